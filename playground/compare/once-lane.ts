@@ -1,0 +1,45 @@
+/** The oncefetch lane: one name per cart, and the outcome's word for the customer. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import { type Belief, type Lane, PATIENCE_MS, paymentInit, paymentUrl } from './lanes.ts';
+
+/** What the lane uses of oncefetch. */
+interface Oncefetch {
+  createOnce(options: Readonly<Record<string, unknown>>): { fetch(url: string, init: RequestInit & { once: readonly string[] }): Promise<Response> };
+  outcomeOf(of: unknown): { readonly effect: Belief } | undefined;
+}
+
+export async function onceLane(entry: string): Promise<Lane> {
+  const { createOnce, outcomeOf } = await load(entry);
+  const once = createOnce({ limits: { attempts: 8, attemptMs: PATIENCE_MS, totalMs: 8000 }, retry: { minDelayMs: 10, maxDelayMs: 150 } });
+  return {
+    name: 'oncefetch',
+    pay: async (checkout) => {
+      try {
+        const response = await once.fetch(paymentUrl(checkout), { ...paymentInit(checkout), once: ['pay', checkout.cart] });
+        await response.text();
+        return outcomeOf(response)?.effect ?? 'unknown';
+      } catch (error) {
+        return outcomeOf(error)?.effect ?? 'unknown';
+      }
+    },
+  };
+}
+
+/**
+ * The source in one bundle. Node runs TypeScript by itself but does not resolve the `.js` of its imports to `.ts`; the
+ * built `dist` would do, but then the comparison would show the last build instead of the code at hand.
+ */
+async function load(entry: string): Promise<Oncefetch> {
+  const folder = await mkdtemp(join(tmpdir(), 'oncefetch-compare-'));
+  try {
+    const outfile = join(folder, 'oncefetch.mjs');
+    await build({ entryPoints: [entry], outfile, bundle: true, format: 'esm', platform: 'node', target: 'node20', logLevel: 'error' });
+    return (await import(pathToFileURL(outfile).href)) as Oncefetch;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}

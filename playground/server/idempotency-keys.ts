@@ -1,0 +1,103 @@
+/**
+ * Idempotency keys, as draft-ietf-httpapi-idempotency-key-header describes them, in a table of the database that also
+ * holds the charges.
+ *
+ * A key passes through two commits. The first takes it: a row without an answer, under a unique constraint, before
+ * anything else happens; of any number of copies, one gets the row. The second, in one transaction with the charge,
+ * stores the answer. Were the charge instantaneous, one commit would do; it is not, hence a server can die in between.
+ *
+ * A kill therefore leaves one of two things: no charge and a row without an answer, or a charge with its stored
+ * answer. The first is taken over by the next attempt: each row bears the boot id of the server that took it, a row
+ * without an answer of another boot has nobody working on it, and it proves that there is no charge, because charge
+ * and answer are one commit. Several servers over one database would need a lease with a heartbeat here instead.
+ */
+import { hash } from 'node:crypto';
+import type { DatabaseSync } from 'node:sqlite';
+import { transaction } from './database.ts';
+import { type Answer, problem } from './http.ts';
+
+export const REPLAY_HEADER = 'idempotent-replayed';
+
+export interface KeyedRequest {
+  readonly key: string;
+  readonly method: string;
+  readonly path: string;
+  readonly body: string;
+  readonly lane: string;
+  readonly cart: string;
+}
+
+interface Row {
+  readonly fingerprint: string;
+  readonly boot: string;
+  readonly answer: string | null;
+}
+
+export class IdempotencyKeys {
+  readonly #db: DatabaseSync;
+  readonly #boot: string;
+  readonly #windowMs: number;
+  /** Seconds. */
+  readonly #retryAfter: number;
+
+  constructor(db: DatabaseSync, options: { readonly boot: string; readonly windowMs: number; readonly retryAfter?: number | undefined }) {
+    this.#db = db;
+    this.#boot = options.boot;
+    this.#windowMs = options.windowMs;
+    this.#retryAfter = options.retryAfter ?? 1;
+  }
+
+  /** Takes the key; `undefined` when this request is to be executed, else its answer. */
+  take(request: KeyedRequest): Answer | undefined {
+    const { key, method, path, body, lane, cart } = request;
+    const fingerprint = hash('sha256', `${method} ${path}\n${body}`);
+    const now = Date.now();
+    return transaction(this.#db, () => {
+      this.#db.prepare('DELETE FROM idempotency_keys WHERE key = ? AND answer IS NOT NULL AND at <= ?').run(key, now - this.#windowMs);
+      const inserted = this.#db
+        .prepare('INSERT INTO idempotency_keys (key, fingerprint, boot, cart, lane, at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING')
+        .run(key, fingerprint, this.#boot, cart, lane, now);
+      if (inserted.changes === 1) return undefined;
+
+      const row = this.#db.prepare('SELECT fingerprint, boot, answer FROM idempotency_keys WHERE key = ?').get(key) as unknown as Row;
+      if (row.fingerprint !== fingerprint) return keyProblem(422, 'Idempotency-Key is already used');
+      if (row.answer !== null) {
+        const answer = JSON.parse(row.answer) as Answer;
+        return { ...answer, headers: { ...answer.headers, [REPLAY_HEADER]: 'true' } };
+      }
+      if (row.boot === this.#boot) return outstanding(this.#retryAfter);
+      this.#db.prepare('UPDATE idempotency_keys SET boot = ? WHERE key = ?').run(this.#boot, key);
+      return undefined;
+    });
+  }
+
+  /** Stores the answer, inside the transaction of its charge. Throws where the key is not ours any more, which undoes the charge. */
+  settle(key: string, answer: Answer): void {
+    const { changes } = this.#db
+      .prepare('UPDATE idempotency_keys SET answer = ? WHERE key = ? AND boot = ? AND answer IS NULL')
+      .run(JSON.stringify(answer), key, this.#boot);
+    if (changes !== 1) throw new Error('the key was taken over while it was processed');
+  }
+
+  /** Gives a taken key free: nothing happened under it. */
+  release(key: string): void {
+    this.#db.prepare('DELETE FROM idempotency_keys WHERE key = ? AND boot = ? AND answer IS NULL').run(key, this.#boot);
+  }
+
+  /** Removes keys past their window, in batches, so that no request waits behind one long delete. The number removed. */
+  cleanUp(batch = 500): number {
+    const remove = this.#db.prepare(
+      `DELETE FROM idempotency_keys WHERE key IN (SELECT key FROM idempotency_keys WHERE at <= ? AND (answer IS NOT NULL OR boot <> ?) LIMIT ?)`,
+    );
+    return Number(remove.run(Date.now() - this.#windowMs, this.#boot, batch).changes);
+  }
+}
+
+const TYPE = 'https://developer.example.com/idempotency';
+const keyProblem = (status: number, title: string, headers?: Record<string, string>) => problem(status, { type: TYPE, title }, headers);
+
+const outstanding = (retryAfter: number): Answer => keyProblem(409, 'A request is outstanding for this Idempotency-Key', { 'retry-after': String(retryAfter) });
+
+/** Why the header's value is no key; `undefined` when it is one. The value is opaque: quotes are part of it. */
+export const refusedKey = (value: string): Answer | undefined =>
+  /^[\x21-\x7e]{1,255}$/.test(value) ? undefined : keyProblem(400, 'Idempotency-Key must be 1 to 255 visible ASCII characters');

@@ -1,0 +1,69 @@
+/** What was wanted against what was charged: the truth that the page shows, and the order page's answer for one cart. */
+import type { DatabaseSync } from 'node:sqlite';
+import { type Answer, BadRequest, json, text } from './http.ts';
+
+/** Per lane; see {@link ledgerOf} for the words. */
+export interface LaneLedger {
+  readonly lane: string;
+  readonly wanted: number;
+  readonly made: number;
+  readonly duplicates: number;
+  readonly lost: number;
+  readonly open: number;
+}
+
+/**
+ * - wanted: intentions that the page declared, less those that ended refused (a declined card)
+ * - made: charges
+ * - duplicates: charges beyond the one of each intention
+ * - lost: intentions without a charge, although the customer believes it done or gave up
+ * - open: intentions without a charge whose customer is still trying
+ */
+export function ledgerOf(db: DatabaseSync): readonly LaneLedger[] {
+  return db
+    .prepare(
+      `WITH counted AS (SELECT lane, cart, count(*) AS made FROM charges GROUP BY lane, cart),
+            carts AS (SELECT lane, cart FROM intents UNION SELECT lane, cart FROM counted),
+            facts AS (SELECT lane, cart, intents.at IS NOT NULL AS declared, ended, coalesce(made, 0) AS made
+                      FROM carts LEFT JOIN intents USING (lane, cart) LEFT JOIN counted USING (lane, cart))
+       SELECT lane, sum(declared AND ended IS NOT 'refused') AS wanted, sum(made) AS made, sum(max(made - declared, 0)) AS duplicates,
+              sum(made = 0 AND ended IN ('done', 'gave-up')) AS lost, sum(made = 0 AND declared AND ended IS NULL) AS open
+       FROM facts GROUP BY lane ORDER BY lane`,
+    )
+    .all()
+    .map((row) => ({ ...row, lost: row['lost'] ?? 0 }) as unknown as LaneLedger);
+}
+
+const ROWS_MAX = 200;
+
+export const ledger = (db: DatabaseSync): Answer =>
+  json(200, {
+    lanes: ledgerOf(db),
+    /** The latest charges first; `nth` is 2 for the first duplicate of a cart. */
+    rows: db
+      .prepare('SELECT id, cart, lane, amount, key, at, row_number() OVER (PARTITION BY lane, cart ORDER BY id) AS nth FROM charges ORDER BY id DESC LIMIT ?')
+      .all(ROWS_MAX),
+  });
+
+/** `POST /api/intents`: a customer wants this cart paid; later again with `ended`, what the customer was told in the end. */
+export function declareIntents(db: DatabaseSync, body: Record<string, unknown>): Answer {
+  const intents = Array.isArray(body['intents']) ? (body['intents'] as Record<string, unknown>[]) : [body];
+  const upsert = db.prepare(`INSERT INTO intents (lane, cart, at, ended) VALUES (?, ?, ?, ?) ON CONFLICT (lane, cart) DO UPDATE SET ended = excluded.ended`);
+  for (const { lane, cart, ended } of intents) {
+    if (ended !== undefined && ended !== null && !['done', 'gave-up', 'refused'].includes(ended as string))
+      throw new BadRequest('ended must be done, gave-up or refused');
+    upsert.run(text(lane, 'lane'), text(cart, 'cart'), Date.now(), (ended as string | null | undefined) ?? null);
+  }
+  return json(200, { declared: intents.length });
+}
+
+/**
+ * `GET /api/orders/by-cart/:id`: `paid`; `processing` while a key of this cart has no answer yet; else `open`, which
+ * says that no charge stands now, not that none can follow.
+ */
+export function orderByCart(db: DatabaseSync, cart: string, lane: string | null): Answer {
+  const where = 'cart = ? AND (? IS NULL OR lane = ?)';
+  const charges = db.prepare(`SELECT id, amount, at FROM charges WHERE ${where} ORDER BY id`).all(cart, lane, lane);
+  const working = db.prepare(`SELECT 1 FROM idempotency_keys WHERE ${where} AND answer IS NULL`).get(cart, lane, lane);
+  return json(200, { cart, state: charges.length > 0 ? 'paid' : working ? 'processing' : 'open', charges });
+}

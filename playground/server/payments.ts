@@ -1,0 +1,92 @@
+/** `POST /api/payments`: charges a cart, once per idempotency key; without a key, each time it is asked. */
+import type { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { transaction } from './database.ts';
+import { type Answer, json, number, parseObject, problem, text } from './http.ts';
+import { type IdempotencyKeys, refusedKey } from './idempotency-keys.ts';
+
+/** Stripe's test number for a declined card, so that nobody types a real one. */
+export const DECLINED_CARD = '4000000000000002';
+
+export interface PaymentRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly body: string;
+  readonly key: string | undefined;
+  readonly lane: string;
+}
+
+/** Called at the two points where a kill tells a good server from a bad one. */
+export interface Moments {
+  readonly beforeCommit?: (() => void) | undefined;
+  readonly afterCommit?: (() => void) | undefined;
+}
+
+export class Payments {
+  /** Payments under way. */
+  busy = 0;
+  readonly #db: DatabaseSync;
+  readonly #keys: IdempotencyKeys;
+  readonly #chargeMs: number;
+
+  constructor(db: DatabaseSync, keys: IdempotencyKeys, options: { readonly chargeMs: number }) {
+    this.#db = db;
+    this.#keys = keys;
+    this.#chargeMs = options.chargeMs;
+  }
+
+  /** Goes on to its end whether or not the client still listens, as servers do. */
+  async pay(request: PaymentRequest, moments: Moments = {}): Promise<Answer> {
+    // Looked at before the key is taken: a request that is no request must not burn a key.
+    const order = readOrder(request.body);
+    const { key } = request;
+    if (key === undefined) return this.#charge(request, order, moments);
+    const answer = refusedKey(key) ?? this.#keys.take({ ...request, key, cart: order.cart });
+    if (answer) return answer;
+    try {
+      return await this.#charge(request, order, moments);
+    } catch (error) {
+      this.#keys.release(key);
+      throw error;
+    }
+  }
+
+  async #charge({ key, lane }: PaymentRequest, order: Order, moments: Moments): Promise<Answer> {
+    this.busy++;
+    try {
+      await sleep(this.#chargeMs / 2);
+      moments.beforeCommit?.();
+      const answer = transaction(this.#db, () => {
+        const charged = order.card === DECLINED_CARD ? declined(order) : this.#insert(order, lane, key);
+        // A refusal is stored, too: the same key gets the same answer until the customer corrects the card.
+        if (key !== undefined) this.#keys.settle(key, charged);
+        return charged;
+      });
+      moments.afterCommit?.();
+      await sleep(this.#chargeMs / 2);
+      return answer;
+    } finally {
+      this.busy--;
+    }
+  }
+
+  #insert({ cart, amount }: Order, lane: string, key: string | undefined): Answer {
+    const { lastInsertRowid } = this.#db
+      .prepare('INSERT INTO charges (cart, lane, amount, key, at) VALUES (?, ?, ?, ?, ?)')
+      .run(cart, lane, amount, key ?? null, Date.now());
+    return json(201, { id: Number(lastInsertRowid), cart, amount, state: 'paid' });
+  }
+}
+
+interface Order {
+  readonly cart: string;
+  readonly amount: number;
+  readonly card: string;
+}
+
+function readOrder(body: string): Order {
+  const { cart, amount, card } = parseObject(body);
+  return { cart: text(cart, 'cart'), amount: Math.round(number(amount, 'amount', 1, 1_000_000)), card: text(card, 'card') };
+}
+
+const declined = ({ cart }: Order): Answer => problem(402, { title: 'The card was declined', code: 'card_declined', cart });

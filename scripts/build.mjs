@@ -1,0 +1,56 @@
+/**
+ * Builds `dist`, whole or not at all: a step that fails must not leave half of it, or an old one that looks new.
+ * `--if-stale` builds only when something it is made of has changed since.
+ */
+import './require-node.mjs';
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const dist = join(root, 'dist');
+const stamp = join(root, '.tmp', 'built-from');
+
+function inputs() {
+  const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((path) => /\.tsx?$/.test(path));
+  const digest = createHash('sha256');
+  for (const path of ['package.json', 'package-lock.json', 'tsconfig.json', 'tsup.config.ts', ...sources.sort().map((path) => join('src', path))]) {
+    digest
+      .update(`${path}\0`)
+      .update(readFileSync(join(root, path)))
+      .update('\0');
+  }
+  return digest.digest('hex');
+}
+
+const isFresh = () => existsSync(dist) && existsSync(stamp) && readFileSync(stamp, 'utf8') === inputs();
+
+export function build() {
+  const before = inputs();
+  // Beside dist, so that the paths in the source maps stay true.
+  const made = `${dist}.${process.pid}`;
+  const { status } = spawnSync(process.execPath, [join(root, 'node_modules/tsup/dist/cli-default.js'), '--out-dir', made, '--silent'], {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  rmSync(stamp, { force: true });
+  rmSync(dist, { recursive: true, force: true });
+  if (status !== 0) {
+    rmSync(made, { recursive: true, force: true });
+    throw new Error('The build failed; dist was removed.');
+  }
+  renameSync(made, dist);
+  mkdirSync(join(root, '.tmp'), { recursive: true });
+  writeFileSync(stamp, before);
+}
+
+export function buildIfStale() {
+  if (!isFresh()) build();
+}
+
+/** For vitest's `globalSetup`. */
+export { buildIfStale as setup };
+
+if (import.meta.main) process.argv.includes('--if-stale') ? buildIfStale() : build();

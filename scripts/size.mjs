@@ -1,0 +1,82 @@
+/**
+ * What a page pays: each case bundled and minified with its dependencies for a browser, gzip -9. Chunks that are
+ * loaded later are counted apart. Prints a table; `size-budget.json` has the limits, held by `test/package/size.test.ts`.
+ */
+import './require-node.mjs';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { buildIfStale } from './build.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/**
+ * @typedef {object} Size
+ * @property {number} now Bytes before anything runs: the entry and all it imports statically.
+ * @property {number} later Bytes of the chunks that are only reached by `import()`.
+ * @property {number} budget
+ */
+
+/** @type {{ exports: Record<string, unknown>, peerDependencies: Record<string, string> }} */
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+/** Entries of the package, as they are imported. */
+const entries = Object.keys(manifest.exports)
+  .filter((name) => name !== './package.json')
+  .map((name) => `oncefetch${name.slice(1)}`);
+
+/** By name, what is bundled. Peers are the user's own, but for ky, which is the measure. @type {Readonly<Record<string, string>>} */
+const cases = {
+  ky: `export { default } from 'ky'`,
+  createOnce: `export { createOnce } from 'oncefetch'`,
+  ...Object.fromEntries(entries.map((entry) => [entry, `export * from '${entry}'`])),
+};
+
+/** @param {string} contents */
+async function weigh(contents) {
+  const { outputFiles, metafile } = await build({
+    stdin: { contents, resolveDir: root },
+    absWorkingDir: root,
+    outdir: join(root, 'dist'),
+    bundle: true,
+    splitting: true,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    legalComments: 'none',
+    define: { 'process.env.NODE_ENV': '"production"' },
+    external: ['node:*', ...(contents.includes(`from 'ky'`) ? [] : Object.keys(manifest.peerDependencies).flatMap((name) => [name, `${name}/*`]))],
+    write: false,
+    metafile: true,
+  });
+  const sizes = new Map(outputFiles.map(({ path, contents }) => [path, gzipSync(contents, { level: 9 }).length]));
+  const chunks = Object.entries(metafile.outputs).map(([path, output]) => ({ path, ...output }));
+  const reached = new Set(chunks.filter(({ entryPoint }) => entryPoint === '<stdin>').map(({ path }) => path));
+  for (const path of reached) {
+    for (const { kind, path: to, external } of metafile.outputs[path]?.imports ?? []) if (kind === 'import-statement' && !external) reached.add(to);
+  }
+  /** @param {boolean} now */
+  const sum = (now) => chunks.filter(({ path }) => reached.has(path) === now).reduce((total, { path }) => total + (sizes.get(join(root, path)) ?? 0), 0);
+  return { now: sum(true), later: sum(false) };
+}
+
+/** @returns {Promise<Record<string, Size>>} */
+export async function measure() {
+  buildIfStale();
+  /** @type {Record<string, number>} */
+  const budgets = JSON.parse(readFileSync(join(root, 'size-budget.json'), 'utf8'));
+  const all = await Promise.all(
+    Object.entries(cases).map(async ([name, contents]) => /** @type {const} */ ([name, { ...(await weigh(contents)), budget: budgets[name] ?? 0 }])),
+  );
+  return Object.fromEntries(all);
+}
+
+if (import.meta.main) {
+  const sizes = await measure();
+  console.log('| bundle | gzip B | loaded later | budget |');
+  console.log('| --- | --: | --: | --: |');
+  for (const [name, { now, later, budget }] of Object.entries(sizes)) console.log(`| ${name} | ${now} | ${later || ''} | ${budget || ''} |`);
+}

@@ -1,0 +1,68 @@
+/** How a server family speaks idempotency, as far as the rules need to know. */
+
+/** One HTTP answer as the rules see it. */
+export interface Answer {
+  readonly status: number;
+  /** `opaque`, `opaqueredirect` …: fetch's response type. */
+  readonly type: string;
+  readonly redirected: boolean;
+  header(name: string): string | null;
+  /** The body as text; empty when there is none or it was not read. */
+  readonly text: string;
+  /** The body as JSON, `undefined` when it is none. */
+  readonly json: unknown;
+}
+
+/** What the rules know of the request. */
+export interface Asked {
+  readonly method: string;
+  readonly key: string;
+  /** An answer in HTML can't be the server's answer to this one. */
+  readonly refusesHtml: boolean;
+}
+
+/** The readings of an attempt: one per row of the table of verdicts. */
+export type Kind =
+  | 'not-sent'
+  | 'no-answer'
+  | 'not-a-verdict'
+  | 'accepted'
+  | 'replayed'
+  | 'burnt'
+  | 'mismatch'
+  | 'done-elsewhere'
+  | 'open'
+  | 'in-progress'
+  | 'fresh'
+  | 'transient'
+  | 'refused';
+
+export interface Reading {
+  readonly kind: Kind;
+  /** The operation may have had its effect by this attempt. */
+  readonly ambiguous: boolean;
+  /** Of a refusal: the server repeats it for this key. */
+  readonly sticky?: boolean | undefined;
+  /** Of a refusal: it bears the replay marker. */
+  readonly replayed?: boolean | undefined;
+  /** Of what is done elsewhere: what the server calls it. */
+  readonly resource?: string | undefined;
+}
+
+export interface Dialect {
+  readonly name: string;
+  /** The header that carries the key. */
+  readonly header: string;
+  /** What a key must look like. */
+  readonly keyPattern: RegExp;
+  /** How long the server remembers a key, ms from its first attempt. */
+  readonly windowMs: number;
+  /** The server is known to replay its stored answer. */
+  readonly replays: boolean;
+  /** The server is known to answer a mismatch when one key comes with another payload. */
+  readonly answersMismatch: boolean;
+  /** Whether the answer bears the replay marker, with its true value. */
+  replayed(answer: Answer): boolean;
+  /** The server's own codes; `undefined` leaves the answer to the common rows. */
+  read?(answer: Answer, asked: Asked, ambiguous: boolean): Reading | undefined;
+}

@@ -1,0 +1,41 @@
+/** Operation names: what may be one, and their text form, which no two names share. */
+
+/** The caller's stable name for an operation: non-empty strings, finite numbers and bigints, compared as typed. */
+export type OperationName = readonly (string | number | bigint)[];
+
+/** The longest name, in UTF-16 units of its text form. */
+export const NAME_UNITS_MAX = 2048;
+
+export const typeOf = (value: unknown): string =>
+  value === null ? 'null' : value === '' ? 'an empty string' : Array.isArray(value) ? 'an array' : Number.isNaN(value) ? 'NaN' : typeof value;
+
+function encodePart(part: unknown, index: number): string | number | { n: string } {
+  if (typeof part === 'bigint') return { n: String(part) };
+  if ((typeof part === 'string' && part) || (typeof part === 'number' && Number.isFinite(part))) return part;
+  throw new TypeError(`once: operation[${index}] must be a non-empty string, a finite number or a bigint, got ${typeOf(part)}`);
+}
+
+/**
+ * The name as text: JSON, with `{"n":"1"}` for the bigint 1. Throws a TypeError that names the index of a wrong part,
+ * a RangeError for a name over {@link NAME_UNITS_MAX}.
+ */
+export function encodeName(name: unknown): string {
+  if (!Array.isArray(name) || !name.length) throw new TypeError(`once: operation must be a non-empty array, got ${Array.isArray(name) ? 'an empty one' : typeOf(name)}`);
+  // Summed before anything is copied, so that a name of many megabytes costs nothing.
+  let units = name.length;
+  for (const part of name) if (typeof part === 'string') units += part.length;
+  // Array.from, because map would leave the holes of a sparse array unchecked.
+  const text = units > NAME_UNITS_MAX ? '' : JSON.stringify(Array.from(name, encodePart));
+  if (!text || text.length > NAME_UNITS_MAX) throw new RangeError(`once: operation is longer than ${NAME_UNITS_MAX} characters as JSON`);
+  return text;
+}
+
+/** The inverse of {@link encodeName}; an unnamed operation's label gives an empty name. */
+export const decodeName = (label: string): OperationName =>
+  label[0] === '[' ? (JSON.parse(label) as (string | number | { n: string })[]).map((part) => (typeof part === 'object' ? BigInt(part.n) : part)) : [];
+
+/** What the labels of all names that begin with `prefix` start with; `['pay', 4]` does not begin `['pay', 42]`, hence the test. */
+export function namePrefix(prefix: OperationName): { readonly start: string; readonly begins: (label: string) => boolean } {
+  const start = encodeName(prefix).slice(0, -1);
+  return { start, begins: (label) => label.startsWith(start) && /[\],]/.test(label.charAt(start.length)) };
+}

@@ -1,0 +1,53 @@
+/** What became of an operation: plain data. */
+import type { OperationName } from './name.js';
+
+/** What every outcome says besides how it ended. */
+export interface Facts {
+  readonly operation: OperationName | undefined;
+  readonly key: string | undefined;
+  /** Attempts made by this call, the first included. */
+  readonly attempts: number;
+  /** Wall clock, ms: when the first attempt under this key left, in whatever context. */
+  readonly firstSentAt: number | undefined;
+  /** About the operation, not about this call: may any attempt of it have reached the server? */
+  readonly sent: 'no' | 'maybe' | 'yes';
+  /** This call went on with a key that was stored before it began. */
+  readonly resumed: boolean;
+  /** This call shared the answer of another one that was under way. */
+  readonly joined: boolean;
+  readonly storedIn: 'disk' | 'session' | 'memory';
+}
+
+export type UnknownReason =
+  | 'no-answer'
+  | 'refused-after-ambiguity'
+  | 'not-a-verdict'
+  | 'in-progress'
+  | 'unavailable'
+  | 'burnt'
+  | 'mismatch'
+  | 'bytes'
+  | 'key-expired'
+  | 'identity'
+  | 'store'
+  | 'busy'
+  | 'record'
+  | 'aborted';
+
+export type UnsentReason = 'offline' | 'unreachable' | 'aborted' | 'store-write' | 'unreplayable-body';
+
+/** How it ended: `effect` is what a screen needs, `type` what a log needs. */
+export type Ending =
+  | { readonly type: 'fresh'; readonly effect: 'done'; readonly certain: boolean; readonly changed: boolean }
+  | { readonly type: 'replayed'; readonly effect: 'done'; readonly from: 'server' | 'store' | 'memory' | 'reconcile' }
+  | { readonly type: 'rejected'; readonly effect: 'none'; readonly replayed: boolean }
+  | { readonly type: 'unsent'; readonly effect: 'none'; readonly reason: UnsentReason }
+  | { readonly type: 'unknown'; readonly effect: 'unknown'; readonly reason: UnknownReason; readonly retryAt: number | undefined };
+
+export type Outcome = Facts & Ending;
+
+export const unknown = (reason: UnknownReason, retryAt?: number): Ending => ({ type: 'unknown', effect: 'unknown', reason, retryAt });
+export const unsent = (reason: UnsentReason): Ending => ({ type: 'unsent', effect: 'none', reason });
+export const rejected = (replayed = false): Ending => ({ type: 'rejected', effect: 'none', replayed });
+export const fresh = (certain: boolean, changed: boolean): Ending => ({ type: 'fresh', effect: 'done', certain, changed });
+export const replayed = (from: 'server' | 'store' | 'memory' | 'reconcile'): Ending => ({ type: 'replayed', effect: 'done', from });

@@ -1,0 +1,90 @@
+/** The stored form of an operation, and its codec. */
+import type { Ending } from './outcome.js';
+
+/**
+ * The frozen core, which every version reads and drives, and what later versions may add. Versions only add.
+ * `pending`: not settled. `settled`: done, kept as a tombstone. `retired`: its key is used up without an effect
+ * (rejected, forgotten); what is left tells the next one its generation, and waiters how it ended.
+ */
+export interface OnceRecord {
+  readonly v: number;
+  readonly id: string;
+  readonly ns: string;
+  readonly label: string;
+  readonly state: 'pending' | 'settled' | 'retired';
+  readonly forgetAt: number;
+  /** As it went on the wire. */
+  readonly key: string;
+  /** Where the key goes: `header:Idempotency-Key`. */
+  readonly carrier: string;
+  readonly dialect: string;
+  readonly origin: string;
+  /** Minted at random for this record. No other key is ever clean: a record lost with its storage may have used it. */
+  readonly random: boolean;
+  readonly generation: number;
+  /** Raised by every change of driver; a write that finds another one changes nothing. */
+  readonly revision: number;
+  /** An attempt under this key may have had an effect, as far as whoever finds the record can tell. */
+  readonly ambiguous: boolean;
+  /** How the fingerprints were taken. One of an unknown scheme counts as changed, never as absent. */
+  readonly scheme: string;
+  /** Fingerprints of every payload that may have gone out under this key; the last one is the present one. */
+  readonly payloads: readonly string[];
+  /** Digest of the present payload's bytes as sent. */
+  readonly raw: string;
+  readonly createdAt: number;
+  readonly firstSentAt?: number | undefined;
+  readonly windowEndsAt?: number | undefined;
+  /** Wall clock of the last write. */
+  readonly touchedAt: number;
+  /** Of the fields above. */
+  readonly sum: number;
+
+  readonly ending?: Ending | undefined;
+  readonly settledAt?: number | undefined;
+  /** The server repeats its refusal for this key. */
+  readonly sticky?: boolean | undefined;
+  /** The server asked to come back no earlier. */
+  readonly retryAt?: number | undefined;
+  /** When a whole budget of waiting for work in progress was used up in vain. */
+  readonly spentAt?: number | undefined;
+  readonly meta?: unknown;
+  readonly request?: StoredRequest | undefined;
+}
+
+/** With `keep.request`: what another context needs to send the request again. */
+export interface StoredRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: string | Uint8Array | undefined;
+}
+
+type Sum = Omit<OnceRecord, 'sum'>;
+
+/** FNV-1a, 32 bit (Fowler, Noll, Vo; IETF draft-eastlake-fnv): a flipped bit in a key would be a second effect. */
+function checksum(r: Sum): number {
+  const text = JSON.stringify([
+    r.id, r.ns, r.label, r.state, r.key, r.carrier, r.dialect, r.origin, r.random, r.generation, r.revision,
+    r.ambiguous, r.scheme, r.payloads, r.raw, r.createdAt, r.firstSentAt, r.windowEndsAt, r.touchedAt,
+  ]);
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash >>> 0;
+}
+
+export const RECORD_VERSION = 1;
+
+/** A record ready to be stored. */
+export const seal = (record: Sum): OnceRecord => ({ ...record, sum: checksum(record) });
+
+/** The record as read, or `undefined` if it is damaged. Fields that a newer version added stay. */
+export function readRecord(stored: unknown): OnceRecord | undefined {
+  const r = stored as OnceRecord;
+  try {
+    const sound = r.v >= RECORD_VERSION && r.sum === checksum(r) && /^(pending|settled|retired)$/.test(r.state) && typeof r.forgetAt === 'number';
+    return sound && typeof r.key === 'string' && Array.isArray(r.payloads) ? r : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,26 @@
+/** How long records and keys live. All times are wall clock, ms. */
+import type { OnceRecord } from './record.js';
+
+const DAY_MS = 86_400_000;
+
+/** An unsettled operation outlives every key window; it goes after 30 days without a touch. */
+export const UNSETTLED_MS = 30 * DAY_MS;
+/** What is left of an operation that ended answers those who were waiting for it, at least this long. */
+export const WAITERS_MS = 60_000;
+/** A clock that reads earlier than the record's last stamp by more than this can't vouch for the window. */
+export const CLOCK_BACK_MS = 300_000;
+
+export const unsettledForgetAt = (now: number): number => now + UNSETTLED_MS;
+
+/** A derived or literal key must not come round again, so what is left of it is kept like an unsettled record. */
+export const retiredForgetAt = (record: OnceRecord, now: number, totalMs: number): number => now + (record.random ? Math.max(totalMs, WAITERS_MS) : UNSETTLED_MS);
+
+export const settledForgetAt = (now: number, keepMs: number, totalMs: number): number => now + Math.max(keepMs, totalMs, WAITERS_MS);
+
+/** Whether the server may have forgotten the key by the time an attempt that leaves now is over. The earlier window counts. */
+export const pastWindow = (record: OnceRecord, limits: { readonly windowMs: number; readonly marginMs: number }, now: number): boolean => {
+  const firstSentAt = record.firstSentAt ?? record.createdAt;
+  return now >= Math.min(record.windowEndsAt ?? Number.POSITIVE_INFINITY, firstSentAt + limits.windowMs) - limits.marginMs;
+};
+
+export const clockWentBack = (record: OnceRecord, now: number): boolean => now < record.touchedAt - CLOCK_BACK_MS;

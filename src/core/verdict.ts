@@ -1,0 +1,102 @@
+/** From evidence to a verdict: the table of DESIGN.md section 4, first match wins. */
+import type { Answer, Asked, Dialect, Kind, Reading } from './dialect.js';
+
+/** What the caller's `verdict` hook may say. */
+export type Verdict = 'fresh' | 'replayed' | 'rejected' | 'rejected-for-good' | 'not-sent' | 'ambiguous' | 'in-progress' | 'transient';
+
+const reading = (kind: Kind, ambiguous: boolean, sticky?: boolean, replayed?: boolean): Reading => ({ kind, ambiguous, sticky, replayed });
+
+export const NOT_SENT = reading('not-sent', false);
+export const NO_ANSWER = reading('no-answer', true);
+export const REFUSED = reading('refused', false);
+export const TRANSIENT = reading('transient', true);
+export const IN_PROGRESS = reading('in-progress', true);
+export const MISMATCH = reading('mismatch', true);
+export const NOT_A_VERDICT = reading('not-a-verdict', true);
+
+/** A hook's word, as a row of the table. */
+export const HOOKED: Readonly<Record<Verdict, Reading>> = {
+  fresh: reading('fresh', false),
+  replayed: reading('replayed', false),
+  rejected: REFUSED,
+  'rejected-for-good': reading('refused', false, true),
+  'not-sent': NOT_SENT,
+  ambiguous: NO_ANSWER,
+  'in-progress': IN_PROGRESS,
+  transient: TRANSIENT,
+};
+
+/** A gateway's or a stopped server's answers: the work may be done behind them. */
+const unsure = (status: number): boolean => (status >= 500 && status !== 501 && status !== 505) || status === 408 || status === 460 || status === 499;
+
+/** The members of an answer that name what went wrong. */
+function words(json: unknown): { readonly codes: readonly string[]; readonly prose: string } {
+  const codes: string[] = [];
+  const prose: string[] = [];
+  const visit = (value: unknown, depth: number): void => {
+    if (typeof value !== 'object' || value === null || depth > 3) return;
+    for (const [name, member] of Object.entries(value).slice(0, 50)) {
+      if (/^(code|error|type|name|errorCode|error_code|issue)$/.test(name) && typeof member !== 'object' && member !== 'about:blank') codes.push(String(member).slice(0, 200));
+      else if (/^(title|detail|message|description|error_description)$/.test(name)) prose.push(String(member).slice(0, 500));
+      else if (/^(errors?|details|\d+)$/.test(name)) visit(member, depth + 1);
+    }
+  };
+  visit(json, 0);
+  return { codes, prose: prose.join(' ') };
+}
+
+const WORKING = /outstanding|in.?progress|being.processed|still.processing/i;
+/** Said of a key only: an e-mail "in use" or a "concurrent" edit is an ordinary conflict. */
+const KEY_BUSY = /in.?use|concurrent|processing|pending|locked/i;
+const OTHER_PAYLOAD = /mismatch|different|do(es)? not match|another (request|payload|body)|same (param|payload|body|request)|reused/i;
+
+/** Rows 7 and 10 by the words of problem details (IETF draft-07, section 2.7) and of codes in common use. */
+function conflict(answer: Answer, asked: Asked): Reading | undefined {
+  const { status, json, text } = answer;
+  const { codes, prose } = words(json);
+  const said = `${codes.join(' ')} ${prose}`;
+  const aboutKey = /idempoten/i.test(said) || (asked.key.length > 7 && text.includes(asked.key));
+  const working = WORKING.test(said) || (aboutKey && KEY_BUSY.test(said));
+  const locked = status === 409 || status === 423;
+  const reused = OTHER_PAYLOAD.test(said) || (status === 422 && /already.used/i.test(said));
+  if (aboutKey && !working && reused && (status === 422 || status === 400 || locked)) return MISMATCH;
+  // A code of the application's own, such as "email_taken", speaks against work in progress.
+  const foreign = codes.length > 0 && !aboutKey && !working;
+  return locked && (answer.header('retry-after') !== null || !foreign) ? IN_PROGRESS : undefined;
+}
+
+/** Row 11: a server's own word on whether to come back. */
+function told(answer: Answer): Reading | undefined {
+  if (answer.status < 400) return undefined;
+  const header = ['stripe-should-retry', 'x-should-retry', 'should-retry', 'transient-error'].map((name) => answer.header(name)).find((value) => value !== null);
+  const retry = header ?? String((answer.json as { retryable?: unknown } | undefined)?.retryable);
+  if (retry === 'true') return reading('transient', answer.status >= 500 || unsure(answer.status));
+  if (retry === 'false') return answer.status >= 500 ? reading('burnt', true) : reading('refused', unsure(answer.status));
+  return undefined;
+}
+
+/**
+ * Reads one HTTP answer. `ambiguous`: an earlier attempt under this key may have had an effect.
+ * `poll`: a 202 is work that goes on.
+ */
+export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambiguous: boolean, poll: boolean): Reading {
+  const { status } = answer;
+  const ok = status >= 200 && status < 300;
+  const own = dialect.read?.(answer, asked, ambiguous);
+  if (own) return own;
+  const marked = dialect.replayed(answer);
+  const html = ok && asked.refusesHtml && /html/i.test(answer.header('content-type') ?? '');
+  if (status < 200 || /^opaque/.test(answer.type) || answer.redirected || html || status === 304 || (status > 299 && status < 400 && !marked)) return NOT_A_VERDICT;
+  if (status === 202 && poll) return reading('accepted', true);
+  if (marked) return status < 400 ? HOOKED.replayed : status < 500 ? reading('refused', false, true, true) : reading('burnt', true);
+  const busy = conflict(answer, asked);
+  if (busy?.kind === 'mismatch') return busy;
+  if (ambiguous && asked.method === 'DELETE' && (status === 404 || status === 410)) return reading('done-elsewhere', false);
+  if (ambiguous && status === 412) return reading('open', true);
+  if (busy) return busy;
+  const word = told(answer);
+  if (word) return word;
+  if (ok) return HOOKED.fresh;
+  if (unsure(status)) return TRANSIENT;
+  return status === 425 || status === 429 || status === 421 ? reading('transient', false) : REFUSED;
+}

@@ -1,0 +1,121 @@
+/** One attempt: one call of the transport, its body included, and what it left. */
+import type { Answer } from '../core/dialect.js';
+import { wait } from './wait.js';
+import type { Client } from './client.js';
+import type { Prepared, Result } from './prepared.js';
+
+/** What an attempt left. `status`: of an answer whose body was cut. */
+export type Left =
+  | { readonly end: 'answer'; readonly result: Result }
+  | { readonly end: 'no-answer'; readonly cause: unknown; readonly status: number | undefined }
+  | { readonly end: 'not-sent'; readonly cause: unknown };
+
+/** How an attempt is to be sent. */
+export interface Sending {
+  readonly header: string;
+  readonly key: string;
+  readonly headers: HeadersInit | undefined;
+  readonly ms: number;
+  readonly stop: AbortSignal;
+  readonly bodyBytes: number;
+}
+
+function headersOf(prepared: Prepared, sending: Sending): Headers {
+  const headers = new Headers(prepared.headers);
+  new Headers(sending.headers).forEach((value, name) => headers.set(name, value));
+  headers.set(sending.header, sending.key);
+  return headers;
+}
+
+/** Sends once. Never rejects; never waits longer than `ms`, whatever the transport makes of an abort. */
+export async function attempt(client: Client, prepared: Prepared, sending: Sending): Promise<Left> {
+  const controller = new AbortController();
+  const over = new AbortController();
+  const init = { ...prepared.rest, method: prepared.method, headers: headersOf(prepared, sending), body: prepared.body ?? null, signal: controller.signal } as RequestInit;
+  let response: Response | undefined;
+  let cut = false;
+  const limit = wait(client.platform.clock, sending.ms, [sending.stop, over.signal]).then((): Left => {
+    cut = !over.signal.aborted;
+    if (cut) controller.abort();
+    return { end: 'no-answer', cause: undefined, status: response?.status };
+  });
+  const sent = (async (): Promise<Left> => {
+    try {
+      response = await client.transport.send(prepared.url, init);
+      return { end: 'answer', result: await read(response, sending.bodyBytes) };
+    } catch (cause) {
+      const never = !cut && response === undefined && client.transport.neverSent(cause, init);
+      return never ? { end: 'not-sent', cause } : { end: 'no-answer', cause, status: response?.status };
+    }
+  })();
+  try {
+    return await Promise.race([sent, limit]);
+  } finally {
+    over.abort();
+  }
+}
+
+const textual = (type: string): boolean => type === '' || (/json|text|xml|javascript|urlencoded/i.test(type) && !/charset=(?!"?utf-?8)/i.test(type));
+
+/** Reads a copy of the body, so that a truncated answer counts as none; longer ones and event streams stay unread. */
+async function read(response: Response, limit: number): Promise<Result> {
+  const type = response.headers.get('content-type') ?? '';
+  const announced = Number(response.headers.get('content-length') ?? 0);
+  if (response.body === null) return { response, body: null, text: '' };
+  if (announced > limit || /event-stream/i.test(type) || response.type === 'opaque') return { response, text: '' };
+  const bytes = await readAll(response.clone(), limit);
+  if (!bytes) return { response, text: '' };
+  if (!textual(type)) return { response, body: bytes, text: '' };
+  const text = await new Response(bytes).text();
+  return { response, body: text, text };
+}
+
+/** `undefined`: longer than `limit`. */
+async function readAll(copy: Response, limit: number): Promise<ArrayBuffer | undefined> {
+  const reader = copy.body?.getReader?.();
+  if (!reader) return copy.arrayBuffer();
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let size = 0;
+  for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+    size += chunk.value.byteLength;
+    if (size > limit) {
+      void reader.cancel().catch(() => {});
+      return undefined;
+    }
+    chunks.push(chunk.value);
+  }
+  return chunks.length === 1 && chunks[0]?.byteLength === chunks[0]?.buffer.byteLength ? chunks[0]?.buffer : new Blob(chunks).arrayBuffer();
+}
+
+/** The answer as the rules see it. */
+export function answerOf({ response, text }: Result): Answer {
+  let json: unknown;
+  let parsed = false;
+  return {
+    status: response.status,
+    type: response.type ?? 'default',
+    redirected: response.redirected === true,
+    header: (name) => response.headers.get(name),
+    text,
+    get json() {
+      if (!parsed && /^\s*[[{"]/.test(text)) {
+        try {
+          json = JSON.parse(text);
+        } catch {
+          // Not JSON after all.
+        }
+      }
+      parsed = true;
+      return json;
+    },
+  };
+}
+
+/** The answer once more, for a caller that shares it or asks later; `undefined` when its body was not kept. */
+export function again({ response, body }: Result): Response | undefined {
+  if (body === undefined) return undefined;
+  const { status, statusText, headers } = response;
+  const copy = new Response(body, { status, statusText, headers });
+  Object.defineProperty(copy, 'url', { value: response.url });
+  return copy;
+}

@@ -1,0 +1,160 @@
+/** The claim of a name and the first look at its record. */
+import { type Begun, begin, type Claimant } from '../core/begin.js';
+import { readRecord } from '../core/record.js';
+import { OnceError } from '../errors.js';
+import type { KeyStrategy } from '../options.js';
+import type { Job } from './client.js';
+import { diagnose, publish } from './observe.js';
+import { SCHEME, storable } from './prepared.js';
+import { readStored, storedIn, storeOf, timed, updateStored } from './storing.js';
+import { unknown, unsent } from '../core/outcome.js';
+
+/** The first look of a call that had to wait: the key of a settled record, if it saw one. */
+export interface Waited {
+  readonly settledKey: string | undefined;
+}
+
+/** Facts of an operation of which nothing was driven yet. */
+const noFacts = (job: Pick<Job, 'client' | 'name' | 'slot'>, sent: 'no' | 'maybe') => ({
+  operation: job.name.length ? job.name : undefined,
+  key: undefined,
+  attempts: 0,
+  firstSentAt: undefined,
+  sent,
+  resumed: false,
+  joined: false,
+  storedIn: storedIn(storeOf(job.client, job.slot)),
+});
+
+export const storeError = (job: Pick<Job, 'client' | 'name' | 'slot'>, cause: unknown): OnceError => new OnceError('ERR_ONCE_STORE', { ...noFacts(job, 'maybe'), ...unknown('store') }, { cause });
+
+const unstored = (job: Job, cause: unknown): OnceError =>
+  new OnceError('ERR_ONCE_UNSENT', { ...noFacts(job, 'no'), ...unsent('store-write') }, { cause, says: 'its record could not be stored, so nothing was sent' });
+
+export const busyError = (job: Pick<Job, 'name'>): OnceError =>
+  new OnceError('ERR_ONCE_BUSY', { operation: job.name, key: undefined, attempts: 0, firstSentAt: undefined, sent: 'maybe', resumed: false, joined: false, storedIn: 'memory', ...unknown('busy') });
+
+/** Takes the lock that contexts share, if the platform has one. Behind a frozen holder the wait is bounded. */
+export async function takeLock(job: Job): Promise<{ readonly release: () => void; readonly waited: Waited | undefined }> {
+  const { client, settings, stop, deadline } = job;
+  const { locks, clock } = client.platform;
+  const none = (): void => {};
+  if (!locks) return { release: none, waited: undefined };
+  const name = `oncefetch:${job.namespace}:${job.label}`;
+  const free = await locks.acquire(name, { wait: false }).catch(() => none);
+  if (free) return { release: free, waited: undefined };
+  if (settings.whenBusy === 'reject') throw busyError(job);
+  const seen = await look(job);
+  const ms = Math.min(settings.limits.attemptMs, Math.max(0, deadline - clock.now()) / 2);
+  publish(client, job.slot, { phase: 'waiting', attempt: 0, until: clock.now() + ms, why: 'another-context' });
+  const bound = new AbortController();
+  const cut = (): void => bound.abort();
+  const cancel = clock.timer(ms, cut);
+  stop.addEventListener('abort', cut);
+  const release = await locks.acquire(name, { wait: true, signal: bound.signal }).catch(() => none);
+  cancel();
+  stop.removeEventListener('abort', cut);
+  return { release: release ?? none, waited: { settledKey: seen } };
+}
+
+/** The first look of a call that waits. */
+async function look(job: Job): Promise<string | undefined> {
+  try {
+    const stored = await readStored(job.client, job.slot, job.id);
+    const record = stored === undefined ? undefined : readRecord(stored);
+    return record && record.state !== 'pending' ? record.key : undefined;
+  } catch (cause) {
+    throw storeError(job, cause);
+  }
+}
+
+/** Begins: one durable update, before the first byte leaves. */
+export async function beginRecord(job: Job, waited: Waited | undefined): Promise<Begun> {
+  const { client } = job;
+  const store = storeOf(client, job.slot);
+  await timed(client, Promise.resolve(store.ready?.())).catch((cause: unknown) => Promise.reject(storeError(job, cause)));
+  if (job.settings.required && store.survives === 'context') throw storeError(job, new Error(`the ${store.kind} store forgets with this context, and durability is 'required'`));
+  const random = job.settings.key === undefined && store.atomic;
+  let generation = 0;
+  for (let round = 0; ; round++) {
+    const begun = await update(job, claimant(job, waited, generation, await keyFor(job, generation, random), random));
+    if (begun.do !== 'rekey' || round > 3) return begun;
+    generation = begun.generation;
+  }
+}
+
+function claimant(job: Job, waited: Waited | undefined, generation: number, key: string, random: boolean): Claimant {
+  const { client, settings, prepared } = job;
+  return {
+    id: job.id,
+    ns: job.ns,
+    label: job.label,
+    fingerprint: job.fingerprint,
+    scheme: SCHEME,
+    raw: job.raw,
+    origin: prepared?.origin ?? '',
+    carrier: `header:${settings.dialect.header}`,
+    dialect: settings.dialect.name,
+    key,
+    keyGeneration: generation,
+    keyKind: random ? 'random' : typeof settings.key === 'string' ? 'literal' : 'derived',
+    repeat: settings.repeat,
+    whenChanged: settings.whenChanged,
+    windowMs: settings.limits.keyWindowMs,
+    marginMs: settings.limits.attemptMs,
+    clean: client.platform.connectivity.online() === false,
+    waited,
+    resumeOnly: job.resumeOnly,
+    meta: settings.namespace || client.platform.server ? settings.meta : undefined,
+    request: prepared && settings.keep.request && (settings.namespace || client.platform.server) ? storable(prepared, settings.keep.headers) : undefined,
+  };
+}
+
+/** Where contexts race on a store that is not atomic among them, they must arrive at one key: it is derived. */
+async function keyFor(job: Job, generation: number, random: boolean): Promise<string> {
+  const { client, settings, name, fingerprint } = job;
+  const { clock, randomness, digest } = client.platform;
+  let key: unknown = settings.key;
+  if (random) key = randomness.uuid();
+  else if (typeof key === 'function') key = await (key as KeyStrategy)({ operation: name.length ? name : undefined, fingerprint, generation, now: clock.now() });
+  else if (key === undefined) key = uuidFrom(await digest(JSON.stringify([job.namespace, job.label, generation])));
+  if (typeof key !== 'string' || !settings.dialect.keyPattern.test(key))
+    throw new TypeError(`once: key must be text that matches ${settings.dialect.keyPattern} for the dialect ${settings.dialect.name}, got ${typeof key === 'string' ? `${key.length} characters` : typeof key}`);
+  return key;
+}
+
+/** A digest in the shape of a UUID v4, which more servers take than any other. */
+const uuidFrom = (hex: string): string =>
+  `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+
+async function update(job: Job, c: Claimant): Promise<Begun> {
+  const { client, slot, id } = job;
+  let absent = false;
+  const change = (stored: unknown) => {
+    absent = stored === undefined;
+    return begin(stored, c, client.platform.clock.now());
+  };
+  try {
+    return await updateStored(client, slot, id, change, job.name.length ? 'strict' : 'relaxed');
+  } catch (cause) {
+    if (!absent || client.registry.degraded.has(slot)) throw storeError(job, cause);
+    if (job.settings.required) throw (await withdraw(job, c)) ? unstored(job, cause) : storeError(job, cause);
+    // A look that said "absent" and a write that failed: nothing is lost by keeping the same record in memory.
+    client.registry.degraded.set(slot, client.fallback);
+    diagnose(client, job, c.key, 'store-degraded', `the record could not be stored and is kept in memory: ${String(cause)}`);
+    return updateStored(client, slot, id, change);
+  }
+}
+
+/** A write that failed may have been stored all the same; only when it is gone for sure was nothing begun. */
+async function withdraw({ client, slot, id }: Job, c: Claimant): Promise<boolean> {
+  if (c.keyKind !== 'random') return false;
+  try {
+    return await updateStored(client, slot, id, (stored) => {
+      const record = stored === undefined ? undefined : readRecord(stored);
+      return record?.key === c.key ? { next: null, value: true } : { value: stored === undefined };
+    });
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,48 @@
+/** What one client's calls share, and what one call brings. Types only. */
+import type { OperationName } from '../core/name.js';
+import type { Settings } from '../options.js';
+import type { Platform, Store, Transport } from '../ports.js';
+import type { Listener } from './observe.js';
+import type { Prepared } from './prepared.js';
+import type { Registry } from './registry.js';
+
+export interface Client {
+  readonly settings: Settings;
+  readonly platform: Platform;
+  readonly store: Store;
+  /** Memory, for a record whose first write failed. */
+  readonly fallback: Store;
+  readonly transport: Transport;
+  readonly registry: Registry;
+  readonly listeners: Set<Listener>;
+  /** Aborted by `close()`: no new attempt, every wait is cut. */
+  readonly closing: AbortController;
+  /** Settles since the last sweep. */
+  settles: number;
+}
+
+/** Where an operation is: who asks for it, under which name, and its ids. */
+export interface Place {
+  readonly name: OperationName;
+  readonly label: string;
+  readonly namespace: string;
+  /** In the tables of this realm. */
+  readonly slot: string;
+}
+
+/** One call on its way to its outcome. */
+export interface Job extends Place {
+  readonly client: Client;
+  readonly settings: Settings;
+  readonly id: string;
+  readonly ns: string;
+  /** Absent when there is nothing to send: a `resume` without a stored request. */
+  readonly prepared: Prepared | undefined;
+  readonly fingerprint: string;
+  readonly raw: string;
+  /** Aborted when no caller is left. */
+  readonly stop: AbortSignal;
+  readonly startedAt: number;
+  readonly deadline: number;
+  readonly resumeOnly: boolean;
+}

@@ -1,0 +1,242 @@
+/** Drives one record: attempt, read, decide, wait, until there is something to tell. */
+import pRetry from 'p-retry';
+import { marked } from '../core/begin.js';
+import { type Decision, decide, type Wait } from '../core/decide.js';
+import type { Reading } from '../core/dialect.js';
+import { type Outcome, type UnknownReason, unknown, unsent } from '../core/outcome.js';
+import { type OnceRecord, readRecord } from '../core/record.js';
+import { clockWentBack, pastWindow } from '../core/retention.js';
+import { retryAfterMs } from '../core/retry-after.js';
+import { HOOKED, NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer } from '../core/verdict.js';
+import { SPENT_MS } from '../options.js';
+import { answerOf, attempt, type Left } from './attempt.js';
+import type { Job } from './client.js';
+import { emit, publish, type WaitReason } from './observe.js';
+import type { Prepared, Result } from './prepared.js';
+import { commit, readStored, storedIn, storeOf } from './storing.js';
+import { wait } from './wait.js';
+
+/** How a drive stops: a decision that is no wait, with what led to it. */
+export interface Stopped {
+  readonly decision: Exclude<Decision, Wait>;
+  readonly result?: Result | undefined;
+  readonly cause?: unknown;
+  /** Another context took the record over. */
+  readonly lost?: boolean;
+}
+
+/** Thrown into p-retry's loop to have it go round again; an error of our own, so that it never takes it for a bug. */
+class Again extends Error {
+  readonly wait: Wait;
+  constructor(step: Wait) {
+    super('again');
+    this.wait = step;
+  }
+}
+
+/** A drive's first view of its record. */
+export interface Start {
+  readonly record: OnceRecord;
+  readonly inserted: boolean;
+  readonly resumed: boolean;
+  readonly changed: boolean;
+  readonly sentBefore: boolean;
+  readonly otherBytes: boolean;
+}
+
+export class Drive {
+  readonly job: Job;
+  readonly start: Start;
+  readonly #prepared: Prepared;
+  record: OnceRecord;
+  /** Over all attempts under this key, as far as anyone can know. It only grows. */
+  ambiguous: boolean;
+  #sameAmbiguous: boolean;
+  #attempts = 0;
+  #tries = 0;
+  #waits = 0;
+  #waitsEnd = 0;
+  #triesMax: number;
+  #answered = false;
+
+  constructor(job: Job, prepared: Prepared, start: Start) {
+    this.job = job;
+    this.#prepared = prepared;
+    this.start = start;
+    this.record = start.record;
+    this.ambiguous = start.resumed || !start.record.random;
+    this.#sameAmbiguous = start.sentBefore;
+    this.#triesMax = job.settings.limits.attempts;
+  }
+
+  get facts() {
+    const { record, job } = this;
+    const sent: Outcome['sent'] = this.#answered ? 'yes' : this.ambiguous ? 'maybe' : 'no';
+    return {
+      operation: job.name.length ? job.name : undefined,
+      key: record.key,
+      attempts: this.#attempts,
+      firstSentAt: this.#attempts || this.start.resumed ? record.firstSentAt : undefined,
+      sent,
+      resumed: this.start.resumed,
+      joined: false,
+      storedIn: storedIn(storeOf(job.client, job.slot)),
+    };
+  }
+
+  /** Drives until a decision that is no wait. */
+  async run(): Promise<Stopped> {
+    await this.#beforeFirst();
+    return pRetry(() => this.#step(), {
+      retries: Number.POSITIVE_INFINITY,
+      minTimeout: 0,
+      onFailedAttempt: ({ error }) => {
+        if (!(error instanceof Again)) throw error;
+        return this.#pause(error.wait.ms, error.wait.why);
+      },
+    });
+  }
+
+  /** Sends another payload of this key once, to read its end; `undefined` when nothing may be sent now. */
+  async probe(prepared: Prepared): Promise<{ readonly reading: Reading; readonly result: Result | undefined } | undefined> {
+    return (await this.#halt()) ? undefined : this.#send(prepared);
+  }
+
+  /** Waits that a record or the network asks for before the first attempt. */
+  async #beforeFirst(): Promise<void> {
+    const { client, settings, deadline } = this.job;
+    const now = client.platform.clock.now();
+    const { retryAt, spentAt } = this.record;
+    if (spentAt !== undefined && now - spentAt < SPENT_MS) this.#waitsEnd = now;
+    if (retryAt !== undefined && retryAt > now) {
+      if (retryAt < deadline) await this.#pause(retryAt - now, 'retry-after');
+      else this.#triesMax = 1;
+    }
+    if (client.platform.connectivity.online() === false) await this.#pause(settings.limits.offlineWaitMs, 'offline');
+  }
+
+  async #pause(ms: number, why: WaitReason): Promise<void> {
+    const { client, stop, slot } = this.job;
+    const { clock, connectivity } = client.platform;
+    const until = clock.now() + ms;
+    publish(client, slot, { phase: 'waiting', attempt: this.#attempts, until, why });
+    emit(client, this.job, this.record.key, { type: 'wait', until, why });
+    // A server's word on when to come back stands, whatever the network does.
+    await wait(clock, ms, [stop, client.closing.signal], why === 'backoff' || why === 'offline' ? connectivity : undefined);
+  }
+
+  async #step(): Promise<Stopped> {
+    const halted = await this.#halt();
+    if (halted) return halted;
+    const sent = await this.#send(this.#prepared);
+    const { reading, result, cause } = sent;
+    const { clock, randomness } = this.job.client.platform;
+    if (reading.kind === 'in-progress') this.#waits++;
+    else this.#tries++;
+    const now = clock.now();
+    if (this.#waits === 1 && !this.#waitsEnd) this.#waitsEnd = now + this.job.settings.limits.inProgressMs;
+    const decision = decide(reading, {
+      now,
+      deadline: this.job.deadline,
+      ambiguous: this.ambiguous,
+      changed: this.start.changed,
+      sameAmbiguous: this.#sameAmbiguous,
+      answersMismatch: this.job.settings.dialect.answersMismatch,
+      answered: result !== undefined,
+      tries: this.#tries,
+      triesMax: this.#triesMax,
+      waits: this.#waits,
+      waitsEnd: this.#waitsEnd,
+      retryAfterMs: result && retryAfterMs((name) => result.response.headers.get(name), now),
+      backoff: this.job.settings.backoff,
+      random: randomness.random(),
+    });
+    if (reading.ambiguous) this.ambiguous = this.#sameAmbiguous = true;
+    if (decision.do === 'wait') throw new Again(decision);
+    return { decision, result, cause };
+  }
+
+  /** Everything that may have changed since the last attempt; asked before each one. */
+  async #halt(): Promise<Stopped | undefined> {
+    const { client, settings, stop, namespace, deadline } = this.job;
+    const now = client.platform.clock.now();
+    if (stop.aborted || client.closing.signal.aborted) return this.#end('aborted');
+    if (settings.namespace && settings.namespace() !== namespace) return this.#end('identity');
+    if (now >= deadline) return this.#end('no-answer');
+    const limits = { windowMs: settings.limits.keyWindowMs, marginMs: settings.limits.attemptMs };
+    if (this.ambiguous && this.record.ambiguous && (pastWindow(this.record, limits, now) || clockWentBack(this.record, now)))
+      return { decision: { do: 'stop', ending: unknown('key-expired'), ask: true } };
+    if (!this.record.ambiguous) return this.#mark(now);
+    return this.#attempts > 0 ? this.#stillMine() : undefined;
+  }
+
+  /** Stops here: with nothing sent there was no effect, else nobody knows. */
+  #end(reason: UnknownReason, cause?: unknown): Stopped {
+    const ending = this.ambiguous ? unknown(reason) : unsent(reason === 'aborted' ? 'aborted' : reason === 'store' ? 'store-write' : 'unreachable');
+    return { decision: { do: 'stop', ending, ask: false }, cause };
+  }
+
+  /** A record that was stored clean is marked before its first attempt leaves. */
+  async #mark(now: number): Promise<Stopped | undefined> {
+    const next = marked(this.record, this.job.settings.limits.keyWindowMs, now);
+    if (!(await commit(this.job, this.record, () => next))) return this.#end('store');
+    this.record = next;
+    return undefined;
+  }
+
+  /** A log-out, a `forget` or another driver may have come in between. */
+  async #stillMine(): Promise<Stopped | undefined> {
+    const { client, slot, id } = this.job;
+    let stored: unknown;
+    try {
+      stored = await readStored(client, slot, id);
+    } catch (cause) {
+      return this.#end('store', cause);
+    }
+    const record = stored === undefined ? undefined : readRecord(stored);
+    if (record?.state === 'pending' && record.key === this.record.key && record.revision === this.record.revision) return undefined;
+    return { decision: { do: 'stop', ending: unknown('busy'), ask: false }, lost: true };
+  }
+
+  async #send(prepared: Prepared): Promise<{ readonly reading: Reading; readonly result: Result | undefined; readonly cause: unknown }> {
+    const { client, settings, stop, deadline, slot } = this.job;
+    const { limits } = settings;
+    const number = this.#attempts + 1;
+    let left: Left;
+    try {
+      const headers = await settings.headers?.({ attempt: number, resumed: this.start.resumed });
+      const ms = Math.min(limits.attemptMs, deadline - client.platform.clock.now());
+      this.#attempts = number;
+      publish(client, slot, { phase: 'sending', attempt: number, maxAttempts: limits.attempts });
+      emit(client, this.job, this.record.key, { type: 'attempt', attempt: number });
+      left = await attempt(client, prepared, { header: this.record.carrier.slice('header:'.length), key: this.record.key, headers, ms, stop, bodyBytes: limits.bodyBytes });
+    } catch (cause) {
+      // The `headers` hook failed: the transport was not called.
+      left = { end: 'not-sent', cause };
+    }
+    if (left.end === 'answer' || (left.end === 'no-answer' && left.status)) this.#answered = true;
+    if (left.end !== 'answer') return { reading: left.end === 'not-sent' ? NOT_SENT : NO_ANSWER, result: undefined, cause: left.cause };
+    return { reading: this.#read(prepared, left.result), result: left.result, cause: undefined };
+  }
+
+  /** The caller's hook first, then the table. */
+  #read(prepared: Prepared, result: Result): Reading {
+    const { settings, client } = this.job;
+    const answer = answerOf(result);
+    if (settings.verdict) {
+      try {
+        const said = settings.verdict({ attempt: this.#attempts, ambiguous: this.ambiguous, status: answer.status, headers: result.response.headers, json: answer.json });
+        if (said !== undefined) return HOOKED[said] ?? NOT_A_VERDICT;
+      } catch (error) {
+        // The server has answered, and nobody can read it now.
+        client.platform.report(error);
+        return NOT_A_VERDICT;
+      }
+    }
+    const { method, headers, body } = prepared;
+    const sentJson = /json/i.test(headers.get('content-type') ?? '') || (typeof body === 'string' && /^\s*[[{]/.test(body));
+    const accept = headers.get('accept');
+    const refusesHtml = sentJson || (accept !== null && !/text\/html|text\/\*|\*\/\*/i.test(accept));
+    return readAnswer(answer, { method, key: this.record.key, refusesHtml }, settings.dialect, this.ambiguous, false);
+  }
+}

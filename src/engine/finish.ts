@@ -1,0 +1,159 @@
+/** From how a drive stopped to what its callers are told: every write comes before the word. */
+import { type Ending, rejected, replayed, type UnknownReason, unknown } from '../core/outcome.js';
+import { type OnceRecord, seal } from '../core/record.js';
+import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
+import { OnceError, type OnceErrorCode } from '../errors.js';
+import { ANSWERS_MAX } from '../options.js';
+import type { Job } from './client.js';
+import type { Drive, Stopped } from './drive.js';
+import type { Ended } from './flight.js';
+import type { Result } from './prepared.js';
+import { keepRecent } from './registry.js';
+import { commit } from './storing.js';
+
+/** `anew`: the key is used up without an effect, so the call goes on under a new one. */
+export type Finished = Ended | 'anew';
+
+/** Puts a record to rest: a tombstone when it is done, else what tells the next one its generation. */
+export function settleRecord(job: Pick<Job, 'client' | 'slot' | 'id' | 'name' | 'label' | 'settings'>, record: OnceRecord, ending: Ending, sticky = false): Promise<boolean> {
+  const { keep, limits } = job.settings;
+  return commit(job, record, (now) => {
+    const { meta: _, request: __, retryAt: ___, spentAt: ____, ...core } = record;
+    const done = ending.effect === 'done';
+    const forgetAt = done ? settledForgetAt(now, keep.forMs, limits.totalMs) : retiredForgetAt(record, now, limits.totalMs);
+    return seal({ ...core, state: done ? 'settled' : 'retired', ending, sticky, settledAt: now, touchedAt: now, forgetAt });
+  });
+}
+
+/** Keeps the answer in this context for the next call of its name. */
+export function remember({ client, slot, settings }: Job, key: string, result: Result): void {
+  const { answers } = client.registry;
+  if (settings.keep.response === false || result.body === undefined) return;
+  keepRecent(answers, `${slot}\n${key}`, result, ANSWERS_MAX);
+}
+
+const CODES: Readonly<Partial<Record<UnknownReason, OnceErrorCode>>> = {
+  'key-expired': 'ERR_ONCE_KEY_EXPIRED',
+  mismatch: 'ERR_ONCE_MISMATCH',
+  bytes: 'ERR_ONCE_MISMATCH',
+  store: 'ERR_ONCE_STORE',
+};
+
+const MISMATCHED = 'the server holds another payload under this key, and nobody can tell what became of it';
+
+/** Finishes one drive. */
+export async function finish(drive: Drive, stopped: Stopped): Promise<Finished> {
+  const { decision } = stopped;
+  switch (decision.do) {
+    case 'settle': {
+      if (decision.ask && drive.job.settings.reconcile) {
+        const asked = await ask(drive, 'mismatch', stopped.result);
+        if (asked && asked !== 'anew' && asked.result) return asked;
+      }
+      return settle(drive, decision.ending, stopped.result, decision);
+    }
+    case 'done-elsewhere':
+      return (await ask(drive, 'done-elsewhere', stopped.result)) ?? doneElsewhere(drive, stopped.result);
+    case 'probe':
+      return probe(drive, stopped.result);
+    default:
+      return halt(drive, stopped);
+  }
+}
+
+async function settle(drive: Drive, ending: Ending, result: Result | undefined, how: { sticky?: boolean | undefined; earlier?: boolean } = {}): Promise<Ended> {
+  const { job, record } = drive;
+  const stored = await settleRecord(job, record, ending, how.sticky);
+  // A 2xx in hand is proof, whoever holds the record now; a refusal is none if its record could not be retired.
+  if (!stored && ending.effect !== 'done') return tell(drive, unknown('store'), result);
+  if (ending.effect === 'done' && result && !how.earlier) remember(job, record.key, result);
+  return how.earlier ? tell(drive, ending, result, 'ERR_ONCE_ALREADY_SETTLED') : tell(drive, ending, result);
+}
+
+async function doneElsewhere(drive: Drive, result: Result | undefined): Promise<Ended> {
+  const ending = replayed('server');
+  await settleRecord(drive.job, drive.record, ending);
+  return tell(drive, ending, result, 'ERR_ONCE_ALREADY_DONE');
+}
+
+/** Resolves with the last answer where that tells no lie, else rejects. */
+function tell(drive: Drive, ending: Ending, result: Result | undefined, code?: OnceErrorCode, more: { cause?: unknown; says?: string } = {}): Ended {
+  const outcome = { ...drive.facts, ...ending };
+  const honest = result && (ending.effect !== 'unknown' || !result.response.ok);
+  if (honest && !code) return { outcome, result, record: drive.record };
+  const fallback = ending.effect === 'none' ? 'ERR_ONCE_UNSENT' : ending.effect === 'done' ? 'ERR_ONCE_ALREADY_DONE' : 'ERR_ONCE_UNKNOWN';
+  return { outcome, record: drive.record, fail: (own) => new OnceError(code ?? fallback, own, { ...more, response: result?.response }) };
+}
+
+/** The end of a call that settles nothing, or finds that nothing was sent. */
+async function halt(drive: Drive, { decision, result, cause, lost }: Stopped): Promise<Finished> {
+  if (decision.do !== 'stop') throw new TypeError(`once: nothing is known of the decision ${decision.do}`);
+  const { job, record } = drive;
+  const { ending } = decision;
+  if (ending.type === 'unsent') {
+    const gone = await commit(job, record, () => null);
+    return gone ? tell(drive, ending, undefined, 'ERR_ONCE_UNSENT', { cause }) : tell(drive, unknown('store'), undefined, undefined, { cause });
+  }
+  if (ending.type !== 'unknown') throw new TypeError('once: a stop settles nothing');
+  if (decision.ask) {
+    const asked = await ask(drive, ending.reason, result);
+    if (asked) return asked;
+  }
+  if (ending.retryAt !== undefined || decision.spent) {
+    const spentAt = decision.spent ? job.client.platform.clock.now() : undefined;
+    const next = seal({ ...record, retryAt: ending.retryAt, spentAt, touchedAt: job.client.platform.clock.now() });
+    if (await commit(job, record, () => next)) drive.record = next;
+  }
+  const code = lost ? 'ERR_ONCE_CLAIM_LOST' : CODES[ending.reason];
+  return tell(drive, ending, result, code, { cause, ...(/^(mismatch|bytes)$/.test(ending.reason) ? { says: MISMATCHED } : {}) });
+}
+
+/** What the server holds under this key is another payload: reads the end of those whose bytes are still here. */
+async function probe(drive: Drive, result: Result | undefined): Promise<Finished> {
+  const { job, record, start } = drive;
+  for (const [fingerprint, prepared] of job.client.registry.requests.get(`${job.slot}\n${record.key}`) ?? []) {
+    if (fingerprint === job.fingerprint) continue;
+    const end = await drive.probe(prepared);
+    if (end?.reading.kind === 'replayed' || end?.reading.kind === 'fresh') return settle(drive, replayed('server'), end.result, { earlier: true });
+    if (end?.reading.kind === 'refused' && end.reading.sticky && (await settleRecord(job, record, rejected(true), true))) return 'anew';
+  }
+  return halt(drive, { decision: { do: 'stop', ending: unknown(start.otherBytes ? 'bytes' : 'mismatch'), ask: true }, result });
+}
+
+/** Asks the caller's `reconcile`; `undefined` when there is none or it does not know either. */
+async function ask(drive: Drive, reason: UnknownReason | 'done-elsewhere', result: Result | undefined): Promise<Finished | undefined> {
+  const { job, record } = drive;
+  const { reconcile, limits } = job.settings;
+  if (!reconcile) return undefined;
+  const { clock } = job.client.platform;
+  const controller = new AbortController();
+  const cancel = clock.timer(limits.attemptMs, () => controller.abort());
+  const stop = (): void => controller.abort();
+  job.stop.addEventListener('abort', stop);
+  const late = new Promise<'unknown'>((resolve) => controller.signal.addEventListener('abort', () => resolve('unknown')));
+  try {
+    const question = { operation: job.name, key: record.key, firstSentAt: record.firstSentAt ?? record.createdAt, reason, response: result && result.response.clone(), signal: controller.signal };
+    return await answered(drive, await Promise.race([reconcile(question), late]), reason, result);
+  } catch (error) {
+    job.client.platform.report(error);
+    return undefined;
+  } finally {
+    cancel();
+    job.stop.removeEventListener('abort', stop);
+  }
+}
+
+async function answered(drive: Drive, said: Response | 'done' | 'none' | 'unknown', reason: UnknownReason | 'done-elsewhere', result: Result | undefined): Promise<Finished | undefined> {
+  const { job, record } = drive;
+  if (said === 'done') {
+    await settleRecord(job, record, replayed('reconcile'));
+    return tell(drive, replayed('reconcile'), result, 'ERR_ONCE_ALREADY_DONE');
+  }
+  if (said === 'none') {
+    if (!(await settleRecord(job, record, rejected()))) return tell(drive, unknown('store'), result);
+    // The server's own refusal is the answer to give; without one the call goes on.
+    return reason === 'refused-after-ambiguity' ? tell(drive, rejected(), result) : 'anew';
+  }
+  if (typeof said !== 'object') return undefined;
+  return settle(drive, replayed('reconcile'), { response: said, text: '' });
+}

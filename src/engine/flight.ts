@@ -1,0 +1,116 @@
+/** An operation under way in this realm, and the callers who wait for it. */
+import type { Outcome } from '../core/outcome.js';
+import type { OnceRecord } from '../core/record.js';
+import { OnceError } from '../errors.js';
+import { again } from './attempt.js';
+import type { Result } from './prepared.js';
+import type { Registry } from './registry.js';
+
+/** How a drive ended, the same for all its callers. `fail`: they reject with this. */
+export interface Ended {
+  readonly outcome: Outcome;
+  readonly result?: Result | undefined;
+  readonly fail?: ((outcome: Outcome) => unknown) | undefined;
+  /** As it is stored now, where it did not settle. */
+  readonly record?: OnceRecord | undefined;
+}
+
+type Landing = Ended | { readonly broken: unknown };
+
+interface Caller {
+  readonly joined: boolean;
+  readonly request: Request | undefined;
+  readonly told: ((outcome: Outcome) => void) | undefined;
+  readonly resolve: (response: Response) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** Signals of old platforms have no reason. */
+export function abortReason(signal: AbortSignal): unknown {
+  return signal.reason ?? Object.assign(new Error('The operation was aborted'), { name: 'AbortError' });
+}
+
+export class Flight {
+  readonly #callers = new Set<Caller>();
+  readonly #stop = new AbortController();
+  #fingerprinted: (value: string | undefined) => void = () => {};
+  #landed: () => void = () => {};
+  #landing: Landing | undefined;
+  readonly #registry: Registry;
+  readonly #slot: string;
+
+  /** Set when the body has been read; `undefined` if that failed. */
+  readonly fingerprint = new Promise<string | undefined>((resolve) => {
+    this.#fingerprinted = resolve;
+  });
+  readonly landed = new Promise<void>((resolve) => {
+    this.#landed = resolve;
+  });
+
+  /** The client that drives it. */
+  readonly owner: object;
+
+  /** Claims the slot: nothing may be awaited between the look at the table and this. */
+  constructor(registry: Registry, slot: string, owner: object) {
+    this.owner = owner;
+    this.#registry = registry;
+    this.#slot = slot;
+    registry.flights.set(slot, this);
+  }
+
+  get stop(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  fingerprinted(value: string | undefined): void {
+    this.#fingerprinted(value);
+  }
+
+  /** Waits for the end; an abort leaves the others their answer, and the last one to leave stops the drive. */
+  join(caller: { readonly joined: boolean; readonly signal: AbortSignal | undefined; readonly request: Request | undefined; readonly told: ((outcome: Outcome) => void) | undefined }): Promise<Response> {
+    const { signal } = caller;
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        this.#callers.delete(entry);
+        if (this.#callers.size === 0) this.#stop.abort();
+        reject(abortReason(signal as AbortSignal));
+      };
+      const off = (): void => signal?.removeEventListener('abort', leave);
+      const entry: Caller = {
+        ...caller,
+        resolve: (response) => resolve((off(), response)),
+        reject: (reason) => reject((off(), reason)),
+      };
+      if (this.#landing) return this.#tell(entry, this.#landing, false);
+      this.#callers.add(entry);
+      if (signal?.aborted) leave();
+      else signal?.addEventListener('abort', leave, { once: true });
+    });
+  }
+
+  /** Frees the slot and tells everyone. The first caller gets the answer itself, the others one like it. */
+  land(landing: Landing): void {
+    this.#landing = landing;
+    this.#registry.flights.delete(this.#slot);
+    this.#fingerprinted(undefined);
+    const [first, ...others] = this.#callers;
+    for (const caller of others) this.#tell(caller, landing, false);
+    if (first) this.#tell(first, landing, true);
+    this.#landed();
+  }
+
+  #tell(caller: Caller, landing: Landing, first: boolean): void {
+    if ('broken' in landing) return caller.reject(landing.broken);
+    const { outcome, result, fail } = landing;
+    const own = caller.joined ? { ...outcome, joined: true } : outcome;
+    const { outcomes } = this.#registry;
+    caller.told?.(own);
+    if (caller.request) outcomes.set(caller.request, own);
+    if (fail || !result) return caller.reject(fail?.(own));
+    const response = first ? result.response : (again(result) ?? (result.response.bodyUsed ? undefined : result.response.clone()));
+    // It came after the end, and the body was too long to be kept.
+    if (!response) return caller.reject(new OnceError('ERR_ONCE_ALREADY_SETTLED', own));
+    outcomes.set(response, own);
+    caller.resolve(response);
+  }
+}

@@ -1,0 +1,97 @@
+/** One operation by its name: every verb that needs no request of its own. */
+import type { OperationName } from '../core/name.js';
+import { callSettings } from '../options.js';
+import type { Client, Place } from './client.js';
+import { live, type OperationState } from './observe.js';
+import { operate, placeOf } from './operate.js';
+import { forget, refresh, settleByHand } from './records.js';
+
+/** A cheap handle: make one wherever it is needed. */
+export interface Operation {
+  readonly name: OperationName;
+  /** `fetch`, for this operation. */
+  readonly fetch: (input: RequestInfo | URL, init?: RequestInit) => Promise<Response>;
+  /** What a screen shows: the same object until it changes. */
+  readonly state: OperationState;
+  /** Calls back when `state` changes; the result unsubscribes. */
+  subscribe(listener: () => void): () => void;
+  /**
+   * Goes on with what is stored, under its key. Without a stored request it asks `reconcile`.
+   *
+   * @throws ERR_ONCE_UNKNOWN if nobody can tell what became of it, or there is nothing to resume
+   */
+  resume(options?: { signal?: AbortSignal | undefined }): Promise<Response>;
+  /**
+   * Tells what the app learned elsewhere. `'none'` means none, *and none can any more*.
+   *
+   * @throws ERR_ONCE_BUSY while it is being driven
+   * @throws ERR_ONCE_ALREADY_SETTLED for `'none'` on one that is done
+   */
+  settle(effect: 'done' | 'none'): Promise<void>;
+  /**
+   * Forgets it, so that the next call under its name is another operation.
+   *
+   * @throws ERR_ONCE_BUSY while it is being driven
+   * @throws ERR_ONCE_UNKNOWN if it may have been sent, unless `evenIfUnknown`
+   */
+  forget(options?: { evenIfUnknown?: boolean | undefined }): Promise<void>;
+}
+
+const LOADING: OperationState = { phase: 'loading' };
+
+export class Handle implements Operation {
+  readonly name: OperationName;
+  readonly fetch: Operation['fetch'];
+  readonly #client: Client;
+
+  constructor(client: Client, name: OperationName, fetch: Operation['fetch']) {
+    this.#client = client;
+    this.name = name;
+    this.fetch = fetch;
+  }
+
+  get state(): OperationState {
+    const place = this.#placeNow();
+    return place ? this.#load(place).state : LOADING;
+  }
+
+  subscribe(listener: () => void): () => void {
+    const place = this.#placeNow();
+    if (!place) return () => {};
+    const { listeners } = this.#load(place);
+    // A wrapper, so that one listener may subscribe twice.
+    const entry = (): void => listener();
+    listeners.add(entry);
+    return () => void listeners.delete(entry);
+  }
+
+  async resume({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<Response> {
+    const place = placeOf(this.#client, this.name);
+    return operate(this.#client, callSettings(this.#client.settings, this.name) ?? this.#client.settings, place, undefined, signal);
+  }
+
+  async settle(effect: 'done' | 'none'): Promise<void> {
+    await settleByHand(this.#client, placeOf(this.#client, this.name), effect);
+  }
+
+  async forget({ evenIfUnknown = false }: { evenIfUnknown?: boolean | undefined } = {}): Promise<void> {
+    await forget(this.#client, placeOf(this.#client, this.name), evenIfUnknown);
+  }
+
+  /** A screen may look before anybody has logged in. */
+  #placeNow(): Place | undefined {
+    try {
+      return placeOf(this.#client, this.name);
+    } catch {
+      return undefined;
+    }
+  }
+
+  #load(place: Place) {
+    const known = this.#client.registry.lives.has(place.slot);
+    const found = live(this.#client.registry, place.slot);
+    // What could not be read stays "loading"; the next look at a new screen asks again.
+    if (!known) void refresh(this.#client, place).catch(() => this.#client.registry.lives.delete(place.slot));
+    return found;
+  }
+}

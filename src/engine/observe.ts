@@ -1,0 +1,133 @@
+/** What screens and logs see: the state of each operation, and events. */
+import { decodeName, type OperationName } from '../core/name.js';
+import type { Ending, Outcome } from '../core/outcome.js';
+import { type OnceRecord, readRecord } from '../core/record.js';
+import type { Json } from '../options.js';
+import type { Client, Place } from './client.js';
+import type { Registry } from './registry.js';
+
+/** An operation that has not settled, as it is stored. Times are wall clock, ms. */
+export interface PendingOperation {
+  readonly name: OperationName;
+  readonly key: string;
+  readonly createdAt: number;
+  readonly firstSentAt: number | undefined;
+  readonly sent: 'no' | 'maybe' | 'yes';
+  /** When the server may have forgotten the key. */
+  readonly expiresAt: number;
+  readonly retryAt: number | undefined;
+  /** `resume()` has a request to send. */
+  readonly resumable: boolean;
+  readonly meta: Json | undefined;
+  /** Hand it in as `after` to go on behind this one. */
+  readonly cursor: string;
+}
+
+export type WaitReason = 'backoff' | 'in-progress' | 'retry-after' | 'offline' | 'another-context';
+
+/** One operation, for a screen: the same object until it changes. */
+export type OperationState =
+  | { readonly phase: 'loading' }
+  | { readonly phase: 'idle' }
+  | { readonly phase: 'sending'; readonly attempt: number; readonly maxAttempts: number }
+  | { readonly phase: 'waiting'; readonly attempt: number; readonly until: number | undefined; readonly why: WaitReason }
+  | { readonly phase: 'unsettled'; readonly pending: PendingOperation }
+  | { readonly phase: 'settled'; readonly outcome: Outcome };
+
+/** What happened, for a log. `at`: wall clock, ms. No body and no credential is ever in it. */
+export type OnceEvent = { readonly operation: OperationName | undefined; readonly key: string; readonly at: number } & (
+  | { readonly type: 'attempt'; readonly attempt: number }
+  | { readonly type: 'wait'; readonly until: number | undefined; readonly why: string }
+  | { readonly type: 'settled' | 'unknown'; readonly outcome: Outcome }
+  | { readonly type: 'diagnostic'; readonly code: string; readonly message: string }
+);
+
+export type OnceEventDetail = OnceEvent extends infer E ? (E extends OnceEvent ? Omit<E, 'operation' | 'key' | 'at'> : never) : never;
+
+export interface Listener {
+  readonly hears: (event: OnceEvent) => void;
+  readonly begins: ((label: string) => boolean) | undefined;
+}
+
+export interface Live {
+  state: OperationState;
+  readonly listeners: Set<() => void>;
+}
+
+const LOADING: OperationState = { phase: 'loading' };
+const IDLE: OperationState = { phase: 'idle' };
+/** States kept for operations that no screen looks at. */
+const LIVES_MAX = 500;
+
+/** A listener's fault is its own: it must not change what becomes of a payment. */
+export function guarded({ platform }: Client, listener: () => void): void {
+  try {
+    listener();
+  } catch (error) {
+    platform.report(error);
+  }
+}
+
+export function live({ lives }: Registry, slot: string): Live {
+  const known = lives.get(slot);
+  if (known) return known;
+  if (lives.size >= LIVES_MAX) for (const [key, { listeners, state }] of lives) if (!listeners.size && /^(idle|settled|loading)$/.test(state.phase)) {
+    lives.delete(key);
+    break;
+  }
+  const made: Live = { state: LOADING, listeners: new Set() };
+  lives.set(slot, made);
+  return made;
+}
+
+export function publish(client: Client, slot: string, state: OperationState): void {
+  const target = live(client.registry, slot);
+  target.state = state;
+  for (const listener of [...target.listeners]) guarded(client, listener);
+}
+
+export function emit(client: Client, place: Pick<Place, 'name' | 'label'>, key: string, detail: OnceEventDetail): void {
+  if (!client.listeners.size) return;
+  const event = { operation: place.name.length ? place.name : undefined, key, at: client.platform.clock.now(), ...detail } as OnceEvent;
+  for (const { hears, begins } of [...client.listeners]) if (!begins || begins(place.label)) guarded(client, () => hears(event));
+}
+
+/** Something that a developer should know; `code` is stable. */
+export const diagnose = (client: Client, place: Pick<Place, 'name' | 'label'>, key: string, code: string, message: string): void =>
+  emit(client, place, key, { type: 'diagnostic', code, message });
+
+export const cursorOf = (record: OnceRecord): string => JSON.stringify([record.label, record.id]);
+
+/** `held`: this context still has its request. */
+export const pendingOf = (record: OnceRecord, held = false): PendingOperation => ({
+  name: decodeName(record.label),
+  key: record.key,
+  createdAt: record.createdAt,
+  firstSentAt: record.firstSentAt,
+  sent: record.ambiguous ? 'maybe' : 'no',
+  expiresAt: record.windowEndsAt ?? record.forgetAt,
+  retryAt: record.retryAt,
+  resumable: held || record.request !== undefined,
+  meta: record.meta as Json | undefined,
+  cursor: cursorOf(record),
+});
+
+/** The outcome of a record that ended in another context or earlier. */
+export const rememberedOutcome = (record: OnceRecord, ending: Ending, storedIn: Outcome['storedIn'], resumed: boolean): Outcome => ({
+  operation: decodeName(record.label),
+  key: record.key,
+  attempts: 0,
+  firstSentAt: record.firstSentAt,
+  sent: record.firstSentAt === undefined ? 'no' : 'yes',
+  resumed,
+  joined: false,
+  storedIn,
+  ...ending,
+});
+
+/** What the stored record shows on a screen. */
+export function stateOf(stored: unknown, storedIn: Outcome['storedIn']): OperationState {
+  const record = stored === undefined ? undefined : readRecord(stored);
+  if (record?.state === 'pending') return { phase: 'unsettled', pending: pendingOf(record) };
+  return record?.state === 'settled' && record.ending ? { phase: 'settled', outcome: rememberedOutcome(record, record.ending, storedIn, false) } : IDLE;
+}

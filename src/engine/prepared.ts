@@ -1,0 +1,158 @@
+/** A request, made ready to be sent any number of times with the same bytes. */
+import { typeOf } from '../core/name.js';
+import type { StoredRequest } from '../core/record.js';
+import type { Digest, Platform } from '../ports.js';
+
+/** A request as given, read without waiting for anything. */
+export interface Draft {
+  readonly method: string;
+  readonly url: string;
+  readonly origin: string;
+  readonly headers: Headers;
+  readonly body: unknown;
+  readonly rest: RequestInit;
+  readonly signal: AbortSignal | undefined;
+  /** The Request that the caller's client holds in its hands, if there is one. */
+  readonly request: Request | undefined;
+}
+
+/** A body that gives the same bytes at every attempt. */
+export type Bytes = string | Uint8Array<ArrayBuffer> | Blob | undefined;
+
+export interface Prepared extends Omit<Draft, 'body'> {
+  readonly body: Bytes;
+}
+
+/** An answer and, where its body was read, all that is needed to give it again. */
+export interface Result {
+  readonly response: Response;
+  readonly body?: string | ArrayBuffer | null | undefined;
+  readonly text: string;
+}
+
+/** The body can't be sent more than once. */
+export class BodyTrouble extends Error {}
+
+/** What a Request says besides URL, method, headers and body. */
+const REST = ['mode', 'credentials', 'cache', 'redirect', 'referrer', 'referrerPolicy', 'integrity', 'keepalive'] as const;
+
+const isRequest = (input: unknown): input is Request => typeof input === 'object' && input !== null && 'headers' in input && 'url' in input;
+
+/** Reads fetch's arguments. Throws a TypeError on what no attempt could send. */
+export function draft(input: RequestInfo | URL, init: RequestInit & { once?: unknown } = {}, platform: Platform): Draft {
+  const request = isRequest(input) ? input : undefined;
+  const { once: _, method, headers, body, signal, ...own } = init;
+  const rest: Record<string, unknown> = {};
+  // A navigation's mode is no mode that a request of ours may have.
+  if (request) for (const name of REST) if (request[name] !== undefined && (request[name] as string) !== 'navigate') rest[name] = request[name];
+  Object.assign(rest, own);
+  if (rest['mode'] === 'no-cors') throw new TypeError("once: mode 'no-cors' would strip the key and hide the answer");
+  const verb = (method ?? request?.method ?? 'GET').toUpperCase();
+  const content = body ?? (request?.bodyUsed === false && verb !== 'GET' && verb !== 'HEAD' ? request : undefined);
+  if (request?.bodyUsed && body === undefined) throw new TypeError('once: the body of this Request was read already');
+  if (content !== undefined && (verb === 'GET' || verb === 'HEAD')) throw new TypeError(`once: a ${verb} can't have a body`);
+  return { method: verb, ...platform.resolve(request ? request.url : String(input)), headers: new Headers(headers ?? request?.headers), body: content, rest, signal: signal ?? (signal === null ? undefined : request?.signal), request };
+}
+
+async function streamBytes(read: () => Promise<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    return new Uint8Array(await read());
+  } catch (cause) {
+    throw new BodyTrouble('once: the body could not be read', { cause });
+  }
+}
+
+/** Buffers a stream, up to `limit` bytes. */
+async function buffer(stream: ReadableStream<Uint8Array<ArrayBuffer>>, limit: number): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let size = 0;
+  const reader = stream.getReader();
+  for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+    size += chunk.value.byteLength;
+    if (size > limit) {
+      void reader.cancel().catch(() => {});
+      throw new BodyTrouble(`once: the body is a stream of more than ${limit} bytes (limits.bodyBytes)`);
+    }
+    chunks.push(chunk.value);
+  }
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+}
+
+/** Fixes the body's bytes. A FormData keeps its boundary from here on. */
+export async function prepare(from: Draft, limit: number): Promise<Prepared> {
+  const { body, headers } = from;
+  const tag = Object.prototype.toString.call(body).slice(8, -1);
+  const type = (value: string): void => {
+    if (!headers.has('content-type')) headers.set('content-type', value);
+  };
+  let bytes: Bytes;
+  if (body === undefined || body === null || typeof body === 'string') bytes = body ?? undefined;
+  else if (tag === 'URLSearchParams') {
+    bytes = String(body);
+    type('application/x-www-form-urlencoded;charset=UTF-8');
+  } else if (tag === 'Blob' || tag === 'File') bytes = body as Blob;
+  else if (ArrayBuffer.isView(body)) bytes = new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice();
+  else if (tag === 'ArrayBuffer') bytes = new Uint8Array(body as ArrayBuffer).slice();
+  else if (tag === 'FormData') {
+    const form = new Response(body as FormData);
+    type(form.headers.get('content-type') ?? '');
+    bytes = await streamBytes(() => form.arrayBuffer());
+  } else if (tag === 'ReadableStream') bytes = await buffer(body as ReadableStream<Uint8Array<ArrayBuffer>>, limit);
+  else if (isRequest(body)) {
+    const content = await streamBytes(() => body.arrayBuffer());
+    bytes = content.byteLength ? content : undefined;
+  } else throw new BodyTrouble(`once: body must be text, bytes, a Blob, a FormData, URLSearchParams or a stream, got ${typeOf(body)}`);
+  const { body: _, ...rest } = from;
+  return { ...rest, body: bytes };
+}
+
+/** The fields of a form in an order of their own, files by content. */
+async function formText(form: FormData, digest: Digest): Promise<string> {
+  const fields: string[] = [];
+  for (const [name, value] of form.entries()) {
+    fields.push(JSON.stringify(typeof value === 'string' ? [name, value] : [name, value.name, value.type, await digest(new Uint8Array(await value.arrayBuffer()))]));
+  }
+  return fields.sort().join('\n');
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};
+
+/** Another way of taking fingerprints gets another name. */
+export const SCHEME = 'sha256';
+
+/**
+ * The digest of the bytes, and the fingerprint: method, URL and what the body says, whatever its type in JavaScript.
+ */
+export async function fingerprint(
+  from: Draft,
+  prepared: Prepared,
+  digest: Digest,
+  hook: ((request: { method: string; url: string; body: unknown }) => unknown) | undefined,
+): Promise<{ readonly raw: string; readonly fingerprint: string }> {
+  const { method, url, body } = prepared;
+  const plain = typeof body === 'object' && !ArrayBuffer.isView(body) ? new Uint8Array(await body.arrayBuffer()) : (body ?? '');
+  const raw = await digest(plain);
+  let content = raw;
+  if (hook) {
+    const said = hook({ method, url, body: typeof plain === 'string' ? parsed(plain) : plain });
+    content = await digest(typeof said === 'string' ? said : (JSON.stringify(said) ?? ''));
+  } else if (Object.prototype.toString.call(from.body) === '[object FormData]') content = await digest(await formText(from.body as FormData, digest));
+  return { raw, fingerprint: await digest(`${method}\n${url}\n${content}`) };
+}
+
+/** What another context needs to send it again: no credential, unless the caller listed its header. */
+export function storable(prepared: Prepared, listed: readonly string[]): StoredRequest | undefined {
+  const { method, url, body, headers } = prepared;
+  if (typeof body === 'object' && !ArrayBuffer.isView(body)) return undefined;
+  const kept = ['content-type', 'accept', 'accept-language', 'if-match', ...listed].flatMap((name) => {
+    const value = headers.get(name);
+    return value === null ? [] : [[name, value] as const];
+  });
+  return { method, url, headers: kept, body };
+}

@@ -1,0 +1,169 @@
+/** What can be asked of and done to stored operations without sending anything. */
+import { namePrefix, type OperationName } from '../core/name.js';
+import { type Ending, rejected, replayed, unknown } from '../core/outcome.js';
+import { type OnceRecord, RECORD_VERSION, readRecord, seal } from '../core/record.js';
+import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
+import { OnceError } from '../errors.js';
+import { busyError } from './claim.js';
+import type { Client, Place } from './client.js';
+import { cursorOf, type PendingOperation, pendingOf, publish, rememberedOutcome, stateOf } from './observe.js';
+import { idsOf } from './operate.js';
+import { SCHEME } from './prepared.js';
+import { readStored, storedIn, storeOf, timed, updateStored } from './storing.js';
+
+/** Records looked at in one step of a listing. */
+const PAGE = 100;
+
+interface Scanned {
+  readonly record: OnceRecord;
+  readonly slot: string;
+}
+
+/** The pending records of a namespace, page by page, those that could only be kept in memory included. */
+async function* scanPending(client: Client, namespace: string, prefix: OperationName | undefined, after: string | undefined): AsyncGenerator<Scanned> {
+  const { ns } = await idsOf(client, { namespace, label: '' });
+  const wanted = prefix?.length ? namePrefix(prefix) : undefined;
+  const { degraded } = client.registry;
+  const stores = degraded.size ? [client.store, client.fallback] : [client.store];
+  for (const store of stores) {
+    let cursor = after;
+    do {
+      const page = await timed(client, store.scan({ ns, state: 'pending', prefix: wanted?.start, after: cursor, limit: PAGE }));
+      for (const stored of page.records) {
+        const record = readRecord(stored);
+        if (!record || (wanted && !wanted.begins(record.label))) continue;
+        const slot = JSON.stringify([client.store.scope, namespace, record.label]);
+        if (storeOf(client, slot) === store) yield { record, slot };
+      }
+      cursor = page.next;
+    } while (cursor !== undefined);
+  }
+}
+
+export async function listPending(client: Client, namespace: string, options: { prefix?: OperationName | undefined; limit?: number | undefined; after?: string | undefined }): Promise<readonly PendingOperation[]> {
+  const found: PendingOperation[] = [];
+  const limit = options.limit ?? PAGE;
+  if (limit < 1) throw new RangeError(`once: limit must be at least 1, got ${limit}`);
+  for await (const { record, slot } of scanPending(client, namespace, options.prefix, options.after)) {
+    found.push(pendingOf(record, client.registry.requests.has(`${slot}\n${record.key}`)));
+    if (found.length >= limit) break;
+  }
+  return found;
+}
+
+/** Log-out: what a stranger could read goes, the keys of unsettled operations stay. Every driver stops before its next attempt. */
+export async function clearAll(client: Client, namespace: string, forget: boolean): Promise<readonly PendingOperation[]> {
+  const kept: PendingOperation[] = [];
+  for await (const { record, slot } of scanPending(client, namespace, undefined, undefined)) {
+    const bare = await updateStored(client, slot, record.id, (stored) => {
+      const current = stored === undefined ? undefined : readRecord(stored);
+      if (current?.state !== 'pending') return { value: undefined };
+      const { meta: _, request: __, ...core } = current;
+      const next = seal({ ...core, revision: current.revision + 1 });
+      return forget ? { next: null, value: next } : { next, value: next };
+    });
+    if (bare) kept.push(pendingOf(bare));
+    publish(client, slot, bare && !forget ? { phase: 'unsettled', pending: pendingOf(bare) } : { phase: 'idle' });
+  }
+  await clearSettled(client, namespace);
+  for (const table of [client.registry.answers, client.registry.requests])
+    for (const key of table.keys()) if ((JSON.parse(key.slice(0, key.lastIndexOf('\n'))) as string[])[1] === namespace) table.delete(key);
+  return kept;
+}
+
+async function clearSettled(client: Client, namespace: string): Promise<void> {
+  const { ns } = await idsOf(client, { namespace, label: '' });
+  for (const state of ['settled', 'retired'] as const) {
+    let cursor: string | undefined;
+    do {
+      const page = await timed(client, client.store.scan({ ns, state, after: cursor, limit: PAGE }));
+      for (const stored of page.records) {
+        const record = readRecord(stored);
+        if (!record) continue;
+        const slot = JSON.stringify([client.store.scope, namespace, record.label]);
+        await updateStored(client, slot, record.id, (now) => (readRecord(now)?.state === state ? { next: null, value: undefined } : { value: undefined }));
+        publish(client, slot, { phase: 'idle' });
+      }
+      cursor = page.next;
+    } while (cursor !== undefined);
+  }
+}
+
+/** Takes the claim of a name for one change; rejects with ERR_ONCE_BUSY while a live driver holds it. */
+async function claimed<T>(client: Client, place: Place, work: () => Promise<T>): Promise<T> {
+  if (client.registry.flights.has(place.slot)) throw busyError(place);
+  const release = client.platform.locks ? await client.platform.locks.acquire(`oncefetch:${place.namespace}:${place.label}`, { wait: false }) : () => {};
+  if (!release) throw busyError(place);
+  try {
+    return await work();
+  } finally {
+    release();
+  }
+}
+
+function refusal(client: Client, place: Place, record: OnceRecord | undefined, code: 'ERR_ONCE_RECORD' | 'ERR_ONCE_UNKNOWN' | 'ERR_ONCE_ALREADY_SETTLED', ending: Ending): OnceError {
+  const where = storedIn(storeOf(client, place.slot));
+  const none = { operation: place.name, key: undefined, attempts: 0, firstSentAt: undefined, sent: 'maybe' as const, resumed: false, joined: false, storedIn: where, ...ending };
+  return new OnceError(code, record ? { ...rememberedOutcome(record, ending, where, false), sent: record.ambiguous ? 'maybe' : 'no' } : none);
+}
+
+/** What the app learned elsewhere. */
+export function settleByHand(client: Client, place: Place, effect: 'done' | 'none'): Promise<void> {
+  if (effect !== 'done' && effect !== 'none') throw new TypeError(`once: settle takes 'done' or 'none', got ${typeof effect}`);
+  return claimed(client, place, async () => {
+    const { id, ns } = await idsOf(client, place);
+    const { clock, randomness } = client.platform;
+    const { keep, limits } = client.settings;
+    const ending = effect === 'done' ? replayed('reconcile') : rejected();
+    const clash = await updateStored<OnceError | undefined>(client, place.slot, id, (stored) => {
+      const now = clock.now();
+      const record = stored === undefined ? undefined : readRecord(stored);
+      if (stored !== undefined && !record) return { value: refusal(client, place, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
+      if (effect === 'none' && record?.state !== 'pending')
+        return { value: record?.state === 'settled' ? refusal(client, place, record, 'ERR_ONCE_ALREADY_SETTLED', record.ending ?? replayed('store')) : undefined };
+      if (record?.state === 'settled') return { value: undefined };
+      const base = record ?? blank(client, place, id, ns, randomness.uuid(), now);
+      const { meta: _, request: __, retryAt: ___, spentAt: ____, ...core } = base;
+      const forgetAt = effect === 'done' ? settledForgetAt(now, keep.forMs, limits.totalMs) : retiredForgetAt(base, now, limits.totalMs);
+      return { next: seal({ ...core, state: effect === 'done' ? 'settled' : 'retired', ending, settledAt: now, touchedAt: now, forgetAt }), value: undefined };
+    }, 'strict');
+    if (clash) throw clash;
+    await refresh(client, place);
+  });
+}
+
+/** A tombstone for an operation that was never begun here. */
+const blank = (client: Client, place: Place, id: string, ns: string, key: string, now: number): OnceRecord =>
+  seal({
+    v: RECORD_VERSION, id, ns, label: place.label, state: 'pending', forgetAt: now, key,
+    carrier: `header:${client.settings.dialect.header}`, dialect: client.settings.dialect.name, origin: '', random: true,
+    generation: 0, revision: 1, ambiguous: false, scheme: SCHEME, payloads: [], raw: '', createdAt: now, touchedAt: now,
+  });
+
+/** Forgets an operation. What is left tells a derived key its generation. */
+export function forget(client: Client, place: Place, evenIfUnknown: boolean): Promise<void> {
+  return claimed(client, place, async () => {
+    const { id } = await idsOf(client, place);
+    const clash = await updateStored<OnceError | undefined>(client, place.slot, id, (stored) => {
+      if (stored === undefined) return { value: undefined };
+      const record = readRecord(stored);
+      if (!record) return evenIfUnknown ? { next: null, value: undefined } : { value: refusal(client, place, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
+      if (record.state === 'pending' && (record.ambiguous || !record.random) && !evenIfUnknown) return { value: refusal(client, place, record, 'ERR_ONCE_UNKNOWN', unknown('no-answer')) };
+      const now = client.platform.clock.now();
+      const { meta: _, request: __, retryAt: ___, spentAt: ____, ...core } = record;
+      return { next: seal({ ...core, state: 'retired', ending: unknown('record'), sticky: false, settledAt: now, touchedAt: now, forgetAt: retiredForgetAt(record, now, client.settings.limits.totalMs) }), value: undefined };
+    }, 'strict');
+    if (clash) throw clash;
+    client.registry.requests.delete(`${place.slot}\n${id}`);
+    await refresh(client, place);
+  });
+}
+
+/** Shows on screens what is stored. */
+export async function refresh(client: Client, place: Place): Promise<void> {
+  const { id } = await idsOf(client, place);
+  const state = stateOf(await readStored(client, place.slot, id), storedIn(storeOf(client, place.slot)));
+  if (!client.registry.flights.has(place.slot)) publish(client, place.slot, state);
+}
+
+export { cursorOf };

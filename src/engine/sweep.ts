@@ -1,0 +1,29 @@
+/** Removes what nobody needs any more: bounded, in the background, never on the path of a call. */
+import { readRecord } from '../core/record.js';
+import { decodeName } from '../core/name.js';
+import { SWEEP_EVERY } from '../options.js';
+import type { Client } from './client.js';
+import { diagnose } from './observe.js';
+import { timed } from './storing.js';
+
+/** Sweeps after the first settle of this client and then after every {@link SWEEP_EVERY}. */
+export function sweepNowAndThen(client: Client): void {
+  if (client.settles++ % SWEEP_EVERY === 0) void sweep(client).catch(() => {
+    // Nothing depends on it; the next one tries again.
+  });
+}
+
+async function sweep(client: Client): Promise<void> {
+  const before = client.platform.clock.now();
+  const { records } = await timed(client, client.store.scan({ before, limit: SWEEP_EVERY * 2 }));
+  for (const stored of records) {
+    const seen = readRecord(stored);
+    // A damaged record is kept: an operation may be in it.
+    if (!seen) continue;
+    if (seen.state === 'pending') diagnose(client, { name: decodeName(seen.label), label: seen.label }, seen.key, 'unsettled-forgotten', 'an operation that never settled is forgotten after 30 days');
+    await timed(client, client.store.update(seen.id, (now) => {
+      const record = now === undefined ? undefined : readRecord(now);
+      return record && record.revision === seen.revision && record.forgetAt < before ? { next: null, value: undefined } : { value: undefined };
+    }));
+  }
+}

@@ -1,0 +1,26 @@
+/** Waits on the clock port; every one of them can be cut. */
+import type { Clock, Connectivity } from '../ports.js';
+
+/** Resolves after `ms`, or at once when one of the signals aborts, or when `wake` calls. */
+export function wait(clock: Clock, ms: number, signals: readonly AbortSignal[], connectivity?: Connectivity): Promise<void> {
+  return new Promise((resolve) => {
+    if (signals.some((signal) => signal.aborted)) return resolve();
+    const end = (): void => {
+      cancel();
+      unsubscribe?.();
+      for (const signal of signals) signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const cancel = clock.timer(ms, end);
+    const unsubscribe = connectivity?.subscribe(end);
+    for (const signal of signals) signal.addEventListener('abort', end);
+  });
+}
+
+/** Rejects when `work` takes longer than `ms`; `late` says so. */
+export function within<T>(clock: Clock, ms: number, work: Promise<T>, late: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.timer(ms, () => reject(new Error(late)));
+    work.then(resolve, reject).finally(cancel);
+  });
+}

@@ -1,0 +1,14 @@
+export type { OperationName } from '../core/name.js';
+export type { Outcome, UnknownReason, UnsentReason } from '../core/outcome.js';
+export type { Verdict } from '../core/verdict.js';
+export type { Dialect } from '../core/dialect.js';
+export type { Operation } from '../engine/handle.js';
+export type { OnceEvent, OperationState, PendingOperation } from '../engine/observe.js';
+export { isOnceError, type OnceError, type OnceErrorCode } from '../errors.js';
+export type { Evidence, Json, Keep, KeyStrategy, Limits, OnceInit, OnceOptions, OperationOptions, Reconcile, ReconcileQuestion } from '../options.js';
+export { createOnce, type Once, type OnceRequestInit, outcomeOf } from '../once.js';
+export type { Connectivity, Store } from '../ports.js';
+export { firstAvailable } from '../stores/automatic.js';
+export { indexedDbStore } from '../stores/indexeddb.js';
+export { localStorageStore } from '../stores/local-storage.js';
+export { memoryStore } from '../stores/memory.js';

@@ -1,0 +1,75 @@
+/** One family of errors with literal codes. */
+import type { OperationName } from './core/name.js';
+import type { Outcome } from './core/outcome.js';
+
+export type OnceErrorCode =
+  | 'ERR_ONCE_UNKNOWN'
+  | 'ERR_ONCE_UNSENT'
+  | 'ERR_ONCE_MISMATCH'
+  | 'ERR_ONCE_ALREADY_SETTLED'
+  | 'ERR_ONCE_KEY_EXPIRED'
+  | 'ERR_ONCE_KEY_BURNT'
+  | 'ERR_ONCE_ALREADY_DONE'
+  | 'ERR_ONCE_BUSY'
+  | 'ERR_ONCE_CLAIM_LOST'
+  | 'ERR_ONCE_BODY'
+  | 'ERR_ONCE_STORE'
+  | 'ERR_ONCE_RECORD';
+
+/** What happened, and what to do next. */
+const SAYS: Readonly<Record<OnceErrorCode, string>> = {
+  ERR_ONCE_UNKNOWN: 'it may have taken effect, nobody can tell yet. Call again with the same name, resume() it, or settle() it once you know',
+  ERR_ONCE_UNSENT: 'nothing was sent and nothing will be. Call again when you like',
+  ERR_ONCE_MISMATCH: 'another payload or key is pending under this name, so nothing was sent. Resume that one first',
+  ERR_ONCE_ALREADY_SETTLED: 'it has ended already and was not sent again; see outcome. Use another name, or repeat, for another effect',
+  ERR_ONCE_KEY_EXPIRED: 'the server may have forgotten the key, so sending again could take effect twice. Give reconcile, or settle() it once you know',
+  ERR_ONCE_KEY_BURNT: 'the server repeats its refusal for this key. Use another key',
+  ERR_ONCE_ALREADY_DONE: 'it is done; the server has no answer left to give. Fetch what it made',
+  ERR_ONCE_BUSY: 'it is being driven right now. Wait for that call',
+  ERR_ONCE_CLAIM_LOST: 'another context took it over. Call again with the same name',
+  ERR_ONCE_BODY: 'the body cannot be sent more than once. Send text, bytes, a Blob or a FormData',
+  ERR_ONCE_STORE: 'the store could not be used, and an earlier key may be in it, so nothing was sent. Call again when it works',
+  ERR_ONCE_RECORD: 'what is stored under this name is damaged; it was kept and nothing was sent. Find out what happened, then forget() it',
+};
+
+const BRAND = Symbol.for('oncefetch.error');
+
+/** A reader's name for an operation, cut to a sensible length. */
+export const printName = (name: OperationName | undefined): string =>
+  name?.length ? JSON.stringify(name, (_, part: unknown) => (typeof part === 'bigint' ? String(part) : part)).slice(0, 100) : 'unnamed operation';
+
+export class OnceError<C extends OnceErrorCode = OnceErrorCode> extends Error {
+  readonly code: C;
+  readonly outcome: Outcome;
+  /** The last HTTP answer, where there was one. */
+  readonly response: Response | undefined;
+  /** What the server calls the thing that is done already. */
+  readonly resource: string | undefined;
+
+  constructor(code: C, outcome: Outcome, more: { cause?: unknown; response?: Response | undefined; resource?: string | undefined; says?: string } = {}) {
+    super(`once: ${printName(outcome.operation)}: ${more.says ?? SAYS[code]}.`, more.cause === undefined ? undefined : { cause: more.cause });
+    this.name = 'OnceError';
+    this.code = code;
+    this.outcome = outcome;
+    this.response = more.response;
+    this.resource = more.resource;
+    // Not enumerable: loggers that walk an error's own fields must not meet a body.
+    for (const field of ['response', 'resource']) Object.defineProperty(this, field, { enumerable: false });
+    Object.defineProperty(this, BRAND, { value: true });
+  }
+
+  /** For logs: no body, no credential. */
+  toJSON(): { name: string; code: C; message: string; outcome: Outcome } {
+    return { name: this.name, code: this.code, message: this.message, outcome: this.outcome };
+  }
+}
+
+/**
+ * Whether it is one of our errors, of this code if one is given. Works across copies of the package and realms.
+ *
+ * @example
+ * if (isOnceError(error, 'ERR_ONCE_BUSY')) return;
+ */
+export function isOnceError<C extends OnceErrorCode = OnceErrorCode>(error: unknown, code?: C): error is OnceError<C> {
+  return typeof error === 'object' && error !== null && BRAND in error && (code === undefined || (error as { code?: unknown }).code === code);
+}

@@ -1,0 +1,74 @@
+/** Browsers: pages and workers. */
+import type { Connectivity, Digest, Locks, Platform, Store } from '../../ports.js';
+import { firstAvailable } from '../../stores/automatic.js';
+import { indexedDbStore } from '../../stores/indexeddb.js';
+import { localStorageStore } from '../../stores/local-storage.js';
+import { defaultMemoryStore } from '../../stores/memory.js';
+import { resolveUrl, systemClock, systemRandomness } from '../shared.js';
+
+const encode = (data: string | Uint8Array): Uint8Array<ArrayBuffer> => (typeof data === 'string' ? new TextEncoder().encode(data) : (data as Uint8Array<ArrayBuffer>));
+const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+
+/** Web Crypto is missing on insecure origins; the library that stands in is loaded only there. */
+const digest: Digest = async (data) => {
+  const bytes = encode(data);
+  const subtle = globalThis.crypto?.subtle;
+  return hex(subtle ? new Uint8Array(await subtle.digest('SHA-256', bytes)) : (await import('@noble/hashes/sha2.js')).sha256(bytes));
+};
+
+/** Web Locks: the lock of a tab that dies frees itself. */
+const webLocks = (manager: LockManager): Locks => ({
+  acquire: (name, { wait, signal }) =>
+    new Promise((resolve, reject) => {
+      const held = (lock: Lock | null): Promise<void> | undefined => {
+        if (!lock) {
+          resolve(undefined);
+          return undefined;
+        }
+        return new Promise((release) => resolve(release));
+      };
+      // The two options exclude each other.
+      manager.request(name, wait ? (signal ? { signal } : {}) : { ifAvailable: true }, held).catch(reject);
+    }),
+});
+
+const connectivity: Connectivity = {
+  kind: 'browser',
+  online: () => globalThis.navigator?.onLine,
+  subscribe: (wake) => {
+    const shown = (): void => {
+      if (document.visibilityState === 'visible') wake();
+    };
+    const page = globalThis.document;
+    globalThis.addEventListener?.('online', wake);
+    // Back from the back-forward cache.
+    globalThis.addEventListener?.('pageshow', wake);
+    page?.addEventListener('visibilitychange', shown);
+    return () => {
+      globalThis.removeEventListener?.('online', wake);
+      globalThis.removeEventListener?.('pageshow', wake);
+      page?.removeEventListener('visibilitychange', shown);
+    };
+  },
+};
+
+let store: Store | undefined;
+
+export const browserPlatform = (): Platform => ({
+  clock: systemClock,
+  randomness: systemRandomness,
+  digest,
+  locks: globalThis.navigator?.locks && webLocks(globalThis.navigator.locks),
+  connectivity,
+  transport: (fetch) => ({
+    send: (url, init) => (fetch ?? globalThis.fetch)(url, init),
+    // A rejection never tells whether something left: a dropped answer and a refused connection look the same.
+    neverSent: () => false,
+  }),
+  resolve: (url) => resolveUrl(url, globalThis.document?.baseURI ?? globalThis.location?.href),
+  origin: globalThis.location?.origin,
+  report: (error) => (globalThis.reportError ?? console.error)(error),
+  server: false,
+  // One for all clients of the realm, so that they share its connection.
+  store: () => (store ??= firstAvailable([indexedDbStore(), localStorageStore(), defaultMemoryStore()])),
+});

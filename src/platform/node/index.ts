@@ -1,0 +1,42 @@
+/** Node. */
+import type { Digest, Platform } from '../../ports.js';
+import { defaultMemoryStore } from '../../stores/memory.js';
+import { resolveUrl, systemClock, systemRandomness } from '../shared.js';
+
+type NodeCrypto = { hash?(algorithm: string, data: string | Uint8Array, encoding: string): string; createHash(algorithm: string): { update(data: string | Uint8Array): { digest(encoding: string): string } } };
+
+/** Found without an import, which a bundler for browsers would stumble over. */
+const nodeCrypto = (): NodeCrypto | undefined => (globalThis.process as { getBuiltinModule?(name: string): NodeCrypto } | undefined)?.getBuiltinModule?.('node:crypto');
+
+let crypto: NodeCrypto | undefined;
+
+const digest: Digest = (data) => {
+  crypto ??= nodeCrypto();
+  if (!crypto) throw new TypeError('once: Node 20.16 or later is needed');
+  return crypto.hash ? crypto.hash('sha256', data, 'hex') : crypto.createHash('sha256').update(data).digest('hex');
+};
+
+/** Errors of name resolution and of connecting: no request was written. */
+const NEVER_CONNECTED = /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|UND_ERR_CONNECT_TIMEOUT)$/;
+
+let warned = false;
+
+export const nodePlatform = (): Platform => ({
+  clock: systemClock,
+  randomness: systemRandomness,
+  digest,
+  connectivity: { kind: 'none', online: () => undefined, subscribe: () => () => {} },
+  transport: (fetch) => ({
+    send: (url, init) => (fetch ?? globalThis.fetch)(url, init),
+    // A redirect that was followed fails in the same way after the effect, so only requests that follow none can tell.
+    neverSent: (error, init) => init.redirect === 'manual' && !fetch && NEVER_CONNECTED.test((error as { cause?: { code?: string } })?.cause?.code ?? ''),
+  }),
+  resolve: (url) => resolveUrl(url, undefined),
+  report: (error) => console.error(error),
+  server: true,
+  store: () => {
+    if (!warned) globalThis.process.emitWarning?.('without a store, keys are forgotten when this process ends; give createOnce a store', { code: 'ONCEFETCH_MEMORY' });
+    warned = true;
+    return defaultMemoryStore();
+  },
+});

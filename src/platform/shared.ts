@@ -1,0 +1,28 @@
+/** What every platform does in the same way. Globals are looked up at each use, so that a test's or a polyfill's count. */
+import { v4 } from 'uuid';
+import type { Clock, Randomness } from '../ports.js';
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  timer: (ms, fire) => {
+    const id = setTimeout(fire, ms);
+    return () => clearTimeout(id);
+  },
+};
+
+/** `uuid` throws where there is no cryptographic source; it never falls back to a weak one. */
+export const systemRandomness: Randomness = { random: () => Math.random(), uuid: () => v4() };
+
+/** The URL without its fragment. Throws a TypeError on what can't be sent as it stands. */
+export function resolveUrl(url: string, base: string | undefined): { readonly url: string; readonly origin: string } {
+  let parsed: URL;
+  try {
+    parsed = new URL(url, base);
+  } catch {
+    throw new TypeError(`once: url must be ${base ? 'a URL' : 'absolute where there is no page'}, got ${JSON.stringify(url.slice(0, 100))}`);
+  }
+  // fetch refuses it too, but only when the record has been written.
+  if (parsed.username || parsed.password) throw new TypeError('once: url must not carry a user name or password');
+  parsed.hash = '';
+  return { url: parsed.href, origin: parsed.origin };
+}

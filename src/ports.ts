@@ -1,0 +1,135 @@
+/** What the engine needs of the world around it. Types only; a platform, a store or a test supplies them. */
+
+/** The fields of a record that a store may look at; it hands all others through untouched. */
+export interface Stored {
+  readonly id: string;
+  /** Digest of the namespace; records of different namespaces never meet in a scan. */
+  readonly ns: string;
+  readonly state: 'pending' | 'settled' | 'retired';
+  /** The operation's name as text (see `core/name.ts`), or `~` and the fingerprint of an unnamed one. */
+  readonly label: string;
+  /** Wall clock, ms: when the sweep may remove it. */
+  readonly forgetAt: number;
+}
+
+/** `next`: what to store; `null` removes; absent leaves things as they are. */
+export interface Changed<T> {
+  readonly next?: Stored | null;
+  readonly value: T;
+}
+
+/**
+ * One step on one record: pure and synchronous. It gets what is stored (`undefined` when absent; anything at all when
+ * it was damaged) and the store's own time in ms. It may be called more than once before a commit.
+ */
+export type Change<T> = (current: unknown, now: number) => Changed<T>;
+
+/** `strict`: on the medium before the promise resolves. `relaxed`: handed to the operating system. */
+export type Durability = 'strict' | 'relaxed';
+
+/** What a committed record outlives: this context (page, realm), a process, the machine's crash, a server's failover. */
+export type Survives = 'context' | 'process' | 'machine' | 'failover';
+
+export type ScanQuery =
+  /** Records of one namespace, ordered by label, then id. `prefix` is an exact start of the label's text. */
+  | {
+      readonly ns: string;
+      readonly state?: Stored['state'] | undefined;
+      readonly prefix?: string | undefined;
+      readonly after?: string | undefined;
+      readonly limit: number;
+    }
+  /** Records of every namespace whose `forgetAt` is before this time, the oldest first. */
+  | { readonly before: number; readonly limit: number };
+
+export interface ScanPage {
+  /** As stored, damaged ones included. */
+  readonly records: readonly unknown[];
+  /** Hand it in as `after` for the next page; absent on the last one. */
+  readonly next?: string | undefined;
+}
+
+/** Why a store could not do its work: what its rejections bear as `reason`. `quota`: full, earlier records are still there. */
+export type StoreFaultReason = 'quota' | 'closed' | 'blocked' | 'denied' | 'timeout' | 'io' | 'corrupt';
+
+/**
+ * Where records live. Its contract is one atomic read-modify-write; `storeContract` of `oncefetch/testing` is the
+ * contract as tests. Every method rejects when it could not do its work: "absent" and "could not look" are different.
+ */
+export interface Store {
+  readonly kind: string;
+  /** Equal for any two objects that reach the same records from this context. */
+  readonly scope: string;
+  readonly survives: Survives;
+  /** Who may share the records: this context only, the contexts of one origin or machine, or many machines. */
+  readonly shared: 'context' | 'origin' | 'machine' | 'cluster';
+  /** Whether `update` is atomic among all who share the records. */
+  readonly atomic: boolean;
+  /**
+   * `false` when the platform has no such store or refuses it by policy: the next one in a chain is taken, for good.
+   * Rejects when that could not be found out.
+   */
+  available?(): Promise<boolean>;
+  /** The store that does the work, once it is chosen; before that, a store that chooses makes the weakest claims. */
+  ready?(): Promise<Store>;
+  update<T>(id: string, change: Change<T>, options?: { readonly durability?: Durability | undefined }): Promise<T>;
+  read(id: string): Promise<unknown>;
+  scan(query: ScanQuery): Promise<ScanPage>;
+  close(): Promise<void>;
+}
+
+export interface Clock {
+  /** Wall clock, ms since 1970. */
+  now(): number;
+  /** Calls `fire` once after `ms`; the result cancels it. */
+  timer(ms: number, fire: () => void): () => void;
+}
+
+export interface Randomness {
+  /** Uniform in [0, 1). Only ever used to spread waits. */
+  random(): number;
+  /** A random UUID v4 from a cryptographic source. */
+  uuid(): string;
+}
+
+/** SHA-256, lower-case hex. */
+export type Digest = (data: string | Uint8Array) => string | Promise<string>;
+
+export interface Locks {
+  /** The release; `undefined` when it is held elsewhere and `wait` is false. Rejects when `signal` aborts the wait. */
+  acquire(name: string, options: { readonly wait: boolean; readonly signal?: AbortSignal | undefined }): Promise<(() => void) | undefined>;
+}
+
+export interface Transport {
+  send(url: string, init: RequestInit): Promise<Response>;
+  /** True only if it is certain that no byte of this request left. */
+  neverSent(error: unknown, init: RequestInit): boolean;
+}
+
+/** A hint, never a proof: it stretches and cuts waits. */
+export interface Connectivity {
+  readonly kind: string;
+  /** `false`: known to be offline. */
+  online(): boolean | undefined;
+  /** Calls back when waiting on is no longer sensible (online again, shown again). The result unsubscribes. */
+  subscribe(wake: () => void): () => void;
+}
+
+export interface Platform {
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly digest: Digest;
+  /** Absent where contexts cannot exclude one another. */
+  readonly locks?: Locks | undefined;
+  readonly connectivity: Connectivity;
+  transport(fetch: typeof globalThis.fetch | undefined): Transport;
+  /** The absolute URL without its fragment, and its origin. Throws a TypeError on a relative one without a base. */
+  resolve(url: string): { readonly url: string; readonly origin: string };
+  /** The page's own origin, where there is a page. */
+  readonly origin?: string | undefined;
+  /** Where a listener's own error goes. */
+  report(error: unknown): void;
+  /** True where many people's calls meet in one context. */
+  readonly server: boolean;
+  store(): Store;
+}

@@ -1,0 +1,147 @@
+/** Records in IndexedDB: the store of browsers. */
+import { get, promisifyRequest, type UseStore } from 'idb-keyval';
+import type { Durability, ScanPage, ScanQuery, Store, Stored } from '../ports.js';
+import { type Next, pageOf, roomOf, startsOf, storeOf } from './base.js';
+import { StoreFault } from './fault.js';
+
+export interface IndexedDbStoreOptions {
+  /** The database's name. @default 'oncefetch' */
+  readonly name?: string | undefined;
+  /** How long the database may take to open, ms, where another tab deletes it or the browser hangs. @default 5_000 */
+  readonly openTimeoutMs?: number | undefined;
+  /** The store's time, ms since 1970. @default Date.now */
+  readonly now?: (() => number) | undefined;
+}
+
+const RECORDS = 'records';
+
+/**
+ * A store that all tabs and workers of one origin share. An update is strict unless it says `relaxed`.
+ *
+ * @example
+ * const once = createOnce({ store: indexedDbStore({ name: 'shop' }) });
+ */
+export function indexedDbStore({ name = 'oncefetch', openTimeoutMs = 5000, now = Date.now }: IndexedDbStoreOptions = {}): Store {
+  const scope = `indexeddb:${name}`;
+  let opening: Promise<IDBDatabase> | undefined;
+
+  const drop = (connecting = opening): void => {
+    if (opening === connecting) opening = undefined;
+    // Transactions that run on it end first.
+    connecting?.then((db) => db.close()).catch(() => {});
+  };
+  const open = (): Promise<IDBDatabase> => {
+    if (!opening) {
+      const connecting = connect(name, openTimeoutMs, () => drop(connecting));
+      opening = connecting;
+      // A failure is not kept: the next call tries anew.
+      connecting.catch(() => drop(connecting));
+    }
+    return opening;
+  };
+  /**
+   * One transaction; once more on a new connection if the old one may be dead (iOS kills them in the background), as long
+   * as it is certain that nothing was written.
+   */
+  const transact =
+    (durability: Durability, wrote = () => false): UseStore =>
+    async (mode, work) => {
+      for (let again = true; ; again = false) {
+        const connecting = open();
+        const db = await connecting;
+        try {
+          return await work(db.transaction(RECORDS, mode, { durability }).objectStore(RECORDS));
+        } catch (error) {
+          if (!again || wrote()) throw error;
+          drop(connecting);
+        }
+      }
+    };
+
+  // What every commit outlives is the process; a strict one outlives the machine's crash too.
+  return storeOf({ kind: 'indexeddb', scope, survives: 'process', shared: 'origin', atomic: true }, now, {
+    available: open,
+    update(id, next, durability) {
+      let wrote = false;
+      return transact(durability, () => wrote)('readwrite', (records) =>
+        updateIn(records, id, (current) => {
+          const value = next(current);
+          wrote = value !== undefined;
+          return value;
+        }),
+      );
+    },
+    read: (id) => get(id, transact('relaxed')),
+    scan: (query) => transact('relaxed')('readonly', (records) => scanIn(records, query)),
+    close: () => drop(),
+  });
+}
+
+/** Resolves when the transaction is committed, not when the put succeeded, which can still fail to be. */
+function updateIn(records: IDBObjectStore, id: string, next: (current: unknown) => Next): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const { transaction } = records;
+    const found = records.get(id);
+    found.onsuccess = () => {
+      const value = next(found.result);
+      try {
+        if (value) records.put(value, id);
+        else if (value === null) records.delete(id);
+        // Else it looks for more work first, a quarter of its time. Not in Safari before 15.
+        transaction.commit?.();
+      } catch (error) {
+        reject(error);
+      }
+    };
+    promisifyRequest(transaction).then(resolve, reject);
+  });
+}
+
+async function scanIn(records: IDBObjectStore, query: ScanQuery): Promise<ScanPage> {
+  const all = (index: string, range: IDBKeyRange, limit: number): Promise<Stored[]> => promisifyRequest(records.index(index).getAll(range, limit));
+  if ('before' in query) return { records: await all('time', IDBKeyRange.upperBound(query.before, true), query.limit) };
+  // An array comes after every string: the range ends where the state does.
+  const found = startsOf(query).map((start) => all('label', IDBKeyRange.bound(start, [start[0], start[1], []]), roomOf(query)));
+  return pageOf((await Promise.all(found)).flat(), query);
+}
+
+async function connect(name: string, timeoutMs: number, lost: () => void): Promise<IDBDatabase> {
+  const factory = globalThis.indexedDB as IDBFactory | null | undefined;
+  if (!factory) throw new StoreFault('denied', 'there is no IndexedDB here');
+  // Without a version: it never upgrades what is there, and is never too old for it.
+  const request = factory.open(name);
+  request.onupgradeneeded = () => {
+    const records = request.result.createObjectStore(RECORDS);
+    records.createIndex('label', ['ns', 'state', 'label', 'id']);
+    records.createIndex('time', 'forgetAt');
+  };
+  const opened = promisifyRequest(request);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new StoreFault('blocked', `IndexedDB did not open within ${timeoutMs} ms`));
+      opened.then((late) => late.close()).catch(() => {});
+    }, timeoutMs);
+  });
+  try {
+    const db = await Promise.race([opened, timeout]);
+    db.onclose = db.onversionchange = lost;
+    return db;
+  } catch (error) {
+    throw (await isRefusal(error as Error | null)) ? new StoreFault('denied', 'IndexedDB is refused here', error) : error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Whether it is somebody's will that there is no store, and not a trouble that may pass. A SecurityError says so itself. */
+async function isRefusal(error: Error | null): Promise<boolean> {
+  // Private windows of Firefox before 115.
+  if (error?.name === 'InvalidStateError') return true;
+  // Chromium where the user blocks site data says what it says of a broken disk; Web Locks are blocked with it, and are clearer.
+  if (error?.name !== 'UnknownError') return false;
+  return navigator.locks.query().then(
+    () => false,
+    (refusal: Error) => refusal.name === 'SecurityError',
+  );
+}

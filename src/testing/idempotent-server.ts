@@ -1,0 +1,183 @@
+/** An idempotent server for tests, as MSW handlers: it loses, delays and refuses on demand, and counts what really happened. */
+import { type HttpHandler, HttpResponse, http } from 'msw';
+import type { Clock } from '../ports.js';
+import type { Faults } from './faults.js';
+import { ModelNetwork, type SentCopy } from './model-network.js';
+import { type Effect, type ModelAnswer, type ModelRequest, ModelServer } from './model-server.js';
+
+/** `Body`: the JSON of a request, as your `refuse` and `effect` declare it. */
+export interface IdempotentServerOptions<Body = unknown> {
+  /** Where it answers: a path (on every origin) or a full URL, in MSW's notation (`/api/orders/:id`). POST, PUT, PATCH and DELETE. */
+  url: string;
+  /** How long an answered key is remembered, ms. @defaultValue 24 hours */
+  window?: number | undefined;
+  /** @defaultValue the real time */
+  clock?: Clock | undefined;
+  /** @defaultValue 'Idempotency-Key' */
+  keyHeader?: string | undefined;
+  /** @defaultValue 'Idempotent-Replayed' */
+  replayHeader?: string | undefined;
+  /** `Retry-After` of a real `409`, seconds: a second copy arrived while the first was worked on. @defaultValue 1 */
+  retryAfter?: number | undefined;
+  /** Time from taking the key to the effect, ms. @defaultValue 0 */
+  workMs?: number | undefined;
+  /** Answer 400 to a request without a key, instead of executing it each time. @defaultValue false */
+  requireKey?: boolean | undefined;
+  /** A Response here means: refused, no effect. */
+  refuse?: ((body: Body, key: string | undefined) => Response | undefined | Promise<Response | undefined>) | undefined;
+  /** Whether a refusal is stored under its key and replayed, or gives the key free again. @defaultValue true */
+  rememberRefusals?: boolean | undefined;
+  /** What happens, and the answer to it: a Response, or JSON for a 201. If it throws, nothing happened (500). @defaultValue `{ id: 'effect-1' }`, counted */
+  effect?: ((body: Body, key: string | undefined) => unknown) | undefined;
+}
+
+export interface IdempotentServer {
+  /** For `setupServer(...server.handlers)` and `setupWorker(...server.handlers)`. */
+  readonly handlers: HttpHandler[];
+  /** The same server without MSW: for `createOnce({ fetch: server.fetch })`. It answers whatever URL it is asked. */
+  readonly fetch: typeof globalThis.fetch;
+  /** Every effect, in the order in which it was committed. */
+  readonly effects: readonly Effect[];
+  effectsOf(key: string): readonly Effect[];
+  /** Every copy that was put on the wire, those included that never arrived. */
+  readonly requests: readonly SentCopy[];
+  readonly faults: Faults;
+  /** Killed and started again: work without its effect is lost, keys and answers are kept. */
+  restart(): void;
+  /** Forgets effects, keys, requests and faults. For `afterEach`. */
+  reset(): void;
+}
+
+/**
+ * An idempotent server for tests that counts effects: the proof that one click is one charge.
+ *
+ * @example
+ * ```ts
+ * const server = idempotentServer({ url: '/api/payments' });
+ * const network = setupServer(...server.handlers);
+ *
+ * test('one click, one charge', async () => {
+ *   network.listen();
+ *   server.faults.next('lose-response', 'unavailable-after-commit', 'truncate');
+ *   await checkout({ cart: 'c-42' });              // your code, with once.fetch in it
+ *   expect(server.requests.length).toBeGreaterThan(3);
+ *   expect(server.effects).toHaveLength(1);
+ * });
+ * ```
+ */
+export function idempotentServer<Body = unknown>(options: IdempotentServerOptions<Body>): IdempotentServer {
+  const { clock = realClock, keyHeader = 'Idempotency-Key' } = options;
+  const model = new ModelServer({
+    clock,
+    keyHeader,
+    replayHeader: options.replayHeader ?? 'Idempotent-Replayed',
+    window: options.window ?? 24 * 60 * 60 * 1000,
+    retryAfter: options.retryAfter ?? 1,
+    workMs: options.workMs ?? 0,
+    requireKey: options.requireKey ?? false,
+    rememberRefusals: options.rememberRefusals ?? true,
+    refuse: async (body, key) => {
+      const response = await options.refuse?.(body as Body, key);
+      return response && recorded(response);
+    },
+    effect: async (body, key, count) => {
+      const result = (await options.effect?.(body as Body, key)) ?? { id: `effect-${count}` };
+      return result instanceof Response ? recorded(result) : { status: 201, headers: { 'content-type': 'application/json' }, body: JSON.stringify(result) };
+    },
+  });
+  const network = new ModelNetwork(model, { clock, keyHeader });
+  // What still hangs is let go on a reset: it would else outlive the test that made it.
+  const hanging = new Set<() => void>();
+  const serve = async (request: Request): Promise<Response | undefined> => {
+    const delivery = await network.deliver(await read(request));
+    if (delivery.kind === 'answer') return asResponse(delivery.answer, delivery.cutAt);
+    if (delivery.kind === 'silence') await new Promise<void>((letGo) => hanging.add(letGo));
+    return undefined;
+  };
+  const answer = async ({ request }: { request: Request }) => (await serve(request)) ?? HttpResponse.error();
+  const pattern = options.url.startsWith('/') ? `*${options.url}` : options.url;
+
+  return {
+    handlers: [http.post, http.put, http.patch, http.delete].map((method) => method(pattern, answer)),
+    fetch: async (input, init) => {
+      const request = new Request(typeof input === 'string' ? new URL(input, 'http://localhost') : input, init);
+      const response = await Promise.race([serve(request), aborted(request.signal)]);
+      if (!response) throw new TypeError('Failed to fetch');
+      return response;
+    },
+    effects: model.effects,
+    effectsOf: (key) => model.effectsOf(key),
+    requests: network.requests,
+    faults: network.faults,
+    restart: () => model.restart(),
+    reset: () => {
+      model.reset();
+      network.requests.length = 0;
+      network.faults.clear();
+      for (const letGo of hanging) letGo();
+      hanging.clear();
+    },
+  };
+}
+
+const realClock: Clock = {
+  now: () => Date.now(),
+  timer: (ms, fire) => {
+    const timer = setTimeout(fire, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+const read = async (request: Request): Promise<ModelRequest> => ({
+  method: request.method,
+  url: request.url,
+  headers: Object.fromEntries(request.headers),
+  body: await request.text(),
+});
+
+const recorded = async (response: Response): Promise<ModelAnswer> => ({
+  status: response.status,
+  headers: Object.fromEntries(response.headers),
+  body: await response.text(),
+});
+
+/** Rejects once the caller gives up, as fetch does, whatever the server is still doing. */
+const aborted = (signal: AbortSignal) =>
+  new Promise<never>((_, reject) => {
+    const give = () => reject(signal.reason);
+    if (signal.aborted) give();
+    else signal.addEventListener('abort', give, { once: true });
+  });
+
+// The Fetch standard's null body statuses: a Response with one of these and a body cannot be made.
+const BODILESS = new Set([204, 205, 304]);
+
+function asResponse({ status, headers, body }: ModelAnswer, cutAt: number | undefined): Response {
+  if (BODILESS.has(status)) return new Response(null, { status, headers });
+  if (cutAt === undefined) return new Response(body, { status, headers });
+  const bytes = new TextEncoder().encode(body);
+  return new Response(brokenOff(bytes.subarray(0, cutAt)), { status, headers: { ...headers, 'content-length': String(bytes.length) } });
+}
+
+const brokenOff = (start: Uint8Array): ReadableStream<Uint8Array> => {
+  let sent = false;
+  return new ReadableStream({
+    async pull(controller) {
+      if (!sent) controller.enqueue(start);
+      // An error discards what was sent and not yet read, so head and first half get a turn of the event loop to arrive.
+      else await nextTurn().then(() => controller.error(new TypeError('terminated')));
+      sent = true;
+    },
+  });
+};
+
+/** Not by setTimeout: a test with fake timers would never see the break. */
+const nextTurn = () =>
+  new Promise<void>((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(undefined);
+  });

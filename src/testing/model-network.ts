@@ -1,0 +1,56 @@
+/** The wire between a client and a {@link ModelServer}: every copy of a request passes here, meets its fault and is noted. */
+import type { Clock } from '../ports.js';
+import { type Delivery, type FaultName, Faults, suffer } from './faults.js';
+import { type ModelAnswer, type ModelRequest, type ModelServer, ServerKilled } from './model-server.js';
+
+/** One copy of a request as it was put on the wire. */
+export interface SentCopy extends ModelRequest {
+  readonly key: string | undefined;
+  readonly at: number;
+  /** The fault it met, or `none`. */
+  readonly fate: FaultName | 'none';
+  /** What the server answered to it, seen by the client or not. Absent while it is worked on, and where it never arrived. */
+  readonly status: number | undefined;
+}
+
+export class ModelNetwork {
+  readonly faults = new Faults();
+  readonly requests: SentCopy[] = [];
+  readonly #server: ModelServer;
+  readonly #clock: Clock;
+  readonly #keyHeader: string;
+
+  constructor(server: ModelServer, options: { readonly clock: Clock; readonly keyHeader: string }) {
+    this.#server = server;
+    this.#clock = options.clock;
+    this.#keyHeader = options.keyHeader.toLowerCase();
+  }
+
+  /** Carries one request; never rejects. */
+  async deliver(request: ModelRequest): Promise<Delivery> {
+    const fault = this.faults.draw();
+    let noted: Noted | undefined = this.#note(request, fault?.name ?? 'none');
+    const pass = async (): Promise<ModelAnswer> => {
+      // A fault that passes more than once has put more copies on the wire.
+      const copy = noted ?? this.#note(request, fault?.name ?? 'none');
+      noted = undefined;
+      const answer = await this.#server.handle(request);
+      copy.status = answer.status;
+      return answer;
+    };
+    try {
+      return fault ? await suffer({ pass, fault, clock: this.#clock }) : { kind: 'answer', answer: await pass() };
+    } catch (error) {
+      if (error instanceof ServerKilled) return { kind: 'network-error' };
+      throw error;
+    }
+  }
+
+  #note(request: ModelRequest, fate: FaultName | 'none'): Noted {
+    const copy: Noted = { ...request, key: request.headers[this.#keyHeader], at: this.#clock.now(), fate, status: undefined };
+    this.requests.push(copy);
+    return copy;
+  }
+}
+
+type Noted = { -readonly [K in keyof SentCopy]: SentCopy[K] };

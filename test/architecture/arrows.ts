@@ -1,0 +1,107 @@
+/** Who may import whom: DESIGN section 7. */
+import ts from 'typescript';
+import { type Finding, finding, type Import, type Sources } from './sources.js';
+
+const JOINED = ['core', 'dialects', 'engine', 'errors', 'options', 'platform', 'ports', 'stores'];
+
+/** A layer is a folder of `src`, or a file there; `face` is `src/entries/index.ts`. Each may also import itself. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  ports: ['core'],
+  errors: ['core'],
+  dialects: ['core'],
+  engine: ['core', 'errors', 'ports'],
+  stores: ['core', 'errors', 'ports'],
+  platform: ['core', 'errors', 'ports'],
+  testing: ['core', 'errors', 'ports', 'stores'],
+  integrations: ['face'],
+  options: JOINED,
+  once: JOINED,
+  entries: ['face', 'once', 'integrations', 'testing', ...JOINED],
+};
+
+/** The engine is handed its settings; their type is written where their defaults are. */
+const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = { engine: ['options'] };
+
+const layerOf = (path: string): string => path.replace(/^src\//, '').replace(/\/.*|\.tsx?$/, '');
+
+const at = ({ from, line }: Import): string => `${from}:${line}`;
+
+export function checkArrows({ files, imports }: Sources): Finding[] {
+  const strangers = [...files.keys()].filter((path) => !(layerOf(path) in MAY_IMPORT));
+  return [
+    ...strangers.map((path) => ({ at: path, says: `${layerOf(path)} is no layer of DESIGN section 7` })),
+    ...imports.flatMap((one): Finding[] => {
+      if (one.to === undefined) return [];
+      if (!one.specifier.endsWith('.js')) return [{ at: at(one), says: `write '${one.specifier}' with its .js extension` }];
+      const [from, to] = [layerOf(one.from), layerOf(one.to)];
+      const allowed = [from, ...(MAY_IMPORT[from] ?? []), ...((one.kind === 'type' && MAY_IMPORT_TYPES[from]) || [])];
+      if (allowed.includes(to) || (one.to === 'src/entries/index.ts' && allowed.includes('face'))) return [];
+      return [{ at: at(one), says: `${from} must not import ${to} (${one.specifier})` }];
+    }),
+  ];
+}
+
+/** Cycles of imports that are still there after compiling. */
+export function checkCycles({ files, imports }: Sources): Finding[] {
+  const found: Finding[] = [];
+  const done = new Set<string>();
+  const visit = (path: string, trail: readonly string[]): void => {
+    const start = trail.indexOf(path);
+    if (start >= 0) found.push({ at: path, says: `imports itself: ${[...trail.slice(start), path].join(' -> ')}` });
+    if (start >= 0 || done.has(path)) return;
+    for (const { from, to, kind } of imports) if (from === path && kind === 'value' && to !== undefined) visit(to, [...trail, path]);
+    done.add(path);
+  };
+  for (const path of files.keys()) visit(path, []);
+  return found;
+}
+
+const isEntry = (path: string): boolean => /^src\/entries\/[^/]+$/.test(path);
+
+export function checkReachable(sources: Sources): Finding[] {
+  const reached = sources.reach([...sources.files.keys()].filter(isEntry), ['value', 'type', 'lazy']);
+  return [...sources.files.keys()].filter((path) => !reached.has(path)).map((path) => ({ at: path, says: 'no entry leads here' }));
+}
+
+/** An entry only re-exports, and `ports.ts` has only types. */
+export function checkShapes({ files }: Sources): Finding[] {
+  const reExport = (node: ts.Statement): boolean => ts.isExportDeclaration(node) && node.moduleSpecifier !== undefined;
+  const type = (node: ts.Statement): boolean =>
+    ts.isInterfaceDeclaration(node) ||
+    ts.isTypeAliasDeclaration(node) ||
+    (ts.isImportDeclaration(node) && node.importClause?.isTypeOnly === true) ||
+    (ts.isExportDeclaration(node) && node.isTypeOnly);
+  return [...files.values()].flatMap((file) => {
+    const [rule, says] = isEntry(file.fileName)
+      ? [reExport, 'an entry only re-exports']
+      : file.fileName === 'src/ports.ts'
+        ? [type, 'ports are types only']
+        : [];
+    return rule === undefined || says === undefined ? [] : file.statements.filter((node) => !rule(node)).map((node) => finding(node, says));
+  });
+}
+
+export interface Manifest {
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+}
+
+const packageOf = (specifier: string): string => specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+
+/**
+ * Packages come from `dependencies`, or from `peerDependencies` behind an entry of their own: the main entry must load
+ * without them, and without Node. A development dependency would be bundled without a word.
+ */
+export function checkPackages(sources: Sources, { dependencies = {}, peerDependencies = {} }: Manifest): Finding[] {
+  const main = sources.reach(['src/entries/index.ts'], ['value']);
+  return sources.imports.flatMap((one): Finding[] => {
+    if (one.to !== undefined) return [];
+    const name = packageOf(one.specifier);
+    if (one.specifier.startsWith('node:'))
+      return main.has(one.from) && one.kind === 'value' ? [{ at: at(one), says: `the main entry must load without ${name}` }] : [];
+    if (name in dependencies) return [];
+    if (!(name in peerDependencies)) return [{ at: at(one), says: `${name} is neither a dependency nor a peer` }];
+    return main.has(one.from) && one.kind !== 'lazy' ? [{ at: at(one), says: `the main entry must load without ${name}` }] : [];
+  });
+}

@@ -1,0 +1,13 @@
+/** Goal: the public face changes only on purpose. Method: the committed reports are compared with those of the built types. */
+import { expect, test } from 'vitest';
+import { committed, reports } from '../../scripts/api.mjs';
+
+const now = reports();
+
+test.each(Object.keys(now))('api/%s is up to date (npm run api)', (file) => {
+  expect(committed()[file]).toBe(now[file]);
+});
+
+test('there is no report of an entry that is gone', () => {
+  expect(Object.keys(committed()).sort()).toEqual(Object.keys(now).sort());
+});

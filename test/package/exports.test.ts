@@ -1,0 +1,110 @@
+/**
+ * Goal: what is published is whole, loads everywhere it says it does, and carries nothing else. Method: it is packed
+ * and installed as a user would, without a network.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import tsup from '../../tsup.config.js';
+import { entries, type Installed, install, manifest, readJson, root, run, runtimes, specifierOf } from './installed.js';
+
+let installed: Installed;
+beforeAll(() => {
+  installed = install();
+});
+afterAll(() => installed?.remove());
+
+describe('entry points', () => {
+  test('are the same in src/entries, in tsup and in package.json', () => {
+    const sources = readdirSync(join(root, 'src/entries')).map((file) => file.replace(/\.tsx?$/, ''));
+    expect(sources.sort()).toEqual([...entries].sort());
+    const builds = [tsup].flat().filter((build) => typeof build !== 'function');
+    expect(builds.map(({ format }) => format)).toEqual(['esm', 'cjs']);
+    for (const { entry } of builds) expect(Object.keys(entry ?? {}).sort()).toEqual([...entries].sort());
+  });
+
+  test.each(entries)('%s has ESM and CJS, each with its types', (entry) => {
+    const at = (extension: string) => `./dist/${entry}.${extension}`;
+    expect(manifest.exports[entry === 'index' ? '.' : `./${entry}`]).toEqual({
+      import: { types: at('d.ts'), default: at('js') },
+      require: { types: at('d.cts'), default: at('cjs') },
+    });
+  });
+});
+
+describe.each(runtimes())('Node $version', ({ path, version }) => {
+  const load = (entry: string, how: string): string[] => {
+    const print = 'console.log(JSON.stringify(Object.keys(loaded).filter((name) => name !== "default" && name !== "module.exports").sort()))';
+    const { ok, stdout, all } = run(path, ['--input-type=module', '--eval', `${how.replace('%', `'${specifierOf(entry)}'`)}; ${print}`], installed.home);
+    expect(ok, all).toBe(true);
+    return JSON.parse(stdout) as string[];
+  };
+
+  test.each(entries)('%s gives import and require the same', (entry) => {
+    const imported = load(entry, 'import * as loaded from %');
+    expect(imported.length).toBeGreaterThan(0);
+    expect(load(entry, `import { createRequire } from 'node:module'; const loaded = createRequire(process.cwd() + '/x.cjs')(%)`)).toEqual(imported);
+  });
+
+  test('is one that package.json allows', () => {
+    expect(Number(version.slice(1).split('.')[0])).toBeGreaterThanOrEqual(20);
+  });
+});
+
+describe('the package', () => {
+  const dist = () => installed.files.filter((file) => file.startsWith('dist/'));
+  const text = (file: string) => readFileSync(join(installed.folder, file), 'utf8');
+
+  test('has what a user needs and nothing else', () => {
+    expect(installed.files.filter((file) => !file.startsWith('dist/'))).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
+    expect(dist().filter((file) => !/\.(js|cjs|d\.ts|d\.cts)$/.test(file.replace(/\.map$/, '')))).toEqual([]);
+  });
+
+  test('has no file in dist that no entry leads to', () => {
+    const wanted = new Set(entries.flatMap((entry) => ['js', 'cjs', 'd.ts', 'd.cts'].map((extension) => `dist/${entry}.${extension}`)));
+    for (const file of wanted) {
+      for (const [, name] of text(file).matchAll(/['"]\.\/([^'"]+)['"]/g)) {
+        const types = /\.d\.c?ts$/.test(file) ? name?.replace(/\.js$/, '.d.ts').replace(/\.cjs$/, '.d.cts') : name;
+        if (types !== undefined && dist().includes(`dist/${types}`)) wanted.add(`dist/${types}`);
+      }
+      if (dist().includes(`${file}.map`)) wanted.add(`${file}.map`);
+    }
+    expect(dist().filter((file) => !wanted.has(file))).toEqual([]);
+    expect([...wanted].filter((file) => !dist().includes(file))).toEqual([]);
+  });
+
+  test('has source maps that stand alone', () => {
+    const maps = dist().filter((file) => file.endsWith('.map'));
+    expect(maps.length).toBeGreaterThan(0);
+    for (const file of maps) {
+      const map = JSON.parse(text(file)) as { sources: string[]; sourcesContent?: string[] };
+      expect(map.sourcesContent, file).toHaveLength(map.sources.length);
+      expect(
+        map.sources.filter((source) => !source.startsWith('../src/')),
+        file,
+      ).toEqual([]);
+    }
+  });
+
+  test('does not say where it was made', () => {
+    expect(installed.files.filter((file) => text(file).includes(root))).toEqual([]);
+    const { packages } = readJson<{ packages: Record<string, { resolved?: string }> }>(join(root, 'package-lock.json'));
+    expect(Object.entries(packages).filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
+  });
+
+  test('pleases publint', async () => {
+    const { messages, pkg } = await publint({ pkgDir: installed.folder, pack: false, strict: true });
+    expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([]);
+  });
+
+  test('pleases are-the-types-wrong', () => {
+    const attw = run(
+      process.execPath,
+      [join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js'), installed.tarball, '--profile', 'node16', '--no-color'],
+      installed.home,
+    );
+    expect(attw.ok, attw.all).toBe(true);
+  });
+});

@@ -1,0 +1,145 @@
+/**
+ * Goal: the shop's server speaks idempotency keys, and its faults do what their names say. Method: the real process over
+ * real HTTP, and its SQLite file read past it. Kills from outside: `kill.test.ts`.
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Shop, startShop } from '../../playground/start-shop.ts';
+
+const CHARGE_MS = 120;
+let shop: Shop;
+beforeAll(async () => {
+  shop = await startShop({ 'charge-ms': CHARGE_MS });
+});
+afterAll(() => shop.stop());
+beforeEach(() => post('/api/reset'));
+
+const post = (path: string, body: unknown = {}, headers: Record<string, string> = {}, signal?: AbortSignal) =>
+  fetch(shop.url + path, { method: 'POST', body: JSON.stringify(body), headers, ...(signal && { signal }) });
+const order = { cart: 'c1', amount: 4200, card: '4242424242424242' };
+const pay = (key?: string, body: unknown = order, headers: Record<string, string> = {}) =>
+  post('/api/payments', body, { ...(key !== undefined && { 'Idempotency-Key': key }), ...headers });
+const charges = () => shop.query<{ key: string | null; cart: string; lane: string; amount: number }>('SELECT key, cart, lane, amount FROM charges');
+const replayed = (response: Response) => response.headers.get('Idempotent-Replayed');
+
+describe('a key', () => {
+  test('is one charge for 50 copies at once: one executes, the others wait or get its answer', async () => {
+    const answers = await Promise.all(Array.from({ length: 50 }, () => pay('k1')));
+    const executed = answers.filter((answer) => answer.status === 201 && replayed(answer) === null);
+    const told = answers.filter(({ status }) => status === 409);
+    const late = answers.filter((answer) => answer.status === 201 && replayed(answer) === 'true');
+    expect([executed.length, told.length + late.length]).toEqual([1, 49]);
+    expect(charges()).toEqual([{ key: 'k1', cart: 'c1', lane: 'default', amount: 4200 }]);
+    expect(told[0]?.headers.get('retry-after')).toBe('1');
+    expect(await told[0]?.json()).toMatchObject({ title: 'A request is outstanding for this Idempotency-Key' });
+  });
+
+  test('is answered with the stored answer, marked', async () => {
+    const first = await pay('k1');
+    const second = await pay('k1');
+    expect([first.status, replayed(first), second.status, replayed(second)]).toEqual([201, null, 201, 'true']);
+    expect(await second.json()).toEqual(await first.json());
+    expect(charges()).toHaveLength(1);
+  });
+
+  test('with another payload is a mismatch, and charges nothing', async () => {
+    await pay('k1');
+    const other = await pay('k1', { ...order, amount: 9900 });
+    expect([other.status, (await other.json()).title]).toEqual([422, 'Idempotency-Key is already used']);
+    expect(charges()).toHaveLength(1);
+  });
+
+  test('keeps a declined card declined; another key charges', async () => {
+    const declined = { ...order, card: '4000000000000002' };
+    const first = await pay('k1', declined);
+    const second = await pay('k1', declined);
+    expect([first.status, second.status, replayed(second), (await second.json()).code]).toEqual([402, 402, 'true', 'card_declined']);
+    expect(charges()).toEqual([]);
+    expect((await pay('k2')).status).toBe(201);
+    expect(charges()).toHaveLength(1);
+  });
+
+  test('is not burnt by a body that is no order', async () => {
+    for (const body of ['nonsense', { ...order, amount: -1 }, { ...order, cart: '' }, { cart: 'c1', amount: 1 }])
+      expect((await pay('k1', body)).status).toBe(400);
+    expect((await pay('k1')).status).toBe(201);
+  });
+
+  test.each(['two words', 'k'.repeat(256), 'é'])('%j is refused before anything happens', async (key) => {
+    expect((await pay(key)).status).toBe(400);
+    expect(charges()).toEqual([]);
+  });
+
+  test('that is absent charges each time: the plain lane', async () => {
+    await Promise.all([pay(), pay()]);
+    expect(charges().map(({ key }) => key)).toEqual([null, null]);
+  });
+});
+
+describe('a fault', () => {
+  type Row = [fault: string, sees: number | 'cut' | 'broken' | 'silence', charged: number];
+  test.each<Row>([
+    ['lose-request', 'broken', 0],
+    ['lose-response', 'broken', 1],
+    ['truncate', 'cut', 1],
+    ['hang', 'silence', 0],
+    ['hang-after-commit', 'silence', 1],
+    ['delay; ms=60', 201, 1],
+    ['unavailable', 503, 0],
+    ['unavailable-after-commit', 503, 1],
+    ['unauthorized', 401, 0],
+    ['duplicate', 409, 1],
+    ['kill', 'broken', 0],
+    ['kill-after-commit', 'broken', 1],
+  ])('%s: the client sees %s, charges %i; the next attempt makes it one', async (fault, sees, charged) => {
+    const { boot } = await shop.health();
+    const gaveUp = AbortSignal.timeout(CHARGE_MS + 400);
+    const headers = { 'Idempotency-Key': 'k1', 'x-fault': `${fault}; times=1` };
+    const seen = await post('/api/payments', order, headers, gaveUp).then(
+      (response) =>
+        response.text().then(
+          () => response.status,
+          () => 'cut',
+        ),
+      () => (gaveUp.aborted ? 'silence' : 'broken'),
+    );
+    expect(seen).toBe(sees);
+    if (fault.startsWith('kill')) await shop.restarted(boot);
+    else expect((await shop.health()).boot).toBe(boot);
+    expect(charges()).toHaveLength(charged);
+
+    const next = await post('/api/payments', order, headers);
+    expect([next.status, replayed(next)]).toEqual([201, charged ? 'true' : null]);
+    expect(charges()).toHaveLength(1);
+  });
+
+  test('duplicate makes two charges of a request without a key', async () => {
+    expect((await pay(undefined, order, { 'x-fault': 'duplicate' })).status).toBe(201);
+    expect(charges()).toHaveLength(2);
+  });
+
+  test('armed for a lane meets that lane only, so many times, and survives the death that it causes', async () => {
+    await post('/api/faults', { lane: 'plain', fault: 'kill', times: 2 });
+    for (let count = 0; count < 2; count++) {
+      const { boot } = await shop.health();
+      await expect(pay(`k${count}`, order, { 'x-lane': 'plain' })).rejects.toThrow();
+      await shop.restarted(boot);
+    }
+    expect((await pay('k3', order, { 'x-lane': 'plain' })).status).toBe(201);
+  });
+
+  test('armed with a rate is drawn, and can be disarmed', async () => {
+    await post('/api/faults', { lane: 'plain', fault: 'unavailable', rate: 0.5 });
+    const statuses = await Promise.all(Array.from({ length: 40 }, (_, index) => pay(`k${index}`, order, { 'x-lane': 'plain' }).then(({ status }) => status)));
+    expect(new Set(statuses)).toEqual(new Set([201, 503]));
+    expect((await pay('other', order, { 'x-lane': 'once' })).status).toBe(201);
+    const left = await fetch(`${shop.url}/api/faults?lane=plain`, { method: 'DELETE' });
+    expect(((await left.json()) as { armed: unknown[] }).armed).toEqual([]);
+  });
+
+  test.each([{ lane: 'a', fault: 'nonsense' }, { lane: 'a', fault: 'kill', rate: 2 }, { lane: 'a', fault: 'kill', times: 0 }, { fault: 'kill' }])(
+    'that is wrong is refused: %j',
+    async (body) => {
+      expect((await post('/api/faults', body)).status).toBe(400);
+    },
+  );
+});

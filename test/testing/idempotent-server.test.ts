@@ -1,0 +1,154 @@
+/** Goal: what a user's test sees of the server. Method: plain fetch over msw/node. Every fault: `faults.test.ts`. */
+import { HttpResponse, http } from 'msw';
+import { setupServer } from 'msw/node';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type IdempotentServerOptions, idempotentServer } from '../../src/testing/idempotent-server.js';
+import { HandClock } from './hand-clock.js';
+
+let network: ReturnType<typeof setupServer> | undefined;
+afterEach(() => network?.close());
+
+function listen<Body>(options: Partial<IdempotentServerOptions<Body>> = {}) {
+  const server = idempotentServer({ url: '/api/payments', ...options });
+  network = setupServer(...server.handlers);
+  network.listen({ onUnhandledFrame: 'error' });
+  return server;
+}
+const pay = (key: string | undefined, body: unknown = { amount: 42 }, init: RequestInit = {}) =>
+  fetch('http://shop.example/api/payments', {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: key === undefined ? {} : { 'Idempotency-Key': key },
+    ...init,
+  });
+
+describe('where it answers', () => {
+  test('a path matches on every origin; POST, PUT, PATCH and DELETE are effects', async () => {
+    const server = listen();
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      expect((await fetch(`https://${method}.example/api/payments`, { method, headers: { 'Idempotency-Key': method } })).status).toBe(201);
+    }
+    expect(server.effects.map(({ key }) => key)).toEqual(['POST', 'PUT', 'PATCH', 'DELETE']);
+  });
+
+  test('a full URL matches only itself, and a GET is left to other handlers', async () => {
+    const server = listen({ url: 'http://shop.example/api/payments' });
+    network!.use(http.all('*', () => new HttpResponse(null, { status: 418 })));
+    network!.use(...server.handlers);
+    expect((await pay('k1')).status).toBe(201);
+    expect((await fetch('http://other.example/api/payments', { method: 'POST' })).status).toBe(418);
+    expect((await fetch('http://shop.example/api/payments')).status).toBe(418);
+  });
+});
+
+describe('what it notes', () => {
+  test('each effect with key, body and time, and each copy with key, headers, fate and status', async () => {
+    const server = listen({ clock: { now: () => 77, timer: () => () => {} } });
+    server.faults.next('none', 'lose-request');
+    await pay('k1', { amount: 42 }, { headers: { 'Idempotency-Key': 'k1', 'X-Lane': 'a' } });
+    await pay('k1').catch(() => {});
+    expect(server.effects).toEqual([{ key: 'k1', body: { amount: 42 }, at: 77 }]);
+    expect(server.effectsOf('k1')).toHaveLength(1);
+    expect(server.effectsOf('k2')).toEqual([]);
+    expect(server.requests).toMatchObject([
+      {
+        method: 'POST',
+        url: 'http://shop.example/api/payments',
+        key: 'k1',
+        body: '{"amount":42}',
+        at: 77,
+        fate: 'none',
+        status: 201,
+        headers: { 'x-lane': 'a' },
+      },
+      { key: 'k1', fate: 'lose-request', status: undefined },
+    ]);
+  });
+
+  test('reset forgets effects, requests, keys and faults, and lets go what hangs', async () => {
+    const server = listen();
+    await pay('k1');
+    server.faults.next('hang', 'unavailable');
+    const hanging = expect(pay('k2')).rejects.toThrow();
+    await expect.poll(() => server.requests.length).toBe(2);
+    server.reset();
+    await hanging;
+    expect([server.effects, server.requests]).toEqual([[], []]);
+    expect((await pay('k1')).headers.has('Idempotent-Replayed')).toBe(false);
+  });
+});
+
+describe('what can be set', () => {
+  test('the headers of key and replay', async () => {
+    const server = listen({ keyHeader: 'X-Request-Id', replayHeader: 'X-Replay' });
+    const init = { headers: { 'X-Request-Id': 'r1' } };
+    await pay(undefined, {}, init);
+    expect((await pay(undefined, {}, init)).headers.get('X-Replay')).toBe('true');
+    expect(server.effectsOf('r1')).toHaveLength(1);
+  });
+
+  test('a refusal: its Response is the answer, replayed or forgotten', async () => {
+    const refuse = (body: { card: string }) => (body.card === 'bad' ? HttpResponse.json({ code: 'declined' }, { status: 402 }) : undefined);
+    const remembering = listen({ refuse });
+    const first = await pay('k1', { card: 'bad' });
+    expect([first.status, await first.json(), first.headers.has('Idempotent-Replayed')]).toEqual([402, { code: 'declined' }, false]);
+    expect((await pay('k1', { card: 'bad' })).headers.get('Idempotent-Replayed')).toBe('true');
+    expect((await pay('k1', { card: 'good' })).status).toBe(422);
+    expect(remembering.effects).toEqual([]);
+
+    network!.close();
+    const forgetting = listen({ refuse, rememberRefusals: false });
+    expect((await pay('k1', { card: 'bad' })).status).toBe(402);
+    expect((await pay('k1', { card: 'good' })).status).toBe(201);
+    expect(forgetting.effects).toHaveLength(1);
+  });
+
+  test('the effect: JSON becomes a 201, a Response is taken as it is, an empty one too', async () => {
+    const answers: unknown[] = [{ id: 9 }, new Response(null, { status: 204, headers: { 'X-Charge': '7' } })];
+    listen({ effect: () => answers.shift() });
+    const json = await pay('k1');
+    expect([json.status, json.headers.get('content-type'), await json.json()]).toEqual([201, 'application/json', { id: 9 }]);
+    await pay('k2');
+    const replay = await pay('k2');
+    expect([replay.status, replay.headers.get('X-Charge'), replay.headers.get('Idempotent-Replayed'), await replay.text()]).toEqual([204, '7', 'true', '']);
+  });
+
+  test('the window, the work and its Retry-After, on a clock of the caller', async () => {
+    const clock = new HandClock();
+    const server = listen({ window: 100, workMs: 5, retryAfter: 0, clock });
+    const executed = async () => {
+      const answer = pay('k1');
+      await expect.poll(() => clock.waiting).toBe(1);
+      const second = await pay('k1');
+      expect([second.status, second.headers.get('retry-after')]).toEqual([409, '0']);
+      await clock.pass(5);
+      expect((await answer).headers.has('Idempotent-Replayed')).toBe(false);
+    };
+    await executed();
+    await clock.pass(94);
+    expect((await pay('k1')).headers.get('Idempotent-Replayed')).toBe('true');
+    await clock.pass(1);
+    await executed();
+    expect(server.effects.map(({ at }) => at)).toEqual([1_005, 1_105]);
+  });
+
+  test('a key that must be there', async () => {
+    const server = listen({ requireKey: true });
+    expect((await pay(undefined)).status).toBe(400);
+    expect(server.effects).toEqual([]);
+  });
+
+  test('a restart under way: the client sees a network error, the next attempt takes the key over', async () => {
+    const clock = new HandClock();
+    const server = listen({ workMs: 20, clock });
+    const first = expect(pay('k1')).rejects.toThrow();
+    await expect.poll(() => clock.waiting).toBe(1);
+    server.restart();
+    const second = pay('k1');
+    await expect.poll(() => clock.waiting).toBe(2);
+    await clock.pass(20);
+    await first;
+    expect((await second).status).toBe(201);
+    expect(server.effects).toHaveLength(1);
+  });
+});

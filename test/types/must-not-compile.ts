@@ -1,0 +1,35 @@
+import ky from 'ky';
+import { isOnceError, type Once, type OnceRequestInit, outcomeOf, type UnknownReason } from 'oncefetch';
+import 'oncefetch/ky';
+
+declare const once: Once;
+declare const cart: { id: string } | undefined;
+// @ts-expect-error undefined in a name (the classic: ['pay', undefined] shared by every cart)
+void once.fetch('/x', { once: ['pay', cart?.id] });
+void ky.post('/x', { once: ['pay', 'c1'] });
+// @ts-expect-error typo
+void ky.post('/x', { once: { operaton: ['pay'] } });
+// @ts-expect-error typo through an untyped carrier is caught by satisfies
+const carried = { fetchOptions: { once: { operaton: ['pay'] } } satisfies OnceRequestInit };
+// narrowing works
+const o = outcomeOf(carried);
+if (o?.type === 'unknown') {
+  const r: UnknownReason = o.reason;
+  void r;
+}
+// @ts-expect-error no retryAt on a settled one
+if (o?.type === 'fresh') void o.retryAt;
+const e: unknown = null;
+if (isOnceError(e, 'ERR_ONCE_BUSY')) {
+  const c: 'ERR_ONCE_BUSY' = e.code;
+  void c;
+}
+// run infers; interfaces pass (no JsonValue constraint)
+interface Intent {
+  id: string;
+  created: Date;
+}
+const intent = await once.run(['charge', 1n], async () => ({ id: 'x', created: new Date() }) as Intent);
+intent.created.getTime();
+const f: typeof fetch = once.fetch;
+void f;

@@ -1,0 +1,21 @@
+import { readdirSync } from 'node:fs';
+import { defineConfig, type Options } from 'tsup';
+
+const folder = 'src/entries';
+
+const common: Options = {
+  entry: Object.fromEntries(readdirSync(folder).map((file) => [file.replace(/\.tsx?$/, ''), `${folder}/${file}`])),
+  target: 'es2022',
+  platform: 'neutral',
+  dts: true,
+  splitting: true,
+  external: [/^node:/],
+  // Without it `node:sqlite` becomes `sqlite`, which is no module.
+  removeNodeProtocol: false,
+};
+
+export default defineConfig([
+  { ...common, format: 'esm', sourcemap: true },
+  // The second pass that splits CJS leaves maps to itself, under this machine's paths. It stays readable without.
+  { ...common, format: 'cjs', sourcemap: false },
+]);
