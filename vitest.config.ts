@@ -59,9 +59,11 @@ const projects: TestProjectConfiguration[] = [
       name: 'unit',
       environment: 'node',
       include: ['test/**/*.test.ts'],
-      exclude: ['test/{browser,package,types,e2e}/**'],
+      exclude: ['test/{browser,node,playground,package,types,e2e}/**'],
     },
   },
+  // Real processes, started and killed.
+  { ...sources, test: { name: 'node', include: ['test/{node,playground}/**/*.test.ts'], testTimeout: MINUTE, hookTimeout: MINUTE } },
   ...inBrowsers,
   { test: { ...slow, name: 'package', include: ['test/package/**/*.test.ts'], sequence: { groupOrder: 2 } } },
 ];

@@ -238,6 +238,14 @@ export function clientSettings(options: OnceOptions): Settings {
   };
 }
 
+function metaUnits(meta: unknown): number {
+  try {
+    return JSON.stringify(meta).length;
+  } catch (cause) {
+    throw new TypeError(`once: once.meta must be JSON, got ${typeOf(meta)}`, { cause });
+  }
+}
+
 /** The settings of one call: `init` over the client's. `undefined` for a plain fetch. */
 export function callSettings(client: Settings, init: unknown): Settings | undefined {
   if (init === undefined || init === false) return undefined;
@@ -246,6 +254,6 @@ export function callSettings(client: Settings, init: unknown): Settings | undefi
   const { keep, limits, ...rest } = init as OperationOptions;
   if (rest.operation === undefined) throw new TypeError('once: once.operation must be a non-empty array, got undefined');
   encodeName(rest.operation);
-  if (rest.meta !== undefined && (JSON.stringify(rest.meta) ?? '').length > META_UNITS_MAX) throw new RangeError(`once: once.meta is longer than ${META_UNITS_MAX} characters as JSON`);
+  if (rest.meta !== undefined && metaUnits(rest.meta) > META_UNITS_MAX) throw new RangeError(`once: once.meta is longer than ${META_UNITS_MAX} characters as JSON`);
   return { ...merge(client, rest), keep: merge(client.keep, keep), limits: limitsOf(client.limits, limits) };
 }

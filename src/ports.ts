@@ -31,10 +31,13 @@ export type Durability = 'strict' | 'relaxed';
 export type Survives = 'context' | 'process' | 'machine' | 'failover';
 
 export type ScanQuery =
-  /** Records of one namespace, ordered by label, then id. `prefix` is an exact start of the label's text. */
+  /**
+   * Records of one namespace and state, ordered by label, then id. `prefix` is an exact start of the label's text, `after`
+   * the JSON of `[label, id]` of a record that need not be there any more. `limit`: from 1.
+   */
   | {
       readonly ns: string;
-      readonly state?: Stored['state'] | undefined;
+      readonly state: Stored['state'];
       readonly prefix?: string | undefined;
       readonly after?: string | undefined;
       readonly limit: number;
@@ -43,9 +46,9 @@ export type ScanQuery =
   | { readonly before: number; readonly limit: number };
 
 export interface ScanPage {
-  /** As stored, damaged ones included. */
+  /** As stored. One whose id, ns, state, label or forgetAt is damaged is in no page, and breaks none. */
   readonly records: readonly unknown[];
-  /** Hand it in as `after` for the next page; absent on the last one. */
+  /** Hand it in as `after` for the next page; absent on the last one, and where `before` was asked. */
   readonly next?: string | undefined;
 }
 

@@ -38,17 +38,20 @@ export const fetchLane: Lane = {
     ),
 };
 
-const RETRIES_MAX = 3;
+/** Naive retry and oncefetch make as many attempts with the same waits, so that what differs is the key and the reading of answers. Enough of both to outlast a restart of the server. */
+export const ATTEMPTS_MAX = 30;
+export const WAIT_MS = { first: 10, longest: 200 };
 
 /** The retry that most code bases have: again on any error and any 5xx, without a key. */
 export const naiveRetryLane: Lane = {
   name: 'naive retry',
   pay: async (checkout) => {
-    for (let retries = 0; ; retries++) {
+    for (let attempt = 1; ; attempt++) {
       const response = await send(checkout).catch(() => undefined);
       if (response?.ok) return 'done';
-      if ((response && response.status < 500) || retries === RETRIES_MAX) return 'none';
-      await new Promise((resolve) => setTimeout(resolve, 20 * 2 ** retries));
+      if ((response && response.status < 500) || attempt === ATTEMPTS_MAX) return 'none';
+      const waitMs = Math.random() * Math.min(WAIT_MS.longest, WAIT_MS.first * 2 ** (attempt - 1));
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
     }
   },
 };

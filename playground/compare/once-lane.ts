@@ -4,17 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import { type Belief, type Lane, PATIENCE_MS, paymentInit, paymentUrl } from './lanes.ts';
+import { ATTEMPTS_MAX, type Lane, PATIENCE_MS, paymentInit, paymentUrl, WAIT_MS } from './lanes.ts';
 
-/** What the lane uses of oncefetch. */
-interface Oncefetch {
-  createOnce(options: Readonly<Record<string, unknown>>): { fetch(url: string, init: RequestInit & { once: readonly string[] }): Promise<Response> };
-  outcomeOf(of: unknown): { readonly effect: Belief } | undefined;
-}
+type Oncefetch = typeof import('../../src/entries/index.js');
 
 export async function onceLane(entry: string): Promise<Lane> {
   const { createOnce, outcomeOf } = await load(entry);
-  const once = createOnce({ limits: { attempts: 8, attemptMs: PATIENCE_MS, totalMs: 8000 }, retry: { minDelayMs: 10, maxDelayMs: 150 } });
+  const once = createOnce({ limits: { attempts: ATTEMPTS_MAX, attemptMs: PATIENCE_MS }, retry: { minDelayMs: WAIT_MS.first, maxDelayMs: WAIT_MS.longest } });
   return {
     name: 'oncefetch',
     pay: async (checkout) => {

@@ -13,8 +13,8 @@ export interface Scenario {
 /** Each customer's first request meets it. */
 const once = (name: string, numbers = ''): Scenario => ({ name, faultOf: () => `${name}; times=1${numbers}` });
 
-/** Every fourth customer's first request kills the server; the others feel it. */
-const killing = (name: string): Scenario => ({ name, faultOf: (index) => (index % 4 === 0 ? `${name}; times=1` : undefined) });
+/** Every sixth customer's first request kills the server; the others feel it. */
+const killing = (name: string): Scenario => ({ name, faultOf: (index) => (index % 6 === 0 ? `${name}; times=1` : undefined) });
 
 export const scenarios: readonly Scenario[] = [
   { name: 'none' },

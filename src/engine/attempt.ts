@@ -42,7 +42,10 @@ export async function attempt(client: Client, prepared: Prepared, sending: Sendi
   const sent = (async (): Promise<Left> => {
     try {
       response = await client.transport.send(prepared.url, init);
-      return { end: 'answer', result: await read(response, sending.bodyBytes) };
+      const result = await read(response, sending.bodyBytes);
+      // A body that goes on after this attempt is cut by the caller's own signal, as fetch would.
+      if (result.body === undefined) prepared.signal?.addEventListener('abort', () => controller.abort(prepared.signal?.reason), { once: true });
+      return { end: 'answer', result };
     } catch (cause) {
       const never = !cut && response === undefined && client.transport.neverSent(cause, init);
       return never ? { end: 'not-sent', cause } : { end: 'no-answer', cause, status: response?.status };

@@ -7,6 +7,7 @@ import type { Job } from './client.js';
 import { diagnose, publish } from './observe.js';
 import { SCHEME, storable } from './prepared.js';
 import { readStored, storedIn, storeOf, timed, updateStored } from './storing.js';
+import { within } from './wait.js';
 import { unknown, unsent } from '../core/outcome.js';
 
 /** The first look of a call that had to wait: the key of a settled record, if it saw one. */
@@ -116,7 +117,7 @@ async function keyFor(job: Job, generation: number, random: boolean): Promise<st
   const { clock, randomness, digest } = client.platform;
   let key: unknown = settings.key;
   if (random) key = randomness.uuid();
-  else if (typeof key === 'function') key = await (key as KeyStrategy)({ operation: name.length ? name : undefined, fingerprint, generation, now: clock.now() });
+  else if (typeof key === 'function') key = await within(clock, settings.limits.attemptMs, Promise.resolve((key as KeyStrategy)({ operation: name.length ? name : undefined, fingerprint, generation, now: clock.now() })), () => new Error('the key strategy did not answer in time'));
   else if (key === undefined) key = uuidFrom(await digest(JSON.stringify([job.namespace, job.label, generation])));
   if (typeof key !== 'string' || !settings.dialect.keyPattern.test(key))
     throw new TypeError(`once: key must be text that matches ${settings.dialect.keyPattern} for the dialect ${settings.dialect.name}, got ${typeof key === 'string' ? `${key.length} characters` : typeof key}`);

@@ -14,7 +14,7 @@ import type { Job } from './client.js';
 import { emit, publish, type WaitReason } from './observe.js';
 import type { Prepared, Result } from './prepared.js';
 import { commit, readStored, storedIn, storeOf } from './storing.js';
-import { wait } from './wait.js';
+import { wait, within } from './wait.js';
 
 /** How a drive stops: a decision that is no wait, with what led to it. */
 export interface Stopped {
@@ -204,7 +204,8 @@ export class Drive {
     const number = this.#attempts + 1;
     let left: Left;
     try {
-      const headers = await settings.headers?.({ attempt: number, resumed: this.start.resumed });
+      const asked = Promise.resolve(settings.headers?.({ attempt: number, resumed: this.start.resumed }));
+      const headers = await within(client.platform.clock, limits.attemptMs, asked, () => new Error('the headers hook did not answer in time'));
       const ms = Math.min(limits.attemptMs, deadline - client.platform.clock.now());
       this.#attempts = number;
       publish(client, slot, { phase: 'sending', attempt: number, maxAttempts: limits.attempts });

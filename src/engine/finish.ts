@@ -80,9 +80,9 @@ async function doneElsewhere(drive: Drive, result: Result | undefined): Promise<
 function tell(drive: Drive, ending: Ending, result: Result | undefined, code?: OnceErrorCode, more: { cause?: unknown; says?: string } = {}): Ended {
   const outcome = { ...drive.facts, ...ending };
   const honest = result && (ending.effect !== 'unknown' || !result.response.ok);
-  if (honest && !code) return { outcome, result, record: drive.record };
+  if (honest && !code) return { outcome, result, record: drive.record, driven: true };
   const fallback = ending.effect === 'none' ? 'ERR_ONCE_UNSENT' : ending.effect === 'done' ? 'ERR_ONCE_ALREADY_DONE' : 'ERR_ONCE_UNKNOWN';
-  return { outcome, record: drive.record, fail: (own) => new OnceError(code ?? fallback, own, { ...more, response: result?.response }) };
+  return { outcome, record: drive.record, driven: true, fail: (own) => new OnceError(code ?? fallback, own, { ...more, response: result?.response }) };
 }
 
 /** The end of a call that settles nothing, or finds that nothing was sent. */

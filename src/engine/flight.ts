@@ -11,6 +11,8 @@ export interface Ended {
   readonly outcome: Outcome;
   readonly result?: Result | undefined;
   readonly fail?: ((outcome: Outcome) => unknown) | undefined;
+  /** This call drove it, so its end is news. */
+  readonly driven?: boolean;
   /** As it is stored now, where it did not settle. */
   readonly record?: OnceRecord | undefined;
 }

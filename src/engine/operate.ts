@@ -1,21 +1,22 @@
 /** The life of one operation in one call: claim, begin, drive, finish. */
 import type { Begun } from '../core/begin.js';
 import { encodeName } from '../core/name.js';
-import { replayed, unknown, unsent } from '../core/outcome.js';
+import { type Outcome, replayed, unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
-import { OnceError, type OnceErrorCode } from '../errors.js';
+import { isOnceError, OnceError, type OnceErrorCode } from '../errors.js';
 import type { Settings } from '../options.js';
 import { again } from './attempt.js';
 import { beginRecord, busyError, storeError, takeLock, type Waited } from './claim.js';
 import type { Client, Job, Place } from './client.js';
 import { Drive } from './drive.js';
 import { type Finished, finish } from './finish.js';
-import { type Ended, Flight } from './flight.js';
-import { emit, pendingOf, publish, rememberedOutcome } from './observe.js';
+import { abortReason, type Ended, Flight } from './flight.js';
+import { emit, guarded, pendingOf, publish, rememberedOutcome } from './observe.js';
 import { BodyTrouble, type Draft, fingerprint, type Prepared, prepare } from './prepared.js';
 import { keepRecent } from './registry.js';
 import { readStored, storedIn, storeOf } from './storing.js';
 import { sweepNowAndThen } from './sweep.js';
+import { wait, within } from './wait.js';
 
 /** Where the operation of this name is; throws a TypeError on a wrong name or an empty namespace. */
 export function placeOf(client: Client, name: unknown): Place {
@@ -36,7 +37,9 @@ export async function idsOf({ platform }: Client, { namespace, label }: Pick<Pla
 export async function operate(client: Client, settings: Settings, place: Place, draft: Draft | undefined, signal: AbortSignal | undefined): Promise<Response> {
   const startedAt = client.platform.clock.now();
   const { flights } = client.registry;
-  const caller = { signal, request: draft?.request, told: settings.onOutcome };
+  const { onOutcome } = settings;
+  const told = onOutcome && ((outcome: Outcome) => guarded(client, () => onOutcome(outcome)));
+  const caller = { signal, request: draft?.request, told };
   let read: Promise<Read> | undefined;
   for (;;) {
     const flight = flights.get(place.slot);
@@ -53,22 +56,17 @@ export async function operate(client: Client, settings: Settings, place: Place, 
     const theirs = await flight.fingerprint;
     const same = !draft || (mine !== undefined && mine.fingerprint === theirs);
     if (same && theirs !== undefined && !flight.stop.aborted) return flight.join({ ...caller, joined: true });
-    await cutBy(signal, flight.landed);
+    await cutBy(client, signal, startedAt + settings.limits.totalMs, flight.landed);
+    if (client.platform.clock.now() >= startedAt + settings.limits.totalMs) throw busyError(place);
+    if (signal?.aborted) throw abortReason(signal);
   }
 }
 
-/** Waits, but no longer than the caller wants to. */
-function cutBy(signal: AbortSignal | undefined, work: Promise<void>): Promise<void> {
-  if (!signal) return work;
-  return new Promise((resolve) => {
-    const end = (): void => {
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    signal.addEventListener('abort', end);
-    if (signal.aborted) end();
-    void work.then(end);
-  });
+/** Waits, but no longer than the caller wants to or may. */
+function cutBy({ platform }: Client, signal: AbortSignal | undefined, deadline: number, work: Promise<void>): Promise<void> {
+  const over = new AbortController();
+  void work.then(() => over.abort());
+  return wait(platform.clock, deadline - platform.clock.now(), signal ? [signal, over.signal] : [over.signal]);
 }
 
 interface Read {
@@ -79,7 +77,8 @@ interface Read {
 
 async function readRequest(client: Client, settings: Settings, draft: Draft | undefined): Promise<Read> {
   if (!draft) return { prepared: undefined, fingerprint: '', raw: '' };
-  const prepared = await prepare(draft, settings.limits.bodyBytes);
+  const { clock } = client.platform;
+  const prepared = await within(clock, settings.limits.totalMs, prepare(draft, settings.limits.bodyBytes), () => new BodyTrouble('the body did not come to an end in time'));
   return { prepared, ...(await fingerprint(draft, prepared, client.platform.digest, settings.fingerprint)) };
 }
 
@@ -93,7 +92,8 @@ async function fly(client: Client, settings: Settings, place: Place, flight: Fli
     flight.land(ended);
   } catch (error) {
     calmDown(client, place.slot);
-    flight.land({ broken: error instanceof BodyTrouble ? await bodyError(client, place, error) : error });
+    const known = error instanceof BodyTrouble ? await bodyError(client, place, error) : error;
+    flight.land(isOnceError(known) ? { outcome: known.outcome, fail: (own) => (own === known.outcome ? known : new OnceError(known.code, own, { cause: known })) } : { broken: known });
   }
 }
 
@@ -118,15 +118,15 @@ async function bodyError(client: Client, place: Place, cause: BodyTrouble): Prom
 }
 
 /** Tells screens and logs how it ended. */
-function conclude(job: Job, { outcome, record }: Ended): void {
+function conclude(job: Job, { outcome, record, driven }: Ended): void {
   const { client, slot } = job;
   if (outcome.type === 'unknown') {
     if (record) publish(client, slot, { phase: 'unsettled', pending: pendingOf(record, client.registry.requests.has(`${slot}\n${record.key}`)) });
     else calmDown(client, slot);
-    emit(client, job, outcome.key ?? '', { type: 'unknown', outcome });
+    if (driven) emit(client, job, outcome.key ?? '', { type: 'unknown', outcome });
   } else {
     publish(client, slot, { phase: 'settled', outcome });
-    emit(client, job, outcome.key ?? '', { type: 'settled', outcome });
+    if (driven) emit(client, job, outcome.key ?? '', { type: 'settled', outcome });
     sweepNowAndThen(client);
   }
 }

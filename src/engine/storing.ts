@@ -11,7 +11,7 @@ export const storeOf = (client: Client, slot: string): Store => client.registry.
 
 export const storedIn = (store: Store): 'disk' | 'session' | 'memory' => (store.survives === 'context' ? 'memory' : 'disk');
 
-export const timed = <T>(client: Client, work: Promise<T>): Promise<T> => within(client.platform.clock, STORE_TIMEOUT_MS, work, `the store did not answer within ${STORE_TIMEOUT_MS} ms`);
+export const timed = <T>(client: Client, work: Promise<T>): Promise<T> => within(client.platform.clock, STORE_TIMEOUT_MS, work, () => new Error(`the store did not answer within ${STORE_TIMEOUT_MS} ms`));
 
 export const readStored = (client: Client, slot: string, id: string): Promise<unknown> => timed(client, storeOf(client, slot).read(id));
 

@@ -17,10 +17,10 @@ export function wait(clock: Clock, ms: number, signals: readonly AbortSignal[], 
   });
 }
 
-/** Rejects when `work` takes longer than `ms`; `late` says so. */
-export function within<T>(clock: Clock, ms: number, work: Promise<T>, late: string): Promise<T> {
+/** Rejects with `late` when `work` takes longer than `ms`. */
+export function within<T>(clock: Clock, ms: number, work: Promise<T>, late: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
-    const cancel = clock.timer(ms, () => reject(new Error(late)));
+    const cancel = clock.timer(ms, () => reject(late()));
     work.then(resolve, reject).finally(cancel);
   });
 }

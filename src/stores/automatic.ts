@@ -8,12 +8,10 @@ import { StoreFault } from './fault.js';
  * call rejects, and the next call asks again.
  *
  * @param stores - the best one first
- * @throws TypeError if there is none
  * @example
  * const store = firstAvailable([indexedDbStore(), localStorageStore(), memoryStore()]);
  */
-export function firstAvailable(stores: readonly Store[]): Store & { ready(): Promise<Store> } {
-  if (!stores[0]) throw new TypeError('once: firstAvailable needs at least one store');
+export function firstAvailable(stores: readonly [Store, ...Store[]]): Store & { ready(): Promise<Store> } {
   let choosing: Promise<Store> | undefined;
   const choose = async (): Promise<Store> => {
     for (const store of stores) {
@@ -22,7 +20,7 @@ export function firstAvailable(stores: readonly Store[]): Store & { ready(): Pro
       Object.assign(automatic, { kind, survives, shared, atomic });
       return store;
     }
-    throw new StoreFault('denied', 'none of the stores is available here');
+    throw new StoreFault('denied', 'no store is available here');
   };
   const ready = (): Promise<Store> => {
     choosing ??= choose().catch((fault) => {
@@ -39,7 +37,7 @@ export function firstAvailable(stores: readonly Store[]): Store & { ready(): Pro
     shared: 'context',
     atomic: false,
     ready,
-    update: async (id, change, options) => (await ready()).update(id, change, options),
+    update: async (...call) => (await ready()).update(...call),
     read: async (id) => (await ready()).read(id),
     scan: async (query) => (await ready()).scan(query),
     close: async () => {

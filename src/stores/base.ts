@@ -7,8 +7,10 @@ export type Next = Stored | null | undefined;
 
 /** How records are held. It may throw whatever the platform throws. */
 export interface Holder {
+  /** Falsy where the platform has nothing to hold them; always there if not given. */
+  here?(): unknown;
   available?(): unknown;
-  /** Commits what `next` makes of the present record: a new one, its removal (`null`), no change (`undefined`). `next` never throws. */
+  /** Commits what `next` makes of the present record: a new one, its removal (`null`), no change (`undefined`). */
   update(id: string, next: (current: unknown) => Next, durability: Durability): unknown;
   read(id: string): unknown;
   scan(query: ScanQuery): ScanPage | Promise<ScanPage>;
@@ -17,13 +19,15 @@ export interface Holder {
 
 /** A store over `holder`: rejects with a StoreFault, save what `change` throws, and refuses when closed. */
 export function storeOf(claims: Claims, now: () => number, holder: Holder): Store {
+  const { scope } = claims;
   let closed = false;
   const guarded = async <T>(work: () => T): Promise<Awaited<T>> => {
     try {
-      if (closed) throw new StoreFault('closed', `${claims.scope} is closed`);
+      if (closed) throw new StoreFault('closed', `${scope} is closed`);
+      if (holder.here && !holder.here()) throw new StoreFault('denied', `${scope} does not exist here`);
       return await work();
     } catch (error) {
-      throw faultOf(claims.scope, error);
+      throw faultOf(scope, error);
     }
   };
   return {
@@ -31,31 +35,24 @@ export function storeOf(claims: Claims, now: () => number, holder: Holder): Stor
     available: () =>
       guarded(() => holder.available?.()).then(
         () => true,
-        (fault: StoreFault) => {
+        (fault) => {
           if (fault.reason === 'denied') return false;
           throw fault;
         },
       ),
-    async update(id, change, { durability = 'strict' } = {}) {
-      let end!: () => ReturnType<typeof change>['value'];
+    async update(id, change, options) {
+      let value: unknown;
       const next = (current: unknown): Next => {
-        try {
-          const { next, value } = change(current, now());
-          end = () => value;
-          return next;
-        } catch (error) {
-          end = () => {
-            throw error;
-          };
-          return undefined;
-        }
+        const changed = change(current, now());
+        value = changed.value;
+        return changed.next;
       };
-      await guarded(() => holder.update(id, next, durability));
-      return end();
+      await guarded(() => holder.update(id, next, options?.durability ?? 'strict'));
+      return value as ReturnType<typeof change>['value'];
     },
     read: (id) => guarded(() => holder.read(id)),
     scan: (query) => guarded(() => holder.scan(query)),
-    close: async () => {
+    async close() {
       closed = true;
       holder.close?.();
     },
@@ -68,24 +65,20 @@ export function isStored(value: unknown): value is Stored {
   return [id, ns, state, label].every((field) => typeof field === 'string') && typeof forgetAt === 'number';
 }
 
-export type NameQuery = Extract<ScanQuery, { ns: string }>;
-
-/** Where to begin, for each state asked for: namespace, state, label and, after a page, id. */
-export const startsOf = ({ ns, state, after, prefix = '' }: NameQuery): string[][] =>
-  (state ? [state] : ['pending', 'retired', 'settled']).map((one) => [ns, one, ...(after ? (JSON.parse(after) as string[]) : [prefix])]);
-
-/** Records to fetch from each of {@link startsOf}: one may be the one that `after` names, one tells that there is a next page. */
-export const roomOf = ({ limit }: NameQuery): number => limit + 2;
-
 const compare = (a: string, b: string): number => (a < b ? -1 : +(a > b));
 
-/** One page of `found`, which may hold more than was asked for, in any order. */
-export function pageOf(found: readonly Stored[], { ns, state, prefix = '', after, limit }: NameQuery): ScanPage {
-  const order = (a: Stored, b: Stored) => compare(a.label, b.label) || compare(a.id, b.id);
-  const [label, id] = after ? (JSON.parse(after) as string[]) : [];
+/** What `query` asks for, of `found`, which may hold more, in any order. */
+export function pageOf(found: readonly Stored[], query: ScanQuery): ScanPage {
+  const { limit } = query;
+  if ('before' in query) {
+    const due = found.filter((r) => r.forgetAt < query.before).sort((a, b) => a.forgetAt - b.forgetAt);
+    return { records: due.slice(0, limit) };
+  }
+  const { ns, state, prefix = '', after } = query;
+  const [label, id] = after ? (JSON.parse(after) as [string, string]) : ['', ''];
   const records = found
-    .filter((r) => r.ns === ns && (!state || r.state === state) && r.label.startsWith(prefix) && (!after || order(r, { ...r, label, id } as Stored) > 0))
-    .sort(order);
+    .filter((r) => r.ns === ns && r.state === state && r.label.startsWith(prefix) && (!after || (compare(r.label, label) || compare(r.id, id)) > 0))
+    .sort((a, b) => compare(a.label, b.label) || compare(a.id, b.id));
   const last = records[limit - 1];
-  return records[limit] && last ? { records: records.slice(0, limit), next: JSON.stringify([last.label, last.id]) } : { records };
+  return { records: records.slice(0, limit), next: last && records[limit] && JSON.stringify([last.label, last.id]) };
 }

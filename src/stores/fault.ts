@@ -5,19 +5,20 @@ import type { StoreFaultReason } from '../ports.js';
 export class StoreFault extends Error {
   readonly reason: StoreFaultReason;
 
-  /** @param cause - `null` counts as absent: IndexedDB gives it where it has no reason. */
   constructor(reason: StoreFaultReason, says: string, cause?: unknown) {
-    super(`once: ${says}`, cause == null ? undefined : { cause });
+    super(`once: ${says}`, { cause });
     this.name = 'StoreFault';
     this.reason = reason;
   }
 }
 
-/** What the platform threw, as a {@link StoreFault}. Judged by its name alone: messages differ by browser and language. */
-export function faultOf(scope: string, cause: unknown): StoreFault {
-  if (cause instanceof StoreFault) return cause;
-  const { name, message } = Object(cause) as Partial<Error>;
+/** Whether the platform said it. IndexedDB says `null` where it has no reason. Anything else was thrown by our own code. */
+export const isPlatforms = (error: unknown): boolean => !error || error instanceof DOMException;
+
+/** What the platform threw, as a {@link StoreFault}. Judged by its name: messages differ by browser and language. */
+export function faultOf(scope: string, error: unknown): unknown {
+  if (!isPlatforms(error)) return error;
+  const { name, message } = (error ?? { name: '', message: 'it did not say why' }) as DOMException;
   // Firefox's localStorage says NS_ERROR_DOM_QUOTA_REACHED.
-  const reason = /quota/i.test(`${name}`) ? 'quota' : name === 'SecurityError' ? 'denied' : 'io';
-  return new StoreFault(reason, `${scope}: ${message || 'failed without a reason'}`, cause);
+  return new StoreFault(/quota/i.test(name) ? 'quota' : name === 'SecurityError' ? 'denied' : 'io', `${scope} failed: ${message}`, error);
 }

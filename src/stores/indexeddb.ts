@@ -1,8 +1,8 @@
 /** Records in IndexedDB: the store of browsers. */
 import { get, promisifyRequest, type UseStore } from 'idb-keyval';
 import type { Durability, ScanPage, ScanQuery, Store, Stored } from '../ports.js';
-import { type Next, pageOf, roomOf, startsOf, storeOf } from './base.js';
-import { StoreFault } from './fault.js';
+import { type Next, pageOf, storeOf } from './base.js';
+import { isPlatforms, StoreFault } from './fault.js';
 
 export interface IndexedDbStoreOptions {
   /** The database's name. @default 'oncefetch' */
@@ -52,7 +52,7 @@ export function indexedDbStore({ name = 'oncefetch', openTimeoutMs = 5000, now =
         try {
           return await work(db.transaction(RECORDS, mode, { durability }).objectStore(RECORDS));
         } catch (error) {
-          if (!again || wrote()) throw error;
+          if (!again || wrote() || !isPlatforms(error)) throw error;
           drop(connecting);
         }
       }
@@ -60,14 +60,14 @@ export function indexedDbStore({ name = 'oncefetch', openTimeoutMs = 5000, now =
 
   // What every commit outlives is the process; a strict one outlives the machine's crash too.
   return storeOf({ kind: 'indexeddb', scope, survives: 'process', shared: 'origin', atomic: true }, now, {
+    here: () => globalThis.indexedDB,
     available: open,
     update(id, next, durability) {
-      let wrote = false;
-      return transact(durability, () => wrote)('readwrite', (records) =>
+      let written: Next;
+      return transact(durability, () => written !== undefined)('readwrite', (records) =>
         updateIn(records, id, (current) => {
-          const value = next(current);
-          wrote = value !== undefined;
-          return value;
+          written = next(current);
+          return written;
         }),
       );
     },
@@ -83,8 +83,8 @@ function updateIn(records: IDBObjectStore, id: string, next: (current: unknown) 
     const { transaction } = records;
     const found = records.get(id);
     found.onsuccess = () => {
-      const value = next(found.result);
       try {
+        const value = next(found.result);
         if (value) records.put(value, id);
         else if (value === null) records.delete(id);
         // Else it looks for more work first, a quarter of its time. Not in Safari before 15.
@@ -98,18 +98,18 @@ function updateIn(records: IDBObjectStore, id: string, next: (current: unknown) 
 }
 
 async function scanIn(records: IDBObjectStore, query: ScanQuery): Promise<ScanPage> {
-  const all = (index: string, range: IDBKeyRange, limit: number): Promise<Stored[]> => promisifyRequest(records.index(index).getAll(range, limit));
-  if ('before' in query) return { records: await all('time', IDBKeyRange.upperBound(query.before, true), query.limit) };
-  // An array comes after every string: the range ends where the state does.
-  const found = startsOf(query).map((start) => all('label', IDBKeyRange.bound(start, [start[0], start[1], []]), roomOf(query)));
-  return pageOf((await Promise.all(found)).flat(), query);
+  const all = (index: string, range: IDBKeyRange, count: number): Promise<Stored[]> => promisifyRequest(records.index(index).getAll(range, count));
+  if ('before' in query) return pageOf(await all('time', IDBKeyRange.upperBound(query.before, true), query.limit), query);
+  const { ns, state, prefix = '', after, limit } = query;
+  const start = after ? (JSON.parse(after) as string[]) : [prefix];
+  // An array comes after every string: the range ends where the state does. One more for the record that `after` names, one
+  // more to know whether there is a next page.
+  return pageOf(await all('label', IDBKeyRange.bound([ns, state, ...start], [ns, state, []]), limit + 2), query);
 }
 
 async function connect(name: string, timeoutMs: number, lost: () => void): Promise<IDBDatabase> {
-  const factory = globalThis.indexedDB as IDBFactory | null | undefined;
-  if (!factory) throw new StoreFault('denied', 'there is no IndexedDB here');
   // Without a version: it never upgrades what is there, and is never too old for it.
-  const request = factory.open(name);
+  const request = indexedDB.open(name);
   request.onupgradeneeded = () => {
     const records = request.result.createObjectStore(RECORDS);
     records.createIndex('label', ['ns', 'state', 'label', 'id']);

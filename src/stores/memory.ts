@@ -1,7 +1,6 @@
 /** Records in memory: for tests, for servers that may forget, and where a browser refuses to store anything. */
 import type { ScanPage, ScanQuery, Store, Stored } from '../ports.js';
-import { isStored, pageOf, roomOf, startsOf, storeOf } from './base.js';
-import { type Key, orderedKeys } from './ordered.js';
+import { isStored, pageOf, storeOf } from './base.js';
 
 /** What several memory stores can share, as the tabs of a browser share its disk. */
 export interface MemoryMedium {
@@ -26,53 +25,70 @@ export interface MemoryStoreOptions {
  * const once = createOnce({ store: memoryStore() });
  */
 export function memoryStore({ medium = memoryMedium(), now = Date.now }: MemoryStoreOptions = {}): Store {
-  return storeOf({ kind: 'memory', scope: medium.scope, survives: 'context', shared: 'context', atomic: true }, now, {
+  const { scope, get, set, scan } = medium;
+  return storeOf({ kind: 'memory', scope, survives: 'context', shared: 'context', atomic: true }, now, {
     update(id, next) {
-      const value = next(medium.get(id));
-      if (value !== undefined) medium.set(id, value);
+      const value = next(get(id));
+      if (value !== undefined) set(id, value);
     },
-    read: medium.get,
-    scan: medium.scan,
+    read: get,
+    scan,
   });
 }
 
+const REALM = Symbol.for('oncefetch.memory');
+
+/**
+ * A store over the one memory of this realm: a second client, or a component rendered anew, finds the same records. Found
+ * by a symbol, because two copies of the package must not have a memory each.
+ */
+export function defaultMemoryStore(): Store {
+  const realm = globalThis as { [REALM]?: MemoryMedium };
+  realm[REALM] ??= memoryMedium('memory');
+  return memoryStore({ medium: realm[REALM] });
+}
+
+/** Records that are forgotten within the same span are looked through together, ms. */
+const SPAN_MS = 600_000;
+
 /** Memory for {@link memoryStore}; two stores on one medium see the same records. */
-export function memoryMedium(scope = `memory:${++realm().media}`): MemoryMedium {
+export function memoryMedium(scope = `memory:${Math.random()}`): MemoryMedium {
   const records = new Map<string, unknown>();
-  // By time and by label, each under its own first part.
-  const keys = orderedKeys();
-  const index = (how: 'add' | 'delete', id: string): void => {
-    const value = records.get(id);
-    if (!isStored(value)) return;
-    keys[how](['label', value.ns, value.state, value.label, id]);
-    keys[how](['time', value.forgetAt, id]);
-  };
-  const take = (start: Key, room: number, fits: (key: Key) => boolean): Stored[] => {
-    const found: unknown[] = [];
-    for (const key of keys.from(start)) {
-      if (found.length === room || !fits(key)) break;
-      found.push(records.get(key.at(-1) as string));
-    }
-    return found as Stored[];
-  };
+  // So that a scan looks at records that it may want, and at no others.
+  const byState = new Map<string, Map<string, Stored>>();
+  const bySpan = new Map<number, Map<string, Stored>>();
+  const stateOf = ({ ns, state }: Pick<Stored, 'ns' | 'state'>) => `${state} ${ns}`;
   return {
     scope,
     get: (id) => records.get(id),
     set(id, value) {
-      index('delete', id);
-      if (value === null) records.delete(id);
-      else records.set(id, frozenCopy(value));
-      index('add', id);
+      const old = records.get(id);
+      if (isStored(old)) {
+        regroup(byState, stateOf(old), id);
+        regroup(bySpan, Math.floor(old.forgetAt / SPAN_MS), id);
+      }
+      records.delete(id);
+      if (value === null) return;
+      const copy = frozenCopy(value);
+      records.set(id, copy);
+      if (!isStored(copy)) return;
+      regroup(byState, stateOf(copy), id, copy);
+      regroup(bySpan, Math.floor(copy.forgetAt / SPAN_MS), id, copy);
     },
     scan(query) {
-      if ('before' in query) return { records: take(['time'], query.limit, ([, forgetAt]) => (forgetAt as number) < query.before) };
-      const fits = ([ns, state]: string[]) => (key: Key) => key[1] === ns && key[2] === state && `${key[3]}`.startsWith(query.prefix ?? '');
+      const groups = 'before' in query ? [...bySpan].flatMap(([span, group]) => (span * SPAN_MS < query.before ? [group] : [])) : [byState.get(stateOf(query))];
       return pageOf(
-        startsOf(query).flatMap((start) => take(['label', ...start], roomOf(query), fits(start))),
+        groups.flatMap((group) => [...(group?.values() ?? [])]),
         query,
       );
     },
   };
+}
+
+function regroup<Key>(groups: Map<Key, Map<string, Stored>>, key: Key, id: string, record?: Stored): void {
+  const group = groups.get(key) ?? new Map<string, Stored>();
+  if (record) groups.set(key, group.set(id, record));
+  else if (group.delete(id) && !group.size) groups.delete(key);
 }
 
 /** Frozen, so that reading needs no copy: one microsecond per write, on the path to the first byte. */
@@ -82,20 +98,4 @@ function frozenCopy(value: unknown): unknown {
   const copy = (Array.isArray(value) ? [...value] : { ...value }) as Record<string, unknown>;
   for (const key of Object.keys(copy)) if (typeof copy[key] === 'object') copy[key] = frozenCopy(copy[key]);
   return Object.freeze(copy);
-}
-
-const REALM = Symbol.for('oncefetch.memory');
-
-/** Found by its symbol: two copies of the package, or a module loaded anew, must not each have a memory of their own. */
-function realm(): { media: number; medium?: MemoryMedium } {
-  const world = globalThis as { [REALM]?: { media: number; medium?: MemoryMedium } };
-  world[REALM] ??= { media: 0 };
-  return world[REALM];
-}
-
-/** A store over the one memory of this realm: a second client, or a component rendered anew, finds the same records. */
-export function defaultMemoryStore(): Store {
-  const shared = realm();
-  shared.medium ??= memoryMedium('memory');
-  return memoryStore({ medium: shared.medium });
 }

@@ -1,0 +1,1 @@
+export { withOnce } from '../integrations/ky.js';
