@@ -7,6 +7,10 @@ import { type Browser, browsers, executableOf } from './scripts/browsers.mjs';
 
 const MINUTE = 60_000;
 
+/** Projects run one after the other: what is timed or killed wants the machine for itself. From 1, because 0 means last where there is one worker. */
+const ORDER = ['unit', 'node', ...browsers.map(({ name }) => name), 'package', 'e2e'];
+const inTurn = (name: string) => ({ name, sequence: { groupOrder: ORDER.indexOf(name) + 1 } });
+
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 
 /** Tests may import the package by its name and get its sources; `package` and `e2e` get what was built. */
@@ -34,9 +38,8 @@ const inBrowsers = browsers.flatMap((browser): TestProjectConfiguration[] => {
       // A dependency found late reloads the page under the tests.
       optimizeDeps: { include: ['@noble/hashes/sha2.js', 'idb-keyval', 'ky', 'msw', 'msw/browser', 'p-retry', 'uuid'] },
       test: {
-        name: browser.name,
+        ...inTurn(browser.name),
         include: ['test/browser/**/*.test.ts'],
-        sequence: { groupOrder: 1 },
         browser: {
           enabled: true,
           headless: true,
@@ -56,20 +59,20 @@ const projects: TestProjectConfiguration[] = [
   {
     ...sources,
     test: {
-      name: 'unit',
+      ...inTurn('unit'),
       environment: 'node',
       include: ['test/**/*.test.ts'],
       exclude: ['test/{browser,node,playground,package,types,e2e}/**'],
     },
   },
   // Real processes, started and killed.
-  { ...sources, test: { name: 'node', include: ['test/{node,playground}/**/*.test.ts'], testTimeout: MINUTE, hookTimeout: MINUTE } },
+  { ...sources, test: { ...inTurn('node'), include: ['test/{node,playground}/**/*.test.ts'], testTimeout: MINUTE, hookTimeout: MINUTE } },
   ...inBrowsers,
-  { test: { ...slow, name: 'package', include: ['test/package/**/*.test.ts'], sequence: { groupOrder: 2 } } },
+  { test: { ...slow, ...inTurn('package'), include: ['test/package/**/*.test.ts'] } },
 ];
-// It drives the playground in a browser.
-if (inBrowsers.length > 0) {
-  projects.push({ test: { ...slow, name: 'e2e', include: ['test/e2e/**/*.test.ts'], fileParallelism: false, sequence: { groupOrder: 3 } } });
+// It drives the playground in the first browser.
+if (browsers[0] !== undefined && executableOf(browsers[0]) !== undefined) {
+  projects.push({ test: { ...slow, ...inTurn('e2e'), include: ['test/e2e/**/*.test.ts'], fileParallelism: false } });
 }
 
 export default defineConfig({ test: { projects, reporters: ['default', path('scripts/skipped.mjs')] } });

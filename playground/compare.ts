@@ -17,6 +17,7 @@ import { type Shop, startShop } from './start-shop.ts';
 const CONCURRENCY = 12;
 const { values: args } = parseArgs({ options: { checkouts: { type: 'string', default: '36' }, entry: { type: 'string', default: 'src/entries/index.ts' } } });
 const checkouts = Number(args.checkouts);
+if (!Number.isInteger(checkouts) || checkouts < 1) throw new RangeError(`--checkouts must be a whole number from 1, got ${args.checkouts}`);
 
 /** One lane through every scenario, with a shop of its own: a kill in one lane is not felt in another. */
 async function run(lane: Lane): Promise<readonly Line[]> {

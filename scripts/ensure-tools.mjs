@@ -28,8 +28,9 @@ function whyNot() {
 
 const reason = missing().length > 0 ? whyNot() : undefined;
 for (const { name, debian, variable, otherwise } of missing()) {
+  const tests = name === browsers[0]?.name ? `the tests in ${name}, and e2e, which drives it` : `the tests in ${name}`;
   console.log(
-    `Left out: every test in ${name}, for there is none here (${reason ?? 'not where it should be'}). ` +
+    `Left out: ${tests}; there is none here (${reason ?? 'not where it should be'}). ` +
       `To get it: apt-get install ${debian}, or ${otherwise}, or set ${variable} to its executable.`,
   );
 }

@@ -1,13 +1,14 @@
 /**
  * What a page pays: each case bundled and minified with its dependencies for a browser, gzip -9. Chunks that are
  * loaded later are counted apart. Prints a table; `size-budget.json` has the limits, held by `test/package/size.test.ts`.
+ * `--by-file` says which sources make up createOnce.
  */
 import './require-node.mjs';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { build } from 'esbuild';
+import { analyzeMetafile, build } from 'esbuild';
 import { buildIfStale } from './build.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -22,21 +23,23 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** @type {{ exports: Record<string, unknown>, peerDependencies: Record<string, string> }} */
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
-/** Entries of the package, as they are imported. */
-const entries = Object.keys(manifest.exports)
-  .filter((name) => name !== './package.json')
-  .map((name) => `oncefetch${name.slice(1)}`);
+/** Entries of the package, as they are imported. Whether each was built is another test's. */
+const entries = () =>
+  Object.keys(manifest.exports)
+    .filter((name) => name !== './package.json' && existsSync(join(root, 'dist', `${name === '.' ? 'index' : name.slice(2)}.js`)))
+    .map((name) => `oncefetch${name.slice(1)}`);
 
-/** By name, what is bundled. Peers are the user's own, but for ky, which is the measure. @type {Readonly<Record<string, string>>} */
-const cases = {
+/** By name, what is bundled. Peers are the user's own, but for ky, which is the measure. @returns {Record<string, string>} */
+const cases = () => ({
   ky: `export { default } from 'ky'`,
   createOnce: `export { createOnce } from 'oncefetch'`,
-  ...Object.fromEntries(entries.map((entry) => [entry, `export * from '${entry}'`])),
-};
+  ...Object.fromEntries(entries().map((entry) => [entry, `export * from '${entry}'`])),
+});
 
-/** @param {string} contents */
-async function weigh(contents) {
-  const { outputFiles, metafile } = await build({
+/** @param {string} contents @param {Record<string, string>} [alias] */
+const bundle = (contents, alias = {}) =>
+  build({
+    alias,
     stdin: { contents, resolveDir: root },
     absWorkingDir: root,
     outdir: join(root, 'dist'),
@@ -52,6 +55,10 @@ async function weigh(contents) {
     write: false,
     metafile: true,
   });
+
+/** @param {string} contents */
+async function weigh(contents) {
+  const { outputFiles, metafile } = await bundle(contents);
   const sizes = new Map(outputFiles.map(({ path, contents }) => [path, gzipSync(contents, { level: 9 }).length]));
   const chunks = Object.entries(metafile.outputs).map(([path, output]) => ({ path, ...output }));
   const reached = new Set(chunks.filter(({ entryPoint }) => entryPoint === '<stdin>').map(({ path }) => path));
@@ -69,7 +76,7 @@ export async function measure() {
   /** @type {Record<string, number>} */
   const budgets = JSON.parse(readFileSync(join(root, 'size-budget.json'), 'utf8'));
   const all = await Promise.all(
-    Object.entries(cases).map(async ([name, contents]) => /** @type {const} */ ([name, { ...(await weigh(contents)), budget: budgets[name] ?? 0 }])),
+    Object.entries(cases()).map(async ([name, contents]) => /** @type {const} */ ([name, { ...(await weigh(contents)), budget: budgets[name] ?? 0 }])),
   );
   return Object.fromEntries(all);
 }
@@ -79,4 +86,8 @@ if (import.meta.main) {
   console.log('| bundle | gzip B | loaded later | budget |');
   console.log('| --- | --: | --: | --: |');
   for (const [name, { now, later, budget }] of Object.entries(sizes)) console.log(`| ${name} | ${now} | ${later || ''} | ${budget || ''} |`);
+  if (process.argv.includes('--by-file')) {
+    const { metafile } = await bundle(`export { createOnce } from 'oncefetch'`, { oncefetch: join(root, 'src/entries/index.ts') });
+    console.log(await analyzeMetafile(metafile));
+  }
 }

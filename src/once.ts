@@ -5,12 +5,18 @@ import type { Client } from './engine/client.js';
 import { abortReason } from './engine/flight.js';
 import { Handle, type Operation } from './engine/handle.js';
 import type { OnceEvent, PendingOperation } from './engine/observe.js';
-import { operate, placeOf } from './engine/operate.js';
+import { operate, type Read, readRequest } from './engine/operate.js';
+import { namespaceOf, placeOf } from './engine/place.js';
+import { outline, sendPlain } from './engine/plain.js';
 import { draft } from './engine/prepared.js';
 import { clearAll, listPending } from './engine/records.js';
 import { registry } from './engine/registry.js';
+import { moveAll, type Resumed, resumeAll } from './engine/resume.js';
 import { isOnceError } from './errors.js';
-import { callSettings, clientSettings, type OnceInit, type OnceOptions } from './options.js';
+import { type Attempt, running } from './engine/running.js';
+import { mayGo, operateByContent, operateUnnamed, parse, wantsKey } from './engine/unnamed.js';
+import { callSettings, clientSettings, type OnceInit, type OnceOptions, type RunEnd, type RunOptions, runSettings, type Settings, withDialect } from './options.js';
+import type { Verdict } from './core/verdict.js';
 import { detectPlatform } from './platform/detect.js';
 import type { Platform } from './ports.js';
 import { defaultMemoryStore } from './stores/memory.js';
@@ -22,17 +28,37 @@ export interface OnceRequestInit extends RequestInit {
 
 export interface Once {
   /**
-   * A `fetch`: same arguments, same promise. With `once` it takes effect once; without, it is the plain fetch.
+   * A `fetch`: same arguments, same promise. With a name in `once` it takes effect once; a POST or PATCH without one gets a
+   * key over its own attempts; what HTTP calls idempotent is retried; `once: false` is the plain fetch.
    *
    * @throws OnceError where the answer would be a lie, or sending would be unsafe; TypeError on a wrong option
    * @example
    * const response = await once.fetch('/api/payments', { method: 'POST', body: JSON.stringify(cart), once: ['pay', cart.id] });
    */
   readonly fetch: (input: RequestInfo | URL, init?: OnceRequestInit) => Promise<Response>;
+  /**
+   * The same life for any async function: a payment provider's SDK, a message handler. Once it is done it never runs
+   * again; after a crash it runs again with the same key.
+   *
+   * @throws the effect's own error if `verdict` calls it rejected; OnceError as `fetch` does
+   * @example
+   * const intent = await once.run(['charge', order.id], ({ key }) => stripe.paymentIntents.create(params, { idempotencyKey: key }));
+   */
+  run<T>(operation: OperationName, effect: (attempt: Attempt) => T | PromiseLike<T>, options?: RunOptions<T>): Promise<T>;
   /** A handle for one operation. Throws a TypeError on a wrong name. */
   operation(name: OperationName): Operation;
   /** Operations that have not settled, ordered by name. @default limit 100 */
   pending(options?: { prefix?: OperationName | undefined; limit?: number | undefined; after?: string | undefined }): Promise<readonly PendingOperation[]>;
+  /**
+   * Goes on with what is pending, a few at a time, each under its own key. Nothing is resumed by itself.
+   *
+   * @default concurrency 4
+   * @example
+   * for await (const { name, outcome } of once.resume({ prefix: ['pay'] })) show(name, outcome.effect);
+   */
+  resume(options?: { prefix?: OperationName | undefined; concurrency?: number | undefined; signal?: AbortSignal | undefined }): AsyncIterable<Resumed>;
+  /** Brings a guest's unsettled operations, keys included, into the present namespace. */
+  move(from: string): Promise<void>;
   /** Calls back on every event; the result unsubscribes. */
   subscribe(listener: (event: OnceEvent) => void, options?: { prefix?: OperationName | undefined; signal?: AbortSignal | undefined }): () => void;
   /** Other options over the same store, table of operations and claims. */
@@ -58,9 +84,9 @@ export function createOnce(options: OnceOptions = {}): Once {
 }
 
 /** `createOnce` on a platform of the caller's: tests, simulations, unusual runtimes. @internal */
-export function createOn(platform: Platform, options: OnceOptions = {}): Once {
+export function createOn(platform: Platform, options: OnceOptions = {}, from?: Client): Once {
   const settings = clientSettings(options);
-  const store = settings.store ?? platform.store();
+  const store = settings.store ?? from?.store ?? platform.store();
   if (settings.required && settings.store?.survives === 'context' && !settings.store.ready) throw new TypeError(`once: durability 'required' needs a store that outlives the process, got ${settings.store.kind}`);
   const connectivity = settings.connectivity ?? platform.connectivity;
   const client: Client = {
@@ -79,22 +105,15 @@ export function createOn(platform: Platform, options: OnceOptions = {}): Once {
 
 function face(client: Client, platform: Platform, options: OnceOptions): Once {
   const { settings, registry, listeners } = client;
-  const namespace = (): string => placeOf(client, ['-']).namespace;
-  const call = async (input: RequestInfo | URL, init: OnceRequestInit | undefined, name?: OperationName): Promise<Response> => {
-    const own = callSettings(settings, name ?? init?.once);
-    if (!own) return plain(client, input, init);
-    const place = placeOf(client, own.operation);
-    const request = draft(input, init, client.platform);
-    if (request.signal?.aborted) throw abortReason(request.signal);
-    if (client.closing.signal.aborted) throw new TypeError('once: this client is closed');
-    // A key that the caller set itself is the key; it is never overwritten or appended to.
-    const literal = request.headers.get(own.dialect.header);
-    return operate(client, literal === null ? own : { ...own, key: literal }, place, request, request.signal);
-  };
+  const call = (input: RequestInfo | URL, init: OnceRequestInit | undefined, name?: OperationName) => callFetch(client, input, init, name);
+  const run: Once['run'] = (name, effect, options = {}) => runOnce(client, name, effect, options);
   return {
     fetch: (input, init) => call(input, init),
-    operation: (name) => (encodeName(name), new Handle(client, Object.freeze([...name]), (input, init) => call(input, init, name))),
-    pending: async (query = {}) => listPending(client, namespace(), query),
+    run,
+    operation: (name) => (encodeName(name), new Handle(client, Object.freeze([...name]), (input, init) => call(input, init, name), (effect, options) => run(name, effect, options))),
+    pending: async (query = {}) => listPending(client, namespaceOf(client), query),
+    resume: (query = {}) => resumeAll(client, namespaceOf(client), query),
+    move: async (from) => moveAll(client, from, namespaceOf(client)),
     subscribe(listener, { prefix, signal } = {}) {
       if (typeof listener !== 'function') throw new TypeError(`once: subscribe takes a function, got ${typeof listener}`);
       const entry = { hears: listener, begins: prefix?.length ? namePrefix(prefix).begins : undefined };
@@ -103,8 +122,8 @@ function face(client: Client, platform: Platform, options: OnceOptions): Once {
       signal?.addEventListener('abort', off, { once: true });
       return off;
     },
-    extend: (more) => createOn(platform, { ...options, store: client.store, ...more }),
-    clear: async ({ unsettled = 'keep' } = {}) => ({ kept: await clearAll(client, namespace(), unsettled === 'forget') }),
+    extend: (more) => createOn(platform, { ...options, ...more }, client),
+    clear: async ({ unsettled = 'keep' } = {}) => ({ kept: await clearAll(client, namespaceOf(client), unsettled === 'forget') }),
     async close() {
       client.closing.abort();
       await Promise.all([...registry.flights.values()].filter((flight) => flight.owner === client).map((flight) => flight.landed));
@@ -113,10 +132,48 @@ function face(client: Client, platform: Platform, options: OnceOptions): Once {
   };
 }
 
-/** A call that oncefetch has nothing to do with. */
-function plain(client: Client, input: RequestInfo | URL, init: OnceRequestInit | undefined): Promise<Response> {
-  const { once: _, ...rest } = init ?? {};
-  return (client.settings.fetch ?? globalThis.fetch)(input, init && 'once' in init ? rest : init);
+async function callFetch(client: Client, input: RequestInfo | URL, init: OnceRequestInit = {}, handle?: OperationName): Promise<Response> {
+  const { once, ...rest } = init;
+  const send = () => (client.settings.fetch ?? globalThis.fetch)(input, 'once' in init ? rest : init);
+  if (once === false && !handle) return send();
+  const own = callSettings(client.settings, once);
+  const call = outline(input, init);
+  const idempotent = call.method !== 'POST' && call.method !== 'PATCH';
+  if (idempotent && once === undefined && !handle && !own.nameOf) return sendPlain(client, own, call, send);
+  const request = draft(input, init, client.platform);
+  if (request.signal?.aborted) throw abortReason(request.signal);
+  if (client.closing.signal.aborted) throw new TypeError('once: this client is closed');
+  const given = handle ?? own.operation ?? (once === undefined ? own.nameOf?.({ method: request.method, url: request.url, json: parse(request.body) }) : undefined);
+  const settings = keyed(withDialect(own, request), request.headers);
+  if (given) return operate({ client, settings, place: placeOf(client, given), read: () => readRequest(client, settings, request), signal: request.signal, request: request.request }) as Promise<Response>;
+  if (once === true) return operateByContent(client, settings, request) as Promise<Response>;
+  const carries = given !== false && (once !== undefined || (wantsKey(request) && mayGo(client, request)));
+  if (carries && settings.dialect.header !== '') return operateUnnamed(client, settings, request) as Promise<Response>;
+  return idempotent ? sendPlain(client, own, call, send) : send();
+}
+
+/** A key that the caller set itself is the key; it is never overwritten or appended to. */
+function keyed(settings: Settings, headers: Headers): Settings {
+  const literal = settings.dialect.header === '' ? null : headers.get(settings.dialect.header);
+  return literal === null ? settings : { ...settings, key: literal };
+}
+
+async function runOnce<T>(client: Client, name: OperationName, effect: (attempt: Attempt) => T | PromiseLike<T>, options: RunOptions<T>): Promise<T> {
+  if (typeof effect !== 'function') throw new TypeError(`once: run takes a function, got ${typeof effect}`);
+  const { settings, verdict } = runSettings(client.settings, name, options);
+  const place = placeOf(client, name);
+  const { signal, result: schema } = options;
+  if (signal?.aborted) throw abortReason(signal);
+  const payload = running(effect, verdict as (end: RunEnd<never>) => Verdict | undefined);
+  const read = async (): Promise<Read> => {
+    const said = JSON.stringify(await settings.fingerprint?.({ method: 'RUN', url: '', body: undefined })) ?? '';
+    return { payload, fingerprint: await client.platform.digest(said), raw: '' };
+  };
+  const value = await operate({ client, settings, place, read, signal, request: undefined });
+  const parsed = schema?.['~standard'].validate(value);
+  const { issues, value: output } = ((await parsed) ?? { value }) as { issues?: unknown; value?: unknown };
+  if (issues) throw new TypeError('once: the result does not match options.result');
+  return output as T;
 }
 
 /** How many causes deep an outcome is looked for. */

@@ -4,7 +4,7 @@ import type { Dialect } from './core/dialect.js';
 import { encodeName, type OperationName, typeOf } from './core/name.js';
 import type { Outcome, UnknownReason } from './core/outcome.js';
 import type { Verdict } from './core/verdict.js';
-import { generic } from './dialects/generic.js';
+import { generic, keyless } from './dialects/generic.js';
 import type { Connectivity, Store } from './ports.js';
 
 /** Anything that JSON can say. */
@@ -48,8 +48,8 @@ export type Reconcile = (c: ReconcileQuestion) => Promise<Response | 'done' | 'n
 export interface Keep {
   /** Store the request, so that another page load or process can send it again. @default false */
   request?: boolean | undefined;
-  /** Where the answer is kept for the next call with this name. @default 'memory' */
-  response?: 'memory' | false | undefined;
+  /** Where the answer is kept for the next call with this name: on disk only where it has a namespace or runs on a server. @default 'memory'; 'disk' for `run` */
+  response?: 'memory' | 'disk' | false | undefined;
   /** Request headers to store besides Content-Type, Accept, Accept-Language and If-Match. @default [] */
   headers?: readonly string[] | undefined;
   /** How long a settled operation is remembered, ms. @default 2_592_000_000 (30 days) */
@@ -94,11 +94,35 @@ export interface OperationOptions {
   whenBusy?: 'join' | 'reject' | undefined;
   /** When another payload comes after an unknown outcome: under the same key, or ERR_ONCE_MISMATCH. @default 'same-key' */
   whenChanged?: 'same-key' | 'refuse' | undefined;
+  /** A 202 is the answer, or work that goes on behind its link, which is polled. @default 'settle' */
+  accepted?: 'settle' | 'poll' | undefined;
   reconcile?: Reconcile | undefined;
   /** Called before every attempt; what it returns is set over the call's own headers. */
   headers?: ((a: { attempt: number; resumed: boolean }) => HeadersInit | Promise<HeadersInit>) | undefined;
   onOutcome?: ((outcome: Outcome) => void) | undefined;
 }
+
+/** A schema that parses a remembered result (standardschema.dev, version 1). */
+export interface StandardSchema<T> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => unknown;
+    readonly types?: { readonly input: unknown; readonly output: T } | undefined;
+  };
+}
+
+/** Options of `run`. */
+export interface RunOptions<T> extends Omit<OperationOptions, 'verdict' | 'reconcile' | 'headers' | 'operation' | 'accepted'> {
+  /** Reads how the effect ended. @default a value is fresh, a throw is ambiguous */
+  verdict?: ((end: RunEnd<T>) => Verdict | undefined) | undefined;
+  signal?: AbortSignal | undefined;
+  /** Parses a result that was remembered as JSON. */
+  result?: StandardSchema<T> | undefined;
+}
+
+/** How an effect ended. */
+export type RunEnd<T> = { readonly value: T } | { readonly error: unknown };
 
 /** Options of a client. */
 export interface OnceOptions extends Omit<OperationOptions, 'operation' | 'meta' | 'key'> {
@@ -106,18 +130,23 @@ export interface OnceOptions extends Omit<OperationOptions, 'operation' | 'meta'
   namespace?: string | (() => string) | undefined;
   /** @default IndexedDB, else localStorage, else memory */
   store?: Store | undefined;
-  /** How the server speaks idempotency. @default generic */
-  dialect?: Dialect | undefined;
+  /** How the server speaks idempotency; `'none'`: it does not, so it gets no key, and what may have had its effect is not sent again. @default generic */
+  dialect?: Dialect | ((request: { method: string; url: string }) => Dialect | 'none') | undefined;
   /** @default the global fetch, looked up at each call */
   fetch?: typeof fetch | undefined;
   /** `required`: refuse to send where the record would not outlive the process. @default 'best-effort' */
   durability?: 'best-effort' | 'required' | undefined;
-  retry?: { minDelayMs?: number | undefined; maxDelayMs?: number | undefined; factor?: number | undefined } | undefined;
+  /** `budget`: retries that an origin may have outstanding before all of them pause; `false` for no bound. @default 500 ms to 15_000 ms, factor 2, budget 10 */
+  retry?: { minDelayMs?: number | undefined; maxDelayMs?: number | undefined; factor?: number | undefined; budget?: number | false | undefined } | undefined;
+  /** Where the keys of calls without a name may go. @default the page's own origin in a browser, every origin elsewhere */
+  origins?: readonly string[] | ((url: string) => boolean) | undefined;
+  /** Names the calls of clients that can't carry an option; `false` for a plain fetch, `undefined` for no name. */
+  operation?: ((request: { method: string; url: string; json: unknown }) => OperationName | false | undefined) | undefined;
   connectivity?: Connectivity | undefined;
 }
 
-/** The `once` of a call: a name, more options, or `false` for a plain fetch. */
-export type OnceInit = OperationName | OperationOptions | false;
+/** The `once` of a call: a name, more options, `true` to be named by its content, or `false` for a plain fetch. */
+export type OnceInit = OperationName | OperationOptions | boolean;
 
 const defaults = {
   repeat: 'never',
@@ -125,7 +154,7 @@ const defaults = {
   whenChanged: 'same-key',
   keep: { request: false, response: 'memory', headers: [], forMs: 2_592_000_000 },
   limits: { attempts: 5, attemptMs: 30_000, totalMs: 120_000, inProgressMs: 60_000, offlineWaitMs: 3000, bodyBytes: 1_048_576 },
-  retry: { minDelayMs: 500, maxDelayMs: 15_000, factor: 2 },
+  retry: { minDelayMs: 500, maxDelayMs: 15_000, factor: 2, budget: 10 },
 } as const;
 
 /** How long a store may take before it counts as one that could not be looked at, ms. */
@@ -134,6 +163,8 @@ export const STORE_TIMEOUT_MS = 10_000;
 export const SPENT_MS = 60_000;
 /** Answers kept in memory for the next call of their name. */
 export const ANSWERS_MAX = 32;
+/** Operations that `resume` drives at a time. */
+export const RESUME_CONCURRENCY = 4;
 /** Settled operations between two sweeps, and records removed by one. */
 export const SWEEP_EVERY = 50;
 /** The longest time that a timer holds. */
@@ -151,6 +182,12 @@ export interface Settings extends Omit<OperationOptions, 'keep' | 'limits' | 're
   readonly namespace: (() => string) | undefined;
   readonly store: Store | undefined;
   readonly dialect: Dialect;
+  readonly dialectOf: ((request: { method: string; url: string }) => Dialect | 'none') | undefined;
+  readonly origins: OnceOptions['origins'];
+  readonly nameOf: OnceOptions['operation'];
+  readonly budget: number | false;
+  /** `limits.keyWindowMs` was given, so that of a dialect does not count. */
+  readonly ownWindow: boolean;
   readonly fetch: typeof fetch | undefined;
   readonly required: boolean;
   readonly backoff: Backoff;
@@ -160,7 +197,7 @@ export interface Settings extends Omit<OperationOptions, 'keep' | 'limits' | 're
 /** What an option may be: a `typeof`, one of some words, or a group of options. `ms`: a time; `count`: from 1. */
 type Spec = { readonly [name: string]: string | readonly unknown[] | Spec };
 
-const KEEP: Spec = { request: 'boolean', response: ['memory', false], headers: 'array', forMs: 'ms' };
+const KEEP: Spec = { request: 'boolean', response: ['memory', 'disk', false], headers: 'array', forMs: 'ms' };
 const LIMITS: Spec = { attempts: 'count', attemptMs: 'ms', totalMs: 'ms', inProgressMs: 'ms', offlineWaitMs: 'ms', keyWindowMs: 'ms', bodyBytes: 'ms' };
 const SHARED: Spec = {
   fingerprint: 'function',
@@ -170,6 +207,7 @@ const SHARED: Spec = {
   limits: LIMITS,
   whenBusy: ['join', 'reject'],
   whenChanged: ['same-key', 'refuse'],
+  accepted: ['settle', 'poll'],
   reconcile: 'function',
   headers: 'function',
   onOutcome: 'function',
@@ -179,10 +217,12 @@ const CLIENT: Spec = {
   ...SHARED,
   namespace: 'string|function',
   store: 'object',
-  dialect: 'object',
+  dialect: 'object|function',
   fetch: 'function',
   durability: ['best-effort', 'required'],
-  retry: { minDelayMs: 'ms', maxDelayMs: 'ms', factor: 'count' },
+  retry: { minDelayMs: 'ms', maxDelayMs: 'ms', factor: 'count', budget: 'any' },
+  origins: 'array|function',
+  operation: 'function',
   connectivity: 'object',
 };
 
@@ -222,10 +262,11 @@ function limitsOf(base: Required1<Limits>, over: Limits | undefined): Required1<
 /** The settings of a client. Throws a TypeError or RangeError that names the wrong option. */
 export function clientSettings(options: OnceOptions): Settings {
   check(options, CLIENT, '');
-  const { namespace, retry, durability, keep, limits, ...rest } = options;
-  const dialect = options.dialect ?? generic;
+  const { namespace, retry, durability, keep, limits, dialect: speaks, operation, ...rest } = options;
+  const dialect = typeof speaks === 'object' ? speaks : generic;
   if (namespace === '' || ('namespace' in options && namespace === undefined)) throw new TypeError(`once: namespace must not be empty, got ${typeOf(namespace)}`);
-  const backoff = merge<Backoff>(defaults.retry, retry);
+  const { budget, ...backoff } = merge<Backoff & { budget: number | false }>(defaults.retry, retry);
+  if (budget !== false) checkOne(budget, 'count', 'retry.budget');
   const own = merge({ repeat: defaults.repeat, whenBusy: defaults.whenBusy, whenChanged: defaults.whenChanged }, rest) as Settings;
   return {
     ...own,
@@ -233,6 +274,10 @@ export function clientSettings(options: OnceOptions): Settings {
     required: durability === 'required',
     namespace: typeof namespace === 'string' ? () => namespace : namespace,
     backoff,
+    budget,
+    nameOf: operation,
+    dialectOf: typeof speaks === 'function' ? speaks : undefined,
+    ownWindow: limits?.keyWindowMs !== undefined,
     keep: merge<Required1<Keep>>(defaults.keep, keep),
     limits: limitsOf({ ...defaults.limits, keyWindowMs: dialect.windowMs }, limits),
   };
@@ -246,14 +291,30 @@ function metaUnits(meta: unknown): number {
   }
 }
 
-/** The settings of one call: `init` over the client's. `undefined` for a plain fetch. */
-export function callSettings(client: Settings, init: unknown): Settings | undefined {
-  if (init === undefined || init === false) return undefined;
+/** The settings of one `run`. */
+export function runSettings<T>(client: Settings, name: OperationName, options: RunOptions<T>): { settings: Settings; verdict: RunOptions<T>['verdict'] } {
+  const { signal: _, result: __, verdict, keep, ...rest } = options;
+  if (verdict !== undefined && typeof verdict !== 'function') throw new TypeError(`once: once.verdict must be a function, got ${typeOf(verdict)}`);
+  const settings = callSettings(client, { ...rest, operation: name, keep: { response: 'disk', ...keep } });
+  return { settings, verdict };
+}
+
+/** Where a dialect depends on the request, the one for this request. */
+export function withDialect(settings: Settings, request: { method: string; url: string }): Settings {
+  const said = settings.dialectOf?.({ method: request.method, url: request.url });
+  if (said === undefined) return settings;
+  if (said !== 'none' && (typeof said !== 'object' || said === null)) throw new TypeError(`once: dialect must give a dialect or 'none', got ${typeOf(said)}`);
+  const dialect = said === 'none' ? keyless : said;
+  return { ...settings, dialect, limits: settings.ownWindow ? settings.limits : limitsOf(settings.limits, { keyWindowMs: dialect.windowMs }) };
+}
+
+/** The settings of one call: `init` over the client's. */
+export function callSettings(client: Settings, init: unknown): Settings {
+  if (init === undefined || typeof init === 'boolean') return client;
   if (Array.isArray(init)) return { ...client, operation: init as OperationName };
   check(init, OPERATION, 'once');
   const { keep, limits, ...rest } = init as OperationOptions;
-  if (rest.operation === undefined) throw new TypeError('once: once.operation must be a non-empty array, got undefined');
-  encodeName(rest.operation);
+  if (rest.operation !== undefined) encodeName(rest.operation);
   if (rest.meta !== undefined && metaUnits(rest.meta) > META_UNITS_MAX) throw new RangeError(`once: once.meta is longer than ${META_UNITS_MAX} characters as JSON`);
-  return { ...merge(client, rest), keep: merge(client.keep, keep), limits: limitsOf(client.limits, limits) };
+  return { ...merge(client, rest), keep: merge(client.keep, keep), limits: limitsOf(client.limits, limits), ownWindow: client.ownWindow || limits?.keyWindowMs !== undefined };
 }

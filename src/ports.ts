@@ -127,7 +127,7 @@ export interface Platform {
   readonly connectivity: Connectivity;
   transport(fetch: typeof globalThis.fetch | undefined): Transport;
   /** The absolute URL without its fragment, and its origin. Throws a TypeError on a relative one without a base. */
-  resolve(url: string): { readonly url: string; readonly origin: string };
+  resolve(url: string, base?: string): { readonly url: string; readonly origin: string };
   /** The page's own origin, where there is a page. */
   readonly origin?: string | undefined;
   /** Where a listener's own error goes. */

@@ -9,8 +9,13 @@ import { ATTEMPTS_MAX, type Lane, PATIENCE_MS, paymentInit, paymentUrl, WAIT_MS 
 type Oncefetch = typeof import('../../src/entries/index.js');
 
 export async function onceLane(entry: string): Promise<Lane> {
-  const { createOnce, outcomeOf } = await load(entry);
-  const once = createOnce({ limits: { attempts: ATTEMPTS_MAX, attemptMs: PATIENCE_MS }, retry: { minDelayMs: WAIT_MS.first, maxDelayMs: WAIT_MS.longest } });
+  const { createOnce, memoryStore, outcomeOf } = await load(entry);
+  // In memory, because here it is the shop that dies, never the customer.
+  const once = createOnce({
+    store: memoryStore(),
+    limits: { attempts: ATTEMPTS_MAX, attemptMs: PATIENCE_MS },
+    retry: { minDelayMs: WAIT_MS.first, maxDelayMs: WAIT_MS.longest },
+  });
   return {
     name: 'oncefetch',
     pay: async (checkout) => {

@@ -60,7 +60,7 @@ const FAULTS = {
     const [, last] = await Promise.all([pay(), pay()]);
     send(response, last);
   },
-  /** The server dies in mid-charge, before the commit. */
+  /** The server dies in mid-charge: the charge is written, not committed. */
   kill: async ({ pay }: Call) => void (await pay({ beforeCommit: die })),
   /** The server dies in mid-charge, after the commit. */
   'kill-after-commit': async ({ pay }: Call) => void (await pay({ afterCommit: die })),

@@ -18,6 +18,7 @@ export interface PaymentRequest {
 
 /** Called at the two points where a kill tells a good server from a bad one. */
 export interface Moments {
+  /** The charge is written, its answer is not, neither is committed. */
   readonly beforeCommit?: (() => void) | undefined;
   readonly afterCommit?: (() => void) | undefined;
 }
@@ -55,9 +56,9 @@ export class Payments {
     this.busy++;
     try {
       await sleep(this.#chargeMs / 2);
-      moments.beforeCommit?.();
       const answer = transaction(this.#db, () => {
         const charged = order.card === DECLINED_CARD ? declined(order) : this.#insert(order, lane, key);
+        moments.beforeCommit?.();
         // A refusal is stored, too: the same key gets the same answer until the customer corrects the card.
         if (key !== undefined) this.#keys.settle(key, charged);
         return charged;

@@ -9,11 +9,10 @@ export interface IndexedDbStoreOptions {
   readonly name?: string | undefined;
   /** How long the database may take to open, ms, where another tab deletes it or the browser hangs. @default 5_000 */
   readonly openTimeoutMs?: number | undefined;
-  /** The store's time, ms since 1970. @default Date.now */
-  readonly now?: (() => number) | undefined;
 }
 
 const RECORDS = 'records';
+const OPEN_MS_MAX = 5000;
 
 /**
  * A store that all tabs and workers of one origin share. An update is strict unless it says `relaxed`.
@@ -21,7 +20,7 @@ const RECORDS = 'records';
  * @example
  * const once = createOnce({ store: indexedDbStore({ name: 'shop' }) });
  */
-export function indexedDbStore({ name = 'oncefetch', openTimeoutMs = 5000, now = Date.now }: IndexedDbStoreOptions = {}): Store {
+export function indexedDbStore({ name = 'oncefetch', openTimeoutMs = OPEN_MS_MAX }: IndexedDbStoreOptions = {}): Store {
   const scope = `indexeddb:${name}`;
   let opening: Promise<IDBDatabase> | undefined;
 
@@ -40,7 +39,7 @@ export function indexedDbStore({ name = 'oncefetch', openTimeoutMs = 5000, now =
     return opening;
   };
   /**
-   * One transaction; once more on a new connection if the old one may be dead (iOS kills them in the background), as long
+   * One transaction; once more on a new connection if the platform fails (iOS kills connections in the background), as long
    * as it is certain that nothing was written.
    */
   const transact =
@@ -48,8 +47,8 @@ export function indexedDbStore({ name = 'oncefetch', openTimeoutMs = 5000, now =
     async (mode, work) => {
       for (let again = true; ; again = false) {
         const connecting = open();
-        const db = await connecting;
         try {
+          const db = await connecting;
           return await work(db.transaction(RECORDS, mode, { durability }).objectStore(RECORDS));
         } catch (error) {
           if (!again || wrote() || !isPlatforms(error)) throw error;
@@ -59,7 +58,7 @@ export function indexedDbStore({ name = 'oncefetch', openTimeoutMs = 5000, now =
     };
 
   // What every commit outlives is the process; a strict one outlives the machine's crash too.
-  return storeOf({ kind: 'indexeddb', scope, survives: 'process', shared: 'origin', atomic: true }, now, {
+  return storeOf({ kind: 'indexeddb', scope, survives: 'process', shared: 'origin', atomic: true }, {
     here: () => globalThis.indexedDB,
     available: open,
     update(id, next, durability) {
@@ -93,7 +92,9 @@ function updateIn(records: IDBObjectStore, id: string, next: (current: unknown) 
         reject(error);
       }
     };
-    promisifyRequest(transaction).then(resolve, reject);
+    transaction.oncomplete = () => resolve();
+    // Not onerror: that comes before the transaction knows its error.
+    transaction.onabort = () => reject(transaction.error);
   });
 }
 

@@ -5,8 +5,6 @@ import { isStored, pageOf, storeOf } from './base.js';
 export interface LocalStorageStoreOptions {
   /** What all its keys begin with. @default 'oncefetch' */
   readonly prefix?: string | undefined;
-  /** The store's time, ms since 1970. @default Date.now */
-  readonly now?: (() => number) | undefined;
 }
 
 /** How long a change that is known to exist is waited for before what is there counts, ms. It takes a few as a rule. */
@@ -21,13 +19,14 @@ const ANNOUNCE_MS = 2000;
  * @example
  * const once = createOnce({ store: localStorageStore({ prefix: 'shop' }) });
  */
-export function localStorageStore({ prefix = 'oncefetch', now = Date.now }: LocalStorageStoreOptions = {}): Store {
+export function localStorageStore({ prefix = 'oncefetch' }: LocalStorageStoreOptions = {}): Store {
   const scope = `localstorage:${prefix}`;
   const keyOf = (id: string) => `${prefix}/${id}`;
   const locks = globalThis.navigator?.locks as LockManager | undefined;
+  const turns = locks && turnsOf(locks, scope);
   const read = (id: string) => parsed(localStorage.getItem(keyOf(id)));
 
-  return storeOf({ kind: 'localstorage', scope, survives: 'context', shared: 'origin', atomic: !!locks }, now, {
+  return storeOf({ kind: 'localstorage', scope, survives: 'context', shared: 'origin', atomic: !!locks }, {
     // The getter itself throws where the page may not store.
     here: () => globalThis.localStorage,
     update(id, next) {
@@ -36,7 +35,7 @@ export function localStorageStore({ prefix = 'oncefetch', now = Date.now }: Loca
         if (value) localStorage.setItem(keyOf(id), JSON.stringify(value));
         else if (value === null) localStorage.removeItem(keyOf(id));
       };
-      return locks ? inTurn(locks, scope, work) : work();
+      return turns ? turns(work) : work();
     },
     read,
     scan(query) {
@@ -57,31 +56,39 @@ function parsed(text: string | null): unknown {
 }
 
 /**
- * Runs `work` while no other tab does, and sees what the one before wrote. The lock alone does not give that: every tab
+ * Runs work while no other tab does, in sight of what the one before wrote. The lock alone does not give that: every tab
  * has its own copy of localStorage, which hears of changes some time later (Chromium lost one update in five). So each
  * holder counts its turn in localStorage, after its change, and announces the count as the name of a second lock, which
  * all tabs see at once; the next holder waits until that count has arrived, and with it all that was written before.
  */
-async function inTurn(locks: LockManager, scope: string, work: () => void): Promise<void> {
+function turnsOf(locks: LockManager, scope: string): (work: () => void) => Promise<void> {
   const turnIn = (text: string | null | undefined) => Number(text?.split(`${scope}#`)[1]) || 0;
   const arrived = () => turnIn(localStorage.getItem(scope));
   const wait = (ms: number) => new Promise<void>((done) => setTimeout(done, ms));
-  await locks.request(scope, async () => {
-    const { held = [] } = await locks.query();
-    const announced = Math.max(0, ...held.map(({ name }) => turnIn(name)));
-    for (let waited = 0; arrived() < announced && waited < ARRIVAL_MS_MAX; waited++) await wait(1);
-    const turn = `${scope}#${Math.max(arrived(), announced) + 1}`;
-    work();
-    try {
-      localStorage.setItem(scope, turn);
-    } catch {
-      // Full: the next one waits its longest, which is as good.
-    }
-    await new Promise<void>((taken) => {
-      void locks.request(turn, () => {
-        taken();
-        return wait(ANNOUNCE_MS);
-      });
+  let release = () => {};
+  const announce = (turn: string) =>
+    new Promise<void>((announced) => {
+      const held = () => {
+        announced();
+        // The newest one says it for all before it.
+        release();
+        return Promise.race([wait(ANNOUNCE_MS), new Promise<void>((next) => (release = next))]);
+      };
+      locks.request(turn, held).then(announced, announced);
     });
-  });
+  return (work) =>
+    locks.request(scope, async () => {
+      const { held = [] } = await locks.query();
+      const announced = Math.max(0, ...held.map(({ name }) => turnIn(name)));
+      const until = performance.now() + ARRIVAL_MS_MAX;
+      while (arrived() < announced && performance.now() < until) await wait(1);
+      const turn = `${scope}#${Math.max(arrived(), announced) + 1}`;
+      work();
+      try {
+        localStorage.setItem(scope, turn);
+      } catch {
+        // Full: the next one waits its longest, which is as good.
+      }
+      await announce(turn);
+    });
 }

@@ -1,6 +1,6 @@
 /** Records in memory: for tests, for servers that may forget, and where a browser refuses to store anything. */
 import type { ScanPage, ScanQuery, Store, Stored } from '../ports.js';
-import { isStored, pageOf, storeOf } from './base.js';
+import { isStored, type Next, pageOf, storeOf } from './base.js';
 
 /** What several memory stores can share, as the tabs of a browser share its disk. */
 export interface MemoryMedium {
@@ -24,16 +24,14 @@ export interface MemoryStoreOptions {
  * @example
  * const once = createOnce({ store: memoryStore() });
  */
-export function memoryStore({ medium = memoryMedium(), now = Date.now }: MemoryStoreOptions = {}): Store {
+export function memoryStore({ medium = memoryMedium(), now }: MemoryStoreOptions = {}): Store {
   const { scope, get, set, scan } = medium;
-  return storeOf({ kind: 'memory', scope, survives: 'context', shared: 'context', atomic: true }, now, {
-    update(id, next) {
-      const value = next(get(id));
-      if (value !== undefined) set(id, value);
-    },
-    read: get,
-    scan,
-  });
+  const claims = { kind: 'memory', scope, survives: 'context', shared: 'context', atomic: true } as const;
+  const update = (id: string, next: (current: unknown) => Next) => {
+    const value = next(get(id));
+    if (value !== undefined) set(id, value);
+  };
+  return storeOf(claims, { update, read: get, scan }, now);
 }
 
 const REALM = Symbol.for('oncefetch.memory');
@@ -55,40 +53,46 @@ const SPAN_MS = 600_000;
 export function memoryMedium(scope = `memory:${Math.random()}`): MemoryMedium {
   const records = new Map<string, unknown>();
   // So that a scan looks at records that it may want, and at no others.
-  const byState = new Map<string, Map<string, Stored>>();
-  const bySpan = new Map<number, Map<string, Stored>>();
+  const byState = new Map<string, Group>();
+  const bySpan = new Map<number, Group>();
   const stateOf = ({ ns, state }: Pick<Stored, 'ns' | 'state'>) => `${state} ${ns}`;
+  const regroup = (record: unknown, move: typeof leave) => {
+    if (!isStored(record)) return;
+    move(byState, stateOf(record), record);
+    move(bySpan, Math.floor(record.forgetAt / SPAN_MS), record);
+  };
   return {
     scope,
     get: (id) => records.get(id),
     set(id, value) {
-      const old = records.get(id);
-      if (isStored(old)) {
-        regroup(byState, stateOf(old), id);
-        regroup(bySpan, Math.floor(old.forgetAt / SPAN_MS), id);
-      }
+      regroup(records.get(id), leave);
       records.delete(id);
       if (value === null) return;
       const copy = frozenCopy(value);
       records.set(id, copy);
-      if (!isStored(copy)) return;
-      regroup(byState, stateOf(copy), id, copy);
-      regroup(bySpan, Math.floor(copy.forgetAt / SPAN_MS), id, copy);
+      regroup(copy, enter);
     },
     scan(query) {
-      const groups = 'before' in query ? [...bySpan].flatMap(([span, group]) => (span * SPAN_MS < query.before ? [group] : [])) : [byState.get(stateOf(query))];
+      const groups = 'before' in query ? [...bySpan].flatMap(([span, group]) => (span * SPAN_MS < query.before ? [group] : [])) : [byState.get(stateOf(query)) ?? []];
       return pageOf(
-        groups.flatMap((group) => [...(group?.values() ?? [])]),
+        groups.flatMap((group) => [...group]),
         query,
       );
     },
   };
 }
 
-function regroup<Key>(groups: Map<Key, Map<string, Stored>>, key: Key, id: string, record?: Stored): void {
-  const group = groups.get(key) ?? new Map<string, Stored>();
-  if (record) groups.set(key, group.set(id, record));
-  else if (group.delete(id) && !group.size) groups.delete(key);
+/** Records that have something in common. */
+type Group = Set<Stored>;
+
+function enter<Key>(groups: Map<Key, Group>, key: Key, record: Stored): void {
+  groups.set(key, (groups.get(key) ?? new Set()).add(record));
+}
+
+function leave<Key>(groups: Map<Key, Group>, key: Key, record: Stored): void {
+  const group = groups.get(key);
+  group?.delete(record);
+  if (!group?.size) groups.delete(key);
 }
 
 /** Frozen, so that reading needs no copy: one microsecond per write, on the path to the first byte. */

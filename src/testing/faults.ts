@@ -13,13 +13,13 @@ export type Delivery =
 /** A fault with its numbers; each has a default. */
 export interface Fault {
   readonly name: FaultName;
-  /** `delay`, `delay-request`: how long, ms. @defaultValue 100 */
+  /** `delay`, `delay-request`: how long, ms. @default 100 */
   readonly ms?: number | undefined;
-  /** `in-progress`, `unavailable`, `unavailable-after-commit`, `rate-limited`: `Retry-After` in seconds. @defaultValue 1 for the first, absent for the others */
+  /** `in-progress`, `unavailable`, `unavailable-after-commit`, `rate-limited`: `Retry-After` in seconds. @default 1 for the first, absent for the others */
   readonly retryAfter?: number | undefined;
-  /** `unavailable`, `unavailable-after-commit`: the status. @defaultValue 503 */
+  /** `unavailable`, `unavailable-after-commit`: the status. @default 503 */
   readonly status?: number | undefined;
-  /** `duplicate`: copies on the wire in all, up to 10. @defaultValue 2 */
+  /** `duplicate`: copies on the wire in all, up to 10. @default 2 */
   readonly copies?: number | undefined;
 }
 
@@ -108,7 +108,7 @@ export class Faults {
    * Lets every request that has no scripted fate meet this fault with this probability. Several rates are drawn in the
    * order in which they were given; the first hit counts.
    *
-   * @param random - uniform in [0, 1). @defaultValue `seededRandom(1)`, so that a run can be repeated
+   * @param random - uniform in [0, 1). @default `seededRandom(1)`, so that a run can be repeated
    */
   rate(fault: FaultName | Fault, probability: number, random: () => number = seededRandom(1)): void {
     if (!(probability >= 0 && probability <= 1)) throw new RangeError(`faults.rate: probability must be between 0 and 1, got ${probability}`);

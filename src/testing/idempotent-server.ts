@@ -9,25 +9,25 @@ import { type Effect, type ModelAnswer, type ModelRequest, ModelServer } from '.
 export interface IdempotentServerOptions<Body = unknown> {
   /** Where it answers: a path (on every origin) or a full URL, in MSW's notation (`/api/orders/:id`). POST, PUT, PATCH and DELETE. */
   url: string;
-  /** How long an answered key is remembered, ms. @defaultValue 24 hours */
+  /** How long an answered key is remembered, ms. @default 24 hours */
   window?: number | undefined;
-  /** @defaultValue the real time */
+  /** @default the real time */
   clock?: Clock | undefined;
-  /** @defaultValue 'Idempotency-Key' */
+  /** @default 'Idempotency-Key' */
   keyHeader?: string | undefined;
-  /** @defaultValue 'Idempotent-Replayed' */
+  /** @default 'Idempotent-Replayed' */
   replayHeader?: string | undefined;
-  /** `Retry-After` of a real `409`, seconds: a second copy arrived while the first was worked on. @defaultValue 1 */
+  /** `Retry-After` of a real `409`, seconds: a second copy arrived while the first was worked on. @default 1 */
   retryAfter?: number | undefined;
-  /** Time from taking the key to the effect, ms. @defaultValue 0 */
+  /** Time from taking the key to the effect, ms. @default 0 */
   workMs?: number | undefined;
-  /** Answer 400 to a request without a key, instead of executing it each time. @defaultValue false */
+  /** Answer 400 to a request without a key, instead of executing it each time. @default false */
   requireKey?: boolean | undefined;
   /** A Response here means: refused, no effect. */
   refuse?: ((body: Body, key: string | undefined) => Response | undefined | Promise<Response | undefined>) | undefined;
-  /** Whether a refusal is stored under its key and replayed, or gives the key free again. @defaultValue true */
+  /** Whether a refusal is stored under its key and replayed, or gives the key free again. @default true */
   rememberRefusals?: boolean | undefined;
-  /** What happens, and the answer to it: a Response, or JSON for a 201. If it throws, nothing happened (500). @defaultValue `{ id: 'effect-1' }`, counted */
+  /** What happens, and the answer to it: a Response, or JSON for a 201. If it throws, nothing happened (500). @default `{ id: 'effect-1' }`, counted */
   effect?: ((body: Body, key: string | undefined) => unknown) | undefined;
 }
 

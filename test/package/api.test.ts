@@ -11,3 +11,7 @@ test.each(Object.keys(now))('api/%s is up to date (npm run api)', (file) => {
 test('there is no report of an entry that is gone', () => {
   expect(Object.keys(committed()).sort()).toEqual(Object.keys(now).sort());
 });
+
+test('whatever the public face mentions can be imported by name', () => {
+  expect(Object.values(now).flatMap((report) => [...report.matchAll(/ae-forgotten-export\) The symbol "(\w+)"/g)].map(([, name]) => name))).toEqual([]);
+});

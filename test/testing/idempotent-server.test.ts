@@ -3,7 +3,7 @@ import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type IdempotentServerOptions, idempotentServer } from '../../src/testing/idempotent-server.js';
-import { HandClock } from './hand-clock.js';
+import { virtualClock } from '../../src/testing/virtual-clock.js';
 
 let network: ReturnType<typeof setupServer> | undefined;
 afterEach(() => network?.close());
@@ -114,20 +114,20 @@ describe('what can be set', () => {
   });
 
   test('the window, the work and its Retry-After, on a clock of the caller', async () => {
-    const clock = new HandClock();
+    const clock = virtualClock({ start: 1_000 });
     const server = listen({ window: 100, workMs: 5, retryAfter: 0, clock });
     const executed = async () => {
       const answer = pay('k1');
-      await expect.poll(() => clock.waiting).toBe(1);
+      await expect.poll(() => clock.pending).toBe(1);
       const second = await pay('k1');
       expect([second.status, second.headers.get('retry-after')]).toEqual([409, '0']);
-      await clock.pass(5);
+      await clock.advance(5);
       expect((await answer).headers.has('Idempotent-Replayed')).toBe(false);
     };
     await executed();
-    await clock.pass(94);
+    await clock.advance(94);
     expect((await pay('k1')).headers.get('Idempotent-Replayed')).toBe('true');
-    await clock.pass(1);
+    await clock.advance(1);
     await executed();
     expect(server.effects.map(({ at }) => at)).toEqual([1_005, 1_105]);
   });
@@ -139,14 +139,14 @@ describe('what can be set', () => {
   });
 
   test('a restart under way: the client sees a network error, the next attempt takes the key over', async () => {
-    const clock = new HandClock();
+    const clock = virtualClock({ start: 1_000 });
     const server = listen({ workMs: 20, clock });
     const first = expect(pay('k1')).rejects.toThrow();
-    await expect.poll(() => clock.waiting).toBe(1);
+    await expect.poll(() => clock.pending).toBe(1);
     server.restart();
     const second = pay('k1');
-    await expect.poll(() => clock.waiting).toBe(2);
-    await clock.pass(20);
+    await expect.poll(() => clock.pending).toBe(2);
+    await clock.advance(20);
     await first;
     expect((await second).status).toBe(201);
     expect(server.effects).toHaveLength(1);

@@ -1,11 +1,11 @@
 /** Goal: the model tells the truth. Method: copies of requests by hand, on a clock by hand. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type ModelAnswer, ModelServer, type ModelServerOptions, ServerKilled } from '../../src/testing/model-server.js';
-import { HandClock } from './hand-clock.js';
+import { type VirtualClock, virtualClock } from '../../src/testing/virtual-clock.js';
 
-let clock: HandClock;
+let clock: VirtualClock;
 beforeEach(() => {
-  clock = new HandClock();
+  clock = virtualClock({ start: 1_000 });
 });
 
 const modelServer = (options: Partial<ModelServerOptions> = {}) =>
@@ -74,7 +74,7 @@ describe('a key', () => {
     expect(second.status).toBe(409);
     expect(second.headers).toEqual({ 'content-type': 'application/problem+json', 'retry-after': '3' });
     expect(JSON.parse(second.body)).toMatchObject({ title: 'A request is outstanding for this Idempotency-Key', status: 409 });
-    await clock.pass(50);
+    await clock.advance(50);
     expect((await first).status).toBe(201);
     expect(server.effects).toHaveLength(1);
   });
@@ -90,9 +90,9 @@ describe('a key', () => {
   test('is forgotten after its window, to the millisecond, and then executes anew', async () => {
     const server = modelServer();
     await server.handle(pay('k1'));
-    await clock.pass(9_999);
+    await clock.advance(9_999);
     expect(replayHeader(await server.handle(pay('k1')))).toBe('true');
-    await clock.pass(1);
+    await clock.advance(1);
     expect(replayHeader(await server.handle(pay('k1')))).toBeUndefined();
     expect(server.effectsOf('k1')).toHaveLength(2);
   });
@@ -100,9 +100,9 @@ describe('a key', () => {
   test('is held beyond its window while its work is under way', async () => {
     const server = modelServer({ workMs: 20_000 });
     const first = server.handle(pay('k1'));
-    await clock.pass(15_000);
+    await clock.advance(15_000);
     expect((await server.handle(pay('k1'))).status).toBe(409);
-    await clock.pass(5_000);
+    await clock.advance(5_000);
     await first;
     expect(server.effects).toHaveLength(1);
   });
@@ -151,7 +151,7 @@ describe('trouble', () => {
     first.catch(() => {});
     server.restart();
     const second = server.handle(pay('k1'));
-    await clock.pass(50);
+    await clock.advance(50);
     await expect(first).rejects.toBeInstanceOf(ServerKilled);
     expect((await second).status).toBe(201);
     expect(server.effects).toHaveLength(1);
@@ -170,7 +170,7 @@ describe('trouble', () => {
     const first = server.handle(pay('k1'));
     first.catch(() => {});
     server.reset();
-    await clock.pass(50);
+    await clock.advance(50);
     await expect(first).rejects.toBeInstanceOf(ServerKilled);
     expect(server.effects).toEqual([]);
   });

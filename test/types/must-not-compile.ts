@@ -24,12 +24,5 @@ if (isOnceError(e, 'ERR_ONCE_BUSY')) {
   const c: 'ERR_ONCE_BUSY' = e.code;
   void c;
 }
-// run infers; interfaces pass (no JsonValue constraint)
-interface Intent {
-  id: string;
-  created: Date;
-}
-const intent = await once.run(['charge', 1n], async () => ({ id: 'x', created: new Date() }) as Intent);
-intent.created.getTime();
 const f: typeof fetch = once.fetch;
 void f;

@@ -1,0 +1,48 @@
+/** After a reload, on any page: payments whose end nobody knows yet. */
+import type { PendingOperation } from 'oncefetch';
+import { euros } from './cart.ts';
+import { part, say } from './dom.ts';
+import { check, once } from './lanes/once-pay.ts';
+import { intend } from './shop.ts';
+
+const cartOf = ({ name }: PendingOperation): string => String(name[1]);
+const amountOf = ({ meta }: PendingOperation): string => euros((meta as { amount?: number } | null)?.amount ?? 0);
+
+export interface Banner {
+  /** Looks again at what is stored. */
+  refresh(): Promise<void>;
+}
+
+/** `mine`: this page says it already, or is at it. `checkMine`: it belongs to the cart on the screen. */
+export function banner(root: HTMLElement, mine: (cart: string) => boolean, checkMine: (cart: string) => boolean): Banner {
+  const says = part(root, 'banner-says');
+  const button = part<HTMLButtonElement>(root, 'banner-check');
+  let shown: PendingOperation | undefined;
+
+  const refresh = async (): Promise<void> => {
+    const pending = await once.pending({ prefix: ['pay'] });
+    const others = pending.filter((operation) => !mine(cartOf(operation)));
+    shown = others[0];
+    button.hidden = !shown;
+    if (shown) say(says, `A payment of ${amountOf(shown)} is still being confirmed${others.length > 1 ? `, and ${others.length - 1} more` : ''}.`);
+    root.hidden = !shown;
+  };
+  button.addEventListener('click', () => {
+    if (!shown) return;
+    const cart = cartOf(shown);
+    const amount = amountOf(shown);
+    if (checkMine(cart)) return void refresh();
+    button.disabled = true;
+    void intend('oncefetch', cart, null);
+    void check(cart)
+      .then(({ is }) => {
+        if (is === 'paid') void intend('oncefetch', cart, 'done');
+        else if (is !== 'unsure') void intend('oncefetch', cart, 'refused');
+        say(says, is === 'paid' ? `The payment of ${amount} was made.` : is === 'unsure' ? `Nobody knows yet about the payment of ${amount}.` : `The payment of ${amount} was not made.`);
+      })
+      .finally(() => {
+        button.disabled = false;
+      });
+  });
+  return { refresh };
+}

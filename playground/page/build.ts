@@ -1,0 +1,18 @@
+/** Builds the page with Vite, against the built package: what the page runs is what a user would install. */
+import { fileURLToPath } from 'node:url';
+import { build } from 'vite';
+
+const ROOT = fileURLToPath(new URL('.', import.meta.url));
+
+/** Into `outDir`; the folder with the page. */
+export async function buildPage(outDir = fileURLToPath(new URL('../dist', import.meta.url))): Promise<string> {
+  await build({
+    root: ROOT,
+    configFile: false,
+    logLevel: 'warn',
+    // Relative: the page may be served from a folder of a bigger site.
+    base: './',
+    build: { outDir, emptyOutDir: true, target: 'es2022' },
+  });
+  return outDir;
+}

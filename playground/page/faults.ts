@@ -1,0 +1,106 @@
+/** The fault panel: what goes wrong with the next requests of both lanes. */
+import { element, part, say } from './dom.ts';
+import { type ArmedFault, arm, type LaneName } from './shop.ts';
+
+interface Fault {
+  readonly title: string;
+  /** What it does, in one line. */
+  readonly does: string;
+  /** Of the request that meets it. */
+  readonly met: string;
+}
+
+const NONE = 'none';
+
+/** By the server's name for it. */
+const FAULTS: Readonly<Record<string, Fault>> = {
+  [NONE]: { title: 'Nothing', does: 'The network works.', met: '' },
+  'lose-response': { title: 'Lose the response', does: 'The shop charges; its answer never arrives.', met: 'loses its response' },
+  delay: { title: 'Delay', does: 'The shop charges; its answer comes when nobody waits any more.', met: 'is answered too late' },
+  unavailable: { title: '503', does: 'The shop is too busy, and charges nothing.', met: 'gets a 503, uncharged' },
+  'unavailable-after-commit': { title: '503 after charging', does: 'The shop charges; a gateway turns its answer into a 503.', met: 'is charged, and gets a 503' },
+  'lose-request': { title: 'Drop the connection', does: 'The request never reaches the shop.', met: 'never arrives' },
+  truncate: { title: 'Truncate', does: 'The shop charges; half of its answer arrives.', met: 'gets half an answer' },
+  duplicate: { title: 'Duplicate', does: 'The network delivers the request twice, at the same time.', met: 'arrives twice' },
+  unauthorized: { title: 'Refuse once (401)', does: 'The log-in in front of the shop says no; nothing is charged.', met: 'is refused with a 401' },
+  kill: { title: 'Kill the server mid-charge', does: 'Its process dies before the charge is made, and starts again.', met: 'kills the server before the charge' },
+  'kill-after-commit': { title: 'Kill it after charging', does: 'Its process dies when the charge is made, before it can answer.', met: 'kills the server after the charge' },
+};
+
+/** Longer than either lane waits for an answer. */
+const DELAY_MS = 5000;
+const EVERY = 'every';
+
+interface Chosen {
+  readonly fault: string;
+  /** How many requests of each lane meet it, for each cart. */
+  readonly times: string;
+}
+
+const STORED = 'playground.fault';
+/** What a first visitor sees: the fault that plain fetch handles worst. */
+const FIRST: Chosen = { fault: 'lose-response', times: '1' };
+
+const load = (): Chosen => {
+  const stored = localStorage.getItem(STORED);
+  return stored === null ? FIRST : (JSON.parse(stored) as Chosen);
+};
+
+export interface FaultPanel {
+  /** Arms what is chosen: for a new cart, or a new choice. */
+  rearm(): Promise<void>;
+}
+
+export function faultPanel(root: HTMLElement, armed: () => void): FaultPanel {
+  const options = part(root, 'options');
+  const times = part<HTMLSelectElement>(root, 'times');
+  const now = part(root, 'now');
+  let chosen = load();
+  let arming: Promise<void> = Promise.resolve();
+  options.prepend(...Object.entries(FAULTS).map(([name, fault]) => option(name, fault)));
+
+  const show = (): void => {
+    for (const radio of options.querySelectorAll('input')) radio.checked = radio.value === chosen.fault;
+    times.value = chosen.times;
+    say(now, FAULTS[chosen.fault]?.title ?? '');
+  };
+  const rearm = (): Promise<void> => {
+    const { fault, times } = chosen;
+    // One after the other: the last choice must be the one that stays.
+    arming = arming
+      .then(() => arm(fault === NONE ? undefined : fault, times === EVERY ? undefined : Number(times), DELAY_MS))
+      .catch(() => undefined)
+      .then(armed);
+    return arming;
+  };
+  root.addEventListener('change', () => {
+    chosen = { fault: options.querySelector<HTMLInputElement>('input:checked')?.value ?? NONE, times: times.value };
+    localStorage.setItem(STORED, JSON.stringify(chosen));
+    show();
+    void rearm();
+  });
+  // Another tab chose: it has armed it, too.
+  addEventListener('storage', ({ key }) => {
+    if (key !== STORED) return;
+    chosen = load();
+    show();
+  });
+  show();
+  return { rearm };
+}
+
+function option(name: string, { title, does }: Fault): HTMLElement {
+  const input = element('input', { type: 'radio', name: 'fault', value: name, 'aria-describedby': `does-${name}` }, []);
+  return element('div', { class: 'fault' }, [
+    element('label', {}, [input, element('span', { class: 'title' }, [title])]),
+    element('p', { id: `does-${name}` }, [does]),
+  ]);
+}
+
+/** What the next request of a lane meets. */
+export function nextOf(lane: LaneName, armed: readonly ArmedFault[]): string {
+  const next = armed.find((one) => one.lane === lane);
+  if (!next) return 'The network works now.';
+  const { met = next.fault } = FAULTS[next.fault] ?? {};
+  return next.times === null ? `Every request ${met}.` : next.times === 1 ? `The next request ${met}.` : `Each of the next ${next.times} requests ${met}.`;
+}

@@ -1,0 +1,52 @@
+/** The same payment through oncefetch: one stored key per cart, and one of three things to tell the customer. */
+import ky, { HTTPError } from 'ky';
+import { createOnce, outcomeOf } from 'oncefetch';
+import { withOnce } from 'oncefetch/ky';
+import { customer, type Order } from '../cart.ts';
+import { type Receipt, receiptOf } from '../shop.ts';
+import { onceFetch as fetch } from '../timeline/wire.ts';
+import type { Seen } from './lane.ts';
+
+export const once = createOnce({
+  namespace: customer,
+  keep: { request: true }, // so that "Check" can go on after a reload
+  limits: { attempts: 5, attemptMs: 3000, totalMs: 30_000, inProgressMs: 10_000 },
+  retry: { minDelayMs: 400, maxDelayMs: 2000 },
+  fetch,
+});
+const api = withOnce(ky.create({ prefix: '/api' }), once);
+
+export async function pay(order: Order, signal: AbortSignal): Promise<Seen | undefined> {
+  try {
+    const receipt = await api
+      .post('payments', { json: order, signal, once: { operation: ['pay', order.cart], meta: { amount: order.amount } } })
+      .json<Receipt>();
+    return { is: 'paid', receipt };
+  } catch (error) {
+    return signal.aborted ? undefined : whatHappened(error, order.cart);
+  }
+}
+
+/** Goes on with a payment that nobody knows the end of, after a reload too. */
+export async function check(cart: string): Promise<Seen> {
+  try {
+    const response = await once.operation(['pay', cart]).resume();
+    return response.ok ? { is: 'paid', receipt: await response.json() } : whatHappened(response, cart);
+  } catch (error) {
+    return whatHappened(error, cart);
+  }
+}
+
+async function whatHappened(of: unknown, cart: string): Promise<Seen> {
+  const status = of instanceof Response ? of.status : of instanceof HTTPError ? of.response.status : undefined;
+  switch (outcomeOf(of)?.effect) {
+    case 'done': // by an earlier attempt, maybe of another tab, maybe for the cart before it was edited
+      return { is: 'paid', receipt: await receiptOf('oncefetch', cart) };
+    case 'none':
+      return status === 402 ? { is: 'declined' } : status ? { is: 'refused', status } : { is: 'unsent' };
+    case 'unknown':
+      return { is: 'unsure', found: false };
+    default:
+      throw of; // a bug of ours
+  }
+}

@@ -1,0 +1,106 @@
+/** The right lane: follows the state of the cart's operation, whoever drives it. */
+import type { Operation, OperationState } from 'oncefetch';
+import type { Order } from '../cart.ts';
+import { intend, receiptOf } from '../shop.ts';
+import type { Lane, Seen } from './lane.ts';
+import { check, once, pay } from './once-pay.ts';
+
+export const nameOf = (cart: string): readonly [string, string] => ['pay', cart];
+
+export class OnceLane implements Lane {
+  readonly name = 'oncefetch';
+  #cart = '';
+  #operation: Operation | undefined;
+  #unsubscribe = (): void => {};
+  /** The end of this page's last call for the cart. */
+  #told: Seen | undefined;
+  #calls = 0;
+  #abort = new AbortController();
+  #changed = (): void => {};
+
+  get seen(): Seen {
+    const state = this.#operation?.state ?? { phase: 'loading' };
+    const progress = progressOf(state);
+    if (this.#calls > 0 || progress !== undefined) return { is: 'paying', progress };
+    if (state.phase === 'unsettled') return { is: 'unsure', found: this.#told?.is !== 'unsure' };
+    if (state.phase === 'settled' && state.outcome.effect === 'done') return this.#told?.is === 'paid' ? this.#told : { is: 'paid' };
+    if (state.phase === 'settled' && state.outcome.type === 'unsent') return { is: 'unsent' };
+    return this.#told ?? { is: 'ready' };
+  }
+
+  turnTo(cart: string): void {
+    this.#unsubscribe();
+    this.#cart = cart;
+    this.#told = undefined;
+    this.#operation = once.operation(nameOf(cart));
+    this.#unsubscribe = this.#operation.subscribe(() => this.#notice());
+    this.#notice();
+  }
+
+  /** Any number of clicks: they are one operation. */
+  pay(order: Order): void {
+    if (this.seen.is === 'paid') return;
+    void intend(this.name, order.cart, null);
+    if (this.#calls === 0) this.#abort = new AbortController();
+    void this.#follow(pay(order, this.#abort.signal), order.cart);
+  }
+
+  check(): void {
+    void intend(this.name, this.#cart, null);
+    void this.#follow(check(this.#cart), this.#cart);
+  }
+
+  cancel(): void {
+    this.#abort.abort();
+  }
+
+  onChange(listener: () => void): void {
+    this.#changed = listener;
+  }
+
+  async #follow(call: Promise<Seen | undefined>, cart: string): Promise<void> {
+    this.#calls++;
+    this.#told = undefined;
+    this.#changed();
+    try {
+      const told = await call;
+      if (cart === this.#cart) this.#told = told;
+      if (told) this.#report(told, cart);
+    } finally {
+      this.#calls--;
+      this.#changed();
+    }
+  }
+
+  #report({ is }: Seen, cart: string): void {
+    if (is === 'paid') void intend(this.name, cart, 'done');
+    if (is === 'declined' || is === 'refused' || is === 'unsent') void intend(this.name, cart, 'refused');
+  }
+
+  /** What was paid before this page was loaded has a receipt, too. */
+  #notice(): void {
+    const { seen } = this;
+    const cart = this.#cart;
+    if (seen.is === 'paid' && !seen.receipt) {
+      void receiptOf(this.name, cart).then((receipt) => {
+        if (cart !== this.#cart || !receipt) return;
+        this.#told = { is: 'paid', receipt };
+        this.#changed();
+      });
+    }
+    this.#changed();
+  }
+}
+
+const WAITS = {
+  backoff: 'No answer yet. Asking again with the same key.',
+  'retry-after': 'The shop asked for a moment. Then again, with the same key.',
+  'in-progress': 'The shop is still working on it.',
+  offline: 'You are offline. Nothing has been sent yet.',
+  'another-context': 'Another tab is paying this cart.',
+} as const;
+
+function progressOf(state: OperationState): string | undefined {
+  if (state.phase === 'sending') return state.attempt === 1 ? 'Sent. Waiting for the shop.' : `Asking again with the same key, attempt ${state.attempt} of ${state.maxAttempts}.`;
+  return state.phase === 'waiting' ? WAITS[state.why] : undefined;
+}

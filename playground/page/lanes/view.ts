@@ -1,0 +1,84 @@
+/** One lane on the page: what its customer sees, and what the ledger says to that. */
+import { amountOf, type Cart, euros, type Order } from '../cart.ts';
+import { part, say } from '../dom.ts';
+import type { Charge } from '../shop.ts';
+import type { Lane, Seen } from './lane.ts';
+import { verdictOf } from './verdict.ts';
+
+/** A finger that does not believe in the first click. */
+const MASH_CLICKS = 12;
+const MASH_EVERY_MS = 150;
+
+export interface LaneView {
+  readonly lane: Lane;
+  readonly list: HTMLElement;
+  press(): void;
+  draw(cart: Cart, charges: readonly Charge[], next: string): void;
+}
+
+export function laneView(lane: Lane, root: HTMLElement, how: string, code: string, orderNow: () => Order): LaneView {
+  const slug = lane.name.replace(' ', '-');
+  const heading = part(root, 'name');
+  heading.id = `lane-${slug}`;
+  root.setAttribute('aria-labelledby', heading.id);
+  root.dataset['lane'] = slug;
+  say(heading, lane.name);
+  say(part(root, 'how'), how);
+  say(part(root, 'code'), code.trim());
+  part(root, 'code-box').setAttribute('aria-label', `The code of the lane ${lane.name}`);
+
+  const pay = part<HTMLButtonElement>(root, 'pay');
+  const mash = part<HTMLButtonElement>(root, 'mash');
+  const check = part<HTMLButtonElement>(root, 'check');
+  const cancel = part<HTMLButtonElement>(root, 'cancel');
+  pay.addEventListener('click', () => lane.pay(orderNow()));
+  mash.addEventListener('click', () => {
+    for (let click = 0; click < MASH_CLICKS; click++) setTimeout(() => pay.click(), click * MASH_EVERY_MS);
+  });
+  check.addEventListener('click', () => lane.check?.());
+  cancel.addEventListener('click', () => lane.cancel?.());
+
+  const draw: LaneView['draw'] = (cart, charges, next) => {
+    const { seen } = lane;
+    const paying = seen.is === 'paying';
+    const own = charges.filter((charge) => charge.lane === lane.name && charge.cart === cart.id);
+    const status = part(root, 'status');
+    status.dataset['is'] = seen.is;
+    say(status, wordsOf(seen, lane));
+    say(part(root, 'progress'), paying ? (seen.progress ?? '') : '');
+    say(pay, `Pay ${euros(amountOf(cart))}`);
+    // The plain lane needs its flag; oncefetch makes one operation of any number of clicks.
+    pay.disabled = seen.is === 'paid' || (paying && !lane.cancel);
+    mash.disabled = seen.is === 'paid';
+    pay.setAttribute('aria-busy', String(paying));
+    check.hidden = !(seen.is === 'unsure' && !seen.found);
+    cancel.hidden = !(paying && lane.cancel);
+    say(part(root, 'next'), next);
+    const verdict = verdictOf(seen, own, cart.started);
+    part(root, 'verdict').dataset['tone'] = verdict.tone;
+    say(part(root, 'verdict-says'), verdict.says);
+  };
+  return { lane, list: part(root, 'timeline'), press: () => pay.click(), draw };
+}
+
+/** As a shop would say it; the plain lane says what most shops say. */
+function wordsOf(seen: Seen, lane: Lane): string {
+  switch (seen.is) {
+    case 'ready':
+      return 'Ready to pay.';
+    case 'paying':
+      return 'Paying…';
+    case 'paid':
+      return seen.receipt ? `Paid ${euros(seen.receipt.amount)}. Thank you! Receipt no. ${seen.receipt.id}.` : 'Paid. Thank you!';
+    case 'declined':
+      return lane.check ? 'Your card was declined, nothing was charged. Choose another card.' : 'Your card was declined. Choose another card.';
+    case 'refused':
+      return `Not paid: the shop refused (${seen.status}). Nothing was charged.`;
+    case 'failed':
+      return 'Payment failed. Please try again.';
+    case 'unsent':
+      return 'Not sent. Nothing was charged.';
+    case 'unsure':
+      return seen.found ? 'An earlier payment is still being confirmed.' : 'Not sure yet: the shop may have charged you. Check, or pay again: you will be charged once.';
+  }
+}

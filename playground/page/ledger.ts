@@ -1,0 +1,81 @@
+/** The live ledger, as the shop's database has it. */
+import { euros } from './cart.ts';
+import { element, part, say } from './dom.ts';
+import { type ArmedFault, type Charge, LANES, type Ledger, readFaults, readLedger } from './shop.ts';
+
+const BUSY_MS = 300;
+const IDLE_MS = 1500;
+
+export interface News {
+  readonly ledger: Ledger;
+  readonly armed: readonly ArmedFault[];
+  readonly up: boolean;
+}
+
+/** Asks the server again and again, more often while `busy`; the function asks at once. */
+export function watchLedger(busy: () => boolean, heard: (news: News) => void): () => void {
+  let news: News = { ledger: { lanes: [], rows: [] }, armed: [], up: true };
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let asking = false;
+  const ask = async (): Promise<void> => {
+    clearTimeout(timer);
+    if (asking) return;
+    asking = true;
+    try {
+      const [ledger, armed] = await Promise.all([readLedger(), readFaults()]);
+      news = { ledger, armed, up: true };
+    } catch {
+      news = { ...news, up: false };
+    }
+    asking = false;
+    heard(news);
+    timer = setTimeout(() => void ask(), busy() || !news.up ? BUSY_MS : IDLE_MS);
+  };
+  document.addEventListener('visibilitychange', () => void ask());
+  void ask();
+  return () => void ask();
+}
+
+const COUNTS = ['wanted', 'made', 'duplicates', 'lost'] as const;
+
+export function drawLedger(root: HTMLElement, { ledger, up }: News): void {
+  say(part(root, 'server'), up ? '' : 'The server is down. It is being started again.');
+  const counts = part(root, 'counts');
+  const rows = part(root, 'rows');
+  part(root, 'rows-table').hidden = ledger.rows.length === 0;
+  part(root, 'no-rows').hidden = ledger.rows.length > 0;
+  replaceIfNew(
+    counts,
+    LANES.map((lane) => {
+      const found = ledger.lanes.find((one) => one.lane === lane);
+      return element('tr', {}, [element('th', { scope: 'row' }, [lane]), ...COUNTS.map((name) => count(name, found?.[name] ?? 0))]);
+    }),
+  );
+  replaceIfNew(rows, ledger.rows.map(rowOf));
+}
+
+/** Trouble is bold, framed and bears a sign: it does not stand out by its colour alone. */
+function count(name: (typeof COUNTS)[number], value: number): HTMLElement {
+  const trouble = value > 0 && (name === 'duplicates' || name === 'lost');
+  return element('td', { 'data-count': name }, [trouble ? element('strong', { class: 'trouble' }, [`${value}`]) : `${value}`]);
+}
+
+const TIME = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false });
+
+function rowOf({ id, lane, cart, amount, key, at, nth }: Charge): HTMLElement {
+  const again = nth > 1;
+  return element('tr', again ? { class: 'duplicate' } : {}, [
+    element('td', {}, [`${id}`]),
+    element('td', {}, [lane]),
+    element('td', {}, [cart]),
+    element('td', { class: 'amount' }, [euros(amount)]),
+    element('td', { class: 'spare' }, [key === null ? 'none' : `…${key.slice(-4)}`]),
+    element('td', { class: 'spare' }, [TIME.format(at)]),
+    element('td', {}, [again ? element('strong', { class: 'trouble' }, [`duplicate, charge ${nth} of this cart`]) : 'first']),
+  ]);
+}
+
+function replaceIfNew(target: HTMLElement, children: readonly HTMLElement[]): void {
+  const html = children.map((child) => child.outerHTML).join('');
+  if (target.innerHTML !== html) target.replaceChildren(...children);
+}

@@ -1,0 +1,38 @@
+/** Where each entry of a lane lies on the shared axis. Pure. */
+import type { Entry } from './recorder.ts';
+
+export interface Row {
+  readonly entry: Entry;
+  /** Counted over the whole lane, from 1; only of attempts. */
+  readonly number: number | undefined;
+  /** ms on the axis, on which long pauses are cut out. */
+  readonly from: number;
+  readonly to: number;
+  /** The pause in front of it that was cut out, ms. */
+  readonly pause: number;
+}
+
+export interface Layout {
+  readonly rows: readonly Row[];
+  readonly endMs: number;
+}
+
+/** What a customer does between two presses may take minutes, and would leave no room for the attempts. */
+const PAUSE_MS = 1500;
+const CUT_TO_MS = 200;
+
+export function layOut(entries: readonly Entry[], now: number): Layout {
+  const rows: Row[] = [];
+  let number = 0;
+  let busyUntil: number | undefined;
+  let shift = 0;
+  for (const entry of [...entries].sort((a, b) => a.from - b.from)) {
+    const to = entry.to ?? Math.max(now, entry.from);
+    const gap: number = busyUntil === undefined ? 0 : entry.from - busyUntil;
+    const pause = gap > PAUSE_MS ? gap : 0;
+    shift += busyUntil === undefined ? entry.from : pause ? gap - CUT_TO_MS : 0;
+    rows.push({ entry, number: entry.kind === 'attempt' ? ++number : undefined, from: entry.from - shift, to: to - shift, pause });
+    busyUntil = Math.max(busyUntil ?? 0, to);
+  }
+  return { rows, endMs: rows.reduce((end, { to }) => Math.max(end, to), 0) };
+}

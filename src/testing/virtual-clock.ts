@@ -1,0 +1,123 @@
+/** A clock that stands still until a test moves it. */
+import type { Clock } from '../ports.js';
+
+export interface VirtualClockOptions {
+  /** Wall clock at the beginning, ms since 1970. @default 1_700_000_000_000 */
+  readonly start?: number | undefined;
+  /**
+   * Lets what a timer set off come to rest before the next one fires. Give your own where promises wait for something slow
+   * (a disk, a thread). @default four turns of the event loop
+   */
+  readonly settle?: (() => Promise<void>) | undefined;
+}
+
+export interface VirtualClock extends Clock {
+  /** Moves on by `ms`, firing every timer that is due on the way, at its own time and in the order of these times. */
+  advance(ms: number): Promise<void>;
+  /** As {@link VirtualClock.advance}, until the wall clock shows `time`, ms since 1970. */
+  advanceTo(time: number): Promise<void>;
+  /** Moves on to the next timer and fires it; `false` if there is none. */
+  next(): Promise<boolean>;
+  /** Fires timers until none is left. @throws RangeError after `limit` of them: something sets timers for ever */
+  runAll(limit?: number): Promise<void>;
+  /** Changes the wall clock by `ms`, as a user, a time server or the sleep of a laptop does: no timer gets nearer. */
+  jump(ms: number): void;
+  /** Timers that have yet to fire. */
+  readonly pending: number;
+}
+
+interface Timer {
+  readonly dueMs: number;
+  readonly fire: () => void;
+}
+
+const TIMERS_MAX = 10_000;
+const TURNS = 4;
+
+/**
+ * A clock for tests: no test waits, and every run is the same. Timers due at one time fire in the order in which they were
+ * set. What `fire` throws rejects the call that moved the clock.
+ *
+ * @example
+ * const clock = virtualClock();
+ * clock.timer(1_000, () => console.log(clock.now()));
+ * await clock.advance(5_000);
+ */
+export function virtualClock({ start = 1_700_000_000_000, settle = someTurns }: VirtualClockOptions = {}): VirtualClock {
+  const timers = new Set<Timer>();
+  let wall = start;
+  let elapsed = 0;
+  let moving: Promise<unknown> = Promise.resolve();
+
+  const earliest = (): Timer | undefined => {
+    let first: Timer | undefined;
+    // A Set keeps the order of insertion, so the first of equals was set first.
+    for (const timer of timers) if (!first || timer.dueMs < first.dueMs) first = timer;
+    return first;
+  };
+  const moveTo = (time: number): void => {
+    wall += time - elapsed;
+    elapsed = time;
+  };
+  const fireNext = async (untilMs: number): Promise<boolean> => {
+    await settle();
+    const timer = earliest();
+    if (!timer || timer.dueMs > untilMs) return false;
+    timers.delete(timer);
+    moveTo(Math.max(elapsed, timer.dueMs));
+    timer.fire();
+    await settle();
+    return true;
+  };
+  /** Two calls that move the clock at once would pass each other. */
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = moving.then(work);
+    moving = done.catch(() => {});
+    return done;
+  };
+  const advance = async (ms: number): Promise<void> => {
+    if (!(ms >= 0 && ms < Number.POSITIVE_INFINITY)) throw new RangeError(`virtualClock: can only move on by a finite time, got ${ms} ms`);
+    const until = elapsed + ms;
+    while (await fireNext(until));
+    moveTo(until);
+    await settle();
+  };
+
+  return {
+    now: () => wall,
+    timer(ms, fire) {
+      const timer = { dueMs: elapsed + (ms > 0 ? ms : 0), fire };
+      timers.add(timer);
+      return () => {
+        timers.delete(timer);
+      };
+    },
+    advance: (ms) => inTurn(() => advance(ms)),
+    advanceTo: (time) => inTurn(() => advance(time - wall)),
+    next: () => inTurn(() => fireNext(Number.POSITIVE_INFINITY)),
+    runAll: (limit = TIMERS_MAX) =>
+      inTurn(async () => {
+        for (let fired = 0; await fireNext(Number.POSITIVE_INFINITY); fired++) {
+          if (fired >= limit) throw new RangeError(`virtualClock: still ${timers.size} timers after ${limit} have fired`);
+        }
+      }),
+    jump(ms) {
+      wall += ms;
+    },
+    get pending() {
+      return timers.size;
+    },
+  };
+}
+
+/** A turn ends when all microtasks have run. A channel, because browsers hold nested zero timers back by 4 ms. */
+async function someTurns(): Promise<void> {
+  const { port1, port2 } = new MessageChannel();
+  for (let turn = 0; turn < TURNS; turn++) {
+    await new Promise<unknown>((next) => {
+      port1.onmessage = next;
+      port2.postMessage(0);
+    });
+  }
+  port1.close();
+}

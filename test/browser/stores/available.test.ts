@@ -1,0 +1,124 @@
+/** Goal: "there is no such store" and "it could not be found out" are told apart. Method: each way in which browsers refuse. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { firstAvailable } from '../../../src/stores/automatic.js';
+import { StoreFault } from '../../../src/stores/fault.js';
+import { indexedDbStore } from '../../../src/stores/indexeddb.js';
+import { localStorageStore } from '../../../src/stores/local-storage.js';
+import { memoryStore } from '../../../src/stores/memory.js';
+import { put, record } from '../../../src/testing/contract/bench.js';
+import { freshName, replaceMethod, replaceProperty } from './support.js';
+
+const undo: (() => void)[] = [];
+afterEach(() => {
+  for (const restore of undo.splice(0)) restore();
+  localStorage.clear();
+});
+
+const refuse = () => {
+  throw new DOMException('Access is denied for this document.', 'SecurityError');
+};
+const withoutIndexedDb = (descriptor: PropertyDescriptor) => undo.push(replaceProperty(globalThis, 'indexedDB', descriptor));
+const withoutLocalStorage = (descriptor: PropertyDescriptor) => undo.push(replaceProperty(globalThis, 'localStorage', descriptor));
+const openWith = (open: () => unknown) => undo.push(replaceMethod(IDBFactory, 'open', () => open));
+
+/** A request that fails as a browser's would. */
+function failing(name: string): unknown {
+  const request = { error: new DOMException('in whatever words', name), onerror: undefined as (() => void) | undefined };
+  queueMicrotask(() => request.onerror?.());
+  return request;
+}
+
+describe('IndexedDB is available', () => {
+  test('where it opens', async () => {
+    expect(await indexedDbStore({ name: freshName() }).available?.()).toBe(true);
+  });
+
+  test.each([
+    ['is not there', { value: undefined }],
+    ['is null, as in some web views', { value: null }],
+    ['must not even be looked at', { get: refuse }],
+  ])('not where it %s', async (_, descriptor) => {
+    withoutIndexedDb(descriptor);
+    const store = indexedDbStore({ name: freshName() });
+    expect(await store.available?.()).toBe(false);
+    await expect(store.read('a')).rejects.toMatchObject({ name: 'StoreFault', reason: 'denied' });
+  });
+
+  test('not where opening throws a SecurityError, as in a sandboxed frame', async () => {
+    openWith(refuse);
+    expect(await indexedDbStore({ name: freshName() }).available?.()).toBe(false);
+  });
+
+  test('not where opening fails with InvalidStateError, as in a private window of Firefox before 115', async () => {
+    openWith(() => failing('InvalidStateError'));
+    expect(await indexedDbStore({ name: freshName() }).available?.()).toBe(false);
+  });
+
+  test('not where opening fails with UnknownError and Web Locks are refused, as where the user blocks site data', async () => {
+    openWith(() => failing('UnknownError'));
+    undo.push(replaceMethod(LockManager, 'query', () => async () => refuse()));
+    expect(await indexedDbStore({ name: freshName() }).available?.()).toBe(false);
+  });
+
+  test('perhaps, where opening fails with UnknownError and Web Locks work: it rejects, and can be asked again', async () => {
+    openWith(() => failing('UnknownError'));
+    const store = indexedDbStore({ name: freshName() });
+    await expect(store.available?.()).rejects.toMatchObject({ reason: 'io', cause: { name: 'UnknownError' } });
+    for (const restore of undo.splice(0)) restore();
+    expect(await store.available?.()).toBe(true);
+  });
+
+  test('perhaps, where it is closed', async () => {
+    const store = indexedDbStore({ name: freshName() });
+    await store.close();
+    await expect(store.available?.()).rejects.toMatchObject({ reason: 'closed' });
+  });
+});
+
+describe('localStorage is available', () => {
+  test('where it is', async () => {
+    expect(await localStorageStore().available?.()).toBe(true);
+  });
+
+  test.each([
+    ['is not there', { value: undefined }],
+    ['is null, as in some web views', { value: null }],
+    ['must not even be looked at', { get: refuse }],
+  ])('not where it %s', async (_, descriptor) => {
+    withoutLocalStorage(descriptor);
+    expect(await localStorageStore().available?.()).toBe(false);
+    await expect(localStorageStore().read('a')).rejects.toMatchObject({ name: 'StoreFault', reason: 'denied' });
+  });
+});
+
+describe('the first available', () => {
+  const chain = () => firstAvailable([indexedDbStore({ name: freshName() }), localStorageStore({ prefix: freshName() }), memoryStore()]);
+
+  test('is IndexedDB in a browser', async () => {
+    expect((await chain().ready()).kind).toBe('indexeddb');
+  });
+
+  test('is localStorage where IndexedDB is refused', async () => {
+    openWith(refuse);
+    const store = chain();
+    await put(store, record('a'));
+    expect(store.kind).toBe('localstorage');
+    expect(Object.keys(localStorage).some((key) => key.endsWith('/a'))).toBe(true);
+  });
+
+  test('is memory where both are', async () => {
+    openWith(refuse);
+    withoutLocalStorage({ get: refuse });
+    expect((await chain().ready()).kind).toBe('memory');
+  });
+
+  test('is not sought where IndexedDB may hold earlier keys but cannot be opened now', async () => {
+    openWith(() => failing('UnknownError'));
+    const store = chain();
+    await expect(put(store, record('a'))).rejects.toBeInstanceOf(StoreFault);
+    expect(localStorage.length).toBe(0);
+    for (const restore of undo.splice(0)) restore();
+    await put(store, record('a'));
+    expect(store.kind).toBe('indexeddb');
+  });
+});

@@ -1,0 +1,298 @@
+/** Goal: the IndexedDB store tells the truth when IndexedDB misbehaves. Method: the real thing, with one method at a time replaced. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { cdp } from 'vitest/browser';
+import { StoreFault } from '../../../src/stores/fault.js';
+import { indexedDbStore } from '../../../src/stores/indexeddb.js';
+import { put, record } from '../../../src/testing/contract/bench.js';
+import { freshName, plantInDatabase, replaceMethod, settled } from './support.js';
+
+const chromium = (method: string, params: object): Promise<unknown> => (cdp() as unknown as { send(method: string, params: object): Promise<unknown> }).send(method, params);
+
+const undo: (() => void)[] = [];
+afterEach(() => {
+  for (const restore of undo.splice(0)) restore();
+});
+
+const replace: typeof replaceMethod = (type, name, make) => {
+  const restore = replaceMethod(type, name, make);
+  undo.push(restore);
+  return restore;
+};
+
+/** The databases that are opened and the connections that work on them. */
+function watch(): { opened: number; live: IDBDatabase | undefined } {
+  const seen = { opened: 0, live: undefined as IDBDatabase | undefined };
+  replace(IDBFactory, 'open', (open) =>
+    function (...args) {
+      seen.opened++;
+      return open.apply(this, args);
+    });
+  replace(IDBDatabase, 'transaction', (transaction) =>
+    function (...args) {
+      seen.live = this as IDBDatabase;
+      return transaction.apply(this, args);
+    });
+  return seen;
+}
+
+/** Every transaction that writes is rolled back after its put succeeded, as when the disk refuses the commit. */
+function failCommits(): () => void {
+  // What was told to commit cannot be aborted any more.
+  replace(IDBTransaction, 'commit', () => () => {});
+  return replace(IDBObjectStore, 'put', (original) =>
+    function (...args) {
+      const request = original.apply(this, args) as IDBRequest;
+      request.addEventListener('success', () => (this as IDBObjectStore).transaction.abort());
+      return request;
+    });
+}
+
+const faultOf = (work: Promise<unknown>): Promise<StoreFault> =>
+  work.then(
+    () => expect.unreachable('it resolved'),
+    (error) => {
+      expect(error).toBeInstanceOf(StoreFault);
+      return error;
+    },
+  );
+
+describe('a write', () => {
+  test('whose put succeeded but whose commit failed rejects, with an error', async () => {
+    const store = indexedDbStore({ name: freshName() });
+    const restore = failCommits();
+    const fault = await faultOf(put(store, record('a')));
+    expect(fault.reason).toBe('io');
+    expect(fault.message).toMatch(/indexeddb:oncefetch-test-\S+ failed: \S/);
+    restore();
+    expect(await store.read('a')).toBeUndefined();
+  });
+
+  test('is not tried again once it was put, because it might be there', async () => {
+    const store = indexedDbStore({ name: freshName() });
+    await put(store, record('b'));
+    const seen = watch();
+    failCommits();
+    let calls = 0;
+    await faultOf(store.update('a', () => ({ next: record('a'), value: calls++ })));
+    expect(calls).toBe(1);
+    expect(seen.opened).toBe(0);
+  });
+
+  test('of something that cannot be stored rejects, stores nothing and harms nothing', async () => {
+    const store = indexedDbStore({ name: freshName() });
+    await put(store, record('a'));
+    const fault = await faultOf(put(store, record('a', { call: () => {} })));
+    expect((fault.cause as DOMException).name).toBe('DataCloneError');
+    expect(await store.read('a')).toEqual(record('a'));
+    await put(store, record('a', { count: 2 }));
+    expect(await store.read('a')).toEqual(record('a', { count: 2 }));
+  });
+
+  test('beyond the quota rejects with reason quota, and what was stored stays', async () => {
+    const { origin } = location;
+    // The browser remembers for a while how much room there was; not beyond a clearing.
+    await chromium('Storage.clearDataForOrigin', { origin, storageTypes: 'indexeddb' });
+    await chromium('Storage.overrideQuotaForOrigin', { origin, quotaSize: 1_000_000 });
+    try {
+      const store = indexedDbStore({ name: freshName() });
+      await put(store, record('a'));
+      const fault = await faultOf(put(store, record('a', { body: 'x'.repeat(5_000_000) })));
+      expect(fault.reason).toBe('quota');
+      expect((fault.cause as DOMException).name).toBe('QuotaExceededError');
+      expect(await store.read('a')).toEqual(record('a'));
+    } finally {
+      await chromium('Storage.overrideQuotaForOrigin', { origin });
+      await chromium('Storage.clearDataForOrigin', { origin, storageTypes: 'indexeddb' });
+    }
+  });
+
+  test('is strict unless it says relaxed', async () => {
+    const store = indexedDbStore({ name: freshName() });
+    const asked: unknown[] = [];
+    replace(IDBDatabase, 'transaction', (transaction) =>
+      function (...args) {
+        asked.push((args[2] as IDBTransactionOptions | undefined)?.durability);
+        return transaction.apply(this, args);
+      });
+    await put(store, record('a'));
+    await store.update('a', () => ({ value: undefined }), { durability: 'relaxed' });
+    await store.update('a', () => ({ value: undefined }), { durability: 'strict' });
+    expect(asked).toEqual(['strict', 'relaxed', 'strict']);
+  });
+
+  test('whose change throws is not tried again, on the same connection', async () => {
+    const store = indexedDbStore({ name: freshName() });
+    await put(store, record('b'));
+    const seen = watch();
+    let calls = 0;
+    const change = () => {
+      calls++;
+      throw new TypeError('mine');
+    };
+    await expect(store.update('a', change)).rejects.toThrow(new TypeError('mine'));
+    await put(store, record('a'));
+    expect({ calls, opened: seen.opened }).toEqual({ calls: 1, opened: 0 });
+  });
+});
+
+describe('a connection', () => {
+  test('that was closed under the store is opened again, and the call succeeds', async () => {
+    const store = indexedDbStore({ name: freshName() });
+    const seen = watch();
+    await put(store, record('a'));
+    seen.live?.close();
+    await put(store, record('a', { count: 2 }));
+    expect(await store.read('a')).toEqual(record('a', { count: 2 }));
+    expect(seen.opened).toBe(2);
+  });
+
+  test('that the browser closes by itself is opened again', async () => {
+    const store = indexedDbStore({ name: freshName() });
+    const seen = watch();
+    await put(store, record('a'));
+    const first = seen.live;
+    const closed = new Promise((resolve) => first?.addEventListener('close', resolve));
+    await chromium('Storage.clearDataForOrigin', { origin: location.origin, storageTypes: 'indexeddb' });
+    await closed;
+    expect(await store.read('a')).toBeUndefined();
+    await put(store, record('b'));
+    expect(await store.read('b')).toEqual(record('b'));
+    expect(seen.opened).toBe(2);
+    expect(seen.live).not.toBe(first);
+  });
+
+  test('that dies before anything was written is replaced, and the change sees the record', async () => {
+    const store = indexedDbStore({ name: freshName() });
+    await put(store, record('a'));
+    const seen = watch();
+    let deaths = 1;
+    replace(IDBObjectStore, 'get', (get) =>
+      function (...args) {
+        const request = get.apply(this, args);
+        if (deaths-- > 0) (this as IDBObjectStore).transaction.abort();
+        return request;
+      });
+    const found = await store.update('a', (current) => ({ next: record('a', { count: 2 }), value: current }));
+    expect(found).toEqual(record('a'));
+    expect(await store.read('a')).toEqual(record('a', { count: 2 }));
+    expect(seen.opened).toBe(1);
+  });
+
+  test('that stays dead makes the second try reject', async () => {
+    const store = indexedDbStore({ name: freshName() });
+    await put(store, record('a'));
+    let tries = 0;
+    replace(IDBDatabase, 'transaction', () => () => {
+      tries++;
+      throw new DOMException('Connection to Indexed Database server lost. Refresh the page to try again', 'UnknownError');
+    });
+    expect((await faultOf(store.read('a'))).reason).toBe('io');
+    expect(tries).toBe(2);
+  });
+
+  test('gives way to another one that upgrades the database, and works with what that leaves', async () => {
+    const name = freshName();
+    const store = indexedDbStore({ name });
+    await put(store, record('a'));
+    const newer = await settled(indexedDB.open(name, 7));
+    expect(newer.version).toBe(7);
+    newer.close();
+    expect(await store.read('a')).toEqual(record('a'));
+  });
+
+  test('gives way to a deletion, and begins anew', async () => {
+    const name = freshName();
+    const store = indexedDbStore({ name });
+    await put(store, record('a'));
+    await settled(indexedDB.deleteDatabase(name));
+    expect(await store.read('a')).toBeUndefined();
+    await put(store, record('b'));
+    expect(await store.read('b')).toEqual(record('b'));
+  });
+
+  test('is shared by the calls of one store', async () => {
+    const store = indexedDbStore({ name: freshName() });
+    const seen = watch();
+    await Promise.all([put(store, record('a')), put(store, record('b')), store.read('c'), store.scan({ before: 1, limit: 1 })]);
+    expect(seen.opened).toBe(1);
+  });
+});
+
+describe('an opening', () => {
+  /** Somebody deletes the database while somebody else will not let go: whoever opens it has to wait. */
+  async function blockade(name: string): Promise<() => Promise<void>> {
+    const stubborn = await settled(indexedDB.open(name));
+    const deletion = settled(indexedDB.deleteDatabase(name));
+    return async () => {
+      stubborn.close();
+      await deletion;
+    };
+  }
+
+  test('that is blocked rejects in its time, and the next call tries anew', async () => {
+    const name = freshName();
+    const lift = await blockade(name);
+    const store = indexedDbStore({ name, openTimeoutMs: 100 });
+    const began = performance.now();
+    const fault = await faultOf(put(store, record('a')));
+    expect(fault.reason).toBe('blocked');
+    expect(performance.now() - began).toBeGreaterThanOrEqual(95);
+    await expect(store.available?.()).rejects.toMatchObject({ reason: 'blocked' });
+    await lift();
+    await put(store, record('a'));
+    expect(await store.read('a')).toEqual(record('a'));
+  });
+
+  test('that comes too late leaves no connection behind', async () => {
+    const name = freshName();
+    const lift = await blockade(name);
+    const store = indexedDbStore({ name, openTimeoutMs: 50 });
+    await faultOf(store.read('a'));
+    await lift();
+    // Would wait for ever for a connection that nobody closes.
+    const db = await settled(indexedDB.open(name, 9));
+    expect(db.version).toBe(9);
+    db.close();
+  });
+
+  test('that failed is not kept: the next call opens again', async () => {
+    const store = indexedDbStore({ name: freshName() });
+    const restore = replace(IDBFactory, 'open', () => () => {
+      throw new DOMException('the disk is busy', 'UnknownError');
+    });
+    expect(await faultOf(store.read('a'))).toMatchObject({ reason: 'io', cause: { message: 'the disk is busy' } });
+    restore();
+    expect(await store.read('a')).toBeUndefined();
+  });
+
+  test('that is under way when the store is closed serves who waits for it, and leaves no connection behind', async () => {
+    const name = freshName();
+    const store = indexedDbStore({ name });
+    const reading = store.read('a');
+    await store.close();
+    expect(await reading).toBeUndefined();
+    expect((await faultOf(store.read('a'))).reason).toBe('closed');
+    const db = await settled(indexedDB.open(name, 9));
+    expect(db.version).toBe(9);
+    db.close();
+  });
+
+  test('of a database of that name without our records rejects, and leaves it alone', async () => {
+    const name = freshName();
+    const request = indexedDB.open(name);
+    request.onupgradeneeded = () => request.result.createObjectStore('theirs').put('kept', 'key');
+    (await settled(request)).close();
+    const store = indexedDbStore({ name });
+    expect((await faultOf(put(store, record('a')))).cause).toMatchObject({ name: 'NotFoundError' });
+    await store.close();
+    const db = await settled(indexedDB.open(name));
+    expect([...db.objectStoreNames]).toEqual(['theirs']);
+    db.close();
+  });
+});
+
+test('records of a newer version, with more in them, come back whole', async () => {
+  const name = freshName();
+  await plantInDatabase(name, 'a', record('a', { v: 99, bytes: new Uint8Array([1, 2, 3]) }));
+  expect(await indexedDbStore({ name }).read('a')).toEqual(record('a', { v: 99, bytes: new Uint8Array([1, 2, 3]) }));
+});

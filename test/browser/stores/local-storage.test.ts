@@ -1,0 +1,137 @@
+/** What is the localStorage store's own. Two tabs at once are in `test/node/tabs.test.ts`: here all is one process. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { localStorageStore } from '../../../src/stores/local-storage.js';
+import { put, record, remove } from '../../../src/testing/contract/bench.js';
+import { replaceMethod, withoutLocks } from './support.js';
+
+const undo: (() => void)[] = [];
+afterEach(() => {
+  for (const restore of undo.splice(0)) restore();
+  localStorage.clear();
+});
+
+describe('what it claims', () => {
+  test('is atomic with Web Locks only', () => {
+    expect(localStorageStore().atomic).toBe(true);
+    expect(withoutLocks(() => localStorageStore()).atomic).toBe(false);
+  });
+
+  test('is not to outlive the browser, which writes it to disk seconds later', () => {
+    expect(localStorageStore()).toMatchObject({ survives: 'context', shared: 'origin', scope: 'localstorage:oncefetch' });
+  });
+});
+
+describe('what is full', () => {
+  /** All of the quota, which is counted in characters. */
+  const fill = () => {
+    for (let chunk = 1_000_000; chunk >= 1; chunk = Math.floor(chunk / 2)) {
+      try {
+        for (let n = 0; ; n++) localStorage.setItem(`filler-${chunk}-${n}`, 'x'.repeat(chunk));
+      } catch {}
+    }
+  };
+
+  test('rejects with reason quota, keeps what is there, and still removes', async () => {
+    const store = localStorageStore();
+    await put(store, record('a'));
+    fill();
+    await expect(put(store, record('a', { body: 'x'.repeat(1000) }))).rejects.toMatchObject({ name: 'StoreFault', reason: 'quota' });
+    await expect(put(store, record('b'))).rejects.toMatchObject({ reason: 'quota' });
+    expect(await store.read('a')).toEqual(record('a'));
+    expect(await store.read('b')).toBeUndefined();
+    await remove(store, 'a');
+    expect(await store.read('a')).toBeUndefined();
+  });
+
+  test('is available all the same: earlier keys may be in it', async () => {
+    fill();
+    expect(await localStorageStore().available?.()).toBe(true);
+  });
+});
+
+describe('what is not ours', () => {
+  test('is neither seen nor touched', async () => {
+    const mine = localStorageStore({ prefix: 'mine' });
+    const theirs = localStorageStore({ prefix: 'theirs' });
+    localStorage.setItem('cart', '{"id":"c"}');
+    await put(theirs, record('a'));
+    await put(mine, record('b'));
+    expect((await mine.scan({ ns: 'ns', state: 'pending', limit: 9 })).records).toEqual([record('b')]);
+    expect(await mine.read('a')).toBeUndefined();
+    expect(localStorage.getItem('cart')).toBe('{"id":"c"}');
+  });
+
+  test('and is no JSON is handed on as its text', async () => {
+    localStorage.setItem('oncefetch/a', '{"id":"a","ns":"n');
+    const store = localStorageStore();
+    expect(await store.read('a')).toBe('{"id":"a","ns":"n');
+    expect(await store.update('a', (current) => ({ value: current }))).toBe('{"id":"a","ns":"n');
+  });
+});
+
+describe('a turn', () => {
+  /** As another tab does when its turn ends: its lock is seen at once, what it wrote arrives later. */
+  const announced = async (turn: number): Promise<() => void> => {
+    let release = () => {};
+    await new Promise<void>((held) => {
+      void navigator.locks.request(`localstorage:oncefetch#${turn}`, () => {
+        held();
+        return new Promise<void>((done) => {
+          release = done;
+        });
+      });
+    });
+    undo.push(release);
+    return release;
+  };
+
+  test('waits for what an earlier one wrote in another tab', async () => {
+    const store = localStorageStore();
+    await announced(41);
+    const seen = store.update('a', (current) => ({ value: current }));
+    setTimeout(() => {
+      localStorage.setItem('oncefetch/a', JSON.stringify(record('a')));
+      localStorage.setItem('localstorage:oncefetch', 'localstorage:oncefetch#41');
+    }, 60);
+    expect(await seen).toEqual(record('a'));
+  });
+
+  test('waits no longer than a quarter of a second, as when the page cleared localStorage', async () => {
+    const store = localStorageStore();
+    await announced(41);
+    const began = performance.now();
+    await put(store, record('a'));
+    expect(performance.now() - began).toBeGreaterThanOrEqual(245);
+    const again = performance.now();
+    await put(store, record('a', { count: 2 }));
+    expect(performance.now() - again).toBeLessThan(200);
+    expect(await store.read('a')).toEqual(record('a', { count: 2 }));
+  });
+
+  test('is announced under one lock at most per tab, not one per write', async () => {
+    const store = localStorageStore({ prefix: 'many' });
+    for (let n = 0; n < 20; n++) await put(store, record('a', { n }));
+    const { held = [] } = await navigator.locks.query();
+    expect(held.filter(({ name }) => name?.startsWith('localstorage:many#'))).toHaveLength(1);
+  });
+
+  test('that fails gives way to the next', async () => {
+    const store = localStorageStore();
+    const restore = replaceMethod(Storage, 'setItem', () => () => {
+      throw new DOMException('full', 'QuotaExceededError');
+    });
+    await expect(put(store, record('a'))).rejects.toMatchObject({ reason: 'quota' });
+    restore();
+    await put(store, record('a'));
+    expect(await store.read('a')).toEqual(record('a'));
+  });
+
+  test('is refused with a typed error where locks are', async () => {
+    undo.push(
+      replaceMethod(LockManager, 'request', () => async () => {
+        throw new DOMException('The request was denied.', 'SecurityError');
+      }),
+    );
+    await expect(put(localStorageStore(), record('a'))).rejects.toMatchObject({ name: 'StoreFault', reason: 'denied' });
+  });
+});

@@ -1,0 +1,74 @@
+/** What the tests of browser stores share. */
+import { indexedDbStore } from '../../../src/stores/indexeddb.js';
+
+// biome-ignore lint/suspicious/noExplicitAny: prototypes of any class
+type Class = { readonly prototype: any };
+
+/** Counts calls of methods, from now on and for good. */
+export function countCalls(...classes: readonly [Class, readonly string[]][]): () => number {
+  let calls = 0;
+  for (const [{ prototype }, names] of classes) {
+    for (const name of names) {
+      const original = prototype[name];
+      prototype[name] = function (...args: unknown[]) {
+        calls++;
+        return original.apply(this, args);
+      };
+    }
+  }
+  return () => calls;
+}
+
+/** Replaces a method until `restore`. */
+export function replaceMethod<T extends Class>({ prototype }: T, name: string, make: (original: (...args: unknown[]) => unknown) => (this: unknown, ...args: unknown[]) => unknown): () => void {
+  const original = prototype[name];
+  prototype[name] = make(original);
+  return () => {
+    prototype[name] = original;
+  };
+}
+
+/** Replaces a global, or a property of `of`, until `restore`. */
+export function replaceProperty(of: object, name: string, descriptor: PropertyDescriptor): () => void {
+  const own = Object.getOwnPropertyDescriptor(of, name);
+  Object.defineProperty(of, name, { ...descriptor, configurable: true });
+  return () => {
+    if (own) Object.defineProperty(of, name, own);
+    else Reflect.deleteProperty(of, name);
+  };
+}
+
+export function withoutLocks<T>(work: () => T): T {
+  const restore = replaceProperty(navigator, 'locks', { value: undefined });
+  try {
+    return work();
+  } finally {
+    restore();
+  }
+}
+
+export const settled = <T>(request: IDBRequest<T>): Promise<T> =>
+  new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+
+/** Beneath the store: whatever is put there is what it finds. */
+export async function plantInDatabase(name: string, id: string, value: unknown): Promise<void> {
+  const store = indexedDbStore({ name });
+  await store.read(id);
+  await store.close();
+  const db = await settled(indexedDB.open(name));
+  const transaction = db.transaction('records', 'readwrite');
+  transaction.objectStore('records').put(value, id);
+  await new Promise<void>((resolve, reject) => {
+    transaction.oncomplete = () => resolve();
+    transaction.onabort = () => reject(transaction.error);
+  });
+  db.close();
+}
+
+let databases = 0;
+
+/** A name that no other test has. */
+export const freshName = (): string => `oncefetch-test-${Date.now().toString(36)}-${databases++}`;

@@ -1,0 +1,53 @@
+/**
+ * Goal: in a page, behind a real service worker, each fault is what it is in Node (`test/testing/faults.test.ts`).
+ * Method: the same table over `setupWorker`.
+ */
+import { setupWorker } from 'msw/browser';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { FaultName } from '../../../src/testing/faults.js';
+import { idempotentServer } from '../../../src/testing/idempotent-server.js';
+
+const server = idempotentServer({ url: '/api/payments' });
+const worker = setupWorker(...server.handlers);
+beforeAll(async () => void (await worker.start({ quiet: true, onUnhandledFrame: 'bypass' })));
+afterEach(() => server.reset());
+afterAll(() => worker.stop());
+
+const pay = (signal?: AbortSignal) =>
+  fetch('/api/payments', { method: 'POST', headers: { 'Idempotency-Key': 'k1' }, body: '{"amount":42}', ...(signal && { signal }) });
+
+async function seen(): Promise<number | 'cut' | 'network error' | 'silence'> {
+  const gaveUp = AbortSignal.timeout(600);
+  let response: Response;
+  try {
+    response = await pay(gaveUp);
+  } catch {
+    return gaveUp.aborted ? 'silence' : 'network error';
+  }
+  return response.text().then(
+    () => response.status,
+    () => 'cut' as const,
+  );
+}
+
+describe('behind a service worker', () => {
+  test.each<[FaultName, Awaited<ReturnType<typeof seen>>, 0 | 1]>([
+    ['lose-request', 'network error', 0],
+    ['lose-response', 'network error', 1],
+    ['truncate', 'cut', 1],
+    ['hang', 'silence', 0],
+    ['hang-after-commit', 'silence', 1],
+    ['in-progress', 409, 0],
+    ['unavailable-after-commit', 503, 1],
+    ['duplicate', 409, 1],
+    ['delay', 201, 1],
+  ])('%s: the client sees %s, effects %i; the next attempt makes it one', async (fault, sees, effects) => {
+    server.faults.next(fault);
+    expect(await seen()).toBe(sees);
+    expect(server.effects).toHaveLength(effects);
+    const next = await pay();
+    expect([next.status, next.headers.get('Idempotent-Replayed')]).toEqual([201, effects ? 'true' : null]);
+    expect(await next.json()).toEqual({ id: 'effect-1' });
+    expect(server.effects).toHaveLength(1);
+  });
+});

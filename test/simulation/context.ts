@@ -1,0 +1,204 @@
+/** A tab, a worker or a process: a realm of its own, which can freeze, thaw and die at any await. */
+import { hash } from 'node:crypto';
+import { createOn, type Once, outcomeOf } from '../../src/once.js';
+import type { Outcome } from '../../src/core/outcome.js';
+import type { OnceRecord } from '../../src/core/record.js';
+import type { OnceOptions } from '../../src/options.js';
+import type { Platform } from '../../src/ports.js';
+import type { MemoryMedium } from '../../src/stores/memory.js';
+import type { Device } from './device.js';
+import { Medium, storeOn } from './medium.js';
+import { Random } from './random.js';
+import type { World } from './world.js';
+
+const REGISTRY = Symbol.for('oncefetch');
+const MEMORY = Symbol.for('oncefetch.memory');
+
+/** `tab`: Web Locks where the device has them, and fetch's rejections say nothing. `process`: neither. */
+export type ContextKind = 'tab' | 'process';
+
+type Fate = 'lives' | 'dies-before' | 'dies-after';
+
+export class Context {
+  readonly id: string;
+  /** Where it runs; a restart puts another context into the same slot. */
+  readonly slot: string;
+  readonly device: Device;
+  readonly kind: ContextKind;
+  dead = false;
+  frozen = false;
+  closed = false;
+  thawedAt = 0;
+  /** The await at which it dies: twice its number, plus one for right behind it. */
+  dieAt = -1;
+  ports = 0;
+  once!: Once;
+  /** Called when it dies. */
+  readonly mourners = new Set<() => void>();
+  readonly #world: World;
+  readonly #random: Random;
+  readonly #realm: { registry?: unknown; memory: MemoryMedium };
+  readonly #memory = new Map<string, OnceRecord>();
+  readonly #wakes = new Set<() => void>();
+  #held: { run: (() => void) | undefined }[] = [];
+
+  constructor(world: World, id: string, slot: string, kind: ContextKind, device: Device) {
+    this.#world = world;
+    this.id = id;
+    this.slot = slot;
+    this.kind = kind;
+    this.device = device;
+    this.#random = new Random(world.seed).of('context', id);
+    this.#realm = { memory: this.#memoryMedium() };
+    device.contexts.add(this);
+  }
+
+  boot(options: OnceOptions): this {
+    this.once = this.enter(() => createOn(this.#platform(), options));
+    return this;
+  }
+
+  /** Runs with this context's globals, of which oncefetch has two. Nothing asynchronous is ever looked up in them. */
+  enter<T>(work: () => T): T {
+    const globals = globalThis as { [REGISTRY]?: unknown; [MEMORY]?: unknown };
+    const outer = [globals[REGISTRY], globals[MEMORY]];
+    globals[REGISTRY] = this.#realm.registry;
+    globals[MEMORY] = this.#realm.memory;
+    try {
+      return work();
+    } finally {
+      this.#realm.registry = globals[REGISTRY];
+      [globals[REGISTRY], globals[MEMORY]] = outer;
+    }
+  }
+
+  outcomeOf(answer: unknown): Outcome | undefined {
+    return this.enter(() => outcomeOf(answer));
+  }
+
+  /** An event of this context: it waits while the context is frozen and never comes when it is dead. */
+  later(ms: number, run: () => void): () => void {
+    const entry: { run: (() => void) | undefined } = { run };
+    const happening = this.#world.time.after(ms, () => {
+      if (this.dead) return;
+      if (this.frozen) this.#held.push(entry);
+      else entry.run?.();
+    });
+    return () => {
+      entry.run = undefined;
+      happening.fire = undefined;
+    };
+  }
+
+  /**
+   * One call of the outside: an await at which the context may die (before the call has done anything, or after, with
+   * nobody left to hear the answer) or freeze.
+   */
+  port<T>(place: string, start: (resolve: (value: T) => void, reject: (reason: unknown) => void) => void): Promise<T> {
+    const random = this.#world.faults.occasion(`${this.slot} port`);
+    const fate = this.#fate(random);
+    if (this.dead) return new Promise(() => {});
+    this.#world.log(`${this.id} ${place}`);
+    return new Promise((resolve, reject) => {
+      const settle = (tell: () => void): void => {
+        if (fate === 'dies-after') return this.kill();
+        this.later(random.int(0, 2), tell);
+      };
+      this.later(random.int(0, 1), () => start((value) => settle(() => resolve(value)), (reason) => settle(() => reject(reason))));
+    });
+  }
+
+  freeze(ms: number): void {
+    if (this.dead || this.frozen) return;
+    this.frozen = true;
+    this.#world.log(`${this.id} freezes for ${ms} ms`);
+    this.#world.time.after(ms, () => this.thaw());
+  }
+
+  thaw(): void {
+    if (!this.frozen || this.dead) return;
+    this.frozen = false;
+    this.thawedAt = this.#world.time.now;
+    this.#world.log(`${this.id} thaws`);
+    const held = this.#held;
+    this.#held = [];
+    for (const entry of held) this.later(0, () => entry.run?.());
+    this.wakeUp();
+  }
+
+  /** None of its promises ever goes on; its locks free themselves, and what was only in its memory is gone. */
+  kill(): void {
+    if (this.dead) return;
+    this.dead = true;
+    this.#world.log(`${this.id} dies`);
+    this.#held = [];
+    this.device.contexts.delete(this);
+    this.device.locks?.free(this);
+    for (const record of this.#memory.values()) this.#world.committed(record, undefined, this.id, true, 'died');
+    for (const mourn of this.mourners) mourn();
+  }
+
+  /** Online again, or shown again. */
+  wakeUp(): void {
+    for (const wake of [...this.#wakes]) this.later(0, wake);
+  }
+
+  #fate(random: Random): Fate {
+    const { faults } = this.#world;
+    const at = 2 * this.ports++;
+    const dies = faults.hits(random, 'killed') || this.dieAt === at || this.dieAt === at + 1;
+    const after = this.dieAt < 0 ? random.chance(0.5) : this.dieAt === at + 1;
+    if (dies && !after) this.kill();
+    if (faults.hits(random, 'frozen')) this.freeze(random.int(1, faults.rates.frozenMsMax ?? 60_000));
+    return dies ? (after ? 'dies-after' : 'dies-before') : 'lives';
+  }
+
+  #platform(): Platform {
+    const { device, kind } = this;
+    const world = this.#world;
+    const sha256 = (data: string | Uint8Array): string => hash('sha256', data, 'hex');
+    return {
+      clock: { now: () => device.wall(), timer: (ms, fire) => this.later(ms, fire) },
+      randomness: { random: () => this.#random.next(), uuid: () => this.#random.uuid() },
+      digest: kind === 'tab' ? async (data) => sha256(data) : sha256,
+      locks: kind === 'tab' ? device.locks?.for(this) : undefined,
+      connectivity: {
+        kind,
+        online: () => (kind === 'tab' ? device.online : undefined),
+        subscribe: (wake) => {
+          this.#wakes.add(wake);
+          return () => void this.#wakes.delete(wake);
+        },
+      },
+      transport: () => ({
+        send: (url, init) => world.network.send(this, url, init),
+        // As on each platform: a page can't tell, and Node only of a request that follows no redirect.
+        neverSent: (error, init) => kind === 'process' && init.redirect === 'manual' && (error as { cause?: { code?: string } })?.cause?.code === 'ECONNREFUSED',
+      }),
+      resolve: (url) => ({ url, origin: 'https://shop.example' }),
+      report: (error) => world.reported(this, error),
+      server: kind === 'process',
+      store: () => storeOn(world, device.medium, this, { atomic: device.options.atomic, scope: 'simulated' }),
+    };
+  }
+
+  /** This realm's own memory, in which records end up that the store refused. */
+  #memoryMedium(): MemoryMedium {
+    const scratch = new Medium(this.#world);
+    return {
+      scope: `memory:${this.id}`,
+      get: (id) => this.#memory.get(id),
+      set: (id, value) => {
+        const before = this.#memory.get(id);
+        if (value === null) this.#memory.delete(id);
+        else this.#memory.set(id, value as OnceRecord);
+        this.#world.committed(before, (value ?? undefined) as OnceRecord | undefined, this.id, true, 'written');
+      },
+      scan: (query) => {
+        scratch.records.clear();
+        for (const [id, record] of this.#memory) scratch.records.set(id, record);
+        return scratch.scan(query);
+      },
+    };
+  }
+}

@@ -1,0 +1,113 @@
+/** A phone, a laptop, a machine: what its contexts share. */
+import type { Locks } from '../../src/ports.js';
+import type { Context } from './context.js';
+import { Medium } from './medium.js';
+import type { World } from './world.js';
+
+/** True time 0 on a correct wall clock. */
+export const BEGAN = Date.UTC(2027, 0, 4, 9);
+
+export interface DeviceOptions {
+  readonly locks: boolean;
+  readonly atomic: boolean;
+  /** Of a wall clock: parts per million. */
+  readonly driftPpm: number;
+  readonly skewMs: number;
+}
+
+export class Device {
+  readonly name: string;
+  readonly medium: Medium;
+  readonly options: DeviceOptions;
+  readonly locks: LockManager | undefined;
+  readonly contexts = new Set<Context>();
+  /** Whose session it is: a cookie that all contexts share. */
+  user: string;
+  online = true;
+  /** Everything that its clock was ever set back, ms. */
+  setBackMs = 0;
+  readonly #world: World;
+  #skewMs: number;
+
+  constructor(world: World, name: string, user: string, options: DeviceOptions, medium = new Medium(world)) {
+    this.#world = world;
+    this.name = name;
+    this.user = user;
+    this.options = options;
+    this.#skewMs = options.skewMs;
+    this.medium = medium;
+    this.locks = options.locks ? new LockManager() : undefined;
+  }
+
+  /** What the device takes for the time. */
+  wall(): number {
+    return Math.floor(BEGAN + this.#world.time.now * (1 + this.options.driftPpm / 1e6) + this.#skewMs);
+  }
+
+  jump(ms: number): void {
+    this.#skewMs += ms;
+    if (ms < 0) this.setBackMs -= ms;
+  }
+
+  setOnline(online: boolean): void {
+    this.online = online;
+    if (online) for (const context of this.contexts) context.wakeUp();
+  }
+
+  /** Relaxed commits that were not on the disk yet are gone, and every context with them. */
+  powerLoss(): void {
+    for (const context of [...this.contexts]) context.kill();
+    this.medium.powerLoss();
+  }
+}
+
+interface Waiter {
+  readonly context: Context;
+  readonly grant: (release: () => void) => void;
+}
+
+/** Like Web Locks: first come, first served; those of a dead context free themselves, those of a frozen one do not. */
+export class LockManager {
+  readonly #held = new Map<string, { readonly context: Context }>();
+  readonly #waiting = new Map<string, Waiter[]>();
+
+  for(context: Context): Locks {
+    return {
+      acquire: (name, { wait, signal }) =>
+        context.port('lock', (resolve, reject) => {
+          if (!this.#held.has(name)) return resolve(this.#take(name, context));
+          if (!wait) return resolve(undefined);
+          const waiter: Waiter = { context, grant: resolve };
+          this.#waiting.set(name, [...(this.#waiting.get(name) ?? []), waiter]);
+          const leave = (): void => {
+            const queue = this.#waiting.get(name) ?? [];
+            if (!queue.includes(waiter)) return;
+            this.#waiting.set(name, queue.filter((one) => one !== waiter));
+            reject(signal?.reason);
+          };
+          if (signal?.aborted) leave();
+          else signal?.addEventListener('abort', leave);
+        }),
+    };
+  }
+
+  free(context: Context): void {
+    for (const [name, queue] of this.#waiting) this.#waiting.set(name, queue.filter((one) => one.context !== context));
+    for (const [name, holder] of [...this.#held]) if (holder.context === context) this.#release(name, holder);
+  }
+
+  #take(name: string, context: Context): () => void {
+    const holder = { context };
+    this.#held.set(name, holder);
+    return () => this.#release(name, holder);
+  }
+
+  #release(name: string, holder: { readonly context: Context }): void {
+    if (this.#held.get(name) !== holder) return;
+    this.#held.delete(name);
+    const [next, ...others] = this.#waiting.get(name) ?? [];
+    if (!next) return void this.#waiting.delete(name);
+    this.#waiting.set(name, others);
+    next.grant(this.#take(name, next.context));
+  }
+}

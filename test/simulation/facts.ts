@@ -1,0 +1,157 @@
+/** What happens in a world, as checkers see it. Types only. */
+import type { Outcome } from '../../src/core/outcome.js';
+import type { OnceRecord } from '../../src/core/record.js';
+
+/** A press on a button: one call of a client by the app. */
+export interface Call {
+  readonly id: number;
+  readonly op: OpFacts;
+  readonly verb: 'fetch' | 'resume';
+  readonly context: string;
+  readonly payload: number;
+  readonly begunAt: number;
+  /** True time by which it has to return. */
+  readonly dueAt: number;
+  readonly repeat: 'never' | 'if-changed' | 'always';
+  told: Told | undefined;
+  /** Its context died, so that nobody waits for it any more. */
+  dead: boolean;
+}
+
+export interface Told {
+  readonly at: number;
+  readonly by: 'answer' | 'error' | 'event';
+  readonly outcome: Outcome | undefined;
+  /** Status of the answer that a promise resolved with. */
+  readonly status: number | undefined;
+  readonly code: string | undefined;
+  readonly error: unknown;
+}
+
+/** One call of the transport, which may put several copies on the wire. */
+export interface Send {
+  readonly id: number;
+  readonly key: KeyFacts;
+  /** Whose cookie it bears. */
+  readonly account: string;
+  readonly call: Call | undefined;
+  readonly context: string;
+  readonly payload: number;
+  readonly at: number;
+  /** By its own rules the driver could know that the server may have forgotten the key. */
+  readonly knewPastWindow: boolean;
+  copies: number;
+  /** How the copy was answered whose answer the client got. */
+  answeredBy: Layer | undefined;
+}
+
+/** Who refused, of those who may: the key layer remembers its refusals, the others do not. */
+export type Layer = 'front' | 'unkept' | 'kept' | 'done';
+
+export interface Effect {
+  readonly at: number;
+  readonly account: string;
+  readonly key: KeyFacts;
+  readonly payload: number;
+  /** The call of the transport whose copy had it. */
+  readonly send: Send;
+  /** True when the server had executed this key before and then forgot it. */
+  readonly afresh: 'first' | 'window-over' | 'forgotten-early' | 'no-support';
+}
+
+/** How a key's time in the store ended. */
+export type KeyEnd = 'settled' | 'rejected' | 'forgotten' | 'removed' | 'replaced' | 'evicted' | 'cleared' | 'lost-with-memory';
+
+export interface KeyFacts {
+  readonly key: string;
+  readonly op: OpFacts;
+  readonly epoch: number;
+  readonly bornAt: number;
+  readonly random: boolean;
+  /** A record with this key, marked as sent, was committed to the shared store. */
+  durable: boolean;
+  /** It was only ever in the memory of one context. */
+  memoryOnly: boolean;
+  end: KeyEnd | undefined;
+  endedAt: number;
+  readonly sends: Send[];
+  readonly effects: Effect[];
+  /** Somebody was told that it had no effect and never will. */
+  none: { readonly at: number; readonly call: Call | undefined } | undefined;
+}
+
+/**
+ * What the app means by one name in one namespace. An epoch is one intended effect: it ends when somebody who may, asks
+ * for another one (`forget`, `clear`, `repeat`).
+ */
+export interface OpFacts {
+  readonly user: string;
+  readonly label: string;
+  readonly name: readonly (string | number)[];
+  readonly repeat: 'never' | 'if-changed' | 'always';
+  epoch: number;
+  readonly keys: Map<string, KeyFacts>;
+  readonly calls: Call[];
+  readonly payloads: number[];
+  /** The app asked to forget an operation that may have had its effect. */
+  forgetsAnyway: number;
+  /** Cases that section 9 counts apart and that this operation met, with the epoch. */
+  readonly apart: Set<string>;
+  /** Somebody learned of the effect or of its absence, in this epoch. */
+  reportedIn: number;
+}
+
+export interface Commit {
+  readonly op: OpFacts;
+  readonly context: string;
+  readonly before: OnceRecord | undefined;
+  readonly after: OnceRecord | undefined;
+  /** In the memory of one context, after the store refused the write. */
+  readonly memory: boolean;
+  readonly why: 'written' | 'torn' | 'evicted' | 'power-loss' | 'died';
+}
+
+export type Fact =
+  | ({ readonly kind: 'commit' } & Commit)
+  | { readonly kind: 'called'; readonly call: Call }
+  | { readonly kind: 'told'; readonly call: Call | undefined; readonly op: OpFacts; readonly told: Told }
+  | { readonly kind: 'sent'; readonly send: Send }
+  | { readonly kind: 'effect'; readonly effect: Effect };
+
+/** The cases that DESIGN section 9 counts apart, and what the world can do that no client could know. */
+export type Apart =
+  /** One call of the transport put several copies on the server; one had the effect, the client got the refusal of another. */
+  | 'front-refusal-to-silent-copy'
+  /** The same, refused behind the key layer by a server that does not keep refusals. */
+  | 'unkept-refusal-to-silent-copy'
+  | 'evicted-with-random-key'
+  /** The store refused the write, the outcome said `storedIn: 'memory'`, and that memory is gone or of one context only. */
+  | 'kept-in-memory-only'
+  | 'key-forgotten-early'
+  | 'no-support'
+  /** The network held a copy back until the server had forgotten its key. */
+  | 'copy-outlived-window'
+  /** The device's clock was wrong in a way that the record cannot show. */
+  | 'clock-lied';
+
+export interface Violation {
+  readonly checker: string;
+  readonly at: number;
+  readonly says: string;
+  readonly op: string;
+}
+
+export interface Checker {
+  readonly name: string;
+  see?(fact: Fact, ledger: Ledger): void;
+  /** When all faults are over and everything that was under way has ended. */
+  atRest?(ledger: Ledger): void;
+}
+
+export interface Ledger {
+  readonly now: () => number;
+  readonly ops: Map<string, OpFacts>;
+  readonly honours: boolean;
+  violate(checker: string, op: OpFacts | undefined, says: string): void;
+  apart(kind: Apart, op: OpFacts): void;
+}

@@ -1,0 +1,107 @@
+/** Faults by name. Numbers are probabilities per occasion unless their name has a unit; absent means never. */
+import { Random } from './random.js';
+
+export interface FaultRates {
+  // The network, per call of the transport.
+  requestLost?: number;
+  responseLost?: number;
+  /** A copy is held back longer than an attempt lasts. */
+  delayed?: number;
+  delayedMsMax?: number;
+  /** One call of the transport puts two or three copies on the server, at different times. */
+  duplicated?: number;
+  /** A copy arrives after the one of the next attempt. */
+  reordered?: number;
+  truncated?: number;
+  /** The body begins and never ends. */
+  stalled?: number;
+  connectionRefused?: number;
+
+  // False answers from in front of the key layer, per copy.
+  /** 401, 403, 429 or a validation error; nothing reaches the key layer. */
+  frontRefuses?: number;
+  /** Once the effect is there, the front finds the cart empty: 400, 404 or 422. */
+  frontKnows?: number;
+  /** 502, 503 or 504; nothing reaches the key layer. */
+  frontBreaks?: number;
+  /** The server works, and a gateway makes 502, 503 or 504 of its answer. */
+  frontBreaksAfter?: number;
+  /** 200 with a login page in HTML, or a followed redirect to one. */
+  loginPage?: number;
+  /** A 302 that the client does not follow. */
+  redirected?: number;
+
+  // The server, per execution.
+  /** Declined, by chance: the same request may be accepted another time. */
+  declines?: number;
+  /** 500 before the effect. */
+  crashesBefore?: number;
+  /** 500 after the effect was committed. */
+  crashesAfter?: number;
+  /** Killed at work: no answer, no effect; its lock stays until it times out. */
+  dies?: number;
+  /** Forgets a key before its window ends: breaks H2. */
+  forgetsEarly?: number;
+
+  // The store, per operation.
+  lookFails?: number;
+  commitFails?: number;
+  /** Committed, and reported as failed. */
+  failAfterCommit?: number;
+  /** Answers after its time is over, or never; the commit may still come. */
+  storeHangs?: number;
+  /** Half of it was written. */
+  torn?: number;
+
+  // Contexts, per call of a port.
+  /** Dies at this await. */
+  killed?: number;
+  /** Freezes at this await. */
+  frozen?: number;
+  frozenMsMax?: number;
+
+  // The app's hooks.
+  /** The `headers` hook takes its time. */
+  hookDelays?: number;
+  hookThrows?: number;
+  hookHangs?: number;
+}
+
+export type FaultName = Exclude<keyof FaultRates, `${string}Ms${string}`> | 'offline' | 'clockJump' | 'evicted' | 'full' | 'powerLoss' | 'serverRestart' | 'logOut' | 'restart' | 'abort';
+
+export class Faults {
+  rates: FaultRates;
+  /** How often each one struck. */
+  readonly struck: Map<FaultName, number>;
+  readonly #random: Random;
+  readonly #occasions = new Map<string, number>();
+
+  constructor(seed: number, rates: FaultRates, struck: Map<FaultName, number>) {
+    this.rates = rates;
+    this.struck = struck;
+    this.#random = new Random(seed);
+  }
+
+  /** A source of chance for the n-th occasion of its kind at `place`. */
+  occasion(place: string): Random {
+    const n = this.#occasions.get(place) ?? 0;
+    this.#occasions.set(place, n + 1);
+    return this.#random.of(place, n);
+  }
+
+  /** Whether the fault strikes now. */
+  hits(random: Random, name: Exclude<keyof FaultRates, `${string}Ms${string}`>): boolean {
+    // Drawn in any case, so that switching one fault off leaves the others where they were.
+    const hit = random.next() < (this.rates[name] ?? 0);
+    if (hit) this.count(name);
+    return hit;
+  }
+
+  count(name: FaultName): void {
+    this.struck.set(name, (this.struck.get(name) ?? 0) + 1);
+  }
+
+  stop(): void {
+    this.rates = {};
+  }
+}

@@ -1,0 +1,138 @@
+/** Where records lie, whoever reads them; and a store over it, with the faults that stores have. */
+import type { OnceRecord } from '../../src/core/record.js';
+import type { Change, ScanPage, ScanQuery, Store, Stored } from '../../src/ports.js';
+import type { Context } from './context.js';
+import type { Commit } from './facts.js';
+import type { World } from './world.js';
+
+interface Unflushed {
+  readonly id: string;
+  readonly before: unknown;
+}
+
+export class Medium {
+  readonly records = new Map<string, unknown>();
+  /** Nothing more fits in. */
+  full = false;
+  readonly #world: World;
+  /** Relaxed commits that a loss of power would take away, in order. */
+  #unflushed: Unflushed[] = [];
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  commit(id: string, next: unknown, by: string, strict: boolean): void {
+    const before = this.records.get(id);
+    this.#put(id, next);
+    // What is on the disk has everything before it on the disk, too.
+    if (strict) this.#unflushed = [];
+    else this.#unflushed.push({ id, before });
+    this.#tell(before, next, by, 'written');
+  }
+
+  /** Half of a record reached the disk. */
+  tear(id: string, next: Stored, by: string): void {
+    this.#put(id, JSON.stringify(next).slice(0, 40));
+    this.#tell(next, undefined, by, 'torn');
+  }
+
+  /** The user, the browser or the machine's owner removes everything. */
+  evict(): void {
+    for (const [id, before] of [...this.records]) {
+      this.records.delete(id);
+      this.#tell(before, undefined, 'browser', 'evicted');
+    }
+    this.#unflushed = [];
+  }
+
+  powerLoss(): void {
+    for (const { id, before } of this.#unflushed.reverse()) {
+      const lost = this.records.get(id);
+      this.#put(id, before ?? null);
+      this.#tell(lost, before, 'power', 'power-loss');
+    }
+    this.#unflushed = [];
+  }
+
+  scan(query: ScanQuery): ScanPage {
+    const all = [...this.records.values()].filter((one): one is Stored => typeof one === 'object');
+    if ('before' in query) return { records: all.filter((one) => one.forgetAt < query.before).slice(0, query.limit) };
+    const { ns, state, prefix = '', after, limit } = query;
+    const past = after === undefined ? undefined : (JSON.parse(after) as { label: string }).label;
+    const found = all
+      .filter((one) => one.ns === ns && (state ?? one.state) === one.state && one.label.startsWith(prefix) && (past === undefined || one.label > past))
+      .sort((a, b) => (a.label < b.label ? -1 : 1));
+    return { records: found.slice(0, limit), next: found.length > limit ? JSON.stringify({ label: found[limit - 1]?.label }) : undefined };
+  }
+
+  #put(id: string, next: unknown): void {
+    if (next === null || next === undefined) this.records.delete(id);
+    else this.records.set(id, typeof next === 'object' ? Object.freeze(next) : next);
+  }
+
+  #tell(before: unknown, after: unknown, by: string, why: Commit['why']): void {
+    this.#world.committed(asRecord(before), asRecord(after), by, false, why);
+  }
+}
+
+const asRecord = (stored: unknown): OnceRecord | undefined => (typeof stored === 'object' && stored !== null ? (stored as OnceRecord) : undefined);
+
+/** A time longer than any that the engine grants a store. */
+const HANG_MS = 15_000;
+
+/** The store as one context sees it. */
+export function storeOn(world: World, medium: Medium, context: Context, options: { readonly atomic: boolean; readonly scope: string }): Store {
+  const { faults } = world;
+  const died = (what: string): Error => new Error(`simulated: ${what}`);
+
+  const look = <T>(place: string, read: () => T): Promise<T> =>
+    context.port(place, (resolve, reject) => {
+      const random = faults.occasion(`${context.slot} ${place}`);
+      if (faults.hits(random, 'storeHangs')) return void (random.chance(0.5) && context.later(HANG_MS, () => resolve(read())));
+      if (faults.hits(random, 'lookFails')) return reject(died('the store could not be read'));
+      resolve(read());
+    });
+
+  const update = <T>(id: string, change: Change<T>, strict: boolean): Promise<T> =>
+    context.port('update', (resolve, reject) => {
+      const random = faults.occasion(`${context.slot} update`);
+      const write = (current: unknown, report: boolean): void => {
+        // It may be called more than once before a commit.
+        if (random.chance(0.1)) change(current, context.device.wall());
+        const { next, value } = change(current, context.device.wall());
+        if (next === undefined) return report ? resolve(value) : undefined;
+        if (next !== null && medium.full) return reject(died('quota'));
+        if (report && faults.hits(random, 'commitFails')) return reject(died('the commit failed'));
+        const torn = next !== null && faults.hits(random, 'torn');
+        if (torn) medium.tear(id, next, context.id);
+        else medium.commit(id, next, context.id, strict);
+        if (!report) return;
+        if (torn || faults.hits(random, 'failAfterCommit')) return reject(died('the commit was reported as failed'));
+        resolve(value);
+      };
+      if (faults.hits(random, 'storeHangs')) {
+        // It hangs before or behind the look, and what was to be written comes late or never.
+        if (random.chance(0.5)) change(medium.records.get(id), context.device.wall());
+        if (random.chance(0.5)) context.later(HANG_MS, () => write(medium.records.get(id), false));
+        return;
+      }
+      if (faults.hits(random, 'lookFails')) return reject(died('the store could not be opened'));
+      if (options.atomic) return write(medium.records.get(id), true);
+      // Read now, written a moment later: what came in between is overwritten.
+      const current = medium.records.get(id);
+      context.later(random.int(0, 3), () => write(current, true));
+    });
+
+  return {
+    kind: 'simulated',
+    scope: options.scope,
+    survives: 'machine',
+    shared: 'origin',
+    atomic: options.atomic,
+    update: (id, change, how) => update(id, change, how?.durability !== 'relaxed'),
+    read: (id) => look('read', () => medium.records.get(id)),
+    scan: (query) => look('scan', () => medium.scan(query)),
+    close: () => Promise.resolve(),
+  };
+}

@@ -1,0 +1,230 @@
+/**
+ * One context: a tab, a worker, a process. It has its own realm (in-flight table, default memory), clock and transport,
+ * and shares storage, locks and server with the others of its world. It can be killed at any await, frozen and thawed.
+ */
+import { createHash } from 'node:crypto';
+import { type Outcome, outcomeOf } from '../../src/entries/index.js';
+import { createOn, type Once } from '../../src/once.js';
+import type { OnceOptions } from '../../src/options.js';
+import { resolveUrl } from '../../src/platform/shared.js';
+import type { Clock, Durability, Platform, Store, Stored } from '../../src/ports.js';
+import { memoryStore } from '../../src/stores/memory.js';
+import { faultyStore, StoreFaults } from '../../src/testing/faulty-store.js';
+import { NeverConnected } from './server.js';
+import type { World } from './world.js';
+
+export interface TabOptions {
+  readonly name?: string | undefined;
+  /** `false`: contexts cannot exclude one another. @default true */
+  readonly locks?: boolean | undefined;
+  /** Many people's calls meet in it. @default false */
+  readonly server?: boolean | undefined;
+  /** What its store claims. @default { survives: 'process', shared: 'origin', atomic: true } */
+  readonly claims?: Partial<Pick<Store, 'survives' | 'shared' | 'atomic'>> | undefined;
+}
+
+const REALM = [Symbol.for('oncefetch'), Symbol.for('oncefetch.memory')] as const;
+
+let tabs = 0;
+
+export class Tab {
+  readonly name: string;
+  readonly world: World;
+  readonly faults = new StoreFaults();
+  readonly store: Store;
+  readonly platform: Platform;
+  /** What a listener or hook threw. */
+  readonly reported: unknown[] = [];
+  /** What the device says of its connection. */
+  online: boolean | undefined = undefined;
+  /** By how much the device's clock is wrong, ms. */
+  skewMs = 0;
+  readonly #options: TabOptions;
+  readonly #realm = new Map<symbol, unknown>();
+  readonly #wakers = new Set<() => void>();
+  readonly #number = ++tabs;
+  #uuids = 0;
+  #state: 'running' | 'frozen' | 'dead' = 'running';
+  #thaw: Promise<void> = Promise.resolve();
+  #thawed: () => void = () => {};
+
+  constructor(world: World, options: TabOptions = {}) {
+    this.world = world;
+    this.name = options.name ?? `tab ${this.#number}`;
+    this.#options = options;
+    this.store = this.#storage(options.claims);
+    this.platform = this.#platform();
+  }
+
+  /** A client in this tab. */
+  once(options: OnceOptions = {}): Once {
+    const once = this.in(() => createOn(this.platform, options));
+    return { ...once, extend: (more) => this.in(() => once.extend(more)) };
+  }
+
+  /** What `outcomeOf` says in this tab. */
+  outcomeOf(of: unknown): Outcome | undefined {
+    return this.in(() => outcomeOf(of));
+  }
+
+  /** Runs something synchronous in this tab's realm. */
+  in<T>(work: () => T): T {
+    const realm = globalThis as unknown as Record<symbol, unknown>;
+    const outside = REALM.map((symbol) => realm[symbol]);
+    for (const symbol of REALM) realm[symbol] = this.#realm.get(symbol);
+    try {
+      return work();
+    } finally {
+      for (const [index, symbol] of REALM.entries()) {
+        this.#realm.set(symbol, realm[symbol]);
+        realm[symbol] = outside[index];
+      }
+    }
+  }
+
+  /** Closed, crashed or navigated away from: none of its promises goes on, its locks are free. */
+  kill(): void {
+    this.#state = 'dead';
+    this.world.locks.die(this);
+  }
+
+  /** A page that the user comes back to after {@link kill}. */
+  reload(): Tab {
+    this.kill();
+    const next = new Tab(this.world, { ...this.#options, name: `${this.name}, reloaded` });
+    next.skewMs = this.skewMs;
+    next.online = this.online;
+    return next;
+  }
+
+  /** Goes on with nothing, and keeps its locks, until {@link thaw}. */
+  freeze(): void {
+    this.#state = 'frozen';
+    this.#thaw = new Promise((resolve) => {
+      this.#thawed = resolve;
+    });
+  }
+
+  thaw(): void {
+    this.#state = 'running';
+    this.#thawed();
+  }
+
+  /** The device says that its connection changed. */
+  connect(online: boolean | undefined): void {
+    this.online = online;
+    this.wake();
+  }
+
+  wake(): void {
+    for (const wake of [...this.#wakers]) wake();
+  }
+
+  /** Nothing of a dead tab goes on, and nothing of a frozen one until it thaws. */
+  async #pass(): Promise<void> {
+    if (this.#state === 'frozen') await this.#thaw;
+    if (this.#state === 'dead') await new Promise(() => {});
+  }
+
+  /** Where the tab meets the world: it may have died on the way there or back. */
+  readonly #cross = async <T>(work: () => T | Promise<T>): Promise<T> => {
+    await this.#pass();
+    try {
+      return await work();
+    } finally {
+      await this.#pass();
+    }
+  };
+
+  #storage(claims: TabOptions['claims']): Store {
+    const { medium, writes } = this.world;
+    const memory = memoryStore({ medium, now: () => this.#clock.now() });
+    const noting: Store = {
+      ...memory,
+      kind: 'disk',
+      survives: 'process',
+      shared: 'origin',
+      ...claims,
+      update: (id, change, options) =>
+        memory.update(
+          id,
+          (current, now) => {
+            const changed = change(current, now);
+            if (changed.next !== undefined) writes.push({ from: this.name, id, next: changed.next, durability: options?.durability });
+            return changed;
+          },
+          options,
+        ),
+    };
+    const faulty = faultyStore(noting, { faults: this.faults, clock: this.world.clock });
+    return {
+      ...noting,
+      update: (...call) => this.#cross(() => faulty.update(...call)) as Promise<never>,
+      read: (id) => this.#cross(() => faulty.read(id)),
+      scan: (query) => this.#cross(() => faulty.scan(query)),
+    };
+  }
+
+  readonly #clock: Clock = {
+    now: () => this.world.clock.now() + this.skewMs,
+    timer: (ms, fire) => this.world.clock.timer(ms, () => void this.#pass().then(fire)),
+  };
+
+  #platform(): Platform {
+    const { world } = this;
+    return {
+      clock: this.#clock,
+      randomness: { random: world.random, uuid: () => `00000000-0000-4000-8000-${String(this.#number * 1000 + ++this.#uuids).padStart(12, '0')}` },
+      digest: async (data) => createHash('sha256').update(data).digest('hex'),
+      locks: this.#options.locks === false ? undefined : { acquire: (name, options) => this.#cross(() => world.locks.acquire(this, name, options)) },
+      connectivity: {
+        kind: 'scripted',
+        online: () => this.online,
+        subscribe: (wake) => {
+          this.#wakers.add(wake);
+          return () => this.#wakers.delete(wake);
+        },
+      },
+      transport: (fetch) => ({
+        send: (url, init) => (fetch ? fetch(url, init) : this.#send(url, init)),
+        neverSent: (error) => error instanceof NeverConnected,
+      }),
+      resolve: (url) => resolveUrl(url, this.#options.server ? undefined : 'https://shop.example/checkout'),
+      origin: 'https://shop.example',
+      report: (error) => void this.reported.push(error),
+      server: this.#options.server ?? false,
+      store: () => this.store,
+    };
+  }
+
+  #send(url: string, init: RequestInit): Promise<Response> {
+    const headers = new Headers(init.headers);
+    const arrival = {
+      from: this.name,
+      method: init.method ?? 'GET',
+      url,
+      key: headers.get(this.world.keyHeader),
+      headers,
+      body: init.body ?? null,
+      at: this.#clock.now(),
+      signal: init.signal ?? new AbortController().signal,
+    };
+    return this.#cross(() => {
+      this.world.arrives(arrival, this.#fallback());
+      return this.world.server.receive(arrival);
+    });
+  }
+
+  /** Records that could only be kept in memory. */
+  #fallback(): { get(id: string): unknown } | undefined {
+    return this.#realm.get(REALM[1]) as { get(id: string): unknown } | undefined;
+  }
+}
+
+/** One write that a tab made. */
+export interface Write {
+  readonly from: string;
+  readonly id: string;
+  readonly next: Stored | null;
+  readonly durability: Durability | undefined;
+}

@@ -1,0 +1,176 @@
+/**
+ * Everything outside of oncefetch, scripted: time, storage, locks and a server, shared by any number of tabs. Nothing is
+ * random, nothing waits for real time. When a test ends, what DESIGN section 9 promises is checked of all that happened.
+ */
+import { createHash } from 'node:crypto';
+import { expect, onTestFinished } from 'vitest';
+import type { OnceErrorCode, OperationOptions, Outcome } from '../../src/entries/index.js';
+import type { OnceRecord } from '../../src/core/record.js';
+import { encodeName, type OperationName } from '../../src/core/name.js';
+import type { Once } from '../../src/once.js';
+import { memoryMedium } from '../../src/stores/memory.js';
+import { seededRandom } from '../../src/testing/seeded-random.js';
+import { virtualClock } from '../../src/testing/virtual-clock.js';
+import { LockTable } from './locks.js';
+import { type Arrival, ScriptedServer } from './server.js';
+import { Tab, type TabOptions, type Write } from './tab.js';
+
+export const SECOND = 1000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+
+export const URL_ = 'https://shop.example/api/payments';
+export const NAME: OperationName = ['pay', 'c1'];
+export const CART = { cart: 'c1', amount: 10 };
+
+/** How a call ended. */
+export interface End {
+  readonly response: Response | undefined;
+  readonly error: unknown;
+  readonly status: number | undefined;
+  readonly code: OnceErrorCode | undefined;
+  readonly outcome: Outcome | undefined;
+}
+
+export interface PayOptions extends OperationOptions {
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+  readonly init?: RequestInit | undefined;
+  readonly url?: string | undefined;
+}
+
+/** The call of nearly every test: pays for a cart. */
+export const pay = (once: Once, { body = CART, signal, init, url = URL_, ...options }: PayOptions = {}): Promise<Response> =>
+  once.fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    ...(signal && { signal }),
+    ...init,
+    once: { operation: NAME, ...options },
+  });
+
+const TURNS = 8;
+const TIMERS_MAX = 5000;
+
+/** Lets all that waits for no timer come to rest. */
+export async function rest(): Promise<void> {
+  for (let turn = 0; turn < TURNS; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+export class World {
+  readonly clock = virtualClock({ settle: rest });
+  readonly server = new ScriptedServer(this.clock);
+  readonly locks = new LockTable();
+  readonly medium = memoryMedium('shared');
+  readonly writes: Write[] = [];
+  readonly random = seededRandom(1);
+  readonly tabs: Tab[] = [];
+  keyHeader = 'Idempotency-Key';
+  /** What callers were told. */
+  readonly #told: Outcome[] = [];
+  readonly #violations: string[] = [];
+
+  tab(options?: TabOptions): Tab {
+    const tab = new Tab(this, options);
+    this.tabs.push(tab);
+    return tab;
+  }
+
+  /** One tab with one client: what most tests need. */
+  open(options?: Parameters<Tab['once']>[0], of?: TabOptions): { readonly tab: Tab; readonly once: Once } {
+    const tab = this.tab(of);
+    return { tab, once: tab.once(options) };
+  }
+
+  /** Lets time pass until `promise` settles. Rejects when nothing is left that could settle it. */
+  async run<T>(promise: Promise<T>): Promise<T> {
+    let settled = false;
+    const done = (): void => {
+      settled = true;
+    };
+    promise.then(done, done);
+    for (let fired = 0; fired < TIMERS_MAX; fired++) {
+      await rest();
+      if (settled) return promise;
+      if (!(await this.clock.next()) && !settled) throw new Error('this waits for something that will never happen');
+    }
+    throw new Error(`this has not ended after ${TIMERS_MAX} timers`);
+  }
+
+  /** Lets time pass until the call in `tab` ended, and tells how. */
+  async end(tab: Tab, call: Promise<Response>): Promise<End> {
+    const [settled] = await this.run(Promise.allSettled([call]));
+    const response = settled.status === 'fulfilled' ? settled.value : undefined;
+    const error = settled.status === 'rejected' ? settled.reason : undefined;
+    const outcome = tab.outcomeOf(response ?? error);
+    if (outcome) this.#told.push(outcome);
+    return { response, error, status: response?.status, code: (error as { code?: OnceErrorCode } | undefined)?.code, outcome };
+  }
+
+  /** Lets time pass until every promise settled. */
+  async all(tab: Tab, ...calls: readonly Promise<Response>[]): Promise<End[]> {
+    for (const call of calls) call.catch(() => {});
+    const ends: End[] = [];
+    for (const call of calls) ends.push(await this.end(tab, call));
+    return ends;
+  }
+
+  /** A payment whose answer is lost after the charge, in a tab that is gone: what most stories begin with. */
+  async interrupted(...scripted: Parameters<ScriptedServer['plays']>): Promise<string> {
+    const { tab, once } = this.open();
+    this.server.plays(...scripted);
+    const { outcome } = await this.end(tab, pay(once, { limits: { attempts: 1 } }));
+    expect(outcome).toMatchObject({ effect: 'unknown' });
+    tab.kill();
+    return outcome?.key ?? '';
+  }
+
+  /** The record under this name. */
+  record(name: OperationName = NAME, namespace = ''): OnceRecord | undefined {
+    return this.medium.get(this.idOf(name, namespace)) as OnceRecord | undefined;
+  }
+
+  /** Puts a record in place, or something that is none. */
+  put(value: unknown, name: OperationName = NAME, namespace = ''): void {
+    this.medium.set(this.idOf(name, namespace), value);
+  }
+
+  idOf(name: OperationName, namespace: string): string {
+    return createHash('sha256').update(JSON.stringify([namespace, encodeName(name)])).digest('hex').slice(0, 32);
+  }
+
+  /** Every record that any tab ever wrote, as it is now. */
+  get records(): unknown[] {
+    return [...new Set(this.writes.map(({ id }) => id))].map((id) => this.medium.get(id)).filter((record) => record !== undefined);
+  }
+
+  /** DESIGN section 9, 2: no attempt leaves before its record is stored. */
+  arrives(arrival: Arrival, fallback: { get(id: string): unknown } | undefined): void {
+    if (arrival.key === null) return;
+    const ids = new Set(this.writes.map(({ id }) => id));
+    const stored = [...ids].flatMap((id) => [this.medium.get(id), fallback?.get(id)]) as (OnceRecord | undefined)[];
+    const degraded = fallback && JSON.stringify(fallback).length >= 0 && stored.length === 0;
+    if (!degraded && !stored.some((record) => record?.key === arrival.key && record.ambiguous)) this.#violations.push(`key ${arrival.key} left before it was stored as sent`);
+  }
+
+  /** What must be true of every test. */
+  check(): void {
+    expect(this.#violations).toEqual([]);
+    expect(this.server.unscripted.map(({ from, key }) => `${from} sent ${key}`), 'requests that nobody expected').toEqual([]);
+    expect(this.server.left, 'answers that nobody fetched').toBe(0);
+    for (const { type, effect, key } of this.#told) {
+      // DESIGN section 9, 4: what was told must be true, to the end.
+      if (effect === 'none') expect([...this.server.charged], `told ${type}`).not.toContain(key);
+      if (type === 'fresh') expect([...this.server.charged], `told ${type}`).toContain(key);
+    }
+  }
+}
+
+/** A world for the present test, checked when it ends. */
+export function newWorld(): World {
+  const world = new World();
+  onTestFinished(() => world.check());
+  return world;
+}
