@@ -33,7 +33,10 @@ export async function startShop(flags: Readonly<Record<string, string | number>>
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const { port } = await new Promise<{ port: number }>((resolve, reject) => {
     child.once('message', (message) => resolve(message as { port: number }));
-    exited.then(() => reject(new Error(`the shop did not start: ${said}`)));
+    exited.then(() => {
+      rmSync(folder, { recursive: true, force: true });
+      reject(new Error(`the shop did not start: ${said}`));
+    });
   });
   child.stderr?.pipe(process.stderr);
   const url = `http://127.0.0.1:${port}`;

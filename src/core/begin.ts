@@ -58,6 +58,8 @@ export function begin(stored: unknown, c: Claimant, now: number): Began {
   const same = record.scheme === c.scheme && record.payloads.at(-1) === c.fingerprint;
   if (record.state === 'pending') return foundPending(record, same, c, now);
   if (c.waited && c.waited.settledKey !== record.key && (same || c.resumeOnly)) return { value: { do: 'remembered', record } };
+  // A random key is never used for a second operation.
+  if (c.keyKind === 'random' && record.key === c.key) return { value: { do: 'remembered', record } };
   if (c.resumeOnly) return { value: { do: record.state === 'settled' ? 'remembered' : 'nothing', record } as Begun };
   if (record.state === 'retired') return record.sticky && record.key === c.key ? { value: { do: 'key-burnt', record } } : insert(record, c, now);
   if (c.repeat === 'always' || (c.repeat === 'if-changed' && !same)) return insert(record, c, now);

@@ -15,6 +15,8 @@ export interface Situation {
   /** An earlier attempt of the present payload was ambiguous. */
   readonly sameAmbiguous: boolean;
   readonly answersMismatch: boolean;
+  /** The server knows keys, so that sending again is safe. */
+  readonly keyed: boolean;
   /** The last attempt had an HTTP answer. */
   readonly answered: boolean;
   /** Attempts so far that count against `triesMax`: all but those that found work in progress. */
@@ -55,6 +57,7 @@ function done(marked: boolean, s: Situation): Decision {
 /** Waits while the limits allow it, else ends the call without settling more than is certain. */
 function again(reading: Reading, s: Situation): Decision {
   const ms = s.retryAfterMs ?? backoffMs(s.backoff, s.tries, s.random);
+  if (!s.keyed && (s.ambiguous || reading.ambiguous)) return stop(s.answered ? 'unavailable' : 'no-answer', true);
   if (s.tries < s.triesMax && s.now + ms < s.deadline) return { do: 'wait', ms, why: s.retryAfterMs === undefined ? 'backoff' : 'retry-after' };
   if (s.ambiguous || reading.ambiguous) return stop(s.answered ? 'unavailable' : 'no-answer', false, s.retryAfterMs && s.now + s.retryAfterMs);
   return s.answered ? settle(rejected()) : { do: 'stop', ending: unsent('unreachable'), ask: false };
@@ -62,7 +65,7 @@ function again(reading: Reading, s: Situation): Decision {
 
 function inProgress(s: Situation): Decision {
   const ms = s.retryAfterMs ?? backoffMs(s.backoff, s.waits, s.random);
-  if (s.now + ms < Math.min(s.waitsEnd, s.deadline)) return { do: 'wait', ms, why: 'in-progress' };
+  if (s.keyed && s.now + ms < Math.min(s.waitsEnd, s.deadline)) return { do: 'wait', ms, why: 'in-progress' };
   return { do: 'stop', ending: unknown('in-progress', s.retryAfterMs && s.now + s.retryAfterMs), ask: true, spent: true };
 }
 

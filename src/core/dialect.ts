@@ -51,7 +51,7 @@ export interface Reading {
 
 export interface Dialect {
   readonly name: string;
-  /** The header that carries the key. */
+  /** The header that carries the key; empty where the server knows no keys, so that nothing is sent twice. */
   readonly header: string;
   /** What a key must look like. */
   readonly keyPattern: RegExp;
@@ -61,8 +61,12 @@ export interface Dialect {
   readonly replays: boolean;
   /** The server is known to answer a mismatch when one key comes with another payload. */
   readonly answersMismatch: boolean;
+  /** A key counts for one account, so another one's server has never seen it. */
+  readonly perAccount?: boolean | undefined;
   /** Whether the answer bears the replay marker, with its true value. */
   replayed(answer: Answer): boolean;
+  /** Reads an answer behind the link of a 202; `undefined` leaves it to its status. */
+  polled?(answer: Answer): 'running' | 'done' | 'failed' | undefined;
   /** The server's own codes; `undefined` leaves the answer to the common rows. */
   read?(answer: Answer, asked: Asked, ambiguous: boolean): Reading | undefined;
 }

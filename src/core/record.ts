@@ -48,8 +48,11 @@ export interface OnceRecord {
   readonly retryAt?: number | undefined;
   /** When a whole budget of waiting for work in progress was used up in vain. */
   readonly spentAt?: number | undefined;
+  /** Where the work that a 202 spoke of can be asked after. */
+  readonly link?: string | undefined;
   readonly meta?: unknown;
   readonly request?: StoredRequest | undefined;
+  readonly answer?: StoredAnswer | undefined;
 }
 
 /** With `keep.request`: what another context needs to send the request again. */
@@ -57,8 +60,15 @@ export interface StoredRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: readonly (readonly [string, string])[];
-  readonly body: string | Uint8Array | undefined;
+  readonly body: string | undefined;
+  /** The body stands for bytes, in base64. */
+  readonly base64?: boolean | undefined;
 }
+
+/** An answer at rest: what an effect gave, as JSON (absent for `undefined`), or an HTTP answer with a body of text. */
+export type StoredAnswer =
+  | { readonly json?: string | undefined }
+  | { readonly status: number; readonly statusText: string; readonly headers: readonly (readonly [string, string])[]; readonly body: string | null };
 
 type Sum = Omit<OnceRecord, 'sum'>;
 

@@ -100,3 +100,12 @@ export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambig
   if (unsure(status)) return TRANSIENT;
   return status === 425 || status === 429 || status === 421 ? reading('transient', false) : REFUSED;
 }
+
+/**
+ * Reads an answer behind the link of a 202. A refusal there (not logged in, not found yet, too many) says nothing of the
+ * work itself.
+ */
+export function readPoll(answer: Answer, dialect: Dialect): 'running' | 'done' | 'failed' {
+  const { status } = answer;
+  return dialect.polled?.(answer) ?? (status === 202 || status < 200 || status > 303 || (status > 299 && status < 303) ? 'running' : 'done');
+}

@@ -30,3 +30,6 @@ export const generic: Dialect = {
     MARKERS.some((name) => /^\s*\??(true|1|yes)\s*$/i.test(answer.header(name) ?? '')) ||
     /^\s*(replayed|completed)\s*$/i.test(answer.header('x-idempotency-status') ?? answer.header('idempotency-status') ?? ''),
 };
+
+/** A server that knows no keys: what may have had its effect is not sent again. */
+export const keyless: Dialect = { ...generic, name: 'none', header: '', replayed: () => false };

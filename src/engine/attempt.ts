@@ -2,11 +2,18 @@
 import type { Answer } from '../core/dialect.js';
 import { wait } from './wait.js';
 import type { Client } from './client.js';
-import type { Prepared, Result } from './prepared.js';
+import type { Prepared } from './prepared.js';
+
+/** An answer and, where its body was read, all that is needed to give it again. */
+export interface Answered {
+  readonly response: Response;
+  readonly body?: string | ArrayBuffer | null | undefined;
+  readonly text: string;
+}
 
 /** What an attempt left. `status`: of an answer whose body was cut. */
 export type Left =
-  | { readonly end: 'answer'; readonly result: Result }
+  | { readonly end: 'answer'; readonly answered: Answered }
   | { readonly end: 'no-answer'; readonly cause: unknown; readonly status: number | undefined }
   | { readonly end: 'not-sent'; readonly cause: unknown };
 
@@ -18,12 +25,14 @@ export interface Sending {
   readonly ms: number;
   readonly stop: AbortSignal;
   readonly bodyBytes: number;
+  /** Called right before the transport is. */
+  leaves(): void;
 }
 
 function headersOf(prepared: Prepared, sending: Sending): Headers {
   const headers = new Headers(prepared.headers);
   new Headers(sending.headers).forEach((value, name) => headers.set(name, value));
-  headers.set(sending.header, sending.key);
+  if (sending.header) headers.set(sending.header, sending.key);
   return headers;
 }
 
@@ -41,11 +50,12 @@ export async function attempt(client: Client, prepared: Prepared, sending: Sendi
   });
   const sent = (async (): Promise<Left> => {
     try {
+      sending.leaves();
       response = await client.transport.send(prepared.url, init);
-      const result = await read(response, sending.bodyBytes);
+      const answered = await read(response, sending.bodyBytes);
       // A body that goes on after this attempt is cut by the caller's own signal, as fetch would.
-      if (result.body === undefined) prepared.signal?.addEventListener('abort', () => controller.abort(prepared.signal?.reason), { once: true });
-      return { end: 'answer', result };
+      if (answered.body === undefined) prepared.signal?.addEventListener('abort', () => controller.abort(prepared.signal?.reason), { once: true });
+      return { end: 'answer', answered };
     } catch (cause) {
       const never = !cut && response === undefined && client.transport.neverSent(cause, init);
       return never ? { end: 'not-sent', cause } : { end: 'no-answer', cause, status: response?.status };
@@ -61,7 +71,7 @@ export async function attempt(client: Client, prepared: Prepared, sending: Sendi
 const textual = (type: string): boolean => type === '' || (/json|text|xml|javascript|urlencoded/i.test(type) && !/charset=(?!"?utf-?8)/i.test(type));
 
 /** Reads a copy of the body, so that a truncated answer counts as none; longer ones and event streams stay unread. */
-async function read(response: Response, limit: number): Promise<Result> {
+async function read(response: Response, limit: number): Promise<Answered> {
   const type = response.headers.get('content-type') ?? '';
   const announced = Number(response.headers.get('content-length') ?? 0);
   if (response.body === null) return { response, body: null, text: '' };
@@ -91,7 +101,7 @@ async function readAll(copy: Response, limit: number): Promise<ArrayBuffer | und
 }
 
 /** The answer as the rules see it. */
-export function answerOf({ response, text }: Result): Answer {
+export function answerOf({ response, text }: Answered): Answer {
   let json: unknown;
   let parsed = false;
   return {
@@ -115,7 +125,7 @@ export function answerOf({ response, text }: Result): Answer {
 }
 
 /** The answer once more, for a caller that shares it or asks later; `undefined` when its body was not kept. */
-export function again({ response, body }: Result): Response | undefined {
+export function again({ response, body }: Answered): Response | undefined {
   if (body === undefined) return undefined;
   const { status, statusText, headers } = response;
   const copy = new Response(body, { status, statusText, headers });

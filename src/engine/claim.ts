@@ -5,7 +5,8 @@ import { OnceError } from '../errors.js';
 import type { KeyStrategy } from '../options.js';
 import type { Job } from './client.js';
 import { diagnose, publish } from './observe.js';
-import { SCHEME, storable } from './prepared.js';
+import { lockOf } from './place.js';
+import { SCHEME } from './prepared.js';
 import { readStored, storedIn, storeOf, timed, updateStored } from './storing.js';
 import { within } from './wait.js';
 import { unknown, unsent } from '../core/outcome.js';
@@ -16,7 +17,7 @@ export interface Waited {
 }
 
 /** Facts of an operation of which nothing was driven yet. */
-const noFacts = (job: Pick<Job, 'client' | 'name' | 'slot'>, sent: 'no' | 'maybe') => ({
+export const noFacts = (job: Pick<Job, 'client' | 'name' | 'slot'>, sent: 'no' | 'maybe') => ({
   operation: job.name.length ? job.name : undefined,
   key: undefined,
   attempts: 0,
@@ -41,7 +42,7 @@ export async function takeLock(job: Job): Promise<{ readonly release: () => void
   const { locks, clock } = client.platform;
   const none = (): void => {};
   if (!locks) return { release: none, waited: undefined };
-  const name = `oncefetch:${job.namespace}:${job.label}`;
+  const name = lockOf(job.place);
   const free = await locks.acquire(name, { wait: false }).catch(() => none);
   if (free) return { release: free, waited: undefined };
   if (settings.whenBusy === 'reject') throw busyError(job);
@@ -75,7 +76,8 @@ export async function beginRecord(job: Job, waited: Waited | undefined): Promise
   const store = storeOf(client, job.slot);
   await timed(client, Promise.resolve(store.ready?.())).catch((cause: unknown) => Promise.reject(storeError(job, cause)));
   if (job.settings.required && store.survives === 'context') throw storeError(job, new Error(`the ${store.kind} store forgets with this context, and durability is 'required'`));
-  const random = job.settings.key === undefined && store.atomic;
+  // An unnamed operation is found by its key, so no two contexts can race for it.
+  const random = job.settings.key === undefined && (store.atomic || job.place.id !== undefined);
   let generation = 0;
   for (let round = 0; ; round++) {
     const begun = await update(job, claimant(job, waited, generation, await keyFor(job, generation, random), random));
@@ -85,7 +87,8 @@ export async function beginRecord(job: Job, waited: Waited | undefined): Promise
 }
 
 function claimant(job: Job, waited: Waited | undefined, generation: number, key: string, random: boolean): Claimant {
-  const { client, settings, prepared } = job;
+  const { client, settings, payload } = job;
+  const writable = settings.namespace !== undefined || client.platform.server;
   return {
     id: job.id,
     ns: job.ns,
@@ -93,7 +96,7 @@ function claimant(job: Job, waited: Waited | undefined, generation: number, key:
     fingerprint: job.fingerprint,
     scheme: SCHEME,
     raw: job.raw,
-    origin: prepared?.origin ?? '',
+    origin: payload?.origin ?? '',
     carrier: `header:${settings.dialect.header}`,
     dialect: settings.dialect.name,
     key,
@@ -106,8 +109,8 @@ function claimant(job: Job, waited: Waited | undefined, generation: number, key:
     clean: client.platform.connectivity.online() === false,
     waited,
     resumeOnly: job.resumeOnly,
-    meta: settings.namespace || client.platform.server ? settings.meta : undefined,
-    request: prepared && settings.keep.request && (settings.namespace || client.platform.server) ? storable(prepared, settings.keep.headers) : undefined,
+    meta: writable ? settings.meta : undefined,
+    request: writable && settings.keep.request ? payload?.storable(settings.keep.headers) : undefined,
   };
 }
 
@@ -116,7 +119,7 @@ async function keyFor(job: Job, generation: number, random: boolean): Promise<st
   const { client, settings, name, fingerprint } = job;
   const { clock, randomness, digest } = client.platform;
   let key: unknown = settings.key;
-  if (random) key = randomness.uuid();
+  if (random) key = job.place.id ?? randomness.uuid();
   else if (typeof key === 'function') key = await within(clock, settings.limits.attemptMs, Promise.resolve((key as KeyStrategy)({ operation: name.length ? name : undefined, fingerprint, generation, now: clock.now() })), () => new Error('the key strategy did not answer in time'));
   else if (key === undefined) key = uuidFrom(await digest(JSON.stringify([job.namespace, job.label, generation])));
   if (typeof key !== 'string' || !settings.dialect.keyPattern.test(key))

@@ -3,7 +3,7 @@ import type { OperationName } from '../core/name.js';
 import type { Settings } from '../options.js';
 import type { Platform, Store, Transport } from '../ports.js';
 import type { Listener } from './observe.js';
-import type { Prepared } from './prepared.js';
+import type { Payload } from './payload.js';
 import type { Registry } from './registry.js';
 
 export interface Client {
@@ -28,16 +28,19 @@ export interface Place {
   readonly namespace: string;
   /** In the tables of this realm. */
   readonly slot: string;
+  /** In the store, where it is no digest of the name. */
+  readonly id: string | undefined;
 }
 
 /** One call on its way to its outcome. */
-export interface Job extends Place {
+export interface Job extends Omit<Place, 'id'> {
+  readonly place: Place;
   readonly client: Client;
   readonly settings: Settings;
   readonly id: string;
   readonly ns: string;
   /** Absent when there is nothing to send: a `resume` without a stored request. */
-  readonly prepared: Prepared | undefined;
+  readonly payload: Payload | undefined;
   readonly fingerprint: string;
   readonly raw: string;
   /** Aborted when no caller is left. */

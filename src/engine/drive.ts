@@ -1,20 +1,18 @@
 /** Drives one record: attempt, read, decide, wait, until there is something to tell. */
 import pRetry from 'p-retry';
 import { marked } from '../core/begin.js';
+import { backoffMs } from '../core/backoff.js';
 import { type Decision, decide, type Wait } from '../core/decide.js';
-import type { Reading } from '../core/dialect.js';
 import { type Outcome, type UnknownReason, unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { clockWentBack, pastWindow } from '../core/retention.js';
-import { retryAfterMs } from '../core/retry-after.js';
-import { HOOKED, NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer } from '../core/verdict.js';
 import { SPENT_MS } from '../options.js';
-import { answerOf, attempt, type Left } from './attempt.js';
 import type { Job } from './client.js';
 import { emit, publish, type WaitReason } from './observe.js';
-import type { Prepared, Result } from './prepared.js';
+import type { Payload, Polled, Result, Sent } from './payload.js';
+import { spend } from './budget.js';
 import { commit, readStored, storedIn, storeOf } from './storing.js';
-import { wait, within } from './wait.js';
+import { wait } from './wait.js';
 
 /** How a drive stops: a decision that is no wait, with what led to it. */
 export interface Stopped {
@@ -47,7 +45,7 @@ export interface Start {
 export class Drive {
   readonly job: Job;
   readonly start: Start;
-  readonly #prepared: Prepared;
+  readonly #payload: Payload;
   record: OnceRecord;
   /** Over all attempts under this key, as far as anyone can know. It only grows. */
   ambiguous: boolean;
@@ -59,9 +57,9 @@ export class Drive {
   #triesMax: number;
   #answered = false;
 
-  constructor(job: Job, prepared: Prepared, start: Start) {
+  constructor(job: Job, payload: Payload, start: Start) {
     this.job = job;
-    this.#prepared = prepared;
+    this.#payload = payload;
     this.start = start;
     this.record = start.record;
     this.ambiguous = start.resumed || !start.record.random;
@@ -86,6 +84,9 @@ export class Drive {
 
   /** Drives until a decision that is no wait. */
   async run(): Promise<Stopped> {
+    // A server that knows no keys must not get it twice; only `reconcile` can say more.
+    if (this.start.resumed && this.job.settings.dialect.header === '') return { decision: { do: 'stop', ending: unknown('no-answer'), ask: true } };
+    if (this.record.link !== undefined) return { decision: { do: 'poll' } };
     await this.#beforeFirst();
     return pRetry(() => this.#step(), {
       retries: Number.POSITIVE_INFINITY,
@@ -98,8 +99,29 @@ export class Drive {
   }
 
   /** Sends another payload of this key once, to read its end; `undefined` when nothing may be sent now. */
-  async probe(prepared: Prepared): Promise<{ readonly reading: Reading; readonly result: Result | undefined } | undefined> {
-    return (await this.#halt()) ? undefined : this.#send(prepared);
+  async probe(payload: Payload): Promise<Sent | undefined> {
+    return (await this.#halt()) ? undefined : this.#send(payload);
+  }
+
+  link(accepted: Response): string | undefined {
+    return this.#payload.link?.(this.job, accepted);
+  }
+
+  /** Asks after work that goes on, until it ends or the budget of waiting does; `undefined` when nothing more may be asked. */
+  async poll(link: string): Promise<Polled | undefined> {
+    const { job, start, record } = this;
+    const { limits, backoff } = job.settings;
+    const { clock, randomness } = job.client.platform;
+    const ends = Math.min(job.deadline, clock.now() + limits.inProgressMs);
+    for (let asked = 1; ; asked++) {
+      const ms = Math.min(limits.attemptMs, ends - clock.now());
+      const answer = await this.#payload.poll?.({ job, key: record.key, carrier: record.carrier, number: asked, ambiguous: true, resumed: start.resumed, ms, leaves: () => {} }, link);
+      if (!answer || answer.state !== 'running') return answer;
+      const pause = answer.retryAfterMs ?? backoffMs(backoff, asked, randomness.random());
+      if (clock.now() + pause >= ends) return answer;
+      await this.#pause(pause, 'in-progress');
+      if (await this.#halt()) return undefined;
+    }
   }
 
   /** Waits that a record or the network asks for before the first attempt. */
@@ -128,12 +150,13 @@ export class Drive {
   async #step(): Promise<Stopped> {
     const halted = await this.#halt();
     if (halted) return halted;
-    const sent = await this.#send(this.#prepared);
+    const sent = await this.#send(this.#payload);
     const { reading, result, cause } = sent;
     const { clock, randomness } = this.job.client.platform;
     if (reading.kind === 'in-progress') this.#waits++;
     else this.#tries++;
     const now = clock.now();
+    const spent = this.#count(reading.kind);
     if (this.#waits === 1 && !this.#waitsEnd) this.#waitsEnd = now + this.job.settings.limits.inProgressMs;
     const decision = decide(reading, {
       now,
@@ -142,18 +165,28 @@ export class Drive {
       changed: this.start.changed,
       sameAmbiguous: this.#sameAmbiguous,
       answersMismatch: this.job.settings.dialect.answersMismatch,
+      keyed: this.job.settings.dialect.header !== '',
       answered: result !== undefined,
       tries: this.#tries,
-      triesMax: this.#triesMax,
+      triesMax: spent ? this.#tries : this.#triesMax,
       waits: this.#waits,
       waitsEnd: this.#waitsEnd,
-      retryAfterMs: result && retryAfterMs((name) => result.response.headers.get(name), now),
+      retryAfterMs: sent.retryAfterMs,
       backoff: this.job.settings.backoff,
       random: randomness.random(),
     });
     if (reading.ambiguous) this.ambiguous = this.#sameAmbiguous = true;
     if (decision.do === 'wait') throw new Again(decision);
     return { decision, result, cause };
+  }
+
+  /** Counts for the origin's retry budget; true when this drive must not retry for lack of it. */
+  #count(kind: string): boolean {
+    const { client, settings, payload, name } = this.job;
+    const failed = kind === 'transient' || kind === 'no-answer';
+    const empty = spend(client.registry, payload?.origin ?? '', settings.budget, failed);
+    // Never the first retry of a named operation, and never what is resumed.
+    return empty && failed && !this.start.resumed && !(name.length && this.#tries < 2);
   }
 
   /** Everything that may have changed since the last attempt; asked before each one. */
@@ -198,46 +231,19 @@ export class Drive {
     return { decision: { do: 'stop', ending: unknown('busy'), ask: false }, lost: true };
   }
 
-  async #send(prepared: Prepared): Promise<{ readonly reading: Reading; readonly result: Result | undefined; readonly cause: unknown }> {
-    const { client, settings, stop, deadline, slot } = this.job;
-    const { limits } = settings;
+  async #send(payload: Payload): Promise<Sent> {
+    const { job } = this;
+    const { client, settings, slot } = job;
     const number = this.#attempts + 1;
-    let left: Left;
-    try {
-      const asked = Promise.resolve(settings.headers?.({ attempt: number, resumed: this.start.resumed }));
-      const headers = await within(client.platform.clock, limits.attemptMs, asked, () => new Error('the headers hook did not answer in time'));
-      const ms = Math.min(limits.attemptMs, deadline - client.platform.clock.now());
+    const leaves = (): void => {
       this.#attempts = number;
-      publish(client, slot, { phase: 'sending', attempt: number, maxAttempts: limits.attempts });
-      emit(client, this.job, this.record.key, { type: 'attempt', attempt: number });
-      left = await attempt(client, prepared, { header: this.record.carrier.slice('header:'.length), key: this.record.key, headers, ms, stop, bodyBytes: limits.bodyBytes });
-    } catch (cause) {
-      // The `headers` hook failed: the transport was not called.
-      left = { end: 'not-sent', cause };
-    }
-    if (left.end === 'answer' || (left.end === 'no-answer' && left.status)) this.#answered = true;
-    if (left.end !== 'answer') return { reading: left.end === 'not-sent' ? NOT_SENT : NO_ANSWER, result: undefined, cause: left.cause };
-    return { reading: this.#read(prepared, left.result), result: left.result, cause: undefined };
-  }
-
-  /** The caller's hook first, then the table. */
-  #read(prepared: Prepared, result: Result): Reading {
-    const { settings, client } = this.job;
-    const answer = answerOf(result);
-    if (settings.verdict) {
-      try {
-        const said = settings.verdict({ attempt: this.#attempts, ambiguous: this.ambiguous, status: answer.status, headers: result.response.headers, json: answer.json });
-        if (said !== undefined) return HOOKED[said] ?? NOT_A_VERDICT;
-      } catch (error) {
-        // The server has answered, and nobody can read it now.
-        client.platform.report(error);
-        return NOT_A_VERDICT;
-      }
-    }
-    const { method, headers, body } = prepared;
-    const sentJson = /json/i.test(headers.get('content-type') ?? '') || (typeof body === 'string' && /^\s*[[{]/.test(body));
-    const accept = headers.get('accept');
-    const refusesHtml = sentJson || (accept !== null && !/text\/html|text\/\*|\*\/\*/i.test(accept));
-    return readAnswer(answer, { method, key: this.record.key, refusesHtml }, settings.dialect, this.ambiguous, false);
+      publish(client, slot, { phase: 'sending', attempt: number, maxAttempts: settings.limits.attempts });
+      emit(client, job, this.record.key, { type: 'attempt', attempt: number });
+    };
+    const ms = Math.min(settings.limits.attemptMs, job.deadline - client.platform.clock.now());
+    const { key, carrier } = this.record;
+    const sent = await payload.send({ job, key, carrier, number, ambiguous: this.ambiguous, resumed: this.start.resumed, ms, leaves });
+    if (sent.reached) this.#answered = true;
+    return sent;
   }
 }

@@ -1,13 +1,14 @@
 /** From how a drive stopped to what its callers are told: every write comes before the word. */
-import { type Ending, rejected, replayed, type UnknownReason, unknown } from '../core/outcome.js';
-import { type OnceRecord, seal } from '../core/record.js';
+import { type Ending, fresh, rejected, replayed, type UnknownReason, unknown } from '../core/outcome.js';
+import { type OnceRecord, type StoredAnswer, seal } from '../core/record.js';
 import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
 import { OnceError, type OnceErrorCode } from '../errors.js';
 import { ANSWERS_MAX } from '../options.js';
 import type { Job } from './client.js';
 import type { Drive, Stopped } from './drive.js';
 import type { Ended } from './flight.js';
-import type { Result } from './prepared.js';
+import { resultOf } from './fetching.js';
+import type { Result } from './payload.js';
 import { keepRecent } from './registry.js';
 import { commit } from './storing.js';
 
@@ -15,20 +16,26 @@ import { commit } from './storing.js';
 export type Finished = Ended | 'anew';
 
 /** Puts a record to rest: a tombstone when it is done, else what tells the next one its generation. */
-export function settleRecord(job: Pick<Job, 'client' | 'slot' | 'id' | 'name' | 'label' | 'settings'>, record: OnceRecord, ending: Ending, sticky = false): Promise<boolean> {
+export function settleRecord(job: Pick<Job, 'client' | 'slot' | 'id' | 'name' | 'label' | 'settings'>, record: OnceRecord, ending: Ending, sticky = false, answer?: StoredAnswer): Promise<boolean> {
   const { keep, limits } = job.settings;
   return commit(job, record, (now) => {
-    const { meta: _, request: __, retryAt: ___, spentAt: ____, ...core } = record;
+    const { meta: _, request: __, retryAt: ___, spentAt: ____, link: _____, ...core } = record;
     const done = ending.effect === 'done';
-    const forgetAt = done ? settledForgetAt(now, keep.forMs, limits.totalMs) : retiredForgetAt(record, now, limits.totalMs);
-    return seal({ ...core, state: done ? 'settled' : 'retired', ending, sticky, settledAt: now, touchedAt: now, forgetAt });
+    // An unnamed one answers none but those who wait for it.
+    const forgetAt = done ? settledForgetAt(now, job.name.length ? keep.forMs : 0, limits.totalMs) : retiredForgetAt(record, now, limits.totalMs);
+    return seal({ ...core, state: done ? 'settled' : 'retired', ending, sticky, settledAt: now, touchedAt: now, forgetAt, answer });
   });
+}
+
+/** In a browser nothing that a stranger could read is written without a namespace. */
+function answerToStore({ settings, client }: Job, result: Result | undefined): StoredAnswer | undefined {
+  return settings.keep.response === 'disk' && (settings.namespace || client.platform.server) ? result?.stored() : undefined;
 }
 
 /** Keeps the answer in this context for the next call of its name. */
 export function remember({ client, slot, settings }: Job, key: string, result: Result): void {
   const { answers } = client.registry;
-  if (settings.keep.response === false || result.body === undefined) return;
+  if (settings.keep.response === false || !result.lasting) return;
   keepRecent(answers, `${slot}\n${key}`, result, ANSWERS_MAX);
 }
 
@@ -50,24 +57,26 @@ export async function finish(drive: Drive, stopped: Stopped): Promise<Finished> 
         const asked = await ask(drive, 'mismatch', stopped.result);
         if (asked && asked !== 'anew' && asked.result) return asked;
       }
-      return settle(drive, decision.ending, stopped.result, decision);
+      return settle(drive, decision.ending, stopped.result, { ...decision, cause: stopped.cause });
     }
     case 'done-elsewhere':
       return (await ask(drive, 'done-elsewhere', stopped.result)) ?? doneElsewhere(drive, stopped.result);
     case 'probe':
       return probe(drive, stopped.result);
+    case 'poll':
+      return poll(drive, stopped.result);
     default:
       return halt(drive, stopped);
   }
 }
 
-async function settle(drive: Drive, ending: Ending, result: Result | undefined, how: { sticky?: boolean | undefined; earlier?: boolean } = {}): Promise<Ended> {
+async function settle(drive: Drive, ending: Ending, result: Result | undefined, how: { sticky?: boolean | undefined; earlier?: boolean; cause?: unknown } = {}): Promise<Ended> {
   const { job, record } = drive;
-  const stored = await settleRecord(job, record, ending, how.sticky);
+  const stored = await settleRecord(job, record, ending, how.sticky, how.earlier || ending.effect !== 'done' ? undefined : answerToStore(job, result));
   // A 2xx in hand is proof, whoever holds the record now; a refusal is none if its record could not be retired.
-  if (!stored && ending.effect !== 'done') return tell(drive, unknown('store'), result);
+  if (!stored && ending.effect !== 'done') return tell(drive, unknown('store'), result, undefined, { cause: how.cause });
   if (ending.effect === 'done' && result && !how.earlier) remember(job, record.key, result);
-  return how.earlier ? tell(drive, ending, result, 'ERR_ONCE_ALREADY_SETTLED') : tell(drive, ending, result);
+  return how.earlier ? tell(drive, ending, result, 'ERR_ONCE_ALREADY_SETTLED') : tell(drive, ending, result, undefined, { cause: how.cause });
 }
 
 async function doneElsewhere(drive: Drive, result: Result | undefined): Promise<Ended> {
@@ -79,8 +88,10 @@ async function doneElsewhere(drive: Drive, result: Result | undefined): Promise<
 /** Resolves with the last answer where that tells no lie, else rejects. */
 function tell(drive: Drive, ending: Ending, result: Result | undefined, code?: OnceErrorCode, more: { cause?: unknown; says?: string } = {}): Ended {
   const outcome = { ...drive.facts, ...ending };
-  const honest = result && (ending.effect !== 'unknown' || !result.response.ok);
+  const honest = result && (ending.effect !== 'unknown' || !result.ok);
   if (honest && !code) return { outcome, result, record: drive.record, driven: true };
+  // What an effect threw is its own refusal.
+  if (ending.type === 'rejected' && more.cause !== undefined && !result) return { outcome, record: drive.record, driven: true, fail: () => more.cause };
   const fallback = ending.effect === 'none' ? 'ERR_ONCE_UNSENT' : ending.effect === 'done' ? 'ERR_ONCE_ALREADY_DONE' : 'ERR_ONCE_UNKNOWN';
   return { outcome, record: drive.record, driven: true, fail: (own) => new OnceError(code ?? fallback, own, { ...more, response: result?.response }) };
 }
@@ -108,12 +119,26 @@ async function halt(drive: Drive, { decision, result, cause, lost }: Stopped): P
   return tell(drive, ending, result, code, { cause, ...(/^(mismatch|bytes)$/.test(ending.reason) ? { says: MISMATCHED } : {}) });
 }
 
+/** The work of a 202 goes on behind its link, which is stored, so that nobody has to send it again. */
+async function poll(drive: Drive, accepted: Result | undefined): Promise<Finished> {
+  const { job } = drive;
+  const link = drive.record.link ?? (accepted?.response && drive.link(accepted.response));
+  if (link !== undefined && drive.record.link === undefined) {
+    const next = seal({ ...drive.record, link, touchedAt: job.client.platform.clock.now() });
+    if (await commit(job, drive.record, () => next)) drive.record = next;
+  }
+  const end = link === undefined ? undefined : await drive.poll(link);
+  if (end?.state === 'done') return settle(drive, fresh(true, false), end.result);
+  if (end?.state === 'failed') return settle(drive, rejected(), end.result, { sticky: true });
+  return halt(drive, { decision: { do: 'stop', ending: unknown('in-progress'), ask: true, spent: true }, result: accepted });
+}
+
 /** What the server holds under this key is another payload: reads the end of those whose bytes are still here. */
 async function probe(drive: Drive, result: Result | undefined): Promise<Finished> {
   const { job, record, start } = drive;
-  for (const [fingerprint, prepared] of job.client.registry.requests.get(`${job.slot}\n${record.key}`) ?? []) {
+  for (const [fingerprint, payload] of job.client.registry.payloads.get(`${job.slot}\n${record.key}`) ?? []) {
     if (fingerprint === job.fingerprint) continue;
-    const end = await drive.probe(prepared);
+    const end = await drive.probe(payload);
     if (end?.reading.kind === 'replayed' || end?.reading.kind === 'fresh') return settle(drive, replayed('server'), end.result, { earlier: true });
     if (end?.reading.kind === 'refused' && end.reading.sticky && (await settleRecord(job, record, rejected(true), true))) return 'anew';
   }
@@ -132,7 +157,7 @@ async function ask(drive: Drive, reason: UnknownReason | 'done-elsewhere', resul
   job.stop.addEventListener('abort', stop);
   const late = new Promise<'unknown'>((resolve) => controller.signal.addEventListener('abort', () => resolve('unknown')));
   try {
-    const question = { operation: job.name, key: record.key, firstSentAt: record.firstSentAt ?? record.createdAt, reason, response: result && result.response.clone(), signal: controller.signal };
+    const question = { operation: job.name, key: record.key, firstSentAt: record.firstSentAt ?? record.createdAt, reason, response: result?.response?.clone(), signal: controller.signal };
     return await answered(drive, await Promise.race([reconcile(question), late]), reason, result);
   } catch (error) {
     job.client.platform.report(error);
@@ -155,5 +180,5 @@ async function answered(drive: Drive, said: Response | 'done' | 'none' | 'unknow
     return reason === 'refused-after-ambiguity' ? tell(drive, rejected(), result) : 'anew';
   }
   if (typeof said !== 'object') return undefined;
-  return settle(drive, replayed('reconcile'), { response: said, text: '' });
+  return settle(drive, replayed('reconcile'), resultOf({ response: said, text: '' }));
 }

@@ -2,8 +2,7 @@
 import type { Outcome } from '../core/outcome.js';
 import type { OnceRecord } from '../core/record.js';
 import { OnceError } from '../errors.js';
-import { again } from './attempt.js';
-import type { Result } from './prepared.js';
+import type { Result } from './payload.js';
 import type { Registry } from './registry.js';
 
 /** How a drive ended, the same for all its callers. `fail`: they reject with this. */
@@ -23,7 +22,7 @@ interface Caller {
   readonly joined: boolean;
   readonly request: Request | undefined;
   readonly told: ((outcome: Outcome) => void) | undefined;
-  readonly resolve: (response: Response) => void;
+  readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
 }
 
@@ -69,7 +68,7 @@ export class Flight {
   }
 
   /** Waits for the end; an abort leaves the others their answer, and the last one to leave stops the drive. */
-  join(caller: { readonly joined: boolean; readonly signal: AbortSignal | undefined; readonly request: Request | undefined; readonly told: ((outcome: Outcome) => void) | undefined }): Promise<Response> {
+  join(caller: { readonly joined: boolean; readonly signal: AbortSignal | undefined; readonly request: Request | undefined; readonly told: ((outcome: Outcome) => void) | undefined }): Promise<unknown> {
     const { signal } = caller;
     return new Promise((resolve, reject) => {
       const leave = (): void => {
@@ -80,7 +79,7 @@ export class Flight {
       const off = (): void => signal?.removeEventListener('abort', leave);
       const entry: Caller = {
         ...caller,
-        resolve: (response) => resolve((off(), response)),
+        resolve: (value) => resolve((off(), value)),
         reject: (reason) => reject((off(), reason)),
       };
       if (this.#landing) return this.#tell(entry, this.#landing, false);
@@ -108,11 +107,16 @@ export class Flight {
     const { outcomes } = this.#registry;
     caller.told?.(own);
     if (caller.request) outcomes.set(caller.request, own);
-    if (fail || !result) return caller.reject(fail?.(own));
-    const response = first ? result.response : (again(result) ?? (result.response.bodyUsed ? undefined : result.response.clone()));
+    if (fail || !result) {
+      const error = fail?.(own);
+      // A function's own error bears no outcome of its own.
+      if (typeof error === 'object' && error !== null) outcomes.set(error, own);
+      return caller.reject(error);
+    }
+    const value = first ? result.value : result.copy();
     // It came after the end, and the body was too long to be kept.
-    if (!response) return caller.reject(new OnceError('ERR_ONCE_ALREADY_SETTLED', own));
-    outcomes.set(response, own);
-    caller.resolve(response);
+    if (value === undefined && result.response) return caller.reject(new OnceError('ERR_ONCE_ALREADY_SETTLED', own));
+    if (result.response) outcomes.set(value as Response, own);
+    caller.resolve(value);
   }
 }

@@ -1,9 +1,11 @@
 /** One operation by its name: every verb that needs no request of its own. */
 import type { OperationName } from '../core/name.js';
-import { callSettings } from '../options.js';
+import { callSettings, type RunOptions } from '../options.js';
+import type { Attempt } from './running.js';
 import type { Client, Place } from './client.js';
 import { live, type OperationState } from './observe.js';
-import { operate, placeOf } from './operate.js';
+import { NOTHING_TO_READ, operate } from './operate.js';
+import { placeOf } from './place.js';
 import { forget, refresh, settleByHand } from './records.js';
 
 /** A cheap handle: make one wherever it is needed. */
@@ -11,6 +13,8 @@ export interface Operation {
   readonly name: OperationName;
   /** `fetch`, for this operation. */
   readonly fetch: (input: RequestInfo | URL, init?: RequestInit) => Promise<Response>;
+  /** `run`, for this operation. */
+  run<T>(effect: (attempt: Attempt) => T | PromiseLike<T>, options?: RunOptions<T>): Promise<T>;
   /** What a screen shows: the same object until it changes. */
   readonly state: OperationState;
   /** Calls back when `state` changes; the result unsubscribes. */
@@ -44,7 +48,10 @@ export class Handle implements Operation {
   readonly fetch: Operation['fetch'];
   readonly #client: Client;
 
-  constructor(client: Client, name: OperationName, fetch: Operation['fetch']) {
+  readonly run: Operation['run'];
+
+  constructor(client: Client, name: OperationName, fetch: Operation['fetch'], run: Operation['run']) {
+    this.run = run;
     this.#client = client;
     this.name = name;
     this.fetch = fetch;
@@ -67,7 +74,8 @@ export class Handle implements Operation {
 
   async resume({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<Response> {
     const place = placeOf(this.#client, this.name);
-    return operate(this.#client, callSettings(this.#client.settings, this.name) ?? this.#client.settings, place, undefined, signal);
+    const settings = callSettings(this.#client.settings, this.name) ?? this.#client.settings;
+    return operate({ client: this.#client, settings, place, read: NOTHING_TO_READ, signal, request: undefined }) as Promise<Response>;
   }
 
   async settle(effect: 'done' | 'none'): Promise<void> {

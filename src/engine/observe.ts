@@ -86,6 +86,12 @@ export function publish(client: Client, slot: string, state: OperationState): vo
   for (const listener of [...target.listeners]) guarded(client, listener);
 }
 
+/** Nothing is under way any more; what is stored could not be found out, or did not change. */
+export function calmDown(client: Client, slot: string): void {
+  const state = client.registry.lives.get(slot)?.state;
+  if (state?.phase === 'sending' || state?.phase === 'waiting') publish(client, slot, { phase: 'loading' });
+}
+
 export function emit(client: Client, place: Pick<Place, 'name' | 'label'>, key: string, detail: OnceEventDetail): void {
   if (!client.listeners.size) return;
   const event = { operation: place.name.length ? place.name : undefined, key, at: client.platform.clock.now(), ...detail } as OnceEvent;

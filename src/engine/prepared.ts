@@ -23,20 +23,13 @@ export interface Prepared extends Omit<Draft, 'body'> {
   readonly body: Bytes;
 }
 
-/** An answer and, where its body was read, all that is needed to give it again. */
-export interface Result {
-  readonly response: Response;
-  readonly body?: string | ArrayBuffer | null | undefined;
-  readonly text: string;
-}
-
 /** The body can't be sent more than once. */
 export class BodyTrouble extends Error {}
 
 /** What a Request says besides URL, method, headers and body. */
 const REST = ['mode', 'credentials', 'cache', 'redirect', 'referrer', 'referrerPolicy', 'integrity', 'keepalive'] as const;
 
-const isRequest = (input: unknown): input is Request => typeof input === 'object' && input !== null && 'headers' in input && 'url' in input;
+export const isRequest = (input: unknown): input is Request => typeof input === 'object' && input !== null && 'headers' in input && 'url' in input;
 
 /** Reads fetch's arguments. Throws a TypeError on what no attempt could send. */
 export function draft(input: RequestInfo | URL, init: RequestInit & { once?: unknown } = {}, platform: Platform): Draft {
@@ -154,5 +147,8 @@ export function storable(prepared: Prepared, listed: readonly string[]): StoredR
     const value = headers.get(name);
     return value === null ? [] : [[name, value] as const];
   });
-  return { method, url, headers: kept, body };
+  if (typeof body !== 'object') return { method, url, headers: kept, body };
+  let text = '';
+  for (const byte of body) text += String.fromCharCode(byte);
+  return { method, url, headers: kept, body: btoa(text), base64: true };
 }

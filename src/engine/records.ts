@@ -7,21 +7,24 @@ import { OnceError } from '../errors.js';
 import { busyError } from './claim.js';
 import type { Client, Place } from './client.js';
 import { cursorOf, type PendingOperation, pendingOf, publish, rememberedOutcome, stateOf } from './observe.js';
-import { idsOf } from './operate.js';
+import { idsOf, lockOf, namespaceOfSlot, slotOf } from './place.js';
 import { SCHEME } from './prepared.js';
 import { readStored, storedIn, storeOf, timed, updateStored } from './storing.js';
 
 /** Records looked at in one step of a listing. */
-const PAGE = 100;
+export const PAGE = 100;
 
-interface Scanned {
+export interface Scanned {
   readonly record: OnceRecord;
   readonly slot: string;
 }
 
+/** An unnamed operation is kept apart from its equals by its key. */
+export const slotOfRecord = (client: Client, namespace: string, { label, key }: OnceRecord): string => slotOf(client, namespace, label, label[0] === '~' ? key : '');
+
 /** The pending records of a namespace, page by page, those that could only be kept in memory included. */
-async function* scanPending(client: Client, namespace: string, prefix: OperationName | undefined, after: string | undefined): AsyncGenerator<Scanned> {
-  const { ns } = await idsOf(client, { namespace, label: '' });
+export async function* scanPending(client: Client, namespace: string, prefix: OperationName | undefined, after: string | undefined): AsyncGenerator<Scanned> {
+  const { ns } = await idsOf(client, { namespace, label: '', id: '' });
   const wanted = prefix?.length ? namePrefix(prefix) : undefined;
   const { degraded } = client.registry;
   const stores = degraded.size ? [client.store, client.fallback] : [client.store];
@@ -32,7 +35,7 @@ async function* scanPending(client: Client, namespace: string, prefix: Operation
       for (const stored of page.records) {
         const record = readRecord(stored);
         if (!record || (wanted && !wanted.begins(record.label))) continue;
-        const slot = JSON.stringify([client.store.scope, namespace, record.label]);
+        const slot = slotOfRecord(client, namespace, record);
         if (storeOf(client, slot) === store) yield { record, slot };
       }
       cursor = page.next;
@@ -45,7 +48,7 @@ export async function listPending(client: Client, namespace: string, options: { 
   const limit = options.limit ?? PAGE;
   if (limit < 1) throw new RangeError(`once: limit must be at least 1, got ${limit}`);
   for await (const { record, slot } of scanPending(client, namespace, options.prefix, options.after)) {
-    found.push(pendingOf(record, client.registry.requests.has(`${slot}\n${record.key}`)));
+    found.push(pendingOf(record, client.registry.payloads.has(`${slot}\n${record.key}`)));
     if (found.length >= limit) break;
   }
   return found;
@@ -66,13 +69,13 @@ export async function clearAll(client: Client, namespace: string, forget: boolea
     publish(client, slot, bare && !forget ? { phase: 'unsettled', pending: pendingOf(bare) } : { phase: 'idle' });
   }
   await clearSettled(client, namespace);
-  for (const table of [client.registry.answers, client.registry.requests])
-    for (const key of table.keys()) if ((JSON.parse(key.slice(0, key.lastIndexOf('\n'))) as string[])[1] === namespace) table.delete(key);
+  for (const table of [client.registry.answers, client.registry.payloads])
+    for (const key of table.keys()) if (namespaceOfSlot(key) === namespace) table.delete(key);
   return kept;
 }
 
 async function clearSettled(client: Client, namespace: string): Promise<void> {
-  const { ns } = await idsOf(client, { namespace, label: '' });
+  const { ns } = await idsOf(client, { namespace, label: '', id: '' });
   for (const state of ['settled', 'retired'] as const) {
     let cursor: string | undefined;
     do {
@@ -80,7 +83,7 @@ async function clearSettled(client: Client, namespace: string): Promise<void> {
       for (const stored of page.records) {
         const record = readRecord(stored);
         if (!record) continue;
-        const slot = JSON.stringify([client.store.scope, namespace, record.label]);
+        const slot = slotOfRecord(client, namespace, record);
         await updateStored(client, slot, record.id, (now) => (readRecord(now)?.state === state ? { next: null, value: undefined } : { value: undefined }));
         publish(client, slot, { phase: 'idle' });
       }
@@ -92,7 +95,7 @@ async function clearSettled(client: Client, namespace: string): Promise<void> {
 /** Takes the claim of a name for one change; rejects with ERR_ONCE_BUSY while a live driver holds it. */
 async function claimed<T>(client: Client, place: Place, work: () => Promise<T>): Promise<T> {
   if (client.registry.flights.has(place.slot)) throw busyError(place);
-  const release = client.platform.locks ? await client.platform.locks.acquire(`oncefetch:${place.namespace}:${place.label}`, { wait: false }) : () => {};
+  const release = client.platform.locks ? await client.platform.locks.acquire(lockOf(place), { wait: false }) : () => {};
   if (!release) throw busyError(place);
   try {
     return await work();
@@ -154,7 +157,7 @@ export function forget(client: Client, place: Place, evenIfUnknown: boolean): Pr
       return { next: seal({ ...core, state: 'retired', ending: unknown('record'), sticky: false, settledAt: now, touchedAt: now, forgetAt: retiredForgetAt(record, now, client.settings.limits.totalMs) }), value: undefined };
     }, 'strict');
     if (clash) throw clash;
-    client.registry.requests.delete(`${place.slot}\n${id}`);
+    client.registry.payloads.delete(`${place.slot}\n${id}`);
     await refresh(client, place);
   });
 }

@@ -3,7 +3,7 @@ import type { Outcome } from '../core/outcome.js';
 import type { Store } from '../ports.js';
 import type { Flight } from './flight.js';
 import type { Live } from './observe.js';
-import type { Prepared, Result } from './prepared.js';
+import type { Payload, Result } from './payload.js';
 
 export interface Registry {
   /** Operations under way, by slot. */
@@ -12,10 +12,14 @@ export interface Registry {
   readonly lives: Map<string, Live>;
   /** Answers of settled operations, the oldest first, by slot and key. */
   readonly answers: Map<string, Result>;
-  /** Requests of operations that have not settled, by slot and key, then by fingerprint. */
-  readonly requests: Map<string, Map<string, Prepared>>;
+  /** Payloads of operations that have not settled, by slot and key, then by fingerprint. */
+  readonly payloads: Map<string, Map<string, Payload>>;
   /** Where records live whose first write failed, by slot. */
   readonly degraded: Map<string, Store>;
+  /** What is left of each origin's retry budget. */
+  readonly budgets: Map<string, number>;
+  /** The latest call without a key, by URL. */
+  readonly latest: Map<string, symbol>;
   readonly outcomes: WeakMap<object, Outcome>;
 }
 
@@ -31,6 +35,6 @@ const KEY = Symbol.for('oncefetch');
 /** Made at the first use, never at import. */
 export function registry(): Registry {
   const realm = globalThis as { [KEY]?: Registry };
-  realm[KEY] ??= { flights: new Map(), lives: new Map(), answers: new Map(), requests: new Map(), degraded: new Map(), outcomes: new WeakMap() };
+  realm[KEY] ??= { flights: new Map(), lives: new Map(), answers: new Map(), payloads: new Map(), degraded: new Map(), budgets: new Map(), latest: new Map(), outcomes: new WeakMap() };
   return realm[KEY];
 }

@@ -65,7 +65,7 @@ export const browserPlatform = (): Platform => ({
     // A rejection never tells whether something left: a dropped answer and a refused connection look the same.
     neverSent: () => false,
   }),
-  resolve: (url) => resolveUrl(url, globalThis.document?.baseURI ?? globalThis.location?.href),
+  resolve: (url, base) => resolveUrl(url, base ?? globalThis.document?.baseURI ?? globalThis.location?.href),
   origin: globalThis.location?.origin,
   report: (error) => (globalThis.reportError ?? console.error)(error),
   server: false,

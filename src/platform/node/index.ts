@@ -31,7 +31,7 @@ export const nodePlatform = (): Platform => ({
     // A redirect that was followed fails in the same way after the effect, so only requests that follow none can tell.
     neverSent: (error, init) => init.redirect === 'manual' && !fetch && NEVER_CONNECTED.test((error as { cause?: { code?: string } })?.cause?.code ?? ''),
   }),
-  resolve: (url) => resolveUrl(url, undefined),
+  resolve: (url, base) => resolveUrl(url, base),
   report: (error) => console.error(error),
   server: true,
   store: () => {

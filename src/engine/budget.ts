@@ -1,0 +1,14 @@
+/** The retry budget of an origin: when most of what is sent there fails, retries stop adding to it. */
+import { keepRecent, type Registry } from './registry.js';
+
+/** What a success gives back of what a failure takes (gRFC A6, client retries: retry throttling). */
+const REFUND = 0.1;
+const ORIGINS_MAX = 100;
+
+/** Counts one attempt; true when the budget is too low for a retry. */
+export function spend({ budgets }: Registry, origin: string, budget: number | false, failed: boolean): boolean {
+  if (budget === false) return false;
+  const left = Math.min(budget, Math.max(0, (budgets.get(origin) ?? budget) + (failed ? -1 : REFUND)));
+  keepRecent(budgets, origin, left, ORIGINS_MAX);
+  return left <= budget / 2;
+}

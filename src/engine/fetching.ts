@@ -1,0 +1,129 @@
+/** A payload that is an HTTP request. */
+import type { Reading } from '../core/dialect.js';
+import type { OnceRecord, StoredAnswer } from '../core/record.js';
+import { retryAfterMs } from '../core/retry-after.js';
+import { HOOKED, NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, readPoll } from '../core/verdict.js';
+import { type Answered, again, answerOf, attempt, type Left } from './attempt.js';
+import type { Job } from './client.js';
+import type { Attempting, Payload, Polled, Result, Sent } from './payload.js';
+import { type Prepared, storable } from './prepared.js';
+import { valueResult } from './running.js';
+import { within } from './wait.js';
+
+export const fetching = (prepared: Prepared): Payload => ({
+  origin: prepared.origin,
+  send: (a) => send(prepared, a),
+  storable: (headers) => storable(prepared, headers),
+  poll: (a, link) => poll(prepared, a, link),
+  link: (job, accepted) => linkOf(prepared, job, accepted),
+});
+
+/** Credentials must not go to a stranger, nor a server's requests to where an answer points. */
+function linkOf({ url, origin }: Prepared, { client }: Job, { headers }: Response): string | undefined {
+  const link = headers.get('operation-location') ?? headers.get('location');
+  if (link === null) return undefined;
+  try {
+    const target = client.platform.resolve(link, url);
+    return target.origin === origin ? target.url : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function poll(prepared: Prepared, a: Attempting, link: string): Promise<Polled> {
+  const { client, settings, stop } = a.job;
+  const { clock } = client.platform;
+  const headers = new Headers(prepared.headers);
+  for (const name of [...headers.keys()]) if (/^(content-|if-)/.test(name)) headers.delete(name);
+  const rest = { ...prepared, url: link, method: 'GET', body: undefined, headers };
+  const asked = await within(clock, settings.limits.attemptMs, Promise.resolve(settings.headers?.({ attempt: a.number, resumed: a.resumed })), () => new Error('the headers hook did not answer in time')).catch(() => undefined);
+  const left = await attempt(client, rest, { header: '', key: a.key, headers: asked, ms: a.ms, stop, bodyBytes: settings.limits.bodyBytes, leaves: () => {} });
+  if (left.end !== 'answer') return { state: 'running' };
+  const { answered } = left;
+  return { state: readPoll(answerOf(answered), settings.dialect), result: resultOf(answered), retryAfterMs: retryAfterMs((name) => answered.response.headers.get(name), clock.now()) };
+}
+
+/** The request as another context stored it, or what is left of it: the link of work that goes on. */
+export function storedFetching({ request, origin, link }: OnceRecord): Payload | undefined {
+  if (!request && link === undefined) return undefined;
+  const { method = 'GET', url = link as string, headers = [], body, base64 } = request ?? {};
+  return fetching({
+    method,
+    url,
+    origin,
+    headers: new Headers(headers.map(([name, value]) => [name, value] as [string, string])),
+    body: base64 && body !== undefined ? Uint8Array.from(atob(body), (one) => one.charCodeAt(0)) : body,
+    rest: {},
+    signal: undefined,
+    request: undefined,
+  });
+}
+
+export const resultOf = (answered: Answered): Result => ({
+  value: answered.response,
+  response: answered.response,
+  ok: answered.response.ok,
+  lasting: answered.body !== undefined,
+  copy: () => again(answered) ?? (answered.response.bodyUsed ? undefined : answered.response.clone()),
+  stored: () => atRest(answered),
+});
+
+function atRest({ response, body }: Answered): StoredAnswer | undefined {
+  if (body !== null && typeof body !== 'string') return undefined;
+  return { status: response.status, statusText: response.statusText, headers: [...response.headers], body };
+}
+
+/** An answer that was put to rest. */
+export function restored(answer: StoredAnswer): Result {
+  if (!('status' in answer)) return valueResult(answer.json === undefined ? undefined : JSON.parse(answer.json));
+  const { status, statusText, headers, body } = answer;
+  const response = new Response(body, { status, statusText, headers: headers.map(([name, value]) => [name, value] as [string, string]) });
+  return resultOf({ response, body, text: body ?? '' });
+}
+
+async function send(prepared: Prepared, a: Attempting): Promise<Sent> {
+  const { client, settings, stop } = a.job;
+  const { clock } = client.platform;
+  const { limits } = settings;
+  let left: Left;
+  try {
+    const asked = Promise.resolve(settings.headers?.({ attempt: a.number, resumed: a.resumed }));
+    const headers = await within(clock, limits.attemptMs, asked, () => new Error('the headers hook did not answer in time'));
+    // A record of `run` has no header of its own.
+    const header = a.carrier.startsWith('header:') ? a.carrier.slice('header:'.length) : settings.dialect.header;
+    left = await attempt(client, prepared, { header, key: a.key, headers, ms: a.ms, stop, bodyBytes: limits.bodyBytes, leaves: a.leaves });
+  } catch (cause) {
+    // A hook failed: the transport was not called.
+    return { reading: NOT_SENT, cause, reached: false };
+  }
+  if (left.end === 'not-sent') return { reading: NOT_SENT, cause: left.cause, reached: false };
+  if (left.end === 'no-answer') return { reading: NO_ANSWER, cause: left.cause, reached: left.status !== undefined };
+  const { answered } = left;
+  return {
+    reading: read(prepared, answered, a),
+    result: resultOf(answered),
+    reached: true,
+    retryAfterMs: retryAfterMs((name) => answered.response.headers.get(name), clock.now()),
+  };
+}
+
+/** The caller's hook first, then the table. */
+function read(prepared: Prepared, answered: Answered, a: Attempting): Reading {
+  const { settings, client } = a.job;
+  const answer = answerOf(answered);
+  if (settings.verdict) {
+    try {
+      const said = settings.verdict({ attempt: a.number, ambiguous: a.ambiguous, status: answer.status, headers: answered.response.headers, json: answer.json });
+      if (said !== undefined) return HOOKED[said] ?? NOT_A_VERDICT;
+    } catch (error) {
+      // The server has answered, and nobody can read it now.
+      client.platform.report(error);
+      return NOT_A_VERDICT;
+    }
+  }
+  const { method, headers, body } = prepared;
+  const sentJson = /json/i.test(headers.get('content-type') ?? '') || (typeof body === 'string' && /^\s*[[{]/.test(body));
+  const accept = headers.get('accept');
+  const refusesHtml = sentJson || (accept !== null && !/text\/html|text\/\*|\*\/\*/i.test(accept));
+  return readAnswer(answer, { method, key: a.key, refusesHtml }, settings.dialect, a.ambiguous, settings.accepted === 'poll');
+}

@@ -1,0 +1,61 @@
+/** What an operation sends: one payload, sent any number of times. */
+import type { Reading } from '../core/dialect.js';
+import type { StoredAnswer, StoredRequest } from '../core/record.js';
+import type { Job } from './client.js';
+
+/** What an attempt came to have in hand. */
+export interface Result {
+  readonly value: unknown;
+  readonly response: Response | undefined;
+  /** Handing it over says that it is done. */
+  readonly ok: boolean;
+  /** It can be given again at any time. */
+  readonly lasting: boolean;
+  /** One like it, for a caller who shares it; `undefined` when that is not possible any more. */
+  copy(): unknown;
+  /** As it is put to rest; `undefined` when it can't be. */
+  stored(): StoredAnswer | undefined;
+}
+
+/** How one attempt is to be made. */
+export interface Attempting {
+  readonly job: Job;
+  readonly key: string;
+  /** Where the key goes, as stored. */
+  readonly carrier: string;
+  readonly number: number;
+  readonly ambiguous: boolean;
+  readonly resumed: boolean;
+  readonly ms: number;
+  /** Called right before the transport or the effect is. */
+  leaves(): void;
+}
+
+/** What an attempt left, read. */
+export interface Sent {
+  readonly reading: Reading;
+  readonly result?: Result | undefined;
+  readonly cause?: unknown;
+  /** Something came back, if only a status line. */
+  readonly reached: boolean;
+  readonly retryAfterMs?: number | undefined;
+}
+
+export interface Payload {
+  readonly origin: string;
+  /** Never rejects. */
+  send(a: Attempting): Promise<Sent>;
+  /** Asks after work that goes on; `undefined` when there is no link to ask at. */
+  poll?(a: Attempting, link: string): Promise<Polled>;
+  /** The link of a 202, on the request's own origin. */
+  link?(job: Job, accepted: Response): string | undefined;
+  /** What another context needs to send it; `undefined` when only this one can. */
+  storable(headers: readonly string[]): StoredRequest | undefined;
+}
+
+/** What asking after work that goes on gave. */
+export interface Polled {
+  readonly state: 'running' | 'done' | 'failed';
+  readonly result?: Result | undefined;
+  readonly retryAfterMs?: number | undefined;
+}

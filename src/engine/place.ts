@@ -1,0 +1,35 @@
+/** Where an operation is: its slot in this realm, its ids in the store, its lock. */
+import { encodeName } from '../core/name.js';
+import type { Client, Place } from './client.js';
+
+/** The present namespace; throws a TypeError on an empty one, before anything is read. */
+export function namespaceOf({ settings: { namespace } }: Client): string {
+  if (!namespace) return '';
+  const given: unknown = namespace();
+  if (typeof given !== 'string' || given === '') throw new TypeError(`once: namespace must give a non-empty string, got ${given === '' ? 'an empty one' : typeof given}`);
+  return given;
+}
+
+/** `own`: what tells an unnamed operation from its equals. */
+export const slotOf = ({ store }: Client, namespace: string, label: string, own = ''): string => JSON.stringify([store.scope, namespace, label, own]);
+
+/** The namespace of a slot, or of a key that begins with one and a line break. */
+export const namespaceOfSlot = (slot: string): unknown => (JSON.parse(slot.split('\n')[0] as string) as unknown[])[1];
+
+/** Where the operation of this name is; throws a TypeError on a wrong name or an empty namespace. */
+export function placeOf(client: Client, name: unknown): Place {
+  const label = encodeName(name);
+  const namespace = namespaceOf(client);
+  return { name: name as Place['name'], label, namespace, slot: slotOf(client, namespace, label), id: undefined };
+}
+
+/** Where an unnamed operation is: under its key. */
+export const unnamedPlace = (client: Client, namespace: string, label: string, key: string): Place => ({ name: [], label, namespace, slot: slotOf(client, namespace, label, key), id: key });
+
+/** Ids in the store are digests, so that it does not show whose records they are. */
+export async function idsOf({ platform }: Client, { namespace, label, id }: Pick<Place, 'namespace' | 'label' | 'id'>): Promise<{ id: string; ns: string }> {
+  const [own, ns] = await Promise.all([id ?? platform.digest(JSON.stringify([namespace, label])), platform.digest(JSON.stringify([namespace]))]);
+  return { id: id ?? own.slice(0, 32), ns: ns.slice(0, 32) };
+}
+
+export const lockOf = ({ namespace, label, id }: Pick<Place, 'namespace' | 'label' | 'id'>): string => `oncefetch:${namespace}:${id ?? label}`;

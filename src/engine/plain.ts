@@ -1,0 +1,70 @@
+/** Calls that HTTP itself allows to be sent again, and calls that are none of our business. */
+import { backoffMs } from '../core/backoff.js';
+import { retryAfterMs } from '../core/retry-after.js';
+import type { Settings } from '../options.js';
+import type { Client } from './client.js';
+import { isRequest } from './prepared.js';
+import { wait } from './wait.js';
+
+/** Answers that a gateway or a busy server gives (DESIGN.md section 4, row 13). */
+const TRANSIENT = /^(408|421|425|429|460|499|500|502|503|504|511|52\d)$/;
+const IDEMPOTENT = /^(GET|HEAD|OPTIONS|PUT|DELETE)$/;
+
+/** What fetch is called with, as far as it matters here. */
+export interface Outline {
+  readonly method: string;
+  readonly url: string;
+  readonly replayable: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
+export function outline(input: RequestInfo | URL, init: RequestInit): Outline {
+  const request = isRequest(input) ? input : undefined;
+  const method = (init.method ?? request?.method ?? 'GET').toUpperCase();
+  const { body } = init;
+  const own = request?.body != null || (request !== undefined && (method === 'PUT' || method === 'DELETE'));
+  const replayable = body == null ? !own : typeof body === 'string' || !/ReadableStream/.test(Object.prototype.toString.call(body));
+  return { method, url: request ? request.url : String(input), replayable, signal: init.signal ?? (init.signal === null ? undefined : request?.signal) };
+}
+
+/** Sends as it came, and again after a network error or a transient answer where HTTP allows it (RFC 9110, section 9.2.2). */
+export async function sendPlain(client: Client, settings: Settings, call: Outline, send: () => Promise<Response>): Promise<Response> {
+  const { clock, randomness } = client.platform;
+  const { method, url, replayable, signal } = call;
+  const latest = client.registry.latest;
+  const turn = Symbol(url);
+  latest.set(url, turn);
+  const deadline = clock.now() + settings.limits.totalMs;
+  // A PUT that comes late must not overwrite what a later call to its URL wrote.
+  const overtaken = (): boolean => method === 'PUT' && latest.get(url) !== turn;
+  try {
+    for (let tries = 1; ; tries++) {
+      const end = await attempt(send);
+      const answer = 'answer' in end ? end.answer : undefined;
+      const asked = answer && retryAfterMs((name) => answer.headers.get(name), clock.now());
+      const ms = asked ?? backoffMs(settings.backoff, tries, randomness.random());
+      const worth = !answer || TRANSIENT.test(String(answer.status));
+      const may = IDEMPOTENT.test(method) && replayable && tries < settings.limits.attempts && clock.now() + ms < deadline && !signal?.aborted;
+      if (!worth || !may || overtaken()) {
+        if ('answer' in end) return end.answer;
+        throw end.error;
+      }
+      await wait(clock, ms, signal ? [signal, client.closing.signal] : [client.closing.signal]);
+      if (signal?.aborted || client.closing.signal.aborted || overtaken()) {
+        if ('answer' in end) return end.answer;
+        throw signal?.aborted ? (signal.reason ?? end.error) : end.error;
+      }
+      void answer?.body?.cancel().catch(() => {});
+    }
+  } finally {
+    if (latest.get(url) === turn) latest.delete(url);
+  }
+}
+
+async function attempt(send: () => Promise<Response>): Promise<{ readonly answer: Response } | { readonly error: unknown }> {
+  try {
+    return { answer: await send() };
+  } catch (error) {
+    return { error };
+  }
+}

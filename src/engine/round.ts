@@ -1,0 +1,96 @@
+/** From the claim to the end: begin, drive, finish; again when a key was used up without an effect. */
+import type { Begun } from '../core/begin.js';
+import { type Ending, type Outcome, rejected, replayed, type UnknownReason, unknown } from '../core/outcome.js';
+import type { OnceRecord } from '../core/record.js';
+import { NOT_SENT } from '../core/verdict.js';
+import { OnceError, type OnceErrorCode } from '../errors.js';
+import { beginRecord, noFacts, takeLock, type Waited } from './claim.js';
+import type { Job } from './client.js';
+import { Drive, type Start } from './drive.js';
+import { restored, storedFetching } from './fetching.js';
+import { type Finished, finish } from './finish.js';
+import type { Ended } from './flight.js';
+import { calmDown, emit, pendingOf, publish, rememberedOutcome } from './observe.js';
+import type { Payload, Result } from './payload.js';
+import { keepRecent } from './registry.js';
+import { storedIn, storeOf } from './storing.js';
+import { sweepNowAndThen } from './sweep.js';
+
+/** Keys used up in one call before it stops going on. */
+const ROUNDS_MAX = 3;
+
+export async function underLock(job: Job, held: (() => void) | undefined): Promise<Ended> {
+  const { release, waited } = held ? { release: held, waited: undefined } : await takeLock(job);
+  try {
+    for (let round = 1; ; round++) {
+      const finished = await oneRound(job, round === 1 ? waited : undefined);
+      if (finished !== 'anew') return finished;
+      if (round >= ROUNDS_MAX) return failed({ ...noFacts(job, 'maybe'), ...unknown('unavailable') }, 'ERR_ONCE_UNKNOWN');
+    }
+  } finally {
+    release();
+  }
+}
+
+const failed = (outcome: Outcome, code: OnceErrorCode, says?: string, record?: OnceRecord): Ended => ({
+  outcome,
+  record,
+  fail: (own) => new OnceError(code, own, says ? { says } : {}),
+});
+
+async function oneRound(job: Job, waited: Waited | undefined): Promise<Finished> {
+  const begun = await beginRecord(job, waited);
+  if (begun.do !== 'drive' && begun.do !== 'expired') return told(job, begun);
+  const { record } = begun;
+  const { payloads } = job.client.registry;
+  const slot = `${job.slot}\n${record.key}`;
+  const present = record.payloads.at(-1) ?? '';
+  const payload = job.payload ?? payloads.get(slot)?.get(present) ?? storedFetching(record);
+  const start: Start = begun.do === 'drive' ? begun : { record, inserted: false, resumed: true, changed: false, sentBefore: true, otherBytes: false };
+  const drive = new Drive(job, payload ?? NOTHING, start);
+  const stop = (reason: UnknownReason) => finish(drive, { decision: { do: 'stop', ending: unknown(reason), ask: true } });
+  if (begun.do === 'expired') return stop('key-expired');
+  // Nothing can be sent, so only `reconcile` can say more.
+  if (!payload) return stop('no-answer');
+  const kept = payloads.get(slot) ?? new Map<string, Payload>();
+  keepRecent(kept, present, payload, 8);
+  keepRecent(payloads, slot, kept, 32);
+  const finished = await finish(drive, await drive.run());
+  if (finished === 'anew' || finished.outcome.effect !== 'unknown') payloads.delete(slot);
+  return finished;
+}
+
+/** Stands in where there is nothing to send, and is never asked to. */
+const NOTHING: Payload = { origin: '', send: async () => ({ reading: NOT_SENT, reached: false }), storable: () => undefined };
+
+/** What a call that drives nothing is told. */
+function told(job: Job, begun: Exclude<Begun, { do: 'drive' | 'expired' }>): Ended {
+  if (begun.do === 'corrupt') return failed({ ...noFacts(job, 'maybe'), ...unknown('record') }, 'ERR_ONCE_RECORD');
+  if (begun.do === 'nothing' || begun.do === 'rekey') return failed({ ...noFacts(job, 'maybe'), ...unknown('record') }, 'ERR_ONCE_UNKNOWN', 'nothing is stored under this name that could be resumed');
+  const { record } = begun;
+  const outcome = (ending: Ending): Outcome => rememberedOutcome(record, ending, storedIn(storeOf(job.client, job.slot)), true);
+  if (begun.do === 'mismatch') return failed({ ...outcome(unknown('mismatch')), sent: record.ambiguous ? 'maybe' : 'no' }, 'ERR_ONCE_MISMATCH', undefined, record);
+  if (begun.do === 'key-burnt') return failed(outcome(rejected(true)), 'ERR_ONCE_KEY_BURNT');
+  const result = begun.do === 'remembered' && record.state === 'settled' ? answerIn(job, record) : undefined;
+  const ending = record.state === 'settled' ? replayed(result?.from ?? 'store') : (record.ending ?? unknown('record'));
+  return result ? { outcome: outcome(ending), result: result.result } : failed(outcome(ending), 'ERR_ONCE_ALREADY_SETTLED');
+}
+
+/** The remembered answer, from this context's memory or from the record. */
+function answerIn({ client, slot }: Job, record: OnceRecord): { readonly result: Result; readonly from: 'memory' | 'store' } | undefined {
+  const kept = client.registry.answers.get(`${slot}\n${record.key}`);
+  // The original is with its first caller.
+  if (kept) return { result: { ...kept, value: kept.copy() }, from: 'memory' };
+  return record.answer ? { result: restored(record.answer), from: 'store' } : undefined;
+}
+
+/** Tells screens and logs how it ended. */
+export function conclude(job: Job, { outcome, record, driven }: Ended): void {
+  const { client, slot } = job;
+  const settled = outcome.type !== 'unknown';
+  if (settled) publish(client, slot, { phase: 'settled', outcome });
+  else if (record) publish(client, slot, { phase: 'unsettled', pending: pendingOf(record, client.registry.payloads.has(`${slot}\n${record.key}`)) });
+  else calmDown(client, slot);
+  if (driven) emit(client, job, outcome.key ?? '', { type: settled ? 'settled' : 'unknown', outcome });
+  if (settled) sweepNowAndThen(client);
+}

@@ -1,0 +1,73 @@
+/** A payload that is a function: a provider's SDK, a message handler. */
+import { v5 } from 'uuid';
+import type { StoredAnswer } from '../core/record.js';
+import { HOOKED, NO_ANSWER, NOT_A_VERDICT, type Verdict } from '../core/verdict.js';
+import type { RunEnd } from '../options.js';
+import type { Attempting, Payload, Result, Sent } from './payload.js';
+import { wait } from './wait.js';
+
+/** What an effect gets. */
+export interface Attempt {
+  /** Pass it on, or write it in the effect's own transaction: after a crash the effect runs again with the same one. */
+  readonly key: string;
+  readonly attempt: number;
+  readonly resumed: boolean;
+  /** An earlier attempt may have had the effect. */
+  readonly ambiguous: boolean;
+  readonly signal: AbortSignal;
+  /** A stable key for a call that this effect makes: the same label gives the same key. */
+  child(label: string): string;
+}
+
+/** The namespace of child keys (RFC 9562, version 5). */
+const CHILDREN = 'd2a1f3f0-6f0c-4a86-9c55-0f3a5a6d7b11';
+
+export const running = (effect: (attempt: Attempt) => unknown, verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined): Payload => ({
+  origin: '',
+  storable: () => undefined,
+  send: (a) => run(effect, verdict, a),
+});
+
+export const valueResult = (value: unknown): Result => ({ value, response: undefined, ok: true, lasting: true, copy: () => value, stored: () => atRest(value) });
+
+function atRest(value: unknown): StoredAnswer | undefined {
+  try {
+    return { json: JSON.stringify(value) };
+  } catch {
+    return undefined;
+  }
+}
+
+async function run(effect: (attempt: Attempt) => unknown, verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined, a: Attempting): Promise<Sent> {
+  const { clock } = a.job.client.platform;
+  const controller = new AbortController();
+  const over = new AbortController();
+  a.leaves();
+  const limit = wait(clock, a.ms, [a.job.stop, over.signal]).then((): undefined => {
+    if (!over.signal.aborted) controller.abort();
+  });
+  const { key, number: attempt, resumed, ambiguous } = a;
+  const child = (label: string): string => v5(JSON.stringify([key, label]), CHILDREN);
+  const done = (async (): Promise<RunEnd<unknown>> => {
+    try {
+      return { value: await effect({ key, attempt, resumed, ambiguous, signal: controller.signal, child }) };
+    } catch (error) {
+      return { error };
+    }
+  })();
+  const end = await Promise.race([done, limit]);
+  over.abort();
+  return end ? read(end, verdict, a) : { reading: NO_ANSWER, reached: false };
+}
+
+function read(end: RunEnd<unknown>, verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined, a: Attempting): Sent {
+  let said: Verdict | undefined;
+  try {
+    said = verdict?.(end as RunEnd<never>);
+  } catch (error) {
+    a.job.client.platform.report(error);
+    return { reading: NOT_A_VERDICT, cause: error, reached: true };
+  }
+  if ('value' in end) return { reading: said === undefined ? HOOKED.fresh : (HOOKED[said] ?? NOT_A_VERDICT), result: valueResult(end.value), reached: true };
+  return { reading: said === undefined ? NO_ANSWER : (HOOKED[said] ?? NOT_A_VERDICT), result: said === 'fresh' || said === 'replayed' ? valueResult(undefined) : undefined, cause: end.error, reached: said !== undefined };
+}

@@ -1,0 +1,90 @@
+/** Calls without a name: each is an operation of its own, under its key; in one person's hands it takes up one that was lost. */
+import type { OperationName } from '../core/name.js';
+import { type OnceRecord, readRecord } from '../core/record.js';
+import { pastWindow } from '../core/retention.js';
+import type { Settings } from '../options.js';
+import type { Client, Place } from './client.js';
+import { operate, readRequest } from './operate.js';
+import { idsOf, lockOf, namespaceOf, placeOf, unnamedPlace } from './place.js';
+import type { Draft } from './prepared.js';
+import { readStored, timed } from './storing.js';
+
+/** Lost ones that are looked at. */
+const ORPHANS_MAX = 10;
+
+/** Whether HTTP itself says nothing of sending it twice: POST and PATCH, but not a GraphQL query. */
+export function wantsKey({ method, body }: Draft): boolean {
+  if (method !== 'POST' && method !== 'PATCH') return false;
+  return !(typeof body === 'string' && /^\s*\{/.test(body) && isQuery(body));
+}
+
+function isQuery(body: string): boolean {
+  const text = (parse(body) as { query?: unknown } | undefined)?.query;
+  return typeof text === 'string' && /^\s*(#.*\n\s*)*(query\b|\{)/.test(text) && !/\b(mutation|subscription)\b/.test(text);
+}
+
+/** The text as JSON; `undefined` when it is none. */
+export function parse(text: unknown): unknown {
+  try {
+    return typeof text === 'string' ? JSON.parse(text) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a key may go there. */
+export function mayGo({ platform, settings: { origins } }: Client, { url, origin }: Draft): boolean {
+  if (typeof origins === 'function') return origins(url);
+  if (origins) return origins.includes(origin);
+  return platform.server || platform.origin === undefined || platform.origin === origin;
+}
+
+/** A call without a name. */
+export async function operateUnnamed(client: Client, settings: Settings, draft: Draft): Promise<unknown> {
+  const { platform } = client;
+  const namespace = namespaceOf(client);
+  const read = await readRequest(client, settings, draft);
+  const label = `~${read.fingerprint}`;
+  const { key: given } = settings;
+  const literal = typeof given === 'function' ? await given({ operation: undefined, fingerprint: read.fingerprint, generation: 0, now: platform.clock.now() }) : given;
+  // Where many people's calls meet, two equal ones are two effects, and a lost one is nobody's here.
+  const orphan = platform.server || literal !== undefined ? undefined : await findOrphan(client, settings, namespace, label);
+  const place = orphan?.place ?? unnamedPlace(client, namespace, label, literal ?? platform.randomness.uuid());
+  return operate({ client, settings: { ...settings, key: literal, repeat: 'always' }, place, read: async () => read, signal: draft.signal, request: draft.request, held: orphan?.release });
+}
+
+/** A call that is named by its content. */
+export async function operateByContent(client: Client, settings: Settings, draft: Draft): Promise<unknown> {
+  const read = await readRequest(client, settings, draft);
+  const name: OperationName = [`sha256:${read.fingerprint}`];
+  return operate({ client, settings, place: placeOf(client, name), read: async () => read, signal: draft.signal, request: draft.request });
+}
+
+/** The oldest unsettled one with this content that nobody drives now. */
+async function findOrphan(client: Client, settings: Settings, namespace: string, label: string): Promise<{ readonly place: Place; readonly release: () => void } | undefined> {
+  const { platform, store, registry } = client;
+  const { ns } = await idsOf(client, { namespace, label, id: '' });
+  let found: readonly unknown[];
+  try {
+    found = (await timed(client, store.scan({ ns, state: 'pending', prefix: label, limit: ORPHANS_MAX }))).records;
+  } catch {
+    // Nothing is lost: the store says more when the record is written.
+    return undefined;
+  }
+  const window = { windowMs: settings.limits.keyWindowMs, marginMs: settings.limits.attemptMs };
+  const lost = found.map(readRecord).filter((record): record is OnceRecord => record !== undefined && record.label === label && !pastWindow(record, window, platform.clock.now()));
+  for (const record of lost.sort((a, b) => a.createdAt - b.createdAt)) {
+    const place = unnamedPlace(client, namespace, label, record.id);
+    if (registry.flights.has(place.slot)) continue;
+    const release = platform.locks ? await platform.locks.acquire(lockOf(place), { wait: false }) : () => {};
+    if (release && !registry.flights.has(place.slot) && (await isPending(client, place))) return { place, release };
+    release?.();
+  }
+  return undefined;
+}
+
+/** It may have settled between the scan and the lock. */
+async function isPending(client: Client, { slot, id }: Place): Promise<boolean> {
+  const stored = await readStored(client, slot, id as string).catch(() => undefined);
+  return stored !== undefined && readRecord(stored)?.state === 'pending';
+}
