@@ -15,8 +15,10 @@ import { moveAll, type Resumed, resumeAll } from './engine/resume.js';
 import { isOnceError } from './errors.js';
 import { type Attempt, running } from './engine/running.js';
 import { mayGo, operateByContent, operateUnnamed, parse, wantsKey } from './engine/unnamed.js';
-import { callSettings, clientSettings, type OnceInit, type OnceOptions, type RunEnd, type RunOptions, runSettings, type Settings, withDialect } from './options.js';
+import type { OnceInit, OnceOptions, RunEnd, RunOptions } from './option-types.js';
+import { callSettings, clientSettings, runSettings, type Settings, withDialect } from './options.js';
 import type { Verdict } from './core/verdict.js';
+import { defaultStore } from './default-store.js';
 import { detectPlatform } from './platform/detect.js';
 import type { Platform } from './ports.js';
 import { defaultMemoryStore } from './stores/memory.js';
@@ -86,7 +88,7 @@ export function createOnce(options: OnceOptions = {}): Once {
 /** `createOnce` on a platform of the caller's: tests, simulations, unusual runtimes. @internal */
 export function createOn(platform: Platform, options: OnceOptions = {}, from?: Client): Once {
   const settings = clientSettings(options);
-  const store = settings.store ?? from?.store ?? platform.store();
+  const store = settings.store ?? from?.store ?? defaultStore(platform);
   if (settings.required && settings.store?.survives === 'context' && !settings.store.ready) throw new TypeError(`once: durability 'required' needs a store that outlives the process, got ${settings.store.kind}`);
   const connectivity = settings.connectivity ?? platform.connectivity;
   const client: Client = {

@@ -52,8 +52,11 @@ export interface ScanPage {
   readonly next?: string | undefined;
 }
 
-/** Why a store could not do its work: what its rejections bear as `reason`. `quota`: full, earlier records are still there. */
-export type StoreFaultReason = 'quota' | 'closed' | 'blocked' | 'denied' | 'timeout' | 'io' | 'corrupt';
+/**
+ * Why a store could not do its work: what its rejections bear as `reason`. `quota`: full, earlier records are still there.
+ * `newer`: what is there was written by a version that knows more, and was left as it is.
+ */
+export type StoreFaultReason = 'quota' | 'closed' | 'blocked' | 'denied' | 'timeout' | 'io' | 'corrupt' | 'newer';
 
 /**
  * Where records live. Its contract is one atomic read-modify-write; `storeContract` of `oncefetch/testing` is the
@@ -130,9 +133,10 @@ export interface Platform {
   resolve(url: string, base?: string): { readonly url: string; readonly origin: string };
   /** The page's own origin, where there is a page. */
   readonly origin?: string | undefined;
+  /** Tells a developer something at start. */
+  warn?(message: string, code: string): void;
   /** Where a listener's own error goes. */
   report(error: unknown): void;
   /** True where many people's calls meet in one context. */
   readonly server: boolean;
-  store(): Store;
 }

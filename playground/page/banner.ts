@@ -18,6 +18,8 @@ export function banner(root: HTMLElement, mine: (cart: string) => boolean, check
   const says = part(root, 'banner-says');
   const button = part<HTMLButtonElement>(root, 'banner-check');
   let shown: PendingOperation | undefined;
+  /** What became of the last one that was checked. */
+  let told = '';
 
   const refresh = async (): Promise<void> => {
     const pending = await once.pending({ prefix: ['pay'] });
@@ -25,7 +27,8 @@ export function banner(root: HTMLElement, mine: (cart: string) => boolean, check
     shown = others[0];
     button.hidden = !shown;
     if (shown) say(says, `A payment of ${amountOf(shown)} is still being confirmed${others.length > 1 ? `, and ${others.length - 1} more` : ''}.`);
-    root.hidden = !shown;
+    else say(says, told);
+    root.hidden = !shown && !told;
   };
   button.addEventListener('click', () => {
     if (!shown) return;
@@ -38,7 +41,8 @@ export function banner(root: HTMLElement, mine: (cart: string) => boolean, check
       .then(({ is }) => {
         if (is === 'paid') void intend('oncefetch', cart, 'done');
         else if (is !== 'unsure') void intend('oncefetch', cart, 'refused');
-        say(says, is === 'paid' ? `The payment of ${amount} was made.` : is === 'unsure' ? `Nobody knows yet about the payment of ${amount}.` : `The payment of ${amount} was not made.`);
+        told = is === 'paid' ? `The payment of ${amount} was made.` : is === 'unsure' ? '' : `The payment of ${amount} was not made.`;
+        return refresh();
       })
       .finally(() => {
         button.disabled = false;

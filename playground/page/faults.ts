@@ -18,13 +18,25 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   'lose-response': { title: 'Lose the response', does: 'The shop charges; its answer never arrives.', met: 'loses its response' },
   delay: { title: 'Delay', does: 'The shop charges; its answer comes when nobody waits any more.', met: 'is answered too late' },
   unavailable: { title: '503', does: 'The shop is too busy, and charges nothing.', met: 'gets a 503, uncharged' },
-  'unavailable-after-commit': { title: '503 after charging', does: 'The shop charges; a gateway turns its answer into a 503.', met: 'is charged, and gets a 503' },
+  'unavailable-after-commit': {
+    title: '503 after charging',
+    does: 'The shop charges; a gateway turns its answer into a 503.',
+    met: 'is charged, and gets a 503',
+  },
   'lose-request': { title: 'Drop the connection', does: 'The request never reaches the shop.', met: 'never arrives' },
   truncate: { title: 'Truncate', does: 'The shop charges; half of its answer arrives.', met: 'gets half an answer' },
   duplicate: { title: 'Duplicate', does: 'The network delivers the request twice, at the same time.', met: 'arrives twice' },
   unauthorized: { title: 'Refuse once (401)', does: 'The log-in in front of the shop says no; nothing is charged.', met: 'is refused with a 401' },
-  kill: { title: 'Kill the server mid-charge', does: 'Its process dies before the charge is made, and starts again.', met: 'kills the server before the charge' },
-  'kill-after-commit': { title: 'Kill it after charging', does: 'Its process dies when the charge is made, before it can answer.', met: 'kills the server after the charge' },
+  kill: {
+    title: 'Kill the server mid-charge',
+    does: 'Its process dies before the charge is made, and starts again.',
+    met: 'kills the server before the charge',
+  },
+  'kill-after-commit': {
+    title: 'Kill it after charging',
+    does: 'Its process dies when the charge is made, before it can answer.',
+    met: 'kills the server after the charge',
+  },
 };
 
 /** Longer than either lane waits for an answer. */
@@ -54,7 +66,6 @@ export interface FaultPanel {
 export function faultPanel(root: HTMLElement, armed: () => void): FaultPanel {
   const options = part(root, 'options');
   const times = part<HTMLSelectElement>(root, 'times');
-  const now = part(root, 'now');
   let chosen = load();
   let arming: Promise<void> = Promise.resolve();
   options.prepend(...Object.entries(FAULTS).map(([name, fault]) => option(name, fault)));
@@ -62,7 +73,9 @@ export function faultPanel(root: HTMLElement, armed: () => void): FaultPanel {
   const show = (): void => {
     for (const radio of options.querySelectorAll('input')) radio.checked = radio.value === chosen.fault;
     times.value = chosen.times;
-    say(now, FAULTS[chosen.fault]?.title ?? '');
+    const { title = '', does = '' } = FAULTS[chosen.fault] ?? {};
+    say(part(root, 'now'), title);
+    say(part(root, 'does'), does);
   };
   const rearm = (): Promise<void> => {
     const { fault, times } = chosen;
@@ -100,7 +113,7 @@ function option(name: string, { title, does }: Fault): HTMLElement {
 /** What the next request of a lane meets. */
 export function nextOf(lane: LaneName, armed: readonly ArmedFault[]): string {
   const next = armed.find((one) => one.lane === lane);
-  if (!next) return 'The network works now.';
+  if (!next) return 'The network works.';
   const { met = next.fault } = FAULTS[next.fault] ?? {};
   return next.times === null ? `Every request ${met}.` : next.times === 1 ? `The next request ${met}.` : `Each of the next ${next.times} requests ${met}.`;
 }

@@ -68,10 +68,10 @@ function rowOf({ id, lane, cart, amount, key, at, nth }: Charge): HTMLElement {
     element('td', {}, [`${id}`]),
     element('td', {}, [lane]),
     element('td', {}, [cart]),
-    element('td', { class: 'amount' }, [euros(amount)]),
+    element('td', {}, [euros(amount)]),
     element('td', { class: 'spare' }, [key === null ? 'none' : `…${key.slice(-4)}`]),
     element('td', { class: 'spare' }, [TIME.format(at)]),
-    element('td', {}, [again ? element('strong', { class: 'trouble' }, [`duplicate, charge ${nth} of this cart`]) : 'first']),
+    element('td', {}, [again ? element('strong', { class: 'trouble' }, ['duplicate']) : 'its charge']),
   ]);
 }
 

@@ -45,7 +45,9 @@ export interface Receipt {
 export type Ended = 'done' | 'gave-up' | 'refused' | null;
 
 async function call<T>(path: string, init?: RequestInit): Promise<T> {
-  const response = await fetch(path, init);
+  // Browsers keep requests with and without credentials on different connections: what the page asks for its own sake
+  // must not keep a connection warm that a payment would then find.
+  const response = await fetch(path, { ...init, credentials: 'omit' });
   if (!response.ok) throw new Error(`${path}: HTTP ${response.status}`);
   return (await response.json()) as T;
 }

@@ -25,8 +25,8 @@ export interface Sending {
   readonly ms: number;
   readonly stop: AbortSignal;
   readonly bodyBytes: number;
-  /** Called right before the transport is. */
-  leaves(): void;
+  /** Asked right before the transport is called; `false`: it must not be. */
+  leaves(): boolean;
 }
 
 function headersOf(prepared: Prepared, sending: Sending): Headers {
@@ -38,6 +38,7 @@ function headersOf(prepared: Prepared, sending: Sending): Headers {
 
 /** Sends once. Never rejects; never waits longer than `ms`, whatever the transport makes of an abort. */
 export async function attempt(client: Client, prepared: Prepared, sending: Sending): Promise<Left> {
+  if (!sending.leaves()) return { end: 'not-sent', cause: undefined };
   const controller = new AbortController();
   const over = new AbortController();
   const init = { ...prepared.rest, method: prepared.method, headers: headersOf(prepared, sending), body: prepared.body ?? null, signal: controller.signal } as RequestInit;
@@ -50,7 +51,6 @@ export async function attempt(client: Client, prepared: Prepared, sending: Sendi
   });
   const sent = (async (): Promise<Left> => {
     try {
-      sending.leaves();
       response = await client.transport.send(prepared.url, init);
       const answered = await read(response, sending.bodyBytes);
       // A body that goes on after this attempt is cut by the caller's own signal, as fetch would.

@@ -2,7 +2,7 @@
 import { type Begun, begin, type Claimant } from '../core/begin.js';
 import { readRecord } from '../core/record.js';
 import { OnceError } from '../errors.js';
-import type { KeyStrategy } from '../options.js';
+import type { KeyStrategy } from '../option-types.js';
 import type { Job } from './client.js';
 import { diagnose, publish } from './observe.js';
 import { lockOf } from './place.js';
@@ -52,10 +52,10 @@ export async function takeLock(job: Job): Promise<{ readonly release: () => void
   const bound = new AbortController();
   const cut = (): void => bound.abort();
   const cancel = clock.timer(ms, cut);
-  stop.addEventListener('abort', cut);
+  for (const signal of [stop, client.closing.signal]) signal.addEventListener('abort', cut);
   const release = await locks.acquire(name, { wait: true, signal: bound.signal }).catch(() => none);
   cancel();
-  stop.removeEventListener('abort', cut);
+  for (const signal of [stop, client.closing.signal]) signal.removeEventListener('abort', cut);
   return { release: release ?? none, waited: { settledKey: seen } };
 }
 

@@ -1,15 +1,13 @@
 /** Drives one record: attempt, read, decide, wait, until there is something to tell. */
 import pRetry from 'p-retry';
 import { marked } from '../core/begin.js';
-import { backoffMs } from '../core/backoff.js';
 import { type Decision, decide, type Wait } from '../core/decide.js';
-import { type Outcome, type UnknownReason, unknown, unsent } from '../core/outcome.js';
+import { type Outcome, rejected, type UnknownReason, unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { clockWentBack, pastWindow } from '../core/retention.js';
-import { SPENT_MS } from '../options.js';
 import type { Job } from './client.js';
 import { emit, publish, type WaitReason } from './observe.js';
-import type { Payload, Polled, Result, Sent } from './payload.js';
+import type { Payload, Result, Sent } from './payload.js';
 import { spend } from './budget.js';
 import { commit, readStored, storedIn, storeOf } from './storing.js';
 import { wait } from './wait.js';
@@ -45,7 +43,7 @@ export interface Start {
 export class Drive {
   readonly job: Job;
   readonly start: Start;
-  readonly #payload: Payload;
+  readonly payload: Payload;
   record: OnceRecord;
   /** Over all attempts under this key, as far as anyone can know. It only grows. */
   ambiguous: boolean;
@@ -56,10 +54,11 @@ export class Drive {
   #waitsEnd = 0;
   #triesMax: number;
   #answered = false;
+  #last: Result | undefined;
 
   constructor(job: Job, payload: Payload, start: Start) {
     this.job = job;
-    this.#payload = payload;
+    this.payload = payload;
     this.start = start;
     this.record = start.record;
     this.ambiguous = start.resumed || !start.record.random;
@@ -93,35 +92,15 @@ export class Drive {
       minTimeout: 0,
       onFailedAttempt: ({ error }) => {
         if (!(error instanceof Again)) throw error;
-        return this.#pause(error.wait.ms, error.wait.why);
+        return this.pause(error.wait.ms, error.wait.why);
       },
     });
   }
 
   /** Sends another payload of this key once, to read its end; `undefined` when nothing may be sent now. */
   async probe(payload: Payload): Promise<Sent | undefined> {
-    return (await this.#halt()) ? undefined : this.#send(payload);
-  }
-
-  link(accepted: Response): string | undefined {
-    return this.#payload.link?.(this.job, accepted);
-  }
-
-  /** Asks after work that goes on, until it ends or the budget of waiting does; `undefined` when nothing more may be asked. */
-  async poll(link: string): Promise<Polled | undefined> {
-    const { job, start, record } = this;
-    const { limits, backoff } = job.settings;
-    const { clock, randomness } = job.client.platform;
-    const ends = Math.min(job.deadline, clock.now() + limits.inProgressMs);
-    for (let asked = 1; ; asked++) {
-      const ms = Math.min(limits.attemptMs, ends - clock.now());
-      const answer = await this.#payload.poll?.({ job, key: record.key, carrier: record.carrier, number: asked, ambiguous: true, resumed: start.resumed, ms, leaves: () => {} }, link);
-      if (!answer || answer.state !== 'running') return answer;
-      const pause = answer.retryAfterMs ?? backoffMs(backoff, asked, randomness.random());
-      if (clock.now() + pause >= ends) return answer;
-      await this.#pause(pause, 'in-progress');
-      if (await this.#halt()) return undefined;
-    }
+    const sent = (await this.halt()) ?? (await this.#send(payload));
+    return 'decision' in sent ? undefined : sent;
   }
 
   /** Waits that a record or the network asks for before the first attempt. */
@@ -129,15 +108,16 @@ export class Drive {
     const { client, settings, deadline } = this.job;
     const now = client.platform.clock.now();
     const { retryAt, spentAt } = this.record;
-    if (spentAt !== undefined && now - spentAt < SPENT_MS) this.#waitsEnd = now;
+    if (spentAt !== undefined && now - spentAt < settings.tuning.spentMs) this.#waitsEnd = now;
     if (retryAt !== undefined && retryAt > now) {
-      if (retryAt < deadline) await this.#pause(retryAt - now, 'retry-after');
+      if (retryAt < deadline) await this.pause(retryAt - now, 'retry-after');
       else this.#triesMax = 1;
     }
-    if (client.platform.connectivity.online() === false) await this.#pause(settings.limits.offlineWaitMs, 'offline');
+    if (client.platform.connectivity.online() === false) await this.pause(settings.limits.offlineWaitMs, 'offline');
   }
 
-  async #pause(ms: number, why: WaitReason): Promise<void> {
+  /** Waits where screens and logs can see it. */
+  async pause(ms: number, why: WaitReason): Promise<void> {
     const { client, stop, slot } = this.job;
     const { clock, connectivity } = client.platform;
     const until = clock.now() + ms;
@@ -148,9 +128,10 @@ export class Drive {
   }
 
   async #step(): Promise<Stopped> {
-    const halted = await this.#halt();
+    const halted = await this.halt();
     if (halted) return halted;
-    const sent = await this.#send(this.#payload);
+    const sent = await this.#send(this.payload);
+    if ('decision' in sent) return sent;
     const { reading, result, cause } = sent;
     const { clock, randomness } = this.job.client.platform;
     if (reading.kind === 'in-progress') this.#waits++;
@@ -190,7 +171,15 @@ export class Drive {
   }
 
   /** Everything that may have changed since the last attempt; asked before each one. */
-  async #halt(): Promise<Stopped | undefined> {
+  async halt(): Promise<Stopped | undefined> {
+    const stopped = this.mustStop();
+    if (stopped) return stopped;
+    if (!this.record.ambiguous) return this.#mark(this.job.client.platform.clock.now());
+    return this.#attempts > 0 ? this.#stillMine() : undefined;
+  }
+
+  /** What can be told at once; asked again right before the attempt leaves, because hooks and stores take their time. */
+  mustStop(): Stopped | undefined {
     const { client, settings, stop, namespace, deadline } = this.job;
     const now = client.platform.clock.now();
     if (stop.aborted || client.closing.signal.aborted) return this.#end('aborted');
@@ -199,12 +188,12 @@ export class Drive {
     const limits = { windowMs: settings.limits.keyWindowMs, marginMs: settings.limits.attemptMs };
     if (this.ambiguous && this.record.ambiguous && (pastWindow(this.record, limits, now) || clockWentBack(this.record, now)))
       return { decision: { do: 'stop', ending: unknown('key-expired'), ask: true } };
-    if (!this.record.ambiguous) return this.#mark(now);
-    return this.#attempts > 0 ? this.#stillMine() : undefined;
+    return undefined;
   }
 
-  /** Stops here: with nothing sent there was no effect, else nobody knows. */
+  /** Stops here: with nothing sent or a refusal in hand there was no effect, else nobody knows. */
   #end(reason: UnknownReason, cause?: unknown): Stopped {
+    if (!this.ambiguous && this.#last) return { decision: { do: 'settle', ending: rejected() }, result: this.#last };
     const ending = this.ambiguous ? unknown(reason) : unsent(reason === 'aborted' ? 'aborted' : reason === 'store' ? 'store-write' : 'unreachable');
     return { decision: { do: 'stop', ending, ask: false }, cause };
   }
@@ -231,18 +220,24 @@ export class Drive {
     return { decision: { do: 'stop', ending: unknown('busy'), ask: false }, lost: true };
   }
 
-  async #send(payload: Payload): Promise<Sent> {
+  async #send(payload: Payload): Promise<Sent | Stopped> {
     const { job } = this;
     const { client, settings, slot } = job;
     const number = this.#attempts + 1;
-    const leaves = (): void => {
+    let stopped: Stopped | undefined;
+    const leaves = (): boolean => {
+      stopped = this.mustStop();
+      if (stopped) return false;
       this.#attempts = number;
       publish(client, slot, { phase: 'sending', attempt: number, maxAttempts: settings.limits.attempts });
       emit(client, job, this.record.key, { type: 'attempt', attempt: number });
+      return true;
     };
     const ms = Math.min(settings.limits.attemptMs, job.deadline - client.platform.clock.now());
     const { key, carrier } = this.record;
     const sent = await payload.send({ job, key, carrier, number, ambiguous: this.ambiguous, resumed: this.start.resumed, ms, leaves });
+    if (stopped) return stopped;
+    this.#last = sent.result;
     if (sent.reached) this.#answered = true;
     return sent;
   }

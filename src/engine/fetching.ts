@@ -37,7 +37,7 @@ async function poll(prepared: Prepared, a: Attempting, link: string): Promise<Po
   for (const name of [...headers.keys()]) if (/^(content-|if-)/.test(name)) headers.delete(name);
   const rest = { ...prepared, url: link, method: 'GET', body: undefined, headers };
   const asked = await within(clock, settings.limits.attemptMs, Promise.resolve(settings.headers?.({ attempt: a.number, resumed: a.resumed })), () => new Error('the headers hook did not answer in time')).catch(() => undefined);
-  const left = await attempt(client, rest, { header: '', key: a.key, headers: asked, ms: a.ms, stop, bodyBytes: settings.limits.bodyBytes, leaves: () => {} });
+  const left = await attempt(client, rest, { header: '', key: a.key, headers: asked, ms: a.ms, stop, bodyBytes: settings.limits.bodyBytes, leaves: () => a.leaves() });
   if (left.end !== 'answer') return { state: 'running' };
   const { answered } = left;
   return { state: readPoll(answerOf(answered), settings.dialect), result: resultOf(answered), retryAfterMs: retryAfterMs((name) => answered.response.headers.get(name), clock.now()) };

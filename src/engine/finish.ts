@@ -3,12 +3,12 @@ import { type Ending, fresh, rejected, replayed, type UnknownReason, unknown } f
 import { type OnceRecord, type StoredAnswer, seal } from '../core/record.js';
 import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
 import { OnceError, type OnceErrorCode } from '../errors.js';
-import { ANSWERS_MAX } from '../options.js';
 import type { Job } from './client.js';
 import type { Drive, Stopped } from './drive.js';
 import type { Ended } from './flight.js';
 import { resultOf } from './fetching.js';
 import type { Result } from './payload.js';
+import { askAfter } from './poll.js';
 import { keepRecent } from './registry.js';
 import { commit } from './storing.js';
 
@@ -36,7 +36,7 @@ function answerToStore({ settings, client }: Job, result: Result | undefined): S
 export function remember({ client, slot, settings }: Job, key: string, result: Result): void {
   const { answers } = client.registry;
   if (settings.keep.response === false || !result.lasting) return;
-  keepRecent(answers, `${slot}\n${key}`, result, ANSWERS_MAX);
+  keepRecent(answers, `${slot}\n${key}`, result, settings.tuning.answersMax);
 }
 
 const CODES: Readonly<Partial<Record<UnknownReason, OnceErrorCode>>> = {
@@ -102,6 +102,8 @@ async function halt(drive: Drive, { decision, result, cause, lost }: Stopped): P
   const { job, record } = drive;
   const { ending } = decision;
   if (ending.type === 'unsent') {
+    // What another call put there is not this one's to remove.
+    if (ending.reason === 'aborted' && !drive.start.inserted) return tell(drive, unknown('aborted'), undefined);
     const gone = await commit(job, record, () => null);
     return gone ? tell(drive, ending, undefined, 'ERR_ONCE_UNSENT', { cause }) : tell(drive, unknown('store'), undefined, undefined, { cause });
   }
@@ -119,15 +121,8 @@ async function halt(drive: Drive, { decision, result, cause, lost }: Stopped): P
   return tell(drive, ending, result, code, { cause, ...(/^(mismatch|bytes)$/.test(ending.reason) ? { says: MISMATCHED } : {}) });
 }
 
-/** The work of a 202 goes on behind its link, which is stored, so that nobody has to send it again. */
 async function poll(drive: Drive, accepted: Result | undefined): Promise<Finished> {
-  const { job } = drive;
-  const link = drive.record.link ?? (accepted?.response && drive.link(accepted.response));
-  if (link !== undefined && drive.record.link === undefined) {
-    const next = seal({ ...drive.record, link, touchedAt: job.client.platform.clock.now() });
-    if (await commit(job, drive.record, () => next)) drive.record = next;
-  }
-  const end = link === undefined ? undefined : await drive.poll(link);
+  const end = await askAfter(drive, accepted);
   if (end?.state === 'done') return settle(drive, fresh(true, false), end.result);
   if (end?.state === 'failed') return settle(drive, rejected(), end.result, { sticky: true });
   return halt(drive, { decision: { do: 'stop', ending: unknown('in-progress'), ask: true, spent: true }, result: accepted });

@@ -1,6 +1,6 @@
 /** One operation by its name: every verb that needs no request of its own. */
 import type { OperationName } from '../core/name.js';
-import { callSettings, type RunOptions } from '../options.js';
+import type { RunOptions } from '../option-types.js';
 import type { Attempt } from './running.js';
 import type { Client, Place } from './client.js';
 import { live, type OperationState } from './observe.js';
@@ -74,7 +74,7 @@ export class Handle implements Operation {
 
   async resume({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<Response> {
     const place = placeOf(this.#client, this.name);
-    const settings = callSettings(this.#client.settings, this.name) ?? this.#client.settings;
+    const settings = { ...this.#client.settings, operation: this.name };
     return operate({ client: this.#client, settings, place, read: NOTHING_TO_READ, signal, request: undefined }) as Promise<Response>;
   }
 

@@ -2,7 +2,7 @@
 import { decodeName, type OperationName } from '../core/name.js';
 import type { Ending, Outcome } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
-import type { Json } from '../options.js';
+import type { Json } from '../option-types.js';
 import type { Client, Place } from './client.js';
 import type { Registry } from './registry.js';
 

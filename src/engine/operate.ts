@@ -1,6 +1,5 @@
 /** One call: joins what is under way, or claims the name and drives it. */
 import { type Outcome, unknown, unsent } from '../core/outcome.js';
-import { readRecord } from '../core/record.js';
 import { isOnceError, OnceError } from '../errors.js';
 import type { Settings } from '../options.js';
 import { busyError, noFacts, storeError } from './claim.js';
@@ -12,7 +11,7 @@ import type { Payload } from './payload.js';
 import { idsOf } from './place.js';
 import { BodyTrouble, type Draft, fingerprint, prepare } from './prepared.js';
 import { conclude, underLock } from './round.js';
-import { readStored } from './storing.js';
+import { nothingSent } from './storing.js';
 import { wait, within } from './wait.js';
 
 /** What a call brings, read. */
@@ -107,9 +106,7 @@ async function fly({ client, settings, place, held }: Call, flight: Flight, read
 async function bodyError(client: Client, place: Place, cause: BodyTrouble): Promise<unknown> {
   const job = { client, ...place };
   try {
-    const stored = await readStored(client, place.slot, (await idsOf(client, place)).id);
-    const record = stored === undefined ? undefined : readRecord(stored);
-    const clean = stored === undefined || (record !== undefined && !(record.state === 'pending' && (record.ambiguous || !record.random)));
+    const clean = await nothingSent(client, place.slot, (await idsOf(client, place)).id);
     const outcome = clean ? { ...noFacts(job, 'no'), ...unsent('unreplayable-body') } : { ...noFacts(job, 'maybe'), ...unknown('record') };
     return new OnceError('ERR_ONCE_BODY', outcome, { cause, says: cause.message.replace('once: ', '') });
   } catch (error) {

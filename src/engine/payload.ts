@@ -27,8 +27,8 @@ export interface Attempting {
   readonly ambiguous: boolean;
   readonly resumed: boolean;
   readonly ms: number;
-  /** Called right before the transport or the effect is. */
-  leaves(): void;
+  /** Asked right before the transport or the effect is called; `false`: it must not be. */
+  leaves(): boolean;
 }
 
 /** What an attempt left, read. */

@@ -3,7 +3,6 @@ import { decodeName, type OperationName } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
 import { type OnceRecord, readRecord, seal } from '../core/record.js';
 import { isOnceError } from '../errors.js';
-import { RESUME_CONCURRENCY } from '../options.js';
 import type { Client, Place } from './client.js';
 import { abortReason } from './flight.js';
 import { diagnose } from './observe.js';
@@ -21,7 +20,7 @@ export interface Resumed {
 
 /** A few at a time, in the order in which they end. */
 export async function* resumeAll(client: Client, namespace: string, options: { prefix?: OperationName | undefined; concurrency?: number | undefined; signal?: AbortSignal | undefined }): AsyncGenerator<Resumed> {
-  const { prefix, concurrency = RESUME_CONCURRENCY, signal } = options;
+  const { prefix, concurrency = client.settings.tuning.resumeConcurrency, signal } = options;
   if (!(concurrency >= 1)) throw new RangeError(`once: concurrency must be at least 1, got ${concurrency}`);
   const running = new Set<Promise<Resumed | undefined>>();
   const next = async (): Promise<Resumed | undefined> => {

@@ -1,6 +1,6 @@
 /** From the claim to the end: begin, drive, finish; again when a key was used up without an effect. */
 import type { Begun } from '../core/begin.js';
-import { type Ending, type Outcome, rejected, replayed, type UnknownReason, unknown } from '../core/outcome.js';
+import { type Ending, type Outcome, rejected, replayed, type UnknownReason, unknown, unsent } from '../core/outcome.js';
 import type { OnceRecord } from '../core/record.js';
 import { NOT_SENT } from '../core/verdict.js';
 import { OnceError, type OnceErrorCode } from '../errors.js';
@@ -13,7 +13,7 @@ import type { Ended } from './flight.js';
 import { calmDown, emit, pendingOf, publish, rememberedOutcome } from './observe.js';
 import type { Payload, Result } from './payload.js';
 import { keepRecent } from './registry.js';
-import { storedIn, storeOf } from './storing.js';
+import { nothingSent, storedIn, storeOf } from './storing.js';
 import { sweepNowAndThen } from './sweep.js';
 
 /** Keys used up in one call before it stops going on. */
@@ -22,6 +22,7 @@ const ROUNDS_MAX = 3;
 export async function underLock(job: Job, held: (() => void) | undefined): Promise<Ended> {
   const { release, waited } = held ? { release: held, waited: undefined } : await takeLock(job);
   try {
+    if (job.stop.aborted || job.client.closing.signal.aborted) return await leftBefore(job);
     for (let round = 1; ; round++) {
       const finished = await oneRound(job, round === 1 ? waited : undefined);
       if (finished !== 'anew') return finished;
@@ -30,6 +31,12 @@ export async function underLock(job: Job, held: (() => void) | undefined): Promi
   } finally {
     release();
   }
+}
+
+/** Nobody waits any more, and nothing was begun: the record is left to whoever drives it. */
+async function leftBefore(job: Job): Promise<Ended> {
+  const clean = await nothingSent(job.client, job.slot, job.id).catch(() => false);
+  return clean ? failed({ ...noFacts(job, 'no'), ...unsent('aborted') }, 'ERR_ONCE_UNSENT') : failed({ ...noFacts(job, 'maybe'), ...unknown('aborted') }, 'ERR_ONCE_UNKNOWN');
 }
 
 const failed = (outcome: Outcome, code: OnceErrorCode, says?: string, record?: OnceRecord): Ended => ({

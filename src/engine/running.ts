@@ -1,8 +1,8 @@
 /** A payload that is a function: a provider's SDK, a message handler. */
 import { v5 } from 'uuid';
 import type { StoredAnswer } from '../core/record.js';
-import { HOOKED, NO_ANSWER, NOT_A_VERDICT, type Verdict } from '../core/verdict.js';
-import type { RunEnd } from '../options.js';
+import { HOOKED, NO_ANSWER, NOT_A_VERDICT, NOT_SENT, type Verdict } from '../core/verdict.js';
+import type { RunEnd } from '../option-types.js';
 import type { Attempting, Payload, Result, Sent } from './payload.js';
 import { wait } from './wait.js';
 
@@ -39,10 +39,10 @@ function atRest(value: unknown): StoredAnswer | undefined {
 }
 
 async function run(effect: (attempt: Attempt) => unknown, verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined, a: Attempting): Promise<Sent> {
+  if (!a.leaves()) return { reading: NOT_SENT, reached: false };
   const { clock } = a.job.client.platform;
   const controller = new AbortController();
   const over = new AbortController();
-  a.leaves();
   const limit = wait(clock, a.ms, [a.job.stop, over.signal]).then((): undefined => {
     if (!over.signal.aborted) controller.abort();
   });

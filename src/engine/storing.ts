@@ -1,6 +1,5 @@
 /** Reads and writes of one operation's record, each within its time. */
 import { readRecord, type OnceRecord } from '../core/record.js';
-import { STORE_TIMEOUT_MS } from '../options.js';
 import type { Changed, Durability, Store } from '../ports.js';
 import type { Client, Job } from './client.js';
 import { diagnose } from './observe.js';
@@ -11,7 +10,10 @@ export const storeOf = (client: Client, slot: string): Store => client.registry.
 
 export const storedIn = (store: Store): 'disk' | 'session' | 'memory' => (store.survives === 'context' ? 'memory' : 'disk');
 
-export const timed = <T>(client: Client, work: Promise<T>): Promise<T> => within(client.platform.clock, STORE_TIMEOUT_MS, work, () => new Error(`the store did not answer within ${STORE_TIMEOUT_MS} ms`));
+export function timed<T>({ platform, settings }: Client, work: Promise<T>): Promise<T> {
+  const ms = settings.tuning.storeTimeoutMs;
+  return within(platform.clock, ms, work, () => new Error(`the store did not answer within ${ms} ms`));
+}
 
 export const readStored = (client: Client, slot: string, id: string): Promise<unknown> => timed(client, storeOf(client, slot).read(id));
 
@@ -34,4 +36,11 @@ export async function commit(job: Pick<Job, 'client' | 'slot' | 'id' | 'name' | 
     diagnose(client, job, known.key, 'store-write', `what became of the operation could not be stored: ${String(error)}`);
     return false;
   }
+}
+
+/** A look by a call that never began: true when nothing that may have been sent is stored. Rejects when it can't tell. */
+export async function nothingSent(client: Client, slot: string, id: string): Promise<boolean> {
+  const stored = await readStored(client, slot, id);
+  const record = stored === undefined ? undefined : readRecord(stored);
+  return stored === undefined || (record !== undefined && !(record.state === 'pending' && (record.ambiguous || !record.random)));
 }

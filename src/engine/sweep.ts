@@ -1,21 +1,20 @@
 /** Removes what nobody needs any more: bounded, in the background, never on the path of a call. */
 import { readRecord } from '../core/record.js';
 import { decodeName } from '../core/name.js';
-import { SWEEP_EVERY } from '../options.js';
 import type { Client } from './client.js';
 import { diagnose } from './observe.js';
 import { timed } from './storing.js';
 
-/** Sweeps after the first settle of this client and then after every {@link SWEEP_EVERY}. */
+/** Sweeps after the first settle of this client and then after every `sweepEvery`. */
 export function sweepNowAndThen(client: Client): void {
-  if (client.settles++ % SWEEP_EVERY === 0) void sweep(client).catch(() => {
+  if (client.settles++ % client.settings.tuning.sweepEvery === 0) void sweep(client).catch(() => {
     // Nothing depends on it; the next one tries again.
   });
 }
 
 async function sweep(client: Client): Promise<void> {
   const before = client.platform.clock.now();
-  const { records } = await timed(client, client.store.scan({ before, limit: SWEEP_EVERY * 2 }));
+  const { records } = await timed(client, client.store.scan({ before, limit: client.settings.tuning.sweepEvery * 2 }));
   for (const stored of records) {
     const seen = readRecord(stored);
     // A damaged record is kept: an operation may be in it.

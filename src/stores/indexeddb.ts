@@ -58,22 +58,25 @@ export function indexedDbStore({ name = 'oncefetch', openTimeoutMs = OPEN_MS_MAX
     };
 
   // What every commit outlives is the process; a strict one outlives the machine's crash too.
-  return storeOf({ kind: 'indexeddb', scope, survives: 'process', shared: 'origin', atomic: true }, {
-    here: () => globalThis.indexedDB,
-    available: open,
-    update(id, next, durability) {
-      let written: Next;
-      return transact(durability, () => written !== undefined)('readwrite', (records) =>
-        updateIn(records, id, (current) => {
-          written = next(current);
-          return written;
-        }),
-      );
+  return storeOf(
+    { kind: 'indexeddb', scope, survives: 'process', shared: 'origin', atomic: true },
+    {
+      here: () => globalThis.indexedDB,
+      available: open,
+      update(id, next, durability) {
+        let written: Next;
+        return transact(durability, () => written !== undefined)('readwrite', (records) =>
+          updateIn(records, id, (current) => {
+            written = next(current);
+            return written;
+          }),
+        );
+      },
+      read: (id) => get(id, transact('relaxed')),
+      scan: (query) => transact('relaxed')('readonly', (records) => scanIn(records, query)),
+      close: () => drop(),
     },
-    read: (id) => get(id, transact('relaxed')),
-    scan: (query) => transact('relaxed')('readonly', (records) => scanIn(records, query)),
-    close: () => drop(),
-  });
+  );
 }
 
 /** Resolves when the transaction is committed, not when the put succeeded, which can still fail to be. */

@@ -26,23 +26,26 @@ export function localStorageStore({ prefix = 'oncefetch' }: LocalStorageStoreOpt
   const turns = locks && turnsOf(locks, scope);
   const read = (id: string) => parsed(localStorage.getItem(keyOf(id)));
 
-  return storeOf({ kind: 'localstorage', scope, survives: 'context', shared: 'origin', atomic: !!locks }, {
-    // The getter itself throws where the page may not store.
-    here: () => globalThis.localStorage,
-    update(id, next) {
-      const work = () => {
-        const value = next(read(id));
-        if (value) localStorage.setItem(keyOf(id), JSON.stringify(value));
-        else if (value === null) localStorage.removeItem(keyOf(id));
-      };
-      return turns ? turns(work) : work();
+  return storeOf(
+    { kind: 'localstorage', scope, survives: 'context', shared: 'origin', atomic: !!locks },
+    {
+      // The getter itself throws where the page may not store.
+      here: () => globalThis.localStorage,
+      update(id, next) {
+        const work = () => {
+          const value = next(read(id));
+          if (value) localStorage.setItem(keyOf(id), JSON.stringify(value));
+          else if (value === null) localStorage.removeItem(keyOf(id));
+        };
+        return turns ? turns(work) : work();
+      },
+      read,
+      scan(query) {
+        const keys = Object.keys(localStorage).filter((key) => key.startsWith(keyOf('')));
+        return pageOf(keys.map((key) => parsed(localStorage.getItem(key))).filter(isStored), query);
+      },
     },
-    read,
-    scan(query) {
-      const keys = Object.keys(localStorage).filter((key) => key.startsWith(keyOf('')));
-      return pageOf(keys.map((key) => parsed(localStorage.getItem(key))).filter(isStored), query);
-    },
-  });
+  );
 }
 
 /** Text that is not JSON is handed on as it is: the engine calls it damaged, and nobody writes over it. */

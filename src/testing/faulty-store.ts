@@ -101,7 +101,8 @@ export class StoreFaults {
 
 function checked(fault: StoreFaultName | StoreTrouble): StoreTrouble {
   const given = typeof fault === 'string' ? { name: fault } : fault;
-  if (!Object.hasOwn(BEFALLS, given.name)) throw new TypeError(`faults: unknown fault ${JSON.stringify(given.name)}, expected one of ${storeFaultNames.join(', ')}`);
+  if (!Object.hasOwn(BEFALLS, given.name))
+    throw new TypeError(`faults: unknown fault ${JSON.stringify(given.name)}, expected one of ${storeFaultNames.join(', ')}`);
   return given;
 }
 

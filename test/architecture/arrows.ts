@@ -2,7 +2,7 @@
 import ts from 'typescript';
 import { type Finding, finding, type Import, type Sources } from './sources.js';
 
-const JOINED = ['core', 'dialects', 'engine', 'errors', 'options', 'platform', 'ports', 'stores'];
+const JOINED = ['core', 'dialects', 'engine', 'errors', 'option-types', 'options', 'platform', 'ports', 'stores'];
 
 /** A layer is a folder of `src`, or a file there; `face` is `src/entries/index.ts`. Each may also import itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -15,13 +15,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   platform: ['core', 'errors', 'ports'],
   testing: ['core', 'errors', 'ports', 'stores'],
   integrations: ['face'],
-  options: JOINED,
-  once: JOINED,
+  // What options are, how they are checked, and what stands in where none is given.
+  'option-types': ['core', 'ports'],
+  check: ['core'],
+  options: ['check', 'core', 'dialects', 'option-types', 'ports'],
+  'default-store': ['ports', 'stores'],
+  once: ['default-store', ...JOINED],
   entries: ['face', 'once', 'integrations', 'testing', ...JOINED],
 };
 
 /** The engine is handed its settings; their type is written where their defaults are. */
-const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = { engine: ['options'] };
+const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = { engine: ['options', 'option-types'] };
 
 const layerOf = (path: string): string => path.replace(/^src\//, '').replace(/\/.*|\.tsx?$/, '');
 

@@ -1,8 +1,8 @@
 /** A tab, a worker or a process: a realm of its own, which can freeze, thaw and die at any await. */
 import { hash } from 'node:crypto';
-import { createOn, type Once, outcomeOf } from '../../src/once.js';
 import type { Outcome } from '../../src/core/outcome.js';
 import type { OnceRecord } from '../../src/core/record.js';
+import { createOn, type Once, outcomeOf } from '../../src/once.js';
 import type { OnceOptions } from '../../src/options.js';
 import type { Platform } from '../../src/ports.js';
 import type { MemoryMedium } from '../../src/stores/memory.js';
@@ -104,7 +104,12 @@ export class Context {
         if (fate === 'dies-after') return this.kill();
         this.later(random.int(0, 2), tell);
       };
-      this.later(random.int(0, 1), () => start((value) => settle(() => resolve(value)), (reason) => settle(() => reject(reason))));
+      this.later(random.int(0, 1), () =>
+        start(
+          (value) => settle(() => resolve(value)),
+          (reason) => settle(() => reject(reason)),
+        ),
+      );
     });
   }
 
@@ -173,7 +178,8 @@ export class Context {
       transport: () => ({
         send: (url, init) => world.network.send(this, url, init),
         // As on each platform: a page can't tell, and Node only of a request that follows no redirect.
-        neverSent: (error, init) => kind === 'process' && init.redirect === 'manual' && (error as { cause?: { code?: string } })?.cause?.code === 'ECONNREFUSED',
+        neverSent: (error, init) =>
+          kind === 'process' && init.redirect === 'manual' && (error as { cause?: { code?: string } })?.cause?.code === 'ECONNREFUSED',
       }),
       resolve: (url) => ({ url, origin: 'https://shop.example' }),
       report: (error) => world.reported(this, error),

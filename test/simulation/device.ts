@@ -82,7 +82,10 @@ export class LockManager {
           const leave = (): void => {
             const queue = this.#waiting.get(name) ?? [];
             if (!queue.includes(waiter)) return;
-            this.#waiting.set(name, queue.filter((one) => one !== waiter));
+            this.#waiting.set(
+              name,
+              queue.filter((one) => one !== waiter),
+            );
             reject(signal?.reason);
           };
           if (signal?.aborted) leave();
@@ -92,7 +95,11 @@ export class LockManager {
   }
 
   free(context: Context): void {
-    for (const [name, queue] of this.#waiting) this.#waiting.set(name, queue.filter((one) => one.context !== context));
+    for (const [name, queue] of this.#waiting)
+      this.#waiting.set(
+        name,
+        queue.filter((one) => one.context !== context),
+      );
     for (const [name, holder] of [...this.#held]) if (holder.context === context) this.#release(name, holder);
   }
 

@@ -10,8 +10,10 @@ export interface Call {
   readonly context: string;
   readonly payload: number;
   readonly begunAt: number;
-  /** True time by which it has to return. */
-  readonly dueAt: number;
+  /** How long it may take by its own limits, ms. */
+  readonly limitMs: number;
+  /** How far its device's clock had ever been set back by then, ms. */
+  readonly setBackMs: number;
   readonly repeat: 'never' | 'if-changed' | 'always';
   told: Told | undefined;
   /** Its context died, so that nobody waits for it any more. */
@@ -38,9 +40,12 @@ export interface Send {
   readonly context: string;
   readonly payload: number;
   readonly at: number;
-  /** By its own rules the driver could know that the server may have forgotten the key. */
-  readonly knewPastWindow: boolean;
-  copies: number;
+  /** What its device took for the time. */
+  readonly wall: number;
+  /** The server may have forgotten the key already, whatever the device's clock says. */
+  readonly lateByTrueTime: boolean;
+  /** Put on the wire by this one call. */
+  readonly copies: number;
   /** How the copy was answered whose answer the client got. */
   answeredBy: Layer | undefined;
 }
@@ -72,8 +77,18 @@ export interface KeyFacts {
   durable: boolean;
   /** It was only ever in the memory of one context. */
   memoryOnly: boolean;
+  wasInMemory: boolean;
+  /** `pending()` showed it when everything had come to rest. */
+  listed: boolean;
   end: KeyEnd | undefined;
   endedAt: number;
+  /** As stored: when the server may forget it, and the last stamp; by the clocks of the devices that wrote them. */
+  windowEndsAt: number;
+  touchedAt: number;
+  /** Power was lost and took the end of this key with it. */
+  revived: boolean;
+  /** The app said what became of it. */
+  byHand: boolean;
   readonly sends: Send[];
   readonly effects: Effect[];
   /** Somebody was told that it had no effect and never will. */
@@ -92,13 +107,19 @@ export interface OpFacts {
   epoch: number;
   readonly keys: Map<string, KeyFacts>;
   readonly calls: Call[];
+  /** Calls of the transport so far. */
+  sends: number;
   readonly payloads: number[];
   /** The app asked to forget an operation that may have had its effect. */
   forgetsAnyway: number;
+  /** What is stored is no record any more. */
+  damaged: boolean;
   /** Cases that section 9 counts apart and that this operation met, with the epoch. */
   readonly apart: Set<string>;
-  /** Somebody learned of the effect or of its absence, in this epoch. */
+  /** The latest epoch in which somebody learned of the effect or of its absence. */
   reportedIn: number;
+  /** What its last call in calm was told, if it did not settle. */
+  unsettled: string | undefined;
 }
 
 export interface Commit {
@@ -152,6 +173,10 @@ export interface Ledger {
   readonly now: () => number;
   readonly ops: Map<string, OpFacts>;
   readonly honours: boolean;
+  /** The clients were told that memory is not enough. */
+  readonly required: boolean;
+  /** True time by which a call has to return. */
+  dueAt(call: Call): number;
   violate(checker: string, op: OpFacts | undefined, says: string): void;
   apart(kind: Apart, op: OpFacts): void;
 }

@@ -67,7 +67,17 @@ export interface FaultRates {
   hookHangs?: number;
 }
 
-export type FaultName = Exclude<keyof FaultRates, `${string}Ms${string}`> | 'offline' | 'clockJump' | 'evicted' | 'full' | 'powerLoss' | 'serverRestart' | 'logOut' | 'restart' | 'abort';
+export type FaultName =
+  | Exclude<keyof FaultRates, `${string}Ms${string}`>
+  | 'offline'
+  | 'clockJump'
+  | 'evicted'
+  | 'full'
+  | 'powerLoss'
+  | 'serverRestart'
+  | 'logOut'
+  | 'restart'
+  | 'abort';
 
 export class Faults {
   rates: FaultRates;

@@ -57,7 +57,13 @@ export class Random {
   }
 
   uuid(): string {
-    const hex = [0, 1, 2, 3].map(() => Math.floor(this.#next() * 2 ** 32).toString(16).padStart(8, '0')).join('');
+    const hex = [0, 1, 2, 3]
+      .map(() =>
+        Math.floor(this.#next() * 2 ** 32)
+          .toString(16)
+          .padStart(8, '0'),
+      )
+      .join('');
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
   }
 }

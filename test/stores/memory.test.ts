@@ -1,10 +1,11 @@
 /** The memory store against the contract, and what is its own. */
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { defaultMemoryStore, type MemoryMedium, memoryMedium, memoryStore } from '../../src/stores/memory.js';
+import { put, record } from '../../src/testing/contract/bench.js';
 import { storeContract } from '../../src/testing/store-contract.js';
 
 const media = new Map<string, MemoryMedium>();
-const mediumOf = (name: string): MemoryMedium => media.get(name) ?? media.set(name, memoryMedium()).get(name) as MemoryMedium;
+const mediumOf = (name: string): MemoryMedium => media.get(name) ?? (media.set(name, memoryMedium()).get(name) as MemoryMedium);
 
 const report = storeContract({
   name: 'memory',
@@ -14,3 +15,72 @@ const report = storeContract({
 });
 
 afterAll(() => expect(report.left.map(({ because }) => because)).toEqual(['no `work` was given']));
+
+const query = { ns: 'ns', state: 'pending', limit: 9 } as const;
+
+test('stores of one medium share their records, others do not, and their scopes say so', async () => {
+  const medium = memoryMedium();
+  const [a, b, other] = [memoryStore({ medium }), memoryStore({ medium }), memoryStore()];
+  await put(a, record('x'));
+  expect(await b.read('x')).toEqual(record('x'));
+  expect(await other.read('x')).toBeUndefined();
+  expect(a.scope).toBe(b.scope);
+  expect(a.scope).not.toBe(other.scope);
+});
+
+test('there is one default memory in a realm, whichever copy of the package asks for it', async () => {
+  vi.resetModules();
+  const copy = await import('../../src/stores/memory.js');
+  expect(copy.defaultMemoryStore).not.toBe(defaultMemoryStore);
+  const [mine, theirs] = [defaultMemoryStore(), copy.defaultMemoryStore()];
+  await put(mine, record('shared'));
+  expect(await theirs.read('shared')).toEqual(record('shared'));
+  expect(theirs.scope).toBe(mine.scope);
+});
+
+test('closing one client of the default memory leaves it to the others', async () => {
+  const [mine, theirs] = [defaultMemoryStore(), defaultMemoryStore()];
+  await put(mine, record('kept'));
+  await mine.close();
+  await expect(mine.read('kept')).rejects.toMatchObject({ name: 'StoreFault', reason: 'closed' });
+  expect(await theirs.read('kept')).toEqual(record('kept'));
+});
+
+test('an update gets the time of the store that it goes through', async () => {
+  const store = memoryStore({ now: () => 42 });
+  expect(await store.update('a', (_, now) => ({ value: now }))).toBe(42);
+});
+
+test('an update has taken effect when its call returns, so that a fallback cannot be overtaken', () => {
+  const medium = memoryMedium();
+  void put(memoryStore({ medium }), record('a'));
+  expect(medium.get('a')).toEqual(record('a'));
+});
+
+test('what is stored is frozen to its depth, and bytes are a copy', async () => {
+  const store = memoryStore();
+  const bytes = new Uint8Array([1, 2]);
+  await put(store, record('a', { nested: { list: [1] }, bytes }));
+  bytes[0] = 9;
+  const stored = (await store.read('a')) as { nested: { list: unknown[] }; bytes: Uint8Array };
+  expect(() => stored.nested.list.push(2)).toThrow(TypeError);
+  expect(stored.bytes).toEqual(new Uint8Array([1, 2]));
+});
+
+test('a sweep finds the oldest first over spans of any length', async () => {
+  const store = memoryStore();
+  const times = [5, 600_000, 599_999, 7_200_000_000, -1, 0, 1_800_000_000_000, 600_001];
+  for (const forgetAt of times) await put(store, record(`t${forgetAt}`, { forgetAt }));
+  const swept = (await store.scan({ before: 2_000_000_000_000, limit: 99 })).records.map((one) => (one as { forgetAt: number }).forgetAt);
+  expect(swept).toEqual([...times].sort((a, b) => a - b));
+  expect((await store.scan({ before: 600_000, limit: 99 })).records).toHaveLength(4);
+});
+
+test('records that were removed leave nothing behind', async () => {
+  const medium = memoryMedium();
+  const store = memoryStore({ medium });
+  for (let n = 0; n < 100; n++) await put(store, record(`r${n}`, { ns: `ns${n}`, forgetAt: n * 1_000_000 }));
+  for (let n = 0; n < 100; n++) await store.update(`r${n}`, () => ({ next: null, value: undefined }));
+  expect(await store.scan(query)).toEqual({ records: [] });
+  expect(await store.scan({ before: Number.POSITIVE_INFINITY, limit: 9 })).toEqual({ records: [] });
+});

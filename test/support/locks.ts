@@ -17,7 +17,11 @@ export class LockTable {
     return [...this.#held.keys()];
   }
 
-  acquire(owner: object, name: string, { wait, signal }: { readonly wait: boolean; readonly signal?: AbortSignal | undefined }): Promise<(() => void) | undefined> {
+  acquire(
+    owner: object,
+    name: string,
+    { wait, signal }: { readonly wait: boolean; readonly signal?: AbortSignal | undefined },
+  ): Promise<(() => void) | undefined> {
     if (!this.#held.has(name)) return Promise.resolve(this.#take(owner, name));
     if (!wait) return Promise.resolve(undefined);
     return new Promise((resolve, reject) => {

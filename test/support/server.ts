@@ -102,7 +102,10 @@ const untilAborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(new DOMException('This operation was aborted', 'AbortError'))));
 
 /** No answer, ever; only an abort ends it. */
-export const hangs = (): Entry => ({ signal }) => untilAborted(signal);
+export const hangs =
+  (): Entry =>
+  ({ signal }) =>
+    untilAborted(signal);
 
 /** As {@link hangs}, in a runtime whose transport does not hear of aborts. */
 export const deaf = (): Entry => () => new Promise(() => {});

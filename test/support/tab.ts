@@ -8,7 +8,7 @@ import { createOn, type Once } from '../../src/once.js';
 import type { OnceOptions } from '../../src/options.js';
 import { resolveUrl } from '../../src/platform/shared.js';
 import type { Clock, Durability, Platform, Store, Stored } from '../../src/ports.js';
-import { memoryStore } from '../../src/stores/memory.js';
+import { type MemoryMedium, memoryMedium, memoryStore } from '../../src/stores/memory.js';
 import { faultyStore, StoreFaults } from '../../src/testing/faulty-store.js';
 import { NeverConnected } from './server.js';
 import type { World } from './world.js';
@@ -41,6 +41,9 @@ export class Tab {
   skewMs = 0;
   readonly #options: TabOptions;
   readonly #realm = new Map<symbol, unknown>();
+  /** Records that could only be kept in memory. */
+  readonly degraded = new Map<string, unknown>();
+  readonly #memory = noting(memoryMedium('memory'), this.degraded);
   readonly #wakers = new Set<() => void>();
   readonly #number = ++tabs;
   #uuids = 0;
@@ -52,15 +55,19 @@ export class Tab {
     this.world = world;
     this.name = options.name ?? `tab ${this.#number}`;
     this.#options = options;
+    this.#realm.set(REALM[1], this.#memory);
     this.store = this.#storage(options.claims);
     this.platform = this.#platform();
   }
 
   /** A client in this tab. */
   once(options: OnceOptions = {}): Once {
-    const once = this.in(() => createOn(this.platform, options));
+    const once = this.in(() => createOn(this.platform, { store: this.store, ...options }));
     return { ...once, extend: (more) => this.in(() => once.extend(more)) };
   }
+
+  /** The tab's own fetch, for calls that oncefetch has nothing to do with. */
+  readonly fetch: typeof globalThis.fetch = (input, init = {}) => this.#send(typeof input === 'object' && 'url' in input ? input.url : String(input), init);
 
   /** What `outcomeOf` says in this tab. */
   outcomeOf(of: unknown): Outcome | undefined {
@@ -189,11 +196,10 @@ export class Tab {
         send: (url, init) => (fetch ? fetch(url, init) : this.#send(url, init)),
         neverSent: (error) => error instanceof NeverConnected,
       }),
-      resolve: (url) => resolveUrl(url, this.#options.server ? undefined : 'https://shop.example/checkout'),
+      resolve: (url, base) => resolveUrl(url, base ?? (this.#options.server ? undefined : 'https://shop.example/checkout')),
       origin: 'https://shop.example',
       report: (error) => void this.reported.push(error),
       server: this.#options.server ?? false,
-      store: () => this.store,
     };
   }
 
@@ -210,16 +216,19 @@ export class Tab {
       signal: init.signal ?? new AbortController().signal,
     };
     return this.#cross(() => {
-      this.world.arrives(arrival, this.#fallback());
+      this.world.arrives(arrival, [...this.degraded.values()]);
       return this.world.server.receive(arrival);
     });
   }
-
-  /** Records that could only be kept in memory. */
-  #fallback(): { get(id: string): unknown } | undefined {
-    return this.#realm.get(REALM[1]) as { get(id: string): unknown } | undefined;
-  }
 }
+
+const noting = (medium: MemoryMedium, seen: Map<string, unknown>): MemoryMedium => ({
+  ...medium,
+  set(id, value) {
+    medium.set(id, value);
+    seen.set(id, value);
+  },
+});
 
 /** One write that a tab made. */
 export interface Write {

@@ -2,11 +2,10 @@
  * Everything outside of oncefetch, scripted: time, storage, locks and a server, shared by any number of tabs. Nothing is
  * random, nothing waits for real time. When a test ends, what DESIGN section 9 promises is checked of all that happened.
  */
-import { createHash } from 'node:crypto';
 import { expect, onTestFinished } from 'vitest';
-import type { OnceErrorCode, OperationOptions, Outcome } from '../../src/entries/index.js';
-import type { OnceRecord } from '../../src/core/record.js';
 import { encodeName, type OperationName } from '../../src/core/name.js';
+import type { OnceRecord } from '../../src/core/record.js';
+import type { OnceErrorCode, OperationOptions, Outcome } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { memoryMedium } from '../../src/stores/memory.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
@@ -127,18 +126,19 @@ export class World {
     return outcome?.key ?? '';
   }
 
-  /** The record under this name. */
-  record(name: OperationName = NAME, namespace = ''): OnceRecord | undefined {
-    return this.medium.get(this.idOf(name, namespace)) as OnceRecord | undefined;
+  /** The record under this name; `ns` where several namespaces have one. */
+  record(name: OperationName = NAME, ns?: string): OnceRecord | undefined {
+    const label = encodeName(name);
+    const found = (this.records as OnceRecord[]).filter((record) => record.label === label && (ns === undefined || record.ns === ns));
+    if (found.length > 1) throw new Error(`${found.length} records are named ${label}`);
+    return found[0];
   }
 
-  /** Puts a record in place, or something that is none. */
-  put(value: unknown, name: OperationName = NAME, namespace = ''): void {
-    this.medium.set(this.idOf(name, namespace), value);
-  }
-
-  idOf(name: OperationName, namespace: string): string {
-    return createHash('sha256').update(JSON.stringify([namespace, encodeName(name)])).digest('hex').slice(0, 32);
+  /** Replaces the record under this name by anything at all. */
+  damage(change: (record: OnceRecord) => unknown, name: OperationName = NAME): void {
+    const record = this.record(name);
+    if (!record) throw new Error('there is no record to damage');
+    this.medium.set(record.id, change(record));
   }
 
   /** Every record that any tab ever wrote, as it is now. */
@@ -147,18 +147,20 @@ export class World {
   }
 
   /** DESIGN section 9, 2: no attempt leaves before its record is stored. */
-  arrives(arrival: Arrival, fallback: { get(id: string): unknown } | undefined): void {
+  arrives(arrival: Arrival, degraded: readonly unknown[]): void {
     if (arrival.key === null) return;
-    const ids = new Set(this.writes.map(({ id }) => id));
-    const stored = [...ids].flatMap((id) => [this.medium.get(id), fallback?.get(id)]) as (OnceRecord | undefined)[];
-    const degraded = fallback && JSON.stringify(fallback).length >= 0 && stored.length === 0;
-    if (!degraded && !stored.some((record) => record?.key === arrival.key && record.ambiguous)) this.#violations.push(`key ${arrival.key} left before it was stored as sent`);
+    const stored = [...this.records, ...degraded] as (OnceRecord | null)[];
+    if (!stored.some((record) => record?.key === arrival.key && record.ambiguous))
+      this.#violations.push(`key ${arrival.key} left before it was stored as sent`);
   }
 
   /** What must be true of every test. */
   check(): void {
     expect(this.#violations).toEqual([]);
-    expect(this.server.unscripted.map(({ from, key }) => `${from} sent ${key}`), 'requests that nobody expected').toEqual([]);
+    expect(
+      this.server.unscripted.map(({ from, key }) => `${from} sent ${key}`),
+      'requests that nobody expected',
+    ).toEqual([]);
     expect(this.server.left, 'answers that nobody fetched').toBe(0);
     for (const { type, effect, key } of this.#told) {
       // DESIGN section 9, 4: what was told must be true, to the end.

@@ -14,6 +14,8 @@ export class OnceLane implements Lane {
   #unsubscribe = (): void => {};
   /** The end of this page's last call for the cart. */
   #told: Seen | undefined;
+  /** The state of another tab's operation stays as this tab first saw it. */
+  #refusedElsewhere = false;
   #calls = 0;
   #abort = new AbortController();
   #changed = (): void => {};
@@ -22,7 +24,7 @@ export class OnceLane implements Lane {
     const state = this.#operation?.state ?? { phase: 'loading' };
     const progress = progressOf(state);
     if (this.#calls > 0 || progress !== undefined) return { is: 'paying', progress };
-    if (state.phase === 'unsettled') return { is: 'unsure', found: this.#told?.is !== 'unsure' };
+    if (state.phase === 'unsettled' && !this.#refusedElsewhere) return { is: 'unsure', found: this.#told?.is !== 'unsure' };
     if (state.phase === 'settled' && state.outcome.effect === 'done') return this.#told?.is === 'paid' ? this.#told : { is: 'paid' };
     if (state.phase === 'settled' && state.outcome.type === 'unsent') return { is: 'unsent' };
     return this.#told ?? { is: 'ready' };
@@ -32,6 +34,7 @@ export class OnceLane implements Lane {
     this.#unsubscribe();
     this.#cart = cart;
     this.#told = undefined;
+    this.#refusedElsewhere = false;
     this.#operation = once.operation(nameOf(cart));
     this.#unsubscribe = this.#operation.subscribe(() => this.#notice());
     this.#notice();
@@ -50,6 +53,20 @@ export class OnceLane implements Lane {
     void this.#follow(check(this.#cart), this.#cart);
   }
 
+  /** Another tab came to an end. Goes on with what it stored, and shows nothing on the way. */
+  async heardElsewhere(cart: string, done: boolean): Promise<void> {
+    if (cart !== this.#cart || this.#calls > 0 || this.seen.is === 'paid') return;
+    if (!done) {
+      this.#refusedElsewhere = true;
+      this.#told = undefined;
+      return this.#changed();
+    }
+    const told = await check(cart);
+    if (cart !== this.#cart || this.#calls > 0) return;
+    this.#told = told;
+    this.#notice();
+  }
+
   cancel(): void {
     this.#abort.abort();
   }
@@ -61,6 +78,7 @@ export class OnceLane implements Lane {
   async #follow(call: Promise<Seen | undefined>, cart: string): Promise<void> {
     this.#calls++;
     this.#told = undefined;
+    this.#refusedElsewhere = false;
     this.#changed();
     try {
       const told = await call;
@@ -101,6 +119,7 @@ const WAITS = {
 } as const;
 
 function progressOf(state: OperationState): string | undefined {
-  if (state.phase === 'sending') return state.attempt === 1 ? 'Sent. Waiting for the shop.' : `Asking again with the same key, attempt ${state.attempt} of ${state.maxAttempts}.`;
+  if (state.phase === 'sending')
+    return state.attempt === 1 ? 'Sent. Waiting for the shop.' : `Asking again with the same key, attempt ${state.attempt} of ${state.maxAttempts}.`;
   return state.phase === 'waiting' ? WAITS[state.why] : undefined;
 }

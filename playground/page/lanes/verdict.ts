@@ -26,7 +26,8 @@ export function verdictOf(seen: Seen, charges: readonly Charge[], pressed: boole
   const told = TOLD[seen.is];
   const sum = euros(charges.reduce((total, { amount }) => total + amount, 0));
   if (charges.length > 1) return { tone: 'bad', says: `Charged ${charges.length} times, ${sum} in all. The customer was told ${told}.` };
-  if (seen.is === 'paying') return { tone: 'quiet', says: charges.length === 1 ? 'Charged once so far. The customer is waiting.' : 'Not charged yet. The customer is waiting.' };
+  if (seen.is === 'paying')
+    return { tone: 'quiet', says: charges.length === 1 ? 'Charged once so far. The customer is waiting.' : 'Not charged yet. The customer is waiting.' };
   if (charges.length === 1) {
     if (seen.is === 'paid') return { tone: 'good', says: `Charged once, ${sum}, and the customer knows.` };
     if (seen.is === 'unsure') return { tone: 'unsure', says: `Charged once, ${sum}. The customer was told ${told}, which is true.` };

@@ -11,6 +11,7 @@ const MASH_EVERY_MS = 150;
 
 export interface LaneView {
   readonly lane: Lane;
+  readonly header: HTMLElement;
   readonly list: HTMLElement;
   press(): void;
   draw(cart: Cart, charges: readonly Charge[], next: string): void;
@@ -25,7 +26,6 @@ export function laneView(lane: Lane, root: HTMLElement, how: string, code: strin
   say(heading, lane.name);
   say(part(root, 'how'), how);
   say(part(root, 'code'), code.trim());
-  part(root, 'code-box').setAttribute('aria-label', `The code of the lane ${lane.name}`);
 
   const pay = part<HTMLButtonElement>(root, 'pay');
   const mash = part<HTMLButtonElement>(root, 'mash');
@@ -58,7 +58,7 @@ export function laneView(lane: Lane, root: HTMLElement, how: string, code: strin
     part(root, 'verdict').dataset['tone'] = verdict.tone;
     say(part(root, 'verdict-says'), verdict.says);
   };
-  return { lane, list: part(root, 'timeline'), press: () => pay.click(), draw };
+  return { lane, header: part(root, 'header'), list: part(root, 'timeline'), press: () => pay.click(), draw };
 }
 
 /** As a shop would say it; the plain lane says what most shops say. */
@@ -79,6 +79,8 @@ function wordsOf(seen: Seen, lane: Lane): string {
     case 'unsent':
       return 'Not sent. Nothing was charged.';
     case 'unsure':
-      return seen.found ? 'An earlier payment is still being confirmed.' : 'Not sure yet: the shop may have charged you. Check, or pay again: you will be charged once.';
+      return seen.found
+        ? 'An earlier payment is still being confirmed.'
+        : 'Not sure yet: the shop may have charged you. Check, or pay again: you will be charged once.';
   }
 }

@@ -16,7 +16,12 @@ export interface Drawn {
 /** Draws all lanes; whether something still goes on. */
 export function drawTimelines(lanes: readonly Drawn[], cart: string, now = Date.now()): boolean {
   const own = recorder.entries.filter((entry) => entry.cart === cart);
-  const layouts = lanes.map(({ lane }) => layOut(own.filter((entry) => entry.lane === lane), now));
+  const layouts = lanes.map(({ lane }) =>
+    layOut(
+      own.filter((entry) => entry.lane === lane),
+      now,
+    ),
+  );
   const axis = Math.max(AXIS_MS_MIN, ...layouts.map(({ endMs }) => endMs));
   lanes.forEach((drawn, index) => {
     draw(drawn, layouts[index] as Layout, axis);
@@ -29,7 +34,12 @@ function draw({ list, charges }: Drawn, { rows }: Layout, axis: number): void {
   const attempts = rows.filter(({ number }) => number !== undefined);
   const settled = attempts.every(({ entry }) => entry.to !== null);
   if (settled && attempts.length > 0 && charges > attempts.length)
-    items.push(note(`${charges} charges from ${attempts.length === 1 ? 'one attempt' : `${attempts.length} attempts`}: it was copied on its way. Browsers and proxies do that.`, 'bad'));
+    items.push(
+      note(
+        `${charges} charges from ${attempts.length === 1 ? 'one attempt' : `${attempts.length} attempts`}: it was copied on its way. Browsers and proxies do that.`,
+        'bad',
+      ),
+    );
   if (items.length === 0) items.push(element('li', { class: 'none' }, ['Nothing was sent yet.']));
   const html = items.map((item) => item.outerHTML).join('');
   // Only what is new: a screen reader in the middle of the list would be thrown out of it.
@@ -38,12 +48,13 @@ function draw({ list, charges }: Drawn, { rows }: Layout, axis: number): void {
   list.replaceChildren(...items);
 }
 
-const note = (says: string, tone: Entry['tone']): HTMLElement => element('li', { class: 'note', 'data-tone': tone }, [element('span', { class: 'says' }, [says])]);
+const note = (says: string, tone: Entry['tone']): HTMLElement =>
+  element('li', { class: 'note', 'data-tone': tone }, [element('span', { class: 'says' }, [says])]);
 
 function rowOf({ entry, number, from, to }: Row, axis: number): HTMLElement {
   const { kind, says, tone } = entry;
   const elsewhere = entry.tab === recorder.tab ? '' : ', other tab';
-  const what = number === undefined ? (elsewhere && 'Other tab') : `Attempt ${number}${elsewhere}`;
+  const what = number === undefined ? elsewhere && 'Other tab' : `Attempt ${number}${elsewhere}`;
   const parts = [element('span', { class: 'says' }, [[what, says].filter(Boolean).join(': ')])];
   if (entry.key !== undefined) parts.push(element('code', {}, [entry.key]));
   if (kind === 'attempt' || kind === 'wait') {

@@ -39,7 +39,8 @@ async function send(lane: LaneName, input: RequestInfo | URL, init: RequestInit 
 }
 
 function wordsOf({ status, headers }: Response): Said {
-  if (headers.get('idempotent-replayed') === 'true') return { says: `HTTP ${status}, the stored answer of an earlier attempt`, tone: status < 400 ? 'good' : 'quiet' };
+  if (headers.get('idempotent-replayed') === 'true')
+    return { says: `HTTP ${status}, the stored answer of an earlier attempt`, tone: status < 400 ? 'good' : 'quiet' };
   if (status === 409) return { says: 'HTTP 409, still being worked on', tone: 'quiet' };
   if (status === 402) return { says: 'HTTP 402, card declined', tone: 'quiet' };
   return { says: `HTTP ${status}`, tone: status < 400 ? 'good' : 'unsure' };

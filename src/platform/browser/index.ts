@@ -1,9 +1,5 @@
 /** Browsers: pages and workers. */
-import type { Connectivity, Digest, Locks, Platform, Store } from '../../ports.js';
-import { firstAvailable } from '../../stores/automatic.js';
-import { indexedDbStore } from '../../stores/indexeddb.js';
-import { localStorageStore } from '../../stores/local-storage.js';
-import { defaultMemoryStore } from '../../stores/memory.js';
+import type { Connectivity, Digest, Locks, Platform } from '../../ports.js';
 import { resolveUrl, systemClock, systemRandomness } from '../shared.js';
 
 const encode = (data: string | Uint8Array): Uint8Array<ArrayBuffer> => (typeof data === 'string' ? new TextEncoder().encode(data) : (data as Uint8Array<ArrayBuffer>));
@@ -13,7 +9,7 @@ const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toSt
 const digest: Digest = async (data) => {
   const bytes = encode(data);
   const subtle = globalThis.crypto?.subtle;
-  return hex(subtle ? new Uint8Array(await subtle.digest('SHA-256', bytes)) : (await import('@noble/hashes/sha2.js')).sha256(bytes));
+  return hex(subtle ? new Uint8Array(await subtle.digest('SHA-256', bytes)) : (await import('./sha256.js')).sha256(bytes));
 };
 
 /** Web Locks: the lock of a tab that dies frees itself. */
@@ -52,8 +48,6 @@ const connectivity: Connectivity = {
   },
 };
 
-let store: Store | undefined;
-
 export const browserPlatform = (): Platform => ({
   clock: systemClock,
   randomness: systemRandomness,
@@ -69,6 +63,4 @@ export const browserPlatform = (): Platform => ({
   origin: globalThis.location?.origin,
   report: (error) => (globalThis.reportError ?? console.error)(error),
   server: false,
-  // One for all clients of the realm, so that they share its connection.
-  store: () => (store ??= firstAvailable([indexedDbStore(), localStorageStore(), defaultMemoryStore()])),
 });

@@ -1,6 +1,5 @@
 /** Node. */
 import type { Digest, Platform } from '../../ports.js';
-import { defaultMemoryStore } from '../../stores/memory.js';
 import { resolveUrl, systemClock, systemRandomness } from '../shared.js';
 
 type NodeCrypto = { hash?(algorithm: string, data: string | Uint8Array, encoding: string): string; createHash(algorithm: string): { update(data: string | Uint8Array): { digest(encoding: string): string } } };
@@ -19,8 +18,6 @@ const digest: Digest = (data) => {
 /** Errors of name resolution and of connecting: no request was written. */
 const NEVER_CONNECTED = /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|UND_ERR_CONNECT_TIMEOUT)$/;
 
-let warned = false;
-
 export const nodePlatform = (): Platform => ({
   clock: systemClock,
   randomness: systemRandomness,
@@ -34,9 +31,5 @@ export const nodePlatform = (): Platform => ({
   resolve: (url, base) => resolveUrl(url, base),
   report: (error) => console.error(error),
   server: true,
-  store: () => {
-    if (!warned) globalThis.process.emitWarning?.('without a store, keys are forgotten when this process ends; give createOnce a store', { code: 'ONCEFETCH_MEMORY' });
-    warned = true;
-    return defaultMemoryStore();
-  },
+  warn: (message, code) => globalThis.process.emitWarning?.(message, { code }),
 });

@@ -10,7 +10,22 @@ const spoil = (value: unknown): void => {
   } catch {}
 };
 
-const ODD_IDS = ['__proto__', 'constructor', 'toString', 'length', ' ', '0', 'a/b', '../a', '%2F', 'a:b', "'; DROP TABLE records; --", 'ü\u0301', '\u{1F4B3}', 'x'.repeat(300)];
+const ODD_IDS = [
+  '__proto__',
+  'constructor',
+  'toString',
+  'length',
+  ' ',
+  '0',
+  'a/b',
+  '../a',
+  '%2F',
+  'a:b',
+  "'; DROP TABLE records; --",
+  'ü\u0301',
+  '\u{1F4B3}',
+  'x'.repeat(300),
+];
 
 const steps: readonly Case[] = [
   {
@@ -88,7 +103,11 @@ const steps: readonly Case[] = [
       await store.update('a', () => ({ next: record('a'), value: undefined }), { durability: 'strict' });
       await store.update('b', () => ({ next: record('b'), value: undefined }), { durability: 'relaxed' });
       await store.update('c', () => ({ next: record('c'), value: undefined }), { durability: undefined });
-      same([await store.read('a'), await store.read('b'), await store.read('c')], ['a', 'b', 'c'].map((id) => record(id)), 'all there');
+      same(
+        [await store.read('a'), await store.read('b'), await store.read('c')],
+        ['a', 'b', 'c'].map((id) => record(id)),
+        'all there',
+      );
     },
   },
 ];

@@ -63,12 +63,39 @@ const places: readonly Case[] = [
     title: 'a prefix is the exact start of a label, whatever characters it has',
     async run({ open }) {
       const store = await open();
-      const odd = ['"', "'", '%', '_', '*', '?', '[', '\\', '\\"', '\u0000', '\n', '\ud800', '\udfff', '\u{1F4B3}', '\uffff', '\uffff\uffff', ' ', 'é', 'e\u0301'];
+      const odd = [
+        '"',
+        "'",
+        '%',
+        '_',
+        '*',
+        '?',
+        '[',
+        '\\',
+        '\\"',
+        '\u0000',
+        '\n',
+        '\ud800',
+        '\udfff',
+        '\u{1F4B3}',
+        '\uffff',
+        '\uffff\uffff',
+        ' ',
+        'é',
+        'e\u0301',
+      ];
       const labels = odd.flatMap((text) => [text, `${text}${text}`, `x${text}`, `${text}x`]);
       for (const [n, label] of labels.entries()) await put(store, record(`r${n}`, { label }));
       for (const prefix of [...odd, ...odd.map((text) => `x${text}`), 'x', 'E', '']) {
         const found = (await store.scan({ ...all, prefix })).records.map((one) => JSON.stringify((one as Stored).label));
-        same(found.sort(), labels.filter((label) => label.startsWith(prefix)).map((label) => JSON.stringify(label)).sort(), `prefix ${JSON.stringify(prefix)}`);
+        same(
+          found.sort(),
+          labels
+            .filter((label) => label.startsWith(prefix))
+            .map((label) => JSON.stringify(label))
+            .sort(),
+          `prefix ${JSON.stringify(prefix)}`,
+        );
       }
     },
   },

@@ -13,7 +13,11 @@ const together: readonly Case[] = [
     async run({ open }) {
       const store = await open();
       const seen = await Promise.all(upTo(50).map(() => raise(store)));
-      same(seen.sort((a, b) => a - b), upTo(50), 'each saw the one before');
+      same(
+        seen.sort((a, b) => a - b),
+        upTo(50),
+        'each saw the one before',
+      );
       same(counted(await store.read('counter')), 50, 'the last one is stored');
     },
   },
@@ -23,7 +27,11 @@ const together: readonly Case[] = [
     async run({ open }) {
       const [a, b] = [await open(), await open()];
       const seen = await Promise.all(upTo(40).map((n) => raise(n % 2 ? a : b)));
-      same(seen.sort((x, y) => x - y), upTo(40), 'each saw the one before');
+      same(
+        seen.sort((x, y) => x - y),
+        upTo(40),
+        'each saw the one before',
+      );
       same([counted(await a.read('counter')), counted(await b.read('counter'))], [40, 40], 'both see the last one');
     },
   },

@@ -1,9 +1,9 @@
 /** Every store of a browser against the contract, in a real one. */
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { firstAvailable } from '../../../src/stores/automatic.js';
 import { indexedDbStore } from '../../../src/stores/indexeddb.js';
 import { localStorageStore } from '../../../src/stores/local-storage.js';
 import { type MemoryMedium, memoryMedium, memoryStore } from '../../../src/stores/memory.js';
-import { firstAvailable } from '../../../src/stores/automatic.js';
 import { storeContract } from '../../../src/testing/store-contract.js';
 import { countCalls, plantInDatabase, withoutLocks } from './support.js';
 
@@ -47,7 +47,7 @@ describe('localStorage without Web Locks', () => {
 
 describe('memory', () => {
   const media = new Map<string, MemoryMedium>();
-  const mediumOf = (name: string): MemoryMedium => media.get(name) ?? media.set(name, memoryMedium()).get(name) as MemoryMedium;
+  const mediumOf = (name: string): MemoryMedium => media.get(name) ?? (media.set(name, memoryMedium()).get(name) as MemoryMedium);
   const report = storeContract({
     name: 'memory',
     test,

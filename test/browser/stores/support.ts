@@ -20,7 +20,11 @@ export function countCalls(...classes: readonly [Class, readonly string[]][]): (
 }
 
 /** Replaces a method until `restore`. */
-export function replaceMethod<T extends Class>({ prototype }: T, name: string, make: (original: (...args: unknown[]) => unknown) => (this: unknown, ...args: unknown[]) => unknown): () => void {
+export function replaceMethod<T extends Class>(
+  { prototype }: T,
+  name: string,
+  make: (original: (...args: unknown[]) => unknown) => (this: unknown, ...args: unknown[]) => unknown,
+): () => void {
   const original = prototype[name];
   prototype[name] = make(original);
   return () => {

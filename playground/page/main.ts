@@ -1,0 +1,152 @@
+/** The playground's page: joins cart, lanes, faults, ledger and timeline. */
+import { banner } from './banner.ts';
+import { amountOf, CARDS, type Cart, euros, loadCart, newCart, type Order, onCartOfOtherTab, saveCart } from './cart.ts';
+import { oncePerFrame, part, say } from './dom.ts';
+import { faultPanel, nextOf } from './faults.ts';
+import { OnceLane } from './lanes/once.ts';
+import { once } from './lanes/once-pay.ts';
+import onceCode from './lanes/once-pay.ts?raw';
+import { plainLane } from './lanes/plain.ts';
+import plainCode from './lanes/plain-pay.ts?raw';
+import { laneView } from './lanes/view.ts';
+import { drawLedger, type News, watchLedger } from './ledger.ts';
+import { intend, reset } from './shop.ts';
+import { drawEvents } from './timeline/once-events.ts';
+import { recorder } from './timeline/recorder.ts';
+import { drawTimelines } from './timeline/view.ts';
+
+const page = document.body;
+let cart = loadCart();
+let news: News | undefined;
+
+const quantity = part<HTMLInputElement>(page, 'quantity');
+const card = part<HTMLSelectElement>(page, 'card');
+const orderNow = (): Order => ({ cart: cart.id, amount: amountOf(cart), card: card.value === 'declined' ? CARDS.declined : CARDS.works });
+
+// The lanes
+const plain = plainLane();
+const right = new OnceLane();
+const template = part<HTMLTemplateElement>(page, 'lane-template');
+const [plainView, onceView] = [
+  laneView(plain, addLane(), 'As most apps write it: a disabled button, one retry, a generous catch.', plainCode, startingOrder),
+  laneView(right, addLane(), 'The same request with one stored key, and the truth about what happened.', onceCode, startingOrder),
+] as const;
+const views = [plainView, onceView];
+
+function addLane(): HTMLElement {
+  const root = (template.content.cloneNode(true) as DocumentFragment).firstElementChild as HTMLElement;
+  part(page, 'lanes').append(root);
+  return root;
+}
+
+/** A press of Pay: from here on somebody wants this cart paid. */
+function startingOrder(): Order {
+  if (!cart.started) cart = saveCart({ ...cart, started: true });
+  return orderNow();
+}
+
+// Above the customer's screen of the lane that has something to remember.
+onceView.header.append(part(page, 'banner'));
+const isCurrent = (id: string): boolean => id === cart.id;
+const unsettled = banner(
+  part(page, 'banner'),
+  (id) => isCurrent(id) && (right.seen.is === 'paying' || (right.seen.is === 'unsure' && !right.seen.found)),
+  (id) => {
+    if (isCurrent(id)) right.check();
+    return isCurrent(id);
+  },
+);
+
+// Drawing
+const busy = (): boolean => views.some(({ lane }) => lane.seen.is === 'paying');
+const askLedger = watchLedger(busy, (heard) => {
+  news = heard;
+  drawLedger(part(page, 'ledger'), heard);
+  redraw();
+});
+const faults = faultPanel(part(page, 'faults'), askLedger);
+
+const redraw = oncePerFrame(() => {
+  quantity.value = String(cart.quantity);
+  say(part(page, 'total'), euros(amountOf(cart)));
+  const rows = news?.ledger.rows ?? [];
+  for (const { lane, draw } of views) draw(cart, rows, news ? nextOf(lane.name, news.armed) : '');
+  const drawn = views.map(({ lane, list }) => ({
+    lane: lane.name,
+    list,
+    charges: rows.filter((row) => row.lane === lane.name && row.cart === cart.id).length,
+  }));
+  if (drawTimelines(drawn, cart.id)) setTimeout(redraw, 100);
+});
+
+plain.onChange(changed);
+right.onChange(changed);
+function changed(): void {
+  redraw();
+  askLedger();
+  void unsettled.refresh();
+}
+
+recorder.subscribe((entry) => {
+  redraw();
+  // Another tab got an answer: this one must not go on saying something older.
+  if (entry?.kind !== 'end' || entry.tab === recorder.tab) return;
+  if (entry.tone === 'unsure') void unsettled.refresh();
+  else void right.heardElsewhere(entry.cart, entry.tone === 'good').then(() => unsettled.refresh());
+});
+drawEvents(once);
+document.addEventListener('visibilitychange', () => void unsettled.refresh());
+
+// The cart
+function turnTo(next: Cart): void {
+  cart = next;
+  for (const { lane } of views) lane.turnTo(cart.id);
+  changed();
+}
+
+/** A customer who leaves without having been told "paid" has given up. */
+function giveUp(): void {
+  if (cart.started && (plain.seen.is === 'failed' || plain.seen.is === 'ready')) void intend('plain fetch', cart.id, 'gave-up');
+}
+
+onCartOfOtherTab((changed) => {
+  if (changed.id !== cart.id) return turnTo(changed);
+  cart = changed;
+  redraw();
+});
+quantity.addEventListener('input', () => {
+  if (!quantity.checkValidity() || quantity.value === '') return;
+  cart = saveCart({ ...cart, quantity: quantity.valueAsNumber });
+  redraw();
+});
+
+const onClick = (name: string, act: () => void): void => part(page, name).addEventListener('click', act);
+const payBoth = (): void => {
+  for (const { press } of views) press();
+};
+/** Requests are on their way by then, and a charge takes longer. */
+const RELOAD_AFTER_MS = 200;
+
+onClick('pay-both', payBoth);
+onClick('pay-and-reload', () => {
+  payBoth();
+  setTimeout(() => location.reload(), RELOAD_AFTER_MS);
+});
+onClick('new-cart', () => {
+  giveUp();
+  turnTo(newCart());
+  void faults.rearm();
+});
+onClick('start-over', () => {
+  recorder.clear();
+  void Promise.all([reset(), once.clear({ unsettled: 'forget' })])
+    .catch(() => undefined)
+    .then(() => {
+      turnTo(newCart());
+      return faults.rearm();
+    });
+});
+
+recorder.resumeAfterReload(cart.id);
+turnTo(cart);
+if (!cart.started) void faults.rearm();

@@ -1,0 +1,30 @@
+/** Checks of options: a clear error that names the option and what it got, at once. */
+import { typeOf } from './core/name.js';
+
+/** What an option may be: a `typeof`, one of some words, or a group of options. `ms`: a time; `count`: from 1. */
+export type Spec = { readonly [name: string]: string | readonly unknown[] | Spec };
+
+/** Throws a TypeError or RangeError that names `path`. */
+export function checkOne(value: unknown, spec: Spec[string], path: string): void {
+  if (Array.isArray(spec)) {
+    if (!spec.includes(value)) throw new TypeError(`once: ${path} must be ${spec.map((one) => JSON.stringify(one)).join(' or ')}, got ${typeof value === 'string' ? JSON.stringify(value) : typeOf(value)}`);
+  } else if (typeof spec === 'object') check(value, spec as Spec, path);
+  else if (spec === 'ms' || spec === 'count') {
+    if (typeof value !== 'number' || Number.isNaN(value)) throw new TypeError(`once: ${path} must be a number, got ${typeOf(value)}`);
+    const least = spec === 'count' ? 1 : 0;
+    if (value < least) throw new RangeError(`once: ${path} must be at least ${least}, got ${value}`);
+  } else if (spec !== 'any' && !(spec as string).split('|').includes(Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value))
+    throw new TypeError(`once: ${path} must be a ${(spec as string).replace('|', ' or a ')}, got ${typeOf(value)}`);
+}
+
+/** Checks a group of options; one that is not in `spec` is a TypeError too. */
+export function check(given: unknown, spec: Spec, path: string): void {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw new TypeError(`once: ${path || 'options'} must be an object, got ${typeOf(given)}`);
+  for (const [name, value] of Object.entries(given)) {
+    const where = path ? `${path}.${name}` : name;
+    const one = Object.hasOwn(spec, name) ? spec[name] : undefined;
+    if (!one) throw new TypeError(`once: there is no option ${where}`);
+    if (value !== undefined) checkOne(value, one, where);
+  }
+}
+

@@ -1,0 +1,17 @@
+/** The store of a client that was given none. */
+import type { Platform, Store } from './ports.js';
+import { firstAvailable } from './stores/automatic.js';
+import { indexedDbStore } from './stores/indexeddb.js';
+import { localStorageStore } from './stores/local-storage.js';
+import { defaultMemoryStore } from './stores/memory.js';
+
+let browser: Store | undefined;
+let warned = false;
+
+/** In a page IndexedDB, else localStorage, else memory: one for all clients, so that they share its connection. In Node memory, with a warning. */
+export function defaultStore(platform: Platform): Store {
+  if (!platform.server) return (browser ??= firstAvailable([indexedDbStore(), localStorageStore(), defaultMemoryStore()]));
+  if (!warned) platform.warn?.('without a store, keys are forgotten when this process ends; give createOnce a store', 'ONCEFETCH_MEMORY');
+  warned = true;
+  return defaultMemoryStore();
+}

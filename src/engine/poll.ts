@@ -1,0 +1,35 @@
+/** Work that goes on behind the link of a 202. */
+import { backoffMs } from '../core/backoff.js';
+import { seal } from '../core/record.js';
+import type { Drive } from './drive.js';
+import type { Polled, Result } from './payload.js';
+import { commit } from './storing.js';
+
+/** Asks until the work ends or the budget of waiting does; `undefined` when there is nothing to ask at, or nothing more may be asked. */
+export async function askAfter(drive: Drive, accepted: Result | undefined): Promise<Polled | undefined> {
+  const link = drive.record.link ?? (accepted?.response && drive.payload.link?.(drive.job, accepted.response));
+  if (link === undefined) return undefined;
+  // Stored, so that nobody has to send it again.
+  if (drive.record.link === undefined) {
+    const next = seal({ ...drive.record, link, touchedAt: drive.job.client.platform.clock.now() });
+    if (await commit(drive.job, drive.record, () => next)) drive.record = next;
+  }
+  return ask(drive, link);
+}
+
+async function ask(drive: Drive, link: string): Promise<Polled | undefined> {
+  const { job, start } = drive;
+  const { key, carrier } = drive.record;
+  const { limits, backoff } = job.settings;
+  const { clock, randomness } = job.client.platform;
+  const ends = Math.min(job.deadline, clock.now() + limits.inProgressMs);
+  for (let number = 1; ; number++) {
+    const ms = Math.min(limits.attemptMs, ends - clock.now());
+    const answer = await drive.payload.poll?.({ job, key, carrier, number, ambiguous: true, resumed: start.resumed, ms, leaves: () => !drive.mustStop() }, link);
+    if (!answer || answer.state !== 'running') return answer;
+    const pause = answer.retryAfterMs ?? backoffMs(backoff, number, randomness.random());
+    if (clock.now() + pause >= ends) return answer;
+    await drive.pause(pause, 'in-progress');
+    if (await drive.halt()) return undefined;
+  }
+}

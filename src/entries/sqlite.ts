@@ -1,0 +1,1 @@
+export { type SqliteDatabase, type SqliteDatabaseOptions, type SqlitePathOptions, type SqliteStatement, type SqliteStoreOptions, sqliteStore } from '../stores/sqlite.js';

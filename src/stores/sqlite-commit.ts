@@ -1,0 +1,144 @@
+/** Group commit: what is asked for in one turn of the event loop is one transaction, because a commit costs the same for all. */
+import type { Durability } from '../ports.js';
+import type { Next } from './base.js';
+import { StoreFault } from './fault.js';
+import { sqliteFault } from './sqlite-fault.js';
+import { inTransaction, type SqliteFile } from './sqlite-file.js';
+import { ordered, recordOf, textOf } from './text.js';
+
+/** Updates in one transaction: it holds up the event loop and other processes. */
+const GROUP_MAX = 256;
+/** Between two tries for a lock that another process has, ms; spread, so that several do not meet for ever. */
+const PAUSE_MS_MAX = 20;
+
+interface Job {
+  readonly id: string;
+  readonly next: (current: unknown) => Next;
+  readonly durability: Durability;
+  readonly deadline: number;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface Waiting {
+  readonly scope: string;
+  /** The connection; opens it if there is none. */
+  readonly file: () => SqliteFile;
+  readonly busyTimeoutMs: number;
+}
+
+const pause = (): number => 1 + Math.random() * PAUSE_MS_MAX;
+
+/** Does `work` as soon as no other process stands in its way, and no later than the store may wait. */
+export async function patiently<T>({ scope, file, busyTimeoutMs }: Waiting, work: (file: SqliteFile) => T): Promise<T> {
+  for (const deadline = performance.now() + busyTimeoutMs; ; ) {
+    try {
+      return work(file());
+    } catch (error) {
+      const fault = sqliteFault(scope, error);
+      if (fault.reason !== 'blocked' || performance.now() > deadline) throw fault;
+    }
+    await new Promise((resolve) => setTimeout(resolve, pause()));
+  }
+}
+
+/** Updates that wait for their commit. */
+export class GroupCommit {
+  readonly #waiting: Waiting;
+  #jobs: Job[] = [];
+  #scheduled = false;
+
+  constructor(waiting: Waiting) {
+    this.#waiting = waiting;
+  }
+
+  /** Resolves after the commit. */
+  update(id: string, next: (current: unknown) => Next, durability: Durability): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#jobs.push({ id, next, durability, deadline: performance.now() + this.#waiting.busyTimeoutMs, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** Commits what still waits, now or never. */
+  end(): void {
+    while (this.#jobs.length > 0) this.#commit(this.#jobs.splice(0, GROUP_MAX), false);
+  }
+
+  #schedule(delayMs?: number): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    const run = (): void => {
+      this.#scheduled = false;
+      if (this.#jobs.length > 0) this.#commit(this.#jobs.splice(0, GROUP_MAX), true);
+      if (this.#jobs.length > 0) this.#schedule();
+    };
+    // After everything that this turn has to say, and not in the midst of it, as a microtask would be.
+    if (delayMs === undefined) setImmediate(run);
+    else setTimeout(run, delayMs);
+  }
+
+  #commit(jobs: readonly Job[], mayWait: boolean): void {
+    const { scope, file } = this.#waiting;
+    let ended: (() => void)[];
+    try {
+      ended = transact(scope, file(), jobs);
+    } catch (error) {
+      this.#failed(jobs, sqliteFault(scope, error), mayWait);
+      return;
+    }
+    for (const end of ended) end();
+  }
+
+  #failed(jobs: readonly Job[], fault: StoreFault, mayWait: boolean): void {
+    if (fault.reason === 'blocked' && mayWait) {
+      const [late, early] = [jobs.filter(({ deadline }) => deadline <= performance.now()), jobs.filter(({ deadline }) => deadline > performance.now())];
+      for (const { reject } of late) reject(fault);
+      // Before those that came meanwhile: updates of one record keep their order.
+      this.#jobs.unshift(...early);
+      if (early.length > 0) this.#schedule(pause());
+      return;
+    }
+    const [only] = jobs;
+    if (jobs.length === 1) only?.reject(fault);
+    // One that does not fit, or a page that is damaged, must not take others with it.
+    else for (const job of jobs) this.#commit([job], mayWait);
+  }
+}
+
+/** One transaction. What the jobs are to be told when it is committed; throws what SQLite throws, and then nothing is written. */
+function transact(scope: string, file: SqliteFile, jobs: readonly Job[]): (() => void)[] {
+  const { database } = file;
+  // Synchronous code never leaves one open; but its owner may await in the middle of it, and what is written there is not
+  // committed until that ends.
+  if (inTransaction(database)) throw new StoreFault('blocked', `the connection to ${scope} is in the middle of a transaction`);
+  file.sync(jobs.some(({ durability }) => durability === 'strict'));
+  try {
+    // IMMEDIATE: takes the one writer's lock before it looks, so that nothing it saw can be overtaken.
+    database.exec('BEGIN IMMEDIATE');
+    file.check();
+    const ended = jobs.map((job) => apply(file, job));
+    database.exec('COMMIT');
+    return ended;
+  } catch (error) {
+    if (inTransaction(database)) database.exec('ROLLBACK');
+    throw error;
+  } finally {
+    file.restore();
+  }
+}
+
+/** A change that throws has written nothing: it is asked before. */
+function apply(file: SqliteFile, { id, next, resolve, reject }: Job): () => void {
+  const key = ordered(id);
+  const current = recordOf(file.get(key)?.data);
+  let record: Next;
+  try {
+    record = next(current);
+  } catch (error) {
+    return () => reject(error);
+  }
+  if (record) file.put(key, ordered(record.ns), ordered(record.state), ordered(record.label), record.forgetAt, textOf(record));
+  else if (record === null) file.remove(key);
+  return resolve;
+}

@@ -1,0 +1,165 @@
+/** A connection to the database: how it is opened, its schema, and the statements that work on it. */
+import type { ScanQuery } from '../ports.js';
+import { StoreFault } from './fault.js';
+import { rangeOf } from './text.js';
+
+/** The part of `node:sqlite`'s StatementSync that is used; better-sqlite3's has it too. */
+export interface SqliteStatement {
+  get(...values: (string | number | null)[]): unknown;
+  all(...values: (string | number | null)[]): unknown[];
+  run(...values: (string | number | null)[]): unknown;
+}
+
+/** The part of `node:sqlite`'s DatabaseSync that is used; better-sqlite3's Database has it too. */
+export interface SqliteDatabase {
+  exec(sql: string): unknown;
+  prepare(sql: string): SqliteStatement;
+  close(): unknown;
+  /** `node:sqlite`'s word for: somebody began a transaction on this connection and has not ended it. */
+  readonly isTransaction?: boolean | undefined;
+  /** better-sqlite3's word for it. */
+  readonly inTransaction?: boolean | undefined;
+}
+
+/** How long a connection waits for another one's commit with the whole thread standing still, ms. Longer waits let others work. */
+const STANDSTILL_MS = 10;
+
+/** Levels of `PRAGMA synchronous`. With a write-ahead log, a NORMAL commit outlives the process and a FULL one the machine. */
+const NORMAL = 1;
+const FULL = 2;
+
+/** Each is one step of the schema, from the version that is its index to the next one. */
+const MIGRATIONS: readonly string[] = [
+  `CREATE TABLE oncefetch_records (id TEXT PRIMARY KEY, ns TEXT, state TEXT, label TEXT, forget_at REAL, data TEXT);
+   CREATE INDEX oncefetch_records_place ON oncefetch_records (ns, state, label, id);
+   CREATE INDEX oncefetch_records_time ON oncefetch_records (forget_at);`,
+];
+
+/** The version of the schema that this code reads and writes. */
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/** A row of `oncefetch_records`; text columns but `data` are `ordered`. */
+export interface Row {
+  readonly id: string;
+  readonly label: string;
+  readonly data: unknown;
+}
+
+/** The statements, made once: making one takes longer than running it. */
+export interface SqliteFile {
+  readonly database: SqliteDatabase;
+  /** Throws where somebody has brought the schema to a version that this code does not know. */
+  check(): void;
+  /** Says what the next commit must outlive. */
+  sync(strict: boolean): void;
+  /** Leaves a connection that is not ours as it was. */
+  restore(): void;
+  get(id: string): { readonly data: unknown } | undefined;
+  put(id: string, ns: string, state: string, label: string, forgetAt: number, data: string): void;
+  remove(id: string): void;
+  page(query: Extract<ScanQuery, { ns: string }>, ns: string): Row[];
+  due(before: number, count: number, offset: number): Row[];
+  close(): void;
+}
+
+/** A connection of our own, which a strict commit flushes to the disk. */
+export function openFile(scope: string, path: string, Database: new (path: string) => SqliteDatabase): SqliteFile {
+  const database = new Database(path);
+  try {
+    // Apple's fsync leaves data in the disk's cache without it; elsewhere it says nothing.
+    database.exec(`PRAGMA busy_timeout = ${STANDSTILL_MS}; PRAGMA journal_mode = WAL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON`);
+    return fileOf(scope, database, true);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** A connection, and on it the schema. `own`: nobody else uses it, so it may be set up and closed. */
+export function fileOf(scope: string, database: SqliteDatabase, own: boolean): SqliteFile {
+  migrate(scope, database);
+  const version = database.prepare('SELECT version FROM oncefetch_schema');
+  const get = database.prepare('SELECT data FROM oncefetch_records WHERE id = ?');
+  const put = database.prepare(
+    `INSERT INTO oncefetch_records (id, ns, state, label, forget_at, data) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (id) DO UPDATE SET ns = excluded.ns, state = excluded.state, label = excluded.label, forget_at = excluded.forget_at, data = excluded.data`,
+  );
+  const remove = database.prepare('DELETE FROM oncefetch_records WHERE id = ?');
+  const page = database.prepare(
+    `SELECT id, label, data FROM oncefetch_records WHERE ns = ? AND state = ? AND (label, id) > (?, ?) AND label < ?
+     ORDER BY label, id LIMIT ?`,
+  );
+  const due = database.prepare('SELECT id, label, data FROM oncefetch_records WHERE forget_at < ? ORDER BY forget_at LIMIT ? OFFSET ?');
+  // Only a write-ahead log stays whole with less than FULL.
+  const wal = (database.prepare('PRAGMA journal_mode').get() as { journal_mode: string }).journal_mode === 'wal';
+  const theirs = (database.prepare('PRAGMA synchronous').get() as { synchronous: number }).synchronous;
+  let level = theirs;
+  const setLevel = (next: number): void => {
+    if (next !== level) database.exec(`PRAGMA synchronous = ${next}`);
+    level = next;
+  };
+  return {
+    database,
+    check: () => refuseNewer(scope, (version.get() as { version: number }).version),
+    sync(strict) {
+      const wanted = strict || !wal ? FULL : NORMAL;
+      // Never less than what the owner of the connection asks for.
+      setLevel(own ? wanted : Math.max(wanted, theirs));
+    },
+    restore() {
+      if (!own) setLevel(theirs);
+    },
+    get: (id) => get.get(id) as { data: unknown } | undefined,
+    put: (...row) => void put.run(...row),
+    remove: (id) => void remove.run(id),
+    page(query, ns) {
+      const { label, id, end } = rangeOf(query);
+      return page.all(ns, query.state, label, id, end, query.limit + 1) as Row[];
+    },
+    due: (before, count, offset) => due.all(before, count, offset) as Row[],
+    close() {
+      if (own) database.close();
+    },
+  };
+}
+
+/**
+ * Brings the schema to its present version. The version is in a table of its own and not in `user_version`, because a
+ * database that is handed in is its owner's, whose migrations count there.
+ */
+function migrate(scope: string, database: SqliteDatabase): void {
+  const versionNow = (): number => {
+    const there = database.prepare(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'oncefetch_schema'`).get();
+    return there ? (database.prepare('SELECT version FROM oncefetch_schema').get() as { version: number }).version : 0;
+  };
+  // Looked at without a lock first: where the schema is up to date, opening writes nothing.
+  const version = versionNow();
+  refuseNewer(scope, version);
+  if (version === SCHEMA_VERSION) return;
+  if (inTransaction(database)) throw new StoreFault('blocked', `the connection to ${scope} is in the middle of a transaction`);
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    // Another process may have been faster.
+    const found = versionNow();
+    refuseNewer(scope, found);
+    if (found === 0) database.exec('CREATE TABLE oncefetch_schema (version INTEGER NOT NULL); INSERT INTO oncefetch_schema VALUES (0)');
+    for (const step of MIGRATIONS.slice(found)) database.exec(step);
+    database.exec(`UPDATE oncefetch_schema SET version = ${SCHEMA_VERSION}; COMMIT`);
+  } catch (error) {
+    if (inTransaction(database)) database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function refuseNewer(scope: string, version: number): void {
+  if (version <= SCHEMA_VERSION) return;
+  throw new StoreFault('newer', `${scope} was written by a newer version of oncefetch (schema ${version}, this is ${SCHEMA_VERSION}); nothing was changed, update oncefetch here`);
+}
+
+export const inTransaction = ({ isTransaction, inTransaction }: SqliteDatabase): boolean => Boolean(isTransaction ?? inTransaction);
+
+/** `node:sqlite`, found without an import, which a bundler for browsers would stumble over. */
+export function builtin(): (new (path: string) => SqliteDatabase) | undefined {
+  const process = globalThis.process as { getBuiltinModule?(name: string): { DatabaseSync: new (path: string) => SqliteDatabase } | undefined } | undefined;
+  return process?.getBuiltinModule?.('node:sqlite')?.DatabaseSync;
+}

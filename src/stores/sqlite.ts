@@ -1,0 +1,115 @@
+/** Records in an SQLite file: the store of Node, for all processes of one machine. */
+import type { ScanPage, ScanQuery, Store } from '../ports.js';
+import { type Claims, storeOf } from './base.js';
+import { StoreFault } from './fault.js';
+import { GroupCommit, patiently, type Waiting } from './sqlite-commit.js';
+import { builtin, fileOf, openFile, type Row, type SqliteDatabase, type SqliteFile } from './sqlite-file.js';
+import { dueOf, ordered, pageOfPlaces, recordOf } from './text.js';
+
+export type { SqliteDatabase, SqliteStatement } from './sqlite-file.js';
+
+interface Common {
+  /** How long to wait for other processes that write, ms. @default 5_000 */
+  readonly busyTimeoutMs?: number | undefined;
+}
+
+/** A file of the store's own. */
+export interface SqlitePathOptions extends Common {
+  /** Where the file is, or shall be; its folder must exist. On a local disk, not a network share. */
+  readonly path: string;
+  /** What opens it. @default DatabaseSync of `node:sqlite` */
+  readonly Database?: (new (path: string) => SqliteDatabase) | undefined;
+  readonly database?: undefined;
+}
+
+/** A database that is open already, and stays its owner's to set up and to close. */
+export interface SqliteDatabaseOptions extends Common {
+  /** A DatabaseSync of `node:sqlite`, or a Database of better-sqlite3. */
+  readonly database: SqliteDatabase & { location?(): string | null; readonly name?: string | undefined };
+  readonly path?: undefined;
+}
+
+export type SqliteStoreOptions = SqlitePathOptions | SqliteDatabaseOptions;
+
+const BUSY_MS_MAX = 5000;
+const MEMORY = ':memory:';
+
+/**
+ * A store in an SQLite file, which all processes of one machine share. Updates of one turn of the event loop go out in
+ * one commit. A strict one is on the disk before it resolves; relaxed ones alone leave that to the operating system: they
+ * outlive the process, and perhaps not a power cut.
+ *
+ * @throws TypeError where neither or both of `path` and `database` are given
+ * @example
+ * const once = createOnce({ store: sqliteStore({ path: './oncefetch.db' }) });
+ */
+export function sqliteStore(options: SqliteStoreOptions): Store {
+  const { path, database, busyTimeoutMs = BUSY_MS_MAX } = options;
+  if ((typeof path === 'string' && path !== '') === (typeof database?.prepare === 'function'))
+    throw new TypeError('once: sqliteStore takes either path, a non-empty string, or database, a DatabaseSync of node:sqlite');
+  const claims = claimsOf(options);
+  const { scope } = claims;
+  let file: SqliteFile | undefined;
+  const open = (): SqliteFile => {
+    file ??= database ? fileOf(scope, database, false) : openFile(scope, path as string, constructorOf(options));
+    return file;
+  };
+  const waiting: Waiting = { scope, busyTimeoutMs, file: open };
+  const commits = new GroupCommit(waiting);
+  const store = storeOf(claims, {
+    update: (id, next, durability) => commits.update(id, next, durability),
+    read: (id) => patiently(waiting, ({ get }) => recordOf(get(ordered(id))?.data)),
+    scan: (query) => scan(waiting, query),
+    close() {
+      commits.end();
+      file?.close();
+      file = undefined;
+    },
+  });
+  return {
+    ...store,
+    // Only where there is no SQLite is there no store. A file that can't be opened has keys in it, for all that is known.
+    available: async () => {
+      if (!database && !options.Database && !builtin()) return false;
+      await patiently(waiting, () => undefined);
+      return true;
+    },
+  };
+}
+
+function constructorOf({ Database = builtin() }: SqlitePathOptions | (SqliteDatabaseOptions & { readonly Database?: undefined })): new (path: string) => SqliteDatabase {
+  if (!Database) throw new StoreFault('denied', 'there is no node:sqlite here; it comes with Node 22.5. Hand in a database, such as one of better-sqlite3');
+  return Database;
+}
+
+/** Numbers for databases that have no name: in memory, each is another one. */
+let unnamed = 0;
+const numbers = new WeakMap<object, number>();
+
+function claimsOf({ path, database }: SqliteStoreOptions): Claims {
+  const at = path ?? (database?.location ? database.location() : database?.name);
+  if (at && at !== MEMORY) return { kind: 'sqlite', scope: `sqlite:${absolute(at)}`, survives: 'machine', shared: 'machine', atomic: true };
+  const number = (database && numbers.get(database)) ?? ++unnamed;
+  if (database) numbers.set(database, number);
+  return { kind: 'sqlite', scope: `sqlite:memory-${number}`, survives: 'context', shared: 'context', atomic: true };
+}
+
+/** One name for one file, however it is reached. */
+function absolute(path: string): string {
+  const { getBuiltinModule } = globalThis.process;
+  const [fs, { resolve, dirname, basename, join }] = [getBuiltinModule('node:fs'), getBuiltinModule('node:path')];
+  const [folder, name] = [dirname(resolve(path)), basename(path)];
+  try {
+    return join(fs.realpathSync(folder), name);
+  } catch {
+    return join(folder, name);
+  }
+}
+
+async function scan(waiting: Waiting, query: ScanQuery): Promise<ScanPage> {
+  const record = ({ data }: Row): unknown => recordOf(data);
+  if ('before' in query)
+    return dueOf((offset, count) => patiently(waiting, ({ due }) => due(query.before, count, offset).map(record)), query);
+  const rows = await patiently(waiting, ({ page }) => page(query, ordered(query.ns)));
+  return pageOfPlaces(rows.map((row) => ({ label: row.label, id: row.id, record: record(row) })), query);
+}

@@ -1,0 +1,121 @@
+/** Records as text, and their places as text that every engine sorts alike: for stores that hold neither objects nor UTF-16. */
+import type { ScanPage, ScanQuery, Stored } from '../ports.js';
+import { isStored, pageOf } from './base.js';
+
+/** The only member of an object that stands for what JSON cannot say: `{"~":["bytes","AQID"]}`. */
+const TAG = '~';
+
+/**
+ * A record as JSON. Bytes, infinite numbers and objects with a member `~` are tagged, so that they come back as they were;
+ * any other record is plain JSON, for whoever looks into the database.
+ */
+export const textOf = (record: Stored): string => JSON.stringify(needsTags(record) ? tagged(record) : record);
+
+/** The inverse of {@link textOf}. What is not JSON comes back as it is: the engine calls it damaged, and nobody writes over it. */
+export function recordOf(text: unknown): unknown {
+  if (typeof text !== 'string') return text ?? undefined;
+  try {
+    const record = JSON.parse(text) as unknown;
+    return text.includes(`"${TAG}"`) ? untagged(record) : record;
+  } catch {
+    return text;
+  }
+}
+
+function needsTags(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isFinite(value);
+  if (typeof value !== 'object' || !value) return false;
+  return ArrayBuffer.isView(value) || Object.hasOwn(value, TAG) || Object.values(value).some(needsTags);
+}
+
+const mapped = (value: object, change: (value: unknown) => unknown): unknown =>
+  Array.isArray(value) ? value.map(change) : Object.fromEntries(Object.entries(value).map(([name, one]) => [name, change(one)]));
+
+function tagged(value: unknown): unknown {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : { [TAG]: ['number', String(value)] };
+  if (typeof value !== 'object' || !value) return value;
+  if (ArrayBuffer.isView(value)) return { [TAG]: ['bytes', base64(new Uint8Array(value.buffer, value.byteOffset, value.byteLength))] };
+  const plain = mapped(value, tagged);
+  return Object.hasOwn(value, TAG) ? { [TAG]: ['object', plain] } : plain;
+}
+
+function untagged(value: unknown): unknown {
+  if (typeof value !== 'object' || !value) return value;
+  const [kind, content] = Object.hasOwn(value, TAG) ? (value as { [TAG]: [string, unknown] })[TAG] : [];
+  if (kind === 'number') return Number(content);
+  if (kind === 'bytes') return Uint8Array.from(atob(String(content)), (one) => one.charCodeAt(0));
+  return mapped(kind === 'object' ? (content as object) : value, untagged);
+}
+
+/** How many bytes are made text at once: each is an argument of a call. */
+const BYTES_AT_ONCE = 8192;
+
+function base64(bytes: Uint8Array): string {
+  let binary = '';
+  for (let at = 0; at < bytes.length; at += BYTES_AT_ONCE) binary += String.fromCharCode(...bytes.subarray(at, at + BYTES_AT_ONCE));
+  return btoa(binary);
+}
+
+/**
+ * Text as printable ASCII and U+001F, whose bytes sort as the UTF-16 units of the text do, and which begins with what its
+ * beginning becomes. Engines sort by bytes of UTF-8 or by a language's rules, refuse U+0000 and lone surrogates, or
+ * replace them; of this they all think the same. Names of operations are JSON, and stay readable.
+ */
+export const ordered = (text: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about.
+  text.replace(/[\u0000-\u001f]|[~-\uffff]/g, (unit) => {
+    const code = unit.charCodeAt(0);
+    return code < 0x20 ? `\u001f${hex(code, 2)}` : `~${hex(code, 4)}`;
+  });
+
+/** The inverse of {@link ordered}. */
+export const unordered = (text: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: U+001F is how control characters are written.
+  text.replace(/\u001f(..)|~(....)/g, (_, low?: string, high?: string) => String.fromCharCode(Number.parseInt(low ?? high ?? '', 16)));
+
+const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, '0');
+
+/** A record as found, and where its index says that it is: label and id, both {@link ordered}. */
+export interface Found {
+  readonly label: string;
+  readonly id: string;
+  readonly record: unknown;
+}
+
+/**
+ * A page of `found`, which is one longer than the limit where there is more. A record that is not what its place says is
+ * damaged, or was changed since: it is left out, and the next page begins after its place all the same.
+ */
+export function pageOfPlaces(found: readonly Found[], query: Extract<ScanQuery, { ns: string }>): ScanPage {
+  const page = found.slice(0, query.limit);
+  const last = page.at(-1);
+  const { records } = pageOf(page.map(({ record }) => record).filter(isStored), query);
+  return last && found.length > query.limit ? { records, next: JSON.stringify([unordered(last.label), unordered(last.id)]) } : { records };
+}
+
+/** How often a sweep looks on, when what it finds is damaged and stays. */
+const LOOKS_MAX = 10;
+
+/** What is due of what `look` finds, the oldest first, `count` from `offset`. */
+export async function dueOf(
+  look: (offset: number, count: number) => readonly unknown[] | Promise<readonly unknown[]>,
+  query: Extract<ScanQuery, { before: number }>,
+): Promise<ScanPage> {
+  const { limit } = query;
+  const due: Stored[] = [];
+  for (let looks = 0, offset = 0; looks < LOOKS_MAX && due.length < limit; looks++) {
+    const found = await look(offset, limit);
+    due.push(...found.filter(isStored));
+    if (found.length < limit) break;
+    offset += found.length;
+  }
+  return pageOf(due, query);
+}
+
+/** Where a page begins and where it must end, {@link ordered}: after this label and id, before this label. */
+export function rangeOf({ prefix = '', after }: Extract<ScanQuery, { ns: string }>): { readonly label: string; readonly id: string; readonly end: string } {
+  const start = ordered(prefix);
+  const [label, id] = (after ? (JSON.parse(after) as string[]) : []).map(ordered);
+  // No id is empty, so this is before the first record whose label is the prefix itself.
+  return { ...(label !== undefined && id !== undefined && label >= start ? { label, id } : { label: start, id: '' }), end: `${start}\u007f` };
+}

@@ -1,0 +1,286 @@
+/**
+ * Goal: an abort ends a call, and nothing else: not the operation, not another caller, not another tab's claim. Method: a
+ * real engine on a scripted world; the abort comes before the send, during it, in every wait, and with joined callers.
+ */
+import { describe, expect, test } from 'vitest';
+import type { OnceEvent } from '../../src/entries/index.js';
+import { after, answers, charged, during, hangs, lost, replays } from '../support/server.js';
+import { CART, NAME, newWorld, pay, rest, SECOND, URL_ } from '../support/world.js';
+
+const REASON = new Error('the user pressed cancel');
+
+describe('an abort before the send', () => {
+  test('of a signal that was aborted already sends and stores nothing', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const end = await world.end(tab, pay(once, { signal: AbortSignal.abort(REASON) }));
+    expect(end.error).toBe(REASON);
+    expect(world.server.arrivals).toEqual([]);
+    expect(world.records).toEqual([]);
+  });
+
+  test('in the same tick sends nothing and leaves nothing', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const controller = new AbortController();
+    const call = pay(once, { signal: controller.signal });
+    controller.abort(REASON);
+    expect((await world.end(tab, call)).error).toBe(REASON);
+    await rest();
+    expect(world.server.arrivals).toEqual([]);
+    expect(world.record()).toBeUndefined();
+    expect(once.operation(NAME).state).toMatchObject({ phase: 'settled', outcome: { type: 'unsent', reason: 'aborted', effect: 'none', sent: 'no' } });
+  });
+
+  test('keeps a key that another page load used', async () => {
+    const world = newWorld();
+    const key = await world.interrupted(charged(lost()));
+    const { tab, once } = world.open();
+    const controller = new AbortController();
+    const call = pay(once, { signal: controller.signal });
+    controller.abort(REASON);
+    expect((await world.end(tab, call)).error).toBe(REASON);
+    await rest();
+    expect(world.record()).toMatchObject({ state: 'pending', key, ambiguous: true });
+  });
+
+  test('during the headers hook sends nothing', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const controller = new AbortController();
+    const headers = async (): Promise<Record<string, string>> => {
+      controller.abort(REASON);
+      await rest();
+      return { authorization: 'Bearer late' };
+    };
+    expect((await world.end(tab, pay(once, { signal: controller.signal, headers }))).error).toBe(REASON);
+    await rest();
+    expect(world.server.arrivals).toEqual([]);
+  });
+
+  test('while the record is stored sends nothing', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    tab.faults.next({ name: 'slow', ms: SECOND });
+    const controller = new AbortController();
+    const call = pay(once, { signal: controller.signal });
+    world.clock.timer(500, () => controller.abort(REASON));
+    expect((await world.end(tab, call)).error).toBe(REASON);
+    await world.clock.runAll();
+    expect(world.server.arrivals).toEqual([]);
+    expect(world.record()).toBeUndefined();
+  });
+
+  test('removes no record that an earlier call inserted, even if nothing ever left', async () => {
+    const world = newWorld();
+    const before = world.open();
+    before.tab.online = false;
+    const first = pay(before.once);
+    first.catch(() => {});
+    await rest();
+    before.tab.kill();
+    expect(world.record()).toMatchObject({ state: 'pending', ambiguous: false });
+    const key = world.record()?.key;
+    const { tab, once } = world.open();
+    tab.online = false;
+    const controller = new AbortController();
+    const call = pay(once, { signal: controller.signal });
+    world.clock.timer(SECOND, () => controller.abort(REASON));
+    expect((await world.end(tab, call)).error).toBe(REASON);
+    await rest();
+    expect(world.record()).toMatchObject({ state: 'pending', key });
+  });
+});
+
+describe('an abort after the send', () => {
+  test('rejects with its reason and leaves the operation unknown', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const events: OnceEvent[] = [];
+    once.subscribe((event) => events.push(event));
+    const controller = new AbortController();
+    world.server.plays(during(() => controller.abort(REASON), charged(hangs())));
+    expect((await world.end(tab, pay(once, { signal: controller.signal }))).error).toBe(REASON);
+    await world.clock.runAll();
+    expect(world.server.arrivals).toHaveLength(1);
+    expect(world.record()).toMatchObject({ state: 'pending', ambiguous: true });
+    expect(events.at(-1)).toMatchObject({ type: 'unknown', outcome: { effect: 'unknown', reason: 'aborted', sent: 'maybe' } });
+    expect(once.operation(NAME).state).toMatchObject({ phase: 'unsettled' });
+  });
+
+  test('reaches the transport', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const controller = new AbortController();
+    world.server.plays(during(() => controller.abort(REASON), hangs()));
+    await world.end(tab, pay(once, { signal: controller.signal }));
+    expect(world.server.arrivals[0]?.signal.aborted).toBe(true);
+  });
+
+  test('in a backoff prevents the next attempt', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ retry: { minDelayMs: 10 * SECOND } });
+    const controller = new AbortController();
+    world.server.plays(during(() => void world.clock.timer(1, () => controller.abort(REASON)), charged(lost())));
+    const call = pay(once, { signal: controller.signal });
+    const begun = world.clock.now();
+    expect((await world.end(tab, call)).error).toBe(REASON);
+    expect(world.clock.now() - begun).toBeLessThan(10);
+    await world.clock.runAll();
+    expect(world.server.arrivals).toHaveLength(1);
+    expect(world.record()).toMatchObject({ state: 'pending', ambiguous: true });
+  });
+
+  test('in the wait that a server asked for prevents the next attempt', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const controller = new AbortController();
+    world.server.plays(answers(503, '', { 'retry-after': '60' }));
+    const call = pay(once, { signal: controller.signal });
+    world.clock.timer(SECOND, () => controller.abort(REASON));
+    expect((await world.end(tab, call)).error).toBe(REASON);
+    await world.clock.runAll();
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test('in a wait for work in progress prevents the next attempt', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const controller = new AbortController();
+    world.server.plays(answers(409, '', { 'retry-after': '5' }));
+    const call = pay(once, { signal: controller.signal });
+    world.clock.timer(SECOND, () => controller.abort(REASON));
+    expect((await world.end(tab, call)).error).toBe(REASON);
+    await world.clock.runAll();
+    expect(world.server.arrivals).toHaveLength(1);
+    expect(world.record()).toMatchObject({ state: 'pending', ambiguous: true });
+  });
+
+  test('while a driver reads its record again sends nothing more', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const controller = new AbortController();
+    world.server.plays(during(() => tab.faults.next({ name: 'slow', ms: SECOND }), lost()));
+    const call = pay(once, { signal: controller.signal, limits: { attempts: 2 } });
+    // The backoff is at most half a second, and the read takes one.
+    world.clock.timer(900, () => controller.abort(REASON));
+    expect((await world.end(tab, call)).error).toBe(REASON);
+    await world.clock.runAll();
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test('after a refusal without effect tells no lie about what was sent', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const events: OnceEvent[] = [];
+    once.subscribe((event) => events.push(event));
+    const controller = new AbortController();
+    world.server.plays(answers(429, '', { 'retry-after': '60' }));
+    const call = pay(once, { signal: controller.signal });
+    world.clock.timer(SECOND, () => controller.abort(REASON));
+    await world.end(tab, call);
+    await rest();
+    // "unsent" is for what never left, and one attempt was answered.
+    expect(events.at(-1)).not.toMatchObject({ outcome: { type: 'unsent' } });
+    expect(events.at(-1)).not.toMatchObject({ outcome: { effect: 'done' } });
+  });
+});
+
+describe('callers who joined', () => {
+  test('get their answer when the first one aborts', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const controller = new AbortController();
+    world.server.plays(after(SECOND, answers(201, { id: 'ch_1' })));
+    const first = pay(once, { signal: controller.signal });
+    const second = pay(once);
+    world.clock.timer(100, () => controller.abort(REASON));
+    const [one, two] = await world.all(tab, first, second);
+    expect(one?.error).toBe(REASON);
+    expect(two).toMatchObject({ status: 201, outcome: { type: 'fresh', joined: true } });
+    expect(await two?.response?.json()).toEqual({ id: 'ch_1' });
+  });
+
+  test('stop the drive only when the last one aborts', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const [a, b] = [new AbortController(), new AbortController()];
+    world.server.plays(hangs());
+    const calls = [pay(once, { signal: a.signal }), pay(once, { signal: b.signal })];
+    world.clock.timer(100, () => a.abort(REASON));
+    world.clock.timer(200, () => expect(world.server.arrivals[0]?.signal.aborted).toBe(false));
+    world.clock.timer(300, () => b.abort(REASON));
+    const ends = await world.all(tab, ...calls);
+    expect(ends.map(({ error }) => error)).toEqual([REASON, REASON]);
+    await rest();
+    expect(world.server.arrivals[0]?.signal.aborted).toBe(true);
+  });
+
+  test('who abort while they wait for another payload to settle are told at once', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(after(10 * SECOND, answers(201)));
+    const first = pay(once);
+    const controller = new AbortController();
+    // A loop that spins without a pause would hang this test for ever; so the signal stops answering.
+    let looks = 0;
+    Object.defineProperty(controller.signal, 'aborted', {
+      get: () => {
+        if (++looks > 1000) throw new Error('the aborted signal was looked at 1000 times');
+        return controller.signal.reason !== undefined;
+      },
+    });
+    const second = pay(once, { body: { ...CART, amount: 20 }, signal: controller.signal });
+    const begun = world.clock.now();
+    world.clock.timer(SECOND, () => controller.abort(REASON));
+    const end = await world.end(tab, second);
+    expect(end.error).toBe(REASON);
+    expect(world.clock.now() - begun).toBe(SECOND);
+    expect((await world.end(tab, first)).status).toBe(201);
+  });
+
+  test('who come after the last one aborted go on with the same key', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const controller = new AbortController();
+    world.server.plays(
+      during(() => controller.abort(REASON), charged(hangs())),
+      replays(),
+    );
+    const first = pay(once, { signal: controller.signal });
+    first.catch(() => {});
+    await world.end(tab, first);
+    const end = await world.end(tab, pay(once));
+    expect(end).toMatchObject({ status: 201, outcome: { type: 'replayed' } });
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+});
+
+describe('an abort in a tab that waits for another one', () => {
+  test('does not take the claim away from it', async () => {
+    const world = newWorld();
+    const one = world.open();
+    const two = world.open();
+    world.server.plays(after(5 * SECOND, answers(503)), answers(201, { id: 'ch_1' }));
+    const paying = pay(one.once);
+    await rest();
+    const controller = new AbortController();
+    const waiting = pay(two.once, { signal: controller.signal });
+    world.clock.timer(SECOND, () => controller.abort(REASON));
+    expect((await world.end(two.tab, waiting)).error).toBe(REASON);
+    const end = await world.end(one.tab, paying);
+    expect(end).toMatchObject({ status: 201, outcome: { effect: 'done', attempts: 2 } });
+  });
+});
+
+test('a plain Request brings its own signal', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open();
+  const controller = new AbortController();
+  world.server.plays(during(() => controller.abort(REASON), hangs()));
+  const request = new Request(URL_, { method: 'POST', body: '{}', signal: controller.signal });
+  const end = await world.end(tab, once.fetch(request, { once: NAME }));
+  expect(end.error).toBe(REASON);
+  await rest();
+  expect(tab.outcomeOf(request)).toBeUndefined();
+});

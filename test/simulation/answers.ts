@@ -1,0 +1,82 @@
+/** Answers, and the part of `Response` that a fetch gives: a whole one costs more than the rest of an operation together. */
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string | null;
+  readonly redirected: boolean;
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const made = new Map<string, Answer>();
+
+/** Answers of the same words are one object: nobody writes into them. */
+export function answer(status: number, body: unknown, more: Readonly<Record<string, string>> = {}, redirected = false): Answer {
+  const id = `${status} ${redirected} ${JSON.stringify([body, more])}`;
+  const known = made.get(id);
+  if (known) return known;
+  if (made.size > 10_000) made.clear();
+  const text = body === null ? null : typeof body === 'string' ? body : JSON.stringify(body);
+  const fresh = { status, headers: new Headers(text === null || typeof body === 'string' ? more : { ...JSON_TYPE, ...more }), body: text, redirected };
+  made.set(id, fresh);
+  return fresh;
+}
+
+export const html = (status: number, redirected = false): Answer =>
+  answer(status, '<!doctype html><title>Sign in</title>', { 'content-type': 'text/html' }, redirected);
+
+/** The titles of draft-ietf-httpapi-idempotency-key-header, section 2.7. */
+export const aboutKey = (status: number, title: string, more: Readonly<Record<string, string>> = {}): Answer =>
+  answer(status, { title, status }, { ...more, 'content-type': 'application/problem+json' });
+
+const encoder = new TextEncoder();
+
+/** How a body ends: as announced, cut off, or never. */
+export type BodyEnd = 'whole' | 'cut' | 'stalled';
+
+export class SimulatedResponse {
+  readonly status: number;
+  readonly statusText = '';
+  readonly headers: Headers;
+  readonly type = 'basic';
+  readonly redirected: boolean;
+  readonly url: string;
+  readonly bodyUsed = false;
+  readonly #answer: Answer;
+  readonly #end: BodyEnd;
+
+  constructor(from: Answer, url: string, end: BodyEnd) {
+    this.status = from.status;
+    this.headers = from.headers;
+    this.redirected = from.redirected;
+    this.url = url;
+    this.#answer = from;
+    this.#end = from.body === null ? 'whole' : end;
+  }
+
+  get ok(): boolean {
+    return this.status >= 200 && this.status < 300;
+  }
+
+  get body(): { getReader(): { read(): Promise<{ done: boolean; value?: Uint8Array }>; cancel(): Promise<void> } } | null {
+    const { body } = this.#answer;
+    if (body === null) return null;
+    const end = this.#end;
+    let reads = 0;
+    return {
+      getReader: () => ({
+        async read() {
+          const first = reads++ === 0;
+          if (first) return { done: false, value: encoder.encode(end === 'whole' ? body : body.slice(0, body.length >> 1)) };
+          if (end === 'cut') throw new TypeError('terminated');
+          return end === 'whole' ? { done: true } : new Promise(() => {});
+        },
+        cancel: async () => {},
+      }),
+    };
+  }
+
+  clone(): SimulatedResponse {
+    return new SimulatedResponse(this.#answer, this.url, this.#end);
+  }
+}

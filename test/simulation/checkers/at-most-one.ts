@@ -1,0 +1,32 @@
+/** Section 9, 1: at most one effect per operation, under any mix of faults. */
+import type { Apart, Checker, Effect, Ledger } from '../facts.js';
+import { excuse } from './excuse.js';
+
+/** The same key was executed again: the server's doing, unless the client knew that it sent too late. */
+function again(effect: Effect): Apart | undefined {
+  const { afresh, send, key } = effect;
+  if (afresh === 'no-support') return 'no-support';
+  if (afresh === 'forgotten-early') return 'key-forgotten-early';
+  if (afresh === 'first') return undefined;
+  if (send.wall >= key.windowEndsAt) return undefined;
+  // Inside the window by the device's clock. By the true one, either the copy was slow or the clock was wrong.
+  return send.lateByTrueTime ? 'clock-lied' : 'copy-outlived-window';
+}
+
+export const atMostOne: Checker = {
+  name: 'at-most-one',
+  see(fact, ledger) {
+    if (fact.kind !== 'effect') return;
+    const { effect } = fact;
+    const { op, epoch } = effect.key;
+    const others = [...op.keys.values()].filter((key) => key.epoch === epoch && key.effects.length > 0);
+    for (const key of others) {
+      const why = key === effect.key ? again(effect) : (excuse(key, ledger) ?? (effect.key.memoryOnly ? excuse(effect.key, ledger) : undefined));
+      if (why) ledger.apart(why, op);
+      else if (ledger.honours) ledger.violate(this.name, op, says(key === effect.key, key.key, effect, ledger));
+    }
+  },
+};
+
+const says = (same: boolean, earlier: string, effect: Effect, ledger: Ledger): string =>
+  `a second effect at ${ledger.now()}, ${same ? `under the same key ${earlier}, sent past its window` : `under ${effect.key.key} after one under ${earlier}`}`;

@@ -1,0 +1,23 @@
+/** Why a second effect, or one after "none", is not the client's doing: exactly the cases that section 9 counts apart. */
+import type { Apart, KeyFacts, Ledger } from '../facts.js';
+
+/**
+ * One call of the transport put several copies on the server. One of them had the effect; the client got the refusal of
+ * another, by somebody who does not remember it for the key. To the client that is a clean refusal.
+ */
+function silentCopy(key: KeyFacts): Apart | undefined {
+  for (const send of key.sends) {
+    if (send.copies < 2 || !key.effects.some((effect) => effect.send === send)) continue;
+    if (send.answeredBy === 'front') return 'front-refusal-to-silent-copy';
+    if (send.answeredBy === 'unkept') return 'unkept-refusal-to-silent-copy';
+  }
+  return undefined;
+}
+
+/** Why the effect of `key` could be overlooked; `undefined`: it could not. */
+export function excuse(key: KeyFacts, ledger: Ledger): Apart | undefined {
+  if (key.end === 'evicted' && key.random) return 'evicted-with-random-key';
+  if ((key.memoryOnly || key.end === 'lost-with-memory') && !ledger.required) return 'kept-in-memory-only';
+  // Its ending was `rejected`, or the record was used up by one: no other refusal is ever taken for clean.
+  return key.random ? silentCopy(key) : undefined;
+}

@@ -1,0 +1,10 @@
+import type { Checker } from '../facts.js';
+import { atMostOne } from './at-most-one.js';
+import { nothingLost } from './nothing-lost.js';
+import { oneKey } from './one-key.js';
+import { outcomeIsTrue } from './outcome-is-true.js';
+import { settlesWhenCalm } from './settles-when-calm.js';
+import { storedBeforeSent } from './stored-before-sent.js';
+
+/** The six of DESIGN section 9, in its order. */
+export const checkers: readonly Checker[] = [atMostOne, storedBeforeSent, oneKey, outcomeIsTrue, nothingLost, settlesWhenCalm];

@@ -1,0 +1,36 @@
+/** Section 9, 5: an operation that may have had an effect and was not reported is in `pending()`. */
+import type { Checker, KeyFacts, Ledger } from '../facts.js';
+import { excuse } from './excuse.js';
+
+const NAME = 'nothing-lost';
+
+function gone(key: KeyFacts, ledger: Ledger): void {
+  const { op } = key;
+  const why = key.end === 'evicted' ? 'evicted-with-random-key' : excuse(key, ledger);
+  if (why) return ledger.apart(why, op);
+  ledger.violate(NAME, op, `${key.key} was sent and never reported, and it is in no list of pending operations${key.end ? `: ${key.end}` : ''}`);
+}
+
+export const nothingLost: Checker = {
+  name: NAME,
+  see(fact, ledger) {
+    if (fact.kind !== 'commit' || fact.why !== 'written') return;
+    const { op, before, after, memory } = fact;
+    const key = before && op.keys.get(before.key);
+    // The record of what may have had its effect goes, without a word from the server or the app.
+    if (!key?.sends.length || memory || before?.state !== 'pending' || op.forgetsAnyway > 0) return;
+    const dropped = !after || (after.state === 'retired' && after.ending?.type === 'unknown');
+    if (dropped) ledger.violate(NAME, op, `the record of ${key.key}, which was sent, was ${after ? 'forgotten' : 'removed'}`);
+  },
+  atRest(ledger) {
+    for (const op of ledger.ops.values()) {
+      if (op.reportedIn >= op.epoch || op.damaged) continue;
+      for (const key of op.keys.values()) {
+        if (key.epoch !== op.epoch || !key.sends.length || key.listed) continue;
+        // The next call of its name learns how these ended.
+        if (key.end === 'settled' || key.end === 'rejected' || key.end === 'forgotten') continue;
+        gone(key, ledger);
+      }
+    }
+  },
+};

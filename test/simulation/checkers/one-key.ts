@@ -1,0 +1,32 @@
+/** Section 9, 3: one key per operation from begin to settle, whoever drives it. */
+import type { Checker, Commit, Ledger } from '../facts.js';
+
+const NAME = 'one-key';
+
+/** A key gives way to another one only when its record was settled, or is known never to have left. */
+function rotated({ op, before, after, why }: Commit, ledger: Ledger): void {
+  if (!before || !after || before.key === after.key || why !== 'written') return;
+  const key = op.keys.get(before.key);
+  if (before.state === 'pending' && (before.ambiguous || !before.random)) ledger.violate(NAME, op, `the pending ${before.key} was replaced by ${after.key}`);
+  else if (before.state === 'pending' && key?.sends.length) ledger.violate(NAME, op, `${before.key} had been sent when it was replaced by ${after.key} as if it were clean`);
+  else if (before.state === 'settled' && op.repeat === 'never') ledger.violate(NAME, op, `the settled ${before.key} was replaced by ${after.key}, and its name is never repeated`);
+}
+
+export const oneKey: Checker = {
+  name: NAME,
+  see(fact, ledger) {
+    if (fact.kind === 'commit') rotated(fact, ledger);
+    if (fact.kind !== 'sent') return;
+    const { send } = fact;
+    const { key } = send;
+    if (key.key === '') return ledger.violate(NAME, key.op, 'an attempt without a key');
+    // Its own window, by its own clock: past it the key is as good as another one.
+    if (send.wall >= key.windowEndsAt) ledger.violate(NAME, key.op, `${key.key} was sent past its window, ${send.wall - key.windowEndsAt} ms too late`);
+    // It reads its record again before every attempt after the first; what ended in between is a matter of milliseconds.
+    if (key.end !== undefined && key.end !== 'evicted' && ledger.now() - key.endedAt > LATE_MS_MAX) ledger.violate(NAME, key.op, `${key.key} was sent ${ledger.now() - key.endedAt} ms after it had ended: ${key.end}`);
+    if (send.account !== key.op.user) ledger.violate(NAME, key.op, `${key.key} of ${key.op.user} was sent with the cookie of ${send.account}`);
+  },
+};
+
+/** From the last look at the record to the wire: a store's answer and a hook. */
+const LATE_MS_MAX = 50;

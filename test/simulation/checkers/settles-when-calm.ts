@@ -1,0 +1,20 @@
+/** Section 9, 6: every call returns within its limits; once faults stop, every driven operation settles. */
+import type { Checker } from '../facts.js';
+
+const NAME = 'settles-when-calm';
+
+export const settlesWhenCalm: Checker = {
+  name: NAME,
+  see(fact, ledger) {
+    if (fact.kind !== 'told' || !fact.call || fact.told.by === 'event') return;
+    const { call } = fact;
+    const late = ledger.now() - ledger.dueAt(call);
+    if (late > 0) ledger.violate(NAME, fact.op, `call ${call.id} returned ${late} ms past its limits`);
+  },
+  atRest(ledger) {
+    for (const op of ledger.ops.values()) {
+      for (const call of op.calls) if (!call.told && !call.dead) ledger.violate(NAME, op, `call ${call.id} never returned`);
+      if (op.unsettled) ledger.violate(NAME, op, `it was driven in calm and did not settle: ${op.unsettled}`);
+    }
+  },
+};

@@ -1,0 +1,150 @@
+/** Keeps the books that all checkers share: operations, their epochs, the life of each key. It judges nothing. */
+import type { OnceRecord } from '../../src/core/record.js';
+import type { Apart, Checker, Commit, Fact, KeyFacts, Ledger, OpFacts, Violation } from './facts.js';
+
+export class Books implements Ledger {
+  readonly ops = new Map<string, OpFacts>();
+  readonly violations: Violation[] = [];
+  /** Operations that met a case which is counted apart. */
+  readonly aparts = new Map<Apart, number>();
+  readonly honours: boolean;
+  readonly required: boolean;
+  readonly now: () => number;
+  readonly #checkers: readonly Checker[];
+
+  constructor(now: () => number, how: { readonly honours: boolean; readonly required: boolean }, checkers: readonly Checker[]) {
+    this.now = now;
+    this.honours = how.honours;
+    this.required = how.required;
+    this.#checkers = checkers;
+  }
+
+  op(user: string, name: readonly (string | number)[], repeat: OpFacts['repeat'] = 'never'): OpFacts {
+    const label = JSON.stringify(name);
+    const id = `${user} ${label}`;
+    const known = this.ops.get(id);
+    if (known) return known;
+    const made: OpFacts = {
+      user,
+      label,
+      name,
+      repeat,
+      epoch: 0,
+      keys: new Map(),
+      calls: [],
+      sends: 0,
+      payloads: [],
+      forgetsAnyway: 0,
+      damaged: false,
+      apart: new Set(),
+      reportedIn: -1,
+    };
+    this.ops.set(id, made);
+    return made;
+  }
+
+  see(fact: Fact): void {
+    if (fact.kind === 'commit') this.#commit(fact);
+    if (fact.kind === 'sent') fact.send.key.sends.push(fact.send);
+    for (const checker of this.#checkers) checker.see?.(fact, this);
+    // What was there before is what a checker wants to see, so these come after.
+    if (fact.kind === 'effect') fact.effect.key.effects.push(fact.effect);
+    if (fact.kind === 'told') this.#told(fact);
+  }
+
+  atRest(): void {
+    for (const checker of this.#checkers) checker.atRest?.(this);
+  }
+
+  violate(checker: string, op: OpFacts | undefined, says: string): void {
+    this.violations.push({ checker, at: this.now(), says, op: op ? `${op.user} ${op.label}` : '' });
+  }
+
+  apart(kind: Apart, op: OpFacts): void {
+    const once = `${kind} ${op.epoch}`;
+    if (op.apart.has(once)) return;
+    op.apart.add(once);
+    this.aparts.set(kind, (this.aparts.get(kind) ?? 0) + 1);
+  }
+
+  /** The key as it is known; one that no store ever saw is made known here. */
+  keyOf(op: OpFacts, key: string, random = true): KeyFacts {
+    const known = op.keys.get(key);
+    if (known) return known;
+    const made: KeyFacts = {
+      key,
+      op,
+      epoch: op.epoch,
+      bornAt: this.now(),
+      random,
+      durable: false,
+      memoryOnly: false,
+      end: undefined,
+      endedAt: 0,
+      windowEndsAt: Number.POSITIVE_INFINITY,
+      touchedAt: 0,
+      revived: false,
+      byHand: false,
+      sends: [],
+      effects: [],
+      none: undefined,
+    };
+    op.keys.set(key, made);
+    return made;
+  }
+
+  #told({ op, told, call }: Extract<Fact, { kind: 'told' }>): void {
+    const { outcome } = told;
+    if (call && told.by !== 'event') call.told = told;
+    if (!outcome || outcome.effect === 'unknown') return;
+    const key = outcome.key === undefined ? undefined : this.keyOf(op, outcome.key);
+    if (told.by !== 'event') op.reportedIn = Math.max(op.reportedIn, key?.epoch ?? op.epoch);
+    if (key && outcome.effect === 'none') key.none ??= { at: this.now(), call };
+  }
+
+  #commit({ op, before, after, memory, why }: Commit): void {
+    const old = before && this.keyOf(op, before.key, before.random);
+    if (why === 'torn') {
+      op.damaged = true;
+      return;
+    }
+    if (old && before && (!after || after.key !== before.key || after.state !== 'pending')) this.#end(old, before, after, why);
+    if (!after) return;
+    const key = this.keyOf(op, after.key, after.random);
+    if (memory) {
+      key.wasInMemory = true;
+      if (!key.durable) key.memoryOnly = true;
+    } else {
+      key.memoryOnly = false;
+      if (after.state === 'pending' && after.ambiguous) key.durable = true;
+    }
+    if (after.ending && 'from' in after.ending && after.ending.from === 'reconcile') key.byHand = true;
+    key.windowEndsAt = after.windowEndsAt ?? Number.POSITIVE_INFINITY;
+    key.touchedAt = after.touchedAt;
+    if (after.state !== 'pending') return;
+    // Another context's copy of it goes on, or a loss of power took its end away.
+    if (why === 'power-loss' && key.end) {
+      key.revived = true;
+      key.none = undefined;
+    }
+    key.end = undefined;
+  }
+
+  #end(key: KeyFacts, before: OnceRecord, after: OnceRecord | undefined, why: Commit['why']): void {
+    const { op } = key;
+    key.endedAt = this.now();
+    if (!after) key.end = why === 'evicted' ? 'evicted' : why === 'died' ? 'lost-with-memory' : before.state === 'pending' ? 'removed' : (key.end ?? 'settled');
+    else if (after.key !== before.key) key.end = before.state === 'pending' ? 'replaced' : key.end;
+    else key.end = after.state === 'settled' ? 'settled' : after.ending?.type === 'rejected' ? 'rejected' : 'forgotten';
+    if (this.#opensEpoch(op, before, after, why)) op.epoch++;
+  }
+
+  /** Whether the app has, by this, asked for another effect under the same name. */
+  #opensEpoch(op: OpFacts, before: OnceRecord, after: OnceRecord | undefined, why: Commit['why']): boolean {
+    if (why !== 'written') return false;
+    if (before.state === 'settled') return !after || after.state === 'retired' || (after.key !== before.key && op.repeat !== 'never');
+    if (before.state !== 'pending') return false;
+    const forgotten = after?.state === 'retired' && after.ending?.type === 'unknown';
+    return op.forgetsAnyway > 0 && (!after || forgotten);
+  }
+}

@@ -1,0 +1,143 @@
+/** The wire between contexts and the server: it loses, delays, copies, reorders and cuts. */
+import { type Answer, type BodyEnd, SimulatedResponse } from './answers.js';
+import type { Context } from './context.js';
+import type { OpFacts, Send } from './facts.js';
+import type { Random } from './random.js';
+import type { Copy } from './servers.js';
+import type { World } from './world.js';
+
+/** What becomes of one call of the transport. */
+export interface Fate {
+  readonly refused: boolean;
+  /** When each copy reaches the server, ms. An empty list: none does. */
+  readonly copies: readonly { readonly delayMs: number; readonly front?: Answer | undefined }[];
+  /** `lost`: the client sees an error. `silent`: it sees nothing. */
+  readonly end: BodyEnd | 'lost' | 'silent';
+  readonly answerMs: number;
+}
+
+/** What a client sees of a connection that broke; the same in every browser for every cause. */
+const failed = (code: string): TypeError => new TypeError('Failed to fetch', { cause: { code } });
+
+export class Network {
+  readonly #world: World;
+  /** Copies on the wire or on the server, by operation. */
+  readonly #under = new Map<OpFacts, number>();
+  #sends = 0;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** No copy of this operation can have an effect any more. */
+  quiet(op: OpFacts): boolean {
+    return !this.#under.get(op);
+  }
+
+  send(context: Context, url: string, init: RequestInit): Promise<Response> {
+    return context.port('send', (resolve, reject) => {
+      const headers = init.headers as Headers;
+      const { op, payload, text } = this.#world.request(init.body as string);
+      const random = this.#world.faults.occasion(`net ${op.user} ${op.label}`);
+      const fate = this.#world.options.script?.(op, op.sends++) ?? this.#fate(random);
+      const { signal } = init;
+      const abort = (): void => reject(signal?.reason);
+      if (signal?.aborted) return abort();
+      signal?.addEventListener('abort', abort);
+      const offline = !context.device.online;
+      if (fate.refused || offline) {
+        // Nothing left this device; whether the client can know that is another question.
+        if (offline) this.#world.faults.count('offline');
+        return reject(failed(fate.refused && !offline ? 'ECONNREFUSED' : 'ENETUNREACH'));
+      }
+      const send: Send = {
+        id: ++this.#sends,
+        key: this.#world.keyOf(op, headers.get('idempotency-key') ?? ''),
+        account: context.device.user,
+        call: this.#world.callOf(context, headers.get('x-call')),
+        context: context.id,
+        payload,
+        at: this.#world.time.now,
+        wall: context.device.wall(),
+        copies: fate.copies.length,
+        answeredBy: undefined,
+      };
+      this.#world.sent(send);
+      const url1 = url;
+      this.#carry(context, send, fate, text, random, { url: url1, resolve: resolve as (answer: unknown) => void, reject });
+    });
+  }
+
+  #carry(
+    context: Context,
+    send: Send,
+    fate: Fate,
+    opText: string,
+    random: Random,
+    to: { url: string; resolve: (answer: unknown) => void; reject: (reason: unknown) => void },
+  ): void {
+    const { time, server } = this.#world;
+    const { op } = send.key;
+    const toClient = (ms: number, tell: () => void): void => void context.later(ms, tell);
+    if (!fate.copies.length) {
+      if (fate.end !== 'silent') toClient(fate.answerMs, () => to.reject(failed('ECONNRESET')));
+      return;
+    }
+    // The client hears the answer to the copy that left last; those of the others are lost.
+    const heard = fate.copies.length - 1;
+    fate.copies.forEach(({ delayMs, front }, index) => {
+      this.#count(op, 1);
+      const over = (): void => this.#count(op, -1);
+      const copy: Copy = {
+        send,
+        payload: send.payload,
+        opText,
+        random: random.of('copy', index),
+        front,
+        reply: (said, layer) => {
+          over();
+          if (index !== heard) return;
+          send.answeredBy = layer;
+          const { end } = fate;
+          this.#world.log(`  server to ${context.id}: ${said.status} (${layer}), ${end}`);
+          if (end === 'lost') toClient(fate.answerMs, () => to.reject(failed('ECONNRESET')));
+          else if (end !== 'silent') toClient(fate.answerMs, () => to.resolve(new SimulatedResponse(said, to.url, end)));
+        },
+        lost: () => {
+          over();
+          if (index === heard && fate.end !== 'silent') toClient(fate.answerMs, () => to.reject(failed('ECONNRESET')));
+        },
+      };
+      time.after(delayMs, () => server.arrive(copy));
+    });
+  }
+
+  #count(op: OpFacts, by: number): void {
+    this.#under.set(op, (this.#under.get(op) ?? 0) + by);
+  }
+
+  #fate(random: Random): Fate {
+    const { faults } = this.#world;
+    const { rates } = faults;
+    const answerMs = random.int(1, 150);
+    const refused = faults.hits(random, 'connectionRefused');
+    const lost = faults.hits(random, 'requestLost');
+    const silent = random.chance(0.5);
+    if (refused || lost) return { refused, copies: [], end: silent ? 'silent' : 'lost', answerMs };
+    const late = (): number =>
+      faults.hits(random, 'delayed') ? random.int(1000, rates.delayedMsMax ?? 120_000) : faults.hits(random, 'reordered') ? random.int(200, 40_000) : 0;
+    const more = faults.hits(random, 'duplicated') ? random.int(1, 2) : 0;
+    const copies = [{ delayMs: random.int(1, 150) + late() }];
+    for (let i = 0; i < more; i++) copies.push({ delayMs: random.int(1, 400) + late() });
+    const end = faults.hits(random, 'responseLost')
+      ? silent
+        ? 'silent'
+        : 'lost'
+      : faults.hits(random, 'truncated')
+        ? 'cut'
+        : faults.hits(random, 'stalled')
+          ? 'stalled'
+          : 'whole';
+    return { refused, copies, end, answerMs };
+  }
+}

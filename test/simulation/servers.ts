@@ -1,0 +1,212 @@
+/** A model server of each family. It answers copies of requests; its effect log is the truth. */
+import { type Answer, aboutKey, answer, html } from './answers.js';
+import type { Effect, Layer, Send } from './facts.js';
+import { mix, type Random } from './random.js';
+import type { World } from './world.js';
+
+export interface ServerOptions {
+  readonly family: string;
+  /** `false`: it knows nothing of keys. */
+  readonly honours: boolean;
+  /** What a copy gets while another one is worked on. */
+  readonly busy: '409-retry-after' | '409' | 'held-open';
+  /** Replays bear a marker. */
+  readonly marker: boolean;
+  /** H3: refusals are kept for the key. */
+  readonly keepsRefusals: boolean;
+  /** A 500 is kept for the key, whether the effect is there or not. */
+  readonly keepsErrors: boolean;
+  /** One key with another payload: a mismatch answer, or the first one's answer. */
+  readonly mismatch: 422 | 400 | 'replays';
+  readonly windowMs: number;
+  readonly workMs: readonly [number, number];
+  /** Share of payloads that are declined, always. */
+  readonly declined: number;
+}
+
+/** One copy of a request on the server. */
+export interface Copy {
+  readonly send: Send;
+  readonly payload: number;
+  readonly opText: string;
+  readonly random: Random;
+  /** What the front answers to this copy, by script. */
+  readonly front?: Answer | undefined;
+  readonly reply: (answer: Answer, layer: Layer) => void;
+  readonly lost: () => void;
+}
+
+interface Entry {
+  readonly payload: number;
+  readonly at: number;
+  state: 'working' | 'done' | 'stuck';
+  answer: Answer | undefined;
+  layer: Layer;
+  /** When a lock that nobody holds any more frees itself. */
+  freeAt: number;
+  readonly held: Copy[];
+}
+
+/** How long the lock of a server that died at work holds. */
+const LOCK_MS = 90_000;
+const RETRY_AFTER = { 'retry-after': '1' };
+
+export class Server {
+  readonly options: ServerOptions;
+  readonly effects: Effect[] = [];
+  readonly #world: World;
+  readonly #entries = new Map<string, Entry>();
+  /** Keys that were ever executed. */
+  readonly #executed = new Set<string>();
+  readonly #early = new Set<string>();
+  #boot = 0;
+
+  constructor(world: World, options: ServerOptions) {
+    this.#world = world;
+    this.options = options;
+  }
+
+  /** Killed and started again: what was worked on is gone, keys and answers are kept. */
+  restart(): void {
+    this.#boot++;
+    for (const [key, entry] of this.#entries) if (entry.state === 'working') this.#entries.delete(key);
+  }
+
+  arrive(copy: Copy): void {
+    const { faults } = this.#world;
+    const { random } = copy;
+    if (copy.front) return copy.reply(copy.front, 'front');
+    if (faults.hits(random, 'frontRefuses')) return copy.reply(frontRefusal(random), 'front');
+    if (faults.hits(random, 'frontBreaks')) return copy.reply(gateway(random), 'front');
+    if (faults.hits(random, 'loginPage')) return copy.reply(random.chance(0.5) ? html(200) : html(200, true), 'front');
+    if (faults.hits(random, 'redirected')) return copy.reply(answer(302, null, { location: '/login' }), 'front');
+    const executed = copy.send.key.op.keys;
+    if ([...executed.values()].some((key) => key.effects.length) && faults.hits(random, 'frontKnows'))
+      return copy.reply(answer(random.pick([400, 404, 422]), { code: 'cart_empty' }), 'front');
+    const breaksAfter = faults.hits(random, 'frontBreaksAfter');
+    this.#behindFront(breaksAfter ? { ...copy, reply: (_, layer) => copy.reply(gateway(random), layer) } : copy);
+  }
+
+  #behindFront(copy: Copy): void {
+    const { honours, mismatch } = this.options;
+    if (!honours) return this.#work(copy, undefined, '', 'no-support');
+    const id = `${copy.send.account}\n${copy.send.key.key}`;
+    const found = this.#find(id, copy);
+    if (found && found.payload !== copy.payload && mismatch !== 'replays')
+      return copy.reply(
+        mismatch === 422
+          ? aboutKey(422, 'Idempotency-Key is already used')
+          : answer(400, { error: { type: 'idempotency_error', message: 'Keys can only be used with the same parameters' } }),
+        'kept',
+      );
+    if (found?.answer) return copy.reply(this.#replay(found.answer), found.layer);
+    if (found) return this.#busy(found, copy);
+    const afresh = !this.#executed.has(id) ? 'first' : this.#early.has(id) ? 'forgotten-early' : 'window-over';
+    const entry: Entry = { payload: copy.payload, at: this.#world.time.now, state: 'working', answer: undefined, layer: 'done', freeAt: 0, held: [] };
+    this.#entries.set(id, entry);
+    this.#work(copy, entry, id, afresh);
+  }
+
+  #find(id: string, copy: Copy): Entry | undefined {
+    const { now } = this.#world.time;
+    const entry = this.#entries.get(id);
+    if (!entry) return undefined;
+    const over = entry.state === 'done' ? now - entry.at >= this.options.windowMs : entry.state === 'stuck' && now >= entry.freeAt;
+    const early = entry.state === 'done' && this.#world.faults.hits(copy.random, 'forgetsEarly');
+    if (early) this.#early.add(id);
+    if (!over && !early) return entry;
+    this.#entries.delete(id);
+    return undefined;
+  }
+
+  #replay(first: Answer): Answer {
+    if (!this.options.marker) return first;
+    return { ...first, headers: new Headers([...first.headers, ['idempotent-replayed', 'true']]) };
+  }
+
+  #busy(entry: Entry, copy: Copy): void {
+    const { busy } = this.options;
+    if (busy === 'held-open' && entry.state === 'working') return void entry.held.push(copy);
+    if (busy === '409-retry-after') return copy.reply(aboutKey(409, 'A request is outstanding for this Idempotency-Key', RETRY_AFTER), 'done');
+    copy.reply(
+      answer(
+        409,
+        copy.random.chance(0.5) ? null : { error: 'idempotency_key_in_use', message: 'another request with this idempotency key is being processed' },
+      ),
+      'done',
+    );
+  }
+
+  #work(copy: Copy, entry: Entry | undefined, id: string, afresh: Effect['afresh']): void {
+    const { faults, time } = this.#world;
+    const { random } = copy;
+    const boot = this.#boot;
+    const stuck = faults.hits(random, 'dies');
+    const crash = faults.hits(random, 'crashesBefore') ? 'before' : faults.hits(random, 'crashesAfter') ? 'after' : undefined;
+    const declined = faults.hits(random, 'declines') || this.declines(copy.opText, copy.payload);
+    time.after(random.int(...this.options.workMs), () => {
+      if (boot !== this.#boot) return copy.lost();
+      if (stuck) {
+        if (entry) Object.assign(entry, { state: 'stuck', freeAt: time.now + LOCK_MS });
+        for (const held of entry?.held.splice(0) ?? []) held.lost();
+        return copy.lost();
+      }
+      if (crash === 'before') return this.#end(copy, entry, id, answer(500, { error: 'internal' }), this.options.keepsErrors ? 'kept' : undefined, 'unkept');
+      if (declined) return this.#end(copy, entry, id, answer(402, { code: 'card_declined' }), this.options.keepsRefusals ? 'kept' : undefined, 'unkept');
+      this.#executed.add(id);
+      const effect: Effect = { at: time.now, account: copy.send.account, key: copy.send.key, payload: copy.payload, send: copy.send, afresh };
+      this.effects.push(effect);
+      this.#world.effected(effect);
+      if (crash === 'after' && this.options.keepsErrors) return this.#end(copy, entry, id, answer(500, { error: 'internal' }), 'kept', 'kept');
+      this.#end(copy, entry, id, answer(201, { id: this.effects.length }), 'done', 'done', crash === 'after' ? answer(500, { error: 'internal' }) : undefined);
+    });
+  }
+
+  /** `kept`: what the key is answered with from now on; absent when the key is free again. */
+  #end(copy: Copy, entry: Entry | undefined, id: string, said: Answer, kept: Layer | undefined, layer: Layer, instead?: Answer): void {
+    const held = entry?.held.splice(0) ?? [];
+    if (entry && kept) Object.assign(entry, { state: 'done', answer: said, layer: kept });
+    else if (this.#entries.get(id) === entry) this.#entries.delete(id);
+    copy.reply(instead ?? said, layer);
+    for (const one of held) this.#behindFront(one);
+  }
+
+  /** Whether this payload is declined whenever it is tried. */
+  declines(opText: string, payload: number): boolean {
+    return mix(this.#world.seed, opText, payload) / 2 ** 32 < this.options.declined;
+  }
+}
+
+const frontRefusal = (random: Random): Answer => {
+  const status = random.pick([401, 401, 403, 429, 429, 400, 404, 409]);
+  return answer(status, { code: status === 409 ? 'version_conflict' : 'refused_in_front' }, status === 429 && random.chance(0.5) ? RETRY_AFTER : {});
+};
+
+const gateway = (random: Random): Answer =>
+  answer(random.pick([502, 503, 504]), random.chance(0.5) ? 'Bad gateway' : null, random.chance(0.3) ? RETRY_AFTER : {});
+
+const FAMILY: ServerOptions = {
+  family: '409-retry-after',
+  honours: true,
+  busy: '409-retry-after',
+  marker: true,
+  keepsRefusals: true,
+  keepsErrors: false,
+  mismatch: 422,
+  windowMs: 86_400_000,
+  workMs: [5, 400],
+  declined: 0.1,
+};
+
+/** The families of SERVERS.md, as far as they differ in what a client can see. */
+export const FAMILIES: Readonly<Record<string, ServerOptions>> = {
+  '409-retry-after': FAMILY,
+  '409-retry-after, refusals not kept': { ...FAMILY, family: '409-retry-after, refusals not kept', keepsRefusals: false },
+  'held-open': { ...FAMILY, family: 'held-open', busy: 'held-open', keepsRefusals: false },
+  '409 bare, no marker': { ...FAMILY, family: '409 bare, no marker', busy: '409', marker: false, keepsRefusals: false },
+  'errors kept': { ...FAMILY, family: 'errors kept', keepsErrors: true, mismatch: 400 },
+  'another payload replays': { ...FAMILY, family: 'another payload replays', mismatch: 'replays', keepsRefusals: false },
+  'no support': { ...FAMILY, family: 'no support', honours: false, marker: false, keepsRefusals: false },
+};
+
+export const HONEST = Object.keys(FAMILIES).filter((name) => FAMILIES[name]?.honours);
