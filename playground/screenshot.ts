@@ -40,7 +40,10 @@ async function choose(page: Page, fault: string): Promise<void> {
 }
 
 async function payBoth(page: Page): Promise<void> {
-  await page.getByText('The next request').first().waitFor();
+  await page
+    .getByText(/^The next request (is|loses)/)
+    .first()
+    .waitFor();
   await page.getByRole('button', { name: 'Pay in both lanes' }).click();
   await page.getByRole('region', { name: 'oncefetch' }).getByText('and the customer knows').waitFor();
 }

@@ -10,6 +10,7 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 
 /** Makes an idempotency key. A new `generation` wants a new key. */
 export type KeyStrategy = (c: {
+  namespace: string;
   operation: OperationName | undefined;
   fingerprint: string;
   generation: number;

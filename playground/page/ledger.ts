@@ -67,7 +67,7 @@ function rowOf({ id, lane, cart, amount, key, at, nth }: Charge): HTMLElement {
   return element('tr', again ? { class: 'duplicate' } : {}, [
     element('td', {}, [`${id}`]),
     element('td', {}, [lane]),
-    element('td', {}, [cart]),
+    element('td', { class: 'spare' }, [cart]),
     element('td', {}, [euros(amount)]),
     element('td', { class: 'spare' }, [key === null ? 'none' : `…${key.slice(-4)}`]),
     element('td', { class: 'spare' }, [TIME.format(at)]),

@@ -1,5 +1,6 @@
 /** The claim of a name and the first look at its record. */
 import { type Begun, begin, type Claimant } from '../core/begin.js';
+import { derived } from '../core/derived.js';
 import { readRecord } from '../core/record.js';
 import { OnceError } from '../errors.js';
 import type { KeyStrategy } from '../option-types.js';
@@ -117,19 +118,17 @@ function claimant(job: Job, waited: Waited | undefined, generation: number, key:
 /** Where contexts race on a store that is not atomic among them, they must arrive at one key: it is derived. */
 async function keyFor(job: Job, generation: number, random: boolean): Promise<string> {
   const { client, settings, name, fingerprint } = job;
-  const { clock, randomness, digest } = client.platform;
+  const { clock, randomness } = client.platform;
+  const operation = name.length ? name : undefined;
+  const { namespace } = job;
   let key: unknown = settings.key;
   if (random) key = job.place.id ?? randomness.uuid();
-  else if (typeof key === 'function') key = await within(clock, settings.limits.attemptMs, Promise.resolve((key as KeyStrategy)({ operation: name.length ? name : undefined, fingerprint, generation, now: clock.now() })), () => new Error('the key strategy did not answer in time'));
-  else if (key === undefined) key = uuidFrom(await digest(JSON.stringify([job.namespace, job.label, generation])));
+  else if (typeof key === 'function') key = await within(clock, settings.limits.attemptMs, Promise.resolve((key as KeyStrategy)({ namespace, operation, fingerprint, generation, now: clock.now() })), () => new Error('the key strategy did not answer in time'));
+  else if (key === undefined) key = derived({ namespace, operation, generation });
   if (typeof key !== 'string' || !settings.dialect.keyPattern.test(key))
     throw new TypeError(`once: key must be text that matches ${settings.dialect.keyPattern} for the dialect ${settings.dialect.name}, got ${typeof key === 'string' ? `${key.length} characters` : typeof key}`);
   return key;
 }
-
-/** A digest in the shape of a UUID v4, which more servers take than any other. */
-const uuidFrom = (hex: string): string =>
-  `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 
 async function update(job: Job, c: Claimant): Promise<Begun> {
   const { client, slot, id } = job;

@@ -1,5 +1,5 @@
 /** A payload that is a function: a provider's SDK, a message handler. */
-import { v5 } from 'uuid';
+import { childKey } from '../core/derived.js';
 import type { StoredAnswer } from '../core/record.js';
 import { HOOKED, NO_ANSWER, NOT_A_VERDICT, NOT_SENT, type Verdict } from '../core/verdict.js';
 import type { RunEnd } from '../option-types.js';
@@ -18,9 +18,6 @@ export interface Attempt {
   /** A stable key for a call that this effect makes: the same label gives the same key. */
   child(label: string): string;
 }
-
-/** The namespace of child keys (RFC 9562, version 5). */
-const CHILDREN = 'd2a1f3f0-6f0c-4a86-9c55-0f3a5a6d7b11';
 
 export const running = (effect: (attempt: Attempt) => unknown, verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined): Payload => ({
   origin: '',
@@ -47,7 +44,7 @@ async function run(effect: (attempt: Attempt) => unknown, verdict: ((end: RunEnd
     if (!over.signal.aborted) controller.abort();
   });
   const { key, number: attempt, resumed, ambiguous } = a;
-  const child = (label: string): string => v5(JSON.stringify([key, label]), CHILDREN);
+  const child = (label: string): string => childKey(key, label);
   const done = (async (): Promise<RunEnd<unknown>> => {
     try {
       return { value: await effect({ key, attempt, resumed, ambiguous, signal: controller.signal, child }) };

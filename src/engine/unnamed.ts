@@ -46,7 +46,7 @@ export async function operateUnnamed(client: Client, settings: Settings, draft: 
   const read = await readRequest(client, settings, draft);
   const label = `~${read.fingerprint}`;
   const { key: given } = settings;
-  const literal = typeof given === 'function' ? await given({ operation: undefined, fingerprint: read.fingerprint, generation: 0, now: platform.clock.now() }) : given;
+  const literal = typeof given === 'function' ? await given({ namespace, operation: undefined, fingerprint: read.fingerprint, generation: 0, now: platform.clock.now() }) : given;
   // Where many people's calls meet, two equal ones are two effects, and a lost one is nobody's here.
   const orphan = platform.server || literal !== undefined ? undefined : await findOrphan(client, settings, namespace, label);
   const place = orphan?.place ?? unnamedPlace(client, namespace, label, literal ?? platform.randomness.uuid());

@@ -1,3 +1,5 @@
+export { canonicalJson } from '../core/canonical-json.js';
+export { derived } from '../core/derived.js';
 export type { OperationName } from '../core/name.js';
 export type { Ending, Facts, Outcome, UnknownReason, UnsentReason } from '../core/outcome.js';
 export type { Verdict } from '../core/verdict.js';

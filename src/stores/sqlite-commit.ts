@@ -1,5 +1,5 @@
 /** Group commit: what is asked for in one turn of the event loop is one transaction, because a commit costs the same for all. */
-import type { Durability } from '../ports.js';
+import type { Durability, StoreFaultReason } from '../ports.js';
 import type { Next } from './base.js';
 import { StoreFault } from './fault.js';
 import { sqliteFault } from './sqlite-fault.js';
@@ -10,6 +10,9 @@ import { ordered, recordOf, textOf } from './text.js';
 const GROUP_MAX = 256;
 /** Between two tries for a lock that another process has, ms; spread, so that several do not meet for ever. */
 const PAUSE_MS_MAX = 20;
+
+/** What may be the matter with one update and not with the others of its transaction. */
+const ITS_OWN: readonly StoreFaultReason[] = ['quota', 'io', 'corrupt'];
 
 interface Job {
   readonly id: string;
@@ -91,18 +94,17 @@ export class GroupCommit {
   }
 
   #failed(jobs: readonly Job[], fault: StoreFault, mayWait: boolean): void {
-    if (fault.reason === 'blocked' && mayWait) {
-      const [late, early] = [jobs.filter(({ deadline }) => deadline <= performance.now()), jobs.filter(({ deadline }) => deadline > performance.now())];
-      for (const { reject } of late) reject(fault);
-      // Before those that came meanwhile: updates of one record keep their order.
-      this.#jobs.unshift(...early);
-      if (early.length > 0) this.#schedule(pause());
+    const now = performance.now();
+    const waits = (job: Job): boolean => mayWait && fault.reason === 'blocked' && job.deadline > now;
+    // One that does not fit, or a damaged page that it needs, must not take others with it.
+    if (jobs.length > 1 && ITS_OWN.includes(fault.reason)) {
+      for (const job of jobs) this.#commit([job], mayWait);
       return;
     }
-    const [only] = jobs;
-    if (jobs.length === 1) only?.reject(fault);
-    // One that does not fit, or a page that is damaged, must not take others with it.
-    else for (const job of jobs) this.#commit([job], mayWait);
+    for (const job of jobs) if (!waits(job)) job.reject(fault);
+    // Before those that came meanwhile: updates of one record keep their order.
+    this.#jobs.unshift(...jobs.filter(waits));
+    if (jobs.some(waits)) this.#schedule(pause());
   }
 }
 

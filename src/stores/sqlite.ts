@@ -47,6 +47,8 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   const { path, database, busyTimeoutMs = BUSY_MS_MAX } = options;
   if ((typeof path === 'string' && path !== '') === (typeof database?.prepare === 'function'))
     throw new TypeError('once: sqliteStore takes either path, a non-empty string, or database, a DatabaseSync of node:sqlite');
+  // It may say that the file is in memory, or read-only.
+  if (path?.startsWith('file:')) throw new TypeError('once: sqliteStore takes a plain path, not a file: URI');
   const claims = claimsOf(options);
   const { scope } = claims;
   let file: SqliteFile | undefined;
@@ -77,7 +79,11 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   };
 }
 
-function constructorOf({ Database = builtin() }: SqlitePathOptions | (SqliteDatabaseOptions & { readonly Database?: undefined })): new (path: string) => SqliteDatabase {
+function constructorOf({
+  Database = builtin(),
+}: SqlitePathOptions | (SqliteDatabaseOptions & { readonly Database?: undefined })): new (
+  path: string,
+) => SqliteDatabase {
   if (!Database) throw new StoreFault('denied', 'there is no node:sqlite here; it comes with Node 22.5. Hand in a database, such as one of better-sqlite3');
   return Database;
 }
@@ -108,8 +114,10 @@ function absolute(path: string): string {
 
 async function scan(waiting: Waiting, query: ScanQuery): Promise<ScanPage> {
   const record = ({ data }: Row): unknown => recordOf(data);
-  if ('before' in query)
-    return dueOf((offset, count) => patiently(waiting, ({ due }) => due(query.before, count, offset).map(record)), query);
+  if ('before' in query) return dueOf((offset, count) => patiently(waiting, ({ due }) => due(query.before, count, offset).map(record)), query);
   const rows = await patiently(waiting, ({ page }) => page(query, ordered(query.ns)));
-  return pageOfPlaces(rows.map((row) => ({ label: row.label, id: row.id, record: record(row) })), query);
+  return pageOfPlaces(
+    rows.map((row) => ({ label: row.label, id: row.id, record: record(row) })),
+    query,
+  );
 }

@@ -18,7 +18,7 @@ declare const stores: typeof import('../../src/stores/indexeddb.js') & typeof im
 
 const root = join(import.meta.dirname, '../..');
 const executablePath = browsers.map(executableOf).find(Boolean);
-const launch = { executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] };
+const launch = { ...(executablePath && { executablePath }), args: ['--no-sandbox', '--disable-dev-shm-usage'] };
 
 let server: Server;
 let origin: string;
@@ -104,7 +104,10 @@ describe.skipIf(!executablePath)('in Chromium', () => {
     const page = await tab(first);
     const written = await page.evaluate(async () => {
       const store = stores.indexedDbStore();
-      for (const [id, durability] of [['a', 'strict'], ['b', 'relaxed']] as const) {
+      for (const [id, durability] of [
+        ['a', 'strict'],
+        ['b', 'relaxed'],
+      ] as const) {
         await store.update(id, () => ({ next: { id, ns: 'ns', state: 'pending', label: id, forgetAt: 1 }, value: undefined }), { durability });
       }
       return store.survives;
@@ -116,7 +119,9 @@ describe.skipIf(!executablePath)('in Chromium', () => {
     await gone;
     const second = await chromium.launchPersistentContext(dir, launch);
     try {
-      const found = await (await tab(second)).evaluate(async () => (await stores.indexedDbStore().scan({ ns: 'ns', state: 'pending', limit: 9 })).records.map((one) => (one as { id: string }).id));
+      const found = await (await tab(second)).evaluate(async () =>
+        (await stores.indexedDbStore().scan({ ns: 'ns', state: 'pending', limit: 9 })).records.map((one) => (one as { id: string }).id),
+      );
       expect(found).toEqual(['a', 'b']);
     } finally {
       await second.close();
@@ -126,7 +131,10 @@ describe.skipIf(!executablePath)('in Chromium', () => {
   test('where the user blocks site data there is no store, rather than a broken one', async () => {
     const context = await chromium.launchPersistentContext(profile({ profile: { default_content_setting_values: { cookies: 2 } } }), launch);
     try {
-      const answers = await (await tab(context)).evaluate(async () => [await stores.indexedDbStore().available?.(), await stores.localStorageStore().available?.()]);
+      const answers = await (await tab(context)).evaluate(async () => [
+        await stores.indexedDbStore().available?.(),
+        await stores.localStorageStore().available?.(),
+      ]);
       expect(answers).toEqual([false, false]);
     } finally {
       await context.close();

@@ -1,6 +1,6 @@
 /** Keeps the books that all checkers share: operations, their epochs, the life of each key. It judges nothing. */
 import type { OnceRecord } from '../../src/core/record.js';
-import type { Apart, Checker, Commit, Fact, KeyFacts, Ledger, OpFacts, Violation } from './facts.js';
+import type { Apart, Call, Checker, Commit, Fact, KeyFacts, Ledger, OpFacts, Violation } from './facts.js';
 
 export class Books implements Ledger {
   readonly ops = new Map<string, OpFacts>();
@@ -10,10 +10,12 @@ export class Books implements Ledger {
   readonly honours: boolean;
   readonly required: boolean;
   readonly now: () => number;
+  readonly dueAt: (call: Call) => number;
   readonly #checkers: readonly Checker[];
 
-  constructor(now: () => number, how: { readonly honours: boolean; readonly required: boolean }, checkers: readonly Checker[]) {
+  constructor(now: () => number, how: Pick<Ledger, 'honours' | 'required' | 'dueAt'>, checkers: readonly Checker[]) {
     this.now = now;
+    this.dueAt = how.dueAt;
     this.honours = how.honours;
     this.required = how.required;
     this.#checkers = checkers;
@@ -145,6 +147,8 @@ export class Books implements Ledger {
     if (before.state === 'settled') return !after || after.state === 'retired' || (after.key !== before.key && op.repeat !== 'never');
     if (before.state !== 'pending') return false;
     const forgotten = after?.state === 'retired' && after.ending?.type === 'unknown';
-    return op.forgetsAnyway > 0 && (!after || forgotten);
+    if (op.forgetsAnyway === 0 || (after && !forgotten)) return false;
+    op.forgetsAnyway--;
+    return true;
   }
 }

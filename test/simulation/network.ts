@@ -54,17 +54,17 @@ export class Network {
         id: ++this.#sends,
         key: this.#world.keyOf(op, headers.get('idempotency-key') ?? ''),
         account: context.device.user,
-        call: this.#world.callOf(context, headers.get('x-call')),
+        call: this.#world.callOf(context, headers.get('x-call'), op),
         context: context.id,
         payload,
         at: this.#world.time.now,
         wall: context.device.wall(),
+        lateByTrueTime: this.#world.server.forgets(context.device.user, headers.get('idempotency-key') ?? ''),
         copies: fate.copies.length,
         answeredBy: undefined,
       };
       this.#world.sent(send);
-      const url1 = url;
-      this.#carry(context, send, fate, text, random, { url: url1, resolve: resolve as (answer: unknown) => void, reject });
+      this.#carry(context, send, fate, text, random, { url, resolve: resolve as (answer: unknown) => void, reject });
     });
   }
 

@@ -87,6 +87,12 @@ export class Server {
     this.#behindFront(breaksAfter ? { ...copy, reply: (_, layer) => copy.reply(gateway(random), layer) } : copy);
   }
 
+  /** It executed this key, and its window is over. */
+  forgets(account: string, key: string): boolean {
+    const entry = this.#entries.get(`${account}\n${key}`);
+    return entry?.state === 'done' && this.#world.time.now - entry.at >= this.options.windowMs;
+  }
+
   #behindFront(copy: Copy): void {
     const { honours, mismatch } = this.options;
     if (!honours) return this.#work(copy, undefined, '', 'no-support');

@@ -109,7 +109,11 @@ test('hands on value, durability and what a change throws', async () => {
   const inner = stub('a', true);
   const asked: unknown[] = [];
   const { update } = inner;
-  const store = firstAvailable([Object.assign(inner, { update: ((...args) => (asked.push(args[2]), update(...args))) as Store['update'] })]);
+  const watched: Store['update'] = (...args) => {
+    asked.push(args[2]);
+    return update(...args);
+  };
+  const store = firstAvailable([{ ...inner, update: watched }]);
   expect(await store.update('x', () => ({ value: 7 }), { durability: 'relaxed' })).toBe(7);
   await expect(
     store.update('x', () => {

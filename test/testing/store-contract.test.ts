@@ -42,10 +42,25 @@ const right: Parts = {
   pause: () => undefined,
   late: (work) => work(),
   page(found, query) {
-    if ('before' in query) return { records: found.filter((r) => r.forgetAt < query.before).sort((a, b) => a.forgetAt - b.forgetAt).slice(0, query.limit) };
+    if ('before' in query)
+      return {
+        records: found
+          .filter((r) => r.forgetAt < query.before)
+          .sort((a, b) => a.forgetAt - b.forgetAt)
+          .slice(0, query.limit),
+      };
     const { ns, state, prefix = '', after, limit } = query;
     const [label, id] = JSON.parse(after ?? '["",""]') as [string, string];
-    const all = found.filter((r) => r.ns === ns && r.state === state && r.label.startsWith(prefix) && (!after || order({ ...r, label, id }, r) < 0) && !(after && r.id === id && r.label === label)).sort(order);
+    const all = found
+      .filter(
+        (r) =>
+          r.ns === ns &&
+          r.state === state &&
+          r.label.startsWith(prefix) &&
+          (!after || order({ ...r, label, id }, r) < 0) &&
+          !(after && r.id === id && r.label === label),
+      )
+      .sort(order);
     const last = all[limit - 1];
     return { records: all.slice(0, limit), next: last && all.length > limit ? JSON.stringify([last.label, last.id]) : undefined };
   },
@@ -138,7 +153,9 @@ const FLAWS: Record<string, Partial<Parts>> = {
     },
   },
   'does not remove': { write: (medium, id, next, changed) => right.write(medium, id, next ?? undefined, changed) },
-  'takes an explicit undefined for a removal': { write: (medium, id, next, changed) => right.write(medium, id, 'next' in changed ? (next ?? null) : undefined, changed) },
+  'takes an explicit undefined for a removal': {
+    write: (medium, id, next, changed) => right.write(medium, id, 'next' in changed ? (next ?? null) : undefined, changed),
+  },
   'reads and writes in two steps': { pause: () => new Promise((done) => setTimeout(done, 1)) },
   'resolves before it has stored': { late: (work) => void setTimeout(work, 5) },
   'wraps what a change throws': { thrown: (error) => new Error('store', { cause: error }) },
@@ -152,7 +169,10 @@ const FLAWS: Record<string, Partial<Parts>> = {
   },
   'copies the value': { value: (value) => (value === undefined ? value : JSON.parse(JSON.stringify(value))) },
   'has no time': { now: () => undefined as never },
-  'cuts at 64 kB': { write: (medium, id, next, changed) => right.write(medium, id, next && { ...next, ...('body' in next && { body: String(next.body).slice(0, 65_536) }) }, changed) },
+  'cuts at 64 kB': {
+    write: (medium, id, next, changed) =>
+      right.write(medium, id, next && { ...next, ...('body' in next && { body: String(next.body).slice(0, 65_536) }) }, changed),
+  },
   'keeps records in a plain object': {
     read: (medium, id) => {
       medium.work++;
@@ -171,9 +191,22 @@ const FLAWS: Record<string, Partial<Parts>> = {
     },
   },
   'goes on when closed': { whenClosed: () => {} },
-  'rejects with null when closed': { whenClosed: () => { throw null; } },
-  'gives nothing when closed': { whenClosed: () => { throw new Error('no reason'); } },
-  'hides damage': { read: (medium, id) => { const found = right.read(medium, id); return isSound(found) ? found : undefined; } },
+  'rejects with null when closed': {
+    whenClosed: () => {
+      throw null;
+    },
+  },
+  'gives nothing when closed': {
+    whenClosed: () => {
+      throw new Error('no reason');
+    },
+  },
+  'hides damage': {
+    read: (medium, id) => {
+      const found = right.read(medium, id);
+      return isSound(found) ? found : undefined;
+    },
+  },
   'stumbles over damage': {
     parse: (text) => {
       const found = JSON.parse(text) as Stored;
@@ -188,24 +221,72 @@ const FLAWS: Record<string, Partial<Parts>> = {
       return found;
     },
   },
-  'scans in the order of insertion': { page: (found, query) => ('before' in query ? right.page(found, query) : { records: (right.page(found, query).records as Stored[]).sort((a, b) => found.indexOf(a) - found.indexOf(b)) }) },
+  'scans in the order of insertion': {
+    page: (found, query) =>
+      'before' in query
+        ? right.page(found, query)
+        : { records: (right.page(found, query).records as Stored[]).sort((a, b) => found.indexOf(a) - found.indexOf(b)) },
+  },
   'scans by label alone': {
     page: (found, query) => {
       const { records, ...rest } = right.page(found, query);
-      return 'before' in query ? { records } : { ...rest, records: (records as Stored[]).reverse().sort((a, b) => (a.label < b.label ? -1 : +(a.label > b.label))) };
+      return 'before' in query
+        ? { records }
+        : { ...rest, records: (records as Stored[]).reverse().sort((a, b) => (a.label < b.label ? -1 : +(a.label > b.label))) };
     },
   },
-  'mixes up namespaces': { page: (found, query) => named(query, (q) => right.page(found.map((r) => (r.ns.startsWith(q.ns) ? { ...r, ns: q.ns } : r)), q))(found) },
-  'mixes up states': { page: (found, query) => named(query, (q) => right.page(found.map((r) => ({ ...r, state: q.state })), q))(found) },
+  'mixes up namespaces': {
+    page: (found, query) =>
+      named(query, (q) =>
+        right.page(
+          found.map((r) => (r.ns.startsWith(q.ns) ? { ...r, ns: q.ns } : r)),
+          q,
+        ),
+      )(found),
+  },
+  'mixes up states': {
+    page: (found, query) =>
+      named(query, (q) =>
+        right.page(
+          found.map((r) => ({ ...r, state: q.state })),
+          q,
+        ),
+      )(found),
+  },
   'takes a prefix for a pattern': {
     page: (found, query) =>
       named(query, ({ prefix = '', ...q }) => {
-        const like = new RegExp(`^${prefix.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/%/g, '.*').replace(/_/g, '.')}`, 's');
-        return right.page(found.filter((r) => like.test(r.label)), q);
+        const like = new RegExp(
+          `^${prefix
+            .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+            .replace(/%/g, '.*')
+            .replace(/_/g, '.')}`,
+          's',
+        );
+        return right.page(
+          found.filter((r) => like.test(r.label)),
+          q,
+        );
       })(found),
   },
-  'ignores the case of a prefix': { page: (found, query) => named(query, ({ prefix = '', ...q }) => right.page(found.filter((r) => r.label.toLowerCase().startsWith(prefix.toLowerCase())), q))(found) },
-  'ends a prefix at the last character': { page: (found, query) => named(query, ({ prefix = '', ...q }) => right.page(found.filter((r) => r.label >= prefix && r.label < `${prefix}\uffff`), q))(found) },
+  'ignores the case of a prefix': {
+    page: (found, query) =>
+      named(query, ({ prefix = '', ...q }) =>
+        right.page(
+          found.filter((r) => r.label.toLowerCase().startsWith(prefix.toLowerCase())),
+          q,
+        ),
+      )(found),
+  },
+  'ends a prefix at the last character': {
+    page: (found, query) =>
+      named(query, ({ prefix = '', ...q }) =>
+        right.page(
+          found.filter((r) => r.label >= prefix && r.label < `${prefix}\uffff`),
+          q,
+        ),
+      )(found),
+  },
   'pages by number': {
     page: (found, query) =>
       named(query, ({ after, ...q }) => {
@@ -214,7 +295,10 @@ const FLAWS: Record<string, Partial<Parts>> = {
         return { records: all.slice(from, from + q.limit), next: all.length > from + q.limit ? String(from + q.limit) : undefined };
       })(found),
   },
-  'says that there is more when there is not': { page: (found, query) => ({ next: JSON.stringify(['', '']), ...Object.fromEntries(Object.entries(right.page(found, query)).filter(([, v]) => v !== undefined)) }) as ScanPage },
+  'says that there is more when there is not': {
+    page: (found, query) =>
+      ({ next: JSON.stringify(['', '']), ...Object.fromEntries(Object.entries(right.page(found, query)).filter(([, v]) => v !== undefined)) }) as ScanPage,
+  },
   'pages by label alone': {
     page: (found, query) => {
       const page = right.page(found, query);
@@ -223,7 +307,9 @@ const FLAWS: Record<string, Partial<Parts>> = {
   },
   'ignores the limit': { page: (found, query) => right.page(found, { ...query, limit: 1_000 }) },
   'sweeps what is due now': { page: (found, query) => right.page(found, 'before' in query ? { ...query, before: query.before + 1 } : query) },
-  'sweeps in any order': { page: (found, query) => ('before' in query ? { records: (right.page(found, query).records as Stored[]).reverse() } : right.page(found, query)) },
+  'sweeps in any order': {
+    page: (found, query) => ('before' in query ? { records: (right.page(found, query).records as Stored[]).reverse() } : right.page(found, query)),
+  },
   'sweeps one namespace': { page: (found, query) => right.page('before' in query ? found.filter((r) => r.ns === 'ns') : found, query) },
   'sweeps what is settled': { page: (found, query) => right.page('before' in query ? found.filter((r) => r.state !== 'pending') : found, query) },
 };
@@ -240,7 +326,12 @@ describe('the contract', () => {
   test('says what it left out, and why', async () => {
     const cases: (() => Promise<void>)[] = [];
     const medium = { texts: new Map(), work: 0 };
-    const report = storeContract({ name: 'x', shared: false, test: (_, run) => cases.push(run), open: () => ({ ...build({ ...medium, texts: new Map() }, {}), atomic: false }) });
+    const report = storeContract({
+      name: 'x',
+      shared: false,
+      test: (_, run) => cases.push(run),
+      open: () => ({ ...build({ ...medium, texts: new Map() }, {}), atomic: false }),
+    });
     for (const run of cases) await run();
     expect(report.ran).toEqual([]);
     expect(report.left.map(({ because }) => because)).toEqual([

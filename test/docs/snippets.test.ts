@@ -1,0 +1,104 @@
+/**
+ * Goal: whatever README and docs show works as it stands there. Method: every snippet is compiled in one strict program,
+ * then run against a real HTTP server that honours keys and loses what it is told to; the comment right before a snippet
+ * says what must come of it. A snippet that needs what Node has not says so, and is compiled only.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { fences, snippets, write, type Snippet } from './support/snippets.js';
+import { enter, leave, shop, show, shown } from './support/stage.js';
+import { root } from './support/markdown.js';
+import { typeErrors } from './support/typecheck.js';
+
+const MINUTE = 60_000;
+vi.setConfig({ testTimeout: MINUTE / 2, hookTimeout: MINUTE });
+
+write(snippets);
+const found = typeErrors(snippets);
+const running = snippets.filter(({ typesOnly }) => typesOnly === undefined);
+
+test('there are snippets, and they are in README too', () => {
+  expect(running.length).toBeGreaterThan(10);
+  expect(running.some(({ at }) => at.startsWith('README.md:'))).toBe(true);
+});
+
+test.each(snippets.map((snippet) => [snippet.at, snippet] as const))('%s compiles', (_, snippet) => {
+  expect(found.get(snippet)).toEqual([]);
+});
+
+test('a snippet with a mistake would not compile', () => {
+  const wrong: Snippet = { ...(snippets[0] as Snippet), source: "import { createOnce } from 'oncefetch';\ncreateOnce({ namespase: 'a' });\nexport {};\n", before: 0, line: 1 };
+  const checked = wrong.checked.replace(/\.tsx?$/, '-wrong.ts');
+  write([{ ...wrong, checked }]);
+  expect([...typeErrors([{ ...wrong, checked }]).values()].flat().join()).toContain('line 2');
+  write(snippets);
+});
+
+describe('runs', () => {
+  afterEach(async () => {
+    vi.restoreAllMocks();
+    await leave();
+  });
+
+  test.each(running.map((snippet) => [snippet.at, snippet] as const))('%s', async (_, snippet) => {
+    const { expects, place, faults, run } = snippet;
+    expect(Object.values(expects).some((one) => one !== undefined), 'it says what must come of it').toBe(true);
+    await enter(place);
+    shop().server.faults.next(...faults);
+    vi.spyOn(console, 'log').mockImplementation(show);
+    const end = await import(/* @vite-ignore */ run).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    if (end !== undefined && expects.rejects === undefined) throw end;
+    expect(actual(snippet, end)).toEqual(wanted(snippet));
+  });
+});
+
+const wanted = ({ expects }: Snippet): object => Object.fromEntries(Object.entries(expects).filter(([, value]) => value !== undefined));
+
+function actual({ expects }: Snippet, end: unknown): object {
+  const { server } = shop();
+  const error = end as { code?: string; name?: string } | undefined;
+  const all = {
+    shows: shown(),
+    charges: server.effects.length,
+    requests: server.requests.length,
+    keys: new Set(server.requests.map(({ key }) => key)).size,
+    rejects: error?.code ?? error?.name,
+  };
+  return Object.fromEntries(Object.entries(all).filter(([name]) => expects[name as keyof typeof expects] !== undefined));
+}
+
+describe('what is no program', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
+  const BUILT_IN = ['ci', 'install', 'pack', 'test'];
+
+  test.each(fences.filter(({ language }) => language === 'sh').map((fence) => [`${fence.path}:${fence.line}`, fence.code] as const))('%s: its commands exist', (_, code) => {
+    const commands = code.split(/\n|&&/).map((line) => line.replace(/#.*$/, '').trim());
+    for (const command of commands.filter(Boolean)) {
+      const [tool, verb = '', ...rest] = command.split(/\s+/);
+      if (tool === 'cd' || tool === 'git') continue;
+      expect(tool, command).toMatch(/^(npm|npx)$/);
+      if (tool === 'npm' && verb === 'run') expect(Object.keys(scripts), command).toContain(rest[0]);
+      else if (tool === 'npm') expect(BUILT_IN, command).toContain(verb);
+      else for (const path of rest.filter((word) => /\.test\.ts$/.test(word))) expect(existsSync(join(root, path)), command).toBe(true);
+    }
+  });
+
+  test.each(fences.filter(({ language }) => language === 'json').map((fence) => [`${fence.path}:${fence.line}`, fence.code] as const))('%s: is JSON', (_, code) => {
+    expect(() => JSON.parse(code)).not.toThrow();
+  });
+
+  test('every fence is of a kind that is looked at, or plain text', () => {
+    const kinds = ['ts', 'tsx', 'js', 'sh', 'json', 'text', 'http'];
+    expect(fences.filter(({ language }) => !kinds.includes(language)).map(({ path, line }) => `${path}:${line}`)).toEqual([]);
+  });
+});
+
+afterAll(() => {
+  const apart = snippets.filter(({ typesOnly }) => typesOnly !== undefined);
+  const why = apart.map(({ at, typesOnly }) => `\n  ${at}: ${typesOnly}`).join('');
+  process.stdout.write(`docs: ${snippets.length} snippets, ${running.length} run, ${apart.length} only compiled${why}\n`);
+});

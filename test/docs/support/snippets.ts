@@ -1,0 +1,86 @@
+/** From a fence to a program: its setup, itself, and what calls it. */
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FaultName } from '../../../src/testing/faults.js';
+import { type Fence, fencesOf, readPages, root } from './markdown.js';
+import type { Place } from './stage.js';
+
+const setups = join(root, 'test/docs/setups');
+/** Written anew by every run; a folder of its own for each, because files of one name would be taken from a cache. */
+const made = join(root, '.tmp', 'docs');
+
+export interface Snippet {
+  /** `README.md:12`, the first line of its code. */
+  readonly at: string;
+  readonly line: number;
+  readonly source: string;
+  /** Lines that stand before the snippet's own. */
+  readonly before: number;
+  readonly checked: string;
+  readonly run: string;
+  readonly place: Place;
+  /** Why it is not run. */
+  readonly typesOnly: string | undefined;
+  readonly faults: readonly (FaultName | 'none')[];
+  readonly expects: Expectations;
+}
+
+/** What must be true when the snippet has run. */
+export interface Expectations {
+  readonly shows?: readonly string[] | undefined;
+  readonly charges?: number | undefined;
+  readonly requests?: number | undefined;
+  readonly keys?: number | undefined;
+  readonly rejects?: string | undefined;
+}
+
+const KNOWN = ['setup', 'place', 'faults', 'then', 'shows', 'charges', 'requests', 'keys', 'rejects', 'types only'];
+
+const number = (said: readonly string[] | undefined): number | undefined => (said === undefined ? undefined : Number(said[0]));
+
+function snippetOf(fence: Fence): Snippet {
+  const { path, line, language, code, wants } = fence;
+  const at = `${path}:${line}`;
+  for (const name of wants.keys()) if (!KNOWN.includes(name)) throw new Error(`${at}: "${name}:" is none of ${KNOWN.join(', ')}`);
+  const setup = wants.get('setup')?.[0];
+  const file = setup === undefined ? undefined : join(setups, `${setup}.ts`);
+  if (file !== undefined && !existsSync(file)) throw new Error(`${at}: there is no setup ${setup}`);
+  const preamble = file === undefined ? '' : readFileSync(file, 'utf8').replaceAll("'../support/", "'../../test/docs/support/");
+  const source = [preamble, code, ...(wants.get('then') ?? []), 'export {};', ''].filter(Boolean).join('\n');
+  const name = `${path.replaceAll(/\W+/g, '-')}-${line}.${language === 'tsx' ? 'tsx' : 'ts'}`;
+  const place = (wants.get('place')?.[0] ?? 'page') as Place;
+  return {
+    at,
+    line,
+    source,
+    before: preamble === '' ? 0 : preamble.split('\n').length,
+    checked: join(made, name),
+    run: join(made, `run-${name}`),
+    place,
+    typesOnly: wants.get('types only')?.[0],
+    faults: (wants.get('faults')?.[0] ?? '').split(' ').filter(Boolean) as FaultName[],
+    expects: {
+      shows: wants.get('shows'),
+      charges: number(wants.get('charges')),
+      requests: number(wants.get('requests')),
+      keys: number(wants.get('keys')),
+      rejects: wants.get('rejects')?.[0],
+    },
+  };
+}
+
+export const fences: readonly Fence[] = readPages().flatMap(fencesOf);
+
+const PROGRAMS = ['ts', 'tsx', 'js', 'typescript', 'javascript'];
+
+export const snippets: readonly Snippet[] = fences.filter(({ language }) => PROGRAMS.includes(language)).map(snippetOf);
+
+/** The programs as files: one to be checked, and one to be run, whose `oncefetch` is that of the stage. */
+export function write(all: readonly Snippet[]): void {
+  rmSync(made, { recursive: true, force: true });
+  mkdirSync(made, { recursive: true });
+  for (const { checked, run, source } of all) {
+    writeFileSync(checked, source);
+    writeFileSync(run, source.replaceAll(/(from\s+|import\s+)'oncefetch'/g, "$1'../../test/docs/support/oncefetch.js'"));
+  }
+}

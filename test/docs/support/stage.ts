@@ -1,0 +1,109 @@
+/** What a snippet runs on: a shop, a page or a server process with its disk, and a place to show things. */
+import type { Once, OnceOptions } from '../../../src/entries/index.js';
+import { createOn } from '../../../src/once.js';
+import { browserPlatform } from '../../../src/platform/browser/index.js';
+import { nodePlatform } from '../../../src/platform/node/index.js';
+import type { Clock, Platform, Store } from '../../../src/ports.js';
+import { type MemoryMedium, memoryMedium, memoryStore } from '../../../src/stores/memory.js';
+import { openShop, type Shop } from './shop.js';
+
+/** Waits of seconds must not make the tests slow: on the stage time runs faster. */
+const SPEED = 25;
+const startedAt = Date.now();
+const clock: Clock = {
+  now: () => startedAt + (Date.now() - startedAt) * SPEED,
+  timer: (ms, fire) => {
+    const id = setTimeout(fire, ms / SPEED);
+    return () => clearTimeout(id);
+  },
+};
+
+/** What every copy of the package shares in one realm; without it, a page is a new one. */
+const REALM = [Symbol.for('oncefetch'), Symbol.for('oncefetch.memory')];
+
+export type Place = 'page' | 'node';
+
+interface Stage {
+  readonly place: Place;
+  readonly shop: Shop;
+  disk: MemoryMedium;
+  readonly shown: string[];
+  readonly restore: () => void;
+}
+
+let stage: Stage | undefined;
+
+const onStage = (): Stage => {
+  if (!stage) throw new Error('there is no stage');
+  return stage;
+};
+
+/** The shop of the snippet that runs now. */
+export const shop = (): Shop => onStage().shop;
+
+/** What a customer sees. Objects are shown as JSON. */
+export const show = (...what: readonly unknown[]): void => {
+  onStage().shown.push(what.map((one) => (typeof one === 'object' && one !== null ? JSON.stringify(one) : String(one))).join(' '));
+};
+
+export const shown = (): readonly string[] => onStage().shown;
+
+/** The store that a browser would have: it outlives the page. */
+function diskStore(): Store {
+  const store = memoryStore({ medium: onStage().disk, now: clock.now });
+  return { ...store, kind: 'indexeddb', survives: 'process', shared: 'origin' };
+}
+
+function platform(over: Partial<Platform> = {}): Platform {
+  const { place } = onStage();
+  return { ...(place === 'page' ? browserPlatform() : nodePlatform()), clock, ...over };
+}
+
+/** `createOnce` as it is in the place where the snippet runs. */
+export const createOnce = (options: OnceOptions = {}, over: Partial<Platform> = {}): Once =>
+  createOn(platform(over), onStage().place === 'page' ? { store: diskStore(), ...options } : options);
+
+/** Everything in memory is gone; what is on the disk stays. */
+export const reload = (): void => {
+  for (const symbol of REALM) delete (globalThis as { [of: symbol]: unknown })[symbol];
+};
+
+/** The browser clears what it stored. */
+export const evict = (): void => {
+  onStage().disk = memoryMedium();
+};
+
+export async function enter(place: Place): Promise<void> {
+  const shop = await openShop();
+  reload();
+  const shown: string[] = [];
+  stage = { place, shop, disk: memoryMedium(), shown, restore: place === 'page' ? intoPage(shop.origin) : () => {} };
+}
+
+export async function leave(): Promise<void> {
+  const { shop, restore } = onStage();
+  restore();
+  await shop.close();
+  reload();
+  stage = undefined;
+}
+
+/** Globals that a page has and Node has not: a location, against which fetch and Request resolve. */
+function intoPage(origin: string): () => void {
+  const { fetch: ownFetch, Request: OwnRequest } = globalThis;
+  const absolute = (input: RequestInfo | URL) => (typeof input === 'string' ? new URL(input, origin) : input);
+  const globals: Record<string, unknown> = {
+    location: new URL('/checkout', origin),
+    fetch: (input: RequestInfo | URL, init?: RequestInit) => ownFetch(absolute(input), init),
+    Request: class Request extends OwnRequest {
+      constructor(input: RequestInfo | URL, init?: RequestInit) {
+        super(absolute(input), init);
+      }
+    },
+  };
+  const before = Object.keys(globals).map((name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)] as const);
+  for (const [name, value] of Object.entries(globals)) Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+  return () => {
+    for (const [name, descriptor] of before) descriptor ? Object.defineProperty(globalThis, name, descriptor) : delete (globalThis as Record<string, unknown>)[name];
+  };
+}

@@ -1,0 +1,82 @@
+/**
+ * Goal: under every fault of the panel one click is one charge in the oncefetch lane, and its screen is true. Method: a
+ * customer in Chromium, the real server, the ledger read from its SQLite file at the end. The plain lane meets the same
+ * fault, so that a fault that harms nobody does not pass for one that was survived.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { Playground } from './support/playground.ts';
+
+let playground: Playground;
+beforeAll(async () => {
+  playground = await Playground.start();
+});
+afterAll(() => playground?.stop());
+afterEach(() => playground.clear());
+
+/** The one charge, which the screen must name. */
+async function paidOnce(tab: Awaited<ReturnType<Playground['customer']>>): Promise<void> {
+  const receipt = await tab.once.receipt();
+  await tab.once.verdict('Charged once, €42.00, and the customer knows.');
+  const charges = await playground.exactlyOnce();
+  expect(charges.map(({ id, amount }) => ({ id, amount }))).toEqual([receipt]);
+}
+
+describe('one click in both lanes, when the network', () => {
+  test.each([
+    { fault: 'Nothing', plain: 1, told: /^Paid/ },
+    { fault: 'Lose the response', plain: 2, told: /^Paid/ },
+    { fault: 'Delay', plain: 2, told: /^Paid/ },
+    { fault: '503', plain: 0, told: /^Payment failed/ },
+    { fault: '503 after charging', plain: 1, told: /^Payment failed/ },
+    { fault: 'Drop the connection', plain: 1, told: /^Paid/ },
+    { fault: 'Truncate', plain: 2, told: /^Paid/ },
+    { fault: 'Duplicate', plain: 2, told: /^Paid/ },
+  ])('$fault: oncefetch 1 charge, plain fetch $plain', async ({ fault, plain, told }) => {
+    const tab = await playground.customer();
+    await tab.choose(fault);
+    await tab.button('Pay in both lanes').click();
+    await paidOnce(tab);
+    await tab.plain.says(told);
+    await playground.charged('plain fetch', plain);
+    if (plain === 2) await tab.plain.verdict('Charged 2 times, €84.00 in all. The customer was told “paid”.');
+    if (fault === '503 after charging') await tab.plain.verdict('Charged once, €42.00, but the customer was told “failed, try again”.');
+  });
+
+  test('refuses once: nothing is charged and the screen says so; the next click is one charge', async () => {
+    const tab = await playground.customer();
+    await tab.choose('Refuse once (401)');
+    await tab.once.pay();
+    await tab.once.says('Not paid: the shop refused (401). Nothing was charged.');
+    expect(playground.charges('oncefetch')).toEqual([]);
+    await tab.once.pay();
+    await paidOnce(tab);
+  });
+
+  test.each(['Kill the server mid-charge', 'Kill it after charging'])('%s: one charge after the restart', async (fault) => {
+    const tab = await playground.customer();
+    const { boot } = await playground.shop.health();
+    await tab.choose(fault);
+    await tab.once.pay();
+    await paidOnce(tab);
+    expect((await playground.shop.health()).boot).not.toBe(boot);
+    const afterCommit = fault === 'Kill it after charging';
+    await tab.plain.pay();
+    await tab.plain.says('Payment failed. Please try again.');
+    await playground.charged('plain fetch', afterCommit ? 1 : 0);
+    await playground.calm();
+    // Told to try again, the customer does.
+    await tab.plain.pay();
+    await tab.plain.says(/^Paid/);
+    await playground.charged('plain fetch', afterCommit ? 2 : 1);
+  });
+});
+
+test('mashing Pay while a gateway turns charges into 503s: one operation, one charge; plain fetch charges again and again', async () => {
+  const tab = await playground.customer();
+  await tab.choose('503 after charging', 'the first 3 requests');
+  await tab.once.mash();
+  await paidOnce(tab);
+  await tab.plain.mash();
+  await tab.plain.verdict(/^Charged [2-9] times/);
+  expect(playground.charges('plain fetch').length).toBeGreaterThan(1);
+});

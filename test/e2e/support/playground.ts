@@ -1,0 +1,117 @@
+/** The playground as a process, a browser in front of it, and its SQLite file behind it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright';
+import { expect } from 'vitest';
+import { buildPage } from '../../../playground/page/build.ts';
+import { type Shop, startShop } from '../../../playground/start-shop.ts';
+import { browsers, executableOf } from '../../../scripts/browsers.mjs';
+import { Tab } from './tab.ts';
+
+const ARGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** Long enough to be hit in the middle, short enough to wait for. */
+const CHARGE_MS = 300;
+
+export interface Charge {
+  readonly id: number;
+  readonly cart: string;
+  readonly amount: number;
+  readonly key: string | null;
+}
+
+interface Intent {
+  readonly cart: string;
+  readonly ended: 'done' | 'gave-up' | 'refused' | null;
+}
+
+export class Playground {
+  readonly shop: Shop;
+  readonly #browser: Browser;
+  readonly #folder: string;
+  readonly #contexts: BrowserContext[] = [];
+
+  private constructor(shop: Shop, browser: Browser, folder: string) {
+    this.shop = shop;
+    this.#browser = browser;
+    this.#folder = folder;
+  }
+
+  static async start(): Promise<Playground> {
+    const folder = mkdtempSync(join(tmpdir(), 'oncefetch-e2e-'));
+    const executablePath = browsers[0] && executableOf(browsers[0]);
+    const [shop, browser] = await Promise.all([
+      buildPage(folder).then((page) => startShop({ public: page, 'charge-ms': CHARGE_MS })),
+      chromium.launch({ args: ARGS, ...(executablePath !== undefined && { executablePath }) }),
+    ]);
+    return new Playground(shop, browser, folder);
+  }
+
+  async stop(): Promise<void> {
+    await this.#browser.close();
+    await this.shop.stop();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** A customer with a browser of their own; further tabs of it come from the tab. */
+  async customer(options: BrowserContextOptions = {}): Promise<Tab> {
+    const context = await this.#browser.newContext(options);
+    context.setDefaultTimeout(20_000);
+    this.#contexts.push(context);
+    const page = await context.newPage();
+    const tab = new Tab(page);
+    await page.goto(this.shop.url);
+    await tab.loaded();
+    return tab;
+  }
+
+  /** Ends every customer's session and empties the shop. */
+  async clear(): Promise<void> {
+    for (const context of this.#contexts.splice(0)) await context.close();
+    await this.calm();
+    await fetch(`${this.shop.url}/api/reset`, { method: 'POST' });
+  }
+
+  /** Resolves when the shop works on nothing any more: what a client gave up on may still be charged. */
+  async calm(): Promise<void> {
+    await expect.poll(async () => (await this.shop.health().catch(() => ({ busy: 1 }))).busy, { timeout: 15_000, interval: 25 }).toBe(0);
+  }
+
+  charges(lane: 'plain fetch' | 'oncefetch'): readonly Charge[] {
+    return this.shop.query<Charge>('SELECT id, cart, amount, key FROM charges WHERE lane = ? ORDER BY id', lane);
+  }
+
+  /** A key was taken and its payment has no answer yet, or a charge was made: a payment is in the middle. */
+  async charging(lane: 'plain fetch' | 'oncefetch'): Promise<void> {
+    const taken = () => this.shop.query('SELECT 1 FROM idempotency_keys WHERE lane = ? AND answer IS NULL', lane).length;
+    await expect.poll(taken, { timeout: 10_000, interval: 5 }).toBeGreaterThan(0);
+  }
+
+  async charged(lane: 'plain fetch' | 'oncefetch', count: number): Promise<void> {
+    await expect.poll(() => this.charges(lane).length, { timeout: 10_000, interval: 10 }).toBe(count);
+  }
+
+  /** The judge: in the oncefetch lane each intention is one charge, or none if it ended refused. The charges. */
+  async exactlyOnce(): Promise<readonly Charge[]> {
+    await this.calm();
+    const intents = (): Intent[] => this.shop.query<Intent & Record<string, unknown>>("SELECT cart, ended FROM intents WHERE lane = 'oncefetch'");
+    // The page tells the ledger how it ended after it has told the customer.
+    await expect.poll(() => intents().filter(({ ended }) => ended === null), { timeout: 5000 }).toEqual([]);
+    const charges = this.charges('oncefetch');
+    const carts = charges.map(({ cart }) => cart);
+    const wanted = intents().filter(({ ended }) => ended !== 'refused');
+    expect(carts.toSorted(), 'one charge per intention').toEqual(wanted.map(({ cart }) => cart).toSorted());
+    expect(new Set(carts).size, 'no duplicate').toBe(carts.length);
+    expect(intents().length, 'somebody wanted something').toBeGreaterThan(0);
+    return charges;
+  }
+}

@@ -1,0 +1,114 @@
+/** A tab with the playground in it, used by its roles and words as a customer would. */
+import type { Locator, Page } from 'playwright';
+
+const WAIT_MS = 20_000;
+
+export type Card = 'accepted' | 'declined';
+
+export class Tab {
+  readonly page: Page;
+  readonly plain: LaneOnScreen;
+  readonly once: LaneOnScreen;
+  readonly banner: Locator;
+
+  constructor(page: Page) {
+    this.page = page;
+    this.plain = new LaneOnScreen(page, 'plain fetch');
+    this.once = new LaneOnScreen(page, 'oncefetch');
+    this.banner = page.getByText(/^A payment of .* is still being confirmed/);
+    // A page that throws is broken, whatever it shows.
+    page.on('pageerror', (error) => {
+      throw error;
+    });
+  }
+
+  /** The page has asked the server at least once. */
+  async loaded(): Promise<void> {
+    await this.plain.root.getByText(/The network works|request/).waitFor({ timeout: WAIT_MS });
+    await this.once.status.filter({ hasText: /\w/ }).waitFor();
+  }
+
+  /** Another tab of the same customer. */
+  async another(): Promise<Tab> {
+    const [page] = await Promise.all([this.page.context().waitForEvent('page'), this.page.getByRole('link', { name: 'Open a second tab' }).click()]);
+    const tab = new Tab(page);
+    await tab.loaded();
+    return tab;
+  }
+
+  async reload(): Promise<void> {
+    await this.page.reload();
+    await this.loaded();
+  }
+
+  /** Chooses a fault in the panel, and waits until the network is that broken. */
+  async choose(fault: string, times: 'the first request' | 'the first 3 requests' | 'every request' = 'the first request'): Promise<void> {
+    const panel = this.page.locator('details', { hasText: 'What goes wrong' });
+    if ((await panel.getAttribute('open')) === null) await panel.locator('summary').click();
+    const armed = (): Promise<unknown> => this.page.waitForResponse((response) => response.url().endsWith('/api/faults') && response.request().method() === 'GET');
+    await panel.getByRole('combobox').selectOption(times);
+    await panel.getByRole('radio', { name: fault, exact: true }).check();
+    // The page asks for what is armed after it has armed it.
+    await armed();
+    await this.once.root.getByText(fault === 'Nothing' ? 'The network works.' : /(next|Every).* request/).waitFor();
+    await panel.locator('summary').click();
+  }
+
+  async quantity(bags: number): Promise<void> {
+    await this.page.getByLabel('Bags of coffee').fill(String(bags));
+  }
+
+  async card(card: Card): Promise<void> {
+    await this.page.getByLabel('Card').selectOption(card === 'accepted' ? 'works' : 'declined');
+  }
+
+  button(name: string): Locator {
+    return this.page.getByRole('button', { name, exact: true });
+  }
+}
+
+export class LaneOnScreen {
+  readonly root: Locator;
+  readonly status: Locator;
+  readonly attempts: Locator;
+
+  constructor(page: Page, name: string) {
+    this.root = page.getByRole('region', { name });
+    this.status = this.root.getByRole('status');
+    this.attempts = this.root.getByRole('list').getByRole('listitem');
+  }
+
+  button(name: string | RegExp): Locator {
+    return this.root.getByRole('button', { name });
+  }
+
+  async pay(): Promise<void> {
+    await this.button(/^Pay/).click();
+  }
+
+  async mash(): Promise<void> {
+    await this.button('Mash Pay').click();
+  }
+
+  async check(): Promise<void> {
+    await this.button('Check my payment').click();
+  }
+
+  /** Waits until the customer is told this. */
+  async says(words: RegExp | string): Promise<void> {
+    await this.status.filter({ hasText: words }).waitFor({ timeout: WAIT_MS });
+  }
+
+  /** Waits until the page holds this against the ledger. */
+  async verdict(words: RegExp | string): Promise<void> {
+    await this.root.getByText(words).waitFor({ timeout: WAIT_MS });
+  }
+
+  /** The screen's claim, as data. */
+  async receipt(): Promise<{ readonly amount: number; readonly id: number }> {
+    await this.says(/Receipt no\./);
+    const said = (await this.status.textContent()) ?? '';
+    const [, euros, cents, id] = /Paid €(\d+)\.(\d\d)\. Thank you! Receipt no\. (\d+)\./.exec(said) ?? [];
+    return { amount: Number(euros) * 100 + Number(cents), id: Number(id) };
+  }
+}

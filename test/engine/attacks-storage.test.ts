@@ -1,0 +1,483 @@
+/**
+ * Goal: no trouble of storage, wire form or clock mints a second key (attacks 5, 6, 7, 10, 21, 22, 28, 34, 54). Method: the
+ * sequences that broke earlier drafts, over reloads, on a store that fails on demand and clocks that jump.
+ */
+import { describe, expect, test } from 'vitest';
+import type { OnceEvent } from '../../src/entries/index.js';
+import { generic } from '../../src/dialects/generic.js';
+import { seal } from '../../src/core/record.js';
+import { firstAvailable } from '../../src/stores/automatic.js';
+import { memoryStore } from '../../src/stores/memory.js';
+import { after, answers, charged, during, hangs, lost, replays } from '../support/server.js';
+import { CART, DAY, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND } from '../support/world.js';
+
+const ONE = { limits: { attempts: 1 } } as const;
+
+describe('A5: could not look', () => {
+  test.each(['look-fails', 'hang'] as const)('A5: after a charge and a reload, a store where %s sends nothing', async (fault) => {
+    const world = newWorld();
+    const key = await world.interrupted(charged(lost()));
+    const { tab, once } = world.open();
+    tab.faults.rate(fault, 1);
+    const end = await world.end(tab, pay(once));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { type: 'unknown', effect: 'unknown', reason: 'store', sent: 'maybe' } });
+    tab.faults.clear();
+    world.server.plays(replays());
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'replayed', key });
+  });
+
+  test('A5: even where a write would do, and durability is best-effort', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ durability: 'best-effort' });
+    tab.faults.next('look-fails');
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE' });
+    expect(tab.degraded.size).toBe(0);
+  });
+
+  test('A5: the chain of stores does not move on when the first one cannot be asked', async () => {
+    const world = newWorld();
+    const { tab } = world.open();
+    const troubled = { ...tab.store, available: () => Promise.reject(new Error('connection lost')) };
+    const once = tab.once({ store: firstAvailable([troubled, memoryStore()]) });
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { sent: 'maybe' } });
+  });
+
+  test('A5: where the platform refuses storage as such, its users can still pay', async () => {
+    const world = newWorld();
+    const { tab } = world.open();
+    const memory = memoryStore({ medium: world.medium });
+    const noted = { ...memory, update: (...call: Parameters<typeof memory.update>) => (world.writes.push({ from: tab.name, id: call[0], next: null, durability: undefined }), memory.update(...call)) } as typeof memory;
+    const once = tab.once({ store: firstAvailable([{ ...tab.store, available: async () => false }, noted]) });
+    world.server.plays(answers(201));
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { storedIn: 'memory' } });
+  });
+
+  test('a look that said absent and a write that failed: memory, with an event, and said in the outcome', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const events: OnceEvent[] = [];
+    once.subscribe((event) => events.push(event));
+    tab.faults.next('fail-before-commit');
+    world.server.plays(answers(201));
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { storedIn: 'memory' } });
+    expect(events).toContainEqual(expect.objectContaining({ type: 'diagnostic', code: 'store-degraded' }));
+  });
+
+  test("with durability 'required' it is not sent, and unsent", async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ durability: 'required' });
+    tab.faults.next('fail-before-commit');
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { type: 'unsent', reason: 'store-write', sent: 'no' } });
+    expect(world.record()).toBeUndefined();
+  });
+
+  test.each(['fail-after-commit', 'hang-after-commit'] as const)('a write that was stored although it %s is never followed by another key', async (fault) => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    tab.faults.next(fault);
+    world.server.plays(charged(lost()));
+    await world.end(tab, pay(once, ONE));
+    const next = world.open();
+    tab.kill();
+    world.server.plays(replays());
+    await world.end(next.tab, pay(next.once));
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+
+  test('a record that failed to be stored in place of an earlier one does not go to memory', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(answers(402));
+    await world.end(tab, pay(once));
+    tab.faults.next('fail-before-commit');
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE' });
+  });
+});
+
+describe('A6: forgotten too early, or too late', () => {
+  test('A6: the settle is stored before the caller hears of it, so a page that navigates away at once finds it', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(answers(201));
+    let stored: unknown;
+    const call = pay(once).then((response) => {
+      stored = world.record()?.state;
+      tab.kill();
+      return response;
+    });
+    await world.run(call);
+    expect(stored).toBe('settled');
+    const next = world.open();
+    expect(await world.end(next.tab, pay(next.once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+  });
+
+  test('A6: a second tab that waited gets the settled outcome, and sends nothing', async () => {
+    const world = newWorld();
+    const one = world.open();
+    const two = world.open();
+    world.server.plays(after(SECOND, answers(201)));
+    const first = pay(one.once);
+    await rest();
+    const second = pay(two.once);
+    expect(await world.end(one.tab, first)).toMatchObject({ status: 201 });
+    expect(await world.end(two.tab, second)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test('A6: two tabs send the same unnamed POST at once: each is told of an effect that took place', async () => {
+    const world = newWorld();
+    const one = world.open();
+    const two = world.open();
+    world.server.plays(after(SECOND, answers(201)), after(SECOND, answers(201)));
+    const calls = [one, two].map(({ tab, once }) => ({ tab, call: once.fetch('https://shop.example/api/notes', { method: 'POST', body: '{"n":1}' }) }));
+    for (const { tab, call } of calls) expect((await world.end(tab, call)).outcome).toMatchObject({ type: 'fresh' });
+  });
+
+  test('A6: an unnamed order that was answered is not adopted by the same order tomorrow', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const order = (of: typeof once) => of.fetch('https://shop.example/orders', { method: 'POST', body: '{"coffee":1}' });
+    world.server.plays(answers(201));
+    await world.end(tab, order(once));
+    tab.kill();
+    await world.clock.advance(20 * HOUR);
+    const next = world.open();
+    world.server.plays(answers(201));
+    expect((await world.end(next.tab, order(next.once))).outcome).toMatchObject({ type: 'fresh', resumed: false });
+    expect(new Set(world.server.keys).size).toBe(2);
+  });
+});
+
+describe('A7: tombstones', () => {
+  test.each([
+    ['a moment', 0],
+    ['25 hours, when the phone brings the tab back', 25 * HOUR],
+    ['29 days', 29 * DAY],
+  ])('A7: %s after it was paid, on another page, nothing is sent', async (_, ms) => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(answers(201));
+    await world.end(tab, pay(once));
+    tab.kill();
+    await world.clock.advance(ms);
+    const next = world.open();
+    expect(await world.end(next.tab, pay(next.once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', type: 'replayed', from: 'store' } });
+  });
+
+  test('A7: a settled one is sent again only inside the window, and only to a server that replays', async () => {
+    const world = newWorld();
+    const replaying = { ...generic, replays: true };
+    const { tab, once } = world.open({ dialect: replaying });
+    world.server.plays(answers(201, { id: 'ch_1' }));
+    const first = await world.end(tab, pay(once));
+    tab.kill();
+    const second = world.open({ dialect: replaying });
+    await world.clock.advance(HOUR);
+    world.server.plays(replays());
+    expect(await world.end(second.tab, pay(second.once))).toMatchObject({ status: 201, outcome: { type: 'replayed', key: first.outcome?.key } });
+    second.tab.kill();
+    const third = world.open({ dialect: replaying });
+    await world.clock.advance(24 * HOUR);
+    expect(await world.end(third.tab, pay(third.once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
+  });
+
+  test('A7: the memory of this page answers without sending', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(answers(201, { id: 'ch_1' }));
+    await world.end(tab, pay(once));
+    const again = await world.end(tab, pay(once));
+    expect(again).toMatchObject({ status: 201, outcome: { type: 'replayed', from: 'memory', effect: 'done' } });
+    expect(await again.response?.json()).toEqual({ id: 'ch_1' });
+  });
+
+  test('A7: it is not forgotten by a sweep before its time, nor is what has not settled', async () => {
+    const world = newWorld();
+    const key = await world.interrupted(charged(lost()));
+    await world.clock.advance(29 * DAY);
+    const { tab, once } = world.open();
+    // A settle of something else makes it sweep.
+    world.server.plays(answers(201));
+    await world.end(tab, pay(once, { operation: ['other'] }));
+    await rest();
+    expect(world.record()).toMatchObject({ state: 'pending', key });
+  });
+
+  test('A7: what never settled is announced before it is forgotten after 30 days', async () => {
+    const world = newWorld();
+    const key = await world.interrupted(charged(lost()));
+    await world.clock.advance(31 * DAY);
+    const { tab, once } = world.open();
+    const events: OnceEvent[] = [];
+    once.subscribe((event) => events.push(event));
+    world.server.plays(answers(201));
+    await world.end(tab, pay(once, { operation: ['other'] }));
+    await rest();
+    expect(world.record()).toBeUndefined();
+    expect(events).toContainEqual(expect.objectContaining({ type: 'diagnostic', operation: NAME, key }));
+  });
+});
+
+describe('A10: the wire form of the key', () => {
+  const quoting = { ...generic, name: 'other', header: 'X-Idempotency-Key', keyPattern: /^.+$/ };
+
+  test('A10: is stored, and used by whoever drives it later, whatever its own dialect', async () => {
+    const world = newWorld();
+    const key = await world.interrupted(charged(lost()));
+    const { tab, once } = world.open({ dialect: quoting });
+    world.server.plays(replays());
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ key });
+    const { headers } = world.server.arrivals[1]!;
+    expect(headers.get('idempotency-key')).toBe(key);
+    expect(headers.get('x-idempotency-key')).toBeNull();
+  });
+
+  test.each([
+    ['the earlier one had the shorter window', 5 * MINUTE, undefined],
+    ['the later one has the shorter window', undefined, 5 * MINUTE],
+  ])('A10: %s: it counts', async (_, before, later) => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(charged(lost()));
+    await world.end(tab, pay(once, { limits: { attempts: 1, keyWindowMs: before } }));
+    tab.kill();
+    await world.clock.advance(10 * MINUTE);
+    const next = world.open();
+    expect(await world.end(next.tab, pay(next.once, { limits: { keyWindowMs: later } }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
+  });
+
+  test('A10: another origin is another payload, even where a fingerprint hook looks at the body alone', async () => {
+    const world = newWorld();
+    const fingerprint = ({ body }: { body: unknown }) => body;
+    const { tab, once } = world.open({ fingerprint, whenChanged: 'refuse' });
+    world.server.plays(charged(lost()));
+    await world.end(tab, pay(once, ONE));
+    expect(await world.end(tab, pay(once, { url: 'https://eu.shop.example/api/payments' }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH' });
+  });
+});
+
+describe('A21: the clock', () => {
+  test('A21: a laptop that slept 26 hours in a backoff does not send again', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(during(() => world.clock.jump(26 * HOUR), charged(lost())));
+    const end = await world.end(tab, pay(once));
+    expect(end).toMatchObject({ outcome: { effect: 'unknown' } });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test('A21: nor a call with a long deadline, and it says that the key is too old', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const limits = { totalMs: 20 * DAY };
+    world.server.plays(during(() => world.clock.jump(26 * HOUR), charged(lost())));
+    expect(await world.end(tab, pay(once, { limits }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown', reason: 'key-expired' } });
+  });
+
+  test.each([
+    ['inside the window, less the margin of one attempt', 24 * HOUR - 31 * SECOND, true],
+    ['past the window, less the margin of one attempt', 24 * HOUR - 29 * SECOND, false],
+  ])('A21: %s', async (_, ms, sends) => {
+    const world = newWorld();
+    await world.interrupted(charged(lost()));
+    await world.clock.advance(ms);
+    const { tab, once } = world.open();
+    if (sends) world.server.plays(replays());
+    expect(await world.end(tab, pay(once))).toMatchObject(sends ? { status: 201 } : { code: 'ERR_ONCE_KEY_EXPIRED' });
+  });
+
+  test.each([
+    [4 * MINUTE, true],
+    [6 * MINUTE, false],
+    [3 * DAY, false],
+  ])('A21: a clock that went back by %i ms can vouch for the window: %s', async (ms, sends) => {
+    const world = newWorld();
+    await world.interrupted(charged(lost()));
+    const { tab, once } = world.open();
+    tab.skewMs = -ms;
+    if (sends) world.server.plays(replays());
+    expect(await world.end(tab, pay(once))).toMatchObject(sends ? { status: 201 } : { code: 'ERR_ONCE_KEY_EXPIRED' });
+  });
+
+  test('A21: a clock that goes back between two attempts stops the second', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(during(() => world.clock.jump(-HOUR), charged(lost())));
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
+  });
+
+  test('A21: an operation that is known unsent has no window, and is stamped when it leaves', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    tab.online = false;
+    pay(once).catch(() => {});
+    await rest();
+    tab.kill();
+    expect(world.record()).toMatchObject({ ambiguous: false });
+    await world.clock.advance(25 * HOUR);
+    const next = world.open();
+    world.server.plays(lost());
+    const end = await world.end(next.tab, pay(next.once, ONE));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
+    expect(world.record()).toMatchObject({ firstSentAt: world.server.arrivals[0]?.at });
+  });
+
+  test('A21: past the window it asks reconcile, and never takes a new key by itself', async () => {
+    const world = newWorld();
+    const key = await world.interrupted(charged(lost()));
+    await world.clock.advance(25 * HOUR);
+    const { tab, once } = world.open();
+    const asked: unknown[] = [];
+    const reconcile = async (question: unknown) => (asked.push(question), 'unknown' as const);
+    expect(await world.end(tab, pay(once, { reconcile }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown', key } });
+    expect(asked).toMatchObject([{ key, reason: 'key-expired', response: undefined }]);
+    expect(await world.end(tab, pay(once, { body: { ...CART, amount: 20 } }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
+  });
+
+  test("A21: past the window, 'none' from reconcile goes on under a new key", async () => {
+    const world = newWorld();
+    const key = await world.interrupted(lost());
+    await world.clock.advance(25 * HOUR);
+    const { tab, once } = world.open();
+    world.server.plays(answers(201));
+    const end = await world.end(tab, pay(once, { reconcile: async () => 'none' }));
+    expect(end).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
+    expect(end.outcome?.key).not.toBe(key);
+  });
+});
+
+describe('A22: stores without atomic update', () => {
+  const claims = { atomic: false } as const;
+
+  test('A22: two tabs that race without locks arrive at one key', async () => {
+    const world = newWorld();
+    const [one, two] = [world.open({}, { claims, locks: false }), world.open({}, { claims, locks: false })];
+    // Both look before either has written.
+    for (const { tab } of [one, two]) tab.store.read = async () => undefined;
+    world.server.plays(answers(201), replays());
+    const calls = [pay(one.once), pay(two.once)];
+    const ends = [await world.end(one.tab, calls[0]!), await world.end(two.tab, calls[1]!)];
+    expect(ends.map(({ outcome }) => outcome?.key)).toEqual([world.server.keys[0], world.server.keys[0]]);
+  });
+
+  test('A22: two tabs that both found nothing and overwrote one another mint the same key', async () => {
+    const world = newWorld();
+    const keys: unknown[] = [];
+    for (const body of [CART, { ...CART, amount: 20 }]) {
+      const { tab, once } = world.open({}, { claims, locks: false });
+      world.server.plays(lost());
+      keys.push((await world.end(tab, pay(once, { ...ONE, body }))).outcome?.key);
+      // What the other one wrote is lost.
+      tab.faults.next('evict');
+      await tab.store.read('');
+    }
+    expect(new Set(keys).size).toBe(1);
+  });
+
+  test('A22: such a key is never clean: a refusal keeps it', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({}, { claims, locks: false });
+    world.server.plays(answers(402));
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 402, outcome: { effect: 'unknown' } });
+    expect(world.record()).toMatchObject({ state: 'pending' });
+  });
+
+  test('A22: different names, namespaces and generations mint different keys', async () => {
+    const world = newWorld();
+    const keys: unknown[] = [];
+    for (const [namespace, operation] of [['a', ['x']], ['b', ['x']], ['a', ['y']]] as const) {
+      const { tab, once } = world.open({ namespace }, { claims });
+      world.server.plays(lost());
+      keys.push((await world.end(tab, pay(once, { ...ONE, operation }))).outcome?.key);
+    }
+    expect(new Set(keys).size).toBe(3);
+  });
+
+  test('A22: clients without a store of their own share one memory per realm', async () => {
+    const world = newWorld();
+    const tab = world.tab({ server: true });
+    const [one, two] = [tab.once({ store: undefined }), tab.once({ store: undefined })];
+    world.server.plays(charged(lost()), replays());
+    const first = await world.end(tab, pay(one, ONE));
+    expect((await world.end(tab, pay(two))).outcome).toMatchObject({ type: 'replayed', key: first.outcome?.key });
+  });
+});
+
+describe('A28: versions', () => {
+  test('A28: a record of a newer version, with fields of its own, is driven under its key and keeps them', async () => {
+    const world = newWorld();
+    const key = await world.interrupted(charged(lost()));
+    world.damage((record) => ({ ...record, v: 7, invention: { of: 'version 7' } }));
+    const { tab, once } = world.open();
+    world.server.plays(charged(lost()));
+    expect((await world.end(tab, pay(once, ONE))).outcome).toMatchObject({ key, resumed: true });
+    expect(world.record()).toMatchObject({ v: 7, invention: { of: 'version 7' } });
+  });
+
+  test('A28: a fingerprint of an unknown scheme counts as changed, not as absent', async () => {
+    const world = newWorld();
+    const key = await world.interrupted(charged(lost()));
+    world.damage((record) => seal({ ...record, scheme: 'blake7' }));
+    const { tab, once } = world.open();
+    world.server.plays(replays());
+    // It may be another payload that was charged.
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', key } });
+  });
+
+  test.each([
+    ['torn', (record: object) => JSON.stringify(record).slice(0, 60)],
+    ['with a flipped bit in its key', (record: object) => ({ ...record, key: 'x' })],
+    ['without a state', (record: object) => ({ ...record, state: undefined })],
+    ['no object', () => 7],
+    ['null', () => JSON.parse('[null]')],
+    ['an empty object', () => ({})],
+  ])('A28: a record %s is kept, nothing is sent, and forgetting it takes a second word', async (_, how) => {
+    const world = newWorld();
+    await world.interrupted(charged(lost()));
+    const { id } = world.record()!;
+    world.damage(how);
+    const damaged = world.medium.get(id);
+    const { tab, once } = world.open();
+    const operation = once.operation(NAME);
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_RECORD', outcome: { effect: 'unknown', reason: 'record' } });
+    await expect(world.run(operation.forget())).rejects.toMatchObject({ code: 'ERR_ONCE_RECORD' });
+    await expect(world.run(operation.settle('none'))).rejects.toMatchObject({ code: 'ERR_ONCE_RECORD' });
+    expect(world.medium.get(id)).toEqual(damaged);
+    await world.run(operation.forget({ evenIfUnknown: true }));
+    world.server.plays(answers(201));
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });
+  });
+});
+
+describe('A34: durable before the first byte', () => {
+  test('A34: a named begin is strict, and so is every later mark that a request leaves', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(during(() => expect(world.writes.map(({ durability }) => durability)).toEqual(['strict']), answers(201)));
+    await world.end(tab, pay(once));
+    const offline = world.open();
+    offline.tab.online = false;
+    world.writes.length = 0;
+    world.server.plays(during(() => expect(world.writes.map(({ durability }) => durability)).toEqual(['strict', 'strict']), answers(201)));
+    await world.end(offline.tab, pay(offline.once, { operation: ['pay', 'c2'] }));
+  });
+
+  test("A34: durability 'required' refuses a store that forgets with the page", async () => {
+    const world = newWorld();
+    const { tab } = world.open();
+    expect(() => tab.once({ durability: 'required', store: memoryStore() })).toThrow(TypeError);
+    const chosen = tab.once({ durability: 'required', store: firstAvailable([memoryStore()]) });
+    expect(await world.end(tab, pay(chosen))).toMatchObject({ code: 'ERR_ONCE_STORE' });
+  });
+});
+
+test('A54: a change that the store runs three times mints one key', async () => {
+  const world = newWorld();
+  const { tab } = world.open();
+  const eager = { ...tab.store, update: (id: string, change: Parameters<typeof tab.store.update>[1], options: object) => tab.store.update(id, (current, now) => (change(current, now), change(current, now), change(current, now)), options) };
+  const once = tab.once({ store: eager as typeof tab.store });
+  world.server.plays(charged(lost()), charged(hangs()), replays());
+  expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });
+  expect(new Set(world.server.keys).size).toBe(1);
+  expect(world.record()).toMatchObject({ state: 'settled', generation: 0 });
+});

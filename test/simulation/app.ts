@@ -1,0 +1,275 @@
+/** The app in a world: it presses buttons, and people react to what they are told. */
+import { isOnceError } from '../../src/errors.js';
+import type { OnceOptions, OperationOptions } from '../../src/options.js';
+import { Context } from './context.js';
+import type { Call, OpFacts, Told } from './facts.js';
+import type { Action } from './plan.js';
+import type { Random } from './random.js';
+import { type Slot, USERS, type World } from './world.js';
+
+const URL = 'https://shop.example/pay';
+/** Presses that one answer may lead to, one after another. */
+const INSISTENCE_MAX = 4;
+
+type Press = Extract<Action, { do: 'press' }>;
+
+export class App {
+  readonly #world: World;
+  #calls = 0;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** The context in this slot, started anew if the last one is gone. */
+  open(index: number, more: Partial<OnceOptions> = {}): Context {
+    const { slot, context } = this.#world.at(index);
+    return context ?? this.boot(slot, more);
+  }
+
+  boot(slot: Slot, more: Partial<OnceOptions> = {}): Context {
+    const world = this.#world;
+    const context = new Context(world, `${slot.name}.${slot.restarts++}`, slot.name, slot.kind, slot.device);
+    slot.context = context;
+    world.contexts.set(context.id, context);
+    world.log(`${context.id} starts`);
+    const { client } = world.options;
+    const { keys: _, repeat, reconciles, hooks, followsRedirects: __, ...options } = client;
+    context.boot({
+      ...options,
+      repeat,
+      namespace: () => slot.device.user,
+      ...(reconciles ? { reconcile: this.reconcileIn(context) } : {}),
+      ...(hooks ? { headers: this.#hookIn(context) } : {}),
+      ...more,
+    });
+    context.once.subscribe((event) => {
+      if ((event.type !== 'settled' && event.type !== 'unknown') || context.dead) return;
+      const op = this.#opOf(event.operation, event.key);
+      if (op) world.books.see({ kind: 'told', call: undefined, op, told: { at: world.time.now, by: 'event', outcome: event.outcome, status: undefined, code: undefined, error: undefined } });
+    });
+    return context;
+  }
+
+  do(action: Action): void {
+    const world = this.#world;
+    if (action.do === 'server-restart') {
+      world.faults.count('serverRestart');
+      return world.server.restart();
+    }
+    const { slot, context } = world.at(action.slot);
+    switch (action.do) {
+      case 'press':
+        return this.press(action);
+      case 'resume':
+      case 'forget':
+      case 'settle':
+      case 'list':
+        return this.#verb(action);
+      case 'log-out':
+        return this.#logOut(slot, USERS[action.to] as string);
+      case 'restart':
+      case 'die':
+        if (!context) return;
+        world.faults.count('restart');
+        context.kill();
+        if (action.do === 'restart') this.boot(slot);
+        return;
+      case 'close':
+        if (!context) return;
+        context.closed = true;
+        return void context.once.close();
+      default:
+        return this.#befall(action, slot, context);
+    }
+  }
+
+  #befall(action: Action & { slot: number }, { device }: Slot, context: Context | undefined): void {
+    const { faults, time } = this.#world;
+    this.#world.log(`${device.name}: ${action.do}`);
+    switch (action.do) {
+      case 'freeze':
+        faults.count('frozen');
+        return context?.freeze(action.ms);
+      case 'clock-jump':
+        faults.count('clockJump');
+        return device.jump(action.ms);
+      case 'offline':
+        device.setOnline(false);
+        return void time.after(action.ms, () => device.setOnline(true));
+      case 'full':
+        faults.count('full');
+        device.medium.full = true;
+        return void time.after(action.ms, () => {
+          device.medium.full = false;
+        });
+      case 'evict':
+        faults.count('evicted');
+        return device.medium.evict();
+      case 'power-loss':
+        faults.count('powerLoss');
+        return device.powerLoss();
+    }
+  }
+
+  /** A press, or two in one tick. */
+  press(press: Press, insisted = 0): void {
+    const world = this.#world;
+    const context = this.open(press.slot);
+    if (press.dieAt !== undefined) context.dieAt = 2 * context.ports + press.dieAt;
+    const op = world.books.op(context.device.user, ['pay', press.name], world.options.client.repeat);
+    for (let n = press.double ? 2 : 1; n > 0; n--) this.call(context, op, press, { press, insisted });
+  }
+
+  /** One call of `once.fetch`; what it comes to goes into the books. */
+  call(context: Context, op: OpFacts, { payload, abortMs, totalMs }: Pick<Press, 'payload' | 'abortMs' | 'totalMs'>, again?: { press: Press; insisted: number }): void {
+    const world = this.#world;
+    const { client } = world.options;
+    if (!op.payloads.includes(payload)) op.payloads.push(payload);
+    const call = this.#begin(context, op, 'fetch', payload, totalMs);
+    const key = client.keys === 'literal' ? `order-${op.name[1]}` : client.keys === 'derived' ? derived(op) : undefined;
+    const once: OperationOptions = { operation: op.name, ...(key ? { key } : {}), ...(totalMs === undefined ? {} : { limits: { totalMs } }) };
+    const aborted = abortMs === undefined ? undefined : new AbortController();
+    if (aborted) {
+      world.faults.count('abort');
+      context.later(abortMs ?? 0, () => aborted.abort());
+    }
+    const promise = context.once.fetch(URL, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-call': String(call.id) },
+      body: world.body(op, payload),
+      ...(aborted ? { signal: aborted.signal } : {}),
+      ...(context.kind === 'process' && !client.followsRedirects ? { redirect: 'manual' as const } : {}),
+      once,
+    });
+    this.#await(context, call, promise, again);
+  }
+
+  resume(context: Context, op: OpFacts): void {
+    const call = this.#begin(context, op, 'resume', 0, undefined);
+    this.#await(context, call, context.once.operation(op.name).resume());
+  }
+
+  #begin(context: Context, op: OpFacts, verb: Call['verb'], payload: number, totalMs: number | undefined): Call {
+    const world = this.#world;
+    const limitMs = totalMs ?? world.options.client.limits?.totalMs ?? 120_000;
+    const call: Call = { id: ++this.#calls, op, verb, context: context.id, payload, begunAt: world.time.now, limitMs, setBackMs: context.device.setBackMs, repeat: op.repeat, told: undefined, dead: false };
+    op.calls.push(call);
+    world.calls.set(String(call.id), call);
+    world.log(`${context.id} calls ${verb} #${call.id} for ${op.user} ${op.label}, payload ${payload}`);
+    context.mourners.add(() => {
+      call.dead = true;
+    });
+    world.books.see({ kind: 'called', call });
+    return call;
+  }
+
+  #await(context: Context, call: Call, promise: Promise<Response>, again?: { press: Press; insisted: number }): void {
+    const world = this.#world;
+    const told = (by: 'answer' | 'error', of: unknown): void => {
+      if (context.dead) return;
+      const outcome = context.outcomeOf(of);
+      const word: Told = { at: world.time.now, by, outcome, status: by === 'answer' ? (of as Response).status : undefined, code: isOnceError(of) ? of.code : undefined, error: by === 'error' ? of : undefined };
+      world.log(`${context.id} is told of #${call.id}: ${word.status ?? word.code ?? String(of)} ${outcome?.type} ${outcome?.effect === 'unknown' ? outcome.reason : ''}`);
+      world.books.see({ kind: 'told', call, op: call.op, told: word });
+      if (again) this.#react(word, again);
+    };
+    promise.then(
+      (response) => told('answer', response),
+      (error: unknown) => told('error', error),
+    );
+  }
+
+  /** People press again: at once after a refusal with another card, after a doubt with the same or another one. */
+  #react({ outcome }: Told, { press, insisted }: { press: Press; insisted: number }): void {
+    const world = this.#world;
+    const random = world.random.of('react', press.name, press.at, insisted);
+    const will = world.options.workload.insistent ?? 0;
+    if (insisted >= INSISTENCE_MAX || !random.chance(outcome?.effect === 'done' ? will / 4 : will)) return;
+    const other = random.chance(outcome?.effect === 'none' ? 0.7 : 0.3);
+    const wait = outcome?.effect === 'unknown' ? random.int(500, 90_000) : random.int(200, 5000);
+    const next: Press = { do: 'press', at: press.at, slot: press.slot, name: press.name, payload: other ? press.payload + 1 : press.payload };
+    world.time.after(wait, () => this.press(next, insisted + 1));
+  }
+
+  #verb(action: Extract<Action, { do: 'resume' | 'forget' | 'settle' | 'list' }>): void {
+    const world = this.#world;
+    const context = this.open(action.slot);
+    if (action.do === 'list') return void context.once.pending().catch(() => {});
+    const op = world.books.op(context.device.user, ['pay', action.name], world.options.client.repeat);
+    if (action.do === 'resume') return this.resume(context, op);
+    const handle = context.once.operation(op.name);
+    if (action.do === 'settle') {
+      const truth = world.truth(op);
+      if (truth !== 'unknown') void handle.settle(truth).catch(() => {});
+      return;
+    }
+    if (action.anyway) op.forgetsAnyway++;
+    void handle.forget({ evenIfUnknown: action.anyway }).then(
+      () => {
+        if (action.anyway && op.damaged) this.#renewed(op);
+      },
+      () => {},
+    );
+  }
+
+  /** What could not be read was thrown away by the app: from here on it is another intention. */
+  #renewed(op: OpFacts): void {
+    op.damaged = false;
+    op.epoch++;
+  }
+
+  #logOut({ device }: Slot, to: string): void {
+    const world = this.#world;
+    world.faults.count('logOut');
+    const from = device.user;
+    for (const context of device.contexts) {
+      if (context.closed) continue;
+      world.log(`${context.id} logs ${from} out`);
+      void context.once.clear().catch(() => {});
+      break;
+    }
+    // The cookie is another one a moment later, while the clearing is still under way.
+    world.time.after(world.random.of('log-out', world.time.now).int(0, 20), () => {
+      device.user = to;
+    });
+  }
+
+  #opOf(name: readonly unknown[] | undefined, key: string): OpFacts | undefined {
+    const label = JSON.stringify(name);
+    for (const user of USERS) {
+      const op = this.#world.books.ops.get(`${user} ${label}`);
+      if (op?.keys.has(key)) return op;
+    }
+    return undefined;
+  }
+
+  /** The app asks its own server, which tells the truth. */
+  reconcileIn(context: Context): NonNullable<OnceOptions['reconcile']> {
+    const world = this.#world;
+    return ({ operation, key }) =>
+      context.port('reconcile', (resolve) => {
+        const op = this.#opOf(operation, key);
+        resolve(op ? world.truth(op, context.id) : 'unknown');
+      });
+  }
+
+  #hookIn(context: Context): NonNullable<OnceOptions['headers']> {
+    const { faults } = this.#world;
+    return ({ attempt }) =>
+      context.port('hook', (resolve, reject) => {
+        const random: Random = faults.occasion(`${context.slot} hook`);
+        if (faults.hits(random, 'hookThrows')) return reject(new Error('simulated: no token'));
+        if (faults.hits(random, 'hookHangs')) return;
+        const tell = (): void => resolve({ authorization: `attempt-${attempt}` });
+        if (faults.hits(random, 'hookDelays')) context.later(random.int(10, 20_000), tell);
+        else tell();
+      });
+  }
+}
+
+/** A business identifier with the generation, so that a corrected card gets another one. */
+const derived =
+  (op: OpFacts): NonNullable<OperationOptions['key']> =>
+  ({ generation }) =>
+    `order-${op.user}-${op.name[1]}-${generation}`;

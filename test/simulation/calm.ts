@@ -1,0 +1,91 @@
+/** After the storm: every fault ends, every call returns, and whatever is pending is driven to its end. */
+import type { App } from './app.js';
+import type { Context } from './context.js';
+import type { OpFacts } from './facts.js';
+import { type Slot, USERS, type World } from './world.js';
+
+const HOUR_MS = 3_600_000;
+/** Longer than anything that a world leaves on the wire. */
+const REST_MS = 2 * HOUR_MS;
+/** Pages of a list are never without end. */
+const PAGES_MAX = 1000;
+
+export async function calmDown(world: World, app: App): Promise<void> {
+  world.log('--- calm');
+  world.faults.stop();
+  for (const device of world.devices) {
+    device.medium.full = false;
+    device.setOnline(true);
+    for (const context of device.contexts) context.thaw();
+  }
+  await world.time.run(world.time.now + REST_MS);
+  const places = world.devices.map((device) => world.slots.find((slot) => slot.device === device) as Slot);
+  for (const slot of places) for (const user of USERS) await list(world, fresh(world, app, slot, user, false), user);
+  world.books.atRest();
+  for (const slot of places) for (const user of USERS) await drive(world, app, slot, user);
+  await world.time.run(Number.POSITIVE_INFINITY);
+  for (const op of world.books.ops.values()) if (op.unsettled) world.books.violate('settles-when-calm', op, `it was driven in calm and did not settle: ${op.unsettled}`);
+}
+
+function fresh(world: World, app: App, slot: Slot, user: string, reconciles: boolean): Context {
+  slot.context?.kill();
+  slot.device.user = user;
+  const context: Context = app.boot(slot);
+  if (!reconciles) return context;
+  context.kill();
+  return app.boot(slot, { reconcile: (question) => app.reconcileIn(slot.context as Context)(question) });
+}
+
+/** Marks what `pending()` shows. */
+async function list(world: World, context: Context, user: string): Promise<string[]> {
+  const found: string[] = [];
+  let after: string | undefined;
+  for (let page = 0; page < PAGES_MAX; page++) {
+    const pending = await settled(world, context.once.pending({ limit: 20, after }));
+    for (const one of pending) {
+      found.push(JSON.stringify(one.name));
+      const key = world.books.ops.get(`${user} ${JSON.stringify(one.name)}`)?.keys.get(one.key);
+      if (key) key.listed = true;
+    }
+    after = pending.at(-1)?.cursor;
+    if (pending.length < 20) break;
+  }
+  return found;
+}
+
+/** Lets the world go on until this is there. */
+async function settled<T>(world: World, work: Promise<T>): Promise<T> {
+  const outcome: { value?: T; error?: unknown; there: boolean } = { there: false };
+  work.then(
+    (value) => Object.assign(outcome, { value, there: true }),
+    (error) => Object.assign(outcome, { error, there: true }),
+  );
+  for (let i = 0; i < 100 && !outcome.there; i++) await world.time.run(world.time.now + 10_000);
+  if (!outcome.there || 'error' in outcome) throw outcome.error ?? new Error('no answer in calm');
+  return outcome.value as T;
+}
+
+/** Each pending operation: the same code again, with what was sent; then with an app that can ask its server. */
+async function drive(world: World, app: App, slot: Slot, user: string): Promise<void> {
+  const names = await list(world, fresh(world, app, slot, user, false), user);
+  const ops = names.map((name) => world.books.ops.get(`${user} ${name}`)).filter((op): op is OpFacts => op !== undefined);
+  world.stats.leftPending += ops.length;
+  let open = ops;
+  for (const reconciles of [false, true]) {
+    for (let round = 0; open.length > 0 && round < ROUNDS; round++) {
+      const context = fresh(world, app, slot, user, reconciles);
+      for (const op of open) app.call(context, op, { payload: op.payloads[op.payloads.length - 1 - (round % op.payloads.length)] ?? 1 });
+      await world.time.run(world.time.now + REST_MS);
+      open = open.filter((op) => !ended(op));
+    }
+    if (!reconciles) world.stats.onlyReconcile += open.length;
+  }
+  for (const op of open) op.unsettled = op.calls.at(-1)?.told?.outcome?.type ?? op.calls.at(-1)?.told?.code ?? 'not told';
+}
+
+const ROUNDS = 4;
+
+function ended(op: OpFacts): boolean {
+  const effect = op.calls.at(-1)?.told?.outcome?.effect;
+  return effect === 'done' || effect === 'none';
+}

@@ -1,0 +1,46 @@
+/** A scenario: a workload and the faults it meets, in the shape of FoundationDB's tests. Types only. */
+import type { OnceOptions } from '../../src/options.js';
+import type { ContextKind } from './context.js';
+import type { DeviceOptions } from './device.js';
+import type { OpFacts } from './facts.js';
+import type { FaultRates } from './faults.js';
+import type { Fate } from './network.js';
+import type { Action, Workload } from './plan.js';
+import type { Random } from './random.js';
+import type { ServerOptions } from './servers.js';
+import type { World } from './world.js';
+
+export interface ClientOptions extends Pick<OnceOptions, 'limits' | 'whenChanged' | 'durability' | 'keep' | 'retry'> {
+  /** Not random: given by the app. */
+  readonly keys?: 'random' | 'derived' | 'literal' | undefined;
+  readonly repeat?: 'never' | 'if-changed' | 'always' | undefined;
+  /** The app can ask its server what became of an operation. */
+  readonly reconciles?: boolean | undefined;
+  /** It signs every attempt in a `headers` hook. */
+  readonly hooks?: boolean | undefined;
+  readonly followsRedirects?: boolean | undefined;
+}
+
+export interface WorldOptions {
+  /** Which contexts there are: each entry a device with its slots. */
+  readonly devices: readonly (DeviceOptions & { readonly slots: readonly ContextKind[] })[];
+  /** All devices reach one store: a database of many machines. */
+  readonly sharedStore?: boolean | undefined;
+  readonly server: ServerOptions;
+  readonly client: ClientOptions;
+  readonly faults: FaultRates;
+  readonly workload: Workload;
+  /** Instead of a drawn one. */
+  readonly plan?: readonly Action[] | undefined;
+  /** The fate of an operation's n-th send (from 0), where it is not left to chance. */
+  readonly script?: ((op: OpFacts, n: number) => Fate | undefined) | undefined;
+}
+
+export interface Scenario {
+  readonly name: string;
+  /** What it is about, in one sentence. */
+  readonly says: string;
+  readonly options: (random: Random) => WorldOptions;
+  /** What a deterministic sequence must have come to, besides breaking nothing; the complaint if it has not. */
+  readonly comesTo?: ((world: World) => string | undefined) | undefined;
+}

@@ -1,0 +1,160 @@
+/** A world: one seed decides everything in it. */
+import { hash } from 'node:crypto';
+import type { OnceRecord } from '../../src/core/record.js';
+import { checkers as all } from './checkers/index.js';
+import { Context, type ContextKind } from './context.js';
+import { Device } from './device.js';
+import type { Call, Checker, Commit, Effect, KeyFacts, OpFacts, Send } from './facts.js';
+import { type FaultName, Faults } from './faults.js';
+import { Books } from './ledger.js';
+import { Network } from './network.js';
+import { Random } from './random.js';
+import type { WorldOptions } from './scenario.js';
+import { Server } from './servers.js';
+import { Timeline } from './timeline.js';
+
+/** Far more than any world of a sensible size needs. */
+const EVENTS_MAX = 3_000_000;
+const LOG_LINES_MAX = 4000;
+export const USERS = ['alice', 'bob'] as const;
+const USER_BY_NS = new Map(USERS.map((user) => [hash('sha256', JSON.stringify([user]), 'hex').slice(0, 32), user]));
+
+export interface Slot {
+  readonly name: string;
+  readonly device: Device;
+  readonly kind: ContextKind;
+  context: Context | undefined;
+  restarts: number;
+}
+
+export class World {
+  readonly seed: number;
+  readonly options: WorldOptions;
+  readonly time = new Timeline(EVENTS_MAX);
+  readonly faults: Faults;
+  readonly books: Books;
+  readonly network: Network;
+  readonly server: Server;
+  readonly slots: Slot[] = [];
+  readonly devices: Device[] = [];
+  readonly calls = new Map<string, Call>();
+  readonly struck = new Map<FaultName, number>();
+  readonly lines: string[] = [];
+  /** Operations that the calm found pending, and those of them that only an app that asks its server could end. */
+  readonly stats = { leftPending: 0, onlyReconcile: 0 };
+  attempts = 0;
+  copies = 0;
+  readonly random: Random;
+  readonly contexts = new Map<string, Context>();
+  readonly #tracing: boolean;
+  readonly #requests = new Map<string, { op: OpFacts; payload: number; text: string }>();
+
+  constructor(seed: number, options: WorldOptions, { tracing = false, checkers = all }: { tracing?: boolean; checkers?: readonly Checker[] } = {}) {
+    this.seed = seed;
+    this.options = options;
+    this.#tracing = tracing;
+    this.faults = new Faults(seed ^ 0x5eed, options.faults, this.struck);
+    this.books = new Books(() => this.time.now, { honours: options.server.honours, required: options.client.durability === 'required', dueAt: (call) => this.#dueAt(call) }, checkers);
+    this.network = new Network(this);
+    this.server = new Server(this, options.server);
+    this.random = new Random(seed).of('world');
+    for (const [index, { slots, ...device }] of options.devices.entries()) {
+      const made = new Device(this, `device-${index}`, USERS[0], device, options.sharedStore ? this.devices[0]?.medium : undefined);
+      this.devices.push(made);
+      for (const kind of slots) this.slots.push({ name: `${kind}-${this.slots.length}`, device: made, kind, context: undefined, restarts: 0 });
+    }
+  }
+
+  log(line: string): void {
+    if (!this.#tracing) return;
+    this.lines.push(`${String(this.time.now).padStart(9)}  ${line}`);
+    if (this.lines.length > LOG_LINES_MAX) this.lines.splice(0, LOG_LINES_MAX / 2);
+  }
+
+  // ---- what happens, told to the books
+
+  committed(before: OnceRecord | undefined, after: OnceRecord | undefined, context: string, memory: boolean, why: Commit['why']): void {
+    const record = after ?? before;
+    if (!record) return;
+    const op = this.books.op(USER_BY_NS.get(record.ns) ?? '?', JSON.parse(record.label), this.options.client.repeat);
+    this.log(`  ${memory ? 'memory' : 'store'} of ${context}: ${op.user} ${op.label} ${print(before)} -> ${print(after)}${why === 'written' ? '' : ` (${why})`}`);
+    this.books.see({ kind: 'commit', op, before, after, context, memory, why });
+  }
+
+  sent(send: Send): void {
+    this.attempts++;
+    this.copies += send.copies;
+    this.log(`  ${send.context} sends ${send.key.key.slice(0, 8)} of ${send.key.op.user} ${send.key.op.label}, payload ${send.payload}, ${send.copies} copies`);
+    this.books.see({ kind: 'sent', send });
+  }
+
+  effected(effect: Effect): void {
+    this.log(`  EFFECT under ${effect.key.key.slice(0, 8)} of ${effect.key.op.user} ${effect.key.op.label}, payload ${effect.payload}`);
+    this.books.see({ kind: 'effect', effect });
+  }
+
+  /** A listener or hook of the app failed; that is allowed, and changes nothing. */
+  reported(context: Context, error: unknown): void {
+    this.log(`  ${context.id} reports ${String(error)}`);
+  }
+
+  // ---- who is who
+
+  body(op: OpFacts, payload: number): string {
+    const text = `${op.user} ${op.label}`;
+    const body = JSON.stringify({ op: text, payload });
+    if (!this.#requests.has(body)) this.#requests.set(body, { op, payload, text });
+    return body;
+  }
+
+  request(body: string): { readonly op: OpFacts; readonly payload: number; readonly text: string } {
+    const known = this.#requests.get(body);
+    if (!known) throw new Error(`the client sent bytes that nobody gave it: ${body}`);
+    return known;
+  }
+
+  keyOf(op: OpFacts, key: string): KeyFacts {
+    return this.books.keyOf(op, key);
+  }
+
+  /** The call that drives an attempt, as far as its header tells. */
+  callOf(context: Context, id: string | null, op: OpFacts): Call | undefined {
+    const named = id === null ? undefined : this.calls.get(id);
+    if (named && !named.told && !named.dead && named.context === context.id) return named;
+    return op.calls.findLast((call) => call.context === context.id && !call.told && !call.dead) ?? named;
+  }
+
+  // ---- contexts
+
+  /** The context in this slot; a new one if the last one is gone. */
+  at(index: number): { readonly slot: Slot; readonly context: Context | undefined } {
+    const slot = this.slots[index % this.slots.length] as Slot;
+    return { slot, context: slot.context && !slot.context.dead && !slot.context.closed ? slot.context : undefined };
+  }
+
+  /** Nobody is busy with this operation, in any context. */
+  idle(op: OpFacts, but?: string): boolean {
+    return op.calls.every((call) => call.told !== undefined || call.dead || call.context === but);
+  }
+
+  /** What an app could find out from its server, once nothing is on the wire any more. */
+  truth(op: OpFacts, but?: string): 'done' | 'none' | 'unknown' {
+    if ([...op.keys.values()].some((key) => key.epoch === op.epoch && key.effects.length)) return 'done';
+    return this.idle(op, but) && this.network.quiet(op) ? 'none' : 'unknown';
+  }
+
+  #dueAt(call: Call): number {
+    const context = this.contexts.get(call.context);
+    const slack = this.options.faults.storeHangs ? STORE_SLACK_MS : SLACK_MS;
+    const setBack = (context?.device.setBackMs ?? 0) - call.setBackMs;
+    return Math.max(call.begunAt + call.limitMs, context?.thawedAt ?? 0) + slack + setBack;
+  }
+}
+
+/** What a store and a wire of this world take at most to do their work. */
+const SLACK_MS = 1000;
+/** Each look and each write may take a store's time, before and behind the limit. */
+const STORE_SLACK_MS = 60_000;
+
+const print = (record: OnceRecord | undefined): string =>
+  record ? `${record.state} ${record.key.slice(0, 8)} g${record.generation} r${record.revision}${record.state === 'pending' ? (record.ambiguous ? ' sent?' : ' clean') : ` ${record.ending?.type}`}` : 'nothing';

@@ -1,0 +1,252 @@
+/**
+ * Goal: whatever is the matter with the file, a call ends soon, says what it is, and leaves what is there as it was.
+ * Method: real files that are locked, full, read-only, damaged, foreign or newer.
+ */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import type { Store, Stored } from '../../src/ports.js';
+import { firstAvailable } from '../../src/stores/automatic.js';
+import { memoryStore } from '../../src/stores/memory.js';
+import { type SqliteStoreOptions, sqliteStore } from '../../src/stores/sqlite.js';
+import { script } from '../support/child.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'oncefetch-faults-'));
+chmodSync(folder, 0o755);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let files = 0;
+const fresh = (): string => join(folder, `${files++}.db`);
+const open: Store[] = [];
+const storeOn = (options: SqliteStoreOptions): Store => {
+  const store = sqliteStore(options);
+  open.push(store);
+  return store;
+};
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await Promise.all(open.splice(0).map((store) => store.close()));
+});
+
+const record = (id: string, more: object = {}): Stored => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, ...more });
+const put = (store: Store, id: string, more: object = {}) => store.update(id, () => ({ next: record(id, more), value: 'stored' }));
+const everyCall = (store: Store): (readonly [string, () => Promise<unknown>])[] => [
+  ['update', () => put(store, 'x')],
+  ['read', () => store.read('x')],
+  ['scan', () => store.scan({ ns: 'ns', state: 'pending', limit: 1 })],
+  ['sweep', () => store.scan({ before: 1, limit: 1 })],
+  ['available', async () => store.available?.()],
+];
+const rejectAll = async (store: Store, reason: string): Promise<void> => {
+  for (const [name, call] of everyCall(store)) await expect(call(), name).rejects.toMatchObject({ name: 'StoreFault', reason });
+};
+
+/** A file with one record in it, which no store has open. */
+async function filled(): Promise<string> {
+  const path = fresh();
+  const store = sqliteStore({ path });
+  await put(store, 'a');
+  await store.close();
+  return path;
+}
+
+describe('locked', () => {
+  test('by another connection for ever: blocked at the bound, and the event loop goes on meanwhile', async () => {
+    const path = await filled();
+    const other = new DatabaseSync(path);
+    other.exec('BEGIN IMMEDIATE');
+    const store = storeOn({ path, busyTimeoutMs: 300 });
+    let turns = 0;
+    const ticking = setInterval(() => turns++, 1);
+    const start = performance.now();
+    await expect(put(store, 'b')).rejects.toMatchObject({ reason: 'blocked' });
+    clearInterval(ticking);
+    expect(performance.now() - start).toBeLessThan(1500);
+    expect(turns).toBeGreaterThan(5);
+    expect(await store.read('a')).toEqual(record('a'));
+    other.exec('ROLLBACK');
+    expect(await put(store, 'b')).toBe('stored');
+    other.close();
+  });
+
+  test('for a while: it waits, and updates of one record keep their order', async () => {
+    const path = await filled();
+    const other = new DatabaseSync(path);
+    other.exec('BEGIN IMMEDIATE');
+    const store = storeOn({ path });
+    const order: number[] = [];
+    const raise = (n: number) => store.update('a', (now) => ({ next: { ...(now as Stored), label: `${(now as Stored).label}${n}` }, value: n })).then((value) => order.push(value));
+    const all = [raise(1), raise(2)];
+    await new Promise((done) => setTimeout(done, 60));
+    all.push(raise(3));
+    other.exec('COMMIT');
+    await Promise.all(all);
+    expect(order).toEqual([1, 2, 3]);
+    expect(await store.read('a')).toMatchObject({ label: '["a"]123' });
+    other.close();
+  });
+
+  test('from reading too: blocked', async () => {
+    const path = await filled();
+    const other = new DatabaseSync(path);
+    other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT; BEGIN EXCLUSIVE');
+    await rejectAll(storeOn({ path, busyTimeoutMs: 50 }), 'blocked');
+    other.close();
+  });
+
+  test('by its owner, in the middle of a transaction: nothing is written into it', async () => {
+    const database = new DatabaseSync(fresh());
+    const store = storeOn({ database, busyTimeoutMs: 500 });
+    await put(store, 'a');
+    database.exec('CREATE TABLE theirs (x); BEGIN; INSERT INTO theirs VALUES (1)');
+    const update = put(store, 'b');
+    await new Promise((done) => setTimeout(done, 50));
+    database.exec('ROLLBACK');
+    expect(await update).toBe('stored');
+    expect(await store.read('b')).toEqual(record('b'));
+    expect(database.prepare('SELECT count(*) AS n FROM theirs').get()).toEqual({ n: 0 });
+    database.exec('BEGIN');
+    await expect(put(store, 'c')).rejects.toMatchObject({ reason: 'blocked' });
+    database.exec('COMMIT');
+    expect(await store.read('c')).toBeUndefined();
+    database.close();
+  });
+});
+
+describe('full', () => {
+  test('quota; what is there stays, and so does what fits, even if asked for in the same turn', async () => {
+    const database = new DatabaseSync(fresh());
+    const store = storeOn({ database });
+    await put(store, 'a');
+    database.exec('PRAGMA max_page_count = 20');
+    const results = await Promise.allSettled([put(store, 'b'), put(store, 'big', { body: 'x'.repeat(200_000) }), put(store, 'c')]);
+    expect(results.map((result) => (result.status === 'fulfilled' ? result.value : result.reason.reason))).toEqual(['stored', 'quota', 'stored']);
+    expect([await store.read('a'), await store.read('big'), await store.read('c')]).toEqual([record('a'), undefined, record('c')]);
+    database.close();
+  });
+});
+
+describe('read-only', () => {
+  test('denied where it would write; it is still there, and can be read', async () => {
+    const path = await filled();
+    const database = new DatabaseSync(path, { readOnly: true });
+    const store = storeOn({ database });
+    await expect(put(store, 'b')).rejects.toMatchObject({ reason: 'denied' });
+    expect(await store.read('a')).toEqual(record('a'));
+    expect(await store.available?.()).toBe(true);
+    database.close();
+  });
+
+  test.skipIf(process.getuid?.() !== 0)('by its permissions, for a user who may not write: the keys in it are not passed over', async () => {
+    const path = await filled();
+    chmodSync(path, 0o444);
+    const probe = script(join(import.meta.dirname, 'sqlite-probe.ts'));
+    chmodSync(join(probe.path, '..'), 0o755);
+    const child = probe.start([path], 65_534);
+    expect(await child.ended).toBe(0);
+    // A write-ahead log wants a file beside it even to be read. No other store was chosen in its place.
+    expect(JSON.parse(child.lines.join(''))).toEqual({ read: 'denied', update: 'denied', chosen: 'automatic' });
+    probe.remove();
+  });
+});
+
+describe('not what it should be', () => {
+  const notes = 'These are my notes, and no database. '.repeat(100);
+
+  test('a text file: corrupt, and untouched', async () => {
+    const path = fresh();
+    writeFileSync(path, notes);
+    await rejectAll(storeOn({ path }), 'corrupt');
+    expect(readFileSync(path, 'utf8')).toBe(notes);
+  });
+
+  test('a folder, or a file in a folder that is not there: io', async () => {
+    await rejectAll(storeOn({ path: folder }), 'io');
+    await rejectAll(storeOn({ path: join(folder, 'none', 'x.db') }), 'io');
+  });
+
+  test('a database with damaged pages: corrupt', async () => {
+    const path = await filled();
+    const bytes = readFileSync(path);
+    // The first page says that there are tables; what they point at is noise.
+    writeFileSync(path, bytes.fill(0x5a, 4096));
+    await rejectAll(storeOn({ path }), 'corrupt');
+    expect(readFileSync(path).equals(bytes)).toBe(true);
+  });
+
+  test('a database that was cut off: corrupt', async () => {
+    const path = await filled();
+    truncateSync(path, 4096);
+    await rejectAll(storeOn({ path }), 'corrupt');
+  });
+
+  test('a chain of stores does not pass over a file that it could not open', async () => {
+    const path = fresh();
+    writeFileSync(path, notes);
+    await expect(firstAvailable([storeOn({ path }), memoryStore()]).read('a')).rejects.toMatchObject({ reason: 'corrupt' });
+  });
+});
+
+describe('of a newer version', () => {
+  const raise = (path: string): void => {
+    const database = new DatabaseSync(path);
+    database.exec('UPDATE oncefetch_schema SET version = 2; ALTER TABLE oncefetch_records ADD COLUMN extra');
+    database.close();
+  };
+
+  test('refused, and not a byte is changed', async () => {
+    const path = await filled();
+    raise(path);
+    const before = readFileSync(path);
+    await rejectAll(storeOn({ path }), 'newer');
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
+
+  test('refused as well where it comes while a store of this version is at work', async () => {
+    const path = await filled();
+    const store = storeOn({ path });
+    await put(store, 'b');
+    raise(path);
+    await expect(put(store, 'c')).rejects.toMatchObject({ reason: 'newer', message: expect.stringMatching(/schema 2, this is 1/) });
+    expect(await storeOn({ path: path }).read('c').catch((fault) => fault.reason)).toBe('newer');
+  });
+
+  test('a record of a newer version is kept whole, and handed over', async () => {
+    const path = await filled();
+    const store = storeOn({ path });
+    const newer = record('n', { v: 99, sum: 1, novel: { deep: [1] } });
+    await store.update('n', () => ({ next: newer, value: undefined }));
+    await store.update('n', (current) => ({ next: { ...(current as Stored), state: 'settled' }, value: undefined }));
+    expect(await store.read('n')).toEqual({ ...newer, state: 'settled' });
+  });
+});
+
+describe('gone', () => {
+  test('a database that its owner closed: closed', async () => {
+    const database = new DatabaseSync(fresh());
+    const store = storeOn({ database });
+    await put(store, 'a');
+    database.close();
+    for (const [name, call] of everyCall(store).filter(([name]) => name !== 'available')) await expect(call(), name).rejects.toMatchObject({ reason: 'closed' });
+  });
+
+  test('a Node without SQLite: no store, so a chain goes on to the next one', async () => {
+    vi.spyOn(process, 'getBuiltinModule').mockImplementation(((name: string) => (name === 'node:sqlite' ? undefined : { dirname: () => '', resolve: () => '', basename: () => '', join: () => '', realpathSync: () => '' })) as never);
+    const store = storeOn({ path: fresh() });
+    expect(await store.available?.()).toBe(false);
+    await expect(put(store, 'a')).rejects.toMatchObject({ reason: 'denied', message: expect.stringMatching(/node:sqlite/) });
+    const chain = firstAvailable([store, memoryStore()]);
+    expect(await put(chain, 'a')).toBe('stored');
+    expect(chain.kind).toBe('memory');
+  });
+
+  test('an open store keeps no process alive', async () => {
+    const probe = script(join(import.meta.dirname, 'sqlite-probe.ts'));
+    const { status } = spawnSync(process.execPath, [probe.path, fresh()], { timeout: 10_000 });
+    expect(status).toBe(0);
+    probe.remove();
+  });
+});

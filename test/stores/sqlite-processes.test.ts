@@ -1,0 +1,76 @@
+/**
+ * Goal: processes that share a file lose no update of each other, and one that is killed takes nothing with it that it was
+ * told is stored. Method: real processes, started at one signal and killed with SIGKILL.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sqliteStore } from '../../src/stores/sqlite.js';
+import { script } from '../support/child.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'oncefetch-processes-'));
+let worker: ReturnType<typeof script>;
+beforeAll(() => {
+  worker = script(join(import.meta.dirname, 'sqlite-worker.ts'));
+});
+afterAll(() => {
+  worker.remove();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const PROCESSES = 4;
+const KILLS = 20;
+
+/** Several at once, none before all are ready. */
+async function together(path: string, task: string, count: number) {
+  const children = Array.from({ length: PROCESSES }, (_, n) => worker.start([path, task, `p${n}`, String(count)]));
+  await Promise.all(children.map((child) => child.line((line) => line === 'ready')));
+  for (const child of children) child.say('go');
+  return children;
+}
+
+test('updates of one record by four processes at once, on a file that none has made yet, come one after the other', { timeout: 60_000 }, async () => {
+  const path = join(folder, 'raise.db');
+  const children = await together(path, 'raise', 150);
+  expect(await Promise.all(children.map(({ ended }) => ended))).toEqual([0, 0, 0, 0]);
+  const store = sqliteStore({ path });
+  expect(await store.read('counter')).toMatchObject({ count: 150 * PROCESSES });
+  await store.close();
+});
+
+test('of four processes that claim the same names at once, one gets each, and all see its key', { timeout: 60_000 }, async () => {
+  const path = join(folder, 'claim.db');
+  const children = await together(path, 'claim', 300);
+  expect(await Promise.all(children.map(({ ended }) => ended))).toEqual([0, 0, 0, 0]);
+  const won = children.map(({ lines }) => JSON.parse(lines[1] ?? '[]') as string[]);
+  expect(won.flat().sort()).toEqual(Array.from({ length: 300 }, (_, n) => `op-${n}`).sort());
+  const store = sqliteStore({ path });
+  for (const [n, ids] of won.entries()) for (const id of ids) expect(await store.read(id)).toMatchObject({ key: `p${n}-${id.slice(3)}` });
+  await store.close();
+});
+
+test(`a process killed in mid-write takes nothing with it that it was told is stored, ${KILLS} times over`, { timeout: 120_000 }, async () => {
+  const path = join(folder, 'kill.db');
+  let told = 0;
+  for (let kill = 0; kill < KILLS; kill++) {
+    const child = worker.start([path, 'write', `k${kill}`]);
+    await child.line((line) => line === 'ready');
+    child.say('go');
+    await child.line((line) => line.startsWith('stored'));
+    await new Promise((done) => setTimeout(done, (kill * 7) % 40));
+    child.process.kill('SIGKILL');
+    expect(await child.ended).toBe('SIGKILL');
+    const store = sqliteStore({ path });
+    for (const line of child.lines.slice(1)) {
+      told++;
+      expect(await store.read(line.slice('stored '.length)), line).toBeDefined();
+    }
+    await store.close();
+  }
+  expect(told).toBeGreaterThan(KILLS);
+  const database = new DatabaseSync(path);
+  expect(database.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }]);
+  database.close();
+});

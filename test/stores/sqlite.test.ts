@@ -1,0 +1,198 @@
+/**
+ * Goal: SQLite keeps the contract of a store, in a file and in a database that is handed in, and commits in groups.
+ * Method: real files; a Database that counts its statements.
+ */
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { Stored } from '../../src/ports.js';
+import { sqliteStore } from '../../src/stores/sqlite.js';
+import { ordered } from '../../src/stores/text.js';
+import { storeContract } from '../../src/testing/store-contract.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'oncefetch-sqlite-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const file = (name: string): string => join(folder, `${name}.db`);
+const record = (id: string, more: object = {}): Stored => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, ...more });
+
+/** Every SQL text that was run, in order. */
+const ran: string[] = [];
+class Counting extends DatabaseSync {
+  override exec(sql: string): void {
+    ran.push(sql);
+    super.exec(sql);
+  }
+  override prepare(sql: string) {
+    const statement = super.prepare(sql);
+    return new Proxy(statement, {
+      get(target, name: 'get' | 'all' | 'run') {
+        const method = target[name] as (...values: unknown[]) => unknown;
+        return (...values: unknown[]) => {
+          ran.push(sql);
+          return method.apply(target, values);
+        };
+      },
+    });
+  }
+}
+
+/** Damage beneath the store: the row's place stays sound. */
+async function plant(path: string, id: string, value: unknown): Promise<void> {
+  await sqliteStore({ path }).available?.();
+  const database = new DatabaseSync(path);
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  database.prepare('INSERT OR REPLACE INTO oncefetch_records VALUES (?, ?, ?, ?, ?, ?)').run(ordered(id), 'ns', 'pending', ordered(`["pay","${id}"]`), 1000, text);
+  database.close();
+}
+
+const inFile = storeContract({
+  name: 'sqlite',
+  test,
+  open: (medium) => sqliteStore({ path: file(medium), Database: Counting }),
+  plant: (medium, id, value) => plant(file(medium), id, value),
+  work: () => ran.length,
+});
+
+const databases: DatabaseSync[] = [];
+const handedIn = storeContract({
+  name: 'sqlite, a database handed in',
+  test,
+  open: (medium) => {
+    const database = new Counting(file(`${medium}-in`));
+    databases.push(database);
+    return sqliteStore({ database });
+  },
+  plant: (medium, id, value) => plant(file(`${medium}-in`), id, value),
+  work: () => ran.length,
+});
+
+const inMemory = storeContract({ name: 'sqlite in memory', test, shared: false, open: () => sqliteStore({ path: ':memory:' }) });
+
+afterAll(() => {
+  for (const database of databases) database.close();
+  expect(inFile.left).toEqual([]);
+  expect(handedIn.left).toEqual([]);
+  expect(inMemory.ran).toEqual([]);
+});
+
+describe('what it claims', () => {
+  test('a file outlives the machine, and has one scope however it is reached', () => {
+    mkdirSync(join(folder, 'real'));
+    symlinkSync(join(folder, 'real'), join(folder, 'link'));
+    const [a, b] = [sqliteStore({ path: join(folder, 'real', 'x.db') }), sqliteStore({ path: join(folder, 'link', '..', 'link', 'x.db') })];
+    expect(a).toMatchObject({ kind: 'sqlite', survives: 'machine', shared: 'machine', atomic: true });
+    expect(b.scope).toBe(a.scope);
+    const database = new DatabaseSync(join(folder, 'real', 'x.db'));
+    expect(sqliteStore({ database }).scope).toBe(a.scope);
+    database.close();
+  });
+
+  test('memory outlives nothing, and is another one each time', () => {
+    const [a, b] = [sqliteStore({ path: ':memory:' }), sqliteStore({ path: ':memory:' })];
+    expect(a).toMatchObject({ survives: 'context', shared: 'context' });
+    expect(a.scope).not.toBe(b.scope);
+    const database = new DatabaseSync(':memory:');
+    expect(sqliteStore({ database }).scope).toBe(sqliteStore({ database }).scope);
+    database.close();
+  });
+
+  test.each([
+    [{}, /either path/],
+    [{ path: '' }, /either path/],
+    [{ path: 'a.db', database: new DatabaseSync(':memory:') }, /either path/],
+    [{ database: {} }, /either path/],
+    [{ path: 'file:a.db?mode=memory' }, /URI/],
+  ])('%o is a wrong option', (options, says) => {
+    expect(() => sqliteStore(options as never)).toThrow(says);
+    expect(() => sqliteStore(options as never)).toThrow(TypeError);
+  });
+});
+
+describe('commits', () => {
+  const put = (store: ReturnType<typeof sqliteStore>, id: string, durability: 'strict' | 'relaxed' = 'strict') =>
+    store.update(id, () => ({ next: record(id), value: id }), { durability });
+  const commits = (from: number) => ran.slice(from).filter((sql) => sql === 'COMMIT').length;
+
+  test('updates of one turn of the event loop go out in one commit, and resolve after it', async () => {
+    const store = sqliteStore({ path: file('turn'), Database: Counting });
+    await put(store, 'first');
+    const before = ran.length;
+    const all = Array.from({ length: 64 }, (_, n) => put(store, `r${n}`).then(() => commits(before)));
+    expect(await Promise.all(all)).toEqual(Array(64).fill(1));
+    expect(commits(before)).toBe(1);
+    await store.close();
+  });
+
+  test('a thousand updates of one turn are a few commits', async () => {
+    const store = sqliteStore({ path: file('many'), Database: Counting });
+    await put(store, 'first');
+    const before = ran.length;
+    await Promise.all(Array.from({ length: 1000 }, (_, n) => put(store, `r${n}`)));
+    expect(commits(before)).toBe(4);
+    await store.close();
+  });
+
+  test('a strict update is flushed to the disk, alone or among relaxed ones; relaxed ones alone are not', async () => {
+    const store = sqliteStore({ path: file('sync'), Database: Counting });
+    const level = () => ran.findLast((sql) => sql.startsWith('PRAGMA synchronous ='));
+    await Promise.all([put(store, 'a', 'relaxed'), put(store, 'b', 'relaxed')]);
+    expect(level()).toBe('PRAGMA synchronous = 1');
+    await Promise.all([put(store, 'a', 'relaxed'), put(store, 'b', 'strict')]);
+    expect(level()).toBe('PRAGMA synchronous = 2');
+    await put(store, 'c', 'relaxed');
+    expect(level()).toBe('PRAGMA synchronous = 1');
+    await store.close();
+  });
+
+  test('a change that throws takes no other one with it', async () => {
+    const store = sqliteStore({ path: file('throws') });
+    const thrown = new Error('no');
+    const results = await Promise.allSettled([
+      put(store, 'a'),
+      store.update('a', () => {
+        throw thrown;
+      }),
+      put(store, 'b'),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect((results[1] as PromiseRejectedResult).reason).toBe(thrown);
+    expect([await store.read('a'), await store.read('b')]).toEqual([record('a'), record('b')]);
+    await store.close();
+  });
+
+  test('what waits when the store is closed is committed first', async () => {
+    const store = sqliteStore({ path: file('close') });
+    const last = put(store, 'last');
+    await store.close();
+    await last;
+    const again = sqliteStore({ path: file('close') });
+    expect(await again.read('last')).toEqual(record('last'));
+    await again.close();
+  });
+
+  test('bytes, infinite times and members that look like tags come back as they were', async () => {
+    const store = sqliteStore({ path: file('odd') });
+    const odd = record('odd', { forgetAt: Number.POSITIVE_INFINITY, body: new Uint8Array([0, 255, 10]), meta: { '~': ['bytes', 'AA=='] }, buffer: Buffer.from('hi') });
+    await store.update('odd', () => ({ next: odd, value: undefined }));
+    expect(await store.read('odd')).toEqual({ ...odd, buffer: new Uint8Array([104, 105]) });
+    expect((await store.scan({ before: Number.POSITIVE_INFINITY, limit: 1 })).records).toEqual([]);
+    await store.close();
+  });
+});
+
+test('scans and sweeps go by an index', () => {
+  const database = new DatabaseSync(file('plan'));
+  const store = sqliteStore({ database });
+  return store.available?.().then(() => {
+    const plan = (sql: string, ...values: (string | number)[]) => (database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values) as { detail: string }[]).map(({ detail }) => detail);
+    const place = 'SELECT id, label, data FROM oncefetch_records WHERE ns = ? AND state = ? AND (label, id) > (?, ?) AND label < ? ORDER BY label, id LIMIT ?';
+    expect(plan(place, 'n', 's', 'a', 'b', 'c', 1)).toEqual([expect.stringMatching(/^SEARCH .* USING INDEX oncefetch_records_place \(ns=\? AND state=\? AND \(label,id\)>\(\?,\?\)/)]);
+    expect(plan('SELECT id FROM oncefetch_records WHERE forget_at < ? ORDER BY forget_at LIMIT ? OFFSET ?', 1, 1, 0)).toEqual([
+      expect.stringMatching(/^SEARCH .* USING INDEX oncefetch_records_time/),
+    ]);
+    database.close();
+  });
+});
