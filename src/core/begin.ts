@@ -109,6 +109,8 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number): Began
 /** Goes on with a pending record under its own key. */
 function adopt(before: OnceRecord, same: boolean, c: Claimant, now: number): Began {
   const keeps = same || c.resumeOnly;
+  // Fingerprints of another scheme are kept, but equal none of ours.
+  const sent = before.scheme === c.scheme ? before.payloads : before.payloads.map((one) => `${before.scheme}:${one}`);
   const firstSentAt = before.ambiguous ? (before.firstSentAt ?? before.createdAt) : c.clean ? undefined : now;
   const windowEndsAt = firstSentAt === undefined ? undefined : Math.min(before.windowEndsAt ?? Number.POSITIVE_INFINITY, firstSentAt + c.windowMs);
   const record = seal({
@@ -116,7 +118,7 @@ function adopt(before: OnceRecord, same: boolean, c: Claimant, now: number): Beg
     revision: before.revision + 1,
     ambiguous: before.ambiguous || !c.clean,
     scheme: keeps ? before.scheme : c.scheme,
-    payloads: keeps ? before.payloads : [...before.payloads.filter((one) => one !== c.fingerprint), c.fingerprint].slice(-PAYLOADS_MAX),
+    payloads: keeps ? before.payloads : [...sent.filter((one) => one !== c.fingerprint), c.fingerprint].slice(-PAYLOADS_MAX),
     raw: keeps ? before.raw : c.raw,
     firstSentAt,
     windowEndsAt,
@@ -127,7 +129,7 @@ function adopt(before: OnceRecord, same: boolean, c: Claimant, now: number): Beg
     request: keeps ? (before.request ?? c.request) : c.request,
   });
   const changed = record.payloads.length > 1;
-  const sentBefore = before.ambiguous && (keeps || before.payloads.includes(c.fingerprint));
+  const sentBefore = before.ambiguous && (keeps || sent.includes(c.fingerprint));
   return { next: record, value: { do: 'drive', record, inserted: false, resumed: before.ambiguous, changed, sentBefore, otherBytes: same && !c.resumeOnly && before.raw !== c.raw } };
 }
 

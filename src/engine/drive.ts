@@ -201,7 +201,7 @@ export class Drive {
   /** A record that was stored clean is marked before its first attempt leaves. */
   async #mark(now: number): Promise<Stopped | undefined> {
     const next = marked(this.record, this.job.settings.limits.keyWindowMs, now);
-    if (!(await commit(this.job, this.record, () => next))) return this.#end('store');
+    if (!(await commit(this.job, this.record, () => next, this.job.name.length ? 'strict' : 'relaxed'))) return this.#end('store');
     this.record = next;
     return undefined;
   }

@@ -2,13 +2,14 @@
 import type { Begun } from '../core/begin.js';
 import { type Ending, type Outcome, rejected, replayed, type UnknownReason, unknown, unsent } from '../core/outcome.js';
 import type { OnceRecord } from '../core/record.js';
+import { clockWentBack, pastWindow } from '../core/retention.js';
 import { NOT_SENT } from '../core/verdict.js';
 import { OnceError, type OnceErrorCode } from '../errors.js';
 import { beginRecord, noFacts, takeLock, type Waited } from './claim.js';
 import type { Job } from './client.js';
 import { Drive, type Start } from './drive.js';
 import { restored, storedFetching } from './fetching.js';
-import { type Finished, finish } from './finish.js';
+import { type Finished, finish, remember } from './finish.js';
 import type { Ended } from './flight.js';
 import { calmDown, emit, pendingOf, publish, rememberedOutcome } from './observe.js';
 import type { Payload, Result } from './payload.js';
@@ -47,6 +48,7 @@ const failed = (outcome: Outcome, code: OnceErrorCode, says?: string, record?: O
 
 async function oneRound(job: Job, waited: Waited | undefined): Promise<Finished> {
   const begun = await beginRecord(job, waited);
+  if (begun.do === 'remembered') return (await readAgain(job, begun.record)) ?? told(job, begun);
   if (begun.do !== 'drive' && begun.do !== 'expired') return told(job, begun);
   const { record } = begun;
   const { payloads } = job.client.registry;
@@ -65,6 +67,20 @@ async function oneRound(job: Job, waited: Waited | undefined): Promise<Finished>
   const finished = await finish(drive, await drive.run());
   if (finished === 'anew' || finished.outcome.effect !== 'unknown') payloads.delete(slot);
   return finished;
+}
+
+/** A settled operation whose answer is not here: the server gives it again, where it is known to, as long as it knows the key. */
+async function readAgain(job: Job, record: OnceRecord): Promise<Ended | undefined> {
+  const { client, settings, payload, stop } = job;
+  const { limits } = settings;
+  const now = client.platform.clock.now();
+  const known = !clockWentBack(record, now) && !pastWindow(record, { windowMs: limits.keyWindowMs, marginMs: limits.attemptMs }, now);
+  if (record.state !== 'settled' || !settings.dialect.replays || !known || !payload || answerIn(job, record)) return undefined;
+  const ms = Math.min(limits.attemptMs, job.deadline - now);
+  const sent = await payload.send({ job, key: record.key, carrier: record.carrier, number: 1, ambiguous: true, resumed: true, ms, leaves: () => !stop.aborted });
+  if (!sent.result || !/^(replayed|fresh)$/.test(sent.reading.kind)) return undefined;
+  remember(job, record.key, sent.result);
+  return { outcome: { ...rememberedOutcome(record, replayed('server'), storedIn(storeOf(client, job.slot)), true), attempts: 1 }, result: sent.result };
 }
 
 /** Stands in where there is nothing to send, and is never asked to. */

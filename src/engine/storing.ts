@@ -24,14 +24,14 @@ export const updateStored = <T>(client: Client, slot: string, id: string, change
  * Writes over the record this driver knows, if it is still that one; `false` when it is not or the store fails: a late
  * writer changes nothing. `next` gives `null` to remove.
  */
-export async function commit(job: Pick<Job, 'client' | 'slot' | 'id' | 'name' | 'label'>, known: OnceRecord, next: (now: number) => OnceRecord | null): Promise<boolean> {
+export async function commit(job: Pick<Job, 'client' | 'slot' | 'id' | 'name' | 'label'>, known: OnceRecord, next: (now: number) => OnceRecord | null, durability: Durability = 'relaxed'): Promise<boolean> {
   const { client, slot, id } = job;
   try {
     return await updateStored<boolean>(client, slot, id, (stored) => {
       const record = stored === undefined ? undefined : readRecord(stored);
       const mine = record?.state === 'pending' && record.key === known.key && record.revision === known.revision;
       return mine ? { next: next(client.platform.clock.now()), value: true } : { value: false };
-    });
+    }, durability);
   } catch (error) {
     diagnose(client, job, known.key, 'store-write', `what became of the operation could not be stored: ${String(error)}`);
     return false;

@@ -76,7 +76,6 @@ describe('an abort before the send', () => {
     const before = world.open();
     before.tab.online = false;
     const first = pay(before.once);
-    first.catch(() => {});
     await rest();
     before.tab.kill();
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: false });
@@ -248,7 +247,6 @@ describe('callers who joined', () => {
       replays(),
     );
     const first = pay(once, { signal: controller.signal });
-    first.catch(() => {});
     await world.end(tab, first);
     const end = await world.end(tab, pay(once));
     expect(end).toMatchObject({ status: 201, outcome: { type: 'replayed' } });

@@ -9,7 +9,7 @@ import { seal } from '../../src/core/record.js';
 import { firstAvailable } from '../../src/stores/automatic.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { after, answers, charged, during, hangs, lost, replays } from '../support/server.js';
-import { CART, DAY, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND } from '../support/world.js';
+import { CART, DAY, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
 
@@ -129,7 +129,7 @@ describe('A6: forgotten too early, or too late', () => {
     const one = world.open();
     const two = world.open();
     world.server.plays(after(SECOND, answers(201)), after(SECOND, answers(201)));
-    const calls = [one, two].map(({ tab, once }) => ({ tab, call: once.fetch('https://shop.example/api/notes', { method: 'POST', body: '{"n":1}' }) }));
+    const calls = [one, two].map(({ tab, once }) => ({ tab, call: watched(once.fetch('https://shop.example/api/notes', { method: 'POST', body: '{"n":1}' })) }));
     for (const { tab, call } of calls) expect((await world.end(tab, call)).outcome).toMatchObject({ type: 'fresh' });
   });
 
@@ -310,7 +310,7 @@ describe('A21: the clock', () => {
     const world = newWorld();
     const { tab, once } = world.open();
     tab.online = false;
-    pay(once).catch(() => {});
+    void pay(once);
     await rest();
     tab.kill();
     expect(world.record()).toMatchObject({ ambiguous: false });
@@ -417,7 +417,7 @@ describe('A28: versions', () => {
   test('A28: a fingerprint of an unknown scheme counts as changed, not as absent', async () => {
     const world = newWorld();
     const key = await world.interrupted(charged(lost()));
-    world.damage((record) => seal({ ...record, scheme: 'blake7' }));
+    world.damage((record) => seal({ ...record, scheme: 'blake7', payloads: ['b7:1'] }));
     const { tab, once } = world.open();
     world.server.plays(replays());
     // It may be another payload that was charged.

@@ -1,10 +1,10 @@
 /** The app in a world: it presses buttons, and people react to what they are told. */
 import { isOnceError } from '../../src/errors.js';
-import type { OnceOptions, OperationOptions } from '../../src/options.js';
+import type { OnceOptions, OperationOptions } from '../../src/option-types.js';
+import { clientOptions, keyFor, opOf } from './client.js';
 import { Context } from './context.js';
 import type { Call, OpFacts, Told } from './facts.js';
 import type { Action } from './plan.js';
-import type { Random } from './random.js';
 import { type Slot, USERS, type World } from './world.js';
 
 const URL = 'https://shop.example/pay';
@@ -12,6 +12,7 @@ const URL = 'https://shop.example/pay';
 const INSISTENCE_MAX = 4;
 
 type Press = Extract<Action, { do: 'press' }>;
+type Verb = Extract<Action, { do: 'resume' } | { do: 'forget' } | { do: 'settle' } | { do: 'list' }>;
 
 export class App {
   readonly #world: World;
@@ -33,19 +34,10 @@ export class App {
     slot.context = context;
     world.contexts.set(context.id, context);
     world.log(`${context.id} starts`);
-    const { client } = world.options;
-    const { keys: _, repeat, reconciles, hooks, followsRedirects: __, ...options } = client;
-    context.boot({
-      ...options,
-      repeat,
-      namespace: () => slot.device.user,
-      ...(reconciles ? { reconcile: this.reconcileIn(context) } : {}),
-      ...(hooks ? { headers: this.#hookIn(context) } : {}),
-      ...more,
-    });
+    context.boot({ ...clientOptions(world, context), ...more });
     context.once.subscribe((event) => {
       if ((event.type !== 'settled' && event.type !== 'unknown') || context.dead) return;
-      const op = this.#opOf(event.operation, event.key);
+      const op = opOf(world, event.operation, event.key);
       if (op) world.books.see({ kind: 'told', call: undefined, op, told: { at: world.time.now, by: 'event', outcome: event.outcome, status: undefined, code: undefined, error: undefined } });
     });
     return context;
@@ -127,8 +119,7 @@ export class App {
     const { client } = world.options;
     if (!op.payloads.includes(payload)) op.payloads.push(payload);
     const call = this.#begin(context, op, 'fetch', payload, totalMs);
-    const key = client.keys === 'literal' ? `order-${op.name[1]}` : client.keys === 'derived' ? derived(op) : undefined;
-    const once: OperationOptions = { operation: op.name, ...(key ? { key } : {}), ...(totalMs === undefined ? {} : { limits: { totalMs } }) };
+    const once: OperationOptions = { operation: op.name, key: keyFor(world, op), ...(totalMs === undefined ? {} : { limits: { totalMs } }) };
     const aborted = abortMs === undefined ? undefined : new AbortController();
     if (aborted) {
       world.faults.count('abort');
@@ -192,7 +183,7 @@ export class App {
     world.time.after(wait, () => this.press(next, insisted + 1));
   }
 
-  #verb(action: Extract<Action, { do: 'resume' | 'forget' | 'settle' | 'list' }>): void {
+  #verb(action: Verb): void {
     const world = this.#world;
     const context = this.open(action.slot);
     if (action.do === 'list') return void context.once.pending().catch(() => {});
@@ -234,42 +225,4 @@ export class App {
       device.user = to;
     });
   }
-
-  #opOf(name: readonly unknown[] | undefined, key: string): OpFacts | undefined {
-    const label = JSON.stringify(name);
-    for (const user of USERS) {
-      const op = this.#world.books.ops.get(`${user} ${label}`);
-      if (op?.keys.has(key)) return op;
-    }
-    return undefined;
-  }
-
-  /** The app asks its own server, which tells the truth. */
-  reconcileIn(context: Context): NonNullable<OnceOptions['reconcile']> {
-    const world = this.#world;
-    return ({ operation, key }) =>
-      context.port('reconcile', (resolve) => {
-        const op = this.#opOf(operation, key);
-        resolve(op ? world.truth(op, context.id) : 'unknown');
-      });
-  }
-
-  #hookIn(context: Context): NonNullable<OnceOptions['headers']> {
-    const { faults } = this.#world;
-    return ({ attempt }) =>
-      context.port('hook', (resolve, reject) => {
-        const random: Random = faults.occasion(`${context.slot} hook`);
-        if (faults.hits(random, 'hookThrows')) return reject(new Error('simulated: no token'));
-        if (faults.hits(random, 'hookHangs')) return;
-        const tell = (): void => resolve({ authorization: `attempt-${attempt}` });
-        if (faults.hits(random, 'hookDelays')) context.later(random.int(10, 20_000), tell);
-        else tell();
-      });
-  }
 }
-
-/** A business identifier with the generation, so that a corrected card gets another one. */
-const derived =
-  (op: OpFacts): NonNullable<OperationOptions['key']> =>
-  ({ generation }) =>
-    `order-${op.user}-${op.name[1]}-${generation}`;

@@ -1,5 +1,6 @@
 /** After the storm: every fault ends, every call returns, and whatever is pending is driven to its end. */
 import type { App } from './app.js';
+import { reconcileIn } from './client.js';
 import type { Context } from './context.js';
 import type { OpFacts } from './facts.js';
 import { type Slot, USERS, type World } from './world.js';
@@ -30,10 +31,8 @@ export async function calmDown(world: World, app: App): Promise<void> {
 function fresh(world: World, app: App, slot: Slot, user: string, reconciles: boolean): Context {
   slot.context?.kill();
   slot.device.user = user;
-  const context: Context = app.boot(slot);
-  if (!reconciles) return context;
-  context.kill();
-  return app.boot(slot, { reconcile: (question) => app.reconcileIn(slot.context as Context)(question) });
+  if (!reconciles) return app.boot(slot);
+  return app.boot(slot, { reconcile: (question) => reconcileIn(world, slot.context as Context)(question) });
 }
 
 /** Marks what `pending()` shows. */

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { Outcome } from '../../src/core/outcome.js';
 import type { OnceRecord } from '../../src/core/record.js';
 import { createOn, type Once, outcomeOf } from '../../src/once.js';
-import type { OnceOptions } from '../../src/options.js';
+import type { OnceOptions } from '../../src/option-types.js';
 import type { Platform } from '../../src/ports.js';
 import type { MemoryMedium } from '../../src/stores/memory.js';
 import type { Device } from './device.js';
@@ -54,7 +54,9 @@ export class Context {
   }
 
   boot(options: OnceOptions): this {
-    this.once = this.enter(() => createOn(this.#platform(), options));
+    const { medium, options: of } = this.device;
+    const store = storeOn(this.#world, medium, this, { atomic: of.atomic, scope: 'simulated' });
+    this.once = this.enter(() => createOn(this.#platform(), { store, ...options }));
     return this;
   }
 
@@ -184,7 +186,6 @@ export class Context {
       resolve: (url) => ({ url, origin: 'https://shop.example' }),
       report: (error) => world.reported(this, error),
       server: kind === 'process',
-      store: () => storeOn(world, device.medium, this, { atomic: device.options.atomic, scope: 'simulated' }),
     };
   }
 

@@ -40,6 +40,7 @@ export class Books implements Ledger {
       damaged: false,
       apart: new Set(),
       reportedIn: -1,
+      unsettled: undefined,
     };
     this.ops.set(id, made);
     return made;
@@ -81,6 +82,8 @@ export class Books implements Ledger {
       random,
       durable: false,
       memoryOnly: false,
+      wasInMemory: false,
+      listed: false,
       end: undefined,
       endedAt: 0,
       windowEndsAt: Number.POSITIVE_INFINITY,

@@ -46,9 +46,11 @@ interface At {
 export type Action = At &
   (
     | { readonly do: 'press'; readonly slot: number; readonly name: number; readonly payload: number; readonly double?: boolean; readonly abortMs?: number; readonly totalMs?: number; readonly dieAt?: number }
-    | { readonly do: 'resume' | 'settle'; readonly slot: number; readonly name: number }
+    | { readonly do: 'resume'; readonly slot: number; readonly name: number }
+    | { readonly do: 'settle'; readonly slot: number; readonly name: number }
     | { readonly do: 'forget'; readonly slot: number; readonly name: number; readonly anyway: boolean }
-    | { readonly do: 'list' | 'restart' | 'die' | 'close'; readonly slot: number }
+    | { readonly do: 'list'; readonly slot: number }
+    | { readonly do: 'restart' | 'die' | 'close'; readonly slot: number }
     | { readonly do: 'freeze'; readonly slot: number; readonly ms: number }
     | { readonly do: 'log-out'; readonly slot: number; readonly to: number }
     | { readonly do: 'clock-jump'; readonly slot: number; readonly ms: number }

@@ -1,5 +1,5 @@
 /** A scenario: a workload and the faults it meets, in the shape of FoundationDB's tests. Types only. */
-import type { OnceOptions } from '../../src/options.js';
+import type { OnceOptions } from '../../src/option-types.js';
 import type { ContextKind } from './context.js';
 import type { DeviceOptions } from './device.js';
 import type { OpFacts } from './facts.js';

@@ -1,0 +1,533 @@
+/**
+ * Goal: nobody's operation is driven as somebody else's, none is dropped by a log-out or a careless `forget`, and what was
+ * said not to have happened does not happen later (attacks 8, 9, 12, 13, 20, 30, 31, 35, 38). Method: the sequences that
+ * broke earlier drafts, with people who log in and out between two awaits.
+ */
+import { describe, expect, test } from 'vitest';
+import { after, answers, charged, during, hangs, lost, replays } from '../support/server.js';
+import { CART, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
+
+const ONE = { limits: { attempts: 1 } } as const;
+
+describe('A8: a log-out', () => {
+  test('A8: after an unknown outcome keeps the key, returns the operation, and the same person goes on with it', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ namespace: 'ann', keep: { request: true } });
+    world.server.plays(charged(lost()), answers(401));
+    const end = await world.end(tab, pay(once, { limits: { attempts: 2 }, meta: { total: '€42.00' } }));
+    const { kept } = await world.run(once.clear());
+    expect(kept).toMatchObject([{ name: NAME, key: end.outcome?.key, meta: undefined, resumable: false }]);
+    expect(JSON.stringify(world.records)).not.toMatch(/€42|amount/);
+    world.server.plays(replays());
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'replayed', key: end.outcome?.key });
+  });
+
+  test('A8: stops the driver of another tab before its next attempt', async () => {
+    const world = newWorld();
+    const [one, two] = [world.open({ namespace: 'ann' }), world.open({ namespace: 'ann' })];
+    world.server.plays(charged(answers(503, '', { 'retry-after': '30' })));
+    const call = pay(one.once);
+    await rest();
+    await world.run(two.once.clear());
+    expect(await world.end(one.tab, call)).toMatchObject({ outcome: { effect: 'unknown' } });
+    expect(world.server.arrivals).toHaveLength(1);
+    expect(world.record()).toMatchObject({ state: 'pending' });
+  });
+
+  test('A8: stops a driver that waits for its first attempt because the server asked an earlier page to', async () => {
+    const world = newWorld();
+    const [one, two] = [world.open({ namespace: 'ann' }), world.open({ namespace: 'ann' })];
+    world.server.plays(charged(answers(503, '', { 'retry-after': '60' })));
+    await world.end(one.tab, pay(one.once, ONE));
+    const call = pay(one.once);
+    await world.clock.advance(10 * SECOND);
+    await world.run(two.once.clear());
+    expect(await world.end(one.tab, call)).toMatchObject({ outcome: { effect: 'unknown' } });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test('A8: stops a driver that waits for its first attempt because the device is offline', async () => {
+    const world = newWorld();
+    const [one, two] = [world.open({ namespace: 'ann' }), world.open({ namespace: 'ann' })];
+    one.tab.online = false;
+    const call = pay(one.once);
+    await world.clock.advance(SECOND);
+    await world.run(two.once.clear());
+    const end = await world.end(one.tab, call);
+    expect(end.response).toBeUndefined();
+    expect(world.server.arrivals).toEqual([]);
+  });
+
+  test('A8: during an attempt: a 2xx that comes late is still given, and changes nothing', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ namespace: 'ann' });
+    world.server.plays(during(() => once.clear(), answers(201)));
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { effect: 'done' } });
+    expect(world.record()).toMatchObject({ state: 'pending' });
+  });
+
+  test('A8: during an attempt: a refusal that comes late is unknown', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ namespace: 'ann' });
+    world.server.plays(during(() => once.clear(), answers(402)));
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 402, outcome: { effect: 'unknown' } });
+    expect(world.record()).toMatchObject({ state: 'pending' });
+  });
+
+  test('A8: touches nothing of another namespace', async () => {
+    const world = newWorld();
+    const [ann, bob] = [world.open({ namespace: 'ann' }), world.open({ namespace: 'bob' })];
+    world.server.plays(lost(), answers(201));
+    await world.end(ann.tab, pay(ann.once, ONE));
+    await world.end(bob.tab, pay(bob.once, { operation: ['pay', 'c2'] }));
+    await world.run(bob.once.clear({ unsettled: 'forget' }));
+    expect(world.record()).toMatchObject({ state: 'pending', revision: 1 });
+    expect(world.record(['pay', 'c2'])).toBeUndefined();
+  });
+
+  test("A8: 'forget' drops what has not settled, and returns it", async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ namespace: 'ann' });
+    world.server.plays(lost(), answers(201));
+    const end = await world.end(tab, pay(once, ONE));
+    const { kept } = await world.run(once.clear({ unsettled: 'forget' }));
+    expect(kept).toMatchObject([{ key: end.outcome?.key }]);
+    expect((await world.end(tab, pay(once))).outcome?.key).not.toBe(end.outcome?.key);
+  });
+
+  test('A8: the answers that this page remembers are gone', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ namespace: 'ann' });
+    world.server.plays(answers(201), answers(201));
+    await world.end(tab, pay(once));
+    await world.run(once.clear());
+    expect(world.record()).toBeUndefined();
+    expect(once.operation(NAME).state).toEqual({ phase: 'idle' });
+    // By design: a settled operation is removed with the log-out.
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'fresh' });
+  });
+});
+
+describe('A9: on a server', () => {
+  const coupon = (once: Parameters<typeof pay>[0], who: string) =>
+    watched(once.fetch('https://api.example/coupons', { method: 'POST', body: '{"campaign":7}', headers: { authorization: who } }));
+
+  test('A9: two customers with equal bodies get an effect and an answer each', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ namespace: 'billing' }, { server: true, locks: false });
+    world.server.plays(after(SECOND, answers(201, { code: 'A' })), after(SECOND, answers(201, { code: 'B' })));
+    const [ann, bob] = await world.all(tab, coupon(once, 'Ann'), coupon(once, 'Bob'));
+    expect([await ann?.response?.json(), await bob?.response?.json()]).toEqual([{ code: 'A' }, { code: 'B' }]);
+    expect([ann?.outcome, bob?.outcome]).toMatchObject([
+      { type: 'fresh', joined: false },
+      { type: 'fresh', joined: false },
+    ]);
+    expect(new Set(world.server.keys).size).toBe(2);
+  });
+
+  test('A9: the next customer does not adopt what the process of the first one left behind', async () => {
+    const world = newWorld();
+    const one = world.open({ namespace: 'billing' }, { server: true, locks: false });
+    world.server.plays(during(() => one.tab.kill(), charged(hangs())), answers(201));
+    void coupon(one.once, 'Ann');
+    await rest();
+    const two = world.open({ namespace: 'billing' }, { server: true, locks: false });
+    expect((await world.end(two.tab, coupon(two.once, 'Bob'))).outcome).toMatchObject({ type: 'fresh', resumed: false });
+    expect(new Set(world.server.keys).size).toBe(2);
+    expect(await world.run(two.once.pending())).toHaveLength(1);
+  });
+
+  test('A9: an unnamed call that failed is in pending', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ namespace: 'billing' }, { server: true, locks: false });
+    world.server.plays(lost(), lost(), lost(), lost(), lost());
+    const end = await world.end(tab, coupon(once, 'Ann'));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
+    expect(await world.run(once.pending())).toMatchObject([{ name: [], key: end.outcome?.key, sent: 'maybe' }]);
+  });
+});
+
+describe('A12: the person changes while an operation is driven', () => {
+  test('A12: in a backoff: it stops, unknown, reason identity', async () => {
+    const world = newWorld();
+    let user = 'ann';
+    const { tab, once } = world.open({ namespace: () => user });
+    world.server.plays(during(() => (user = 'bob'), charged(lost())));
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'identity' } });
+    expect(world.server.arrivals).toHaveLength(1);
+    expect(world.record()).toMatchObject({ state: 'pending' });
+  });
+
+  test.each([
+    ['an empty one', () => ''],
+    ['undefined', () => undefined as unknown as string],
+    ['an error, because there is no session any more', () => (null as unknown as { id: string }).id],
+  ])('A12: the namespace gives %s after a log-out: it stops, unknown, reason identity', async (_, gone) => {
+    const world = newWorld();
+    let user = () => 'ann';
+    const { tab, once } = world.open({ namespace: () => user() });
+    world.server.plays(
+      during(() => {
+        user = gone;
+      }, charged(lost())),
+    );
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'identity' } });
+  });
+
+  test('A12: while the headers hook is awaited: the new token does not go out with the old key', async () => {
+    const world = newWorld();
+    let user = 'ann';
+    const { tab, once } = world.open({ namespace: () => user });
+    const headers = async ({ attempt }: { attempt: number }) => {
+      await rest();
+      if (attempt === 2) user = 'bob';
+      return { authorization: `Bearer ${user}` };
+    };
+    world.server.plays(charged(lost()));
+    expect(await world.end(tab, pay(once, { headers }))).toMatchObject({ outcome: { effect: 'unknown', reason: 'identity' } });
+    expect(world.server.arrivals.map(({ headers: sent }) => sent.get('authorization'))).toEqual(['Bearer ann']);
+  });
+
+  test('A12: between the call and its first attempt: nothing is sent', async () => {
+    const world = newWorld();
+    let user = 'ann';
+    const { tab, once } = world.open({ namespace: () => user });
+    const call = pay(once);
+    user = 'bob';
+    const end = await world.end(tab, call);
+    expect(end.response).toBeUndefined();
+    expect(world.server.arrivals).toEqual([]);
+  });
+
+  test('A12: the records of one are not seen by another', async () => {
+    const world = newWorld();
+    let user = 'ann';
+    const { tab, once } = world.open({ namespace: () => user });
+    world.server.plays(charged(lost()), answers(201));
+    const ann = await world.end(tab, pay(once, ONE));
+    user = 'bob';
+    expect(await world.run(once.pending())).toEqual([]);
+    expect(once.operation(NAME).state).not.toMatchObject({ phase: 'unsettled' });
+    expect((await world.end(tab, pay(once))).outcome?.key).not.toBe(ann.outcome?.key);
+  });
+
+  test('A12: an abandoned drive of one person does not hold up the other', async () => {
+    const world = newWorld();
+    let user = 'ann';
+    const { tab, once } = world.open({ namespace: () => user });
+    world.server.plays(hangs(), answers(201));
+    const ann = pay(once, ONE);
+    await rest();
+    user = 'bob';
+    const begun = world.clock.now();
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });
+    expect(world.clock.now() - begun).toBeLessThan(SECOND);
+    await world.end(tab, ann);
+  });
+
+  test.each([undefined, ''])('A12: a namespace that is given but %j is refused before anything is read', async (namespace) => {
+    const world = newWorld();
+    const tab = world.tab();
+    expect(() => tab.once({ namespace: namespace as string })).toThrow(/namespace/);
+    const once = tab.once({ namespace: () => namespace as string });
+    tab.faults.rate('look-fails', 1);
+    const end = await world.end(tab, pay(once));
+    expect(end.error).toBeInstanceOf(TypeError);
+    expect((end.error as Error).message).toContain('namespace');
+    expect(tab.faults.fired['look-fails']).toBe(0);
+  });
+
+  test('A12: without a namespace no request, answer or meta is written to disk in a browser', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ keep: { request: true, response: 'disk' } });
+    world.server.plays(lost(), answers(201, { secret: 'answer' }));
+    await world.end(tab, pay(once, { ...ONE, meta: { secret: 'meta' }, body: { secret: 'request' } }));
+    await world.end(tab, pay(once, { operation: ['other'], meta: { secret: 'meta' }, body: { secret: 'request' } }));
+    expect(world.records).toHaveLength(2);
+    expect(JSON.stringify(world.records)).not.toContain('secret');
+  });
+});
+
+describe('A13: what was said not to have happened', () => {
+  test('A13: offline to the deadline: it is unsent, and going online hours later sends nothing', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ limits: { totalMs: 2 * SECOND } });
+    tab.online = false;
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { sent: 'no', effect: 'none' } });
+    expect(world.record()).toBeUndefined();
+    await world.clock.advance(3 * HOUR);
+    tab.connect(true);
+    await world.clock.runAll();
+    expect(world.server.arrivals).toEqual([]);
+  });
+
+  test('A13: a charge, a reload and a dead store: it does not say that nothing was sent', async () => {
+    const world = newWorld();
+    await world.interrupted(charged(lost()));
+    const { tab, once } = world.open();
+    tab.faults.rate('look-fails', 1);
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ sent: 'maybe', effect: 'unknown' });
+  });
+
+  test('A13: unsent is said only when the record is gone: if it cannot be removed, it is unknown', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ limits: { totalMs: 2 * SECOND } });
+    tab.online = false;
+    const call = pay(once);
+    await rest();
+    tab.faults.rate('fail-before-commit', 1);
+    expect((await world.end(tab, call)).outcome).toMatchObject({ effect: 'unknown' });
+  });
+
+  test('A13: nothing resumes by itself: not on a new page, not when the device goes online', async () => {
+    const world = newWorld();
+    await world.interrupted(lost());
+    const { tab, once } = world.open();
+    tab.online = false;
+    once.operation(NAME).subscribe(() => {});
+    void once.operation(NAME).state;
+    tab.connect(true);
+    await world.clock.advance(23 * HOUR);
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+});
+
+describe('A20: forget and settle', () => {
+  test('A20: "order again", clicked twice, makes one effect', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const operation = once.operation(NAME);
+    world.server.plays(answers(201), after(SECOND, answers(201)));
+    await world.end(tab, pay(once));
+    const click = watched(operation.forget().then(() => pay(once)));
+    const again = watched(operation.forget().then(() => pay(once)));
+    const ends = await world.all(tab, click, again);
+    expect(world.server.arrivals).toHaveLength(2);
+    expect(ends.filter(({ status }) => status === 201).length).toBeGreaterThan(0);
+  });
+
+  test('A20: while the second order is under way, forgetting is refused', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const operation = once.operation(NAME);
+    world.server.plays(after(SECOND, answers(201)));
+    const call = pay(once);
+    for (const options of [{}, { evenIfUnknown: true }]) await expect(world.run(operation.forget(options))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    for (const effect of ['done', 'none'] as const) await expect(world.run(operation.settle(effect))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    expect(await world.end(tab, call)).toMatchObject({ status: 201 });
+  });
+
+  test.each([true, false])('A20: another tab that drives it refuses it too, with locks: %s', async (locks) => {
+    const world = newWorld();
+    const [one, two] = [world.open({}, { locks }), world.open({}, { locks })];
+    world.server.plays(after(SECOND, answers(201)));
+    const call = pay(one.once);
+    await rest();
+    if (locks) await expect(world.run(two.once.operation(NAME).forget({ evenIfUnknown: true }))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    else await expect(world.run(two.once.operation(NAME).forget())).rejects.toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
+    expect(await world.end(one.tab, call)).toMatchObject({ status: 201 });
+  });
+
+  test('A20: what may have been sent is not forgotten without a second word', async () => {
+    const world = newWorld();
+    const key = await world.interrupted(charged(lost()));
+    const { once } = world.open();
+    const operation = once.operation(NAME);
+    await expect(world.run(operation.forget())).rejects.toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', key, sent: 'maybe' } });
+    expect(world.record()).toMatchObject({ state: 'pending', key });
+    await world.run(operation.forget({ evenIfUnknown: true }));
+    expect(await world.run(once.pending())).toEqual([]);
+  });
+
+  test.each(['settle', 'forget'] as const)('A20: a %s and a click in one tick, without locks: never an effect after the word "none"', async (verb) => {
+    const world = newWorld();
+    const key = await world.interrupted(lost());
+    const { tab, once } = world.open({}, { locks: false });
+    const operation = once.operation(NAME);
+    world.server.plays(answers(201));
+    const word = watched(verb === 'settle' ? operation.settle('none') : operation.forget({ evenIfUnknown: true }));
+    const click = pay(once);
+    const [said] = await world.run(Promise.allSettled([word]));
+    await world.end(tab, click);
+    // Either it was refused because a click is under way, or the click is another operation.
+    if (said.status === 'fulfilled') expect(world.server.keys[1]).not.toBe(key);
+    else expect(said.reason).toMatchObject({ code: 'ERR_ONCE_BUSY' });
+  });
+
+  test("A20: settle('none') gives the next call a new key, settle('done') lets it send nothing", async () => {
+    const world = newWorld();
+    const key = await world.interrupted(lost());
+    const { tab, once } = world.open();
+    const operation = once.operation(NAME);
+    await world.run(operation.settle('none'));
+    world.server.plays(lost());
+    const next = await world.end(tab, pay(once, ONE));
+    expect(next.outcome?.key).not.toBe(key);
+    await world.run(operation.settle('done'));
+    expect(operation.state).toMatchObject({ phase: 'settled', outcome: { effect: 'done' } });
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+    await expect(world.run(operation.settle('none'))).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
+  });
+
+  test("A20: settle('done') by a webhook before anybody clicked prevents the click", async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    await world.run(once.operation(NAME).settle('done'));
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+  });
+
+  test.each(['maybe', undefined, null, 'DONE'])('A20: settle(%j) is a TypeError', async (word) => {
+    const world = newWorld();
+    const { once } = world.open();
+    await expect(world.run(once.operation(NAME).settle(word as 'done'))).rejects.toThrow(TypeError);
+  });
+});
+
+describe('A35: what is stored of a request', () => {
+  test('A35: only four headers and those that are listed', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ namespace: 'ann', keep: { request: true, headers: ['X-Tenant'] } });
+    world.server.plays(lost());
+    const headers = { 'content-type': 'application/json', accept: 'application/json', 'accept-language': 'de', 'if-match': '"1"', 'x-tenant': 't1' };
+    const secrets = { authorization: 'Bearer s3cret', cookie: 's3cret', 'x-api-key': 's3cret', 'x-csrf-token': 's3cret', 'x-session': 's3cret', 'proxy-authorization': 's3cret' };
+    await world.end(tab, pay(once, { ...ONE, init: { headers: { ...headers, ...secrets } }, headers: () => ({ 'x-hook': 's3cret' }) }));
+    expect(JSON.stringify(world.records)).not.toContain('s3cret');
+    expect(Object.fromEntries(world.record()?.request?.headers ?? [])).toEqual({ ...headers, 'x-tenant': 't1' });
+  });
+
+  test('A35: the headers hook supplies the rest on a page that resumes', async () => {
+    const world = newWorld();
+    const options = { namespace: 'ann', keep: { request: true }, headers: () => ({ authorization: 'Bearer fresh' }) };
+    const { tab, once } = world.open(options);
+    world.server.plays(charged(lost()), replays());
+    await world.end(tab, pay(once, { ...ONE, init: { headers: { 'content-type': 'application/json', authorization: 'Bearer old' } } }));
+    const next = world.open(options);
+    tab.kill();
+    expect(await world.end(next.tab, watched(next.once.operation(NAME).resume()))).toMatchObject({ status: 201, outcome: { resumed: true } });
+    const [first, second] = world.server.arrivals;
+    expect(second?.headers.get('authorization')).toBe('Bearer fresh');
+    expect(second?.body).toBe(first?.body);
+    expect(second).toMatchObject({ url: first?.url, method: 'POST', key: first?.key });
+  });
+
+  test('A35: a URL with a user name is refused', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const end = await world.end(tab, pay(once, { url: 'https://ann:s3cret@shop.example/pay' }));
+    expect(end.error).toBeInstanceOf(TypeError);
+    expect((end.error as Error).message).not.toContain('s3cret');
+    expect(world.records).toEqual([]);
+  });
+
+  test('A35: no digest in the store shows a name or a namespace as its id', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ namespace: 'ann@example.com' });
+    world.server.plays(lost());
+    await world.end(tab, pay(once, ONE));
+    expect(world.record()?.id).toMatch(/^[0-9a-f]{32,64}$/);
+    expect(JSON.stringify(world.records)).not.toContain('ann@');
+  });
+});
+
+describe('A38: a guest logs in', () => {
+  test('A38: move brings the unsettled operation, key included', async () => {
+    const world = newWorld();
+    const guest = world.open({ namespace: 'guest' });
+    world.server.plays(charged(lost()), replays());
+    const { outcome } = await world.end(guest.tab, pay(guest.once, ONE));
+    const user = guest.tab.once({ namespace: 'ann' });
+    await world.run(user.move('guest'));
+    expect(await world.run(guest.once.pending())).toEqual([]);
+    expect(await world.run(user.pending())).toMatchObject([{ key: outcome?.key }]);
+    expect((await world.end(guest.tab, pay(user))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
+  });
+
+  test('A38: a driver that is still at work for the guest stops before its next attempt', async () => {
+    const world = newWorld();
+    const guest = world.open({ namespace: 'guest' });
+    world.server.plays(charged(answers(503, '', { 'retry-after': '60' })));
+    const call = pay(guest.once);
+    await rest();
+    await world.run(guest.tab.once({ namespace: 'ann' }).move('guest'));
+    expect(await world.end(guest.tab, call)).toMatchObject({ outcome: { effect: 'unknown' } });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test('A38: where the new account has an unsettled one of that name, neither is lost', async () => {
+    const world = newWorld();
+    const tab = world.tab();
+    const [guest, user] = [tab.once({ namespace: 'guest' }), tab.once({ namespace: 'ann' })];
+    world.server.plays(charged(lost()), lost());
+    const [first, second] = [await world.end(tab, pay(guest, ONE)), await world.end(tab, pay(user, ONE))];
+    await world.run(user.move('guest'));
+    expect(await world.run(user.pending())).toMatchObject([{ key: second.outcome?.key }]);
+    expect(await world.run(guest.pending())).toMatchObject([{ key: first.outcome?.key }]);
+  });
+});
+
+describe('A30, A31: keys that are not random', () => {
+  const derived = ({ generation }: { generation: number }) => `order-c1-${generation}`;
+
+  test('A30: after a sticky refusal the generation rises, so the corrected card gets another key', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(replays(402), answers(201));
+    expect((await world.end(tab, pay(once, { key: derived }))).outcome).toMatchObject({ type: 'rejected', key: 'order-c1-0' });
+    expect((await world.end(tab, pay(once, { key: derived, body: { ...CART, card: 'B' } }))).outcome).toMatchObject({ effect: 'done', key: 'order-c1-1' });
+  });
+
+  test('A30: after forget it rises too', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(lost(), answers(201));
+    await world.end(tab, pay(once, { ...ONE, key: derived }));
+    await world.run(once.operation(NAME).forget({ evenIfUnknown: true }));
+    expect((await world.end(tab, pay(once, { key: derived }))).outcome).toMatchObject({ key: 'order-c1-1' });
+  });
+
+  test('A30: a time bucket is no identity: the pending key wins over the one that is computed now', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const bucket = ({ now }: { now: number }) => `pay-${Math.floor(now / MINUTE)}`;
+    world.server.plays(charged(lost()), replays());
+    const first = await world.end(tab, pay(once, { ...ONE, key: bucket }));
+    await world.clock.advance(2 * MINUTE);
+    expect((await world.end(tab, pay(once, { key: bucket }))).outcome).toMatchObject({ type: 'replayed', key: first.outcome?.key });
+  });
+
+  test('A30: a literal key that differs from the pending one is a mismatch, and nothing is sent', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(charged(lost()));
+    await world.end(tab, pay(once, { ...ONE, key: 'mine-1' }));
+    expect(await world.end(tab, pay(once, { key: 'mine-2' }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown', key: 'mine-1' } });
+  });
+
+  test('A31: after the storage was lost, a derived key is the same, and a refusal is no proof', async () => {
+    const world = newWorld();
+    await world.interrupted(charged(lost()));
+    const { tab, once } = world.open();
+    tab.faults.next('evict');
+    world.server.plays(answers(401), replays());
+    const refused = await world.end(tab, pay(once, { key: derived }));
+    expect(refused).toMatchObject({ status: 401, outcome: { effect: 'unknown', reason: 'refused-after-ambiguity' } });
+    expect((await world.end(tab, pay(once, { key: derived }))).outcome).toMatchObject({ type: 'replayed', key: refused.outcome?.key });
+  });
+
+  test('A31: a mismatch under such a key is no proof either', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(answers(422, { title: 'Idempotency-Key is already used' }));
+    expect(await world.end(tab, pay(once, { key: derived }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown' } });
+    expect(world.record()).toMatchObject({ state: 'pending', key: 'order-c1-0' });
+  });
+
+  test('A26: a key that the call already bears is the key, sent once', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(answers(201));
+    const call = watched(once.fetch(URL_, { method: 'POST', body: '{}', headers: { 'idempotency-key': 'from-ky' }, once: NAME }));
+    expect((await world.end(tab, call)).outcome).toMatchObject({ key: 'from-ky' });
+    expect(world.server.keys).toEqual(['from-ky']);
+  });
+});

@@ -1,0 +1,52 @@
+/** How the app of a world has set up its client: hooks, keys, and a server of its own that it can ask. */
+import type { OnceOptions, OperationOptions } from '../../src/option-types.js';
+import type { Context } from './context.js';
+import type { OpFacts } from './facts.js';
+import { USERS, type World } from './world.js';
+
+export function opOf(world: World, name: readonly unknown[] | undefined, key: string): OpFacts | undefined {
+  const label = JSON.stringify(name);
+  for (const user of USERS) {
+    const op = world.books.ops.get(`${user} ${label}`);
+    if (op?.keys.has(key)) return op;
+  }
+  return undefined;
+}
+
+/** The app asks its own server, which tells the truth. */
+export const reconcileIn =
+  (world: World, context: Context): NonNullable<OnceOptions['reconcile']> =>
+  ({ operation, key }) =>
+    context.port('reconcile', (resolve) => {
+      const op = opOf(world, operation, key);
+      resolve(op ? world.truth(op, context.id) : 'unknown');
+    });
+
+const hookIn =
+  ({ faults }: World, context: Context): NonNullable<OnceOptions['headers']> =>
+  ({ attempt }) =>
+    context.port('hook', (resolve, reject) => {
+      const random = faults.occasion(`${context.slot} hook`);
+      if (faults.hits(random, 'hookThrows')) return reject(new Error('simulated: no token'));
+      if (faults.hits(random, 'hookHangs')) return;
+      const tell = (): void => resolve({ authorization: `attempt-${attempt}` });
+      if (faults.hits(random, 'hookDelays')) context.later(random.int(10, 20_000), tell);
+      else tell();
+    });
+
+export function clientOptions(world: World, context: Context): OnceOptions {
+  const { keys: _, reconciles, hooks, followsRedirects: __, ...options } = world.options.client;
+  return {
+    ...options,
+    namespace: () => context.device.user,
+    ...(reconciles ? { reconcile: reconcileIn(world, context) } : {}),
+    ...(hooks ? { headers: hookIn(world, context) } : {}),
+  };
+}
+
+/** Not random: the caller's own, or a business identifier with the generation, so that a corrected card gets another one. */
+export function keyFor(world: World, op: OpFacts): OperationOptions['key'] {
+  const { keys } = world.options.client;
+  if (keys === 'literal') return `order-${op.name[1]}`;
+  return keys === 'derived' ? ({ generation }) => `order-${op.user}-${op.name[1]}-${generation}` : undefined;
+}
