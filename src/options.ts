@@ -22,6 +22,8 @@ const tuning = {
   storeTimeoutMs: 10_000,
   /** After a budget of waiting was spent in vain, a call within this time makes one attempt. */
   spentMs: 60_000,
+  /** A timer that fires later than this was asleep with the page: what came meanwhile gets as long to be seen. */
+  thawMs: 1000,
   /** Answers kept in memory for the next call of their name. */
   answersMax: 32,
   /** Settled operations between two sweeps. */

@@ -4,6 +4,8 @@ import { clockWentBack, pastWindow, unsettledForgetAt } from './retention.js';
 
 /** Someone who edits a form without end still gets a bounded record. */
 const PAYLOADS_MAX = 50;
+/** Requests are longer than fingerprints. */
+const EARLIER_MAX = 3;
 
 /** What a call brings to its first look. */
 export interface Claimant {
@@ -61,7 +63,11 @@ export function begin(stored: unknown, c: Claimant, now: number): Began {
   // A random key is never used for a second operation.
   if (c.keyKind === 'random' && record.key === c.key) return { value: { do: 'remembered', record } };
   if (c.resumeOnly) return { value: { do: record.state === 'settled' ? 'remembered' : 'nothing', record } as Begun };
-  if (record.state === 'retired') return record.sticky && record.key === c.key ? { value: { do: 'key-burnt', record } } : insert(record, c, now);
+  if (record.state === 'retired') {
+    const begun = insert(record, c, now);
+    // Only a key that is the same for the next generation, too, is used up for good.
+    return begun.next && record.sticky && record.key === c.key ? { value: { do: 'key-burnt', record } } : begun;
+  }
   if (c.repeat === 'always' || (c.repeat === 'if-changed' && !same)) return insert(record, c, now);
   return { value: { do: same ? 'remembered' : 'already-settled', record } };
 }
@@ -127,6 +133,7 @@ function adopt(before: OnceRecord, same: boolean, c: Claimant, now: number): Beg
     retryAt: before.retryAt,
     meta: c.meta ?? before.meta,
     request: keeps ? (before.request ?? c.request) : c.request,
+    earlier: keeps || !before.request ? before.earlier : [...(before.earlier ?? []), { fingerprint: sent.at(-1) ?? '', request: before.request }].slice(-EARLIER_MAX),
   });
   const changed = record.payloads.length > 1;
   const sentBefore = before.ambiguous && (keeps || sent.includes(c.fingerprint));

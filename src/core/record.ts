@@ -52,6 +52,8 @@ export interface OnceRecord {
   readonly link?: string | undefined;
   readonly meta?: unknown;
   readonly request?: StoredRequest | undefined;
+  /** Requests of payloads before the present one. */
+  readonly earlier?: readonly { readonly fingerprint: string; readonly request: StoredRequest }[] | undefined;
   readonly answer?: StoredAnswer | undefined;
 }
 
@@ -81,6 +83,11 @@ function checksum(r: Sum): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   return hash >>> 0;
+}
+
+/** Without what a stranger could read, and without what only matters while it is pending. */
+export function bare({ meta: _, request: __, earlier: ___, retryAt: ____, spentAt: _____, link: ______, answer: _______, ...core }: OnceRecord): OnceRecord {
+  return core;
 }
 
 export const RECORD_VERSION = 1;

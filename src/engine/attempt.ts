@@ -44,7 +44,11 @@ export async function attempt(client: Client, prepared: Prepared, sending: Sendi
   const init = { ...prepared.rest, method: prepared.method, headers: headersOf(prepared, sending), body: prepared.body ?? null, signal: controller.signal } as RequestInit;
   let response: Response | undefined;
   let cut = false;
-  const limit = wait(client.platform.clock, sending.ms, [sending.stop, over.signal]).then((): Left => {
+  const { clock } = client.platform;
+  const { thawMs } = client.settings.tuning;
+  const end = clock.now() + sending.ms;
+  const limit = wait(clock, sending.ms, [sending.stop, over.signal]).then(async (): Promise<Left> => {
+    if (clock.now() - end > thawMs) await wait(clock, thawMs, [sending.stop, over.signal]);
     cut = !over.signal.aborted;
     if (cut) controller.abort();
     return { end: 'no-answer', cause: undefined, status: response?.status };

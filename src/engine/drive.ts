@@ -9,6 +9,7 @@ import type { Job } from './client.js';
 import { emit, publish, type WaitReason } from './observe.js';
 import type { Payload, Result, Sent } from './payload.js';
 import { spend } from './budget.js';
+import { isSamePerson } from './place.js';
 import { commit, readStored, storedIn, storeOf } from './storing.js';
 import { wait } from './wait.js';
 
@@ -54,6 +55,8 @@ export class Drive {
   #waitsEnd = 0;
   #triesMax: number;
   #answered = false;
+  /** Time went by since the record was last looked at. */
+  #waited = false;
   #last: Result | undefined;
 
   constructor(job: Job, payload: Payload, start: Start) {
@@ -121,6 +124,7 @@ export class Drive {
     const { client, stop, slot } = this.job;
     const { clock, connectivity } = client.platform;
     const until = clock.now() + ms;
+    this.#waited = true;
     publish(client, slot, { phase: 'waiting', attempt: this.#attempts, until, why });
     emit(client, this.job, this.record.key, { type: 'wait', until, why });
     // A server's word on when to come back stands, whatever the network does.
@@ -175,7 +179,7 @@ export class Drive {
     const stopped = this.mustStop();
     if (stopped) return stopped;
     if (!this.record.ambiguous) return this.#mark(this.job.client.platform.clock.now());
-    return this.#attempts > 0 ? this.#stillMine() : undefined;
+    return this.#attempts > 0 || this.#waited ? this.#stillMine() : undefined;
   }
 
   /** What can be told at once; asked again right before the attempt leaves, because hooks and stores take their time. */
@@ -183,7 +187,7 @@ export class Drive {
     const { client, settings, stop, namespace, deadline } = this.job;
     const now = client.platform.clock.now();
     if (stop.aborted || client.closing.signal.aborted) return this.#end('aborted');
-    if (settings.namespace && settings.namespace() !== namespace) return this.#end('identity');
+    if (!isSamePerson(client, namespace)) return this.#end('identity');
     if (now >= deadline) return this.#end('no-answer');
     const limits = { windowMs: settings.limits.keyWindowMs, marginMs: settings.limits.attemptMs };
     if (this.ambiguous && this.record.ambiguous && (pastWindow(this.record, limits, now) || clockWentBack(this.record, now)))

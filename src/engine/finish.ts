@@ -1,13 +1,13 @@
 /** From how a drive stopped to what its callers are told: every write comes before the word. */
 import { type Ending, fresh, rejected, replayed, type UnknownReason, unknown } from '../core/outcome.js';
-import { type OnceRecord, type StoredAnswer, seal } from '../core/record.js';
+import { bare, type OnceRecord, type StoredAnswer, seal } from '../core/record.js';
 import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
 import { OnceError, type OnceErrorCode } from '../errors.js';
 import type { Job } from './client.js';
 import type { Drive, Stopped } from './drive.js';
 import type { Ended } from './flight.js';
-import { resultOf } from './fetching.js';
-import type { Result } from './payload.js';
+import { resultOf, storedFetching } from './fetching.js';
+import type { Payload, Result } from './payload.js';
 import { askAfter } from './poll.js';
 import { keepRecent } from './registry.js';
 import { commit } from './storing.js';
@@ -19,7 +19,7 @@ export type Finished = Ended | 'anew';
 export function settleRecord(job: Pick<Job, 'client' | 'slot' | 'id' | 'name' | 'label' | 'settings'>, record: OnceRecord, ending: Ending, sticky = false, answer?: StoredAnswer): Promise<boolean> {
   const { keep, limits } = job.settings;
   return commit(job, record, (now) => {
-    const { meta: _, request: __, retryAt: ___, spentAt: ____, link: _____, ...core } = record;
+    const core = bare(record);
     const done = ending.effect === 'done';
     // An unnamed one answers none but those who wait for it.
     const forgetAt = done ? settledForgetAt(now, job.name.length ? keep.forMs : 0, limits.totalMs) : retiredForgetAt(record, now, limits.totalMs);
@@ -54,8 +54,8 @@ export async function finish(drive: Drive, stopped: Stopped): Promise<Finished> 
   switch (decision.do) {
     case 'settle': {
       if (decision.ask && drive.job.settings.reconcile) {
-        const asked = await ask(drive, 'mismatch', stopped.result);
-        if (asked && asked !== 'anew' && asked.result) return asked;
+        const asked = await ask(drive, 'mismatch', stopped.result, true);
+        if (asked) return asked;
       }
       return settle(drive, decision.ending, stopped.result, { ...decision, cause: stopped.cause });
     }
@@ -131,7 +131,9 @@ async function poll(drive: Drive, accepted: Result | undefined): Promise<Finishe
 /** What the server holds under this key is another payload: reads the end of those whose bytes are still here. */
 async function probe(drive: Drive, result: Result | undefined): Promise<Finished> {
   const { job, record, start } = drive;
-  for (const [fingerprint, payload] of job.client.registry.payloads.get(`${job.slot}\n${record.key}`) ?? []) {
+  const stored = (record.earlier ?? []).map(({ fingerprint, request }) => [fingerprint, storedFetching({ ...record, request }) as Payload] as const);
+  const here = new Map([...stored, ...(job.client.registry.payloads.get(`${job.slot}\n${record.key}`) ?? [])]);
+  for (const [fingerprint, payload] of here) {
     if (fingerprint === job.fingerprint) continue;
     const end = await drive.probe(payload);
     if (end?.reading.kind === 'replayed' || end?.reading.kind === 'fresh') return settle(drive, replayed('server'), end.result, { earlier: true });
@@ -140,8 +142,8 @@ async function probe(drive: Drive, result: Result | undefined): Promise<Finished
   return halt(drive, { decision: { do: 'stop', ending: unknown(start.otherBytes ? 'bytes' : 'mismatch'), ask: true }, result });
 }
 
-/** Asks the caller's `reconcile`; `undefined` when there is none or it does not know either. */
-async function ask(drive: Drive, reason: UnknownReason | 'done-elsewhere', result: Result | undefined): Promise<Finished | undefined> {
+/** Asks the caller's `reconcile`; `proven`: only an answer can add to what is known. `undefined` when there is none or it does not know either. */
+async function ask(drive: Drive, reason: UnknownReason | 'done-elsewhere', result: Result | undefined, proven = false): Promise<Finished | undefined> {
   const { job, record } = drive;
   const { reconcile, limits } = job.settings;
   if (!reconcile) return undefined;
@@ -153,7 +155,9 @@ async function ask(drive: Drive, reason: UnknownReason | 'done-elsewhere', resul
   const late = new Promise<'unknown'>((resolve) => controller.signal.addEventListener('abort', () => resolve('unknown')));
   try {
     const question = { operation: job.name, key: record.key, firstSentAt: record.firstSentAt ?? record.createdAt, reason, response: result?.response?.clone(), signal: controller.signal };
-    return await answered(drive, await Promise.race([reconcile(question), late]), reason, result);
+    const said = await Promise.race([reconcile(question), late]);
+    // With a 2xx in hand it is done; what is asked is whose answer that is.
+    return proven && typeof said !== 'object' ? undefined : await answered(drive, said, reason, result);
   } catch (error) {
     job.client.platform.report(error);
     return undefined;

@@ -10,6 +10,16 @@ export function namespaceOf({ settings: { namespace } }: Client): string {
   return given;
 }
 
+/** Whether the namespace is still this one; who can't say any more is somebody else. */
+export function isSamePerson({ settings, platform }: Client, namespace: string): boolean {
+  try {
+    return !settings.namespace || settings.namespace() === namespace;
+  } catch (error) {
+    platform.report(error);
+    return false;
+  }
+}
+
 /** `own`: what tells an unnamed operation from its equals. */
 export const slotOf = ({ store }: Client, namespace: string, label: string, own = ''): string => JSON.stringify([store.scope, namespace, label, own]);
 

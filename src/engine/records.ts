@@ -1,7 +1,7 @@
 /** What can be asked of and done to stored operations without sending anything. */
 import { namePrefix, type OperationName } from '../core/name.js';
 import { type Ending, rejected, replayed, unknown } from '../core/outcome.js';
-import { type OnceRecord, RECORD_VERSION, readRecord, seal } from '../core/record.js';
+import { bare, type OnceRecord, RECORD_VERSION, readRecord, seal } from '../core/record.js';
 import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
 import { OnceError } from '../errors.js';
 import { busyError } from './claim.js';
@@ -58,15 +58,14 @@ export async function listPending(client: Client, namespace: string, options: { 
 export async function clearAll(client: Client, namespace: string, forget: boolean): Promise<readonly PendingOperation[]> {
   const kept: PendingOperation[] = [];
   for await (const { record, slot } of scanPending(client, namespace, undefined, undefined)) {
-    const bare = await updateStored(client, slot, record.id, (stored) => {
+    const left = await updateStored(client, slot, record.id, (stored) => {
       const current = stored === undefined ? undefined : readRecord(stored);
       if (current?.state !== 'pending') return { value: undefined };
-      const { meta: _, request: __, ...core } = current;
-      const next = seal({ ...core, revision: current.revision + 1 });
+      const next = seal({ ...bare(current), retryAt: current.retryAt, revision: current.revision + 1 });
       return forget ? { next: null, value: next } : { next, value: next };
     });
-    if (bare) kept.push(pendingOf(bare));
-    publish(client, slot, bare && !forget ? { phase: 'unsettled', pending: pendingOf(bare) } : { phase: 'idle' });
+    if (left) kept.push(pendingOf(left));
+    publish(client, slot, left && !forget ? { phase: 'unsettled', pending: pendingOf(left) } : { phase: 'idle' });
   }
   await clearSettled(client, namespace);
   for (const table of [client.registry.answers, client.registry.payloads])
@@ -126,9 +125,8 @@ export function settleByHand(client: Client, place: Place, effect: 'done' | 'non
         return { value: record?.state === 'settled' ? refusal(client, place, record, 'ERR_ONCE_ALREADY_SETTLED', record.ending ?? replayed('store')) : undefined };
       if (record?.state === 'settled') return { value: undefined };
       const base = record ?? blank(client, place, id, ns, randomness.uuid(), now);
-      const { meta: _, request: __, retryAt: ___, spentAt: ____, ...core } = base;
       const forgetAt = effect === 'done' ? settledForgetAt(now, keep.forMs, limits.totalMs) : retiredForgetAt(base, now, limits.totalMs);
-      return { next: seal({ ...core, state: effect === 'done' ? 'settled' : 'retired', ending, settledAt: now, touchedAt: now, forgetAt }), value: undefined };
+      return { next: seal({ ...bare(base), state: effect === 'done' ? 'settled' : 'retired', ending, settledAt: now, touchedAt: now, forgetAt }), value: undefined };
     }, 'strict');
     if (clash) throw clash;
     await refresh(client, place);
@@ -153,8 +151,7 @@ export function forget(client: Client, place: Place, evenIfUnknown: boolean): Pr
       if (!record) return evenIfUnknown ? { next: null, value: undefined } : { value: refusal(client, place, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
       if (record.state === 'pending' && (record.ambiguous || !record.random) && !evenIfUnknown) return { value: refusal(client, place, record, 'ERR_ONCE_UNKNOWN', unknown('no-answer')) };
       const now = client.platform.clock.now();
-      const { meta: _, request: __, retryAt: ___, spentAt: ____, ...core } = record;
-      return { next: seal({ ...core, state: 'retired', ending: unknown('record'), sticky: false, settledAt: now, touchedAt: now, forgetAt: retiredForgetAt(record, now, client.settings.limits.totalMs) }), value: undefined };
+      return { next: seal({ ...bare(record), state: 'retired', ending: unknown('record'), sticky: false, settledAt: now, touchedAt: now, forgetAt: retiredForgetAt(record, now, client.settings.limits.totalMs) }), value: undefined };
     }, 'strict');
     if (clash) throw clash;
     client.registry.payloads.delete(`${place.slot}\n${id}`);

@@ -129,7 +129,8 @@ async function connect(name: string, timeoutMs: number, lost: () => void): Promi
   });
   try {
     const db = await Promise.race([opened, timeout]);
-    db.onclose = db.onversionchange = lost;
+    // No onclose: a transaction on a dead connection throws, and is tried on a new one.
+    db.onversionchange = lost;
     return db;
   } catch (error) {
     throw (await isRefusal(error as Error | null)) ? new StoreFault('denied', 'IndexedDB is refused here', error) : error;

@@ -12,6 +12,9 @@ const URL = 'https://shop.example/pay';
 const INSISTENCE_MAX = 4;
 
 type Press = Extract<Action, { do: 'press' }>;
+/** What people do where they can see a page. */
+const BY_HAND = new Set<Action['do']>(['press', 'resume', 'forget', 'settle', 'list', 'log-out', 'close']);
+
 type Verb = Extract<Action, { do: 'resume' } | { do: 'forget' } | { do: 'settle' } | { do: 'list' }>;
 
 export class App {
@@ -36,9 +39,16 @@ export class App {
     world.log(`${context.id} starts`);
     context.boot({ ...clientOptions(world, context), ...more });
     context.once.subscribe((event) => {
+      if (event.type === 'attempt') context.attempt = event.attempt;
       if ((event.type !== 'settled' && event.type !== 'unknown') || context.dead) return;
       const op = opOf(world, event.operation, event.key);
-      if (op) world.books.see({ kind: 'told', call: undefined, op, told: { at: world.time.now, by: 'event', outcome: event.outcome, status: undefined, code: undefined, error: undefined } });
+      if (op)
+        world.books.see({
+          kind: 'told',
+          call: undefined,
+          op,
+          told: { at: world.time.now, by: 'event', outcome: event.outcome, status: undefined, code: undefined, error: undefined },
+        });
     });
     return context;
   }
@@ -50,6 +60,8 @@ export class App {
       return world.server.restart();
     }
     const { slot, context } = world.at(action.slot);
+    // Nobody presses anything on a frozen page.
+    if (context?.frozen && BY_HAND.has(action.do)) return void context.later(0, () => this.do(action));
     switch (action.do) {
       case 'press':
         return this.press(action);
@@ -108,13 +120,19 @@ export class App {
   press(press: Press, insisted = 0): void {
     const world = this.#world;
     const context = this.open(press.slot);
+    if (context.frozen) return void context.later(0, () => this.press(press, insisted));
     if (press.dieAt !== undefined) context.dieAt = 2 * context.ports + press.dieAt;
     const op = world.books.op(context.device.user, ['pay', press.name], world.options.client.repeat);
     for (let n = press.double ? 2 : 1; n > 0; n--) this.call(context, op, press, { press, insisted });
   }
 
   /** One call of `once.fetch`; what it comes to goes into the books. */
-  call(context: Context, op: OpFacts, { payload, abortMs, totalMs }: Pick<Press, 'payload' | 'abortMs' | 'totalMs'>, again?: { press: Press; insisted: number }): void {
+  call(
+    context: Context,
+    op: OpFacts,
+    { payload, abortMs, totalMs }: Pick<Press, 'payload' | 'abortMs' | 'totalMs'>,
+    again?: { press: Press; insisted: number },
+  ): void {
     const world = this.#world;
     const { client } = world.options;
     if (!op.payloads.includes(payload)) op.payloads.push(payload);
@@ -144,12 +162,24 @@ export class App {
   #begin(context: Context, op: OpFacts, verb: Call['verb'], payload: number, totalMs: number | undefined): Call {
     const world = this.#world;
     const limitMs = totalMs ?? world.options.client.limits?.totalMs ?? 120_000;
-    const call: Call = { id: ++this.#calls, op, verb, context: context.id, payload, begunAt: world.time.now, limitMs, setBackMs: context.device.setBackMs, repeat: op.repeat, told: undefined, dead: false };
+    const call: Call = {
+      id: ++this.#calls,
+      op,
+      verb,
+      context: context.id,
+      payload,
+      begunAt: world.time.now,
+      limitMs,
+      setBackMs: context.device.setBackMs,
+      repeat: op.repeat,
+      told: undefined,
+      dead: false,
+    };
     op.calls.push(call);
     world.calls.set(String(call.id), call);
     world.log(`${context.id} calls ${verb} #${call.id} for ${op.user} ${op.label}, payload ${payload}`);
     context.mourners.add(() => {
-      call.dead = true;
+      call.dead = call.told === undefined;
     });
     world.books.see({ kind: 'called', call });
     return call;
@@ -160,8 +190,17 @@ export class App {
     const told = (by: 'answer' | 'error', of: unknown): void => {
       if (context.dead) return;
       const outcome = context.outcomeOf(of);
-      const word: Told = { at: world.time.now, by, outcome, status: by === 'answer' ? (of as Response).status : undefined, code: isOnceError(of) ? of.code : undefined, error: by === 'error' ? of : undefined };
-      world.log(`${context.id} is told of #${call.id}: ${word.status ?? word.code ?? String(of)} ${outcome?.type} ${outcome?.effect === 'unknown' ? outcome.reason : ''}`);
+      const word: Told = {
+        at: world.time.now,
+        by,
+        outcome,
+        status: by === 'answer' ? (of as Response).status : undefined,
+        code: isOnceError(of) ? of.code : undefined,
+        error: by === 'error' ? of : undefined,
+      };
+      world.log(
+        `${context.id} is told of #${call.id}: ${word.status ?? word.code ?? String(of)} ${outcome?.type} ${outcome?.effect === 'unknown' ? outcome.reason : ''}`,
+      );
       world.books.see({ kind: 'told', call, op: call.op, told: word });
       if (again) this.#react(word, again);
     };

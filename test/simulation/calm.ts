@@ -25,7 +25,8 @@ export async function calmDown(world: World, app: App): Promise<void> {
   world.books.atRest();
   for (const slot of places) for (const user of USERS) await drive(world, app, slot, user);
   await world.time.run(Number.POSITIVE_INFINITY);
-  for (const op of world.books.ops.values()) if (op.unsettled) world.books.violate('settles-when-calm', op, `it was driven in calm and did not settle: ${op.unsettled}`);
+  for (const op of world.books.ops.values())
+    if (op.unsettled) world.books.violate('settles-when-calm', op, `it was driven in calm and did not settle: ${op.unsettled}`);
 }
 
 function fresh(world: World, app: App, slot: Slot, user: string, reconciles: boolean): Context {

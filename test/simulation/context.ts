@@ -29,6 +29,8 @@ export class Context {
   frozen = false;
   closed = false;
   thawedAt = 0;
+  /** The number of the attempt that leaves now. */
+  attempt = 1;
   /** The await at which it dies: twice its number, plus one for right behind it. */
   dieAt = -1;
   ports = 0;
@@ -96,7 +98,7 @@ export class Context {
    * One call of the outside: an await at which the context may die (before the call has done anything, or after, with
    * nobody left to hear the answer) or freeze.
    */
-  port<T>(place: string, start: (resolve: (value: T) => void, reject: (reason: unknown) => void) => void): Promise<T> {
+  port<T>(place: string, start: (resolve: (value: T) => void, reject: (reason: unknown) => void) => void, at: 'once' | 'soon' = 'soon'): Promise<T> {
     const random = this.#world.faults.occasion(`${this.slot} port`);
     const fate = this.#fate(random);
     if (this.dead) return new Promise(() => {});
@@ -106,12 +108,14 @@ export class Context {
         if (fate === 'dies-after') return this.kill();
         this.later(random.int(0, 2), tell);
       };
-      this.later(random.int(0, 1), () =>
+      const begin = (): void =>
         start(
           (value) => settle(() => resolve(value)),
           (reason) => settle(() => reject(reason)),
-        ),
-      );
+        );
+      // What leaves this context leaves in the same instant, whatever happens to the context then.
+      if (at === 'once') begin();
+      else this.later(random.int(0, 1), begin);
     });
   }
 

@@ -44,6 +44,10 @@ export interface Send {
   readonly wall: number;
   /** The server may have forgotten the key already, whatever the device's clock says. */
   readonly lateByTrueTime: boolean;
+  /** Counted from 1 in its drive, as the client's event says. */
+  readonly attempt: number;
+  /** Its context has been running without a break since then. */
+  readonly thawedAt: number;
   /** Put on the wire by this one call. */
   readonly copies: number;
   /** How the copy was answered whose answer the client got. */
@@ -112,6 +116,8 @@ export interface OpFacts {
   readonly payloads: number[];
   /** The app asked to forget an operation that may have had its effect. */
   forgetsAnyway: number;
+  /** The shared store failed to take a record of it, or to say so in time. */
+  refused: boolean;
   /** What is stored is no record any more. */
   damaged: boolean;
   /** Cases that section 9 counts apart and that this operation met, with the epoch. */

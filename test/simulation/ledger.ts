@@ -38,6 +38,7 @@ export class Books implements Ledger {
       payloads: [],
       forgetsAnyway: 0,
       damaged: false,
+      refused: false,
       apart: new Set(),
       reportedIn: -1,
       unsettled: undefined,

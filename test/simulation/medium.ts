@@ -102,18 +102,22 @@ export function storeOn(world: World, medium: Medium, context: Context, options:
         if (random.chance(0.1)) change(current, context.device.wall());
         const { next, value } = change(current, context.device.wall());
         if (next === undefined) return report ? resolve(value) : undefined;
-        if (next !== null && medium.full) return reject(died('quota'));
-        if (report && faults.hits(random, 'commitFails')) return reject(died('the commit failed'));
+        const refuse = (what: string): void => {
+          world.refused(asRecord(next) ?? asRecord(current));
+          reject(died(what));
+        };
+        if (next !== null && medium.full) return refuse('quota');
+        if (report && faults.hits(random, 'commitFails')) return refuse('the commit failed');
         const torn = next !== null && faults.hits(random, 'torn');
         if (torn) medium.tear(id, next, context.id);
         else medium.commit(id, next, context.id, strict);
         if (!report) return;
-        if (torn || faults.hits(random, 'failAfterCommit')) return reject(died('the commit was reported as failed'));
+        if (torn || faults.hits(random, 'failAfterCommit')) return refuse('the commit was reported as failed');
         resolve(value);
       };
       if (faults.hits(random, 'storeHangs')) {
         // It hangs before or behind the look, and what was to be written comes late or never.
-        if (random.chance(0.5)) change(medium.records.get(id), context.device.wall());
+        if (random.chance(0.5)) world.refused(asRecord(change(medium.records.get(id), context.device.wall()).next));
         if (random.chance(0.5)) context.later(HANG_MS, () => write(medium.records.get(id), false));
         return;
       }

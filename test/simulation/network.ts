@@ -35,37 +35,43 @@ export class Network {
   }
 
   send(context: Context, url: string, init: RequestInit): Promise<Response> {
-    return context.port('send', (resolve, reject) => {
-      const headers = init.headers as Headers;
-      const { op, payload, text } = this.#world.request(init.body as string);
-      const random = this.#world.faults.occasion(`net ${op.user} ${op.label}`);
-      const fate = this.#world.options.script?.(op, op.sends++) ?? this.#fate(random);
-      const { signal } = init;
-      const abort = (): void => reject(signal?.reason);
-      if (signal?.aborted) return abort();
-      signal?.addEventListener('abort', abort);
-      const offline = !context.device.online;
-      if (fate.refused || offline) {
-        // Nothing left this device; whether the client can know that is another question.
-        if (offline) this.#world.faults.count('offline');
-        return reject(failed(fate.refused && !offline ? 'ECONNREFUSED' : 'ENETUNREACH'));
-      }
-      const send: Send = {
-        id: ++this.#sends,
-        key: this.#world.keyOf(op, headers.get('idempotency-key') ?? ''),
-        account: context.device.user,
-        call: this.#world.callOf(context, headers.get('x-call'), op),
-        context: context.id,
-        payload,
-        at: this.#world.time.now,
-        wall: context.device.wall(),
-        lateByTrueTime: this.#world.server.forgets(context.device.user, headers.get('idempotency-key') ?? ''),
-        copies: fate.copies.length,
-        answeredBy: undefined,
-      };
-      this.#world.sent(send);
-      this.#carry(context, send, fate, text, random, { url, resolve: resolve as (answer: unknown) => void, reject });
-    });
+    return context.port(
+      'send',
+      (resolve, reject) => {
+        const headers = init.headers as Headers;
+        const { op, payload, text } = this.#world.request(init.body as string);
+        const random = this.#world.faults.occasion(`net ${op.user} ${op.label}`);
+        const fate = this.#world.options.script?.(op, op.sends++) ?? this.#fate(random);
+        const { signal } = init;
+        const abort = (): void => reject(signal?.reason);
+        if (signal?.aborted) return abort();
+        signal?.addEventListener('abort', abort);
+        const offline = !context.device.online;
+        if (fate.refused || offline) {
+          // Nothing left this device; whether the client can know that is another question.
+          if (offline) this.#world.faults.count('offline');
+          return reject(failed(fate.refused && !offline ? 'ECONNREFUSED' : 'ENETUNREACH'));
+        }
+        const send: Send = {
+          id: ++this.#sends,
+          key: this.#world.keyOf(op, headers.get('idempotency-key') ?? ''),
+          account: context.device.user,
+          call: this.#world.callOf(context, headers.get('x-call'), op),
+          context: context.id,
+          payload,
+          at: this.#world.time.now,
+          wall: context.device.wall(),
+          attempt: context.attempt,
+          thawedAt: context.thawedAt,
+          lateByTrueTime: this.#world.server.forgets(context.device.user, headers.get('idempotency-key') ?? ''),
+          copies: fate.copies.length,
+          answeredBy: undefined,
+        };
+        this.#world.sent(send);
+        this.#carry(context, send, fate, text, random, { url, resolve: resolve as (answer: unknown) => void, reject });
+      },
+      'once',
+    );
   }
 
   #carry(

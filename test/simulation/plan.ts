@@ -45,7 +45,16 @@ interface At {
 
 export type Action = At &
   (
-    | { readonly do: 'press'; readonly slot: number; readonly name: number; readonly payload: number; readonly double?: boolean; readonly abortMs?: number; readonly totalMs?: number; readonly dieAt?: number }
+    | {
+        readonly do: 'press';
+        readonly slot: number;
+        readonly name: number;
+        readonly payload: number;
+        readonly double?: boolean;
+        readonly abortMs?: number;
+        readonly totalMs?: number;
+        readonly dieAt?: number;
+      }
     | { readonly do: 'resume'; readonly slot: number; readonly name: number }
     | { readonly do: 'settle'; readonly slot: number; readonly name: number }
     | { readonly do: 'forget'; readonly slot: number; readonly name: number; readonly anyway: boolean }
@@ -117,4 +126,7 @@ export function planOf(random: Random, slots: number, workload: Workload): Actio
 
 /** One line, for whoever reads a shrunk plan. */
 export const printAction = ({ at, do: what, ...more }: Action): string =>
-  `${String(at).padStart(9)}  ${what} ${Object.entries(more).filter(([, value]) => value !== undefined && value !== false).map(([name, value]) => `${name}=${value}`).join(' ')}`;
+  `${String(at).padStart(9)}  ${what} ${Object.entries(more)
+    .filter(([, value]) => value !== undefined && value !== false)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ')}`;

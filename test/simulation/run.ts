@@ -49,7 +49,8 @@ export async function run(scenario: Scenario, seed: number, { plan, without = []
   const app = new App(world);
   const actions = plan ?? options.plan ?? planOf(random.of('plan'), world.slots.length, options.workload);
   // A rejection that nobody handles is a page's error report; here it ends the run, with its seed.
-  const unhandled = (error: unknown): void => world.books.violate('outcome-is-true', undefined, `a rejection that nobody handles: ${String((error as Error)?.stack ?? error)}`);
+  const unhandled = (error: unknown): void =>
+    world.books.violate('outcome-is-true', undefined, `a rejection that nobody handles: ${String((error as Error)?.stack ?? error)}`);
   process.on('unhandledRejection', unhandled);
   try {
     for (const action of actions) world.time.after(action.at, () => app.do(action));
@@ -74,13 +75,33 @@ function report(scenario: Scenario, seed: number, world: World, plan: readonly A
     operations += op.calls.length > 0 ? op.epoch + 1 : 0;
     for (const call of op.calls) {
       calls++;
-      const type = call.dead ? 'never told, its context died' : call.told?.outcome ? call.told.outcome.type : call.told ? 'aborted, or refused as a call' : 'never told';
+      const type = call.dead
+        ? 'never told, its context died'
+        : call.told?.outcome
+          ? call.told.outcome.type
+          : call.told
+            ? 'aborted, or refused as a call'
+            : 'never told';
       outcomes.set(type, (outcomes.get(type) ?? 0) + 1);
     }
   }
   return {
-    seed, scenario: scenario.name, plan, options: world.options, violations: books.violations, operations, calls,
-    attempts: world.attempts, copies: world.copies, effects: server.effects.length, events: world.time.fired,
-    outcomes, struck: world.struck, aparts: books.aparts, leftPending: stats.leftPending, onlyReconcile: stats.onlyReconcile, lines: world.lines,
+    seed,
+    scenario: scenario.name,
+    plan,
+    options: world.options,
+    violations: books.violations,
+    operations,
+    calls,
+    attempts: world.attempts,
+    copies: world.copies,
+    effects: server.effects.length,
+    events: world.time.fired,
+    outcomes,
+    struck: world.struck,
+    aparts: books.aparts,
+    leftPending: stats.leftPending,
+    onlyReconcile: stats.onlyReconcile,
+    lines: world.lines,
   };
 }

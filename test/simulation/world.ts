@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import type { OnceRecord } from '../../src/core/record.js';
 import { checkers as all } from './checkers/index.js';
-import { Context, type ContextKind } from './context.js';
+import type { Context, ContextKind } from './context.js';
 import { Device } from './device.js';
 import type { Call, Checker, Commit, Effect, KeyFacts, OpFacts, Send } from './facts.js';
 import { type FaultName, Faults } from './faults.js';
@@ -54,7 +54,11 @@ export class World {
     this.options = options;
     this.#tracing = tracing;
     this.faults = new Faults(seed ^ 0x5eed, options.faults, this.struck);
-    this.books = new Books(() => this.time.now, { honours: options.server.honours, required: options.client.durability === 'required', dueAt: (call) => this.#dueAt(call) }, checkers);
+    this.books = new Books(
+      () => this.time.now,
+      { honours: options.server.honours, required: options.client.durability === 'required', dueAt: (call) => this.#dueAt(call) },
+      checkers,
+    );
     this.network = new Network(this);
     this.server = new Server(this, options.server);
     this.random = new Random(seed).of('world');
@@ -77,8 +81,15 @@ export class World {
     const record = after ?? before;
     if (!record) return;
     const op = this.books.op(USER_BY_NS.get(record.ns) ?? '?', JSON.parse(record.label), this.options.client.repeat);
-    this.log(`  ${memory ? 'memory' : 'store'} of ${context}: ${op.user} ${op.label} ${print(before)} -> ${print(after)}${why === 'written' ? '' : ` (${why})`}`);
+    this.log(
+      `  ${memory ? 'memory' : 'store'} of ${context}: ${op.user} ${op.label} ${print(before)} -> ${print(after)}${why === 'written' ? '' : ` (${why})`}`,
+    );
     this.books.see({ kind: 'commit', op, before, after, context, memory, why });
+  }
+
+  /** The store did not take this record, or did not say so in time. */
+  refused(record: OnceRecord | undefined): void {
+    if (record) this.books.op(USER_BY_NS.get(record.ns) ?? '?', JSON.parse(record.label), this.options.client.repeat).refused = true;
   }
 
   sent(send: Send): void {
@@ -157,4 +168,6 @@ const SLACK_MS = 1000;
 const STORE_SLACK_MS = 60_000;
 
 const print = (record: OnceRecord | undefined): string =>
-  record ? `${record.state} ${record.key.slice(0, 8)} g${record.generation} r${record.revision}${record.state === 'pending' ? (record.ambiguous ? ' sent?' : ' clean') : ` ${record.ending?.type}`}` : 'nothing';
+  record
+    ? `${record.state} ${record.key.slice(0, 8)} g${record.generation} r${record.revision}${record.state === 'pending' ? (record.ambiguous ? ' sent?' : ' clean') : ` ${record.ending?.type}`}`
+    : 'nothing';

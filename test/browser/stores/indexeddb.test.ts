@@ -232,6 +232,14 @@ describe('a connection', () => {
     expect(await store.read('b')).toEqual(record('b'));
   });
 
+  test('is closed with its store', async () => {
+    const store = indexedDbStore({ name: freshName() });
+    const seen = watch();
+    await put(store, record('a'));
+    await store.close();
+    expect(() => seen.live?.transaction('records')).toThrow(expect.objectContaining({ name: 'InvalidStateError' }));
+  });
+
   test('is shared by the calls of one store', async () => {
     const store = indexedDbStore({ name: freshName() });
     const seen = watch();

@@ -1,5 +1,6 @@
 /** A tab with the playground in it, used by its roles and words as a customer would. */
 import type { Locator, Page } from 'playwright';
+import { expect } from 'vitest';
 
 const WAIT_MS = 20_000;
 
@@ -45,12 +46,14 @@ export class Tab {
   async choose(fault: string, times: 'the first request' | 'the first 3 requests' | 'every request' = 'the first request'): Promise<void> {
     const panel = this.page.locator('details', { hasText: 'What goes wrong' });
     if ((await panel.getAttribute('open')) === null) await panel.locator('summary').click();
-    const armed = (): Promise<unknown> => this.page.waitForResponse((response) => response.url().endsWith('/api/faults') && response.request().method() === 'GET');
-    await panel.getByRole('combobox').selectOption(times);
-    await panel.getByRole('radio', { name: fault, exact: true }).check();
-    // The page asks for what is armed after it has armed it.
-    await armed();
-    await this.once.root.getByText(fault === 'Nothing' ? 'The network works.' : /(next|Every).* request/).waitFor();
+    await panel.getByRole('combobox').selectOption({ label: times });
+    const radio = panel.getByRole('radio', { name: fault, exact: true });
+    await radio.check();
+    const name = await radio.getAttribute('value');
+    const count = { 'the first request': 1, 'the first 3 requests': 3, 'every request': null }[times];
+    const armed = async () => ((await (await fetch(new URL('/api/faults', this.page.url()))).json()) as { armed: { fault: string; times: number | null }[] }).armed;
+    const wanted = fault === 'Nothing' ? [] : [name, name].map((fault) => ({ fault, times: count }));
+    await expect.poll(async () => (await armed()).map(({ fault, times }) => ({ fault, times })), { timeout: 5000, interval: 20 }).toEqual(wanted);
     await panel.locator('summary').click();
   }
 

@@ -8,8 +8,10 @@ function rotated({ op, before, after, why }: Commit, ledger: Ledger): void {
   if (!before || !after || before.key === after.key || why !== 'written') return;
   const key = op.keys.get(before.key);
   if (before.state === 'pending' && (before.ambiguous || !before.random)) ledger.violate(NAME, op, `the pending ${before.key} was replaced by ${after.key}`);
-  else if (before.state === 'pending' && key?.sends.length) ledger.violate(NAME, op, `${before.key} had been sent when it was replaced by ${after.key} as if it were clean`);
-  else if (before.state === 'settled' && op.repeat === 'never') ledger.violate(NAME, op, `the settled ${before.key} was replaced by ${after.key}, and its name is never repeated`);
+  else if (before.state === 'pending' && key?.sends.length)
+    ledger.violate(NAME, op, `${before.key} had been sent when it was replaced by ${after.key} as if it were clean`);
+  else if (before.state === 'settled' && op.repeat === 'never')
+    ledger.violate(NAME, op, `the settled ${before.key} was replaced by ${after.key}, and its name is never repeated`);
 }
 
 export const oneKey: Checker = {
@@ -23,7 +25,9 @@ export const oneKey: Checker = {
     // Its own window, by its own clock: past it the key is as good as another one.
     if (send.wall >= key.windowEndsAt) ledger.violate(NAME, key.op, `${key.key} was sent past its window, ${send.wall - key.windowEndsAt} ms too late`);
     // It reads its record again before every attempt after the first; what ended in between is a matter of milliseconds.
-    if (key.end !== undefined && key.end !== 'evicted' && ledger.now() - key.endedAt > LATE_MS_MAX) ledger.violate(NAME, key.op, `${key.key} was sent ${ledger.now() - key.endedAt} ms after it had ended: ${key.end}`);
+    const ended = key.end !== undefined && key.end !== 'evicted' && send.attempt > 1;
+    if (ended && ledger.now() - Math.max(key.endedAt, send.thawedAt) > LATE_MS_MAX)
+      ledger.violate(NAME, key.op, `${key.key} was sent ${ledger.now() - key.endedAt} ms after it had ended: ${key.end}`);
     if (send.account !== key.op.user) ledger.violate(NAME, key.op, `${key.key} of ${key.op.user} was sent with the cookie of ${send.account}`);
   },
 };

@@ -12,7 +12,8 @@ function saidDone(op: OpFacts, outcome: Outcome, payload: number | undefined, le
   const effects = key.byHand ? [...op.keys.values()].flatMap((one) => one.effects) : key.effects;
   if (effects.length === 0) return ledger.violate(NAME, op, `done, and ${key.key} has had no effect`);
   const certain = outcome.type === 'fresh' && outcome.certain && !outcome.changed;
-  if (certain && payload !== undefined && !key.effects.some((effect) => effect.payload === payload)) ledger.violate(NAME, op, `certainly done with payload ${payload}, and the effect has ${key.effects.map((effect) => effect.payload)}`);
+  if (certain && payload !== undefined && !key.effects.some((effect) => effect.payload === payload))
+    ledger.violate(NAME, op, `certainly done with payload ${payload}, and the effect has ${key.effects.map((effect) => effect.payload)}`);
 }
 
 function saidNone(op: OpFacts, outcome: Outcome, ledger: Ledger): void {

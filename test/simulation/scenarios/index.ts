@@ -1,4 +1,4 @@
 import type { Scenario } from '../scenario.js';
-import { checkout } from './checkout.js';
+import * as storms from './storms.js';
 
-export const scenarios: readonly Scenario[] = [checkout];
+export const scenarios: readonly Scenario[] = Object.values(storms);

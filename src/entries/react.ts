@@ -1,0 +1,1 @@
+export { useOperation, usePending } from '../integrations/react.js';

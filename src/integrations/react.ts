@@ -1,0 +1,77 @@
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import type { Once, Operation, OperationName, OperationState, PendingOperation } from '../entries/index.js';
+
+/** On a server nothing is stored, so nothing is known. */
+const LOADING: OperationState = { phase: 'loading' };
+
+/** Names are arrays, so a new one comes with every render. */
+const sameName = (name: OperationName): string => JSON.stringify(name.map((part) => [typeof part, String(part)]));
+
+/**
+ * One operation for a screen: its verbs, and its state, which renders anew when it changes. A new mount finds what an
+ * earlier one, another page load or another tab began.
+ *
+ * @throws TypeError on a wrong name
+ * @example
+ * const payment = useOperation(once, ['pay', cart.id]);
+ * return <button disabled={payment.state.phase === 'sending'}>Pay</button>;
+ */
+export function useOperation(once: Once, name: OperationName): Operation & { readonly state: OperationState } {
+  const text = sameName(name);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the text stands for the name
+  const operation = useMemo(() => once.operation(name), [once, text]);
+  const state = useSyncExternalStore(
+    useMemo(() => (listener: () => void) => operation.subscribe(listener), [operation]),
+    () => operation.state,
+    () => LOADING,
+  );
+  return useMemo(
+    () => ({
+      name: operation.name,
+      fetch: operation.fetch,
+      run: (effect, options) => operation.run(effect, options),
+      subscribe: (listener) => operation.subscribe(listener),
+      resume: (options) => operation.resume(options),
+      settle: (effect) => operation.settle(effect),
+      forget: (options) => operation.forget(options),
+      state,
+    }),
+    [operation, state],
+  );
+}
+
+const NONE: readonly PendingOperation[] = [];
+
+/**
+ * What has not settled, for a banner: read when the screen appears, when it is shown again, and whenever an operation
+ * begins or ends. Empty until it is known.
+ *
+ * @param options - `prefix`: only names that begin so
+ * @example
+ * const [last] = usePending(once, { prefix: ['pay'] });
+ */
+export function usePending(once: Once, options: { prefix?: OperationName | undefined } = {}): readonly PendingOperation[] {
+  const [pending, show] = useState(NONE);
+  const { prefix } = options;
+  const text = prefix && sameName(prefix);
+  const latest = useRef(0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the text stands for the prefix
+  useEffect(() => {
+    let mounted = true;
+    const read = (): void => {
+      const turn = ++latest.current;
+      // What could not be read is left as it was; the next change asks again.
+      once.pending({ prefix }).then((found) => mounted && turn === latest.current && show(found), () => {});
+    };
+    read();
+    const off = once.subscribe(({ type }) => type !== 'diagnostic' && read(), { prefix });
+    const page = globalThis.document;
+    page?.addEventListener('visibilitychange', read);
+    return () => {
+      mounted = false;
+      off();
+      page?.removeEventListener('visibilitychange', read);
+    };
+  }, [once, text]);
+  return pending;
+}

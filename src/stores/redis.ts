@@ -1,0 +1,196 @@
+/** Records in Redis, or Valkey: a store for many machines. */
+import type { ScanPage, ScanQuery, Store, Stored } from '../ports.js';
+import { type Claims, storeOf } from './base.js';
+import { StoreFault } from './fault.js';
+import { type Answer, type Attempt, Guesses, type Seen } from './guess.js';
+import { type RedisClient, redisFault, type Scripts, scriptsOf, waiterOf } from './redis-client.js';
+import { DUE, FORMAT, PLACES, POLICY, READ, READ_ALL, TIDY, UPDATE } from './redis-scripts.js';
+import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf } from './text.js';
+
+export type { IoRedisClient, NodeRedisClient, RedisClient } from './redis-client.js';
+
+export interface RedisStoreOptions {
+  /**
+   * What all its keys begin with. All of them are in one slot of a cluster, `{prefix}`; several prefixes spread over it.
+   * @default 'oncefetch'
+   */
+  readonly prefix?: string | undefined;
+  /** How long a call may take, ms, where the client waits for a server that is gone. @default 5_000 */
+  readonly timeoutMs?: number | undefined;
+  /**
+   * A strict update waits until this many replicas have it, and rejects if they don't in time. It is about one connection:
+   * a cluster, a pool or a sentinel's client can't. @default no waiting
+   */
+  readonly wait?: { readonly replicas: number; readonly timeoutMs: number } | undefined;
+  /**
+   * The `maxmemory-policy` of the server, if it may evict records all the same: each one that it evicts is a key that is
+   * forgotten, and may become a second effect. `'unknown'` where the server does not tell. @default 'noeviction'
+   */
+  readonly acceptEviction?: string | undefined;
+}
+
+const DAY_MS = 86_400_000;
+/** An unsettled record is kept at least so long after its last update. */
+const UNSETTLED_MS = 30 * DAY_MS;
+/** Records expire so much later than they may be forgotten: a sweep comes first, and says so of those that never settled. */
+const EXPIRY_LATE_MS = 7 * DAY_MS;
+/** The latest time that Redis takes for an expiry for sure: the end of JavaScript's own dates. */
+const EXPIRY_AT_MAX = 8.64e15;
+const TIMEOUT_MS = 5000;
+const WITHOUT_EVICTION = 'noeviction';
+
+/**
+ * A store in Redis, which all machines share that reach it. An update is one round trip as a rule. What a crash or a
+ * failover of the server may lose is the server's to say: see `docs/stores.md`.
+ *
+ * @param client - of node-redis or ioredis, connected or connecting; its owner closes it
+ * @throws TypeError where `client` is neither, or can't do what `wait` asks for
+ * @example
+ * const once = createOnce({ namespace: 'billing', store: redisStore(new Redis()) });
+ */
+export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
+  const { prefix = 'oncefetch', timeoutMs = TIMEOUT_MS, wait, acceptEviction } = options;
+  const scripts = scriptsOf(client);
+  if (wait && !waiterOf(client)) throw new TypeError('once: wait is about one connection to one server, so it needs a plain client of node-redis or ioredis');
+  const scope = `redis:${numberOf(client)}:${prefix}`;
+  // A tag of the caller's own decides the slot.
+  const base = /\{[^}]+\}/.test(prefix) ? prefix : `{${prefix}}`;
+  const redis: Redis = { scope, scripts, places: `${base}:places`, times: `${base}:times`, keyOf: (ordered) => `${base}:r:${ordered}` };
+  const policy = evictionCheck(redis, acceptEviction);
+  const server = {
+    attempt: async (attempt: Attempt) => {
+      const strict = attempt.durability === 'strict';
+      if (strict) await policy();
+      const answer = await send(redis, attempt);
+      if (strict && wait && answer.done && attempt.next !== undefined) await replicated(redis, attempt, wait);
+      return answer;
+    },
+    read: async (id: string) => seenOf(redis, (await scripts.run(READ, [redis.keyOf(ordered(id))], [])) as unknown[]),
+    fault: (error: unknown) => redisFault(scope, scripts, error),
+  };
+  const guesses = new Guesses(server, timeoutMs);
+  // Of a client's process; the server's machine may be set up to lose a second.
+  const claims: Claims = { kind: 'redis', scope, survives: 'process', shared: 'cluster', atomic: true };
+  return storeOf(
+    claims,
+    {
+      update: (id, next, durability) => guesses.update(id, next, durability),
+      read: (id) => guesses.read(id),
+      scan: (query) => scan(redis, guesses, query),
+    },
+    guesses.clock.now,
+  );
+}
+
+interface Redis {
+  readonly scope: string;
+  readonly scripts: Scripts;
+  /** Keys: the two indexes, and of a record by its id, which is `ordered`. */
+  readonly places: string;
+  readonly times: string;
+  readonly keyOf: (id: string) => string;
+}
+
+/** One client is one server; two clients may be, too, but nothing that they all have would tell. */
+const numbers = new WeakMap<object, number>();
+let clients = 0;
+function numberOf(client: object): number {
+  const number = numbers.get(client) ?? ++clients;
+  numbers.set(client, number);
+  return number;
+}
+
+/**
+ * Where a record is in the index: sorted by namespace, state, label and id. The tab sorts before all characters of
+ * {@link ordered}, so that a label comes before those that it begins.
+ */
+const placeOf = ({ ns, state, label, id }: Stored): string => [ns, state, label, id].map(ordered).join('\t');
+const idIn = (place: string): string => place.slice(place.lastIndexOf('\t') + 1);
+const labelIn = (place: string): string => place.split('\t')[2] ?? '';
+
+async function send({ scope, scripts, places, times, keyOf }: Redis, { id, expected, now, offMs, next, rev, text }: Attempt): Promise<Answer> {
+  const todo: string[] = [];
+  if (next === null) todo.push('remove');
+  if (next) {
+    const place = placeOf(next);
+    todo.push('put', [FORMAT, rev, place, text].join('\n'), place, String(next.forgetAt), expiryOf(next, now));
+  }
+  const answer = await scripts.run(UPDATE, [keyOf(ordered(id)), places, times], [expected?.rev ?? '', String(now), String(offMs), ...todo]);
+  const [done, serverNow, ...seen] = answer as unknown[];
+  return { done: Number(done) === 1, now: Number(serverNow), seen: seenOf({ scope }, seen) };
+}
+
+/** The server's clock decides, so an expiry is never earlier than a time that it may see as passed. */
+function expiryOf({ state, forgetAt }: Stored, now: number): string {
+  const at = Math.ceil(Math.max(forgetAt, now + (state === 'pending' ? UNSETTLED_MS : 0)) + EXPIRY_LATE_MS);
+  return at < EXPIRY_AT_MAX ? String(at) : '';
+}
+
+/** A reply's version and value. The value of a damaged record is handed on as it is. */
+function seenOf({ scope }: Pick<Redis, 'scope'>, [rev, value]: readonly unknown[]): Seen | undefined {
+  if (rev === undefined || String(rev) === '') return undefined;
+  const text = String(value);
+  const format = /^(\d+)\n/.exec(text)?.[1];
+  if (format !== undefined && Number(format) > Number(FORMAT))
+    throw new StoreFault('newer', `a record in ${scope} was written by a newer version of oncefetch (format ${format}, this is ${FORMAT}); nothing was changed, update oncefetch here`);
+  return { rev: String(rev), text: format === FORMAT ? text.split('\n').slice(3).join('\n') : text };
+}
+
+/** Waits for the replicas, and looks again: a connection that was made anew meanwhile may be to another master. */
+async function replicated(redis: Redis, { id, rev }: Attempt, { replicas, timeoutMs }: { readonly replicas: number; readonly timeoutMs: number }): Promise<void> {
+  const [heard, now] = await Promise.all([redis.scripts.wait(replicas, timeoutMs), redis.scripts.run(READ, [redis.keyOf(ordered(id))], [])]);
+  const there = String((now as unknown[])[0]) === rev;
+  if (heard < replicas || !there)
+    throw new StoreFault('timeout', `${redis.scope} has stored it, but ${there ? `only ${heard} of ${replicas} replicas had it within ${timeoutMs} ms` : 'it was changed or lost at once'}`);
+}
+
+/** Asks once for the server's eviction policy; until it was right, anew for each update. */
+function evictionCheck({ scope, scripts, places }: Redis, accepted = WITHOUT_EVICTION): () => Promise<void> {
+  let checking: Promise<void> | undefined;
+  const check = async (): Promise<void> => {
+    const policy = String(await scripts.run(POLICY, [places], [])) || 'unknown';
+    if (policy === WITHOUT_EVICTION || policy === accepted) return;
+    throw new StoreFault(
+      'denied',
+      `${scope} may evict keys, and each would be a payment that can be made twice: its maxmemory-policy is ${policy}. ` +
+        `Set it to noeviction (CONFIG SET maxmemory-policy noeviction, and in redis.conf), use a server of its own, or accept it by acceptEviction: '${policy}'`,
+    );
+  };
+  return () => {
+    checking ??= check().catch((error) => {
+      checking = undefined;
+      throw error;
+    });
+    return checking;
+  };
+}
+
+async function scan(redis: Redis, guesses: Guesses, query: ScanQuery): Promise<ScanPage> {
+  const { scripts, places, times } = redis;
+  const run = (script: string, key: string, ...args: string[]) => guesses.within(() => scripts.run(script, [key], args)) as Promise<string[]>;
+  const recordsAt = (found: readonly string[]) => guesses.within(() => readAll(redis, guesses, found));
+  if ('before' in query) {
+    const before = Number.isFinite(query.before) ? String(query.before) : 'inf';
+    return dueOf(async (offset, count) => recordsAt(await run(DUE, times, before, String(offset), String(count))), query);
+  }
+  const { label, id, end } = rangeOf(query);
+  const from = [query.ns, query.state].map(ordered).join('\t');
+  const found = (await run(PLACES, places, `(${from}\t${label}\t${id}`, `(${from}\t${end}`, String(query.limit + 1))).map(String);
+  const records = await recordsAt(found);
+  return pageOfPlaces(
+    found.map((place, n) => ({ label: labelIn(place), id: idIn(place), record: records[n] })),
+    query,
+  );
+}
+
+/** The records at these places. What leads to a record that has expired is removed. */
+async function readAll(redis: Redis, guesses: Guesses, found: readonly string[]): Promise<unknown[]> {
+  const { scripts, places, times, keyOf } = redis;
+  if (found.length === 0) return [];
+  const ids = found.map((place) => idIn(String(place)));
+  const read = (await scripts.run(READ_ALL, ids.map(keyOf), [])) as unknown[];
+  const seen = ids.map((_, n) => seenOf(redis, read.slice(2 * n, 2 * n + 2)));
+  const gone = found.filter((_, n) => seen[n] === undefined).map(String);
+  if (gone.length > 0) await scripts.run(TIDY, [places, times, ...gone.map((place) => keyOf(idIn(place)))], gone);
+  return seen.map((one) => recordOf(one?.text));
+}

@@ -1,0 +1,148 @@
+/**
+ * Goal: reloads, second tabs and a killed server leave one charge per intention in the oncefetch lane, and every tab
+ * says what is true. Method: as in `faults.test.ts`; the moment of a reload or kill is read off the SQLite file.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { Playground } from './support/playground.ts';
+import type { Tab } from './support/tab.ts';
+
+let playground: Playground;
+beforeAll(async () => {
+  playground = await Playground.start();
+});
+afterAll(() => playground?.stop());
+afterEach(() => playground.clear());
+
+async function paidOnce(...tabs: Tab[]): Promise<void> {
+  for (const tab of tabs) {
+    const receipt = await tab.once.receipt();
+    const charges = await playground.exactlyOnce();
+    expect(charges.map(({ id, amount }) => ({ id, amount }))).toContainEqual(receipt);
+  }
+}
+
+describe('a reload', () => {
+  test('mid-flight, by the page’s own button: a banner, its Check resumes, one charge; plain fetch forgets and charges twice', async () => {
+    const tab = await playground.customer();
+    await tab.choose('Nothing');
+    await tab.button('Pay, and reload mid-flight').click();
+    await tab.banner.waitFor();
+    expect(await tab.banner.textContent()).toBe('A payment of €42.00 is still being confirmed.');
+    expect(await tab.once.status.textContent()).toBe('An earlier payment is still being confirmed.');
+    expect(await tab.plain.status.textContent()).toBe('Ready to pay.');
+    await tab.once.button('Check').click();
+    await paidOnce(tab);
+    await expect.poll(() => tab.banner.isVisible()).toBe(false);
+    expect(new Set(playground.charges('oncefetch').map(({ key }) => key)).size).toBe(1);
+
+    await tab.plain.pay();
+    await tab.plain.verdict('Charged 2 times, €84.00 in all. The customer was told “paid”.');
+    expect(playground.charges('plain fetch')).toHaveLength(2);
+  });
+
+  test('before the charge is made, and a press of Pay instead of Check: one charge', async () => {
+    const tab = await playground.customer();
+    await tab.choose('Nothing');
+    await tab.once.pay();
+    await playground.charging('oncefetch');
+    await tab.reload();
+    await tab.once.pay();
+    await paidOnce(tab);
+  });
+
+  test('over and over, each in the middle of the next attempt: one charge', async () => {
+    const tab = await playground.customer();
+    await tab.choose('503 after charging', 'every request');
+    await tab.once.pay();
+    for (let reloads = 0; reloads < 3; reloads++) {
+      await tab.once.root.getByText(/Attempt \d+/).last().waitFor();
+      await tab.reload();
+      await tab.banner.waitFor();
+      await tab.once.button('Check').click();
+    }
+    await tab.choose('Nothing');
+    await paidOnce(tab);
+  });
+
+  test('after the end remembers it: paid, and a press of Pay is not possible', async () => {
+    const tab = await playground.customer();
+    await tab.choose('Nothing');
+    await tab.once.pay();
+    await paidOnce(tab);
+    await tab.reload();
+    await paidOnce(tab);
+    expect(await tab.once.button(/^Pay/).isDisabled()).toBe(true);
+  });
+
+  test('and another cart: the banner keeps the old payment in mind, its Check ends it', async () => {
+    const tab = await playground.customer();
+    await tab.choose('503 after charging', 'every request');
+    await tab.once.pay();
+    await playground.charged('oncefetch', 1);
+    await tab.reload();
+    await tab.button('New cart').click();
+    await tab.choose('Nothing');
+    await tab.quantity(1);
+    await tab.once.pay();
+    await tab.once.says(/^Paid €21\.00/);
+    expect(await tab.banner.textContent()).toBe('A payment of €42.00 is still being confirmed.');
+    await tab.once.button('Check').click();
+    await tab.page.getByText('The payment of €42.00 was made.').waitFor();
+    expect((await playground.exactlyOnce()).map(({ amount }) => amount)).toEqual([4200, 2100]);
+  });
+});
+
+describe('two tabs', () => {
+  test('that press Pay at once: one charge and both say so; with plain fetch two', async () => {
+    const first = await playground.customer();
+    await first.choose('Nothing');
+    const second = await first.another();
+    await Promise.all([first.once.pay(), second.once.pay()]);
+    await paidOnce(first, second);
+    await Promise.all([first.plain.pay(), second.plain.pay()]);
+    await Promise.all([first.plain.says(/^Paid/), second.plain.says(/^Paid/)]);
+    expect(playground.charges('plain fetch')).toHaveLength(2);
+  });
+
+  test('of which one is closed in the middle of its attempt: the other takes over, one charge', async () => {
+    const first = await playground.customer();
+    await first.choose('Delay');
+    const second = await first.another();
+    await first.once.pay();
+    await playground.charged('oncefetch', 1);
+    await second.once.pay();
+    await second.once.root.getByText('Another tab is paying this cart.').waitFor();
+    await first.page.close();
+    await paidOnce(second);
+  });
+
+  test('of which one only watches: it says paid as soon as the other is told', async () => {
+    const first = await playground.customer();
+    await first.choose('Lose the response');
+    const second = await first.another();
+    await first.once.pay();
+    await paidOnce(first, second);
+  });
+});
+
+describe('a SIGKILL to the server', () => {
+  test('while both lanes are being charged: one charge, and nobody is told a lie by oncefetch', async () => {
+    const tab = await playground.customer();
+    await tab.choose('Nothing');
+    await tab.button('Pay in both lanes').click();
+    await playground.charging('oncefetch');
+    await playground.shop.kill();
+    await paidOnce(tab);
+  });
+
+  test('while two tabs pay and one of them reloads: one charge', async () => {
+    const first = await playground.customer();
+    await first.choose('Nothing');
+    const second = await first.another();
+    await Promise.all([first.once.pay(), second.once.pay()]);
+    await playground.charging('oncefetch');
+    await Promise.all([playground.shop.kill(), first.page.reload()]);
+    await first.loaded();
+    await paidOnce(second, first);
+  });
+});

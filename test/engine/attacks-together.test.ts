@@ -1,0 +1,394 @@
+/**
+ * Goal: two clicks, two tabs, two payloads and two drivers end in one effect, and each caller is told what is true of its
+ * own (attacks 11, 14, 15, 32, 33). Method: the sequences that broke earlier drafts; tabs that freeze, die and reload.
+ */
+import { describe, expect, test } from 'vitest';
+import { generic } from '../../src/dialects/generic.js';
+import { after, answers, charged, during, hangs, lost, replays, textOf } from '../support/server.js';
+import { CART, HOUR, NAME, newWorld, pay, rest, SECOND } from '../support/world.js';
+
+const ONE = { limits: { attempts: 1 } } as const;
+const PATIENT = { limits: { attemptMs: 110 * SECOND } } as const;
+const OTHER = { ...CART, amount: 20 };
+const THIRD = { ...CART, amount: 30 };
+const MISMATCH = answers(422, { title: 'Idempotency-Key is already used' }, { 'content-type': 'application/problem+json' });
+
+describe('A11: an abort or a late writer and a key that is in use', () => {
+  test('A11: a component that mounts, aborts and mounts again goes on with the key of the page before', async () => {
+    const world = newWorld();
+    const key = await world.interrupted(charged(lost()));
+    const { tab, once } = world.open();
+    world.server.plays(replays());
+    const controller = new AbortController();
+    const first = pay(once, { signal: controller.signal });
+    controller.abort();
+    const second = pay(once);
+    const [, end] = await world.all(tab, first, second);
+    expect(end).toMatchObject({ status: 201, outcome: { type: 'replayed', key } });
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+
+  test('A11: the same on a fresh page makes one request', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(answers(201));
+    const controller = new AbortController();
+    const first = pay(once, { signal: controller.signal });
+    controller.abort();
+    const [, end] = await world.all(tab, first, pay(once));
+    expect(end).toMatchObject({ status: 201 });
+  });
+
+  test('A11: a late refusal of a driver that lost its record changes nothing of the next one', async () => {
+    const world = newWorld();
+    const slow = world.open({}, { locks: false });
+    const quick = world.open({}, { locks: false });
+    world.server.plays(after(20 * SECOND, answers(402)), charged(lost()));
+    const late = pay(slow.once);
+    await rest();
+    await world.run(quick.once.operation(NAME).forget({ evenIfUnknown: true }));
+    const second = await world.end(quick.tab, pay(quick.once, ONE));
+    expect(second.outcome?.key).not.toBe(world.server.keys[0]);
+    expect(await world.end(slow.tab, late)).toMatchObject({ status: 402, outcome: { effect: 'unknown' } });
+    expect(world.record()).toMatchObject({ state: 'pending', key: second.outcome?.key });
+  });
+
+  test('A11: a late 2xx of such a driver is given, and changes nothing of the next one', async () => {
+    const world = newWorld();
+    const slow = world.open({}, { locks: false });
+    const quick = world.open({}, { locks: false });
+    world.server.plays(after(20 * SECOND, answers(201)), lost());
+    const late = pay(slow.once);
+    await rest();
+    await world.run(quick.once.operation(NAME).forget({ evenIfUnknown: true }));
+    const second = await world.end(quick.tab, pay(quick.once, ONE));
+    expect(await world.end(slow.tab, late)).toMatchObject({ status: 201, outcome: { effect: 'done' } });
+    expect(world.record()).toMatchObject({ state: 'pending', key: second.outcome?.key });
+  });
+
+  test('A11: a driver whose record is gone stops before its next attempt', async () => {
+    const world = newWorld();
+    const slow = world.open({}, { locks: false });
+    const quick = world.open({}, { locks: false });
+    world.server.plays(charged(answers(503, '', { 'retry-after': '10' })));
+    const late = pay(slow.once);
+    await rest();
+    await world.run(quick.once.operation(NAME).forget({ evenIfUnknown: true }));
+    expect(await world.end(slow.tab, late)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown' } });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+});
+
+describe('A14: another payload does not join', () => {
+  test('A14: the caller for 20 does not get the answer to 10', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(after(SECOND, answers(201, { amount: 10 })));
+    const [ten, twenty] = await world.all(tab, pay(once), pay(once, { body: OTHER }));
+    expect(ten).toMatchObject({ status: 201, outcome: { type: 'fresh', joined: false } });
+    expect(twenty).toMatchObject({ status: undefined, code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', joined: false } });
+  });
+
+  test('A14: it waits for a refusal, then goes out under a key of its own', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(after(SECOND, answers(402)), answers(201));
+    const [ten, twenty] = await world.all(tab, pay(once), pay(once, { body: OTHER }));
+    expect(ten?.outcome).toMatchObject({ type: 'rejected' });
+    expect(twenty?.outcome).toMatchObject({ type: 'fresh', changed: false });
+    expect(new Set(world.server.keys).size).toBe(2);
+  });
+
+  test('A14: after an unknown outcome it goes out under the same key', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(charged(lost()), replays());
+    const [ten, twenty] = await world.all(tab, pay(once, ONE), pay(once, { body: OTHER }));
+    expect(ten).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
+    expect(twenty).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+
+  test("A14: 'reject' refuses either, whatever its payload", async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ whenBusy: 'reject' });
+    world.server.plays(after(SECOND, answers(201)));
+    const [first, same, other] = await world.all(tab, pay(once), pay(once), pay(once, { body: OTHER }));
+    expect([first?.status, same?.code, other?.code]).toEqual([201, 'ERR_ONCE_BUSY', 'ERR_ONCE_BUSY']);
+    expect(same?.outcome).toMatchObject({ effect: 'unknown', reason: 'busy', sent: 'maybe' });
+  });
+
+  test('A14: the options of the first caller drive', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(lost());
+    const [first, second] = await world.all(tab, pay(once, ONE), pay(once, { limits: { attempts: 9 } }));
+    expect([first?.outcome, second?.outcome]).toMatchObject([
+      { attempts: 1, joined: false },
+      { attempts: 1, joined: true },
+    ]);
+  });
+
+  test('A14: a joined caller gets an answer of its own, read by nobody else', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(after(SECOND, answers(201, { id: 'ch_1' })));
+    const ends = await world.all(tab, pay(once), pay(once), pay(once));
+    expect(new Set(ends.map(({ response }) => response)).size).toBe(3);
+    for (const { response } of ends) expect(await response?.json()).toEqual({ id: 'ch_1' });
+    expect(ends.map(({ outcome }) => outcome?.joined)).toEqual([false, true, true]);
+  });
+
+  test('A14: resume joins a call that is under way', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(after(SECOND, answers(201)));
+    const [, resumed] = await world.all(tab, pay(once), once.operation(NAME).resume());
+    expect(resumed).toMatchObject({ status: 201, outcome: { joined: true } });
+  });
+
+  test('A14: clients of one realm, and copies of the package, know of each other', async () => {
+    const world = newWorld();
+    const tab = world.tab();
+    world.server.plays(after(SECOND, answers(201)));
+    const [, second] = await world.all(tab, pay(tab.once()), pay(tab.once({ limits: { attempts: 2 } })));
+    expect(second?.outcome).toMatchObject({ joined: true });
+  });
+});
+
+describe('A15: an edited form after an unknown outcome', () => {
+  /** 10 was sent, nobody knows what became of it; then 20 is. */
+  async function edited(...then: Parameters<ReturnType<typeof newWorld>['server']['plays']>) {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(lost(), ...then);
+    const first = await world.end(tab, pay(once, ONE));
+    return { world, tab, once, key: first.outcome?.key };
+  }
+
+  test('A15: goes out under the same key, and the record lists both payloads', async () => {
+    const { world, tab, once, key } = await edited(lost());
+    expect((await world.end(tab, pay(once, { ...ONE, body: OTHER }))).outcome).toMatchObject({ effect: 'unknown', key, resumed: true });
+    expect(world.record()?.payloads).toHaveLength(2);
+    expect(await Promise.all(world.server.arrivals.map(textOf))).toEqual([JSON.stringify(CART), JSON.stringify(OTHER)]);
+  });
+
+  test('A15: an unmarked 2xx is done, but not certain, and changed', async () => {
+    const { world, tab, once, key } = await edited(answers(201));
+    expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({ status: 201, outcome: { type: 'fresh', effect: 'done', certain: false, changed: true, key } });
+  });
+
+  test('A15: a marked replay on its first attempt is the earlier one, with that answer', async () => {
+    const { world, tab, once, key } = await edited(charged(replays(201, { amount: 10 })));
+    const end = await world.end(tab, pay(once, { body: OTHER }));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'replayed', effect: 'done', key } });
+    expect(await (end.error as { response: Response }).response.json()).toEqual({ amount: 10 });
+    expect(world.record()).toMatchObject({ state: 'settled' });
+  });
+
+  test('A15: a marked replay after an ambiguous attempt of the later payload is done, but not certain', async () => {
+    const { world, tab, once } = await edited(charged(lost()), replays());
+    expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({ status: 201, outcome: { effect: 'done', certain: false, changed: true } });
+  });
+
+  test('A15: the same over a reload of the page', async () => {
+    const { world, tab, once } = await edited(charged(lost()), replays());
+    await world.end(tab, pay(once, { ...ONE, body: OTHER }));
+    tab.kill();
+    const next = world.open();
+    expect(await world.end(next.tab, pay(next.once, { body: OTHER }))).toMatchObject({ status: 201, outcome: { effect: 'done', certain: false, changed: true } });
+  });
+
+  test('A15: and a third payload, whose replay can be no other than an earlier one', async () => {
+    const { world, tab, once } = await edited(charged(lost()), replays());
+    await world.end(tab, pay(once, { ...ONE, body: OTHER }));
+    expect(await world.end(tab, pay(once, { body: THIRD }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+  });
+
+  test('A15: back to the first payload: a replay may be either', async () => {
+    const { world, tab, once } = await edited(charged(lost()), replays());
+    await world.end(tab, pay(once, { ...ONE, body: OTHER }));
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { effect: 'done', certain: false, changed: true } });
+  });
+
+  test.each([
+    ['marked', replays()],
+    ['unmarked', answers(201)],
+  ])('A15: where the dialect answers mismatches, a %s 2xx belongs to the payload just sent', async (_, answer) => {
+    const world = newWorld();
+    const { tab, once } = world.open({ dialect: { ...generic, answersMismatch: true } });
+    world.server.plays(lost(), charged(answer));
+    await world.end(tab, pay(once, ONE));
+    expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({ status: 201, outcome: { effect: 'done', changed: true } });
+  });
+
+  test('A15: reconcile is asked which payload it was', async () => {
+    const { world, tab, once, key } = await edited(answers(201, { from: 'server' }));
+    const asked: unknown[] = [];
+    const reconcile = async (question: unknown) => (asked.push(question), new Response('{"from":"order page"}', { status: 200 }));
+    const end = await world.end(tab, pay(once, { body: OTHER, reconcile }));
+    expect(asked).toMatchObject([{ key, response: { status: 201 } }]);
+    expect(await end.response?.json()).toEqual({ from: 'order page' });
+    expect(end.outcome).toMatchObject({ effect: 'done' });
+  });
+
+  test.each(['none', 'unknown', 'done'] as const)("A15: whatever reconcile says then ('%s'), a 2xx in hand is done, and never sent again under another key", async (said) => {
+    const { world, tab, once } = await edited(answers(201));
+    const end = await world.end(tab, pay(once, { body: OTHER, reconcile: async () => said }));
+    expect(end.outcome).toMatchObject({ effect: 'done' });
+    expect(world.record()).toMatchObject({ state: 'settled' });
+    const next = await world.end(tab, pay(once, { body: OTHER }));
+    expect(next.outcome).toMatchObject({ effect: 'done' });
+    expect(world.server.arrivals).toHaveLength(2);
+  });
+
+  test('A15: a mismatch re-sends the earlier bytes once; done: that was it', async () => {
+    const { world, tab, once, key } = await edited(MISMATCH, charged(replays(201, { amount: 10 })));
+    const end = await world.end(tab, pay(once, { body: OTHER }));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', key } });
+    expect(await textOf(world.server.arrivals[2]!)).toBe(JSON.stringify(CART));
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+
+  test('A15: a mismatch, the earlier one rejected for good: the changed request goes on under a new key', async () => {
+    const { world, tab, once, key } = await edited(MISMATCH, replays(402), answers(201));
+    const end = await world.end(tab, pay(once, { body: OTHER }));
+    expect(end).toMatchObject({ status: 201, outcome: { type: 'fresh', changed: false, certain: true } });
+    expect(end.outcome?.key).not.toBe(key);
+    expect(await textOf(world.server.arrivals[3]!)).toBe(JSON.stringify(OTHER));
+  });
+
+  test('A15: a mismatch, the earlier one refused without proof: unknown, same key', async () => {
+    const { world, tab, once, key } = await edited(MISMATCH, answers(402));
+    expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown', reason: 'mismatch', key } });
+    expect(world.record()).toMatchObject({ state: 'pending', key });
+  });
+
+  test('A15: a mismatch on a page that has not the earlier bytes asks reconcile, else unknown', async () => {
+    const { world, tab, key } = await edited(MISMATCH, MISMATCH);
+    tab.kill();
+    const next = world.open();
+    expect(await world.end(next.tab, pay(next.once, { body: OTHER }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown', key } });
+    const asked: unknown[] = [];
+    const reconcile = async (question: unknown) => (asked.push(question), 'done' as const);
+    expect(await world.end(next.tab, pay(next.once, { body: OTHER, reconcile }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', outcome: { effect: 'done', key } });
+    expect(asked).toMatchObject([{ reason: 'mismatch', key }]);
+  });
+
+  test('A15: a mismatch on a page that finds the earlier bytes in the store re-sends those', async () => {
+    const world = newWorld();
+    const options = { namespace: 'ann', keep: { request: true } };
+    const { tab, once } = world.open(options);
+    world.server.plays(charged(lost()), MISMATCH, replays(201, { amount: 10 }));
+    await world.end(tab, pay(once, ONE));
+    tab.kill();
+    const next = world.open(options);
+    expect(await world.end(next.tab, pay(next.once, { body: OTHER }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+  });
+
+  test('A15: a mismatch to the very same bytes is a false one: unknown', async () => {
+    const { world, tab, once } = await edited(MISMATCH);
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown' } });
+    expect(world.server.arrivals).toHaveLength(2);
+  });
+
+  test("A15: 'refuse' sends nothing", async () => {
+    const { world, tab, once, key } = await edited();
+    expect(await world.end(tab, pay(once, { body: OTHER, whenChanged: 'refuse' }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown', sent: 'maybe', key } });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test('A15: a refusal under the same key is no proof about the earlier payload', async () => {
+    const { world, tab, once, key } = await edited(answers(402));
+    expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({ status: 402, outcome: { effect: 'unknown', key } });
+  });
+});
+
+describe('A32, A33: what the other tab hears', () => {
+  test('A33: a tab that waited for a refusal gets the refusal, and sends nothing', async () => {
+    const world = newWorld();
+    const [one, two] = [world.open(), world.open()];
+    world.server.plays(after(SECOND, answers(402)));
+    const first = pay(one.once);
+    await rest();
+    const second = pay(two.once);
+    expect(await world.end(one.tab, first)).toMatchObject({ status: 402, outcome: { type: 'rejected' } });
+    expect(await world.end(two.tab, second)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'rejected', effect: 'none', key: world.server.keys[0] } });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test('A33: a call that begins after the refusal is a new one', async () => {
+    const world = newWorld();
+    const [one, two] = [world.open(), world.open()];
+    world.server.plays(answers(402), answers(201));
+    await world.end(one.tab, pay(one.once));
+    expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ type: 'fresh' });
+  });
+
+  test('A33: a tab that waited for an unknown outcome goes on with the same key', async () => {
+    const world = newWorld();
+    const [one, two] = [world.open(), world.open()];
+    world.server.plays(after(SECOND, charged(lost())), replays());
+    const first = pay(one.once, ONE);
+    await rest();
+    const second = pay(two.once);
+    await world.end(one.tab, first);
+    expect((await world.end(two.tab, second)).outcome).toMatchObject({ type: 'replayed', resumed: true });
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+
+  test('A32: a dead tab frees its lock at once: the next one goes on', async () => {
+    const world = newWorld();
+    const [one, two] = [world.open(), world.open()];
+    world.server.plays(charged(hangs()), replays());
+    void pay(one.once);
+    await rest();
+    const second = pay(two.once);
+    await rest();
+    one.tab.kill();
+    const begun = world.clock.now();
+    expect((await world.end(two.tab, second)).outcome).toMatchObject({ type: 'replayed', resumed: true });
+    expect(world.clock.now()).toBe(begun);
+  });
+
+  test('A32: behind a frozen tab the wait is bounded; thawed, its 2xx is still given', async () => {
+    const world = newWorld();
+    const [one, two] = [world.open(), world.open()];
+    world.server.plays(after(SECOND, answers(201)), replays());
+    // Its own timer must not be the first thing that it hears of when it thaws.
+    const first = pay(one.once, PATIENT);
+    await rest();
+    one.tab.freeze();
+    const begun = world.clock.now();
+    expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ type: 'replayed' });
+    expect(world.clock.now() - begun).toBeLessThanOrEqual(120 * SECOND);
+    one.tab.thaw();
+    expect(await world.end(one.tab, first)).toMatchObject({ status: 201, outcome: { effect: 'done' } });
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+
+  test('A32: a frozen tab thaws with a refusal in hand, while another one has succeeded: unknown, and the success stays', async () => {
+    const world = newWorld();
+    const [one, two] = [world.open(), world.open()];
+    world.server.plays(after(SECOND, answers(402)), answers(201));
+    const first = pay(one.once, PATIENT);
+    await rest();
+    one.tab.freeze();
+    expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ effect: 'done' });
+    one.tab.thaw();
+    expect(await world.end(one.tab, first)).toMatchObject({ status: 402, outcome: { effect: 'unknown' } });
+    expect(world.record()).toMatchObject({ state: 'settled' });
+  });
+
+  test('A32: a frozen tab thaws a day later and sends nothing more', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(charged(during(() => tab.freeze(), lost())));
+    const call = pay(once);
+    await rest();
+    await world.clock.advance(26 * HOUR);
+    tab.thaw();
+    expect(await world.end(tab, call)).toMatchObject({ outcome: { effect: 'unknown' } });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+});

@@ -1,0 +1,87 @@
+/** Building bricks: devices, servers, and what is bad about a network, a store, a life. */
+import type { DeviceOptions } from '../device.js';
+import type { FaultRates } from '../faults.js';
+import type { Workload } from '../plan.js';
+import type { Random } from '../random.js';
+import type { WorldOptions } from '../scenario.js';
+import { FAMILIES, HONEST, type ServerOptions } from '../servers.js';
+
+type Devices = WorldOptions['devices'];
+
+const SOUND: DeviceOptions = { locks: true, atomic: true, driftPpm: 0, skewMs: 0 };
+
+/** Tabs of one browser. */
+export const tabs = (random: Random, how: Partial<DeviceOptions> = {}): Devices => [
+  { ...SOUND, ...how, slots: Array.from({ length: random.int(1, 3) }, () => 'tab' as const) },
+];
+
+/** Processes of one machine, which have a file but no lock manager in common. */
+export const processes = (random: Random, how: Partial<DeviceOptions> = {}): Devices => [
+  { ...SOUND, locks: false, ...how, slots: Array.from({ length: random.int(2, 3) }, () => 'process' as const) },
+];
+
+/** Machines in front of one database: each has a clock of its own. */
+export const machines = (random: Random): Devices =>
+  Array.from({ length: random.int(2, 3) }, () => ({
+    ...SOUND,
+    locks: false,
+    driftPpm: random.int(-100, 100),
+    skewMs: random.int(-240_000, 240_000),
+    slots: ['process'] as const,
+  }));
+
+export const anyDevices = (random: Random): Pick<WorldOptions, 'devices' | 'sharedStore'> => {
+  const kind = random.int(0, 3);
+  if (kind === 0) return { devices: processes(random) };
+  return kind === 1 ? { devices: machines(random), sharedStore: true } : { devices: tabs(random) };
+};
+
+export const family = (random: Random, names: readonly string[] = HONEST): ServerOptions => FAMILIES[random.pick(names)] as ServerOptions;
+
+/** A train ride. No copies that the client did not send: they come with a class of their own. */
+export const NETWORK: FaultRates = {
+  requestLost: 0.06,
+  responseLost: 0.1,
+  delayed: 0.08,
+  reordered: 0.05,
+  truncated: 0.04,
+  stalled: 0.02,
+  connectionRefused: 0.03,
+};
+
+/** What stands in front of a key layer, and what goes wrong behind it. */
+export const SERVER: FaultRates = {
+  frontRefuses: 0.05,
+  frontKnows: 0.1,
+  frontBreaks: 0.05,
+  frontBreaksAfter: 0.03,
+  loginPage: 0.01,
+  redirected: 0.01,
+  declines: 0.06,
+  crashesBefore: 0.02,
+  crashesAfter: 0.02,
+  dies: 0.01,
+};
+
+export const STORE: FaultRates = { lookFails: 0.03, commitFails: 0.03, failAfterCommit: 0.03, storeHangs: 0.02, torn: 0.002 };
+
+export const LIFE: FaultRates = { killed: 0.015, frozen: 0.01, frozenMsMax: 120_000 };
+
+/** People who want to pay, and press until they know. */
+export const PEOPLE: Workload = {
+  operations: 20,
+  spanMs: 600_000,
+  presses: 1.6,
+  gapMs: 20_000,
+  double: 0.12,
+  changed: 0.2,
+  insistent: 0.6,
+  abort: 0.06,
+  resume: 0.06,
+  list: 0.1,
+  restart: 0.1,
+  die: 0.05,
+  offline: 0.05,
+  freeze: 0.05,
+  serverRestart: 0.02,
+};

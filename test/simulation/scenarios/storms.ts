@@ -1,0 +1,185 @@
+/** Everything at once, on every kind of device, and each kind of trouble by itself. */
+import type { Scenario } from '../scenario.js';
+import { FAMILIES } from '../servers.js';
+import { anyDevices, family, LIFE, machines, NETWORK, PEOPLE, processes, SERVER, STORE, tabs } from './parts.js';
+
+export const checkout: Scenario = {
+  name: 'checkout',
+  says: 'tabs of one device on a bad network, in front of each family of servers',
+  options: (random) => ({ devices: tabs(random), server: family(random), client: {}, faults: { ...NETWORK, ...SERVER }, workload: PEOPLE }),
+};
+
+export const killed: Scenario = {
+  name: 'killed',
+  says: 'contexts die and freeze at any await',
+  options: (random) => ({
+    ...anyDevices(random),
+    server: family(random),
+    client: { keep: { request: random.chance(0.5) } },
+    faults: { ...NETWORK, ...LIFE, killed: 0.04 },
+    workload: PEOPLE,
+  }),
+};
+
+export const silentCopies: Scenario = {
+  name: 'silent-copies',
+  says: 'one call of the transport puts two or three copies on the server, as Chromium does',
+  options: (random) => ({ devices: tabs(random), server: family(random), client: {}, faults: { ...NETWORK, ...SERVER, duplicated: 0.3 }, workload: PEOPLE }),
+};
+
+export const backend: Scenario = {
+  name: 'backend',
+  says: 'processes and machines without locks race on one database',
+  options: (random) => {
+    const shared = random.chance(0.5);
+    return {
+      devices: shared ? machines(random) : processes(random),
+      sharedStore: shared,
+      server: family(random),
+      client: { followsRedirects: random.chance(0.3), keep: { request: random.chance(0.5) }, reconciles: random.chance(0.3) },
+      faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.005 },
+      workload: { ...PEOPLE, gapMs: 3000, presses: 2.5 },
+    };
+  },
+};
+
+export const brokenStores: Scenario = {
+  name: 'broken-stores',
+  says: 'stores whose looks and commits fail, hang, tear or are full',
+  options: (random) => ({
+    ...anyDevices(random),
+    server: family(random),
+    client: { durability: random.chance(0.5) ? 'required' : 'best-effort' },
+    faults: { ...NETWORK, ...SERVER, ...STORE },
+    workload: { ...PEOPLE, full: 0.06, forget: 0.05, forgetAnyway: 0.05 },
+  }),
+};
+
+export const powerLoss: Scenario = {
+  name: 'power-loss',
+  says: 'the machine loses its power, and with it what was not on the disk yet',
+  options: (random) => ({
+    devices: random.chance(0.5) ? tabs(random) : processes(random),
+    server: family(random),
+    client: { keep: { request: random.chance(0.5) } },
+    faults: { ...NETWORK, ...SERVER },
+    workload: { ...PEOPLE, powerLoss: 0.3, offline: 0.2 },
+  }),
+};
+
+export const verbs: Scenario = {
+  name: 'verbs',
+  says: 'people and apps forget, settle, resume, list and log out in between',
+  options: (random) => ({
+    ...anyDevices(random),
+    server: family(random),
+    client: {
+      keep: { request: random.chance(0.5) },
+      reconciles: random.chance(0.3),
+      hooks: random.chance(0.5),
+      repeat: random.pick(['never', 'never', 'if-changed', 'always'] as const),
+    },
+    faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.003, hookDelays: 0.2, hookThrows: 0.02, hookHangs: 0.01 },
+    workload: { ...PEOPLE, forget: 0.15, forgetAnyway: 0.08, settle: 0.15, resume: 0.2, logOut: 0.2, close: 0.05 },
+  }),
+};
+
+export const clocks: Scenario = {
+  name: 'clocks',
+  says: 'clocks jump and drift, lids are closed for days, and the key window ends',
+  options: (random) => {
+    const windowMs = random.pick([600_000, 3_600_000]);
+    return {
+      devices: tabs(random, { driftPpm: random.int(-200, 200) }),
+      server: { ...family(random), windowMs },
+      client: { limits: { keyWindowMs: windowMs }, keep: { request: random.chance(0.5) }, reconciles: random.chance(0.5), hooks: random.chance(0.5) },
+      faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.003, frozen: 0.02, frozenMsMax: 2 * windowMs, hookDelays: 0.3 },
+      workload: {
+        ...PEOPLE,
+        spanMs: 3 * windowMs,
+        gapMs: windowMs / 3,
+        presses: 2.5,
+        clockJump: 0.2,
+        clockJumpMsMax: 3 * windowMs,
+        freeze: 0.2,
+        freezeMsMax: 3 * windowMs,
+      },
+    };
+  },
+};
+
+export const givenKeys: Scenario = {
+  name: 'given-keys',
+  says: "keys that are not random: derived, or the caller's own; their records may be lost",
+  options: (random) => ({
+    ...anyDevices(random),
+    server: family(random),
+    client: { keys: random.pick(['derived', 'literal'] as const), reconciles: random.chance(0.5) },
+    faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.01 },
+    workload: { ...PEOPLE, evict: 0.1, forget: 0.05 },
+  }),
+};
+
+export const raceWithoutLocks: Scenario = {
+  name: 'race-without-locks',
+  says: 'tabs without Web Locks over a store without atomic update',
+  options: (random) => ({
+    devices: tabs(random, { locks: false, atomic: false }),
+    server: family(random),
+    client: {},
+    faults: { ...NETWORK, ...SERVER },
+    workload: { ...PEOPLE, gapMs: 300, presses: 3 },
+  }),
+};
+
+export const form: Scenario = {
+  name: 'form',
+  says: 'people change what they send after every doubt',
+  options: (random) => ({
+    ...anyDevices(random),
+    server: family(random),
+    client: {
+      whenChanged: random.pick(['same-key', 'same-key', 'refuse'] as const),
+      reconciles: random.chance(0.3),
+      repeat: random.pick(['never', 'if-changed'] as const),
+    },
+    faults: { ...NETWORK, ...SERVER },
+    workload: { ...PEOPLE, changed: 0.7, presses: 2.5, gapMs: 8000 },
+  }),
+};
+
+export const noSupport: Scenario = {
+  name: 'no-support',
+  says: 'the server ignores keys: outcomes stay honest, effects are counted',
+  options: (random) => ({ ...anyDevices(random), server: FAMILIES['no support'] as never, client: {}, faults: { ...NETWORK, ...SERVER }, workload: PEOPLE }),
+};
+
+export const forgetful: Scenario = {
+  name: 'forgetful',
+  says: 'the server forgets keys before their window ends',
+  options: (random) => ({ ...anyDevices(random), server: family(random), client: {}, faults: { ...NETWORK, ...SERVER, forgetsEarly: 0.1 }, workload: PEOPLE }),
+};
+
+export const eviction: Scenario = {
+  name: 'eviction',
+  says: 'the browser, or its user, clears the storage; keys are random',
+  options: (random) => ({ devices: tabs(random), server: family(random), client: {}, faults: { ...NETWORK, ...SERVER }, workload: { ...PEOPLE, evict: 0.1 } }),
+};
+
+export const everything: Scenario = {
+  name: 'everything',
+  says: 'all faults at once',
+  options: (random) => ({
+    ...anyDevices(random),
+    server: family(random),
+    client: {
+      durability: random.chance(0.5) ? 'required' : 'best-effort',
+      reconciles: random.chance(0.3),
+      hooks: random.chance(0.3),
+      keep: { request: random.chance(0.5) },
+      keys: random.pick(['random', 'random', 'random', 'derived', 'literal'] as const),
+    },
+    faults: { ...NETWORK, ...SERVER, ...STORE, ...LIFE, duplicated: 0.05, hookDelays: 0.1 },
+    workload: { ...PEOPLE, logOut: 0.05, forget: 0.05, settle: 0.05, full: 0.02, clockJump: 0.05, clockJumpMsMax: 600_000 },
+  }),
+};
