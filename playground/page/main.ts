@@ -124,13 +124,21 @@ const onClick = (name: string, act: () => void): void => part(page, name).addEve
 const payBoth = (): void => {
   for (const { press } of views) press();
 };
-/** Requests are on their way by then, and a charge takes longer. */
-const RELOAD_AFTER_MS = 200;
+
+/** Both lanes have a request under way, and the server has had a moment to begin with it. */
+const BEGUN_MS = 100;
+const BEGIN_MS_MAX = 2000;
 
 onClick('pay-both', payBoth);
 onClick('pay-and-reload', () => {
   payBoth();
-  setTimeout(() => location.reload(), RELOAD_AFTER_MS);
+  const giveUpAt = Date.now() + BEGIN_MS_MAX;
+  const look = (): void => {
+    const begun = views.every(({ lane }) => recorder.open(lane.name, 'attempt').length > 0);
+    if (begun || Date.now() > giveUpAt) setTimeout(() => location.reload(), BEGUN_MS);
+    else setTimeout(look, 10);
+  };
+  look();
 });
 onClick('new-cart', () => {
   giveUp();

@@ -65,10 +65,13 @@ export async function arm(fault: string | undefined, times: number | undefined, 
   if (fault !== undefined) await Promise.all(LANES.map((lane) => post('/api/faults', { lane, fault, times, ms })));
 }
 
-/** The order page's word on a cart, for an answer that got lost. */
+/** The order page's word on a cart, for an answer that got lost; `undefined` while there is no charge, or no server. */
 export async function receiptOf(lane: LaneName, cart: string): Promise<Receipt | undefined> {
-  const { charges } = await call<{ charges: readonly Receipt[] }>(`/api/orders/by-cart/${encodeURIComponent(cart)}?lane=${encodeURIComponent(lane)}`);
-  return charges[0];
+  const path = `/api/orders/by-cart/${encodeURIComponent(cart)}?lane=${encodeURIComponent(lane)}`;
+  return call<{ charges: readonly Receipt[] }>(path).then(
+    ({ charges }) => charges[0],
+    () => undefined,
+  );
 }
 
 const RETRY_MS = 300;

@@ -31,6 +31,8 @@ export interface Claimant {
   readonly clean: boolean;
   /** Set when it waited for another context: the key of the settled record of its first look, if that showed one. */
   readonly waited?: { readonly settledKey: string | undefined } | undefined;
+  /** Where no lock manager is shared: who claims it, for how long, ms. */
+  readonly lease?: { readonly owner: string; readonly ms: number } | undefined;
   /** Only goes on with what is there; starts nothing. */
   readonly resumeOnly: boolean;
   readonly meta?: unknown;
@@ -42,6 +44,8 @@ export type Begun =
   /** Settled for this payload, or settled while this call waited. */
   | { readonly do: 'remembered'; readonly record: OnceRecord }
   | { readonly do: 'already-settled' | 'mismatch' | 'key-burnt' | 'expired'; readonly record: OnceRecord }
+  /** Another driver holds the lease for so long, ms. */
+  | { readonly do: 'busy'; readonly record: OnceRecord; readonly ms: number }
   /** The strategy's key is wanted for this generation. */
   | { readonly do: 'rekey'; readonly generation: number }
   | { readonly do: 'corrupt' }
@@ -52,12 +56,21 @@ export interface Began {
   readonly value: Begun;
 }
 
-/** Decides on the record as stored; to be called within one atomic update. */
-export function begin(stored: unknown, c: Claimant, now: number): Began {
+/** Decides on the record as stored; to be called within one atomic update, with the store's own time for leases. */
+export function begin(stored: unknown, c: Claimant, now: number, storeNow: number): Began {
+  const began = decide(stored, c, now, storeNow);
+  if (!began.next || !c.lease || began.value.do !== 'drive') return began;
+  const next = { ...began.next, lease: { owner: c.lease.owner, until: storeNow + c.lease.ms } };
+  return { next, value: { ...began.value, record: next } };
+}
+
+function decide(stored: unknown, c: Claimant, now: number, storeNow: number): Began {
   if (stored === undefined) return c.resumeOnly ? { value: { do: 'nothing' } } : insert(undefined, c, now);
   const record = readRecord(stored);
   if (!record) return { value: { do: 'corrupt' } };
   const same = record.scheme === c.scheme && record.payloads.at(-1) === c.fingerprint;
+  const { lease } = record;
+  if (record.state === 'pending' && c.lease && lease && lease.owner !== c.lease.owner && lease.until > storeNow) return { value: { do: 'busy', record, ms: lease.until - storeNow } };
   if (record.state === 'pending') return foundPending(record, same, c, now);
   if (c.waited && c.waited.settledKey !== record.key && (same || c.resumeOnly)) return { value: { do: 'remembered', record } };
   // A random key is never used for a second operation.

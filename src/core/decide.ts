@@ -40,7 +40,7 @@ export type Decision =
   | { readonly do: 'settle'; readonly ending: Ending; readonly sticky?: boolean | undefined; readonly earlier?: boolean; readonly ask?: boolean }
   /** Nothing is settled. `ask`: only `reconcile` can say more. */
   | { readonly do: 'stop'; readonly ending: Ending; readonly ask: boolean; readonly spent?: boolean }
-  | { readonly do: 'done-elsewhere' }
+  | { readonly do: 'done-elsewhere'; readonly resource: string | undefined }
   | { readonly do: 'probe' }
   | { readonly do: 'poll' };
 
@@ -92,7 +92,7 @@ export function decide(reading: Reading, s: Situation): Decision {
       // The key is new, so this is its first payload: the caller made a mistake, and nothing happened.
       return s.ambiguous ? { do: 'probe' } : settle(rejected());
     case 'done-elsewhere':
-      return { do: 'done-elsewhere' };
+      return { do: 'done-elsewhere', resource: reading.resource };
     case 'accepted':
       return { do: 'poll' };
     case 'burnt':

@@ -40,6 +40,8 @@ export interface OnceRecord {
   /** Of the fields above. */
   readonly sum: number;
 
+  /** Who drives it, and until when by the store's clock, where no lock manager is shared. */
+  readonly lease?: { readonly owner: string; readonly until: number } | undefined;
   readonly ending?: Ending | undefined;
   readonly settledAt?: number | undefined;
   /** The server repeats its refusal for this key. */
@@ -86,7 +88,7 @@ function checksum(r: Sum): number {
 }
 
 /** Without what a stranger could read, and without what only matters while it is pending. */
-export function bare({ meta: _, request: __, earlier: ___, retryAt: ____, spentAt: _____, link: ______, answer: _______, ...core }: OnceRecord): OnceRecord {
+export function bare({ lease: ________, meta: _, request: __, earlier: ___, retryAt: ____, spentAt: _____, link: ______, answer: _______, ...core }: OnceRecord): OnceRecord {
   return core;
 }
 

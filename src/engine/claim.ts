@@ -87,6 +87,13 @@ export async function beginRecord(job: Job, waited: Waited | undefined): Promise
   }
 }
 
+/** A lease is wanted where others share the store and no lock. An unnamed operation is nobody else's. */
+function leaseOf({ client, place, slot, settings }: Job): Claimant['lease'] {
+  if (client.platform.locks || place.id !== undefined || storeOf(client, slot).shared === 'context') return undefined;
+  client.owner ??= client.platform.randomness.uuid();
+  return { owner: client.owner, ms: settings.tuning.leaseMs };
+}
+
 function claimant(job: Job, waited: Waited | undefined, generation: number, key: string, random: boolean): Claimant {
   const { client, settings, payload } = job;
   const writable = settings.namespace !== undefined || client.platform.server;
@@ -109,6 +116,7 @@ function claimant(job: Job, waited: Waited | undefined, generation: number, key:
     marginMs: settings.limits.attemptMs,
     clean: client.platform.connectivity.online() === false,
     waited,
+    lease: leaseOf(job),
     resumeOnly: job.resumeOnly,
     meta: writable ? settings.meta : undefined,
     request: writable && settings.keep.request ? payload?.storable(settings.keep.headers) : undefined,
@@ -133,9 +141,9 @@ async function keyFor(job: Job, generation: number, random: boolean): Promise<st
 async function update(job: Job, c: Claimant): Promise<Begun> {
   const { client, slot, id } = job;
   let absent = false;
-  const change = (stored: unknown) => {
+  const change = (stored: unknown, storeNow: number) => {
     absent = stored === undefined;
-    return begin(stored, c, client.platform.clock.now());
+    return begin(stored, c, client.platform.clock.now(), storeNow);
   };
   try {
     return await updateStored(client, slot, id, change, job.name.length ? 'strict' : 'relaxed');

@@ -19,6 +19,8 @@ export interface Client {
   readonly closing: AbortController;
   /** Settles since the last sweep. */
   settles: number;
+  /** Its name in leases; made at the first one. */
+  owner: string | undefined;
 }
 
 /** Where an operation is: who asks for it, under which name, and its ids. */

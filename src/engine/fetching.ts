@@ -121,8 +121,8 @@ function read(prepared: Prepared, answered: Answered, a: Attempting): Reading {
       return NOT_A_VERDICT;
     }
   }
-  const { method, headers, body } = prepared;
-  const sentJson = /json/i.test(headers.get('content-type') ?? '') || (typeof body === 'string' && /^\s*[[{]/.test(body));
+  const { method, headers, json } = prepared;
+  const sentJson = json || /json/i.test(headers.get('content-type') ?? '');
   const accept = headers.get('accept');
   const refusesHtml = sentJson || (accept !== null && !/text\/html|text\/\*|\*\/\*/i.test(accept));
   return readAnswer(answer, { method, key: a.key, refusesHtml }, settings.dialect, a.ambiguous, settings.accepted === 'poll');

@@ -60,7 +60,7 @@ export async function finish(drive: Drive, stopped: Stopped): Promise<Finished> 
       return settle(drive, decision.ending, stopped.result, { ...decision, cause: stopped.cause });
     }
     case 'done-elsewhere':
-      return (await ask(drive, 'done-elsewhere', stopped.result)) ?? doneElsewhere(drive, stopped.result);
+      return (await ask(drive, 'done-elsewhere', stopped.result)) ?? doneElsewhere(drive, stopped.result, decision.resource);
     case 'probe':
       return probe(drive, stopped.result);
     case 'poll':
@@ -79,14 +79,14 @@ async function settle(drive: Drive, ending: Ending, result: Result | undefined, 
   return how.earlier ? tell(drive, ending, result, 'ERR_ONCE_ALREADY_SETTLED') : tell(drive, ending, result, undefined, { cause: how.cause });
 }
 
-async function doneElsewhere(drive: Drive, result: Result | undefined): Promise<Ended> {
+async function doneElsewhere(drive: Drive, result: Result | undefined, resource: string | undefined): Promise<Ended> {
   const ending = replayed('server');
   await settleRecord(drive.job, drive.record, ending);
-  return tell(drive, ending, result, 'ERR_ONCE_ALREADY_DONE');
+  return tell(drive, ending, result, 'ERR_ONCE_ALREADY_DONE', { resource });
 }
 
 /** Resolves with the last answer where that tells no lie, else rejects. */
-function tell(drive: Drive, ending: Ending, result: Result | undefined, code?: OnceErrorCode, more: { cause?: unknown; says?: string } = {}): Ended {
+function tell(drive: Drive, ending: Ending, result: Result | undefined, code?: OnceErrorCode, more: { cause?: unknown; says?: string; resource?: string | undefined } = {}): Ended {
   const outcome = { ...drive.facts, ...ending };
   const honest = result && (ending.effect !== 'unknown' || !result.ok);
   if (honest && !code) return { outcome, result, record: drive.record, driven: true };
@@ -112,9 +112,9 @@ async function halt(drive: Drive, { decision, result, cause, lost }: Stopped): P
     const asked = await ask(drive, ending.reason, result);
     if (asked) return asked;
   }
-  if (ending.retryAt !== undefined || decision.spent) {
+  if (ending.retryAt !== undefined || decision.spent || record.lease) {
     const spentAt = decision.spent ? job.client.platform.clock.now() : undefined;
-    const next = seal({ ...record, retryAt: ending.retryAt, spentAt, touchedAt: job.client.platform.clock.now() });
+    const next = seal({ ...record, lease: undefined, retryAt: ending.retryAt, spentAt, touchedAt: job.client.platform.clock.now() });
     if (await commit(job, record, () => next)) drive.record = next;
   }
   const code = lost ? 'ERR_ONCE_CLAIM_LOST' : CODES[ending.reason];

@@ -42,7 +42,8 @@ export async function readRequest(client: Client, settings: Settings, draft: Dra
   const { clock, digest } = client.platform;
   const late = (): Error => new BodyTrouble('the body did not come to an end in time');
   const prepared = await within(clock, settings.limits.totalMs, prepare(draft, settings.limits.bodyBytes), late);
-  return { payload: fetching(prepared), ...(await fingerprint(draft, prepared, digest, settings.fingerprint)) };
+  const { json, ...prints } = await fingerprint(draft, prepared, digest, settings.fingerprint);
+  return { payload: fetching({ ...prepared, json }), ...prints };
 }
 
 /** Resolves with the answer, or with what an effect gave. */

@@ -21,6 +21,8 @@ export type Bytes = string | Uint8Array<ArrayBuffer> | Blob | undefined;
 
 export interface Prepared extends Omit<Draft, 'body'> {
   readonly body: Bytes;
+  /** The body looks like JSON, whatever its header says. */
+  readonly json?: boolean | undefined;
 }
 
 /** The body can't be sent more than once. */
@@ -127,7 +129,7 @@ export async function fingerprint(
   prepared: Prepared,
   digest: Digest,
   hook: ((request: { method: string; url: string; body: unknown }) => unknown) | undefined,
-): Promise<{ readonly raw: string; readonly fingerprint: string }> {
+): Promise<{ readonly raw: string; readonly fingerprint: string; readonly json: boolean }> {
   const { method, url, body } = prepared;
   const plain = typeof body === 'object' && !ArrayBuffer.isView(body) ? new Uint8Array(await body.arrayBuffer()) : (body ?? '');
   const raw = await digest(plain);
@@ -136,7 +138,9 @@ export async function fingerprint(
     const said = hook({ method, url, body: typeof plain === 'string' ? parsed(plain) : plain });
     content = await digest(typeof said === 'string' ? said : (JSON.stringify(said) ?? ''));
   } else if (Object.prototype.toString.call(from.body) === '[object FormData]') content = await digest(await formText(from.body as FormData, digest));
-  return { raw, fingerprint: await digest(`${method}\n${url}\n${content}`) };
+  // "{" or "[", after white space.
+  const json = typeof plain === 'string' ? /^\s*[[{]/.test(plain) : /^(123|91)$/.test(String(plain.find((byte) => byte > 32)));
+  return { raw, fingerprint: await digest(`${method}\n${url}\n${content}`), json };
 }
 
 /** What another context needs to send it again: no credential, unless the caller listed its header. */

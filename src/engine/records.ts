@@ -7,6 +7,7 @@ import { OnceError } from '../errors.js';
 import { busyError } from './claim.js';
 import type { Client, Place } from './client.js';
 import { cursorOf, type PendingOperation, pendingOf, publish, rememberedOutcome, stateOf } from './observe.js';
+import { heldElsewhere } from './lease.js';
 import { idsOf, lockOf, namespaceOfSlot, slotOf } from './place.js';
 import { SCHEME } from './prepared.js';
 import { readStored, storedIn, storeOf, timed, updateStored } from './storing.js';
@@ -117,7 +118,8 @@ export function settleByHand(client: Client, place: Place, effect: 'done' | 'non
     const { clock, randomness } = client.platform;
     const { keep, limits } = client.settings;
     const ending = effect === 'done' ? replayed('reconcile') : rejected();
-    const clash = await updateStored<OnceError | undefined>(client, place.slot, id, (stored) => {
+    const clash = await updateStored<OnceError | undefined>(client, place.slot, id, (stored, storeNow) => {
+      if (heldElsewhere(client, stored, storeNow)) return { value: busyError(place) };
       const now = clock.now();
       const record = stored === undefined ? undefined : readRecord(stored);
       if (stored !== undefined && !record) return { value: refusal(client, place, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
@@ -145,7 +147,8 @@ const blank = (client: Client, place: Place, id: string, ns: string, key: string
 export function forget(client: Client, place: Place, evenIfUnknown: boolean): Promise<void> {
   return claimed(client, place, async () => {
     const { id } = await idsOf(client, place);
-    const clash = await updateStored<OnceError | undefined>(client, place.slot, id, (stored) => {
+    const clash = await updateStored<OnceError | undefined>(client, place.slot, id, (stored, storeNow) => {
+      if (heldElsewhere(client, stored, storeNow)) return { value: busyError(place) };
       if (stored === undefined) return { value: undefined };
       const record = readRecord(stored);
       if (!record) return evenIfUnknown ? { next: null, value: undefined } : { value: refusal(client, place, undefined, 'ERR_ONCE_RECORD', unknown('record')) };

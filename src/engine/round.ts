@@ -11,6 +11,7 @@ import { Drive, type Start } from './drive.js';
 import { restored, storedFetching } from './fetching.js';
 import { type Finished, finish, remember } from './finish.js';
 import type { Ended } from './flight.js';
+import { awaitLease, holdingLease } from './lease.js';
 import { calmDown, emit, pendingOf, publish, rememberedOutcome } from './observe.js';
 import type { Payload, Result } from './payload.js';
 import { keepRecent } from './registry.js';
@@ -48,6 +49,11 @@ const failed = (outcome: Outcome, code: OnceErrorCode, says?: string, record?: O
 
 async function oneRound(job: Job, waited: Waited | undefined): Promise<Finished> {
   const begun = await beginRecord(job, waited);
+  if (begun.do === 'busy') {
+    await awaitLease(job, begun.ms);
+    if (job.stop.aborted || job.client.closing.signal.aborted) return leftBefore(job);
+    return oneRound(job, waited ?? { settledKey: undefined });
+  }
   if (begun.do === 'remembered') return (await readAgain(job, begun.record)) ?? told(job, begun);
   if (begun.do !== 'drive' && begun.do !== 'expired') return told(job, begun);
   const { record } = begun;
@@ -64,7 +70,7 @@ async function oneRound(job: Job, waited: Waited | undefined): Promise<Finished>
   const kept = payloads.get(slot) ?? new Map<string, Payload>();
   keepRecent(kept, present, payload, 8);
   keepRecent(payloads, slot, kept, 32);
-  const finished = await finish(drive, await drive.run());
+  const finished = await holdingLease(drive, async () => finish(drive, await drive.run()));
   if (finished === 'anew' || finished.outcome.effect !== 'unknown') payloads.delete(slot);
   return finished;
 }
@@ -87,7 +93,7 @@ async function readAgain(job: Job, record: OnceRecord): Promise<Ended | undefine
 const NOTHING: Payload = { origin: '', send: async () => ({ reading: NOT_SENT, reached: false }), storable: () => undefined };
 
 /** What a call that drives nothing is told. */
-function told(job: Job, begun: Exclude<Begun, { do: 'drive' | 'expired' }>): Ended {
+function told(job: Job, begun: Exclude<Begun, { do: 'drive' | 'expired' | 'busy' }>): Ended {
   if (begun.do === 'corrupt') return failed({ ...noFacts(job, 'maybe'), ...unknown('record') }, 'ERR_ONCE_RECORD');
   if (begun.do === 'nothing' || begun.do === 'rekey') return failed({ ...noFacts(job, 'maybe'), ...unknown('record') }, 'ERR_ONCE_UNKNOWN', 'nothing is stored under this name that could be resumed');
   const { record } = begun;

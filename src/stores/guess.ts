@@ -39,6 +39,9 @@ export interface Answer {
   readonly seen: Seen | undefined;
 }
 
+/** Whether an attempt is committed; perhaps by a copy of it whose answer was lost. */
+export const isDone = ({ next, rev }: Attempt, { done, seen }: Answer): boolean => done || (Boolean(next) && seen?.rev === rev);
+
 export interface Server {
   attempt(attempt: Attempt): Promise<Answer>;
   read(id: string): Promise<Seen | undefined>;
@@ -154,8 +157,7 @@ export class Guesses {
       const attempt: Attempt = { id, expected: seen, now, offMs, durability, ...asked };
       const answer = await this.#send(attempt, deadline);
       this.clock.hear(answer.now);
-      // It may have been committed by a copy of this attempt whose answer was lost.
-      if (answer.done || (asked.next && answer.seen?.rev === attempt.rev)) {
+      if (isDone(attempt, answer)) {
         this.learn(id, asked.next ? { rev: attempt.rev, text: asked.text } : asked.next === null ? undefined : seen);
         return;
       }

@@ -103,7 +103,7 @@ function updateIn(records: IDBObjectStore, id: string, next: (current: unknown) 
 
 async function scanIn(records: IDBObjectStore, query: ScanQuery): Promise<ScanPage> {
   const all = (index: string, range: IDBKeyRange, count: number): Promise<Stored[]> => promisifyRequest(records.index(index).getAll(range, count));
-  if ('before' in query) return pageOf(await all('time', IDBKeyRange.upperBound(query.before, true), query.limit), query);
+  if ('before' in query) return pageOf(await all('time', IDBKeyRange.upperBound(query.before), query.limit), query);
   const { ns, state, prefix = '', after, limit } = query;
   const start = after ? (JSON.parse(after) as string[]) : [prefix];
   // An array comes after every string: the range ends where the state does. One more for the record that `after` names, one

@@ -75,4 +75,4 @@ for n = 1, #ARGV do
 end`;
 
 /** KEYS: any, so that a cluster asks the node that has the records. CONFIG is refused by many who host Redis. */
-export const POLICY = `return string.match(redis.call('INFO', 'memory'), 'maxmemory_policy:([%w-]+)') or KEYS[2] or ''`;
+export const POLICY = `return string.match(redis.call('INFO', 'memory'), 'maxmemory_policy:([%w-]+)') or ''`;

@@ -2,10 +2,10 @@
 import type { ScanPage, ScanQuery, Store, Stored } from '../ports.js';
 import { type Claims, storeOf } from './base.js';
 import { StoreFault } from './fault.js';
-import { type Answer, type Attempt, Guesses, type Seen } from './guess.js';
+import { type Answer, type Attempt, Guesses, isDone, type Seen } from './guess.js';
 import { type RedisClient, redisFault, type Scripts, scriptsOf, waiterOf } from './redis-client.js';
 import { DUE, FORMAT, PLACES, POLICY, READ, READ_ALL, TIDY, UPDATE } from './redis-scripts.js';
-import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf } from './text.js';
+import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf, unordered } from './text.js';
 
 export type { IoRedisClient, NodeRedisClient, RedisClient } from './redis-client.js';
 
@@ -62,7 +62,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
       const strict = attempt.durability === 'strict';
       if (strict) await policy();
       const answer = await send(redis, attempt);
-      if (strict && wait && answer.done && attempt.next !== undefined) await replicated(redis, attempt, wait);
+      if (strict && wait && attempt.next !== undefined && isDone(attempt, answer)) await replicated(redis, attempt, wait);
       return answer;
     },
     read: async (id: string) => seenOf(redis, (await scripts.run(READ, [redis.keyOf(ordered(id))], [])) as unknown[]),
@@ -91,7 +91,7 @@ interface Redis {
   readonly keyOf: (id: string) => string;
 }
 
-/** One client is one server; two clients may be, too, but nothing that they all have would tell. */
+/** Two clients may reach one server, but nothing that all kinds have would tell. Then they meet in it, as two processes do. */
 const numbers = new WeakMap<object, number>();
 let clients = 0;
 function numberOf(client: object): number {
@@ -192,5 +192,7 @@ async function readAll(redis: Redis, guesses: Guesses, found: readonly string[])
   const seen = ids.map((_, n) => seenOf(redis, read.slice(2 * n, 2 * n + 2)));
   const gone = found.filter((_, n) => seen[n] === undefined).map(String);
   if (gone.length > 0) await scripts.run(TIDY, [places, times, ...gone.map((place) => keyOf(idIn(place)))], gone);
+  // For whoever works on what it found.
+  for (const [n, id] of ids.entries()) guesses.learn(unordered(id), seen[n]);
   return seen.map((one) => recordOf(one?.text));
 }

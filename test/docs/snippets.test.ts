@@ -10,6 +10,7 @@ import { fences, snippets, write, type Snippet } from './support/snippets.js';
 import { enter, leave, shop, show, shown } from './support/stage.js';
 import { root } from './support/markdown.js';
 import { typeErrors } from './support/typecheck.js';
+import { runTests } from './support/vitest.js';
 
 const MINUTE = 60_000;
 vi.setConfig({ testTimeout: MINUTE / 2, hookTimeout: MINUTE });
@@ -47,7 +48,7 @@ describe('runs', () => {
     await enter(place);
     shop().server.faults.next(...faults);
     vi.spyOn(console, 'log').mockImplementation(show);
-    const end = await import(/* @vite-ignore */ run).then(
+    const end = await import(/* @vite-ignore */ run).then(runTests).then(
       () => undefined,
       (error: unknown) => error,
     );

@@ -35,6 +35,8 @@ describe('a reload', () => {
     await expect.poll(() => tab.banner.isVisible()).toBe(false);
     expect(new Set(playground.charges('oncefetch').map(({ key }) => key)).size).toBe(1);
 
+    await playground.charged('plain fetch', 1);
+    await tab.plain.verdict('Charged once, €42.00, but the customer was told nothing.');
     await tab.plain.pay();
     await tab.plain.verdict('Charged 2 times, €84.00 in all. The customer was told “paid”.');
     expect(playground.charges('plain fetch')).toHaveLength(2);
@@ -141,8 +143,8 @@ describe('a SIGKILL to the server', () => {
     const second = await first.another();
     await Promise.all([first.once.pay(), second.once.pay()]);
     await playground.charging('oncefetch');
-    await Promise.all([playground.shop.kill(), first.page.reload()]);
-    await first.loaded();
+    await playground.shop.kill();
+    await first.reload();
     await paidOnce(second, first);
   });
 });

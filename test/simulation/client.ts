@@ -47,6 +47,6 @@ export function clientOptions(world: World, context: Context): OnceOptions {
 /** Not random: the caller's own, or a business identifier with the generation, so that a corrected card gets another one. */
 export function keyFor(world: World, op: OpFacts): OperationOptions['key'] {
   const { keys } = world.options.client;
-  if (keys === 'literal') return `order-${op.name[1]}`;
+  if (keys === 'literal') return `order-${op.user}-${op.name[1]}`;
   return keys === 'derived' ? ({ generation }) => `order-${op.user}-${op.name[1]}-${generation}` : undefined;
 }

@@ -91,6 +91,8 @@ export interface KeyFacts {
   touchedAt: number;
   /** Power was lost and took the end of this key with it. */
   revived: boolean;
+  /** When a later generation took up the same key, which is not random. */
+  rebornAt: number;
   /** The app said what became of it. */
   byHand: boolean;
   readonly sends: Send[];
@@ -152,6 +154,8 @@ export type Apart =
   /** The same, refused behind the key layer by a server that does not keep refusals. */
   | 'unkept-refusal-to-silent-copy'
   | 'evicted-with-random-key'
+  /** The list of pending operations went with the storage, whatever the keys. */
+  | 'evicted-from-pending'
   /** The store refused the write, the outcome said `storedIn: 'memory'`, and that memory is gone or of one context only. */
   | 'kept-in-memory-only'
   | 'key-forgotten-early'

@@ -90,6 +90,7 @@ export class Books implements Ledger {
       windowEndsAt: Number.POSITIVE_INFINITY,
       touchedAt: 0,
       revived: false,
+      rebornAt: Number.POSITIVE_INFINITY,
       byHand: false,
       sends: [],
       effects: [],
@@ -128,6 +129,7 @@ export class Books implements Ledger {
     key.windowEndsAt = after.windowEndsAt ?? Number.POSITIVE_INFINITY;
     key.touchedAt = after.touchedAt;
     if (after.state !== 'pending') return;
+    if (before && before.state !== 'pending' && before.key === after.key && why === 'written') key.rebornAt = this.now();
     // Another context's copy of it goes on, or a loss of power took its end away.
     if (why === 'power-loss' && key.end) {
       key.revived = true;

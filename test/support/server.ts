@@ -33,6 +33,8 @@ export class ScriptedServer {
   readonly unscripted: Arrival[] = [];
   /** Keys under which something took effect. */
   readonly charged = new Set<string | null>();
+  /** Plays when the script is over. */
+  otherwise: Entry | undefined;
   readonly #script: Entry[] = [];
   readonly clock: Clock;
 
@@ -60,7 +62,7 @@ export class ScriptedServer {
 
   async receive(arrival: Arrival): Promise<Response> {
     this.arrivals.push(arrival);
-    const entry = this.#script.shift();
+    const entry = this.#script.shift() ?? this.otherwise;
     if (!entry) {
       this.unscripted.push(arrival);
       throw networkError();

@@ -181,7 +181,7 @@ export class Tab {
     const { world } = this;
     return {
       clock: this.#clock,
-      randomness: { random: world.random, uuid: () => `00000000-0000-4000-8000-${String(this.#number * 1000 + ++this.#uuids).padStart(12, '0')}` },
+      randomness: { random: () => world.random(), uuid: () => `00000000-0000-4000-8000-${String(this.#number * 1000 + ++this.#uuids).padStart(12, '0')}` },
       digest: async (data) => createHash('sha256').update(data).digest('hex'),
       locks: this.#options.locks === false ? undefined : { acquire: (name, options) => this.#cross(() => world.locks.acquire(this, name, options)) },
       connectivity: {

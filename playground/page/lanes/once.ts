@@ -14,6 +14,9 @@ export class OnceLane implements Lane {
   #unsubscribe = (): void => {};
   /** The end of this page's last call for the cart. */
   #told: Seen | undefined;
+  /** This page has called for the cart. */
+  #called = false;
+  #reported: Seen['is'] = 'ready';
   /** The state of another tab's operation stays as this tab first saw it. */
   #refusedElsewhere = false;
   #calls = 0;
@@ -24,7 +27,7 @@ export class OnceLane implements Lane {
     const state = this.#operation?.state ?? { phase: 'loading' };
     const progress = progressOf(state);
     if (this.#calls > 0 || progress !== undefined) return { is: 'paying', progress };
-    if (state.phase === 'unsettled' && !this.#refusedElsewhere) return { is: 'unsure', found: this.#told?.is !== 'unsure' };
+    if (state.phase === 'unsettled' && !this.#refusedElsewhere) return { is: 'unsure', found: !this.#called };
     if (state.phase === 'settled' && state.outcome.effect === 'done') return this.#told?.is === 'paid' ? this.#told : { is: 'paid' };
     if (state.phase === 'settled' && state.outcome.type === 'unsent') return { is: 'unsent' };
     return this.#told ?? { is: 'ready' };
@@ -34,7 +37,9 @@ export class OnceLane implements Lane {
     this.#unsubscribe();
     this.#cart = cart;
     this.#told = undefined;
+    this.#called = false;
     this.#refusedElsewhere = false;
+    this.#reported = 'ready';
     this.#operation = once.operation(nameOf(cart));
     this.#unsubscribe = this.#operation.subscribe(() => this.#notice());
     this.#notice();
@@ -77,29 +82,29 @@ export class OnceLane implements Lane {
 
   async #follow(call: Promise<Seen | undefined>, cart: string): Promise<void> {
     this.#calls++;
+    this.#called = true;
     this.#told = undefined;
     this.#refusedElsewhere = false;
+    this.#reported = 'paying';
     this.#changed();
     try {
       const told = await call;
       if (cart === this.#cart) this.#told = told;
-      if (told) this.#report(told, cart);
+      else if (told) report(told.is, cart);
     } finally {
       this.#calls--;
-      this.#changed();
+      this.#notice();
     }
   }
 
-  #report({ is }: Seen, cart: string): void {
-    if (is === 'paid') void intend(this.name, cart, 'done');
-    if (is === 'declined' || is === 'refused' || is === 'unsent') void intend(this.name, cart, 'refused');
-  }
-
-  /** What was paid before this page was loaded has a receipt, too. */
+  /** Tells the ledger what the customer is told now, and completes what the screen needs. */
   #notice(): void {
     const { seen } = this;
     const cart = this.#cart;
+    if (seen.is !== this.#reported) report(seen.is, cart);
+    this.#reported = seen.is;
     if (seen.is === 'paid' && !seen.receipt) {
+      // Paid by another page: its receipt is the order page's to give.
       void receiptOf(this.name, cart).then((receipt) => {
         if (cart !== this.#cart || !receipt) return;
         this.#told = { is: 'paid', receipt };
@@ -108,6 +113,11 @@ export class OnceLane implements Lane {
     }
     this.#changed();
   }
+}
+
+function report(is: Seen['is'], cart: string): void {
+  if (is === 'paid') void intend('oncefetch', cart, 'done');
+  if (is === 'declined' || is === 'refused' || is === 'unsent') void intend('oncefetch', cart, 'refused');
 }
 
 const WAITS = {

@@ -28,6 +28,7 @@ function hear(event: OnceEvent): void {
 function wordsOf(outcome: Outcome): Said {
   switch (outcome.type) {
     case 'fresh':
+      if (!outcome.certain) return { says: 'Done: charged, now or by an earlier attempt', tone: 'good' };
       return { says: outcome.changed ? 'Done: the changed cart, charged now' : 'Done: charged now', tone: 'good' };
     case 'replayed':
       return { says: outcome.from === 'server' ? 'Done: an earlier attempt had charged' : 'Done before: nothing sent', tone: 'good' };

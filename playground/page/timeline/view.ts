@@ -56,9 +56,9 @@ function rowOf({ entry, number, from, to }: Row, axis: number): HTMLElement {
   const elsewhere = entry.tab === recorder.tab ? '' : ', other tab';
   const what = number === undefined ? elsewhere && 'Other tab' : `Attempt ${number}${elsewhere}`;
   const parts = [element('span', { class: 'says' }, [[what, says].filter(Boolean).join(': ')])];
-  if (entry.key !== undefined) parts.push(element('code', {}, [entry.key]));
+  if (entry.key !== undefined) parts.push(element('code', {}, [` ${entry.key} `]));
   if (kind === 'attempt' || kind === 'wait') {
-    parts.push(element('span', { class: 'when' }, [entry.to === null ? 'now' : seconds(to - from)]));
+    parts.push(element('span', { class: 'when' }, [' ', entry.to === null ? 'now' : seconds(to - from)]));
     const at = `--from: ${((100 * from) / axis).toFixed(1)}%; --length: ${((100 * (to - from)) / axis).toFixed(1)}%`;
     parts.push(element('span', { class: 'track', 'aria-hidden': 'true' }, [element('span', { class: 'bar', style: at }, [])]));
   }

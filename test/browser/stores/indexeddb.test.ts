@@ -119,6 +119,17 @@ describe('a write', () => {
     }
   });
 
+  test('that is refused says why', async () => {
+    const name = freshName();
+    const request = indexedDB.open(name);
+    request.onupgradeneeded = () => request.result.createObjectStore('records').createIndex('one', 'ns', { unique: true });
+    (await settled(request)).close();
+    const store = indexedDbStore({ name });
+    await put(store, record('a'));
+    expect(await faultOf(put(store, record('b')))).toMatchObject({ reason: 'io', cause: { name: 'ConstraintError' } });
+    expect(await store.read('b')).toBeUndefined();
+  });
+
   test('is strict unless it says relaxed', async () => {
     const store = indexedDbStore({ name: freshName() });
     const asked: unknown[] = [];

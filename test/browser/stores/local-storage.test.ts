@@ -115,6 +115,30 @@ describe('a turn', () => {
     expect(held.filter(({ name }) => name?.startsWith('localstorage:many#'))).toHaveLength(1);
   });
 
+  test('counts on from the last one, however long ago that was', async () => {
+    const store = localStorageStore({ prefix: 'old' });
+    localStorage.setItem('localstorage:old', 'localstorage:old#50');
+    await put(store, record('a'));
+    expect(localStorage.getItem('localstorage:old')).toBe('localstorage:old#51');
+  });
+
+  test('that has room for its record but not for its count is good all the same', async () => {
+    const store = localStorageStore({ prefix: 'tight' });
+    undo.push(
+      replaceMethod(
+        Storage,
+        'setItem',
+        (setItem) =>
+          function (key, ...rest) {
+            if (key === 'localstorage:tight') throw new DOMException('full', 'QuotaExceededError');
+            return setItem.call(this, key, ...rest);
+          },
+      ),
+    );
+    await put(store, record('a'));
+    expect(await store.read('a')).toEqual(record('a'));
+  });
+
   test('that fails gives way to the next', async () => {
     const store = localStorageStore();
     const restore = replaceMethod(Storage, 'setItem', () => () => {

@@ -81,6 +81,6 @@ export function write(all: readonly Snippet[]): void {
   mkdirSync(made, { recursive: true });
   for (const { checked, run, source } of all) {
     writeFileSync(checked, source);
-    writeFileSync(run, source.replaceAll(/(from\s+|import\s+)'oncefetch'/g, "$1'../../test/docs/support/oncefetch.js'"));
+    writeFileSync(run, source.replaceAll(/(from\s+|import\s+)'(oncefetch|vitest)'/g, "$1'../../test/docs/support/$2.js'"));
   }
 }

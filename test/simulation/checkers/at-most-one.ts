@@ -19,9 +19,10 @@ export const atMostOne: Checker = {
     if (fact.kind !== 'effect') return;
     const { effect } = fact;
     const { op, epoch } = effect.key;
-    const others = [...op.keys.values()].filter((key) => key.epoch === epoch && key.effects.length > 0);
-    for (const key of others) {
-      const why = key === effect.key ? again(effect) : (excuse(key, ledger) ?? (effect.key.memoryOnly ? excuse(effect.key, ledger) : undefined));
+    const inOrder = [...op.keys.values()].filter((key) => key.epoch === epoch);
+    for (const key of inOrder.filter(({ effects }) => effects.length > 0)) {
+      const older = inOrder.indexOf(key) < inOrder.indexOf(effect.key) ? key : { ...effect.key, effects: [effect] };
+      const why = key === effect.key ? again(effect) : excuse(older, ledger);
       if (why) ledger.apart(why, op);
       else if (ledger.honours) ledger.violate(this.name, op, says(key === effect.key, key.key, effect, ledger));
     }

@@ -6,7 +6,7 @@ const NAME = 'nothing-lost';
 
 function gone(key: KeyFacts, ledger: Ledger): void {
   const { op } = key;
-  const why = key.end === 'evicted' ? 'evicted-with-random-key' : excuse(key, ledger);
+  const why = key.end === 'evicted' ? 'evicted-from-pending' : excuse(key, ledger);
   if (why) return ledger.apart(why, op);
   ledger.violate(NAME, op, `${key.key} was sent and never reported, and it is in no list of pending operations${key.end ? `: ${key.end}` : ''}`);
 }

@@ -31,7 +31,7 @@ function judge(key: KeyFacts, says: string, ledger: Ledger): void {
 
 /** An effect after somebody was told that none can follow. */
 function followed({ key, send }: Effect, ledger: Ledger): void {
-  if (!key.none) return;
+  if (!key.none || send.at >= key.rebornAt) return;
   // Somebody asked for it anew, after that word, under a key that another copy of its record brought back.
   const anew = send.at > key.none.at && send.call !== undefined && send.call.begunAt > key.none.at;
   if (anew && (key.revived || key.wasInMemory)) return;

@@ -1,0 +1,58 @@
+/** The claim where no lock manager is shared: a lease in the record, by the store's clock. It saves work; safety rests on the key. */
+import { readRecord } from '../core/record.js';
+import { busyError } from './claim.js';
+import type { Client, Job } from './client.js';
+import type { Drive } from './drive.js';
+import { publish } from './observe.js';
+import { readStored, updateStored } from './storing.js';
+import { wait } from './wait.js';
+
+/** A driver says that it is alive this often in the time of its lease. */
+const BEATS = 3;
+const LOOK_MS_MAX = 1000;
+
+/** Holds the lease while `work` goes on. */
+export async function holdingLease<T>(drive: Drive, work: () => Promise<T>): Promise<T> {
+  if (!drive.record.lease) return work();
+  const { client, slot, id, settings } = drive.job;
+  const { leaseMs } = settings.tuning;
+  let cancel: () => void;
+  const beat = (): void => {
+    cancel = client.platform.clock.timer(leaseMs / BEATS, beat);
+    const { key, revision } = drive.record;
+    // A beat that fails is made up for by the next one, or the lease is lost, and another driver goes on with the key.
+    void updateStored(client, slot, id, (stored, now) => {
+      const record = stored === undefined ? undefined : readRecord(stored);
+      const mine = record?.state === 'pending' && record.key === key && record.revision === revision && record.lease;
+      return mine ? { next: { ...record, lease: { ...record.lease, until: now + leaseMs } }, value: undefined } : { value: undefined };
+    }).catch(() => {});
+  };
+  cancel = client.platform.clock.timer(leaseMs / BEATS, beat);
+  try {
+    return await work();
+  } finally {
+    cancel();
+  }
+}
+
+/** Waits until the other driver has settled, or its lease is over; no longer than this call may. */
+export async function awaitLease(job: Job, ms: number): Promise<void> {
+  const { client, stop, deadline, slot, id } = job;
+  const { clock } = client.platform;
+  if (job.settings.whenBusy === 'reject') throw busyError(job);
+  const until = clock.now() + ms;
+  publish(client, slot, { phase: 'waiting', attempt: 0, until, why: 'another-context' });
+  for (let look = 20; clock.now() < until; look = Math.min(look * 2, LOOK_MS_MAX)) {
+    if (clock.now() >= deadline) throw busyError(job);
+    await wait(clock, Math.min(look, until - clock.now(), deadline - clock.now()), [stop, client.closing.signal]);
+    if (stop.aborted || client.closing.signal.aborted) return;
+    const stored = await readStored(client, slot, id).catch(() => undefined);
+    if (stored !== undefined && readRecord(stored)?.state !== 'pending') return;
+  }
+}
+
+/** Whether a live driver elsewhere holds this record. */
+export const heldElsewhere = (client: Client, stored: unknown, now: number): boolean => {
+  const lease = stored === undefined ? undefined : readRecord(stored)?.lease;
+  return lease !== undefined && lease.owner !== client.owner && lease.until > now;
+};

@@ -1,0 +1,1 @@
+export { type IoRedisClient, type NodeRedisClient, type RedisClient, type RedisStoreOptions, redisStore } from '../stores/redis.js';

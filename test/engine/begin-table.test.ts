@@ -1,0 +1,237 @@
+/**
+ * Goal: a call does with the record it finds what the table of DESIGN section 3 says, in every cell. Method: each state is
+ * brought about by the engine itself, then a page that was reloaded, or a second tab, calls; the expectation of each cell
+ * is worked out here from the words of the table, not from the code.
+ */
+import { describe, expect, test } from 'vitest';
+import type { KeyStrategy, OperationOptions } from '../../src/entries/index.js';
+import { answers, charged, lost } from '../support/server.js';
+import { CART, HOUR, NAME, newWorld, pay, rest, type World } from '../support/world.js';
+
+const OTHER = { ...CART, amount: 20 };
+
+const STATES = ['none', 'clean', 'ambiguous', 'past the window', 'settled', 'retired'] as const;
+type State = (typeof STATES)[number];
+const REPEATS = ['never', 'if-changed', 'always'] as const;
+const CHANGED = ['same-key', 'refuse'] as const;
+const KEYS = { random: undefined, derived: ({ generation }) => `order-c1-${generation}`, literal: 'order-c1' } satisfies Record<string, string | KeyStrategy | undefined>;
+const PAGES = ['after a reload', 'in a second tab'] as const;
+
+interface Cell {
+  readonly state: State;
+  readonly payload: 'same' | 'other';
+  readonly repeat: (typeof REPEATS)[number];
+  readonly whenChanged: (typeof CHANGED)[number];
+  readonly key: keyof typeof KEYS;
+  readonly page: (typeof PAGES)[number];
+}
+
+/** What the table says: whether something is sent and under which key, or the code. */
+function expected({ state, payload, repeat, whenChanged, key }: Cell): 'ERR_ONCE_MISMATCH' | 'ERR_ONCE_KEY_EXPIRED' | 'ERR_ONCE_ALREADY_SETTLED' | 'same key' | 'new key' {
+  const same = payload === 'same';
+  switch (state) {
+    case 'none':
+      return 'new key';
+    case 'clean':
+      if (same) return 'same key';
+      // "A record whose key is not random is never clean."
+      if (key === 'random') return 'new key';
+      return whenChanged === 'refuse' ? 'ERR_ONCE_MISMATCH' : 'same key';
+    case 'ambiguous':
+      return same || whenChanged === 'same-key' ? 'same key' : 'ERR_ONCE_MISMATCH';
+    case 'past the window':
+      return 'ERR_ONCE_KEY_EXPIRED';
+    case 'settled':
+      return repeat === 'always' || (repeat === 'if-changed' && !same) ? 'new key' : 'ERR_ONCE_ALREADY_SETTLED';
+    case 'retired':
+      return 'new key';
+  }
+}
+
+/** Brings the state about; tells the key that is stored. */
+async function bring(world: World, state: State, options: OperationOptions) {
+  const { tab, once } = world.open();
+  if (state === 'clean') {
+    tab.online = false;
+    void pay(once, options);
+    await rest();
+    tab.kill();
+  } else if (state !== 'none') {
+    world.server.plays(state === 'settled' ? answers(201) : charged(lost()));
+    await world.end(tab, pay(once, { ...options, limits: { attempts: 1 } }));
+    // By hand: for a key that is not random a refusal alone would not do.
+    if (state === 'retired') await world.run(once.operation(NAME).settle('none'));
+    if (state === 'past the window') await world.clock.advance(24 * HOUR);
+  }
+  world.server.charged.clear();
+  return { tab, key: world.record()?.key };
+}
+
+const cells: Cell[] = [];
+for (const state of STATES)
+  for (const payload of ['same', 'other'] as const)
+    for (const repeat of REPEATS)
+      for (const whenChanged of CHANGED)
+        for (const key of Object.keys(KEYS) as (keyof typeof KEYS)[]) for (const page of PAGES) cells.push({ state, payload, repeat, whenChanged, key, page });
+
+describe('the record found, and what a call does with it', () => {
+  test.each(cells.map((cell) => [expected(cell), cell] as const))('%s: $1.state, $1.payload payload, repeat $1.repeat, $1.whenChanged, $1.key key, $1.page', async (should, cell) => {
+    const world = newWorld();
+    const { repeat, whenChanged, state, payload } = cell;
+    const options = { repeat, whenChanged, key: KEYS[cell.key] };
+    const { tab: before, key } = await bring(world, state, options);
+    const tab = cell.page === 'after a reload' ? before.reload() : world.tab();
+    const sent = world.server.arrivals.length;
+    if (/key$/.test(should)) world.server.plays(answers(201));
+    const end = await world.end(tab, pay(tab.once(), { ...options, body: payload === 'same' ? CART : OTHER }));
+    if (!/key$/.test(should)) {
+      expect(end.code).toBe(should);
+      expect(world.server.arrivals).toHaveLength(sent);
+      expect(end.outcome?.effect).toBe(state === 'settled' ? 'done' : 'unknown');
+      expect(world.record()).toMatchObject({ key, state: state === 'settled' ? 'settled' : 'pending' });
+      return;
+    }
+    expect(end).toMatchObject({ status: 201, outcome: { effect: 'done', resumed: state === 'ambiguous' } });
+    // A literal key has no other generation.
+    if (should === 'same key' || (cell.key === 'literal' && key !== undefined)) expect(end.outcome?.key).toBe(key);
+    else expect(end.outcome?.key).not.toBe(key);
+    expect(end.outcome).toMatchObject({ changed: should === 'same key' && payload === 'other' });
+    expect(world.record()?.payloads).toHaveLength(should === 'same key' && payload === 'other' ? 2 : 1);
+    expect(world.record()?.generation).toBe(should === 'new key' && state !== 'none' ? 1 : 0);
+  });
+});
+
+describe('a literal key that is not the pending one', () => {
+  test.each(['clean', 'ambiguous'] as const)('%s: ERR_ONCE_MISMATCH, nothing sent, nothing changed', async (state) => {
+    const world = newWorld();
+    const { tab: before } = await bring(world, state, {});
+    const record = world.record();
+    const tab = before.reload();
+    expect(await world.end(tab, pay(tab.once(), { key: 'order-c1' }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown', sent: state === 'clean' ? 'no' : 'maybe' } });
+    expect(world.record()).toEqual(record);
+  });
+
+  test('settled: it answers by its name, whatever the key', async () => {
+    const world = newWorld();
+    const { tab: before } = await bring(world, 'settled', {});
+    const tab = before.reload();
+    expect(await world.end(tab, pay(tab.once(), { key: 'order-c1' }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
+  });
+});
+
+describe('a literal key after a refusal', () => {
+  test('that was not sticky is sent again', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(answers(402), answers(201));
+    // Not random, so the refusal leaves it unknown, and pending.
+    expect((await world.end(tab, pay(once, { key: 'mine' }))).outcome).toMatchObject({ effect: 'unknown' });
+    expect(await world.end(tab, pay(once, { key: 'mine' }))).toMatchObject({ status: 201, outcome: { key: 'mine' } });
+  });
+
+  test('that was sticky is burnt, over a reload too; another key is not', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(answers(402, '', { 'idempotent-replayed': 'true' }), answers(201));
+    expect((await world.end(tab, pay(once, { key: 'mine' }))).outcome).toMatchObject({ type: 'rejected', replayed: true });
+    const next = tab.reload();
+    const burnt = await world.end(next, pay(next.once(), { key: 'mine', body: OTHER }));
+    expect(burnt).toMatchObject({ code: 'ERR_ONCE_KEY_BURNT', outcome: { type: 'rejected', effect: 'none', key: 'mine' } });
+    expect(await world.end(next, pay(next.once(), { key: 'mine-2', body: OTHER }))).toMatchObject({ status: 201, outcome: { key: 'mine-2' } });
+  });
+});
+
+describe('a pending record wins', () => {
+  test('over a key that a strategy would make now', async () => {
+    const world = newWorld();
+    const { tab: before, key } = await bring(world, 'ambiguous', {});
+    const tab = before.reload();
+    world.server.plays(answers(201));
+    expect((await world.end(tab, pay(tab.once(), { key: () => 'computed' }))).outcome).toMatchObject({ key });
+  });
+
+  test('over a strategy that fails or hangs', async () => {
+    for (const strategy of [() => Promise.reject(new Error('the key service is down')), () => new Promise<string>(() => {})]) {
+      const world = newWorld();
+      const { tab: before, key } = await bring(world, 'ambiguous', {});
+      const tab = before.reload();
+      world.server.plays(answers(201));
+      expect((await world.end(tab, pay(tab.once(), { key: strategy }))).outcome).toMatchObject({ effect: 'done', key });
+    }
+  });
+});
+
+describe('repeat', () => {
+  test("'if-changed' saves a profile: A, A, B, A are three effects", async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ repeat: 'if-changed' });
+    world.server.plays(answers(200), answers(200), answers(200));
+    const ends = [];
+    for (const body of ['{"name":"A"}', '{"name":"A"}', '{"name":"B"}', '{"name":"A"}']) ends.push(await world.end(tab, pay(once, { body })));
+    expect(ends.map(({ outcome }) => outcome?.type)).toEqual(['fresh', 'replayed', 'fresh', 'fresh']);
+    expect(new Set(world.server.keys).size).toBe(3);
+  });
+
+  test("'if-changed': a B that never left does not make A new", async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ repeat: 'if-changed', limits: { totalMs: 2000 } });
+    world.server.plays(answers(200));
+    await world.end(tab, pay(once, { body: '{"name":"A"}' }));
+    tab.online = false;
+    expect((await world.end(tab, pay(once, { body: '{"name":"B"}' }))).outcome).toMatchObject({ type: 'unsent' });
+    tab.online = true;
+    expect((await world.end(tab, pay(once, { body: '{"name":"A"}' }))).outcome).toMatchObject({ type: 'replayed' });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test("'always' is a top-up button: each click is an effect, two in one tick are one", async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ repeat: 'always' });
+    world.server.plays(answers(201), answers(201));
+    await world.all(tab, pay(once), pay(once));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'fresh' });
+    expect(new Set(world.server.keys).size).toBe(2);
+  });
+
+  test("'never' answers another payload with ERR_ONCE_ALREADY_SETTLED, and the outcome of the first", async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(answers(201));
+    const first = await world.end(tab, pay(once));
+    expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', key: first.outcome?.key } });
+  });
+
+  test('a tombstone older than keep.forMs does not answer any more, swept or not', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ keep: { forMs: 2 * HOUR } });
+    world.server.plays(answers(201), answers(201));
+    await world.end(tab, pay(once));
+    await world.clock.advance(HOUR);
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'replayed' });
+    await world.clock.advance(2 * HOUR);
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'fresh' });
+  });
+});
+
+describe('generation', () => {
+  test('rises with every rejection, and the strategy hears of it', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const heard: number[] = [];
+    const key: KeyStrategy = ({ generation }) => (heard.push(generation), `order-${generation}`);
+    const sticky = answers(402, '', { 'idempotent-replayed': 'true' });
+    world.server.plays(sticky, sticky, sticky);
+    for (let card = 0; card < 3; card++) await world.end(tab, pay(once, { key, body: { ...CART, card } }));
+    expect(world.server.keys).toEqual(['order-0', 'order-1', 'order-2']);
+    expect(heard).toContain(2);
+  });
+
+  test('of a random key rises too, and its record is replaced, not added to', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(answers(402), answers(402), answers(201));
+    for (let card = 0; card < 3; card++) await world.end(tab, pay(once, { body: { ...CART, card } }));
+    expect(world.record()).toMatchObject({ generation: 2, state: 'settled' });
+    expect(world.records).toHaveLength(1);
+  });
+});

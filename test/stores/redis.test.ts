@@ -1,0 +1,236 @@
+/**
+ * Goal: Redis keeps the contract of a store through node-redis and ioredis, on one server and on a cluster, in one round
+ * trip per update as a rule. Method: real servers; clients that count what they are asked.
+ */
+import { Cluster, Redis } from 'ioredis';
+import { createClient, createCluster } from 'redis';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Store, Stored } from '../../src/ports.js';
+import { type RedisClient, redisStore } from '../../src/stores/redis.js';
+import { ordered } from '../../src/stores/text.js';
+import { storeContract } from '../../src/testing/store-contract.js';
+import { type RedisServer, startRedis, startRedisCluster, withoutRedis } from '../support/services.js';
+
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
+
+const ignore = () => {};
+const record = (id: string, more: object = {}): Stored => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, ...more });
+const put = (store: Store, next: Stored, durability: 'strict' | 'relaxed' = 'strict') => store.update(next.id, () => ({ next, value: 'stored' }), { durability });
+
+describe.skipIf(withoutRedis)('on one server', () => {
+  let server: RedisServer;
+  let [nodeRedis, ioRedis] = [createClient(), undefined as unknown as Redis];
+  /** Calls through either client so far. */
+  let calls = 0;
+  const counted = <C extends object>(client: C): C =>
+    new Proxy(client, {
+      get(target, name) {
+        const value = Reflect.get(target, name);
+        if (typeof value !== 'function') return value;
+        return (...args: unknown[]) => {
+          if (/^eval/i.test(String(name))) calls++;
+          return value.apply(target, args);
+        };
+      },
+    });
+
+  beforeAll(async () => {
+    server = await startRedis();
+    nodeRedis = createClient({ socket: { host: '127.0.0.1', port: server.port } });
+    nodeRedis.on('error', ignore);
+    await nodeRedis.connect();
+    ioRedis = new Redis(server.port, '127.0.0.1');
+    ioRedis.on('error', ignore);
+  });
+  afterAll(async () => {
+    nodeRedis.destroy();
+    ioRedis.disconnect();
+    await server.stop();
+  });
+
+  const clients: readonly (readonly [string, () => RedisClient])[] = [
+    ['node-redis', () => counted(nodeRedis)],
+    ['ioredis', () => counted(ioRedis)],
+  ];
+
+  for (const [name, client] of clients) {
+    const report = storeContract({
+      name,
+      test,
+      open: (medium) => redisStore(client(), { prefix: `${name}-${medium}` }),
+      plant: async (medium, id, value) => {
+        const base = `{${name}-${medium}}`;
+        // The worst place for damage: where the index leads.
+        const place = ['ns', 'pending', ordered(`["pay","${id}"]`), ordered(id)].join('\t');
+        await ioRedis.set(`${base}:r:${ordered(id)}`, typeof value === 'string' ? value : JSON.stringify(value));
+        await ioRedis.zadd(`${base}:places`, 0, place);
+        await ioRedis.zadd(`${base}:times`, 1000, place);
+      },
+      work: () => calls,
+    });
+    afterAll(() => expect(report.left).toEqual([]));
+  }
+
+  describe.each(clients)('%s', (name, client) => {
+    let prefixes = 0;
+    const open = (options: object = {}): Store => redisStore(client(), { prefix: `own-${name}-${prefixes++}`, ...options });
+    const roundTrips = async (work: () => Promise<unknown>): Promise<number> => {
+      const before = calls;
+      await work();
+      return calls - before;
+    };
+
+    test('begin, settle and sweep are one round trip each', async () => {
+      const store = open();
+      await put(store, record('first'));
+      expect(await roundTrips(() => put(store, record('a')))).toBe(1);
+      expect(await roundTrips(() => put(store, record('a', { state: 'settled' }), 'relaxed'))).toBe(1);
+      expect(await roundTrips(() => store.update('a', () => ({ value: 1 })))).toBe(1);
+      expect(await roundTrips(() => store.update('a', () => ({ next: null, value: 1 })))).toBe(1);
+      expect(await roundTrips(() => store.update('a', (current) => ({ value: current })))).toBe(1);
+      expect(await store.read('a')).toBeUndefined();
+    });
+
+    test('a record that another one changed takes two', async () => {
+      const prefix = `two-${name}`;
+      const [a, b] = [redisStore(client(), { prefix }), redisStore(client(), { prefix })];
+      await put(a, record('x', { count: 1 }));
+      await put(b, record('first'));
+      const seen: unknown[] = [];
+      const look = () => b.update('x', (current) => ({ value: seen.push(current) }));
+      expect(await roundTrips(look)).toBe(2);
+      expect(seen).toEqual([undefined, record('x', { count: 1 })]);
+      expect(await roundTrips(look)).toBe(1);
+    });
+
+    test('a change that throws at a wrong guess is asked again with what is there', async () => {
+      const prefix = `throws-${name}`;
+      const [a, b] = [redisStore(client(), { prefix }), redisStore(client(), { prefix })];
+      await put(a, record('x', { count: 1 }));
+      const count = (current: unknown) => ({ value: (current as { count: number }).count });
+      expect(await b.update('x', count)).toBe(1);
+      await expect(b.update('y', count)).rejects.toThrow(TypeError);
+    });
+
+    test('the time is the server’s, however wrong the clock of this machine is', async () => {
+      const real = Date.now;
+      const spy = vi.spyOn(Date, 'now').mockImplementation(() => real() + 86_400_000);
+      const store = open();
+      const now = await store.update('a', (_, at) => ({ next: record('a'), value: at }));
+      spy.mockRestore();
+      expect(Math.abs(now - Date.now())).toBeLessThan(1000);
+    });
+
+    test('a machine that slept finds out before it commits', async () => {
+      const store = open();
+      await put(store, record('a'));
+      // Its monotonic clock stood still meanwhile.
+      const real = performance.now.bind(performance);
+      const spy = vi.spyOn(performance, 'now').mockImplementation(() => real() - 60_000);
+      const times: number[] = [];
+      await store.update('a', (_, now) => ({ next: record('a', { at: times.push(now) }), value: 0 }));
+      spy.mockRestore();
+      expect(times).toHaveLength(2);
+      expect(times[0]).toBeLessThan(Date.now() - 50_000);
+      expect(Math.abs((times[1] ?? 0) - Date.now())).toBeLessThan(1000);
+    });
+
+    test('keys expire, but no earlier than a sweep might want them, and unsettled ones no earlier than after 30 days', async () => {
+      const [prefix, day] = [`expiry-${name}`, 86_400_000];
+      const store = redisStore(client(), { prefix });
+      const left = async (id: string) => Math.round((await ioRedis.pttl(`{${prefix}}:r:${id}`)) / day);
+      await put(store, record('pending', { forgetAt: Date.now() + day }));
+      await put(store, record('settled', { state: 'settled', forgetAt: Date.now() + 60 * day }));
+      await put(store, record('over', { state: 'settled', forgetAt: 0 }));
+      await put(store, record('ever', { forgetAt: Number.POSITIVE_INFINITY }));
+      expect([await left('pending'), await left('settled'), await left('over')]).toEqual([37, 67, 7]);
+      expect(await ioRedis.pttl(`{${prefix}}:r:ever`)).toBe(-1);
+      await put(store, record('ever', { forgetAt: 0 }));
+      await put(store, record('over', { state: 'settled', forgetAt: Number.POSITIVE_INFINITY }));
+      expect([await left('ever'), await ioRedis.pttl(`{${prefix}}:r:over`)]).toEqual([37, -1]);
+    });
+
+    test('what has expired is in no page, and leaves nothing behind', async () => {
+      const prefix = `expired-${name}`;
+      const store = redisStore(client(), { prefix });
+      for (const id of ['a', 'b', 'c']) await put(store, record(id));
+      await ioRedis.pexpire(`{${prefix}}:r:b`, 1);
+      await new Promise((done) => setTimeout(done, 10));
+      const ids = ({ records }: { records: readonly unknown[] }) => records.map((one) => (one as Stored).id);
+      expect(ids(await store.scan({ ns: 'ns', state: 'pending', limit: 9 }))).toEqual(['a', 'c']);
+      expect(await ioRedis.zcard(`{${prefix}}:times`)).toBe(2);
+      expect(await ioRedis.zcard(`{${prefix}}:places`)).toBe(2);
+      expect(ids(await store.scan({ before: 2000, limit: 9 }))).toEqual(['a', 'c']);
+    });
+
+    test('the server forgets its scripts: they are told again', async () => {
+      const store = open();
+      await put(store, record('a'));
+      await ioRedis.script('FLUSH');
+      expect(await put(store, record('a', { count: 2 }))).toBe('stored');
+    });
+
+    test('four stores raise one record at once, and none is lost', async () => {
+      const prefix = `raise-${name}`;
+      const stores = [1, 2, 3, 4].map(() => redisStore(client(), { prefix }));
+      const raise = (store: Store) => store.update('n', (now) => ({ next: record('n', { count: ((now as { count?: number })?.count ?? 0) + 1 }), value: 0 }));
+      await Promise.all(stores.flatMap((store) => Array.from({ length: 50 }, () => raise(store))));
+      expect(await stores[0]?.read('n')).toMatchObject({ count: 200 });
+    });
+  });
+
+  test('two clients of different kinds share records', async () => {
+    const [a, b] = [redisStore(nodeRedis, { prefix: 'both' }), redisStore(ioRedis, { prefix: 'both' })];
+    const raise = (store: Store) => store.update('n', (now) => ({ next: record('n', { count: ((now as { count?: number })?.count ?? 0) + 1 }), value: 0 }));
+    await Promise.all(Array.from({ length: 40 }, (_, n) => raise(n % 2 ? a : b)));
+    expect(await a.read('n')).toEqual(await b.read('n'));
+    expect(await a.read('n')).toMatchObject({ count: 40 });
+  });
+
+  test('ioredis with a prefix of its own, and automatic pipelines', async () => {
+    const client = new Redis({ port: server.port, host: '127.0.0.1', keyPrefix: 'app:', enableAutoPipelining: true });
+    const store = redisStore(client, { prefix: 'inner' });
+    await Promise.all(['a', 'b', 'c'].map((id) => put(store, record(id))));
+    expect((await store.scan({ ns: 'ns', state: 'pending', limit: 9 })).records).toHaveLength(3);
+    expect((await ioRedis.keys('app:{inner}:*')).length).toBe(5);
+    client.disconnect();
+  });
+
+  test('it claims what Redis can keep at the least', () => {
+    expect(redisStore(ioRedis)).toMatchObject({ kind: 'redis', survives: 'process', shared: 'cluster', atomic: true });
+    expect(redisStore(ioRedis).scope).toBe(redisStore(ioRedis).scope);
+    expect(redisStore(ioRedis).scope).not.toBe(redisStore(ioRedis, { prefix: 'x' }).scope);
+  });
+
+  test.each([[{}], [null], [{ get: () => {} }]])('%o is no client', (client) => {
+    expect(() => redisStore(client as never)).toThrow(/node-redis or ioredis/);
+  });
+});
+
+describe.skipIf(withoutRedis)('on a cluster', () => {
+  let cluster: Awaited<ReturnType<typeof startRedisCluster>>;
+  let [nodeRedis, ioRedis] = [undefined as unknown as ReturnType<typeof createCluster>, undefined as unknown as Cluster];
+  beforeAll(async () => {
+    cluster = await startRedisCluster();
+    nodeRedis = createCluster({ rootNodes: cluster.ports.map((port) => ({ url: `redis://127.0.0.1:${port}` })) });
+    nodeRedis.on('error', ignore);
+    await nodeRedis.connect();
+    ioRedis = new Cluster(cluster.ports.map((port) => ({ host: '127.0.0.1', port })));
+    ioRedis.on('error', ignore);
+  });
+  afterAll(async () => {
+    nodeRedis.destroy();
+    ioRedis.disconnect();
+    await cluster.stop();
+  });
+
+  storeContract({ name: 'node-redis cluster', test, open: (medium) => redisStore(nodeRedis, { prefix: `n-${medium}` }) });
+  storeContract({ name: 'ioredis cluster', test, open: (medium) => redisStore(ioRedis, { prefix: `i-${medium}` }) });
+
+  test('a tag in the prefix decides the slot, and replicas are waited for nowhere', async () => {
+    const store = redisStore(ioRedis, { prefix: 'shop-{eu}-keys' });
+    await put(store, record('a'));
+    expect(await ioRedis.get('shop-{eu}-keys:r:a')).toContain('"id":"a"');
+    for (const client of [nodeRedis, ioRedis]) expect(() => redisStore(client, { wait: { replicas: 1, timeoutMs: 10 } })).toThrow(/plain client/);
+  });
+});

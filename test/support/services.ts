@@ -1,0 +1,139 @@
+/** Redis and PostgreSQL for tests: the real servers, each on a free port of the loopback and in a folder of its own. */
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const START_MS_MAX = 20_000;
+const LOOK_EVERY_MS = 20;
+
+/** Why a server can't be started here, and how it could; `undefined` where it can. */
+export const withoutRedis = onPath('redis-server') ? undefined : 'there is no redis-server here: apt-get install redis-server';
+const postgresFolder = findPostgres();
+export const withoutPostgres = postgresFolder ? undefined : 'there is no PostgreSQL here: apt-get install postgresql';
+
+function onPath(program: string): boolean {
+  return (process.env['PATH'] ?? '').split(':').some((folder) => existsSync(join(folder, program)));
+}
+
+function findPostgres(): string | undefined {
+  const debian = '/usr/lib/postgresql';
+  const newest = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
+  const { stdout } = spawnSync('pg_config', ['--bindir'], { encoding: 'utf8' });
+  return [...newest.map((version) => join(debian, version, 'bin')), stdout?.trim()].find((folder) => folder && existsSync(join(folder, 'initdb')));
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+async function until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
+  for (const end = Date.now() + START_MS_MAX; Date.now() < end; ) {
+    if (await holds()) return;
+    await new Promise((done) => setTimeout(done, LOOK_EVERY_MS));
+  }
+  throw new Error(`${what} did not come within ${START_MS_MAX} ms`);
+}
+
+const ask = (port: number, command: string): Promise<string> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(`${command}\r\n`));
+    socket.setTimeout(1000, () => socket.destroy());
+    socket.once('data', (data) => socket.end(() => resolve(data.toString())));
+    socket.once('error', () => resolve(''));
+    socket.once('close', () => resolve(''));
+  });
+
+export interface RedisServer {
+  readonly port: number;
+  /** Kills it, as a crash would. */
+  kill(): Promise<void>;
+  /** Starts it again, on what it had on disk. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A Redis server; `options` as on its command line: `['--appendonly', 'yes']`. */
+export async function startRedis(options: readonly string[] = []): Promise<RedisServer> {
+  const [port, folder] = [await freePort(), mkdtempSync(join(tmpdir(), 'oncefetch-redis-'))];
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder, ...options];
+  let server: ChildProcess | undefined;
+  const start = async (): Promise<void> => {
+    server = spawn('redis-server', args, { stdio: 'ignore' });
+    await until('redis-server', async () => (await ask(port, 'PING')).startsWith('+PONG'));
+  };
+  const kill = async (): Promise<void> => {
+    const running = server;
+    server = undefined;
+    if (!running || running.exitCode !== null || running.signalCode !== null) return;
+    const gone = new Promise((resolve) => running.once('exit', resolve));
+    running.kill('SIGKILL');
+    await gone;
+  };
+  await start();
+  return {
+    port,
+    kill,
+    start,
+    async stop() {
+      await kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Three masters that share the slots. */
+export async function startRedisCluster(): Promise<{ readonly ports: readonly number[]; stop(): Promise<void> }> {
+  const nodes: RedisServer[] = [];
+  for (let n = 0; n < 3; n++) nodes.push(await startRedis(['--cluster-enabled', 'yes', '--cluster-port', String(await freePort())]));
+  const ports = nodes.map(({ port }) => port);
+  execFileSync('redis-cli', ['--cluster', 'create', ...ports.map((port) => `127.0.0.1:${port}`), '--cluster-yes'], { stdio: 'ignore' });
+  await until('the cluster', async () => (await Promise.all(ports.map((port) => ask(port, 'CLUSTER INFO')))).every((info) => info.includes('cluster_state:ok')));
+  return { ports, stop: async () => void (await Promise.all(nodes.map((node) => node.stop()))) };
+}
+
+export interface PostgresServer {
+  readonly port: number;
+  /** For `new Pool(…)`. */
+  readonly connection: { readonly host: string; readonly port: number; readonly user: string; readonly database: string };
+  /** Stops it at once, as a crash would: what is not in its log is lost. */
+  kill(): void;
+  start(): void;
+  stop(): void;
+}
+
+/** A PostgreSQL server, in UTF-8 and with the locale `C`. It refuses to run as root, and then runs as `postgres`. */
+export async function startPostgres(): Promise<PostgresServer> {
+  if (!postgresFolder) throw new Error(withoutPostgres);
+  const [port, folder] = [await freePort(), mkdtempSync(join(tmpdir(), 'oncefetch-postgres-'))];
+  const data = join(folder, 'data');
+  const root = process.getuid?.() === 0;
+  const [uid, gid] = root ? ['-u', '-g'].map((flag) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))) : [];
+  if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid);
+  const run = (program: string, ...args: string[]): void => {
+    const { status, stderr } = spawnSync(join(postgresFolder, program), args, { stdio: ['ignore', 'ignore', 'pipe'], cwd: folder, ...(uid !== undefined && { uid }), ...(gid !== undefined && { gid }) });
+    if (status !== 0) throw new Error(`${program} failed: ${stderr}`);
+  };
+  run('initdb', '-D', data, '-A', 'trust', '-U', 'postgres', '--no-sync', '-E', 'UTF8', '--locale=C');
+  const options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder}`;
+  const start = (): void => run('pg_ctl', '-D', data, '-o', options, '-l', join(folder, 'log'), '-w', 'start');
+  const kill = (): void => run('pg_ctl', '-D', data, '-m', 'immediate', 'stop');
+  start();
+  return {
+    port,
+    connection: { host: '127.0.0.1', port, user: 'postgres', database: 'postgres' },
+    kill,
+    start,
+    stop() {
+      if (existsSync(join(data, 'postmaster.pid'))) kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
