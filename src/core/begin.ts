@@ -73,6 +73,8 @@ function decide(stored: unknown, c: Claimant, now: number, storeNow: number): Be
   if (record.state === 'pending' && c.lease && lease && lease.owner !== c.lease.owner && lease.until > storeNow) return { value: { do: 'busy', record, ms: lease.until - storeNow } };
   if (record.state === 'pending') return foundPending(record, same, c, now);
   if (c.waited && c.waited.settledKey !== record.key && (same || c.resumeOnly)) return { value: { do: 'remembered', record } };
+  // What should have been forgotten by now answers nothing, swept or not.
+  if (record.forgetAt <= now && !c.resumeOnly) return insert(record, c, now);
   // A random key is never used for a second operation.
   if (c.keyKind === 'random' && record.key === c.key) return { value: { do: 'remembered', record } };
   if (c.resumeOnly) return { value: { do: record.state === 'settled' ? 'remembered' : 'nothing', record } as Begun };
@@ -121,6 +123,7 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number): Began
     touchedAt: now,
     meta: c.meta,
     request: c.request,
+    previous: before && before.state !== 'pending' ? { ...before, previous: undefined } : before?.previous,
   });
   return { next: record, value: { do: 'drive', record, inserted: true, resumed: false, changed: false, sentBefore: false, otherBytes: false } };
 }

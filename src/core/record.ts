@@ -56,6 +56,8 @@ export interface OnceRecord {
   readonly request?: StoredRequest | undefined;
   /** Requests of payloads before the present one. */
   readonly earlier?: readonly { readonly fingerprint: string; readonly request: StoredRequest }[] | undefined;
+  /** What the name stood for before; it comes back if this one turns out never to have been sent. */
+  readonly previous?: OnceRecord | undefined;
   readonly answer?: StoredAnswer | undefined;
 }
 
@@ -88,7 +90,7 @@ function checksum(r: Sum): number {
 }
 
 /** Without what a stranger could read, and without what only matters while it is pending. */
-export function bare({ lease: ________, meta: _, request: __, earlier: ___, retryAt: ____, spentAt: _____, link: ______, answer: _______, ...core }: OnceRecord): OnceRecord {
+export function bare({ previous: _________, lease: ________, meta: _, request: __, earlier: ___, retryAt: ____, spentAt: _____, link: ______, answer: _______, ...core }: OnceRecord): OnceRecord {
   return core;
 }
 

@@ -12,6 +12,8 @@ import { readStored, storedIn, storeOf, timed, updateStored } from './storing.js
 import { within } from './wait.js';
 import { unknown, unsent } from '../core/outcome.js';
 
+const NO_KEY_YET = -1;
+
 /** The first look of a call that had to wait: the key of a settled record, if it saw one. */
 export interface Waited {
   readonly settledKey: string | undefined;
@@ -79,9 +81,11 @@ export async function beginRecord(job: Job, waited: Waited | undefined): Promise
   if (job.settings.required && store.survives === 'context') throw storeError(job, new Error(`the ${store.kind} store forgets with this context, and durability is 'required'`));
   // An unnamed operation is found by its key, so no two contexts can race for it.
   const random = job.settings.key === undefined && (store.atomic || job.place.id !== undefined);
-  let generation = 0;
+  // A strategy is asked only when a new key is wanted: what is pending keeps its own, whatever the strategy does now.
+  let generation = typeof job.settings.key === 'function' ? NO_KEY_YET : 0;
   for (let round = 0; ; round++) {
-    const begun = await update(job, claimant(job, waited, generation, await keyFor(job, generation, random), random));
+    const key = generation === NO_KEY_YET ? '' : await keyFor(job, generation, random);
+    const begun = await update(job, claimant(job, waited, generation, key, random));
     if (begun.do !== 'rekey' || round > 3) return begun;
     generation = begun.generation;
   }

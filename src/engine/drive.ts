@@ -129,6 +129,8 @@ export class Drive {
     emit(client, this.job, this.record.key, { type: 'wait', until, why });
     // A server's word on when to come back stands, whatever the network does.
     await wait(clock, ms, [stop, client.closing.signal], why === 'backoff' || why === 'offline' ? connectivity : undefined);
+    // A tunnel must not use up the attempts; a device that is wrong about being offline loses one attempt's time.
+    if (why === 'backoff' && connectivity.online() === false) await this.pause(Math.min(this.job.settings.limits.attemptMs, Math.max(0, this.job.deadline - clock.now())), 'offline');
   }
 
   async #step(): Promise<Stopped> {

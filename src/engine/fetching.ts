@@ -12,11 +12,21 @@ import { within } from './wait.js';
 
 export const fetching = (prepared: Prepared): Payload => ({
   origin: prepared.origin,
+  prepared,
+  withBytesOf: (earlier) => (earlier.prepared ? fetching(withBytes(prepared, earlier.prepared)) : earlier),
   send: (a) => send(prepared, a),
   storable: (headers) => storable(prepared, headers),
   poll: (a, link) => poll(prepared, a, link),
   link: (job, accepted) => linkOf(prepared, job, accepted),
 });
+
+/** The body and what describes it are the earlier call's; credentials and the rest are this one's. */
+function withBytes(present: Prepared, { body, json, headers: earlier }: Prepared): Prepared {
+  const headers = new Headers(present.headers);
+  const type = earlier.get('content-type');
+  if (type !== null) headers.set('content-type', type);
+  return { ...present, body, json, headers };
+}
 
 /** Credentials must not go to a stranger, nor a server's requests to where an answer points. */
 function linkOf({ url, origin }: Prepared, { client }: Job, { headers }: Response): string | undefined {

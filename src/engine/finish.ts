@@ -104,7 +104,7 @@ async function halt(drive: Drive, { decision, result, cause, lost }: Stopped): P
   if (ending.type === 'unsent') {
     // What another call put there is not this one's to remove.
     if (ending.reason === 'aborted' && !drive.start.inserted) return tell(drive, unknown('aborted'), undefined);
-    const gone = await commit(job, record, () => null);
+    const gone = await commit(job, record, () => record.previous ?? null);
     return gone ? tell(drive, ending, undefined, 'ERR_ONCE_UNSENT', { cause }) : tell(drive, unknown('store'), undefined, undefined, { cause });
   }
   if (ending.type !== 'unknown') throw new TypeError('once: a stop settles nothing');

@@ -2,6 +2,7 @@
 import type { Reading } from '../core/dialect.js';
 import type { StoredAnswer, StoredRequest } from '../core/record.js';
 import type { Job } from './client.js';
+import type { Prepared } from './prepared.js';
 
 /** What an attempt came to have in hand. */
 export interface Result {
@@ -43,6 +44,9 @@ export interface Sent {
 
 export interface Payload {
   readonly origin: string;
+  /** The same operation with the bytes of an earlier call, which a server may have compared. */
+  withBytesOf?(earlier: Payload): Payload;
+  readonly prepared?: Prepared | undefined;
   /** Never rejects. */
   send(a: Attempting): Promise<Sent>;
   /** Asks after work that goes on; `undefined` when there is no link to ask at. */

@@ -60,8 +60,9 @@ async function oneRound(job: Job, waited: Waited | undefined): Promise<Finished>
   const { payloads } = job.client.registry;
   const slot = `${job.slot}\n${record.key}`;
   const present = record.payloads.at(-1) ?? '';
-  const payload = job.payload ?? payloads.get(slot)?.get(present) ?? storedFetching(record);
-  const start: Start = begun.do === 'drive' ? begun : { record, inserted: false, resumed: true, changed: false, sentBefore: true, otherBytes: false };
+  const earlier = payloads.get(slot)?.get(present) ?? storedFetching(record);
+  const payload = earlier && job.payload?.withBytesOf ? job.payload.withBytesOf(earlier) : (job.payload ?? earlier);
+  const start: Start = begun.do === 'drive' ? { ...begun, otherBytes: begun.otherBytes && !earlier } : { record, inserted: false, resumed: true, changed: false, sentBefore: true, otherBytes: false };
   const drive = new Drive(job, payload ?? NOTHING, start);
   const stop = (reason: UnknownReason) => finish(drive, { decision: { do: 'stop', ending: unknown(reason), ask: true } });
   if (begun.do === 'expired') return stop('key-expired');

@@ -20,8 +20,8 @@ export interface IoRedisClient {
 
 export type RedisClient = NodeRedisClient | IoRedisClient;
 
-const isNodeRedis = (client: RedisClient): client is NodeRedisClient => typeof (client as Partial<NodeRedisClient>).evalSha === 'function';
-const isIoRedis = (client: RedisClient): client is IoRedisClient => typeof (client as Partial<IoRedisClient>).evalsha === 'function';
+const isNodeRedis = (client: RedisClient): client is NodeRedisClient => typeof (client as Partial<NodeRedisClient> | null)?.evalSha === 'function';
+const isIoRedis = (client: RedisClient): client is IoRedisClient => typeof (client as Partial<IoRedisClient> | null)?.evalsha === 'function';
 
 /** What is wanted of a client. */
 export interface Scripts {
@@ -70,15 +70,15 @@ export function scriptsOf(client: RedisClient): Scripts {
  * a cluster, a pool, a sentinel's client.
  */
 export function waiterOf(client: RedisClient): ((command: string[]) => Promise<unknown>) | undefined {
-  const { sendCommand, call, isCluster, isReady, acquire } = client as {
+  const { sendCommand, call, isCluster, unref } = client as {
     sendCommand?(command: string[]): Promise<unknown>;
     call?(...command: string[]): Promise<unknown>;
     isCluster?: boolean;
-    isReady?: boolean;
-    acquire?: unknown;
+    unref?: unknown;
   };
   if (isIoRedis(client)) return call && !isCluster ? (command) => call.apply(client, command) : undefined;
-  return sendCommand && typeof isReady === 'boolean' && !acquire ? (command) => sendCommand.call(client, command) : undefined;
+  // Of node-redis's clients only the one with one socket can let go of it.
+  return sendCommand && unref ? (command) => sendCommand.call(client, command) : undefined;
 }
 
 /** The first word of an error reply, which is its kind; before Redis 7 a script's error had it further in. */

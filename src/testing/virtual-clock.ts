@@ -60,7 +60,6 @@ export function virtualClock({ start = 1_700_000_000_000, settle = someTurns }: 
     elapsed = time;
   };
   const fireNext = async (untilMs: number): Promise<boolean> => {
-    await settle();
     const timer = earliest();
     if (!timer || timer.dueMs > untilMs) return false;
     timers.delete(timer);
@@ -71,7 +70,8 @@ export function virtualClock({ start = 1_700_000_000_000, settle = someTurns }: 
   };
   /** Two calls that move the clock at once would pass each other. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const done = moving.then(work);
+    // What was begun before the call may be about to set a timer.
+    const done = moving.then(settle).then(work);
     moving = done.catch(() => {});
     return done;
   };
@@ -80,7 +80,6 @@ export function virtualClock({ start = 1_700_000_000_000, settle = someTurns }: 
     const until = elapsed + ms;
     while (await fireNext(until));
     moveTo(until);
-    await settle();
   };
 
   return {

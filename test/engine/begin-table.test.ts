@@ -57,13 +57,12 @@ async function bring(world: World, state: State, options: OperationOptions) {
     await rest();
     tab.kill();
   } else if (state !== 'none') {
-    world.server.plays(state === 'settled' ? answers(201) : charged(lost()));
+    world.server.plays(state === 'settled' ? answers(201) : state === 'retired' ? lost() : charged(lost()));
     await world.end(tab, pay(once, { ...options, limits: { attempts: 1 } }));
     // By hand: for a key that is not random a refusal alone would not do.
     if (state === 'retired') await world.run(once.operation(NAME).settle('none'));
     if (state === 'past the window') await world.clock.advance(24 * HOUR);
   }
-  world.server.charged.clear();
   return { tab, key: world.record()?.key };
 }
 
@@ -75,7 +74,8 @@ for (const state of STATES)
         for (const key of Object.keys(KEYS) as (keyof typeof KEYS)[]) for (const page of PAGES) cells.push({ state, payload, repeat, whenChanged, key, page });
 
 describe('the record found, and what a call does with it', () => {
-  test.each(cells.map((cell) => [expected(cell), cell] as const))('%s: $1.state, $1.payload payload, repeat $1.repeat, $1.whenChanged, $1.key key, $1.page', async (should, cell) => {
+  const titled = cells.map((cell) => [`${cell.state}, ${cell.payload} payload, repeat ${cell.repeat}, ${cell.whenChanged}, ${cell.key} key, ${cell.page}`, expected(cell), cell] as const);
+  test.each(titled)('%s: %s', async (_, should, cell) => {
     const world = newWorld();
     const { repeat, whenChanged, state, payload } = cell;
     const options = { repeat, whenChanged, key: KEYS[cell.key] };

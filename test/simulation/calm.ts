@@ -65,25 +65,35 @@ async function settled<T>(world: World, work: Promise<T>): Promise<T> {
   return outcome.value as T;
 }
 
-/** Each pending operation: the same code again, with what was sent; then with an app that can ask its server. */
+/**
+ * Each pending operation: the same code again, with each payload that was ever sent, the latest first, because only an app
+ * knows which one it means; then with an app that can ask its server. After that it has settled.
+ */
 async function drive(world: World, app: App, slot: Slot, user: string): Promise<void> {
   const names = await list(world, fresh(world, app, slot, user, false), user);
   const ops = names.map((name) => world.books.ops.get(`${user} ${name}`)).filter((op): op is OpFacts => op !== undefined);
   world.stats.leftPending += ops.length;
   let open = ops;
   for (const reconciles of [false, true]) {
-    for (let round = 0; open.length > 0 && round < ROUNDS; round++) {
+    for (let round = 0; open.length > 0 && round < PAYLOADS_MAX; round++) {
       const context = fresh(world, app, slot, user, reconciles);
-      for (const op of open) app.call(context, op, { payload: op.payloads[op.payloads.length - 1 - (round % op.payloads.length)] ?? 1 });
-      await world.time.run(world.time.now + REST_MS);
+      for (const op of open) {
+        const payload = op.payloads[op.payloads.length - 1 - round];
+        if (payload !== undefined) app.call(context, op, { payload });
+      }
+      await world.time.run(world.time.now + DRIVE_MS);
       open = open.filter((op) => !ended(op));
+      if (open.every((op) => op.payloads.length <= round)) break;
     }
     if (!reconciles) world.stats.onlyReconcile += open.length;
   }
-  for (const op of open) op.unsettled = op.calls.at(-1)?.told?.outcome?.type ?? op.calls.at(-1)?.told?.code ?? 'not told';
+  for (const op of ops) op.unsettled = open.includes(op) ? (op.calls.at(-1)?.told?.outcome?.type ?? op.calls.at(-1)?.told?.code ?? 'not told') : undefined;
 }
 
-const ROUNDS = 4;
+/** Longer than any call. */
+const DRIVE_MS = 600_000;
+/** Nobody edits a form more often than that. */
+const PAYLOADS_MAX = 60;
 
 function ended(op: OpFacts): boolean {
   const effect = op.calls.at(-1)?.told?.outcome?.effect;

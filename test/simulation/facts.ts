@@ -82,6 +82,7 @@ export interface KeyFacts {
   /** It was only ever in the memory of one context. */
   memoryOnly: boolean;
   wasInMemory: boolean;
+  pendingInStore: boolean;
   /** `pending()` showed it when everything had come to rest. */
   listed: boolean;
   end: KeyEnd | undefined;

@@ -84,6 +84,7 @@ export class Books implements Ledger {
       durable: false,
       memoryOnly: false,
       wasInMemory: false,
+      pendingInStore: false,
       listed: false,
       end: undefined,
       endedAt: 0,
@@ -115,7 +116,10 @@ export class Books implements Ledger {
       op.damaged = true;
       return;
     }
-    if (old && before && (!after || after.key !== before.key || after.state !== 'pending')) this.#end(old, before, after, why);
+    // What ends in the memory of one context goes on where the others see it.
+    const elsewhere = memory && old?.pendingInStore;
+    if (old && before && !elsewhere && (!after || after.key !== before.key || after.state !== 'pending')) this.#end(old, before, after, why);
+    if (old && !memory) old.pendingInStore = false;
     if (!after) return;
     const key = this.keyOf(op, after.key, after.random);
     if (memory) {
@@ -123,6 +127,7 @@ export class Books implements Ledger {
       if (!key.durable) key.memoryOnly = true;
     } else {
       key.memoryOnly = false;
+      key.pendingInStore = after.state === 'pending';
       if (after.state === 'pending' && after.ambiguous) key.durable = true;
     }
     if (after.ending && 'from' in after.ending && after.ending.from === 'reconcile') key.byHand = true;

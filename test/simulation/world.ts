@@ -163,7 +163,7 @@ export class World {
 }
 
 /** What a store and a wire of this world take at most to do their work. */
-const SLACK_MS = 1000;
+const SLACK_MS = 3000;
 /** Each look and each write may take a store's time, before and behind the limit. */
 const STORE_SLACK_MS = 60_000;
 

@@ -1,0 +1,38 @@
+/**
+ * Goal: whatever can be imported is documented: a sentence in the code, a row in docs/api.md. Method: the compiler's view
+ * of the entries; `UPDATE_DOCS=1` writes the rows anew.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readPage, readPages, root } from './support/markdown.js';
+import { type Exported, entries, exported } from './support/public-types.js';
+
+const PATH = 'docs/api.md';
+
+const cell = (text: string): string => text.replaceAll(/\{@link (\w+)[^}]*\}/g, '`$1`').replaceAll('|', '\\|');
+const row = ({ name, kind, summary }: Exported): string => `| \`${name}\` | ${kind} | ${cell(summary)} |`;
+const table = (specifier: string): string =>
+  [`## ${specifier}`, '', '| export | is a | |', '| --- | --- | --- |', ...exported.filter((one) => one.specifier === specifier).map(row)].join('\n');
+
+const head = (text: string): string => text.split('\n## ')[0]?.trimEnd() ?? '';
+const wanted = (): string => `${[head(readPage(PATH).text), ...entries.map(({ specifier }) => table(specifier))].join('\n\n')}\n`;
+
+test('docs/api.md has a row for every export (UPDATE_DOCS=1 writes them)', () => {
+  if (process.env['UPDATE_DOCS']) writeFileSync(join(root, PATH), wanted());
+  expect(readPage(PATH).text).toBe(wanted());
+});
+
+test('every export has a sentence of its own in the code', () => {
+  const bare = exported.filter(({ summary }) => summary === '').map(({ specifier, name }) => `${specifier}: ${name}`);
+  expect(bare).toEqual([]);
+});
+
+describe('what does something is shown in a guide, not only listed', () => {
+  const guides = readPages().filter(({ path }) => path !== PATH && !path.startsWith('docs/decisions/'));
+  const names = new Set(guides.flatMap(({ text }) => text.match(/\w+/g) ?? []));
+
+  test.each(exported.filter(({ kind }) => kind === 'function').map(({ specifier, name }) => [specifier, name]))('%s: %s', (_, name) => {
+    expect(names.has(name)).toBe(true);
+  });
+});

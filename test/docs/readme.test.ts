@@ -1,0 +1,130 @@
+/** Goal: the numbers and tables of README are those of the code. Method: each is read, and compared with where it comes from. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { describe, expect, test } from 'vitest';
+import { indexedDbStore, localStorageStore, memoryStore } from '../../src/entries/index.js';
+import { clientSettings } from '../../src/options.js';
+import { fencesOf, readPage, root, tableUnder } from './support/markdown.js';
+import { membersOf, unionOf } from './support/public-types.js';
+
+const readme = readPage('README.md');
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  dependencies: Record<string, string>;
+  devDependencies: Record<string, string>;
+  engines: { node: string };
+  version: string;
+};
+
+describe('the first screen', () => {
+  const [top = ''] = readme.text.split('\n## ');
+
+  test('promises in one sentence', () => {
+    expect(top).toMatch(/^# oncefetch\n\n> [^\n]+\.\n\n- /);
+  });
+
+  /** As `npm run size` does it, but from the sources, so that nothing has to be built for it. */
+  test('says what a page pays for createOnce, in kB', async () => {
+    const { outputFiles, metafile } = await build({
+      stdin: { contents: "export { createOnce } from 'oncefetch'", resolveDir: root },
+      alias: { oncefetch: join(root, 'src/entries/index.ts') },
+      absWorkingDir: root,
+      outdir: join(root, 'dist'),
+      bundle: true,
+      splitting: true,
+      minify: true,
+      format: 'esm',
+      platform: 'browser',
+      target: 'es2022',
+      legalComments: 'none',
+      external: ['node:*'],
+      write: false,
+      metafile: true,
+    });
+    const sizes = Object.fromEntries(outputFiles.map(({ path, contents }) => [path, gzipSync(contents, { level: 9 }).length]));
+    const first = new Set(Object.keys(metafile.outputs).filter((path) => metafile.outputs[path]?.entryPoint === '<stdin>'));
+    for (const path of first) for (const { kind, path: to } of metafile.outputs[path]?.imports ?? []) if (kind === 'import-statement' && to in metafile.outputs) first.add(to);
+    const bytes = [...first].reduce((total, path) => total + (sizes[join(root, path)] ?? 0), 0);
+    const said = Number(/^- \*\*(\d+) kB\*\* gzipped/m.exec(top)?.[1]);
+    expect(said, `createOnce is ${bytes} B`).toBe(Math.ceil(bytes / 1000));
+  });
+
+  test('names every dependency', () => {
+    const names = Object.keys(manifest.dependencies);
+    expect(top).toContain(`- **${names.length} dependencies**:`);
+    for (const name of names) expect(top).toContain(`[${name}](`);
+  });
+
+  test('says where it runs', () => {
+    expect(top).toContain(`Node ${manifest.engines.node.replace('>=', '')} or later`);
+    expect(top).toContain(`in Node ${manifest.devDependencies['node']?.split('.')[0]}`);
+  });
+
+  test('has an example of twelve lines', () => {
+    const [example] = fencesOf({ path: 'README.md', text: top });
+    expect(example?.code.trimEnd().split('\n')).toHaveLength(12);
+  });
+});
+
+test('the package that is to be installed has the present version', () => {
+  expect(readme.text).toContain(`oncefetch-${manifest.version}.tgz`);
+  expect(readme.text).toContain(`Version ${manifest.version} `);
+});
+
+describe('outcomes and errors', () => {
+  const [outcomes, codes] = [tableUnder(readme, '## Outcomes and errors'), tableUnder({ ...readme, text: readme.text.slice(readme.text.indexOf('An error is an')) }, '')];
+
+  test('has every type of outcome', () => {
+    expect(outcomes.map(([, type]) => type?.replaceAll('`', ''))).toEqual(unionOf('Ending', 'type'));
+  });
+
+  test('has every code', () => {
+    expect(codes.map(([code]) => code?.replaceAll('`', '')).sort()).toEqual([...unionOf('OnceErrorCode')].sort());
+  });
+});
+
+describe('the options', () => {
+  const text = readme.text.slice(readme.text.indexOf('\n## Options'));
+  const tables = ['Of a client, `createOnce', 'Of a client, and of one call', 'Of one call only'].map((start) => tableUnder({ ...readme, text: `\n\n${text.slice(text.indexOf(start))}` }, ''));
+  const rows = new Map(tables.flat().map(([name = '', value = '']) => [name.replaceAll('`', ''), value]));
+  const members = [...membersOf('OnceOptions'), ...membersOf('OperationOptions').filter(({ name }) => !['keep', 'limits'].includes(name))];
+  const groups = [...membersOf('Keep').map((one) => ({ ...one, name: `keep.${one.name}` })), ...membersOf('Limits').map((one) => ({ ...one, name: `limits.${one.name}` }))];
+  const all = [...members.filter(({ name }) => !['keep', 'limits'].includes(name)), ...groups];
+  const plain = (words: string): string => words.replaceAll('`', '');
+
+  test('are all there, and no others', () => {
+    expect([...rows.keys()].sort()).toEqual([...new Set(all.map(({ name }) => name))].sort());
+  });
+
+  test.each(all.filter(({ tag }) => tag !== undefined).map(({ name, tag = '' }) => [name, tag]))('%s: its default is the one in its documentation', (name, tag) => {
+    expect(plain(rows.get(name) ?? '')).toBe(plain(tag));
+  });
+
+  test('the defaults in the documentation are those of the code', () => {
+    const { limits, keep, backoff, budget, ...settings } = clientSettings({});
+    const digits = (value: unknown): string => String(value).replaceAll(/\B(?=(\d{3})+$)/g, '_');
+    for (const [name, value] of Object.entries(limits)) expect(rows.get(`limits.${name}`), name).toContain(digits(value));
+    expect(rows.get('keep.forMs')).toContain(digits(keep.forMs));
+    expect(rows.get('keep.request')).toBe(String(keep.request));
+    expect(rows.get('keep.response')).toContain(keep.response);
+    expect(rows.get('retry')).toBe(`${backoff.minDelayMs} ms to ${digits(backoff.maxDelayMs)} ms, factor ${backoff.factor}, budget ${budget}`);
+    for (const name of ['repeat', 'whenBusy', 'whenChanged'] as const) expect(rows.get(name)).toBe(`\`'${settings[name]}'\``);
+  });
+});
+
+test('the stores are what they claim to be', () => {
+  const stores = { 'indexedDbStore()': indexedDbStore(), 'localStorageStore()': localStorageStore(), 'memoryStore()': memoryStore() };
+  const rows = tableUnder(readme, '## Choosing a store').filter(([name = '']) => plainName(name) in stores);
+  expect(rows.map(([name = '', reload, crash, tabs]) => [plainName(name), reload, crash?.startsWith('yes'), tabs])).toEqual(
+    Object.entries(stores).map(([name, { kind, survives, shared }]) => [name, kind === 'memory' ? 'no' : 'yes', survives !== 'context', shared === 'context' ? 'no' : 'yes']),
+  );
+});
+
+const plainName = (cell: string): string => cell.replaceAll('`', '');
+
+test('the files that it names are there', () => {
+  const named = [...readme.text.matchAll(/`((?:test|playground|src|docs|scripts)\/[\w./-]*)`/g)].map(([, path = '']) => path);
+  expect(named.length).toBeGreaterThan(1);
+  expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});

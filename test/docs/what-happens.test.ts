@@ -1,0 +1,144 @@
+/**
+ * Goal: README's table "What happens when…" is true, row by row. Method: each row is played over real HTTP; a row without
+ * a test fails, and so does a test without a row.
+ */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type OnceEvent, type OnceOptions, type Outcome, outcomeOf } from '../../src/entries/index.js';
+import type { Once } from '../../src/once.js';
+import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
+import type { FaultName } from '../../src/testing/faults.js';
+import { faultyStore } from '../../src/testing/faulty-store.js';
+import { readPage, tableUnder } from './support/markdown.js';
+import { createOnce, enter, leave, reload, shop } from './support/stage.js';
+
+vi.setConfig({ testTimeout: 30_000 });
+beforeEach(() => enter('page'));
+afterEach(leave);
+
+const NAME = ['pay', 'c-42'] as const;
+const ALL_LOST = Array<FaultName>(5).fill('lose-response');
+const client = (options: OnceOptions = {}, over: Parameters<typeof createOnce>[1] = {}): Once => createOnce({ namespace: 'u-7', ...options }, over);
+
+interface End {
+  readonly status: number | undefined;
+  readonly code: string | undefined;
+  readonly outcome: Outcome | undefined;
+}
+
+async function pay(once: Once, total = 4200): Promise<End> {
+  try {
+    const response = await once.fetch('/api/payments', { method: 'POST', body: JSON.stringify({ cart: 'c-42', total }), once: NAME });
+    return { status: response.status, code: undefined, outcome: outcomeOf(response) };
+  } catch (error) {
+    return { status: undefined, code: (error as { code?: string }).code, outcome: outcomeOf(error) };
+  }
+}
+
+const charges = (): number => shop().server.effects.length;
+const keys = (): number => new Set(shop().server.requests.map(({ key }) => key)).size;
+const lose = (...faults: FaultName[]): void => shop().server.faults.next(...faults);
+
+const ROWS: Readonly<Record<string, () => Promise<void>>> = {
+  'The response is lost': async () => {
+    lose('lose-response');
+    expect((await pay(client())).outcome).toMatchObject({ effect: 'done', type: 'replayed', attempts: 2 });
+    expect([charges(), keys()]).toEqual([1, 1]);
+  },
+  'The tab is closed or reloaded': async () => {
+    lose('hang-after-commit');
+    void pay(client());
+    await vi.waitFor(() => expect(charges()).toBe(1));
+    reload();
+    // What a page's end does to its locks.
+    const next = client({}, { locks: undefined });
+    expect((await next.pending()).map(({ name }) => name)).toEqual([NAME]);
+    expect((await pay(next)).outcome).toMatchObject({ effect: 'done', resumed: true });
+    expect([charges(), keys()]).toEqual([1, 1]);
+  },
+  'The device is offline': async () => {
+    const waits: OnceEvent[] = [];
+    const lost = () => Promise.reject(new TypeError('Failed to fetch'));
+    const once = client({ fetch: lost }, { connectivity: { kind: 'test', online: () => false, subscribe: () => () => {} } });
+    once.subscribe((event) => event.type === 'wait' && waits.push(event));
+    expect((await pay(once)).outcome).toMatchObject({ effect: 'unknown', reason: 'no-answer' });
+    const [first] = waits;
+    expect(first).toMatchObject({ why: 'offline' });
+    expect((first as { until: number }).until - (first as OnceEvent).at).toBe(3000);
+    expect((await pay(client())).outcome?.effect).toBe('done');
+  },
+  'Two tabs pay at once': async () => {
+    lose('delay');
+    const ends: Outcome[] = [];
+    const onOutcome = (outcome: Outcome) => ends.push(outcome);
+    const [tab, both] = [client({ onOutcome }), [] as Promise<End>[]];
+    both.push(pay(tab), pay(tab));
+    await vi.waitFor(() => expect(shop().server.requests).toHaveLength(1));
+    reload();
+    both.push(pay(client({ onOutcome })));
+    await Promise.all(both);
+    expect(ends.map(({ effect }) => effect)).toEqual(['done', 'done', 'done']);
+    expect(ends.map(({ joined }) => joined)).toContain(true);
+    expect([charges(), shop().server.requests.length]).toEqual([1, 1]);
+  },
+  'The server answers 409, in progress': async () => {
+    lose('in-progress', 'in-progress');
+    const waits: number[] = [];
+    const once = client();
+    once.subscribe((event) => event.type === 'wait' && event.why === 'in-progress' && waits.push((event.until ?? 0) - event.at));
+    expect((await pay(once)).outcome).toMatchObject({ effect: 'done', attempts: 3 });
+    expect(waits).toEqual([1000, 1000]);
+    expect(keys()).toBe(1);
+  },
+  'The server answers 422': async () => {
+    const refuses = async () => Response.json({ title: 'The card number is too short' }, { status: 422 });
+    expect(await pay(client({ fetch: refuses }))).toMatchObject({ status: 422, outcome: { effect: 'none', type: 'rejected' } });
+    lose(...ALL_LOST);
+    await pay(client());
+    expect(await pay(client({ fetch: refuses }))).toMatchObject({ outcome: { effect: 'unknown', reason: 'refused-after-ambiguity' } });
+  },
+  'The store is full': async () => {
+    const full = () => {
+      const store = faultyStore({ ...memoryStore({ medium: memoryMedium() }), survives: 'process' });
+      store.faults.rate('full', 1);
+      return store;
+    };
+    const codes: string[] = [];
+    const once = client({ store: full() });
+    once.subscribe((event) => event.type === 'diagnostic' && codes.push(event.code));
+    expect((await pay(once)).outcome).toMatchObject({ effect: 'done', storedIn: 'memory' });
+    expect(codes).toContain('store-degraded');
+    reload();
+    const sent = shop().server.requests.length;
+    expect((await pay(client({ store: full(), durability: 'required' }))).outcome).toMatchObject({ effect: 'none', type: 'unsent' });
+    expect(shop().server.requests).toHaveLength(sent);
+  },
+  'The clock is wrong': async () => {
+    lose(...ALL_LOST);
+    await pay(client());
+    const clock = { now: () => Date.now() - 3_600_000, timer: (ms: number, fire: () => void) => (setTimeout(fire, ms), () => {}) };
+    const sent = shop().server.requests.length;
+    reload();
+    expect(await pay(client({}, { clock }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown' } });
+    expect(shop().server.requests).toHaveLength(sent);
+  },
+  'The server may have forgotten the key': async () => {
+    lose(...ALL_LOST);
+    await pay(client());
+    const clock = { now: () => Date.now() + 26 * 3_600_000, timer: (ms: number, fire: () => void) => (setTimeout(fire, ms), () => {}) };
+    const sent = shop().server.requests.length;
+    reload();
+    expect(await pay(client({}, { clock }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
+    expect((await pay(client({ reconcile: async () => 'done' }, { clock }))).outcome).toMatchObject({ effect: 'done', from: 'reconcile' });
+    expect(shop().server.requests).toHaveLength(sent);
+  },
+};
+
+const titles = tableUnder(readPage('README.md'), '## What happens when…').map(([title = '']) => title);
+
+test('every row has a test, and every test a row', () => {
+  expect(Object.keys(ROWS)).toEqual(titles);
+});
+
+describe('what happens when…', () => {
+  test.each(Object.entries(ROWS))('%s', (_, plays) => plays());
+});

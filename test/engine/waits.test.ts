@@ -1,0 +1,331 @@
+/**
+ * Goal: every wait is as long as it should be, and every call ends within its limits. Method: a clock that only the test
+ * moves, randomness at its bounds, and hooks, bodies and transports that never come back.
+ */
+import { describe, expect, test } from 'vitest';
+import type { OnceEvent } from '../../src/entries/index.js';
+import { after, answers, charged, deaf, type Entry, hangs, lost, replays, stalls } from '../support/server.js';
+import { MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
+
+const always = (entry: Entry, times = 4): Entry[] => Array<Entry>(times).fill(entry);
+
+describe('backoff', () => {
+  test.each([
+    [0, [0, 0, 0, 0]],
+    [0.5, [250, 500, 1000, 2000]],
+    [0.999_999, [500, 1000, 2000, 4000]],
+  ])('is exponential with full jitter: random %d draws %j ms', async (random, gaps) => {
+    const world = newWorld();
+    world.random = () => random;
+    const { tab, once } = world.open();
+    world.server.plays(...always(lost()), charged(lost()));
+    await world.end(tab, pay(once));
+    expect(world.server.gaps).toEqual(gaps);
+  });
+
+  test('never exceeds retry.maxDelayMs', async () => {
+    const world = newWorld();
+    world.random = () => 0.999_999;
+    const { tab, once } = world.open({ retry: { minDelayMs: 1000, maxDelayMs: 3000, factor: 10 }, limits: { attempts: 6 } });
+    world.server.plays(...always(lost(), 6));
+    await world.end(tab, pay(once));
+    expect(world.server.gaps).toEqual([1000, 3000, 3000, 3000, 3000]);
+  });
+
+  test('draws anew for every wait', async () => {
+    const world = newWorld();
+    const drawn = [0.1, 0.9, 0.2, 0.8];
+    let draws = 0;
+    world.random = () => drawn[draws++ % 4]!;
+    const { tab, once } = world.open({ retry: { minDelayMs: 1000, maxDelayMs: 1000 } });
+    world.server.plays(...always(lost(), 5));
+    await world.end(tab, pay(once));
+    expect(new Set(world.server.gaps).size).toBe(4);
+  });
+
+  test('is counted by failed attempts, not by waits for work in progress', async () => {
+    const world = newWorld();
+    world.random = () => 0.999_999;
+    const { tab, once } = world.open();
+    world.server.plays(answers(409, '', { 'retry-after': '1' }), answers(409, '', { 'retry-after': '1' }), lost(), lost(), answers(201));
+    await world.end(tab, pay(once));
+    expect(world.server.gaps).toEqual([1000, 1000, 500, 1000]);
+  });
+});
+
+describe('Retry-After', () => {
+  const date = (ms: number) => new Date(1_700_000_000_000 + ms).toUTCString();
+  test.each<[string, Record<string, string>, number]>([
+    ['in seconds', { 'retry-after': '7' }, 7000],
+    ['in fractions of a second', { 'retry-after': '1.5' }, 1500],
+    ['as a date', { 'retry-after': date(9000) }, 9000],
+    ['in milliseconds', { 'retry-after-ms': '250' }, 250],
+    ['in milliseconds, which stand over seconds', { 'retry-after-ms': '250', 'retry-after': '7' }, 250],
+    ['in seconds where the milliseconds are garbage', { 'retry-after-ms': 'soon', 'retry-after': '7' }, 7000],
+  ])('%s is waited for exactly', async (_, headers, ms) => {
+    for (const status of [503, 429, 409]) {
+      const world = newWorld();
+      const { tab, once } = world.open();
+      world.server.plays(answers(status, '', headers), answers(201));
+      await world.end(tab, pay(once));
+      expect(world.server.gaps).toEqual([ms]);
+    }
+  });
+
+  test.each(['', '-5', 'soon', 'NaN', '0', '1e3', '5 apples', 'tomorrow 2099', '99999', '2099', date(-9000)])('%j is not: it backs off', async (garbage) => {
+    const world = newWorld();
+    world.random = () => 0.999_999;
+    const { tab, once } = world.open();
+    world.server.plays(answers(503, '', { 'retry-after': garbage }), answers(201));
+    const { outcome } = await world.end(tab, pay(once));
+    // Numbers of seconds that are too long to wait for end the call instead.
+    if (/^\d{4,}$/.test(garbage)) {
+      expect(outcome).toMatchObject({ effect: 'unknown' });
+      world.server.plays();
+      await world.server.receive({ ...world.server.arrivals[0]! });
+      world.server.charged.clear();
+    } else expect(world.server.gaps).toEqual([500]);
+  });
+
+  test('that does not fit the deadline ends the call at once: unknown with retryAt, or rejected if clean', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(answers(503, '', { 'retry-after': '600' }), answers(429, '', { 'retry-after': '600' }));
+    const at = world.clock.now();
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 503, outcome: { effect: 'unknown', reason: 'unavailable', retryAt: at + 600 * SECOND } });
+    expect(await world.end(tab, pay(once, { operation: ['other'] }))).toMatchObject({ status: 429, outcome: { type: 'rejected' } });
+    expect(world.clock.now()).toBe(at);
+  });
+
+  test('of a year and more is stored no further than a year ahead', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(answers(503, '', { 'retry-after': '99999999999999999999' }));
+    const { outcome } = await world.end(tab, pay(once));
+    expect((outcome as { retryAt: number }).retryAt).toBeLessThanOrEqual(world.clock.now() + 366 * 86_400_000);
+    expect(world.record()).toMatchObject({ state: 'pending' });
+  });
+});
+
+describe('limits', () => {
+  test('attempts: the first is counted', async () => {
+    for (const attempts of [1, 2, 5]) {
+      const world = newWorld();
+      const { tab, once } = world.open({ limits: { attempts } });
+      world.server.plays(...always(lost(), attempts));
+      expect((await world.end(tab, pay(once))).outcome).toMatchObject({ attempts, effect: 'unknown' });
+    }
+  });
+
+  test('attemptMs covers one attempt, its body included, each one anew', async () => {
+    const world = newWorld();
+    world.random = () => 0;
+    const { tab, once } = world.open({ limits: { attemptMs: 5 * SECOND } });
+    world.server.plays(hangs(), stalls(200), after(4 * SECOND, replays()));
+    world.server.charged.add('x');
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });
+    expect(world.server.gaps).toEqual([5 * SECOND, 5 * SECOND]);
+    expect(world.server.arrivals.map(({ signal }) => signal.aborted)).toEqual([true, true, false]);
+  });
+
+  test('attemptMs holds in a runtime whose transport does not hear of aborts', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ limits: { attemptMs: 5 * SECOND, attempts: 1 } });
+    world.server.plays(deaf());
+    const begun = world.clock.now();
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
+    expect(world.clock.now() - begun).toBe(5 * SECOND);
+  });
+
+  test('totalMs wins over all: attempts are cut by it', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ limits: { totalMs: 10 * SECOND, attemptMs: 30 * SECOND } });
+    world.server.plays(hangs());
+    const begun = world.clock.now();
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
+    expect(world.clock.now() - begun).toBe(10 * SECOND);
+  });
+
+  test('totalMs over a clean refusal: the laptop sleeps past it, and the caller gets the refusal', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(answers(429, '', { 'retry-after': '60' }));
+    const call = pay(once);
+    await rest();
+    world.clock.jump(10 * MINUTE);
+    expect(await world.end(tab, call)).toMatchObject({ status: 429, outcome: { type: 'rejected', effect: 'none', sent: 'yes' } });
+  });
+
+  test.each<[string, Parameters<typeof pay>[1]]>([
+    ['a headers hook that never answers', { headers: () => new Promise(() => {}) }],
+    ['a key strategy that never answers', { key: () => new Promise(() => {}) }],
+    ['a body that never ends', { init: { body: new ReadableStream(), duplex: 'half' } as RequestInit }],
+    ['a reconcile that never answers', { reconcile: () => new Promise(() => {}), limits: { attempts: 1 } }],
+  ])('%s does not hold a call beyond totalMs, and the name is free again', async (what, options) => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    if (what.includes('reconcile')) world.server.plays(answers(500, '', { 'idempotent-replayed': 'true' }));
+    const begun = world.clock.now();
+    const end = await world.end(tab, pay(once, options));
+    expect(end.response?.ok).not.toBe(true);
+    expect(world.clock.now() - begun).toBeLessThanOrEqual(120 * SECOND);
+    world.server.plays(answers(201));
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });
+  });
+
+  test('a headers hook that answers after the deadline sends nothing', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ limits: { totalMs: 5 * SECOND, attemptMs: 30 * SECOND } });
+    const headers = () => new Promise<HeadersInit>((resolve) => void world.clock.timer(6 * SECOND, () => resolve({})));
+    const begun = world.clock.now();
+    expect(await world.end(tab, pay(once, { headers }))).toMatchObject({ code: 'ERR_ONCE_UNSENT' });
+    expect(world.clock.now() - begun).toBeLessThanOrEqual(5 * SECOND);
+    await world.clock.runAll();
+    expect(world.server.arrivals).toEqual([]);
+  });
+
+  test('a store that hangs is given up after ten seconds', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    tab.faults.next('hang');
+    const begun = world.clock.now();
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE' });
+    expect(world.clock.now() - begun).toBe(10 * SECOND);
+  });
+
+  test('a settle that hangs does not keep a 2xx from its caller for longer than that', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    tab.faults.next('none', 'hang');
+    world.server.plays(answers(201));
+    const begun = world.clock.now();
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { effect: 'done' } });
+    expect(world.clock.now() - begun).toBeLessThanOrEqual(10 * SECOND);
+  });
+
+  test('a settle that fails after a refusal makes it unknown', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    tab.faults.next('none', 'fail-before-commit');
+    world.server.plays(answers(402));
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 402, outcome: { effect: 'unknown', reason: 'store' } });
+    expect(world.record()).toMatchObject({ state: 'pending' });
+  });
+
+  test('a settle that fails after a 2xx: done all the same, and the next page gets the replay', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    tab.faults.next('none', 'fail-before-commit');
+    world.server.plays(answers(201), replays());
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { effect: 'done' } });
+    const next = tab.reload();
+    expect((await world.end(next, pay(next.once()))).outcome).toMatchObject({ type: 'replayed', resumed: true });
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+
+  test('a store that fails before attempt 2 stops it: unknown', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    tab.faults.next('none', 'look-fails');
+    world.server.plays(charged(lost()));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'store' });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+});
+
+describe('close', () => {
+  test('cuts a backoff; the caller is told that nobody knows', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ retry: { minDelayMs: MINUTE, maxDelayMs: MINUTE } });
+    world.random = () => 0.999;
+    world.server.plays(charged(lost()));
+    const call = pay(once);
+    await world.clock.advance(SECOND);
+    const begun = world.clock.now();
+    await world.run(once.close());
+    expect(world.clock.now()).toBe(begun);
+    expect(await world.end(tab, call)).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'aborted' } });
+  });
+
+  test('cuts the wait for a lock, and leaves the other tab its claim', async () => {
+    const world = newWorld();
+    const [one, two] = [world.open(), world.open()];
+    world.server.plays(after(20 * SECOND, answers(503)), answers(201));
+    const first = pay(one.once);
+    await rest();
+    const second = pay(two.once);
+    await world.clock.advance(SECOND);
+    const begun = world.clock.now();
+    await world.run(two.once.close());
+    expect(world.clock.now()).toBe(begun);
+    expect((await world.end(two.tab, second)).response).toBeUndefined();
+    expect(await world.end(one.tab, first)).toMatchObject({ status: 201, outcome: { attempts: 2 } });
+  });
+
+  test('lets an attempt under way end', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(after(5 * SECOND, answers(201)));
+    const call = pay(once);
+    await rest();
+    const closing = once.close();
+    expect(await world.end(tab, call)).toMatchObject({ status: 201, outcome: { effect: 'done' } });
+    await world.run(closing);
+    expect(world.record()).toMatchObject({ state: 'settled' });
+  });
+
+  test('refuses new calls', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    await world.run(once.close());
+    expect((await world.end(tab, pay(once))).error).toBeInstanceOf(TypeError);
+    expect((await world.end(tab, watched(once.operation(NAME).resume()))).response).toBeUndefined();
+    expect(world.server.arrivals).toEqual([]);
+  });
+
+  test('of an extended client leaves the first one its store', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ store: undefined }, { server: true });
+    const more = once.extend({ limits: { attempts: 2 } });
+    await world.run(more.close());
+    world.server.plays(answers(201));
+    expect(await world.end(tab, pay(once, { url: URL_ }))).toMatchObject({ status: 201 });
+  });
+});
+
+describe('extend', () => {
+  test('adds to limits, keep and retry, and an explicit undefined is absent', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ limits: { attempts: 2, totalMs: 5 * SECOND }, whenBusy: 'reject' });
+    const more = once.extend({ limits: { attempts: 3 }, whenBusy: undefined });
+    world.server.plays(hangs());
+    const begun = world.clock.now();
+    const [, busy] = await world.all(tab, pay(more), pay(more));
+    expect(busy).toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    expect(world.clock.now() - begun).toBe(5 * SECOND);
+  });
+
+  test('shares what is under way', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(after(SECOND, answers(201)));
+    const [, second] = await world.all(tab, pay(once), pay(once.extend({})));
+    expect(second?.outcome).toMatchObject({ joined: true });
+  });
+});
+
+test('a wait is announced with its end and its reason', async () => {
+  const world = newWorld();
+  world.random = () => 0.5;
+  const { tab, once } = world.open();
+  const events: OnceEvent[] = [];
+  once.subscribe((event) => events.push(event));
+  world.server.plays(lost(), answers(503, '', { 'retry-after': '3' }), answers(409, '', { 'retry-after': '2' }), answers(201));
+  const at = world.clock.now();
+  await world.end(tab, pay(once));
+  expect(events.filter(({ type }) => type === 'wait')).toMatchObject([
+    { why: 'backoff', until: at + 250 },
+    { why: 'retry-after', until: at + 3250 },
+    { why: 'in-progress', until: at + 5250 },
+  ]);
+});

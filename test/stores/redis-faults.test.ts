@@ -1,0 +1,235 @@
+/**
+ * Goal: whatever becomes of the server or the client, a call ends soon, tells no lie and changes nothing twice.
+ * Method: real servers that are killed, filled, stopped or set up wrong; replicas; clients whose connection is cut.
+ */
+import { Redis } from 'ioredis';
+import { createClient } from 'redis';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Store, Stored } from '../../src/ports.js';
+import { type RedisClient, redisStore } from '../../src/stores/redis.js';
+import { type RedisServer, startRedis, withoutRedis } from '../support/services.js';
+
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
+
+const ignore = () => {};
+const record = (id: string, more: object = {}): Stored => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, ...more });
+const put = (store: Store, next: Stored, durability: 'strict' | 'relaxed' = 'strict') => store.update(next.id, () => ({ next, value: 'stored' }), { durability });
+const raise = (store: Store, id: string) =>
+  store.update(id, (now) => ({ next: record(id, { count: ((now as { count?: number } | undefined)?.count ?? 0) + 1 }), value: 0 }));
+
+interface Connected {
+  readonly client: RedisClient;
+  close(): void;
+}
+const connect: Readonly<Record<string, (port: number) => Promise<Connected>>> = {
+  async 'node-redis'(port) {
+    const client = createClient({ socket: { host: '127.0.0.1', port, reconnectStrategy: 20 } });
+    client.on('error', ignore);
+    await client.connect();
+    return { client, close: () => client.destroy() };
+  },
+  async ioredis(port) {
+    const client = new Redis({ port, host: '127.0.0.1', retryStrategy: () => 20 });
+    client.on('error', ignore);
+    await client.ping();
+    return { client, close: () => client.disconnect() };
+  },
+};
+
+describe.skipIf(withoutRedis).each(Object.keys(connect))('%s', (name) => {
+  let server: RedisServer;
+  let admin: Redis;
+  const open: Connected[] = [];
+  let prefixes = 0;
+  const storeOn = async (options: object = {}, port = server.port): Promise<{ store: Store; client: RedisClient; close(): void }> => {
+    const connected = await (connect[name] as (port: number) => Promise<Connected>)(port);
+    open.push(connected);
+    return { ...connected, store: redisStore(connected.client, { prefix: `p${prefixes++}`, timeoutMs: 1000, ...options }) };
+  };
+  beforeAll(async () => {
+    // What is acknowledged is on the disk.
+    server = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always']);
+    admin = new Redis({ port: server.port, host: '127.0.0.1', retryStrategy: () => 20 });
+    admin.on('error', ignore);
+  });
+  afterEach(() => {
+    for (const { close } of open.splice(0)) close();
+  });
+  afterAll(async () => {
+    admin.disconnect();
+    await server.stop();
+  });
+
+  test('a client that its owner closed: closed', async () => {
+    const { store, close } = await storeOn();
+    await put(store, record('a'));
+    close();
+    open.splice(0);
+    await new Promise((done) => setTimeout(done, 50));
+    for (const call of [() => put(store, record('b')), () => store.read('a'), () => store.scan({ before: 1, limit: 1 })]) {
+      await expect(call()).rejects.toMatchObject({ name: 'StoreFault', reason: 'closed' });
+    }
+  });
+
+  test('a server that is gone: an error at the bound, and what was given up is not committed when it is back', async () => {
+    const { store } = await storeOn();
+    await put(store, record('a'));
+    await server.kill();
+    const start = performance.now();
+    const results = await Promise.allSettled([put(store, record('late')), store.read('a'), store.scan({ before: 1, limit: 1 })]);
+    expect(performance.now() - start).toBeLessThan(3000);
+    for (const result of results) expect((result as PromiseRejectedResult).reason.reason).toMatch(/^(timeout|io)$/);
+    await new Promise((done) => setTimeout(done, 1200));
+    await server.start();
+    await vi.waitFor(async () => expect(await store.read('a')).toEqual(record('a')), { timeout: 5000 });
+    expect(await store.read('late')).toBeUndefined();
+    expect(await put(store, record('b'))).toBe('stored');
+  });
+
+  test('a connection cut in mid-update, again and again: what resolved took effect once, what was rejected at most once', async () => {
+    const { store } = await storeOn({ timeoutMs: 5000 });
+    await put(store, record('n'));
+    let cutting = true;
+    const cuts = (async () => {
+      for (let n = 0; cutting; n++) {
+        await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+        await new Promise((done) => setTimeout(done, 3 + (n % 7)));
+      }
+    })();
+    let [resolved, rejected] = [0, 0];
+    for (let n = 0; n < 400; n++) {
+      await raise(store, 'n').then(
+        () => resolved++,
+        () => rejected++,
+      );
+    }
+    cutting = false;
+    await cuts;
+    const { count } = await vi.waitFor(async () => (await store.read('n')) as { count: number }, { timeout: 5000 });
+    expect(resolved).toBeGreaterThan(100);
+    expect(count).toBeGreaterThanOrEqual(resolved);
+    expect(count).toBeLessThanOrEqual(resolved + rejected);
+  });
+
+  test('a server killed in mid-update: what was acknowledged is there when it is back', async () => {
+    const { store } = await storeOn({ timeoutMs: 300 });
+    const stored: string[] = [];
+    const writing = (async () => {
+      for (let n = 0; ; n++) {
+        await put(store, record(`k${n}`));
+        stored.push(`k${n}`);
+      }
+    })().catch(ignore);
+    await vi.waitFor(() => expect(stored.length).toBeGreaterThan(50));
+    await server.kill();
+    await writing;
+    await server.start();
+    for (const id of stored) await vi.waitFor(async () => expect(await store.read(id), id).toEqual(record(id)), { timeout: 5000 });
+  });
+
+  test('full: quota; what is there stays, and can be removed', async () => {
+    const { store } = await storeOn();
+    await put(store, record('a'));
+    await admin.config('SET', 'maxmemory', '1');
+    await expect(put(store, record('b'))).rejects.toMatchObject({ reason: 'quota' });
+    expect(await store.read('a')).toEqual(record('a'));
+    await store.update('a', () => ({ next: null, value: undefined }));
+    await admin.config('SET', 'maxmemory', '0');
+    expect([await store.read('a'), await store.read('b')]).toEqual([undefined, undefined]);
+    expect(await put(store, record('b'))).toBe('stored');
+  });
+
+  test('a server that evicts: refused for strict updates, with the way out, until it is set right', async () => {
+    await admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    const { store, client } = await storeOn();
+    await expect(put(store, record('a'))).rejects.toMatchObject({ reason: 'denied', message: expect.stringMatching(/allkeys-lru.*CONFIG SET maxmemory-policy noeviction.*acceptEviction: 'allkeys-lru'/) });
+    expect(await store.read('a')).toBeUndefined();
+    expect(await put(store, record('a'), 'relaxed')).toBe('stored');
+    expect(await put(redisStore(client, { acceptEviction: 'allkeys-lru' }), record('b'))).toBe('stored');
+    await expect(put(redisStore(client, { acceptEviction: 'volatile-ttl' }), record('b'))).rejects.toMatchObject({ reason: 'denied' });
+    await admin.config('SET', 'maxmemory-policy', 'noeviction');
+    expect(await put(store, record('a'))).toBe('stored');
+  });
+
+  test('a user without the right: denied', async () => {
+    const { store } = await storeOn();
+    await admin.call('ACL', 'SETUSER', 'default', '-eval', '-evalsha');
+    await expect(put(store, record('a'))).rejects.toMatchObject({ reason: 'denied' });
+    await admin.call('ACL', 'SETUSER', 'default', '+@all');
+    expect(await put(store, record('a'))).toBe('stored');
+  });
+
+  test('a server busy with a long script: waited for', async () => {
+    const { store } = await storeOn({ timeoutMs: 5000 });
+    await put(store, record('a'));
+    await admin.config('SET', 'busy-reply-threshold', '10');
+    const long = admin.eval("local t = redis.call('TIME') while true do local n = redis.call('TIME') if (n[1] - t[1]) * 1e6 + n[2] - t[2] > 3e5 then return 1 end end", 0);
+    await new Promise((done) => setTimeout(done, 50));
+    expect(await put(store, record('b'))).toBe('stored');
+    await long;
+    await admin.config('SET', 'busy-reply-threshold', '5000');
+  });
+
+  test('a key of another type in the way: corrupt, and it stays', async () => {
+    const { store } = await storeOn({ prefix: `type-${name}` });
+    await admin.hset(`{type-${name}}:r:a`, 'x', '1');
+    for (const call of [() => put(store, record('a')), () => store.read('a')]) await expect(call()).rejects.toMatchObject({ reason: 'corrupt' });
+    expect(await admin.hgetall(`{type-${name}}:r:a`)).toEqual({ x: '1' });
+  });
+
+  test('a record in a newer format: refused, and not changed', async () => {
+    const { store } = await storeOn({ prefix: `newer-${name}` });
+    const newer = '2\nwhatever comes\nthen';
+    await admin.set(`{newer-${name}}:r:a`, newer);
+    const calls = [() => put(store, record('a')), () => store.read('a'), () => store.update('a', () => ({ next: null, value: 0 }))];
+    for (const call of calls) await expect(call()).rejects.toMatchObject({ reason: 'newer', message: expect.stringMatching(/format 2, this is 1/) });
+    expect(await admin.get(`{newer-${name}}:r:a`)).toBe(newer);
+  });
+
+  test('a record by a newer version in this format is kept whole', async () => {
+    const { store } = await storeOn();
+    const newer = record('n', { v: 99, novel: { deep: [1] } });
+    await put(store, newer);
+    await store.update('n', (current) => ({ next: { ...(current as Stored), state: 'settled' }, value: 0 }));
+    expect(await store.read('n')).toEqual({ ...newer, state: 'settled' });
+  });
+
+  describe('with replicas', () => {
+    let [master, replica] = [undefined as unknown as RedisServer, undefined as unknown as RedisServer];
+    beforeAll(async () => {
+      master = await startRedis();
+      replica = await startRedis(['--replicaof', '127.0.0.1', String(master.port)]);
+      const asked = new Redis(master.port, '127.0.0.1');
+      await vi.waitFor(async () => expect(await asked.info('replication')).toContain('state=online'), { timeout: 15_000 });
+      asked.disconnect();
+    });
+    afterAll(async () => {
+      await replica.stop();
+      await master.stop();
+    });
+
+    test('a strict update waits for them, rejects where there are too few, and a relaxed one does not ask', async () => {
+      const { store } = await storeOn({ wait: { replicas: 1, timeoutMs: 1000 }, timeoutMs: 3000 }, master.port);
+      expect(await put(store, record('a'))).toBe('stored');
+      const there = new Redis(replica.port, '127.0.0.1');
+      expect((await there.keys('*')).some((key) => key.endsWith(':r:a'))).toBe(true);
+      there.disconnect();
+      const { store: greedy } = await storeOn({ wait: { replicas: 2, timeoutMs: 50 } }, master.port);
+      await expect(put(greedy, record('b'))).rejects.toMatchObject({ reason: 'timeout', message: expect.stringMatching(/only 1 of 2 replicas/) });
+      expect(await put(greedy, record('b', { count: 2 }), 'relaxed')).toBe('stored');
+    });
+
+    test('what a strict update stored is there after a failover', async () => {
+      const prefix = `failover-${name}`;
+      const { store } = await storeOn({ prefix, wait: { replicas: 1, timeoutMs: 1000 }, timeoutMs: 3000 }, master.port);
+      for (let n = 0; n < 50; n++) await put(store, record(`f${n}`));
+      await master.kill();
+      const promoted = new Redis(replica.port, '127.0.0.1');
+      await promoted.replicaof('NO', 'ONE');
+      const { store: after } = await storeOn({ prefix }, replica.port);
+      for (let n = 0; n < 50; n++) expect(await after.read(`f${n}`)).toEqual(record(`f${n}`));
+      expect(await put(after, record('f0', { state: 'settled' }))).toBe('stored');
+      promoted.disconnect();
+    });
+  });
+});
