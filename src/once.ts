@@ -16,7 +16,7 @@ import { isOnceError } from './errors.js';
 import { type Attempt, running } from './engine/running.js';
 import { mayGo, operateByContent, operateUnnamed, parse, wantsKey } from './engine/unnamed.js';
 import type { OnceInit, OnceOptions, RunEnd, RunOptions } from './option-types.js';
-import { callSettings, clientSettings, runSettings, type Settings, withDialect } from './options.js';
+import { callSettings, clientSettings, extendOptions, runSettings, type Settings, withDialect } from './options.js';
 import type { Verdict } from './core/verdict.js';
 import { defaultStore } from './default-store.js';
 import { detectPlatform } from './platform/detect.js';
@@ -125,7 +125,7 @@ function face(client: Client, platform: Platform, options: OnceOptions): Once {
       signal?.addEventListener('abort', off, { once: true });
       return off;
     },
-    extend: (more) => createOn(platform, { ...options, ...more }, client),
+    extend: (more) => createOn(platform, extendOptions(options, more), client),
     clear: async ({ unsettled = 'keep' } = {}) => ({ kept: await clearAll(client, namespaceOf(client), unsettled === 'forget') }),
     async close() {
       client.closing.abort();

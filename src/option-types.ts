@@ -135,7 +135,7 @@ export interface OnceOptions extends Omit<OperationOptions, 'operation' | 'meta'
   fetch?: typeof fetch | undefined;
   /** `required`: refuse to send where the record would not outlive the process. @default 'best-effort' */
   durability?: 'best-effort' | 'required' | undefined;
-  /** `budget`: retries that an origin may have outstanding before all of them pause; `false` for no bound. @default 500 ms to 15_000 ms, factor 2, budget 10 */
+  /** `budget`: retries that an origin may have outstanding before all of them pause; `false` for no bound. @default 500 ms to 15_000 ms, factor 2, budget 100 */
   retry?: { minDelayMs?: number | undefined; maxDelayMs?: number | undefined; factor?: number | undefined; budget?: number | false | undefined } | undefined;
   /** Where the keys of calls without a name may go. @default the page's own origin in a browser, every origin elsewhere */
   origins?: readonly string[] | ((url: string) => boolean) | undefined;

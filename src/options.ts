@@ -13,7 +13,7 @@ const defaults = {
   whenChanged: 'same-key',
   keep: { request: false, response: 'memory', headers: [], forMs: 2_592_000_000 },
   limits: { attempts: 5, attemptMs: 30_000, totalMs: 120_000, inProgressMs: 60_000, offlineWaitMs: 3000, bodyBytes: 1_048_576 },
-  retry: { minDelayMs: 500, maxDelayMs: 15_000, factor: 2, budget: 10 },
+  retry: { minDelayMs: 500, maxDelayMs: 15_000, factor: 2, budget: 100 },
 } as const;
 
 /** What no option says. */
@@ -99,6 +99,12 @@ function limitsOf(base: Required1<Limits>, over: Limits | undefined): Required1<
   if (limits.totalMs > TIMER_MS_MAX) throw new RangeError(`once: limits.totalMs must be at most ${TIMER_MS_MAX}, got ${limits.totalMs}`);
   if (limits.keyWindowMs <= limits.attemptMs) throw new RangeError(`once: limits.keyWindowMs (${limits.keyWindowMs}) must be longer than limits.attemptMs (${limits.attemptMs})`);
   return limits;
+}
+
+/** The options of a client made from another one: groups are added to, not replaced. */
+export function extendOptions(base: OnceOptions, over: Partial<OnceOptions>): OnceOptions {
+  const groups = (['keep', 'limits', 'retry'] as const).map((name) => [name, base[name] && over[name] ? merge(base[name], over[name]) : undefined]);
+  return merge(merge(base, over), Object.fromEntries(groups));
 }
 
 /** The settings of a client. Throws a TypeError or RangeError that names the wrong option. */

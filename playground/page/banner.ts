@@ -1,7 +1,7 @@
 /** After a reload, on any page: payments whose end nobody knows yet. */
 import type { PendingOperation } from 'oncefetch';
 import { euros } from './cart.ts';
-import { part, say } from './dom.ts';
+import { keepingFocus, part, say } from './dom.ts';
 import { check, once } from './lanes/once-pay.ts';
 import { intend } from './shop.ts';
 
@@ -13,8 +13,8 @@ export interface Banner {
   refresh(): Promise<void>;
 }
 
-/** `mine`: this page says it already, or is at it. `checkMine`: it belongs to the cart on the screen. */
-export function banner(root: HTMLElement, mine: (cart: string) => boolean, checkMine: (cart: string) => boolean): Banner {
+/** `mine`: this page says it already, or is at it. `checkMine`: it belongs to the cart on the screen. `status`: where a keyboard goes on. */
+export function banner(root: HTMLElement, status: HTMLElement, mine: (cart: string) => boolean, checkMine: (cart: string) => boolean): Banner {
   const says = part(root, 'banner-says');
   const button = part<HTMLButtonElement>(root, 'banner-check');
   let shown: PendingOperation | undefined;
@@ -25,10 +25,12 @@ export function banner(root: HTMLElement, mine: (cart: string) => boolean, check
     const pending = await once.pending({ prefix: ['pay'] });
     const others = pending.filter((operation) => !mine(cartOf(operation)));
     shown = others[0];
-    button.hidden = !shown;
     if (shown) say(says, `A payment of ${amountOf(shown)} is still being confirmed${others.length > 1 ? `, and ${others.length - 1} more` : ''}.`);
     else say(says, told);
-    root.hidden = !shown && !told;
+    keepingFocus(root, status, () => {
+      button.hidden = !shown;
+      root.hidden = !shown && !told;
+    });
   };
   button.addEventListener('click', () => {
     if (!shown) return;

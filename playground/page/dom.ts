@@ -33,3 +33,11 @@ export function oncePerFrame(run: () => void): () => void {
     }, 16);
   };
 }
+
+/** Makes a change in `root`; a keyboard whose button is gone or disabled by it goes on from `next`. */
+export function keepingFocus(root: HTMLElement, next: HTMLElement, change: () => void): void {
+  const { activeElement } = document;
+  change();
+  if (!(activeElement instanceof HTMLElement) || !root.contains(activeElement)) return;
+  if (activeElement.matches(':disabled') || activeElement.getClientRects().length === 0) next.focus({ preventScroll: true });
+}

@@ -50,6 +50,7 @@ onceView.header.append(part(page, 'banner'));
 const isCurrent = (id: string): boolean => id === cart.id;
 const unsettled = banner(
   part(page, 'banner'),
+  onceView.status,
   (id) => isCurrent(id) && (right.seen.is === 'paying' || (right.seen.is === 'unsure' && !right.seen.found)),
   (id) => {
     if (isCurrent(id)) right.check();

@@ -3,6 +3,9 @@
 /** The longest wait that is believed, ms: a year. */
 const BELIEVED_MS_MAX = 31_536_000_000;
 
+/** The preferred form and the two obsolete ones (RFC 9110, section 5.6.7); `Date.parse` alone takes "tomorrow 2099". */
+const HTTP_DATE = /^(mon|tue|wed|thu|fri|sat|sun)[a-z]*,? (\d{2} [a-z]{3} \d{4}|\d{2}-[a-z]{3}-\d{2}|[a-z]{3} [ \d]\d) \d{2}:\d{2}:\d{2}( gmt| \d{4})$/i;
+
 /**
  * `retry-after-ms` (milliseconds), else `Retry-After` in seconds or as an HTTP date (RFC 9110, section 10.2.3), as ms
  * from `now`; `undefined` for neither, for garbage and for the past.
@@ -10,6 +13,6 @@ const BELIEVED_MS_MAX = 31_536_000_000;
 export function retryAfterMs(header: (name: string) => string | null, now: number): number | undefined {
   const ms = header('retry-after-ms')?.trim();
   const after = header('retry-after')?.trim();
-  const wait = ms && /^\d+(\.\d+)?$/.test(ms) ? Number(ms) : after && /^\d+(\.\d+)?$/.test(after) ? Number(after) * 1000 : after && /[a-z]/i.test(after) ? Date.parse(after) - now : Number.NaN;
+  const wait = ms && /^\d+(\.\d+)?$/.test(ms) ? Number(ms) : after && /^\d+(\.\d+)?$/.test(after) ? Number(after) * 1000 : after && HTTP_DATE.test(after) ? Date.parse(after) - now : Number.NaN;
   return wait > 0 ? Math.min(Math.ceil(wait), BELIEVED_MS_MAX) : undefined;
 }

@@ -98,10 +98,11 @@ async function send(prepared: Prepared, a: Attempting): Promise<Sent> {
   let left: Left;
   try {
     const asked = Promise.resolve(settings.headers?.({ attempt: a.number, resumed: a.resumed }));
-    const headers = await within(clock, limits.attemptMs, asked, () => new Error('the headers hook did not answer in time'));
+    const asking = clock.now();
+    const headers = await within(clock, a.ms, asked, () => new Error('the headers hook did not answer in time'));
     // A record of `run` has no header of its own.
     const header = a.carrier.startsWith('header:') ? a.carrier.slice('header:'.length) : settings.dialect.header;
-    left = await attempt(client, prepared, { header, key: a.key, headers, ms: a.ms, stop, bodyBytes: limits.bodyBytes, leaves: a.leaves });
+    left = await attempt(client, prepared, { header, key: a.key, headers, ms: a.ms - (clock.now() - asking), stop, bodyBytes: limits.bodyBytes, leaves: a.leaves });
   } catch (cause) {
     // A hook failed: the transport was not called.
     return { reading: NOT_SENT, cause, reached: false };

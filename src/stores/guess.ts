@@ -40,7 +40,7 @@ export interface Answer {
 }
 
 /** Whether an attempt is committed; perhaps by a copy of it whose answer was lost. */
-export const isDone = ({ next, rev }: Attempt, { done, seen }: Answer): boolean => done && Boolean(rev || !next || seen || true);
+export const isDone = ({ next, rev }: Attempt, { done, seen }: Answer): boolean => done || (Boolean(next) && seen?.rev === rev);
 
 export interface Server {
   attempt(attempt: Attempt): Promise<Answer>;

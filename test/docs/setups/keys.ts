@@ -1,0 +1,16 @@
+/** A checkout page whose keys are its own choice, and a customer who clears the browser. */
+import * as oncefetch from 'oncefetch';
+import { evict, shop, show } from '../support/stage.js';
+import { DECLINED } from '../support/shop.js';
+
+export const cart = { id: 'c-42', total: 4200 };
+export const session = { userId: 'u-7' };
+export const card = '4242424242424242';
+export const goodCard = card;
+export const declinedCard = DECLINED;
+export const { outcomeOf } = oncefetch;
+/** As the page shows it. */
+export const verdict = ({ status, json }: oncefetch.Evidence) =>
+  status === 402 && (json as { code?: string }).code === 'card_declined' ? ('rejected-for-good' as const) : undefined;
+export const clearBrowser = evict;
+export { shop, show };

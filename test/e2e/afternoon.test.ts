@@ -1,0 +1,75 @@
+/**
+ * Goal: no mix of faults, tabs, reloads, clicks and kills makes two charges of one intention, or none. Method: a seeded
+ * afternoon of one customer with two tabs; each cart ends when the network has been mended and a screen says paid.
+ * `E2E_SEED=<seed>` replays one.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { seededRandom } from '../../src/testing/seeded-random.js';
+import { Playground } from './support/playground.ts';
+import type { Tab } from './support/tab.ts';
+
+const CARTS = 5;
+const FAULTS = [
+  'Lose the response',
+  'Delay',
+  '503',
+  '503 after charging',
+  'Drop the connection',
+  'Truncate',
+  'Duplicate',
+  'Kill the server mid-charge',
+  'Kill it after charging',
+];
+
+let playground: Playground;
+beforeAll(async () => {
+  playground = await Playground.start();
+});
+afterAll(() => playground?.stop());
+
+/** What an impatient customer does in the middle of a payment. */
+const IMPATIENCE: readonly ((tab: Tab, other: Tab) => Promise<unknown>)[] = [
+  (tab) => tab.once.pay(),
+  (tab) => tab.once.mash(),
+  (_, other) => other.once.pay(),
+  (tab) => tab.reload().catch(() => tab.page.goto(playground.shop.url)),
+  (_, other) => other.reload().catch(() => other.page.goto(playground.shop.url)),
+  () => playground.shop.kill(),
+];
+
+/** The customer presses what there is to press until a screen says paid. */
+async function insist(tab: Tab): Promise<void> {
+  const paid = async () => {
+    const said = (await tab.once.status.textContent()) ?? '';
+    if (/^(Ready|Not|An earlier)/.test(said)) await tab.once.button(/^Pay/).click({ timeout: 1000 });
+    return said;
+  };
+  await expect.poll(() => paid().catch(String), { timeout: 40_000, interval: 250 }).toMatch(/^Paid/);
+}
+
+const seed = Number(process.env['E2E_SEED'] ?? Date.now() % 1_000_000);
+
+test(`an afternoon of ${CARTS} carts, seed ${seed}: a charge for each, and no more`, async () => {
+  const random = seededRandom(seed);
+  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
+  const tab = await playground.customer();
+  await tab.choose('Nothing');
+  const other = await tab.another();
+  for (let cart = 0; cart < CARTS; cart++) {
+    await tab.choose(pick(FAULTS), pick(['the first request', 'the first 3 requests'] as const));
+    await tab.once.pay();
+    for (let step = 0; step < 2; step++) {
+      await tab.page.waitForTimeout(random() * 400);
+      // A button may be gone by now, because it has worked.
+      await pick(IMPATIENCE)(tab, other).catch(() => undefined);
+    }
+    await expect.poll(() => tab.reload().then(String, String), { timeout: 10_000 }).toBe('undefined');
+    await tab.choose('Nothing');
+    await insist(tab);
+    await tab.once.receipt();
+    await tab.button('New cart').click();
+    await tab.once.says('Ready to pay.');
+  }
+  const charges = await playground.exactlyOnce();
+  expect(charges).toHaveLength(CARTS);
+}, 240_000);

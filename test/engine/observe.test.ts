@@ -1,0 +1,464 @@
+/**
+ * Goal: screens and logs are told what is true, when it becomes true, and nothing secret. Method: a real engine on a
+ * scripted world; every state and event of whole stories is compared.
+ */
+import { describe, expect, test } from 'vitest';
+import type { OnceEvent, OperationState, Outcome } from '../../src/entries/index.js';
+import { after, answers, charged, during, lost, replays } from '../support/server.js';
+import { CART, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
+
+const ONE = { limits: { attempts: 1 } } as const;
+
+describe('operation.state', () => {
+  test('goes from loading to idle, and is the same object until it changes', async () => {
+    const world = newWorld();
+    const { once } = world.open();
+    const operation = once.operation(NAME);
+    const loading = operation.state;
+    expect(loading).toEqual({ phase: 'loading' });
+    expect(operation.state).toBe(loading);
+    await rest();
+    const idle = operation.state;
+    expect(idle).toEqual({ phase: 'idle' });
+    expect(operation.state).toBe(idle);
+    expect(once.operation(NAME).state).toBe(idle);
+  });
+
+  test('tells the whole story of a payment, step by step', async () => {
+    const world = newWorld();
+    world.random = () => 0.5;
+    const { tab, once } = world.open();
+    const operation = once.operation(NAME);
+    void operation.state;
+    await rest();
+    const states: OperationState[] = [];
+    operation.subscribe(() => states.push(operation.state));
+    world.server.plays(lost(), answers(409, '', { 'retry-after': '2' }), replays());
+    world.server.charged.add('x');
+    const at = world.clock.now();
+    await world.end(tab, operation.fetch(URL_, { method: 'POST', body: '{}' }));
+    expect(states).toMatchObject([
+      { phase: 'sending', attempt: 1, maxAttempts: 5 },
+      { phase: 'waiting', attempt: 1, until: at + 250, why: 'backoff' },
+      { phase: 'sending', attempt: 2 },
+      { phase: 'waiting', attempt: 2, until: at + 2250, why: 'in-progress' },
+      { phase: 'sending', attempt: 3 },
+      { phase: 'settled', outcome: { type: 'replayed', attempts: 3 } },
+    ]);
+    expect(operation.state).toBe(states.at(-1));
+  });
+
+  test('calls back only when it changed', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const operation = once.operation(NAME);
+    const seen: OperationState[] = [];
+    operation.subscribe(() => seen.push(operation.state));
+    world.server.plays(answers(201));
+    await world.end(tab, pay(once));
+    // Twice the same answer from memory: nothing that a screen shows has changed.
+    await world.end(tab, pay(once));
+    for (const [index, state] of seen.entries()) if (index > 0) expect(state).not.toBe(seen[index - 1]);
+  });
+
+  test.each<[string, Parameters<ReturnType<typeof newWorld>['server']['plays']>, object]>([
+    ['unknown', [charged(lost())], { phase: 'unsettled', pending: { sent: 'maybe', resumable: true } }],
+    ['refused', [answers(402)], { phase: 'settled', outcome: { type: 'rejected', effect: 'none' } }],
+    ['done', [answers(201)], { phase: 'settled', outcome: { type: 'fresh', effect: 'done' } }],
+  ])('ends where the call does: %s', async (_, script, state) => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(...script);
+    await world.end(tab, pay(once, ONE));
+    expect(once.operation(NAME).state).toMatchObject(state);
+  });
+
+  test('shows what an earlier page left, with meta where there is a namespace', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ namespace: 'ann' });
+    world.server.plays(lost());
+    const { outcome } = await world.end(tab, pay(once, { ...ONE, meta: { total: '€42.00' } }));
+    const next = tab.reload();
+    const operation = next.once({ namespace: 'ann' }).operation(NAME);
+    void operation.state;
+    await rest();
+    expect(operation.state).toMatchObject({
+      phase: 'unsettled',
+      pending: { name: NAME, key: outcome?.key, sent: 'maybe', resumable: false, meta: { total: '€42.00' }, firstSentAt: world.server.arrivals[0]?.at },
+    });
+  });
+
+  test.each([
+    ['settled', [answers(201)], { phase: 'settled', outcome: { effect: 'done' } }],
+    ['rejected', [answers(402)], { phase: 'idle' }],
+  ] as const)('after a reload: %s', async (_, script, state) => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(...script);
+    await world.end(tab, pay(once));
+    const operation = tab.reload().once().operation(NAME);
+    void operation.state;
+    await rest();
+    expect(operation.state).toMatchObject(state);
+  });
+
+  test('does not stick at loading after a call that could not look', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const operation = once.operation(NAME);
+    world.server.plays(charged(lost()));
+    await world.end(tab, pay(once, ONE));
+    tab.faults.rate('look-fails', 1);
+    await world.end(tab, pay(once));
+    tab.faults.clear();
+    void operation.state;
+    await rest();
+    expect(operation.state).toMatchObject({ phase: 'unsettled' });
+  });
+
+  test("that could not be read is asked again by the next look, and a listener hears of it", async () => {
+    const world = newWorld();
+    await world.interrupted(charged(lost()));
+    const { tab, once } = world.open();
+    tab.faults.next('look-fails');
+    const operation = once.operation(NAME);
+    void operation.state;
+    await rest();
+    expect(operation.state).toEqual({ phase: 'loading' });
+    await rest();
+    expect(operation.state).toMatchObject({ phase: 'unsettled' });
+  });
+
+  test('says that another tab is at work, while it waits for it', async () => {
+    const world = newWorld();
+    const [one, two] = [world.open(), world.open()];
+    world.server.plays(after(SECOND, answers(201)));
+    const first = pay(one.once);
+    await rest();
+    const second = pay(two.once);
+    await rest();
+    expect(two.once.operation(NAME).state).toMatchObject({ phase: 'waiting', attempt: 0, why: 'another-context' });
+    await world.end(one.tab, first);
+    await world.end(two.tab, second);
+    expect(two.once.operation(NAME).state).toMatchObject({ phase: 'settled' });
+  });
+
+  test('of nobody, before a log-in, is loading, and throws nothing', () => {
+    const world = newWorld();
+    const { once } = world.open({ namespace: () => undefined as unknown as string });
+    const operation = once.operation(NAME);
+    expect(operation.state).toEqual({ phase: 'loading' });
+    expect(() => operation.subscribe(() => {})()).not.toThrow();
+  });
+
+  test('a listener that throws changes nothing, and is reported', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const fault = new Error('a bug in a screen');
+    once.operation(NAME).subscribe(() => {
+      throw fault;
+    });
+    once.subscribe(() => {
+      throw fault;
+    });
+    world.server.plays(answers(201));
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });
+    expect(new Set(tab.reported)).toEqual(new Set([fault]));
+  });
+
+  test('a listener that unsubscribed, or subscribed twice', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const operation = once.operation(NAME);
+    let calls = 0;
+    const count = () => void calls++;
+    const [first, second] = [operation.subscribe(count), operation.subscribe(count)];
+    await rest();
+    first();
+    calls = 0;
+    world.server.plays(answers(201));
+    await world.end(tab, pay(once));
+    const once1 = calls;
+    expect(once1).toBeGreaterThan(0);
+    second();
+    await world.end(tab, pay(once));
+    expect(calls).toBe(once1);
+  });
+});
+
+describe('events', () => {
+  const SECRETS = ['s3cret-body', 's3cret-token', 's3cret-answer', 's3cret-cookie'];
+
+  test('tell a story that ends in unknown, with times, keys and names', async () => {
+    const world = newWorld();
+    world.random = () => 0.5;
+    const { tab, once } = world.open();
+    const events: OnceEvent[] = [];
+    once.subscribe((event) => events.push(event));
+    world.server.plays(charged(lost()), answers(401));
+    const at = world.clock.now();
+    const { outcome } = await world.end(tab, pay(once));
+    expect(events).toMatchObject([
+      { type: 'attempt', attempt: 1, at },
+      { type: 'wait', why: 'backoff', until: at + 250, at },
+      { type: 'attempt', attempt: 2, at: at + 250 },
+      { type: 'unknown', outcome: { reason: 'refused-after-ambiguity' } },
+    ]);
+    for (const event of events) expect(event).toMatchObject({ operation: NAME, key: outcome?.key });
+  });
+
+  test('are sent to listeners of a prefix, and not of a look-alike', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const heard: unknown[] = [];
+    once.subscribe((event) => heard.push(['pay', event.type]), { prefix: ['pay'] });
+    once.subscribe((event) => heard.push(['pay 4', event.type]), { prefix: ['pay', 4] });
+    once.subscribe((event) => heard.push(['pa', event.type]), { prefix: ['pa'] });
+    world.server.plays(answers(201));
+    await world.end(tab, pay(once, { operation: ['pay', 42] }));
+    expect(heard).toEqual([
+      ['pay', 'attempt'],
+      ['pay', 'settled'],
+    ]);
+  });
+
+  test('stop with their signal, or by their own off', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    let heard = 0;
+    const controller = new AbortController();
+    once.subscribe(() => heard++, { signal: controller.signal });
+    once.subscribe(() => heard++, { signal: AbortSignal.abort() });
+    once.subscribe(() => heard++)();
+    controller.abort();
+    world.server.plays(answers(201));
+    await world.end(tab, pay(once));
+    expect(heard).toBe(0);
+  });
+
+  test('a settle is told once, however many callers and later calls it answers', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const events: OnceEvent[] = [];
+    once.subscribe((event) => events.push(event));
+    world.server.plays(after(SECOND, answers(201)));
+    await world.all(tab, pay(once), pay(once));
+    await world.end(tab, pay(once));
+    expect(events.filter(({ type }) => type === 'settled')).toHaveLength(1);
+  });
+
+  test('no body and no credential is in an event, an error, a message or toJSON, whatever happens', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ namespace: 'ann', keep: { request: true, response: 'disk' } });
+    const said: string[] = [];
+    once.subscribe((event) => said.push(JSON.stringify(event)));
+    const options = {
+      body: { card: 's3cret-body' },
+      init: { headers: { authorization: 'Bearer s3cret-token', cookie: 's3cret-cookie', 'content-type': 'application/json' } },
+      headers: () => ({ 'x-api-key': 's3cret-token' }),
+    };
+    const secret = { receipt: 's3cret-answer' };
+    world.server.plays(
+      ...[charged(lost()), answers(401, secret), answers(500, secret, { 'idempotent-replayed': 'true' }), answers(422, { title: 'Idempotency-Key is already used', ...secret })],
+      ...[answers(302, secret), replays(201, secret)],
+    );
+    for (let call = 0; call < 8; call++) {
+      const { error } = await world.end(tab, pay(once, { ...options, ...(call === 0 && ONE) }));
+      if (error instanceof Error) said.push(error.message, String(error), JSON.stringify(error), error.stack ?? '', ...Object.values(error).map((value) => JSON.stringify(value)));
+    }
+    tab.faults.rate('fail-before-commit', 1);
+    const failed = await world.end(tab, pay(once, { ...options, operation: ['other'], headers: () => ({ 'x-api-key': 's3cret-token\n' }) }));
+    said.push(String(failed.error), JSON.stringify(failed.error));
+    for (const secretText of SECRETS) expect(said.join('\n')).not.toContain(secretText);
+    expect(said.length).toBeGreaterThan(10);
+  });
+});
+
+describe('onOutcome', () => {
+  test('is called once per call, with its own outcome, before the promise settles', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const told: [string, Outcome][] = [];
+    world.server.plays(after(SECOND, answers(201)));
+    const first = pay(once, { onOutcome: (outcome) => told.push(['first', outcome]) });
+    const second = pay(once, { onOutcome: (outcome) => told.push(['second', outcome]) });
+    let toldThen = 0;
+    void first.then(() => (toldThen = told.length));
+    await world.all(tab, first, second);
+    expect(toldThen).toBe(2);
+    expect(told).toMatchObject(expect.arrayContaining([
+      ['first', { type: 'fresh', joined: false }],
+      ['second', { type: 'fresh', joined: true }],
+    ]));
+    expect(told).toHaveLength(2);
+  });
+
+  test('is called for refusals, unknown ends and errors of ours, too', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const told: unknown[] = [];
+    const onOutcome = ({ type }: Outcome) => told.push(type);
+    world.server.plays(answers(402), lost());
+    await world.end(tab, pay(once, { onOutcome }));
+    await world.end(tab, pay(once, { ...ONE, onOutcome }));
+    tab.faults.next('look-fails');
+    await world.end(tab, pay(once, { onOutcome }));
+    expect(told).toEqual(['rejected', 'unknown', 'unknown']);
+  });
+
+  test('that throws does not change what its caller gets', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const fault = new Error('a bug in analytics');
+    const onOutcome = () => {
+      throw fault;
+    };
+    world.server.plays(after(SECOND, answers(201)), answers(402));
+    const ends = await world.all(tab, pay(once, { onOutcome }), pay(once, { onOutcome }), pay(once));
+    expect(ends.map(({ status }) => status)).toEqual([201, 201, 201]);
+    expect((await world.end(tab, pay(once, { operation: ['other'], onOutcome }))).status).toBe(402);
+    expect(tab.reported).toContain(fault);
+  });
+});
+
+describe('pending', () => {
+  test('lists what has not settled, in the order of names, page by page', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const ids = ['c3', 'c1', 'c2', 'c5', 'c4'];
+    for (const id of ids) {
+      world.server.plays(lost());
+      await world.end(tab, pay(once, { ...ONE, operation: ['pay', id] }));
+    }
+    const all = await world.run(once.pending());
+    expect(all.map(({ name }) => name[1])).toEqual(['c1', 'c2', 'c3', 'c4', 'c5']);
+    const paged: unknown[] = [];
+    let after_: string | undefined;
+    for (let page = 0; page < 10; page++) {
+      const found = await world.run(once.pending({ limit: 2, after: after_ }));
+      if (!found.length) break;
+      paged.push(...found.map(({ name }) => name[1]));
+      after_ = found.at(-1)?.cursor;
+    }
+    expect(paged).toEqual(['c1', 'c2', 'c3', 'c4', 'c5']);
+  });
+
+  test('takes a prefix of whole parts', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    for (const operation of [['pay', 4], ['pay', 42], ['pay', '4'], ['pay'], ['payout', 4], ['pay', 4, 'x']]) {
+      world.server.plays(lost());
+      await world.end(tab, pay(once, { ...ONE, operation }));
+    }
+    const names = async (prefix: (string | number)[]) => (await world.run(once.pending({ prefix }))).map(({ name }) => JSON.stringify(name)).sort();
+    expect(await names(['pay', 4])).toEqual(['["pay",4,"x"]', '["pay",4]']);
+    expect(await names(['pay'])).toEqual(['["pay","4"]', '["pay",4,"x"]', '["pay",4]', '["pay",42]', '["pay"]']);
+    expect(await names([])).toHaveLength(6);
+  });
+
+  test('lists what could only be kept in memory', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    tab.faults.next('fail-before-commit');
+    world.server.plays(charged(lost()));
+    const { outcome } = await world.end(tab, pay(once, ONE));
+    expect(await world.run(once.pending())).toMatchObject([{ name: NAME, key: outcome?.key }]);
+  });
+
+  test('says when the server may forget the key, and whether the request is here', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ namespace: 'ann' });
+    world.server.plays(lost(), lost());
+    const at = world.clock.now();
+    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, { ...ONE, operation: ['pay', 'c2'], keep: { request: true } }));
+    const next = tab.reload();
+    const listed = await world.run(next.once({ namespace: 'ann' }).pending());
+    expect(listed).toMatchObject([
+      { name: NAME, createdAt: at, firstSentAt: at, expiresAt: at + 86_400_000, retryAt: undefined, resumable: false },
+      { name: ['pay', 'c2'], resumable: true },
+    ]);
+  });
+
+  test('a store that cannot be looked at rejects; a limit below one is a RangeError', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    await expect(world.run(once.pending({ limit: 0 }))).rejects.toThrow(RangeError);
+    tab.faults.next('look-fails');
+    await expect(world.run(once.pending())).rejects.toThrow();
+  });
+});
+
+describe('resume', () => {
+  test('goes on with everything that is pending, a few at a time, and yields how each ended', async () => {
+    const world = newWorld();
+    const options = { namespace: 'ann', keep: { request: true } };
+    const { tab, once } = world.open(options);
+    for (let cart = 0; cart < 6; cart++) {
+      world.server.plays(charged(lost()));
+      await world.end(tab, pay(once, { ...ONE, operation: ['pay', cart] }));
+    }
+    const next = tab.reload().once(options);
+    let busy = 0;
+    let most = 0;
+    world.server.otherwise = during(() => (most = Math.max(most, ++busy)), after(SECOND, during(() => busy--, replays())));
+    const ended: unknown[] = [];
+    const all = (async () => {
+      for await (const { name, outcome, response } of next.resume({ concurrency: 2 })) ended.push([name[1], outcome.type, response?.status]);
+    })();
+    await world.run(all);
+    expect(ended.sort()).toEqual([0, 1, 2, 3, 4, 5].map((cart) => [cart, 'replayed', 201]));
+    expect(most).toBe(2);
+    expect(await world.run(next.pending())).toEqual([]);
+  });
+
+  test('without a stored request asks reconcile, else ERR_ONCE_UNKNOWN, and sends nothing', async () => {
+    const world = newWorld();
+    const key = await world.interrupted(charged(lost()));
+    const { tab, once } = world.open();
+    expect(await world.end(tab, watched(once.operation(NAME).resume()))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', key } });
+    const asked: unknown[] = [];
+    const asking = tab.once({ reconcile: async (question) => (asked.push(question), new Response('{"id":"ch_1"}')) });
+    expect(await world.end(tab, watched(asking.operation(NAME).resume()))).toMatchObject({ status: 200, outcome: { effect: 'done', from: 'reconcile', key } });
+    expect(asked).toMatchObject([{ operation: NAME, key }]);
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test("without a stored request, 'none' from reconcile is the end: rejected, none", async () => {
+    const world = newWorld();
+    await world.interrupted(lost());
+    const { tab, once } = world.open({ reconcile: async () => 'none' });
+    expect((await world.end(tab, watched(once.operation(NAME).resume()))).outcome).toMatchObject({ type: 'rejected', effect: 'none' });
+    expect(await world.run(once.pending())).toEqual([]);
+  });
+
+  test('of what is done gives the answer that is remembered; of nothing, ERR_ONCE_UNKNOWN', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(answers(201));
+    await world.end(tab, pay(once));
+    expect(await world.end(tab, watched(once.operation(NAME).resume()))).toMatchObject({ status: 201, outcome: { effect: 'done' } });
+    expect(await world.end(tab, watched(once.operation(['never']).resume()))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
+  });
+
+  test('of what never left, with nothing to send, leaves it as clean as it was', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    tab.online = false;
+    void pay(once);
+    await rest();
+    const next = tab.reload();
+    next.online = true;
+    await world.end(next, watched(next.once().operation(NAME).resume()));
+    expect(world.record()).toMatchObject({ state: 'pending', ambiguous: false });
+  });
+});
+
+test('outcomeOf speaks of the operation to every caller, joined ones and the Request included', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open();
+  world.server.plays(after(SECOND, answers(201)));
+  const request = new Request(URL_, { method: 'POST', body: JSON.stringify(CART) });
+  await world.end(tab, once.fetch(request, { once: NAME }));
+  expect(tab.outcomeOf(request)).toMatchObject({ type: 'fresh' });
+});
