@@ -5,6 +5,7 @@ import { readRecord } from '../core/record.js';
 import { OnceError } from '../errors.js';
 import type { KeyStrategy } from '../option-types.js';
 import type { Job } from './client.js';
+import { notice } from './diagnostics.js';
 import { diagnose, publish } from './observe.js';
 import { lockOf } from './place.js';
 import { SCHEME } from './prepared.js';
@@ -42,8 +43,9 @@ export const busyError = (job: Pick<Job, 'name'>): OnceError =>
 /** Takes the lock that contexts share, if the platform has one. Behind a frozen holder the wait is bounded. */
 export async function takeLock(job: Job): Promise<{ readonly release: () => void; readonly waited: Waited | undefined }> {
   const { client, settings, stop, deadline } = job;
-  const { locks, clock } = client.platform;
+  const { locks, clock, server } = client.platform;
   const none = (): void => {};
+  if (!locks && !server) notice(job, '', 'insecure-origin', client.platform.origin ?? '');
   if (!locks) return { release: none, waited: undefined };
   const name = lockOf(job.place);
   const free = await locks.acquire(name, { wait: false }).catch(() => none);

@@ -84,10 +84,14 @@ export class Drive {
     };
   }
 
+  get #keyed(): boolean {
+    return this.payload.keyed?.(this.job) ?? true;
+  }
+
   /** Drives until a decision that is no wait. */
   async run(): Promise<Stopped> {
     // A server that knows no keys must not get it twice; only `reconcile` can say more.
-    if (this.start.resumed && this.job.settings.dialect.header === '') return { decision: { do: 'stop', ending: unknown('no-answer'), ask: true } };
+    if (this.start.resumed && !this.#keyed) return { decision: { do: 'stop', ending: unknown('no-answer'), ask: true } };
     if (this.record.link !== undefined) return { decision: { do: 'poll' } };
     await this.#beforeFirst();
     return pRetry(() => this.#step(), {
@@ -152,7 +156,7 @@ export class Drive {
       changed: this.start.changed,
       sameAmbiguous: this.#sameAmbiguous,
       answersMismatch: this.job.settings.dialect.answersMismatch,
-      keyed: this.job.settings.dialect.header !== '',
+      keyed: this.#keyed,
       answered: result !== undefined,
       tries: this.#tries,
       triesMax: spent ? this.#tries : this.#triesMax,

@@ -5,6 +5,7 @@ import { retryAfterMs } from '../core/retry-after.js';
 import { HOOKED, NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, readPoll } from '../core/verdict.js';
 import { type Answered, again, answerOf, attempt, type Left } from './attempt.js';
 import type { Job } from './client.js';
+import { endpointOf, noticeAnswer, noticeSilence } from './diagnostics.js';
 import type { Attempting, Payload, Polled, Result, Sent } from './payload.js';
 import { type Prepared, storable } from './prepared.js';
 import { valueResult } from './running.js';
@@ -16,6 +17,7 @@ export const fetching = (prepared: Prepared): Payload => ({
   withBytesOf: (earlier) => (earlier.prepared ? fetching(withBytes(prepared, earlier.prepared)) : earlier),
   send: (a) => send(prepared, a),
   storable: (headers) => storable(prepared, headers),
+  keyed: ({ client, settings }) => settings.dialect.header !== '' && !client.registry.ignored.has(endpointOf(prepared)),
   poll: (a, link) => poll(prepared, a, link),
   link: (job, accepted) => linkOf(prepared, job, accepted),
 });
@@ -108,6 +110,7 @@ async function send(prepared: Prepared, a: Attempting): Promise<Sent> {
     return { reading: NOT_SENT, cause, reached: false };
   }
   if (left.end === 'not-sent') return { reading: NOT_SENT, cause: left.cause, reached: false };
+  if (left.end === 'no-answer' && left.status === undefined) noticeSilence(a, prepared);
   if (left.end === 'no-answer') return { reading: NO_ANSWER, cause: left.cause, reached: left.status !== undefined };
   const { answered } = left;
   return {
@@ -122,6 +125,7 @@ async function send(prepared: Prepared, a: Attempting): Promise<Sent> {
 function read(prepared: Prepared, answered: Answered, a: Attempting): Reading {
   const { settings, client } = a.job;
   const answer = answerOf(answered);
+  noticeAnswer(a, prepared, answer);
   if (settings.verdict) {
     try {
       const said = settings.verdict({ attempt: a.number, ambiguous: a.ambiguous, status: answer.status, headers: answered.response.headers, json: answer.json });

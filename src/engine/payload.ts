@@ -47,6 +47,8 @@ export interface Payload {
   /** The same operation with the bytes of an earlier call, which a server may have compared. */
   withBytesOf?(earlier: Payload): Payload;
   readonly prepared?: Prepared | undefined;
+  /** Whether it is safe to send again: the server knows keys. Absent: it is. */
+  keyed?(job: Job): boolean;
   /** Never rejects. */
   send(a: Attempting): Promise<Sent>;
   /** Asks after work that goes on; `undefined` when there is no link to ask at. */

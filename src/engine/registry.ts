@@ -20,6 +20,9 @@ export interface Registry {
   readonly budgets: Map<string, number>;
   /** The latest call without a key, by URL. */
   readonly latest: Map<string, symbol>;
+  /** Diagnostics told, and endpoints that ignore keys. */
+  readonly noticed: Set<string>;
+  readonly ignored: Set<string>;
   readonly outcomes: WeakMap<object, Outcome>;
 }
 
@@ -35,6 +38,6 @@ const KEY = Symbol.for('oncefetch');
 /** Made at the first use, never at import. */
 export function registry(): Registry {
   const realm = globalThis as { [KEY]?: Registry };
-  realm[KEY] ??= { flights: new Map(), lives: new Map(), answers: new Map(), payloads: new Map(), degraded: new Map(), budgets: new Map(), latest: new Map(), outcomes: new WeakMap() };
+  realm[KEY] ??= { flights: new Map(), lives: new Map(), answers: new Map(), payloads: new Map(), degraded: new Map(), budgets: new Map(), latest: new Map(), noticed: new Set(), ignored: new Set(), outcomes: new WeakMap() };
   return realm[KEY];
 }

@@ -11,7 +11,10 @@ import type { Next } from './base.js';
 import { StoreFault } from './fault.js';
 import { recordOf, textOf } from './text.js';
 
-/** A record as the server has it. `rev`: a name for this very version, which no other one ever has. */
+/**
+ * A record as the server has it. `rev`: a name for this very version, which no other one ever has, and after it those of the
+ * versions before it: whoever sends an update again because the answer was lost finds its own among them.
+ */
 export interface Seen {
   readonly rev: string;
   readonly text: unknown;
@@ -39,8 +42,18 @@ export interface Answer {
   readonly seen: Seen | undefined;
 }
 
-/** Whether an attempt is committed; perhaps by a copy of it whose answer was lost. */
-export const isDone = ({ next, rev }: Attempt, { done, seen }: Answer): boolean => done || (Boolean(next) && seen?.rev === rev);
+/** Whether an attempt is committed; perhaps by a copy of it whose answer was lost, and others changed the record since. */
+export const isDone = ({ next, rev }: Attempt, { done, seen }: Answer): boolean =>
+  done || Boolean(next && seen && namesIn(seen.rev).includes(namesIn(rev)[0]));
+
+/** Versions that a record names, itself included, and the length of a name: 60 random bits. */
+const NAMES_MAX = 3;
+const NAME_UNITS = 16;
+const namesIn = (rev: string): (string | undefined)[] => rev.split(' ');
+const revAfter = (seen: Seen | undefined): string => {
+  const name = crypto.randomUUID().replaceAll('-', '').slice(0, NAME_UNITS);
+  return [name, ...(seen ? namesIn(seen.rev) : [])].slice(0, NAMES_MAX).join(' ');
+};
 
 export interface Server {
   attempt(attempt: Attempt): Promise<Answer>;
@@ -155,11 +168,14 @@ export class Guesses {
       // waits for it: clients send what was given up when they are connected again.
       const offMs = heard ? Math.max(this.#timeoutMs, CLOCK_OFF_MS_MAX) : CLOCK_OFF_MS_MAX;
       const attempt: Attempt = { id, expected: seen, now, offMs, durability, ...asked };
-      const answer = await this.#send(attempt, deadline);
+      const { answer, broke } = await this.#send(attempt, deadline);
       this.clock.hear(answer.now);
       if (isDone(attempt, answer)) {
         this.learn(id, asked.next ? { rev: attempt.rev, text: asked.text } : asked.next === null ? undefined : seen);
         return;
+      }
+      if (broke && asked.next !== undefined && answer.seen?.rev !== seen?.rev) {
+        throw new StoreFault('io', 'the connection broke, and whether the update was committed can not be told: the record was changed since');
       }
       seen = answer.seen;
       this.learn(id, seen);
@@ -168,19 +184,19 @@ export class Guesses {
     throw new StoreFault('timeout', `others were faster with this record for ${this.#timeoutMs} ms`);
   }
 
-  /** Sends it; once more if the connection broke, which no server notices twice, because of the version's name. */
-  async #send(attempt: Attempt, deadline: number): Promise<Answer> {
-    for (let broken = false; ; ) {
+  /** Sends it; once more if the connection broke, which does nothing twice, because of the version's name. */
+  async #send(attempt: Attempt, deadline: number): Promise<{ readonly answer: Answer; readonly broke: boolean }> {
+    for (let broke = false; ; ) {
       try {
-        return await this.#server.attempt(attempt);
+        return { answer: await this.#server.attempt(attempt), broke };
       } catch (error) {
         const fault = this.#server.fault(error);
-        const again = fault.reason === 'blocked' || (fault.reason === 'io' && !broken);
+        const again = fault.reason === 'blocked' || (fault.reason === 'io' && !broke);
         if (!again || performance.now() > deadline) {
           this.learn(attempt.id, undefined);
           throw fault;
         }
-        broken ||= fault.reason === 'io';
+        broke ||= fault.reason === 'io';
       }
       await pause();
     }
@@ -200,7 +216,7 @@ type Asked = { readonly next: Next; readonly text: string; readonly rev: string 
 function ask(next: (current: unknown) => Next, seen: Seen | undefined): Asked {
   try {
     const record = next(recordOf(seen?.text));
-    return { next: record, text: record ? textOf(record) : '', rev: record ? crypto.randomUUID() : '' };
+    return { next: record, text: record ? textOf(record) : '', rev: record ? revAfter(seen) : '' };
   } catch (thrown) {
     return { thrown };
   }

@@ -11,5 +11,5 @@ for (let seed = Number(from); seed < Number(from) + Number(count); seed++) {
   if (trace) console.log(r.lines.filter((l) => trace === '1' || l.includes(trace)).join('\n'));
   if (r.violations.length) { bad++; for (const v of r.violations) kinds.set(v.checker, (kinds.get(v.checker) ?? 0) + 1); if (bad < 6) for (const v of r.violations.slice(0, 2)) console.log(`  ${scenario.name} ${seed} [${r.options.server.family}] ${v.checker} @${v.at} ${v.op}: ${v.says}`); }
 }
-console.log(scenario.name, JSON.stringify({ bad, ops, calls, events, left, only, ms: Math.round(performance.now() - t) }), JSON.stringify(Object.fromEntries(kinds)), JSON.stringify(Object.fromEntries(ap)), process.env.OC ? JSON.stringify(Object.fromEntries(oc)) : '');
+console.log(scenario.name, JSON.stringify({ bad, ops, calls, events, left, only, ms: Math.round(performance.now() - t) }), JSON.stringify(Object.fromEntries(kinds)), JSON.stringify(Object.fromEntries(ap)), process.env['OC'] ? JSON.stringify(Object.fromEntries(oc)) : '');
 }

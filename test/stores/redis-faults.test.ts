@@ -86,8 +86,10 @@ describe.skipIf(withoutRedis).each(Object.keys(connect))('%s', (name) => {
     expect(await put(store, record('b'))).toBe('stored');
   });
 
-  test('a connection cut in mid-update, again and again: what resolved took effect once, what was rejected at most once', async () => {
-    const { store } = await storeOn({ timeoutMs: 5000 });
+  test.each([1, 2])('connections cut in mid-update, again and again, %i at work: what resolved took effect once, what was rejected at most once', async (writers) => {
+    const prefix = `cut-${name}-${writers}`;
+    const stores = await Promise.all(Array.from({ length: writers }, () => storeOn({ prefix, timeoutMs: 5000 }).then(({ store }) => store)));
+    const [store] = stores as [Store];
     await put(store, record('n'));
     let cutting = true;
     const cuts = (async () => {
@@ -97,12 +99,15 @@ describe.skipIf(withoutRedis).each(Object.keys(connect))('%s', (name) => {
       }
     })();
     let [resolved, rejected] = [0, 0];
-    for (let n = 0; n < 400; n++) {
-      await raise(store, 'n').then(
-        () => resolved++,
-        () => rejected++,
-      );
-    }
+    const write = async (one: Store): Promise<void> => {
+      for (let n = 0; n < 400 / writers; n++) {
+        await raise(one, 'n').then(
+          () => resolved++,
+          () => rejected++,
+        );
+      }
+    };
+    await Promise.all(stores.map(write));
     cutting = false;
     await cuts;
     const { count } = await vi.waitFor(async () => (await store.read('n')) as { count: number }, { timeout: 5000 });

@@ -1,0 +1,44 @@
+/** Signs that something is set up wrongly: each told once, with a code that docs/diagnostics.md explains. */
+import type { Answer } from '../core/dialect.js';
+import type { Job } from './client.js';
+import { diagnose } from './observe.js';
+import type { Attempting } from './payload.js';
+import type { Prepared } from './prepared.js';
+
+const SAYS = {
+  'retry-after-hidden': 'a cross-origin answer asks to come back later, and any Retry-After in it can not be read: the server must list it in Access-Control-Expose-Headers',
+  'replay-hidden': 'a cross-origin answer after an uncertain attempt bears no replay marker that can be read: the server must list it in Access-Control-Expose-Headers',
+  'preflight-suspected': 'every attempt failed without an answer while the device is online: the server may refuse the key header in its CORS preflight (Access-Control-Allow-Headers)',
+  'key-ignored': 'the server says that it ignored the idempotency key: nothing is sent there twice from now on',
+  'insecure-origin': 'this origin is not secure, so there is no Web Crypto and no Web Locks: tabs do not wait for one another',
+} as const;
+
+/** Tells it once for each place. */
+export function notice(job: Job, key: string, code: keyof typeof SAYS, where: string): void {
+  const { noticed } = job.client.registry;
+  if (noticed.has(`${code} ${where}`)) return;
+  noticed.add(`${code} ${where}`);
+  diagnose(job.client, job, key, code, `${SAYS[code]} (docs/diagnostics.md#${code}; ${where})`);
+}
+
+/** The endpoint without its query: what a server ignores for one it ignores for all. */
+export const endpointOf = ({ method, url }: Pick<Prepared, 'method' | 'url'>): string => `${method} ${url.split('?')[0]}`;
+
+/** What an answer gives away. */
+export function noticeAnswer({ job, key, ambiguous }: Attempting, prepared: Prepared, answer: Answer): void {
+  const { origin } = prepared;
+  if (/^\s*ignored\s*$/i.test(answer.header('idempotency-status') ?? answer.header('x-idempotency-status') ?? '')) {
+    job.client.registry.ignored.add(endpointOf(prepared));
+    notice(job, key, 'key-ignored', endpointOf(prepared));
+  }
+  if (answer.type !== 'cors') return;
+  if ([409, 429, 503].includes(answer.status) && answer.header('retry-after') === null) notice(job, key, 'retry-after-hidden', origin);
+  if (ambiguous && answer.status < 300 && !job.settings.dialect.replayed(answer)) notice(job, key, 'replay-hidden', origin);
+}
+
+/** What attempts without any answer give away. */
+export function noticeSilence({ job, key, number }: Attempting, { origin }: Prepared): void {
+  const { platform } = job.client;
+  const foreign = platform.origin !== undefined && platform.origin !== origin;
+  if (foreign && number >= 2 && platform.connectivity.online() !== false) notice(job, key, 'preflight-suspected', origin);
+}
