@@ -1,4 +1,6 @@
 /** The retry budget of an origin: when most of what is sent there fails, retries stop adding to it. */
+import type { Kind } from '../core/dialect.js';
+import type { Job } from './client.js';
 import { keepRecent, type Registry } from './registry.js';
 
 /** What a success gives back of what a failure takes (gRFC A6, client retries: retry throttling). */
@@ -6,9 +8,17 @@ const REFUND = 0.1;
 const ORIGINS_MAX = 100;
 
 /** Counts one attempt; true when the budget is too low for a retry. */
-export function spend({ budgets }: Registry, origin: string, budget: number | false, failed: boolean): boolean {
+function spend({ budgets }: Registry, origin: string, budget: number | false, failed: boolean): boolean {
   if (budget === false) return false;
   const left = Math.min(budget, Math.max(0, (budgets.get(origin) ?? budget) + (failed ? -1 : REFUND)));
   keepRecent(budgets, origin, left, ORIGINS_MAX);
   return left <= budget / 2;
+}
+
+/** Counts an attempt of this job for its origin; true when it must not retry for lack of budget. */
+export function outOfBudget({ client, settings, payload, name }: Job, kind: Kind, tries: number, resumed: boolean): boolean {
+  const failed = kind === 'transient' || kind === 'no-answer';
+  const empty = spend(client.registry, payload?.origin ?? '', settings.budget, failed);
+  // Never the first retry of a named operation, and never what is resumed.
+  return empty && failed && !resumed && !(name.length && tries < 2);
 }

@@ -120,7 +120,7 @@ function claimant(job: Job, waited: Waited | undefined, generation: number, key:
     whenChanged: settings.whenChanged,
     windowMs: settings.limits.keyWindowMs,
     marginMs: settings.limits.attemptMs,
-    clean: client.platform.connectivity.online() === false,
+    clean: job.resumeOnly || client.platform.connectivity.online() === false,
     waited,
     lease: leaseOf(job),
     resumeOnly: job.resumeOnly,

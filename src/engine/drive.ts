@@ -8,7 +8,7 @@ import { clockWentBack, pastWindow } from '../core/retention.js';
 import type { Job } from './client.js';
 import { emit, publish, type WaitReason } from './observe.js';
 import type { Payload, Result, Sent } from './payload.js';
-import { spend } from './budget.js';
+import { outOfBudget } from './budget.js';
 import { isSamePerson } from './place.js';
 import { commit, readStored, storedIn, storeOf } from './storing.js';
 import { wait } from './wait.js';
@@ -147,7 +147,7 @@ export class Drive {
     if (reading.kind === 'in-progress') this.#waits++;
     else this.#tries++;
     const now = clock.now();
-    const spent = this.#count(reading.kind);
+    const spent = outOfBudget(this.job, reading.kind, this.#tries, this.start.resumed);
     if (this.#waits === 1 && !this.#waitsEnd) this.#waitsEnd = now + this.job.settings.limits.inProgressMs;
     const decision = decide(reading, {
       now,
@@ -169,15 +169,6 @@ export class Drive {
     if (reading.ambiguous) this.ambiguous = this.#sameAmbiguous = true;
     if (decision.do === 'wait') throw new Again(decision);
     return { decision, result, cause };
-  }
-
-  /** Counts for the origin's retry budget; true when this drive must not retry for lack of it. */
-  #count(kind: string): boolean {
-    const { client, settings, payload, name } = this.job;
-    const failed = kind === 'transient' || kind === 'no-answer';
-    const empty = spend(client.registry, payload?.origin ?? '', settings.budget, failed);
-    // Never the first retry of a named operation, and never what is resumed.
-    return empty && failed && !this.start.resumed && !(name.length && this.#tries < 2);
   }
 
   /** Everything that may have changed since the last attempt; asked before each one. */

@@ -175,8 +175,8 @@ async function answered(drive: Drive, said: Response | 'done' | 'none' | 'unknow
   }
   if (said === 'none') {
     if (!(await settleRecord(job, record, rejected()))) return tell(drive, unknown('store'), result);
-    // The server's own refusal is the answer to give; without one the call goes on.
-    return reason === 'refused-after-ambiguity' ? tell(drive, rejected(), result) : 'anew';
+    // The server's own refusal is the answer to give; without one the call goes on, if it brought something to send.
+    return reason === 'refused-after-ambiguity' || job.resumeOnly ? tell(drive, rejected(), result) : 'anew';
   }
   if (typeof said !== 'object') return undefined;
   return settle(drive, replayed('reconcile'), resultOf({ response: said, text: '' }));

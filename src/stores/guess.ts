@@ -40,6 +40,8 @@ export interface Answer {
   readonly done: boolean;
   readonly now: number;
   readonly seen: Seen | undefined;
+  /** The connection was made anew meanwhile, so the attempt may have been sent twice, and this be the second answer. */
+  readonly broke?: boolean | undefined;
 }
 
 /** Whether an attempt is committed; perhaps by a copy of it whose answer was lost, and others changed the record since. */
@@ -188,7 +190,8 @@ export class Guesses {
   async #send(attempt: Attempt, deadline: number): Promise<{ readonly answer: Answer; readonly broke: boolean }> {
     for (let broke = false; ; ) {
       try {
-        return { answer: await this.#server.attempt(attempt), broke };
+        const answer = await this.#server.attempt(attempt);
+        return { answer, broke: broke || Boolean(answer.broke) };
       } catch (error) {
         const fault = this.#server.fault(error);
         const again = fault.reason === 'blocked' || (fault.reason === 'io' && !broke);

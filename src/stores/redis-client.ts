@@ -15,6 +15,9 @@ export interface NodeRedisClient {
 export interface IoRedisClient {
   evalsha(sha: string, keys: number, ...rest: string[]): Promise<unknown>;
   eval(script: string, keys: number, ...rest: string[]): Promise<unknown>;
+  on?(event: string, listener: (node: IoRedisClient) => void): unknown;
+  /** Of a Cluster. */
+  nodes?(): IoRedisClient[];
   readonly status?: string | undefined;
 }
 
@@ -30,6 +33,8 @@ export interface Scripts {
   wait(replicas: number, ms: number): Promise<number>;
   /** Whether its owner closed it. */
   closed(): boolean;
+  /** How many connections were lost so far, where the client sends again by itself what had no answer. */
+  losses(): number;
 }
 
 /** Every script runs by its digest, which is short; a server that does not know it yet is told the script once. */
@@ -61,8 +66,26 @@ export function scriptsOf(client: RedisClient): Scripts {
       }
     },
     wait: async (replicas, ms) => Number(await waiterOf(client)?.(['WAIT', String(replicas), String(ms)])),
+    losses: isNodeRedis(client) ? () => 0 : lossesOf(client),
     closed: () => (isNodeRedis(client) ? client.isOpen === false : client.status === 'end'),
   };
+}
+
+/** By client: one listener for all stores on it. */
+const counts = new WeakMap<object, { lost: number }>();
+
+/** ioredis sends again, without a word, what had no answer when a connection was lost. */
+function lossesOf(client: IoRedisClient): () => number {
+  const known = counts.get(client);
+  const count = known ?? { lost: 0 };
+  if (!known) {
+    counts.set(client, count);
+    const watch = (node: IoRedisClient): void => void node.on?.('close', () => count.lost++);
+    watch(client);
+    client.on?.('+node', watch);
+    for (const node of client.nodes?.() ?? []) watch(node);
+  }
+  return () => count.lost;
 }
 
 /**

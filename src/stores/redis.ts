@@ -115,9 +115,10 @@ async function send({ scope, scripts, places, times, keyOf }: Redis, { id, expec
     const place = placeOf(next);
     todo.push('put', [FORMAT, rev, place, text].join('\n'), place, String(next.forgetAt), expiryOf(next, now));
   }
+  const losses = scripts.losses();
   const answer = await scripts.run(UPDATE, [keyOf(ordered(id)), places, times], [expected?.rev ?? '', String(now), String(offMs), ...todo]);
   const [done, serverNow, ...seen] = answer as unknown[];
-  return { done: Number(done) === 1, now: Number(serverNow), seen: seenOf({ scope }, seen) };
+  return { done: Number(done) === 1, now: Number(serverNow), seen: seenOf({ scope }, seen), broke: scripts.losses() !== losses };
 }
 
 /** The server's clock decides, so an expiry is never earlier than a time that it may see as passed. */

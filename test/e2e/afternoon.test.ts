@@ -44,6 +44,7 @@ async function insist(tab: Tab): Promise<void> {
     if (/^(Ready|Not|An earlier)/.test(said)) await tab.once.button(/^Pay/).click({ timeout: 1000 });
     return said;
   };
+  setTimeout(()=>tab.page.screenshot({path:'/work/scratch-e2e/stuck.png'}).catch(e=>console.log(String(e))),15000); setTimeout(async()=>console.log(await Promise.race([tab.page.evaluate(()=>new Promise(r=>{const t=performance.now();requestAnimationFrame(()=>r('raf '+(performance.now()-t)+document.visibilityState))})),new Promise(r=>setTimeout(()=>r('no raf'),3000))])),12000);
   await expect.poll(() => paid().catch(String), { timeout: 40_000, interval: 250 }).toMatch(/^Paid/);
 }
 

@@ -267,7 +267,7 @@ describe('events', () => {
       if (error instanceof Error) said.push(error.message, String(error), JSON.stringify(error), error.stack ?? '', ...Object.values(error).map((value) => JSON.stringify(value)));
     }
     tab.faults.rate('fail-before-commit', 1);
-    const failed = await world.end(tab, pay(once, { ...options, operation: ['other'], headers: () => ({ 'x-api-key': 's3cret-token\n' }) }));
+    const failed = await world.end(tab, pay(once, { ...options, operation: ['other'], headers: () => ({ 'x-api-key': 's3cret-token\nX-Injected: 1' }) }));
     said.push(String(failed.error), JSON.stringify(failed.error));
     for (const secretText of SECRETS) expect(said.join('\n')).not.toContain(secretText);
     expect(said.length).toBeGreaterThan(10);
@@ -286,11 +286,10 @@ describe('onOutcome', () => {
     void first.then(() => (toldThen = told.length));
     await world.all(tab, first, second);
     expect(toldThen).toBe(2);
-    expect(told).toMatchObject(expect.arrayContaining([
+    expect(told.sort(([a], [b]) => (a < b ? -1 : 1))).toMatchObject([
       ['first', { type: 'fresh', joined: false }],
       ['second', { type: 'fresh', joined: true }],
-    ]));
-    expect(told).toHaveLength(2);
+    ]);
   });
 
   test('is called for refusals, unknown ends and errors of ours, too', async () => {
@@ -352,7 +351,7 @@ describe('pending', () => {
     }
     const names = async (prefix: (string | number)[]) => (await world.run(once.pending({ prefix }))).map(({ name }) => JSON.stringify(name)).sort();
     expect(await names(['pay', 4])).toEqual(['["pay",4,"x"]', '["pay",4]']);
-    expect(await names(['pay'])).toEqual(['["pay","4"]', '["pay",4,"x"]', '["pay",4]', '["pay",42]', '["pay"]']);
+    expect(await names(['pay'])).toEqual(['["pay","4"]', '["pay",4,"x"]', '["pay",42]', '["pay",4]', '["pay"]']);
     expect(await names([])).toHaveLength(6);
   });
 

@@ -148,7 +148,8 @@ export class Books implements Ledger {
   #end(key: KeyFacts, before: OnceRecord, after: OnceRecord | undefined, why: Commit['why']): void {
     key.endedAt = this.now();
     if (!after) key.end = why === 'evicted' ? 'evicted' : why === 'died' ? 'lost-with-memory' : before.state === 'pending' ? 'removed' : (key.end ?? 'settled');
-    else if (after.key !== before.key) key.end = before.state === 'pending' ? 'replaced' : key.end;
+    // What was there before comes back when it turns out that nothing was sent.
+    else if (after.key !== before.key) key.end = before.state !== 'pending' ? key.end : after.state === 'pending' ? 'replaced' : 'removed';
     else key.end = after.state === 'settled' ? 'settled' : after.ending?.type === 'rejected' ? 'rejected' : 'forgotten';
   }
 
@@ -157,7 +158,7 @@ export class Books implements Ledger {
     if (why !== 'written') return false;
     if (before.state === 'settled') return !after || after.state === 'retired' || (after.key !== before.key && op.repeat !== 'never');
     if (before.state !== 'pending') return false;
-    const forgotten = after?.state === 'retired' && after.ending?.type === 'unknown';
+    const forgotten = after?.state === 'retired' && after.key === before.key && after.ending?.type === 'unknown';
     if (op.forgetsAnyway === 0 || (after && !forgotten)) return false;
     op.forgetsAnyway--;
     return true;

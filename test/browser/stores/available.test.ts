@@ -10,7 +10,7 @@ import { freshName, replaceMethod, replaceProperty } from './support.js';
 
 const undo: (() => void)[] = [];
 afterEach(() => {
-  for (const restore of undo.splice(0)) restore();
+  for (const restore of undo.splice(0).reverse()) restore();
   localStorage.clear();
 });
 
@@ -64,7 +64,7 @@ describe('IndexedDB is available', () => {
     openWith(() => failing('UnknownError'));
     const store = indexedDbStore({ name: freshName() });
     await expect(store.available?.()).rejects.toMatchObject({ reason: 'io', cause: { name: 'UnknownError' } });
-    for (const restore of undo.splice(0)) restore();
+    for (const restore of undo.splice(0).reverse()) restore();
     expect(await store.available?.()).toBe(true);
   });
 
@@ -117,7 +117,7 @@ describe('the first available', () => {
     const store = chain();
     await expect(put(store, record('a'))).rejects.toBeInstanceOf(StoreFault);
     expect(localStorage.length).toBe(0);
-    for (const restore of undo.splice(0)) restore();
+    for (const restore of undo.splice(0).reverse()) restore();
     await put(store, record('a'));
     expect(store.kind).toBe('indexeddb');
   });

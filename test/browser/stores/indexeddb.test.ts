@@ -7,7 +7,7 @@ import { freshName, plantInDatabase, replaceMethod, replaceProperty, settled } f
 
 const undo: (() => void)[] = [];
 afterEach(() => {
-  for (const restore of undo.splice(0)) restore();
+  for (const restore of undo.splice(0).reverse()) restore();
 });
 
 const replace: typeof replaceMethod = (type, name, make) => {

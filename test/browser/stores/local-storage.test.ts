@@ -6,7 +6,7 @@ import { replaceMethod, withoutLocks } from './support.js';
 
 const undo: (() => void)[] = [];
 afterEach(() => {
-  for (const restore of undo.splice(0)) restore();
+  for (const restore of undo.splice(0).reverse()) restore();
   localStorage.clear();
 });
 

@@ -110,7 +110,7 @@ export class Playground {
     const charges = this.charges('oncefetch');
     const carts = charges.map(({ cart }) => cart);
     const wanted = intents().filter(({ ended }) => ended !== 'refused');
-    expect(carts.toSorted(), 'one charge per intention').toEqual(wanted.map(({ cart }) => cart).toSorted());
+    expect([...carts].sort(), 'one charge per intention').toEqual(wanted.map(({ cart }) => cart).sort());
     expect(new Set(carts).size, 'no duplicate').toBe(carts.length);
     return charges;
   }

@@ -19,7 +19,7 @@ export const nothingLost: Checker = {
     const key = before && op.keys.get(before.key);
     // The record of what may have had its effect goes, without a word from the server or the app.
     if (!key?.sends.length || memory || before?.state !== 'pending' || key.epoch < op.epoch) return;
-    const dropped = !after || (after.state === 'retired' && after.ending?.type === 'unknown');
+    const dropped = !after || after.key !== key.key || (after.state === 'retired' && after.ending?.type === 'unknown');
     if (dropped) ledger.violate(NAME, op, `the record of ${key.key}, which was sent, was ${after ? 'forgotten' : 'removed'}`);
   },
   atRest(ledger) {

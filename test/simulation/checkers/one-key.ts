@@ -7,7 +7,8 @@ const NAME = 'one-key';
 function rotated({ op, before, after, why }: Commit, ledger: Ledger): void {
   if (!before || !after || before.key === after.key || why !== 'written') return;
   const key = op.keys.get(before.key);
-  if (before.state === 'pending' && (before.ambiguous || !before.random)) ledger.violate(NAME, op, `the pending ${before.key} was replaced by ${after.key}`);
+  const backAgain = after.state !== 'pending';
+  if (before.state === 'pending' && !backAgain && (before.ambiguous || !before.random)) ledger.violate(NAME, op, `the pending ${before.key} was replaced by ${after.key}`);
   else if (before.state === 'pending' && key?.sends.length)
     ledger.violate(NAME, op, `${before.key} had been sent when it was replaced by ${after.key} as if it were clean`);
   else if (before.state === 'settled' && op.repeat === 'never')

@@ -1,0 +1,283 @@
+/**
+ * Goal: a wrong option, key, name, body or URL is an error that names it, before anything is sent or stored, and nothing
+ * can be smuggled into a header. Method: a table of mistakes at createOnce, at the call and in hooks.
+ */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { OnceOptions, OperationOptions } from '../../src/entries/index.js';
+import { generic } from '../../src/dialects/generic.js';
+import { answers, charged, lost } from '../support/server.js';
+import { NAME, newWorld, pay, URL_, watched } from '../support/world.js';
+
+const circular: Record<string, unknown> = {};
+circular['self'] = circular;
+
+type Mistake = readonly [field: string, options: unknown, kind: typeof TypeError | typeof RangeError];
+
+/** Of a client and of a call alike. */
+const SHARED: Mistake[] = [
+  ['limits', 5, TypeError],
+  ['limits.attempts', { limits: { attempts: '5' } }, TypeError],
+  ['limits.attempts', { limits: { attempts: 0 } }, RangeError],
+  ['limits.attempts', { limits: { attempts: -1 } }, RangeError],
+  ['limits.attempts', { limits: { attempts: Number.NaN } }, TypeError],
+  ['limits.attemptMs', { limits: { attemptMs: -1 } }, RangeError],
+  ['limits.attemptMs', { limits: { attemptMs: '30s' } }, TypeError],
+  ['limits.totalMs', { limits: { totalMs: 2 ** 31 } }, RangeError],
+  ['limits.totalMs', { limits: { totalMs: Number.POSITIVE_INFINITY } }, RangeError],
+  ['limits.keyWindowMs', { limits: { keyWindowMs: 1000 } }, RangeError],
+  ['limits.inProgressMs', { limits: { inProgressMs: null } }, TypeError],
+  ['limits.offlineWaitMs', { limits: { offlineWaitMs: -3 } }, RangeError],
+  ['limits.bodyBytes', { limits: { bodyBytes: {} } }, TypeError],
+  ['limits.tries', { limits: { tries: 3 } }, TypeError],
+  ['keep', { keep: true }, TypeError],
+  ['keep.request', { keep: { request: 'yes' } }, TypeError],
+  ['keep.response', { keep: { response: true } }, TypeError],
+  ['keep.headers', { keep: { headers: 'authorization' } }, TypeError],
+  ['keep.forMs', { keep: { forMs: -1 } }, RangeError],
+  ['whenBusy', { whenBusy: 'queue' }, TypeError],
+  ['whenChanged', { whenChanged: 'refused' }, TypeError],
+  ['repeat', { repeat: true }, TypeError],
+  ['accepted', { accepted: 'wait' }, TypeError],
+  ['verdict', { verdict: 'fresh' }, TypeError],
+  ['reconcile', { reconcile: {} }, TypeError],
+  ['headers', { headers: { authorization: 'x' } }, TypeError],
+  ['fingerprint', { fingerprint: 'sha256' }, TypeError],
+  ['onOutcome', { onOutcome: [] }, TypeError],
+  ['attempts', { attempts: 3 }, TypeError],
+];
+
+const CLIENT: Mistake[] = [
+  ['options', 'x', TypeError],
+  ['options', null, TypeError],
+  ['namespace', { namespace: 5 }, TypeError],
+  ['namespace', { namespace: '' }, TypeError],
+  ['namespace', { namespace: undefined }, TypeError],
+  ['store', { store: 'indexeddb' }, TypeError],
+  ['dialect', { dialect: 'stripe' }, TypeError],
+  ['fetch', { fetch: {} }, TypeError],
+  ['durability', { durability: 'always' }, TypeError],
+  ['retry', { retry: false }, TypeError],
+  ['retry.minDelayMs', { retry: { minDelayMs: -1 } }, RangeError],
+  ['retry.maxDelayMs', { retry: { maxDelayMs: 'x' } }, TypeError],
+  ['retry.factor', { retry: { factor: 0.5 } }, RangeError],
+  ['retry.factor', { retry: { factor: Number.NaN } }, TypeError],
+  ['retry.budget', { retry: { budget: true } }, TypeError],
+  ['origins', { origins: 'https://shop.example' }, TypeError],
+  ['operation', { operation: ['pay'] }, TypeError],
+  ['connectivity', { connectivity: true }, TypeError],
+  ['idempotencyKey', { idempotencyKey: 'x' }, TypeError],
+];
+
+const CALL: Mistake[] = [
+  ['operation', { operation: 'pay' }, TypeError],
+  ['operation', { operation: [] }, TypeError],
+  ['operation[1]', { operation: ['pay', undefined] }, TypeError],
+  ['operation', { operation: ['x'.repeat(5000)] }, RangeError],
+  ['key', { key: 5 }, TypeError],
+  ['key', { key: null }, TypeError],
+  ['meta', { meta: circular }, TypeError],
+  ['meta', { meta: 1n }, TypeError],
+  ['meta', { meta: () => 1 }, TypeError],
+  ['meta', { meta: Symbol('x') }, TypeError],
+  ['meta', { meta: { deep: [() => 1] } }, TypeError],
+  ['meta', { meta: 'x'.repeat(2000) }, RangeError],
+  ['meta', { meta: 'ü'.repeat(600) }, RangeError],
+];
+
+const named = (error: unknown, field: string, kind: typeof TypeError | typeof RangeError): void => {
+  expect(error).toBeInstanceOf(kind);
+  expect((error as Error).message).toMatch(/^once: /);
+  expect((error as Error).message).toContain(field);
+  expect((error as Error).message.length).toBeLessThan(300);
+};
+
+describe('createOnce', () => {
+  test.each([...SHARED.filter(([, given]) => typeof given === 'object'), ...CLIENT].map(([field, given, kind]) => [field, kind.name, given, kind] as const))(
+    'throws on %s at once: %s',
+    (field, _, given, kind) => {
+      const tab = newWorld().tab();
+      let thrown: unknown;
+      try {
+        tab.in(() => tab.once(given as OnceOptions));
+      } catch (error) {
+        thrown = error;
+      }
+      // `null` and text are spread away by the helper that adds the store.
+      if (given === null || typeof given === 'string') return;
+      named(thrown, field, kind);
+    },
+  );
+});
+
+describe('a call', () => {
+  const wrong = [...SHARED.filter(([, given]) => typeof given === 'object'), ...CALL].map(([field, given, kind]) => [field, kind.name, given, kind] as const);
+  test.each(wrong)('rejects with %s: %s; nothing is sent or stored', async (field, _, given, kind) => {
+    const world = newWorld();
+    const { tab, once } = world.open({ namespace: 'ann' });
+    const end = await world.end(tab, pay(once, given as OperationOptions));
+    named(end.error, field, kind);
+    expect(world.records).toEqual([]);
+    expect(world.server.arrivals).toEqual([]);
+  });
+
+  test.each(['pay', 5, null, () => {}, Symbol('x')])('rejects with once: %s', async (wrongOnce) => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    named((await world.end(tab, watched(once.fetch(URL_, { method: 'POST', once: wrongOnce as never })))).error, 'once', TypeError);
+  });
+
+  test('never throws synchronously', () => {
+    const { once } = newWorld().open();
+    for (const bad of [{ once: 'x' }, { once: [] }, { once: { operation: [{}] } }, { mode: 'no-cors', once: ['a'] }, { method: 'GET', body: 'x', once: ['a'] }])
+      expect(() => watched(once.fetch(URL_, bad as never))).not.toThrow();
+    expect(() => watched(once.fetch('http://[', { once: ['a'] }))).not.toThrow();
+    expect(() => watched(once.fetch(undefined as never, { once: ['a'] }))).not.toThrow();
+  });
+
+  test('explicit undefined is absent, in every option', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const nothing = { key: undefined, meta: undefined, repeat: undefined, verdict: undefined, keep: { request: undefined }, limits: { attempts: undefined }, whenBusy: undefined, whenChanged: undefined };
+    world.server.plays(lost(), answers(201));
+    expect(await world.end(tab, pay(once, { ...nothing, reconcile: undefined, headers: undefined, onOutcome: undefined, fingerprint: undefined }))).toMatchObject({ status: 201 });
+  });
+});
+
+describe('keys', () => {
+  const BAD = ['', ' ', 'a b', 'a\nb', 'a\r\nX-Injected: 1', 'a\0b', 'ключ', 'a\tb', 'é', 'x'.repeat(256), '\u2028'];
+  test.each(BAD)('%j is refused before anything is stored, as an option, from a strategy and as a header', async (key) => {
+    for (const options of [{ key }, { key: () => key }, { key: async () => key }]) {
+      const world = newWorld();
+      const { tab, once } = world.open();
+      const { error } = await world.end(tab, pay(once, options));
+      named(error, 'key', TypeError);
+      // A key may be a credential in disguise.
+      if (key.trim().length > 2) expect((error as Error).message).not.toContain(key);
+      expect(world.records).toEqual([]);
+    }
+  });
+
+  test.each([5, null, undefined, {}, ['k']])('a strategy that gives %j is refused', async (said) => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    named((await world.end(tab, pay(once, { key: (() => said) as never }))).error, 'key', TypeError);
+    expect(world.records).toEqual([]);
+  });
+
+  test('a header with two keys in it, as append makes it, is refused', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const headers = new Headers({ 'idempotency-key': 'one' });
+    headers.append('idempotency-key', 'two');
+    named((await world.end(tab, pay(once, { init: { headers } }))).error, 'key', TypeError);
+  });
+
+  test("a strategy's own error reaches the caller; nothing is sent or stored", async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const own = new Error('the key service is down');
+    const { error } = await world.end(tab, pay(once, { key: () => Promise.reject(own) }));
+    expect(error === own || (error as Error).cause === own).toBe(true);
+    expect(world.records).toEqual([]);
+  });
+
+  test("a key must fit the dialect's alphabet", async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ dialect: { ...generic, name: 'short', keyPattern: /^[a-z]{1,4}$/ } });
+    named((await world.end(tab, pay(once, { key: 'abcde' }))).error, 'key', TypeError);
+  });
+
+  test('no name, however hostile, gets into a header or breaks a record', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.oneof(fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.bigInt()), { minLength: 1, maxLength: 4 }), async (operation) => {
+        const world = newWorld();
+        const { tab, once } = world.open();
+        world.server.plays(charged(lost()), answers(201));
+        const { outcome } = await world.end(tab, pay(once, { operation }));
+        expect(outcome).toMatchObject({ effect: 'done', operation });
+        for (const { headers } of world.server.arrivals) expect([...headers.keys()].sort()).toEqual(['content-type', 'idempotency-key']);
+      }),
+      { numRuns: 40, seed: 7 },
+    );
+  });
+});
+
+describe('requests that no attempt could send', () => {
+  test.each<[string, string, RequestInit]>([
+    ['a GET with a body', URL_, { method: 'GET', body: 'x' }],
+    ['no-cors', URL_, { method: 'POST', mode: 'no-cors' }],
+    ['a URL that is none', 'http://[', { method: 'POST' }],
+    ['a URL with a password', 'https://a:b@shop.example/', { method: 'POST' }],
+  ])('%s: TypeError, nothing stored', async (_, url, init) => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    expect((await world.end(tab, watched(once.fetch(url, { ...init, once: NAME })))).error).toBeInstanceOf(TypeError);
+    expect(world.records).toEqual([]);
+  });
+
+  test('a relative URL where there is no page: TypeError that says so; where there is one, it is resolved', async () => {
+    const world = newWorld();
+    const server = world.open({ namespace: 'x' }, { server: true });
+    const { error } = await world.end(server.tab, pay(server.once, { url: '/api/payments' }));
+    named(error, 'url', TypeError);
+    expect(world.records).toEqual([]);
+    const page = world.open();
+    world.server.plays(answers(201));
+    await world.end(page.tab, pay(page.once, { url: '/api/payments#top' }));
+    expect(world.server.arrivals[0]?.url).toBe('https://shop.example/api/payments');
+  });
+
+  test('a Request whose body was read: TypeError', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const request = new Request(URL_, { method: 'POST', body: 'x' });
+    await request.text();
+    expect((await world.end(tab, watched(once.fetch(request, { once: NAME })))).error).toBeInstanceOf(TypeError);
+  });
+
+  test.each([
+    ['an object that somebody forgot to stringify', { cart: 'c1' }],
+    ['a number', 5],
+  ])('a body that is %s: ERR_ONCE_BODY, nothing stored', async (_, body) => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    expect(await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: body as never, once: NAME })))).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { sent: 'no' } });
+    expect(world.records).toEqual([]);
+  });
+
+  test.each([
+    ['a circle', () => circular],
+    ['a bigint', () => ({ amount: 1n })],
+    ['an error of its own', () => JSON.parse('{')],
+  ])('a fingerprint hook that gives %s: a TypeError or its own error, nothing sent or stored', async (_, fingerprint) => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const { error } = await world.end(tab, pay(once, { fingerprint }));
+    expect(error).toBeInstanceOf(Error);
+    if (error instanceof TypeError) expect(error.message).toContain('fingerprint');
+    expect(world.records).toEqual([]);
+  });
+});
+
+describe('hooks that misbehave after a charge', () => {
+  test.each([
+    ['throws', () => JSON.parse('{')],
+    ['says a word that is none', () => 'succeeded'],
+    ['says a number', () => 7],
+  ])('a verdict hook that %s makes it unknown, never done, and keeps the record', async (_, verdict) => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(answers(201));
+    expect(await world.end(tab, pay(once, { verdict: verdict as never }))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'not-a-verdict' } });
+    expect(world.record()).toMatchObject({ state: 'pending' });
+  });
+
+  test.each(['yes', undefined, null, 7])('a reconcile that gives %j leaves it unknown', async (said) => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(charged(lost()), answers(401));
+    expect(await world.end(tab, pay(once, { reconcile: (async () => said) as never }))).toMatchObject({ status: 401, outcome: { effect: 'unknown' } });
+    expect(world.record()).toMatchObject({ state: 'pending' });
+  });
+});

@@ -1,0 +1,247 @@
+/**
+ * Goal: every error says what happened, to which operation and what to do next, can be recognised across copies, and
+ * carries no secret. Method: each code is brought about by the real engine; guards and walks get what clients make of it.
+ */
+import { describe, expect, test, vi } from 'vitest';
+import { isOnceError, type OnceErrorCode, outcomeOf } from '../../src/entries/index.js';
+import { OnceError, printName } from '../../src/errors.js';
+import { registry } from '../../src/engine/registry.js';
+import { generic } from '../../src/dialects/generic.js';
+import type { Outcome } from '../../src/entries/index.js';
+import { after, answers, charged, during, lost } from '../support/server.js';
+import { CART, type End, HOUR, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
+
+const ONE = { limits: { attempts: 1 } } as const;
+const OUTCOME: Outcome = { operation: ['pay', 1], key: 'k', attempts: 1, firstSentAt: 1, sent: 'yes', resumed: false, joined: false, storedIn: 'disk', type: 'unknown', effect: 'unknown', reason: 'no-answer', retryAt: undefined };
+
+const WAYS: Record<OnceErrorCode, () => Promise<End>> = {
+  async ERR_ONCE_UNKNOWN() {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(charged(lost()));
+    return world.end(tab, pay(once, ONE));
+  },
+  async ERR_ONCE_UNSENT() {
+    const world = newWorld();
+    const { tab, once } = world.open({ limits: { totalMs: SECOND } });
+    tab.online = false;
+    return world.end(tab, pay(once));
+  },
+  async ERR_ONCE_MISMATCH() {
+    const world = newWorld();
+    const { tab, once } = world.open({ whenChanged: 'refuse' });
+    world.server.plays(charged(lost()));
+    await world.end(tab, pay(once, ONE));
+    return world.end(tab, pay(once, { body: { ...CART, amount: 20 } }));
+  },
+  async ERR_ONCE_ALREADY_SETTLED() {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(answers(201));
+    await world.end(tab, pay(once));
+    return world.end(tab, pay(once, { body: { ...CART, amount: 20 } }));
+  },
+  async ERR_ONCE_KEY_EXPIRED() {
+    const world = newWorld();
+    await world.interrupted(charged(lost()));
+    await world.clock.advance(25 * HOUR);
+    const { tab, once } = world.open();
+    return world.end(tab, pay(once));
+  },
+  async ERR_ONCE_KEY_BURNT() {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(answers(402, '', { 'idempotent-replayed': 'true' }));
+    await world.end(tab, pay(once, { key: 'mine' }));
+    return world.end(tab, pay(once, { key: 'mine' }));
+  },
+  async ERR_ONCE_ALREADY_DONE() {
+    const world = newWorld();
+    const { tab, once } = world.open({ dialect: { ...generic, read: () => ({ kind: 'done-elsewhere', ambiguous: false }) } });
+    world.server.plays(charged(answers(409)));
+    return world.end(tab, pay(once));
+  },
+  async ERR_ONCE_BUSY() {
+    const world = newWorld();
+    const { tab, once } = world.open({ whenBusy: 'reject' });
+    world.server.plays(after(SECOND, answers(201)));
+    const first = pay(once);
+    const busy = await world.end(tab, pay(once));
+    await world.end(tab, first);
+    return busy;
+  },
+  async ERR_ONCE_CLAIM_LOST() {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(during(() => once.clear(), charged(lost())));
+    return world.end(tab, pay(once));
+  },
+  async ERR_ONCE_BODY() {
+    const world = newWorld();
+    const { tab, once } = world.open({ limits: { bodyBytes: 1 } });
+    return world.end(tab, pay(once, { init: { body: new Blob(['xx']).stream(), duplex: 'half' } as RequestInit }));
+  },
+  async ERR_ONCE_STORE() {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    tab.faults.next('look-fails');
+    return world.end(tab, pay(once));
+  },
+  async ERR_ONCE_RECORD() {
+    const world = newWorld();
+    await world.interrupted(charged(lost()));
+    world.damage(() => 'torn');
+    const { tab, once } = world.open();
+    return world.end(tab, pay(once));
+  },
+};
+
+const EFFECTS: Record<OnceErrorCode, Outcome['effect']> = {
+  ERR_ONCE_UNKNOWN: 'unknown',
+  ERR_ONCE_UNSENT: 'none',
+  ERR_ONCE_MISMATCH: 'unknown',
+  ERR_ONCE_ALREADY_SETTLED: 'done',
+  ERR_ONCE_KEY_EXPIRED: 'unknown',
+  ERR_ONCE_KEY_BURNT: 'none',
+  ERR_ONCE_ALREADY_DONE: 'done',
+  ERR_ONCE_BUSY: 'unknown',
+  ERR_ONCE_CLAIM_LOST: 'unknown',
+  ERR_ONCE_BODY: 'none',
+  ERR_ONCE_STORE: 'unknown',
+  ERR_ONCE_RECORD: 'unknown',
+};
+
+describe('every code', () => {
+  test.each(Object.keys(WAYS) as OnceErrorCode[])('%s is reached, speaks of the operation, and can be told by its brand', async (code) => {
+    const { error, outcome } = await WAYS[code]();
+    expect(error).toBeInstanceOf(Error);
+    expect(isOnceError(error)).toBe(true);
+    expect(isOnceError(error, code)).toBe(true);
+    expect(isOnceError(error, code === 'ERR_ONCE_BUSY' ? 'ERR_ONCE_BODY' : 'ERR_ONCE_BUSY')).toBe(false);
+    expect(outcome).toMatchObject({ operation: NAME, effect: EFFECTS[code] });
+    const { message } = error as Error;
+    expect(message).toMatch(/^once: \["pay","c1"\]: .+\.$/);
+    expect(JSON.parse(JSON.stringify(error))).toMatchObject({ name: 'OnceError', code, message, outcome: { effect: EFFECTS[code] } });
+  });
+
+  test('each message says something of its own, and none more than once', () => {
+    const codes = Object.keys(WAYS) as OnceErrorCode[];
+    const messages = codes.map((code) => new OnceError(code, OUTCOME).message);
+    expect(new Set(messages).size).toBe(codes.length);
+  });
+});
+
+describe('cause and response', () => {
+  test('the native cause is what the transport threw', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const cause = new TypeError('Failed to fetch');
+    world.server.plays(() => Promise.reject(cause));
+    const { error } = await world.end(tab, pay(once, ONE));
+    expect((error as Error).cause).toBe(cause);
+  });
+
+  test('the response is there, and no walk over the fields of an error meets it', () => {
+    const response = new Response('body');
+    const error = new OnceError('ERR_ONCE_UNKNOWN', OUTCOME, { response });
+    expect(error.response).toBe(response);
+    expect(Object.keys(error)).not.toContain('response');
+    expect({ ...error }).not.toHaveProperty('response');
+  });
+
+  test('has no cause where there was none', () => {
+    expect('cause' in new OnceError('ERR_ONCE_UNKNOWN', OUTCOME)).toBe(false);
+  });
+});
+
+describe('two copies of the package', () => {
+  test("know each other's errors, outcomes and operations under way", async () => {
+    vi.resetModules();
+    const other = await import('../../src/entries/index.js');
+    expect(other.isOnceError).not.toBe(isOnceError);
+    const error = new OnceError('ERR_ONCE_BUSY', OUTCOME);
+    expect(other.isOnceError(error, 'ERR_ONCE_BUSY')).toBe(true);
+    expect(other.outcomeOf(error)).toBe(OUTCOME);
+    const response = new Response();
+    registry().outcomes.set(response, OUTCOME);
+    expect(other.outcomeOf(response)).toBe(OUTCOME);
+  });
+});
+
+describe('isOnceError', () => {
+  test.each([undefined, null, 0, '', 'ERR_ONCE_BUSY', {}, { code: 'ERR_ONCE_BUSY' }, new Error('once'), () => {}])('%s is none', (value) => {
+    expect(isOnceError(value)).toBe(false);
+  });
+});
+
+describe('outcomeOf', () => {
+  const error = new OnceError('ERR_ONCE_UNKNOWN', OUTCOME);
+  const wrap = (depth: number, name: string): unknown => (depth === 0 ? error : { [name]: wrap(depth - 1, name) });
+
+  test.each(['request', 'response', 'cause', 'detail', 'networkError', 'originalError', 'meta', 'context'])('walks %s, four levels deep and no deeper', (name) => {
+    for (const depth of [0, 1, 2, 3, 4]) expect(outcomeOf(wrap(depth, name))).toBe(OUTCOME);
+    expect(outcomeOf(wrap(5, name))).toBeUndefined();
+  });
+
+  test('of what it has nothing to do with is undefined', () => {
+    for (const value of [undefined, null, 1, 'x', Symbol('x'), {}, new Response(), new Error('x'), () => {}]) expect(outcomeOf(value)).toBeUndefined();
+  });
+
+  test('survives circles and getters that throw', () => {
+    const circle: Record<string, unknown> = {};
+    circle['cause'] = circle;
+    circle['response'] = circle;
+    expect(outcomeOf(circle)).toBeUndefined();
+    const hostile = {
+      get request() {
+        throw new Error('not yet');
+      },
+      cause: error,
+    };
+    expect(outcomeOf(hostile)).toBe(OUTCOME);
+  });
+
+  test('prefers the nearest', () => {
+    const other = { ...OUTCOME, key: 'nearer' };
+    expect(outcomeOf({ cause: new OnceError('ERR_ONCE_BUSY', other), response: { cause: error } })).toBe(other);
+  });
+
+  test('is plain data: it survives structuredClone and JSON', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(answers(201));
+    const { outcome } = await world.end(tab, pay(once));
+    expect(structuredClone(outcome)).toEqual(outcome);
+    expect(JSON.parse(JSON.stringify(outcome))).toMatchObject({ type: 'fresh', key: outcome?.key });
+  });
+
+  test("of a plain fetch's answer is undefined", async () => {
+    const world = newWorld();
+    const tab = world.tab();
+    const once = tab.once({ fetch: tab.fetch });
+    world.server.plays(answers(200), answers(201));
+    expect((await world.end(tab, watched(once.fetch(URL_)))).outcome).toBeUndefined();
+    expect((await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: '{}', once: false })))).outcome).toBeUndefined();
+    expect(world.server.keys).toEqual([null, null]);
+  });
+});
+
+describe('printName', () => {
+  test('is short, whatever the name', () => {
+    expect(printName(['x'.repeat(5000)]).length).toBeLessThanOrEqual(100);
+    expect(printName(undefined)).toBe('unnamed operation');
+    expect(printName([])).toBe('unnamed operation');
+    expect(printName(['pay', 12n])).toContain('12');
+  });
+});
+
+test('an error of one caller who joined says that it joined', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open();
+  world.server.plays(charged(lost()));
+  const first = pay(once, ONE);
+  await rest();
+  const [, second] = await world.all(tab, first, pay(once, ONE));
+  expect((second?.error as OnceError).outcome.joined ?? second?.outcome?.joined).toBeDefined();
+  expect(second?.outcome).toMatchObject({ joined: second?.outcome?.joined });
+});
