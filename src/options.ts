@@ -35,7 +35,7 @@ const tuning = {
 } as const;
 /** The longest time that a timer holds. */
 const TIMER_MS_MAX = 2_147_483_647;
-const META_UNITS_MAX = 1024;
+const META_BYTES_MAX = 1024;
 
 type Required1<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> };
 
@@ -132,20 +132,20 @@ export function clientSettings(options: OnceOptions): Settings {
   };
 }
 
-function metaUnits(meta: unknown): number {
+/** The bytes of `meta` as JSON; throws a TypeError on what JSON would leave out. */
+function metaBytes(meta: unknown): number {
+  let lost = false;
+  const keep = (_: string, value: unknown): unknown => {
+    lost ||= typeof value === 'function' || typeof value === 'symbol';
+    return value;
+  };
   try {
-    return JSON.stringify(meta).length;
-  } catch (cause) {
-    throw new TypeError(`once: once.meta must be JSON, got ${typeOf(meta)}`, { cause });
+    const bytes = JSON.stringify(meta, keep).replace(/[^\0-\x7f]/g, 'xxx').length;
+    if (!lost) return bytes;
+  } catch {
+    // A circle or a bigint.
   }
-}
-
-/** The settings of one `run`. */
-export function runSettings<T>(client: Settings, name: OperationName, options: RunOptions<T>): { settings: Settings; verdict: RunOptions<T>['verdict'] } {
-  const { signal: _, result: __, verdict, keep, ...rest } = options;
-  if (verdict !== undefined && typeof verdict !== 'function') throw new TypeError(`once: once.verdict must be a function, got ${typeOf(verdict)}`);
-  const settings = callSettings(client, { ...rest, operation: name, keep: { response: 'disk', ...keep } });
-  return { settings, verdict };
+  throw new TypeError(`once: once.meta must be JSON, got ${typeOf(meta)}`);
 }
 
 /** Where a dialect depends on the request, the one for this request. */
@@ -164,6 +164,6 @@ export function callSettings(client: Settings, init: unknown): Settings {
   check(init, OPERATION, 'once');
   const { keep, limits, ...rest } = init as OperationOptions;
   if (rest.operation !== undefined) encodeName(rest.operation);
-  if (rest.meta !== undefined && metaUnits(rest.meta) > META_UNITS_MAX) throw new RangeError(`once: once.meta is longer than ${META_UNITS_MAX} characters as JSON`);
+  if (rest.meta !== undefined && metaBytes(rest.meta) > META_BYTES_MAX) throw new RangeError(`once: once.meta is longer than ${META_BYTES_MAX} bytes as JSON`);
   return { ...merge(client, rest), keep: merge(client.keep, keep), limits: limitsOf(client.limits, limits), ownWindow: client.ownWindow || limits?.keyWindowMs !== undefined };
 }

@@ -118,6 +118,16 @@ const parsed = (text: string): unknown => {
   }
 };
 
+/** What a `fingerprint` hook said, as text. */
+function printed(said: unknown): string {
+  if (typeof said === 'string') return said;
+  try {
+    return JSON.stringify(said) ?? '';
+  } catch (cause) {
+    throw new TypeError(`once: fingerprint must give JSON, got ${typeOf(said)}`, { cause });
+  }
+}
+
 /** Another way of taking fingerprints gets another name. */
 export const SCHEME = 'sha256';
 
@@ -135,8 +145,7 @@ export async function fingerprint(
   const raw = await digest(plain);
   let content = raw;
   if (hook) {
-    const said = hook({ method, url, body: typeof plain === 'string' ? parsed(plain) : plain });
-    content = await digest(typeof said === 'string' ? said : (JSON.stringify(said) ?? ''));
+    content = await digest(printed(hook({ method, url, body: typeof plain === 'string' ? parsed(plain) : plain })));
   } else if (Object.prototype.toString.call(from.body) === '[object FormData]') content = await digest(await formText(from.body as FormData, digest));
   // "{" or "[", after white space.
   const json = typeof plain === 'string' ? /^\s*[[{]/.test(plain) : /^(123|91)$/.test(String(plain.find((byte) => byte > 32)));

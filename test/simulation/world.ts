@@ -150,7 +150,8 @@ export class World {
 
   /** What an app could find out from its server, once nothing is on the wire any more. */
   truth(op: OpFacts, but?: string): 'done' | 'none' | 'unknown' {
-    if ([...op.keys.values()].some((key) => key.epoch === op.epoch && key.effects.length)) return 'done';
+    // A key that is not random comes round again, and what it had then is all that it ever has.
+    if ([...op.keys.values()].some((key) => key.effects.length && (key.epoch === op.epoch || !key.random))) return 'done';
     return this.idle(op, but) && this.network.quiet(op) ? 'none' : 'unknown';
   }
 

@@ -1,6 +1,6 @@
 /** A checkout page: a cart, somebody who is logged in, and a screen. */
-import { show } from '../support/stage.js';
+import { shop, show } from '../support/stage.js';
 
 export const cart = { id: 'c-42', total: 4200, card: '4242424242424242' };
 export const session = { userId: 'u-7' };
-export { show };
+export { shop, show };

@@ -1,0 +1,194 @@
+/**
+ * Goal: no two names meet, and no damaged record is read as a sound one. Method: properties over generated names and
+ * records, and every single changed character of a stored one.
+ */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { decodeName, encodeName, NAME_UNITS_MAX, namePrefix, type OperationName } from '../../src/core/name.js';
+import { type OnceRecord, readRecord, seal } from '../../src/core/record.js';
+
+const part = fc.oneof(fc.string({ unit: 'binary', minLength: 1, maxLength: 12 }), fc.constantFrom('/', '","', '[', ']', '\\', '1', 'n', '{"n":"1"}', '~'), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer(), fc.bigInt());
+const name = fc.array(part, { minLength: 1, maxLength: 5 });
+const same = (a: OperationName, b: OperationName): boolean => a.length === b.length && a.every((one, index) => one === b[index]);
+
+describe('names', () => {
+  test('two names share their text only if they are the same, part by part and type by type', () => {
+    fc.assert(
+      fc.property(name, name, (a, b) => {
+        expect(encodeName(a) === encodeName(b)).toBe(same(a, b));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test.each<[OperationName, OperationName]>([
+    [['a', 'b'], ['a/b']],
+    [['a', 'b'], ['a","b']],
+    [['a'], ['a', '']].map((one) => one.filter((text) => text !== '')) as [OperationName, OperationName],
+    [[1], ['1']],
+    [[1], [1n]],
+    [['1'], [1n]],
+    [['{"n":"1"}'], [1n]],
+    [['pay', 4], ['pay', 42]],
+    [['pay', 4, 2], ['pay', 42]],
+    [['a\u0000'], ['a']],
+    [['é'], ['e\u0301']],
+    [['\ud800'], ['\ud801']],
+    [[1e21], ['1e21']],
+    [[0.1 + 0.2], [0.3]],
+  ])('%j and %j', (a, b) => {
+    expect(encodeName(a) === encodeName(b)).toBe(same(a, b));
+  });
+
+  test('a name comes back as it was, from storage too', () => {
+    fc.assert(
+      fc.property(name, (given) => {
+        const back = decodeName(JSON.parse(JSON.stringify(encodeName(given))) as string);
+        expect(back).toHaveLength(given.length);
+        // Zero has one name, with or without a sign.
+        for (const [index, one] of back.entries()) expect(one === given[index]).toBe(true);
+      }),
+    );
+  });
+
+  test('an unnamed one is nobody', () => {
+    expect(decodeName('~0123')).toEqual([]);
+  });
+
+  test.each([
+    [undefined, /undefined/],
+    [null, /null/],
+    ['pay', /string/],
+    [{ length: 1, 0: 'pay' }, /object/],
+    [[], /empty/],
+    [[''], /operation\[0\].*empty string/],
+    [['a', Number.NaN], /operation\[1\].*NaN/],
+    [['a', 'b', true], /operation\[2\].*boolean/],
+    [['a', Symbol('x')], /operation\[1\].*symbol/],
+    [['a', new Date()], /operation\[1\].*object/],
+    [['a', []], /operation\[1\].*array/],
+  ])('%j is refused with what is wrong', (given, says) => {
+    expect(() => encodeName(given)).toThrow(TypeError);
+    expect(() => encodeName(given)).toThrow(says);
+  });
+
+  test('one that is too long is refused, at once and without a copy of it', () => {
+    expect(() => encodeName(['x'.repeat(NAME_UNITS_MAX - 4)])).not.toThrow();
+    expect(() => encodeName(['x'.repeat(NAME_UNITS_MAX - 3)])).toThrow(RangeError);
+    expect(() => encodeName(Array(NAME_UNITS_MAX).fill(1))).toThrow(RangeError);
+    const huge = 'x'.repeat(50_000_000);
+    const begun = performance.now();
+    expect(() => encodeName(['pay', huge])).toThrow(RangeError);
+    expect(performance.now() - begun).toBeLessThan(200);
+  });
+
+  test('a prefix begins the names that begin with its parts, and no others', () => {
+    fc.assert(
+      fc.property(name, name, fc.array(part, { maxLength: 2 }), (prefix, other, more) => {
+        const { begins, start } = namePrefix(prefix);
+        for (const candidate of [other, [...prefix, ...more]]) {
+          const label = encodeName(candidate);
+          const should = candidate.length >= prefix.length && same(candidate.slice(0, prefix.length), prefix);
+          expect(begins(label)).toBe(should);
+          if (should) expect(label.startsWith(start)).toBe(true);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+const RECORD: OnceRecord = seal({
+  v: 1,
+  id: '0a'.repeat(16),
+  ns: '0b'.repeat(16),
+  label: '["pay","c1"]',
+  state: 'pending',
+  forgetAt: 1_702_592_000_000,
+  key: '8e03978e-40d5-43dd-bc93-6894a57f9324',
+  carrier: 'header:Idempotency-Key',
+  dialect: 'generic',
+  origin: 'https://shop.example',
+  random: true,
+  generation: 0,
+  revision: 1,
+  ambiguous: true,
+  scheme: 'sha256',
+  payloads: ['11'.repeat(32), '22'.repeat(32)],
+  raw: '33'.repeat(32),
+  createdAt: 1_700_000_000_000,
+  firstSentAt: 1_700_000_000_000,
+  windowEndsAt: 1_700_086_400_000,
+  touchedAt: 1_700_000_000_000,
+});
+
+/** What every version must be able to trust. */
+const CORE = ['id', 'ns', 'label', 'state', 'key', 'carrier', 'dialect', 'origin', 'random', 'generation', 'revision', 'ambiguous', 'scheme', 'payloads', 'raw', 'createdAt', 'firstSentAt', 'windowEndsAt', 'touchedAt'] as const;
+
+describe('records', () => {
+  test('come back as they were, from a clone and from JSON', () => {
+    expect(readRecord(RECORD)).toBe(RECORD);
+    expect(readRecord(structuredClone(RECORD))).toEqual(RECORD);
+    expect(readRecord(JSON.parse(JSON.stringify(RECORD)))).toEqual(RECORD);
+  });
+
+  test('come back from JSON with what may be absent, absent', () => {
+    const clean = seal({ ...RECORD, ambiguous: false, firstSentAt: undefined, windowEndsAt: undefined });
+    expect(readRecord(JSON.parse(JSON.stringify(clean)))).toMatchObject({ key: RECORD.key, ambiguous: false });
+  });
+
+  test('come back from JSON whatever times the limits allow', () => {
+    for (const forgetAt of [1_702_592_000_000, Number.MAX_SAFE_INTEGER]) expect(readRecord(JSON.parse(JSON.stringify(seal({ ...RECORD, forgetAt }))))).toBeDefined();
+  });
+
+  test('of a newer version come back with the fields that this one does not know', () => {
+    const newer = { ...RECORD, v: 9, invention: [1] };
+    expect(readRecord(newer)).toEqual(newer);
+  });
+
+  test.each(CORE)('with another %s are damaged', (field) => {
+    const value = RECORD[field];
+    const others = typeof value === 'string' ? [value.slice(1), `${value}0`, '', undefined, null, 0] : typeof value === 'number' ? [value + 1, -value, undefined, null, String(value)] : typeof value === 'boolean' ? [!value, undefined, 1] : [[], ['x'], undefined, 'x'];
+    for (const other of others) {
+      if (other === -0) continue;
+      expect(readRecord({ ...RECORD, [field]: other }), `${field}: ${JSON.stringify(other)}`).toBeUndefined();
+    }
+  });
+
+  test('without one of these fields are damaged', () => {
+    for (const field of CORE) {
+      const { [field]: _, ...rest } = RECORD;
+      expect(readRecord(rest), field).toBeUndefined();
+    }
+  });
+
+  test('with any one changed character in any of these fields are damaged', () => {
+    const texts = CORE.filter((field) => typeof RECORD[field] === 'string');
+    fc.assert(
+      fc.property(fc.constantFrom(...texts), fc.nat(), fc.integer({ min: 0, max: 15 }), (field, at, bit) => {
+        const text = RECORD[field] as string;
+        const index = at % text.length;
+        const flipped = text.slice(0, index) + String.fromCharCode(text.charCodeAt(index) ^ (1 << bit)) + text.slice(index + 1);
+        expect(readRecord({ ...RECORD, [field]: flipped })).toBeUndefined();
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('with two fields exchanged are damaged', () => {
+    for (const a of CORE) for (const b of CORE) if (JSON.stringify(RECORD[a]) !== JSON.stringify(RECORD[b])) expect(readRecord({ ...RECORD, [a]: RECORD[b], [b]: RECORD[a] })).toBeUndefined();
+  });
+
+  test('that are anything at all never throw', () => {
+    fc.assert(fc.property(fc.anything({ withBigInt: true, withNullPrototype: true, withSparseArray: true, withTypedArray: true }), (value) => void expect(readRecord(value)).toBeUndefined()));
+    for (const value of [undefined, null, 0, '', 'x', [], () => {}, new Proxy({}, { get: () => { throw new Error('x'); } })]) expect(readRecord(value)).toBeUndefined();
+  });
+
+  test('of version 0 or without a version are damaged', () => {
+    for (const v of [0, -1, undefined, null, 'x', Number.NaN]) expect(readRecord({ ...RECORD, v })).toBeUndefined();
+  });
+
+  test('with a state that is none are damaged, even if sealed so', () => {
+    for (const state of ['done', '', 'pendingx', undefined]) expect(readRecord(seal({ ...RECORD, state: state as 'pending' }))).toBeUndefined();
+  });
+});

@@ -1,0 +1,132 @@
+/**
+ * Goal: every wait is a number that makes sense, whatever a server says and however luck falls. Method: tables, and
+ * properties over garbage.
+ */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { backoffMs } from '../../src/core/backoff.js';
+import { clockWentBack, pastWindow, retiredForgetAt, settledForgetAt, unsettledForgetAt } from '../../src/core/retention.js';
+import { retryAfterMs } from '../../src/core/retry-after.js';
+import type { OnceRecord } from '../../src/core/record.js';
+
+const NOW = Date.UTC(2026, 10, 20, 12);
+const YEAR = 31_536_000_000;
+const DAY = 86_400_000;
+const asked = (headers: Record<string, string>) => retryAfterMs((name) => headers[name] ?? null, NOW);
+
+describe('backoff', () => {
+  const delays = { minDelayMs: 500, maxDelayMs: 15_000, factor: 2 };
+
+  test('grows by its factor up to its maximum', () => {
+    expect([1, 2, 3, 4, 5, 6, 7, 100, 1e9].map((failed) => backoffMs(delays, failed, 0.999_999_999))).toEqual([500, 1000, 2000, 4000, 8000, 15_000, 15_000, 15_000, 15_000]);
+  });
+
+  test('is drawn from the whole range, zero included', () => {
+    expect(backoffMs(delays, 3, 0)).toBe(0);
+    expect(backoffMs(delays, 3, 0.25)).toBe(500);
+    expect(backoffMs(delays, 3, 0.5)).toBe(1000);
+  });
+
+  test('is always a whole number within its bounds', () => {
+    const any = fc.record({ minDelayMs: fc.double({ min: 0, max: 1e9, noNaN: true }), maxDelayMs: fc.double({ min: 0, max: 1e9, noNaN: true }), factor: fc.double({ min: 1, max: 1e6, noNaN: true }) });
+    fc.assert(
+      fc.property(any, fc.integer({ min: 1, max: 1e6 }), fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }), (backoff, failed, random) => {
+        const ms = backoffMs(backoff, failed, random);
+        expect(Number.isInteger(ms)).toBe(true);
+        expect(ms).toBeGreaterThanOrEqual(0);
+        expect(ms).toBeLessThanOrEqual(Math.ceil(backoff.maxDelayMs));
+      }),
+    );
+  });
+});
+
+describe('Retry-After', () => {
+  test.each<[Record<string, string>, number | undefined]>([
+    [{ 'retry-after': '120' }, 120_000],
+    [{ 'retry-after': ' 120 ' }, 120_000],
+    [{ 'retry-after': '0.5' }, 500],
+    [{ 'retry-after': 'Fri, 20 Nov 2026 12:00:30 GMT' }, 30_000],
+    [{ 'retry-after': 'Friday, 20-Nov-26 12:00:30 GMT' }, 30_000],
+    [{ 'retry-after': 'Fri Nov 20 12:00:30 2026' }, 30_000],
+    [{ 'retry-after-ms': '1500' }, 1500],
+    [{ 'retry-after-ms': '1500.2' }, 1501],
+    [{ 'retry-after-ms': '1500', 'retry-after': '9' }, 1500],
+    [{ 'retry-after-ms': 'x', 'retry-after': '9' }, 9000],
+    [{ 'retry-after-ms': '', 'retry-after': '9' }, 9000],
+    [{}, undefined],
+    [{ 'retry-after': '' }, undefined],
+    [{ 'retry-after': '0' }, undefined],
+    [{ 'retry-after': '-1' }, undefined],
+    [{ 'retry-after': '+5' }, undefined],
+    [{ 'retry-after': '5s' }, undefined],
+    [{ 'retry-after': '0x10' }, undefined],
+    [{ 'retry-after': 'Infinity' }, undefined],
+    [{ 'retry-after': 'Fri, 20 Nov 2026 11:59:59 GMT' }, undefined],
+    [{ 'retry-after': 'Fri, 32 Nov 2026 12:00:30 GMT' }, undefined],
+    [{ 'retry-after': '9'.repeat(400) }, YEAR],
+    [{ 'retry-after': 'Fri, 20 Nov 9999 12:00:30 GMT' }, YEAR],
+  ])('%j is %j', (headers, ms) => {
+    expect(asked(headers)).toBe(ms);
+  });
+
+  test('whatever it says, it is nothing or a whole number of ms up to a year', () => {
+    const value = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.double().map(String), fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()), fc.bigInt().map(String));
+    fc.assert(
+      fc.property(value, value, (seconds, ms) => {
+        const wait = asked({ 'retry-after': seconds, 'retry-after-ms': ms });
+        if (wait === undefined) return;
+        expect(Number.isInteger(wait)).toBe(true);
+        expect(wait).toBeGreaterThan(0);
+        expect(wait).toBeLessThanOrEqual(YEAR);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('text that is neither a number nor an HTTP date is nothing', () => {
+    const words = fc.stringMatching(/^[a-z]{1,8} ?[0-9]{0,4}[a-z ]{0,6}$/).filter((text) => !/^(mon|tue|wed|thu|fri|sat|sun)/.test(text));
+    fc.assert(fc.property(words, (text) => void expect(asked({ 'retry-after': text })).toBeUndefined()), { numRuns: 1000 });
+  });
+});
+
+describe('how long things live', () => {
+  const record = (more: Partial<OnceRecord>): OnceRecord => ({ createdAt: NOW, touchedAt: NOW, random: true, ...more }) as OnceRecord;
+  const limits = { windowMs: DAY, marginMs: 30_000 };
+
+  test('the window ends one margin early, counted from the first attempt', () => {
+    const sent = record({ firstSentAt: NOW, windowEndsAt: NOW + DAY });
+    expect(pastWindow(sent, limits, NOW + DAY - 30_001)).toBe(false);
+    expect(pastWindow(sent, limits, NOW + DAY - 30_000)).toBe(true);
+  });
+
+  test.each([
+    ['the stored one', { firstSentAt: NOW, windowEndsAt: NOW + 1000_000 }, NOW + 970_000],
+    ['that of the options', { firstSentAt: NOW, windowEndsAt: NOW + 2 * DAY }, NOW + DAY - 30_000],
+    ['from its creation, where nobody noted the first attempt', {}, NOW + DAY - 30_000],
+  ])('the earlier of two windows counts: %s', (_, more, ends) => {
+    expect(pastWindow(record(more), limits, ends - 1)).toBe(false);
+    expect(pastWindow(record(more), limits, ends)).toBe(true);
+  });
+
+  test('a clock is believed until it is more than five minutes behind the last stamp', () => {
+    expect(clockWentBack(record({}), NOW)).toBe(false);
+    expect(clockWentBack(record({}), NOW - 300_000)).toBe(false);
+    expect(clockWentBack(record({}), NOW - 300_001)).toBe(true);
+  });
+
+  test('an unsettled operation outlives every window: 30 days', () => {
+    expect(unsettledForgetAt(NOW)).toBe(NOW + 30 * DAY);
+  });
+
+  test('what is left answers those who waited: at least a minute, at least as long as a call may take', () => {
+    expect(settledForgetAt(NOW, 0, 1000)).toBe(NOW + 60_000);
+    expect(settledForgetAt(NOW, 0, 120_000)).toBe(NOW + 120_000);
+    expect(settledForgetAt(NOW, 30 * DAY, 120_000)).toBe(NOW + 30 * DAY);
+    expect(retiredForgetAt(record({}), NOW, 1000)).toBe(NOW + 60_000);
+    expect(retiredForgetAt(record({}), NOW, 120_000)).toBe(NOW + 120_000);
+  });
+
+  test('a used key that could come round again is remembered for 30 days', () => {
+    expect(retiredForgetAt(record({ random: false }), NOW, 1000)).toBe(NOW + 30 * DAY);
+  });
+});
