@@ -4,7 +4,7 @@ import type { Backoff } from './core/backoff.js';
 import type { Dialect } from './core/dialect.js';
 import { encodeName, type OperationName, typeOf } from './core/name.js';
 import { generic, keyless } from './dialects/generic.js';
-import type { Keep, Limits, OnceOptions, OperationOptions, RunOptions } from './option-types.js';
+import type { Json, Keep, Limits, OnceOptions, OperationOptions, RunOptions } from './option-types.js';
 import type { Connectivity, Store } from './ports.js';
 
 const defaults = {
@@ -132,20 +132,25 @@ export function clientSettings(options: OnceOptions): Settings {
   };
 }
 
-/** The bytes of `meta` as JSON; throws a TypeError on what JSON would leave out. */
-function metaBytes(meta: unknown): number {
-  let lost = false;
-  const keep = (_: string, value: unknown): unknown => {
-    lost ||= typeof value === 'function' || typeof value === 'symbol';
-    return value;
-  };
+/** `meta` as any store can keep it; throws a TypeError on what is no JSON, a RangeError on too much of it. */
+function metaOf(meta: unknown): Json {
+  let text: string | undefined;
   try {
-    const bytes = JSON.stringify(meta, keep).replace(/[^\0-\x7f]/g, 'xxx').length;
-    if (!lost) return bytes;
+    text = JSON.stringify(meta);
   } catch {
     // A circle or a bigint.
   }
-  throw new TypeError(`once: once.meta must be JSON, got ${typeOf(meta)}`);
+  if (text === undefined) throw new TypeError(`once: once.meta must be JSON, got ${typeOf(meta)}`);
+  if (text.replace(/[^\0-\x7f]/g, 'xxx').length > META_BYTES_MAX) throw new RangeError(`once: once.meta is longer than ${META_BYTES_MAX} bytes as JSON`);
+  return JSON.parse(text) as Json;
+}
+
+/** The settings of one `run`. */
+export function runSettings<T>(client: Settings, name: OperationName, options: RunOptions<T>): { settings: Settings; verdict: RunOptions<T>['verdict'] } {
+  const { signal: _, result: __, verdict, keep, ...rest } = options;
+  if (verdict !== undefined && typeof verdict !== 'function') throw new TypeError(`once: once.verdict must be a function, got ${typeOf(verdict)}`);
+  const settings = callSettings(client, { ...rest, operation: name, keep: { response: 'disk', ...keep } });
+  return { settings, verdict };
 }
 
 /** Where a dialect depends on the request, the one for this request. */
@@ -164,6 +169,6 @@ export function callSettings(client: Settings, init: unknown): Settings {
   check(init, OPERATION, 'once');
   const { keep, limits, ...rest } = init as OperationOptions;
   if (rest.operation !== undefined) encodeName(rest.operation);
-  if (rest.meta !== undefined && metaBytes(rest.meta) > META_BYTES_MAX) throw new RangeError(`once: once.meta is longer than ${META_BYTES_MAX} bytes as JSON`);
-  return { ...merge(client, rest), keep: merge(client.keep, keep), limits: limitsOf(client.limits, limits), ownWindow: client.ownWindow || limits?.keyWindowMs !== undefined };
+  const meta = rest.meta === undefined ? undefined : metaOf(rest.meta);
+  return { ...merge(client, { ...rest, meta }), keep: merge(client.keep, keep), limits: limitsOf(client.limits, limits), ownWindow: client.ownWindow || limits?.keyWindowMs !== undefined };
 }

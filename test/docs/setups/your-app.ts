@@ -1,6 +1,8 @@
-/** An app that is tested: its checkout, and a runner. */
+/** An app that is tested: its checkout. */
 import * as oncefetch from 'oncefetch';
+import { show } from '../support/stage.js';
 
-export const once = oncefetch.createOnce({ namespace: 'u-7', store: oncefetch.memoryStore() });
-export const checkout = (cart: { id: string; total: number }): Promise<Response> =>
-  once.fetch('https://shop.example/api/payments', { method: 'POST', body: JSON.stringify(cart), once: ['pay', cart.id] });
+const app = oncefetch.createOnce({ namespace: 'u-7', store: oncefetch.memoryStore() });
+export const checkout = (cart: { id: string; total: number; card?: string }): Promise<Response> =>
+  app.fetch('https://shop.example/api/payments', { method: 'POST', body: JSON.stringify(cart), once: ['pay', cart.id] });
+export { show };

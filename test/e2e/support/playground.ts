@@ -86,6 +86,16 @@ export class Playground {
     await expect.poll(async () => (await this.shop.health().catch(() => ({ busy: 1 }))).busy, { timeout: 15_000, interval: 25 }).toBe(0);
   }
 
+  /** Past the panel: the next requests of the oncefetch lane meet the fault. */
+  async breakNetwork(fault: string, times: number): Promise<void> {
+    await this.mendNetwork();
+    await fetch(`${this.shop.url}/api/faults`, { method: 'POST', body: JSON.stringify({ lane: 'oncefetch', fault, times, ms: 5000 }) });
+  }
+
+  async mendNetwork(): Promise<void> {
+    await fetch(`${this.shop.url}/api/faults`, { method: 'DELETE' });
+  }
+
   charges(lane: 'plain fetch' | 'oncefetch'): readonly Charge[] {
     return this.shop.query<Charge>('SELECT id, cart, amount, key FROM charges WHERE lane = ? ORDER BY id', lane);
   }
