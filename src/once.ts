@@ -101,6 +101,7 @@ export function createOn(platform: Platform, options: OnceOptions = {}, from?: C
     listeners: new Set(),
     closing: new AbortController(),
     settles: 0,
+    damaged: 0,
     owner: undefined,
   };
   return face(client, platform, options);

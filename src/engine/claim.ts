@@ -4,7 +4,7 @@ import { derived } from '../core/derived.js';
 import { readRecord } from '../core/record.js';
 import { OnceError } from '../errors.js';
 import type { KeyStrategy } from '../option-types.js';
-import type { Job } from './client.js';
+import type { Client, Job, Place } from './client.js';
 import { notice } from './diagnostics.js';
 import { diagnose, publish } from './observe.js';
 import { lockOf } from './place.js';
@@ -40,15 +40,20 @@ const unstored = (job: Job, cause: unknown): OnceError =>
 export const busyError = (job: Pick<Job, 'name'>): OnceError =>
   new OnceError('ERR_ONCE_BUSY', { operation: job.name, key: undefined, attempts: 0, firstSentAt: undefined, sent: 'maybe', resumed: false, joined: false, storedIn: 'memory', ...unknown('busy') });
 
+const FREE = (): void => {};
+
+/** The release, or `undefined` while another context holds it. A manager that refuses every request excludes nobody. */
+export async function tryLock({ platform }: Client, place: Place): Promise<(() => void) | undefined> {
+  return platform.locks ? platform.locks.acquire(lockOf(place), { wait: false }).catch(() => FREE) : FREE;
+}
+
 /** Takes the lock that contexts share, if the platform has one. Behind a frozen holder the wait is bounded. */
 export async function takeLock(job: Job): Promise<{ readonly release: () => void; readonly waited: Waited | undefined }> {
   const { client, settings, stop, deadline } = job;
   const { locks, clock, server } = client.platform;
-  const none = (): void => {};
   if (!locks && !server) notice(job, '', 'insecure-origin', client.platform.origin ?? '');
-  if (!locks) return { release: none, waited: undefined };
-  const name = lockOf(job.place);
-  const free = await locks.acquire(name, { wait: false }).catch(() => none);
+  if (!locks) return { release: FREE, waited: undefined };
+  const free = await tryLock(client, job.place);
   if (free) return { release: free, waited: undefined };
   if (settings.whenBusy === 'reject') throw busyError(job);
   const seen = await look(job);
@@ -58,10 +63,10 @@ export async function takeLock(job: Job): Promise<{ readonly release: () => void
   const cut = (): void => bound.abort();
   const cancel = clock.timer(ms, cut);
   for (const signal of [stop, client.closing.signal]) signal.addEventListener('abort', cut);
-  const release = await locks.acquire(name, { wait: true, signal: bound.signal }).catch(() => none);
+  const release = await locks.acquire(lockOf(job.place), { wait: true, signal: bound.signal }).catch(() => FREE);
   cancel();
   for (const signal of [stop, client.closing.signal]) signal.removeEventListener('abort', cut);
-  return { release: release ?? none, waited: { settledKey: seen } };
+  return { release: release ?? FREE, waited: { settledKey: seen } };
 }
 
 /** The first look of a call that waits. */

@@ -19,6 +19,8 @@ export interface Client {
   readonly closing: AbortController;
   /** Settles since the last sweep. */
   settles: number;
+  /** Damaged records that the last sweep met. */
+  damaged: number;
   /** Its name in leases; made at the first one. */
   owner: string | undefined;
 }

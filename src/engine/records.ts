@@ -4,11 +4,11 @@ import { type Ending, rejected, replayed, unknown } from '../core/outcome.js';
 import { bare, type OnceRecord, RECORD_VERSION, readRecord, seal } from '../core/record.js';
 import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
 import { OnceError } from '../errors.js';
-import { busyError } from './claim.js';
+import { busyError, tryLock } from './claim.js';
 import type { Client, Place } from './client.js';
 import { cursorOf, type PendingOperation, pendingOf, publish, rememberedOutcome, stateOf } from './observe.js';
 import { heldElsewhere } from './lease.js';
-import { idsOf, lockOf, namespaceOfSlot, slotOf } from './place.js';
+import { idsOf, namespaceOfSlot, slotOf } from './place.js';
 import { SCHEME } from './prepared.js';
 import { readStored, storedIn, storeOf, timed, updateStored } from './storing.js';
 
@@ -95,7 +95,7 @@ async function clearSettled(client: Client, namespace: string): Promise<void> {
 /** Takes the claim of a name for one change; rejects with ERR_ONCE_BUSY while a live driver holds it. */
 async function claimed<T>(client: Client, place: Place, work: () => Promise<T>): Promise<T> {
   if (client.registry.flights.has(place.slot)) throw busyError(place);
-  const release = client.platform.locks ? await client.platform.locks.acquire(lockOf(place), { wait: false }) : () => {};
+  const release = await tryLock(client, place);
   if (!release) throw busyError(place);
   try {
     return await work();

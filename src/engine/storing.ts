@@ -8,7 +8,8 @@ import { within } from './wait.js';
 /** Where this operation's record lives. */
 export const storeOf = (client: Client, slot: string): Store => client.registry.degraded.get(slot) ?? client.store;
 
-export const storedIn = (store: Store): 'disk' | 'session' | 'memory' => (store.survives === 'context' ? 'memory' : 'disk');
+/** What the record outlives: nothing, the page, the browser or process. */
+export const storedIn = (store: Store): 'disk' | 'session' | 'memory' => (store.shared === 'context' ? 'memory' : store.survives === 'context' ? 'session' : 'disk');
 
 export function timed<T>({ platform, settings }: Client, work: Promise<T>): Promise<T> {
   const ms = settings.tuning.storeTimeoutMs;

@@ -5,6 +5,9 @@ import type { Client } from './client.js';
 import { diagnose } from './observe.js';
 import { timed } from './storing.js';
 
+/** Damaged records that a sweep reaches past. */
+const DAMAGED_MAX = 10_000;
+
 /** Sweeps after the first settle of this client and then after every `sweepEvery`. */
 export function sweepNowAndThen(client: Client): void {
   if (client.settles++ % client.settings.tuning.sweepEvery === 0) void sweep(client).catch(() => {
@@ -14,15 +17,21 @@ export function sweepNowAndThen(client: Client): void {
 
 async function sweep(client: Client): Promise<void> {
   const before = client.platform.clock.now();
-  const { records } = await timed(client, client.store.scan({ before, limit: client.settings.tuning.sweepEvery * 2 }));
+  const { records } = await timed(client, client.store.scan({ before, limit: client.settings.tuning.sweepEvery * 2 + client.damaged }));
+  let damaged = 0;
   for (const stored of records) {
     const seen = readRecord(stored);
     // A damaged record is kept: an operation may be in it.
-    if (!seen) continue;
+    if (!seen) {
+      // It comes up again, and must not keep others from their turn.
+      damaged++;
+      continue;
+    }
     if (seen.state === 'pending') diagnose(client, { name: decodeName(seen.label), label: seen.label }, seen.key, 'unsettled-forgotten', 'an operation that never settled is forgotten after 30 days');
     await timed(client, client.store.update(seen.id, (now) => {
       const record = now === undefined ? undefined : readRecord(now);
       return record && record.revision === seen.revision && record.forgetAt < before ? { next: null, value: undefined } : { value: undefined };
     }));
   }
+  client.damaged = Math.min(damaged, DAMAGED_MAX);
 }

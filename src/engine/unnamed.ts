@@ -3,9 +3,10 @@ import type { OperationName } from '../core/name.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { pastWindow } from '../core/retention.js';
 import type { Settings } from '../options.js';
+import { tryLock } from './claim.js';
 import type { Client, Place } from './client.js';
 import { operate, readRequest } from './operate.js';
-import { idsOf, lockOf, namespaceOf, placeOf, unnamedPlace } from './place.js';
+import { idsOf, namespaceOf, placeOf, unnamedPlace } from './place.js';
 import type { Draft } from './prepared.js';
 import { readStored, timed } from './storing.js';
 
@@ -76,7 +77,7 @@ async function findOrphan(client: Client, settings: Settings, namespace: string,
   for (const record of lost.sort((a, b) => a.createdAt - b.createdAt)) {
     const place = unnamedPlace(client, namespace, label, record.id);
     if (registry.flights.has(place.slot)) continue;
-    const release = platform.locks ? await platform.locks.acquire(lockOf(place), { wait: false }) : () => {};
+    const release = await tryLock(client, place);
     if (release && !registry.flights.has(place.slot) && (await isPending(client, place))) return { place, release };
     release?.();
   }

@@ -4,10 +4,11 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { namePart } from '../support/arbitraries.js';
 import { decodeName, encodeName, NAME_UNITS_MAX, namePrefix, type OperationName } from '../../src/core/name.js';
 import { type OnceRecord, readRecord, seal } from '../../src/core/record.js';
 
-const part = fc.oneof(fc.string({ unit: 'binary', minLength: 1, maxLength: 12 }), fc.constantFrom('/', '","', '[', ']', '\\', '1', 'n', '{"n":"1"}', '~'), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer(), fc.bigInt());
+const part = namePart;
 const name = fc.array(part, { minLength: 1, maxLength: 5 });
 const same = (a: OperationName, b: OperationName): boolean => a.length === b.length && a.every((one, index) => one === b[index]);
 

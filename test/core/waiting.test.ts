@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { text } from '../support/arbitraries.js';
 import { backoffMs } from '../../src/core/backoff.js';
 import { clockWentBack, pastWindow, retiredForgetAt, settledForgetAt, unsettledForgetAt } from '../../src/core/retention.js';
 import { retryAfterMs } from '../../src/core/retry-after.js';
@@ -70,7 +71,7 @@ describe('Retry-After', () => {
   });
 
   test('whatever it says, it is nothing or a whole number of ms up to a year', () => {
-    const value = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.double().map(String), fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()), fc.bigInt().map(String));
+    const value = fc.oneof(fc.string(), text(0, 20), fc.double().map(String), fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()), fc.bigInt().map(String));
     fc.assert(
       fc.property(value, value, (seconds, ms) => {
         const wait = asked({ 'retry-after': seconds, 'retry-after-ms': ms });
@@ -84,8 +85,8 @@ describe('Retry-After', () => {
   });
 
   test('text that is neither a number nor an HTTP date is nothing', () => {
-    const words = fc.stringMatching(/^[a-z]{1,8} ?[0-9]{0,4}[a-z ]{0,6}$/).filter((text) => !/^(mon|tue|wed|thu|fri|sat|sun)/.test(text));
-    fc.assert(fc.property(words, (text) => void expect(asked({ 'retry-after': text })).toBeUndefined()), { numRuns: 1000 });
+    const words = fc.stringMatching(/^[a-z]{1,8} ?[0-9]{0,4}[a-z ]{0,6}$/).filter((word) => !/^(mon|tue|wed|thu|fri|sat|sun)/.test(word));
+    fc.assert(fc.property(words, (word) => void expect(asked({ 'retry-after': word })).toBeUndefined()), { numRuns: 1000 });
   });
 });
 

@@ -67,6 +67,7 @@ function actual({ expects }: Snippet, end: unknown): object {
     charges: server.effects.length,
     requests: server.requests.length,
     keys: new Set(server.requests.map(({ key }) => key)).size,
+    passes: Math.min(expects.passes ?? 0, shown().filter((line) => line.startsWith('passed: ')).length),
     rejects: error?.code ?? error?.name,
   };
   return Object.fromEntries(Object.entries(all).filter(([name]) => expects[name as keyof typeof expects] !== undefined));

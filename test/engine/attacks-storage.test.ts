@@ -352,12 +352,11 @@ describe('A22: stores without atomic update', () => {
   test('A22: two tabs that race without locks arrive at one key', async () => {
     const world = newWorld();
     const [one, two] = [world.open({}, { claims, locks: false }), world.open({}, { claims, locks: false })];
-    // Both look before either has written.
-    for (const { tab } of [one, two]) tab.store.read = async () => undefined;
-    world.server.plays(answers(201), replays());
-    const calls = [pay(one.once), pay(two.once)];
+    world.server.plays(charged(lost()), replays());
+    const calls = [pay(one.once, ONE), pay(two.once)];
     const ends = [await world.end(one.tab, calls[0]!), await world.end(two.tab, calls[1]!)];
     expect(ends.map(({ outcome }) => outcome?.key)).toEqual([world.server.keys[0], world.server.keys[0]]);
+    expect(new Set(world.server.keys).size).toBe(1);
   });
 
   test('A22: two tabs that both found nothing and overwrote one another mint the same key', async () => {

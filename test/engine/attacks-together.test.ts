@@ -39,41 +39,39 @@ describe('A11: an abort or a late writer and a key that is in use', () => {
     expect(end).toMatchObject({ status: 201 });
   });
 
-  test('A11: a late refusal of a driver that lost its record changes nothing of the next one', async () => {
+  /** A driver that freezes in its first attempt, in a process of its own, until its lease is over; then it is forgotten. */
+  async function forgotten(...script: Parameters<ReturnType<typeof newWorld>['server']['plays']>) {
     const world = newWorld();
-    const slow = world.open({}, { locks: false });
-    const quick = world.open({}, { locks: false });
-    world.server.plays(after(20 * SECOND, answers(402)), charged(lost()));
-    const late = pay(slow.once);
+    const [slow, quick] = [world.open({}, { locks: false }), world.open({}, { locks: false })];
+    world.server.plays(...script);
+    const late = pay(slow.once, PATIENT);
     await rest();
+    slow.tab.freeze();
+    await world.clock.advance(30 * SECOND);
     await world.run(quick.once.operation(NAME).forget({ evenIfUnknown: true }));
+    return { world, slow, quick, late };
+  }
+
+  test('A11: a late refusal of a driver that lost its record changes nothing of the next one', async () => {
+    const { world, slow, quick, late } = await forgotten(after(20 * SECOND, answers(402)), charged(lost()));
     const second = await world.end(quick.tab, pay(quick.once, ONE));
     expect(second.outcome?.key).not.toBe(world.server.keys[0]);
+    slow.tab.thaw();
     expect(await world.end(slow.tab, late)).toMatchObject({ status: 402, outcome: { effect: 'unknown' } });
     expect(world.record()).toMatchObject({ state: 'pending', key: second.outcome?.key });
   });
 
   test('A11: a late 2xx of such a driver is given, and changes nothing of the next one', async () => {
-    const world = newWorld();
-    const slow = world.open({}, { locks: false });
-    const quick = world.open({}, { locks: false });
-    world.server.plays(after(20 * SECOND, answers(201)), lost());
-    const late = pay(slow.once);
-    await rest();
-    await world.run(quick.once.operation(NAME).forget({ evenIfUnknown: true }));
+    const { world, slow, quick, late } = await forgotten(after(20 * SECOND, answers(201)), lost());
     const second = await world.end(quick.tab, pay(quick.once, ONE));
+    slow.tab.thaw();
     expect(await world.end(slow.tab, late)).toMatchObject({ status: 201, outcome: { effect: 'done' } });
     expect(world.record()).toMatchObject({ state: 'pending', key: second.outcome?.key });
   });
 
   test('A11: a driver whose record is gone stops before its next attempt', async () => {
-    const world = newWorld();
-    const slow = world.open({}, { locks: false });
-    const quick = world.open({}, { locks: false });
-    world.server.plays(charged(answers(503, '', { 'retry-after': '10' })));
-    const late = pay(slow.once);
-    await rest();
-    await world.run(quick.once.operation(NAME).forget({ evenIfUnknown: true }));
+    const { world, slow, late } = await forgotten(charged(answers(503, '', { 'retry-after': '40' })));
+    slow.tab.thaw();
     expect(await world.end(slow.tab, late)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown' } });
     expect(world.server.arrivals).toHaveLength(1);
   });

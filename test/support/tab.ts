@@ -17,7 +17,7 @@ export interface TabOptions {
   readonly name?: string | undefined;
   /** `false`: contexts cannot exclude one another. @default true */
   readonly locks?: boolean | undefined;
-  /** Many people's calls meet in it. @default false */
+  /** Many people's calls meet in it, and its store has a clock of its own. @default false */
   readonly server?: boolean | undefined;
   /** What its store claims. @default { survives: 'process', shared: 'origin', atomic: true } */
   readonly claims?: Partial<Pick<Store, 'survives' | 'shared' | 'atomic'>> | undefined;
@@ -145,7 +145,7 @@ export class Tab {
 
   #storage(claims: TabOptions['claims']): Store {
     const { medium, writes } = this.world;
-    const memory = memoryStore({ medium, now: () => this.#clock.now() });
+    const memory = memoryStore({ medium, now: () => (this.#options.server ? this.world.clock : this.#clock).now() });
     const noting: Store = {
       ...memory,
       kind: 'disk',

@@ -17,7 +17,7 @@ interface Order {
 
 export interface Shop {
   readonly origin: string;
-  readonly server: IdempotentServer<Order>;
+  readonly server: IdempotentServer;
   /** GETs so far, by path. */
   readonly reads: readonly string[];
   /** Answers 503 to the next GETs, as many as that. */
@@ -29,8 +29,8 @@ export interface Shop {
 
 const idOf = (cart: unknown): string => String(typeof cart === 'object' && cart !== null ? (cart as { id?: unknown }).id : cart);
 
-function shopServer(): IdempotentServer<Order> {
-  const server: IdempotentServer<Order> = idempotentServer<Order>({
+function shopServer(): IdempotentServer {
+  const server: IdempotentServer = idempotentServer<Order>({
     url: '/api/*',
     refuse: (order) => (order?.card === DECLINED ? Response.json({ code: 'card_declined' }, { status: 402 }) : undefined),
     effect: (order) => {
@@ -84,7 +84,7 @@ export async function openShop(): Promise<Shop> {
   };
 }
 
-async function answer(from: IncomingMessage, to: ServerResponse, server: IdempotentServer<Order>, read: (path: string) => Response): Promise<void> {
+async function answer(from: IncomingMessage, to: ServerResponse, server: IdempotentServer, read: (path: string) => Response): Promise<void> {
   const { method = 'GET', url = '/', headers } = from;
   const gone = new AbortController();
   to.once('close', () => gone.abort());

@@ -31,10 +31,12 @@ export interface Expectations {
   readonly charges?: number | undefined;
   readonly requests?: number | undefined;
   readonly keys?: number | undefined;
+  /** Tests of its own that passed, at least. */
+  readonly passes?: number | undefined;
   readonly rejects?: string | undefined;
 }
 
-const KNOWN = ['id', 'needs', 'setup', 'place', 'faults', 'then', 'shows', 'charges', 'requests', 'keys', 'rejects', 'types only'];
+const KNOWN = ['id', 'needs', 'setup', 'place', 'faults', 'then', 'shows', 'charges', 'requests', 'keys', 'passes', 'rejects', 'types only'];
 
 const number = (said: readonly string[] | undefined): number | undefined => (said === undefined ? undefined : Number(said[0]));
 
@@ -75,6 +77,7 @@ function snippetOf(fence: Fence): Snippet {
       charges: number(wants.get('charges')),
       requests: number(wants.get('requests')),
       keys: number(wants.get('keys')),
+      passes: number(wants.get('passes')),
       rejects: wants.get('rejects')?.[0],
     },
   };

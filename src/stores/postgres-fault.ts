@@ -1,0 +1,35 @@
+/** What PostgreSQL and its clients say, as a StoreFault. */
+import type { StoreFaultReason } from '../ports.js';
+import { StoreFault } from './fault.js';
+
+/** A Pool or Client of `pg`, or whatever has the same `query`: a pool, or a client that is used for nothing else. */
+export interface PostgresClient {
+  query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>;
+}
+
+/** By SQLSTATE, or the class that is its first two characters. */
+const REASONS: Readonly<Record<string, StoreFaultReason>> = {
+  '28': 'denied', // invalid authorization
+  '42501': 'denied', // insufficient privilege
+  '25006': 'denied', // read-only: a standby
+  '53100': 'quota', // disk full
+  '53200': 'quota', // out of memory
+  '54': 'quota', // program limit exceeded
+  '53300': 'blocked', // too many connections
+  '40': 'blocked', // serialization failure, deadlock: rolled back
+  '55P03': 'blocked', // a lock was not to be had
+  '57P03': 'blocked', // it starts up
+  '57014': 'timeout', // statement_timeout
+  XX001: 'corrupt',
+  XX002: 'corrupt',
+};
+
+export function postgresFault(scope: string, client: PostgresClient, thrown: unknown): StoreFault {
+  if (thrown instanceof StoreFault) return thrown;
+  const { code, message } = Object(thrown) as { code?: unknown; message?: unknown };
+  const state = /^[0-9A-Z]{5}$/.test(String(code)) ? String(code) : '';
+  const { ending, ended, _ending, _ended } = client as Partial<Record<'ending' | 'ended' | '_ending' | '_ended', unknown>>;
+  const closed = !state && [ending, ended, _ending, _ended].includes(true);
+  const reason = REASONS[state] ?? REASONS[state.slice(0, 2)] ?? (closed ? 'closed' : 'io');
+  return new StoreFault(reason, `${scope} failed: ${String(message)}`, thrown);
+}

@@ -1,0 +1,114 @@
+/** The SQL of the PostgreSQL store: its migration and its statements. */
+
+/** The schema that this code reads and writes; it stands in the table's comment. */
+export const SCHEMA_VERSION = 1;
+/** PostgreSQL cuts off what is longer than 63, without an error; the indexes' names are ours and up to 6 more. */
+const NAME_BYTES_MAX = 57;
+/** Any number that other programs hardly take for their advisory locks. */
+const LOCK = 7_241_630_915;
+/** No key of an index may be above 2.7 kB, so only so much of a label is in it. */
+const LABEL_START = 256;
+/** How long a statement waits for somebody who has locked the row, ms; then it gives its connection back and tries again. */
+const LOCK_MS_MAX = 1000;
+
+export interface PostgresTable {
+  /** @default 'oncefetch_records' */
+  readonly table?: string | undefined;
+  /** @default the connection's search path decides */
+  readonly schema?: string | undefined;
+}
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+function checked(name: unknown, of: string): string {
+  const bytes = typeof name === 'string' ? new TextEncoder().encode(name).length : 0;
+  if (bytes === 0 || bytes > NAME_BYTES_MAX || String(name).includes('\0')) throw new TypeError(`once: ${of} must be a name of 1 to ${NAME_BYTES_MAX} bytes`);
+  return name as string;
+}
+
+/** Its name as SQL, whatever is in it. */
+export function tableOf({ table = 'oncefetch_records', schema }: PostgresTable): string {
+  const name = quoted(checked(table, 'table'));
+  return schema === undefined ? name : `${quoted(checked(schema, 'schema'))}.${name}`;
+}
+
+/**
+ * The SQL that makes the table, or brings it up to date. It may run any number of times, also in several processes at once.
+ *
+ * @throws TypeError where `table` or `schema` can be no name
+ * @example
+ * await pool.query(postgresMigration());
+ */
+export function postgresMigration(options: PostgresTable = {}): string {
+  const { table = 'oncefetch_records' } = options;
+  const name = tableOf(options);
+  const comment = `BEGIN
+  IF obj_description(${literal(name)}::regclass, 'pg_class') IS NULL THEN
+    COMMENT ON TABLE ${name} IS 'oncefetch schema ${SCHEMA_VERSION}';
+  END IF;
+END`;
+  // Text and not jsonb: that refuses U+0000 and lone surrogates, which JSON may have, changes the order of members, and has
+  // no place for a damaged record. Sorted by bytes: an update of the system's language rules can't put an index out of order.
+  return `SELECT pg_advisory_xact_lock(${LOCK});
+CREATE TABLE IF NOT EXISTS ${name} (
+  id text COLLATE "C" PRIMARY KEY,
+  rev text NOT NULL,
+  ns text COLLATE "C",
+  state text COLLATE "C",
+  label text COLLATE "C",
+  forget_at double precision,
+  data text NOT NULL
+) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05);
+CREATE INDEX IF NOT EXISTS ${quoted(`${table}_place`)} ON ${name} (ns, state, left(label, ${LABEL_START}));
+CREATE INDEX IF NOT EXISTS ${quoted(`${table}_time`)} ON ${name} (forget_at);
+DO ${literal(comment)};`;
+}
+
+export type Statements = Readonly<Record<'insert' | 'update' | 'remove' | 'keep' | 'read' | 'page' | 'due' | 'version' | 'sweep', string>>;
+
+/**
+ * What every attempt begins with: the server's time, and settings for this one statement. A relaxed commit does not wait
+ * for the disk. A strict one does, even where the server is set up not to; a wait for standbys that it asks for stays.
+ * $2 the time that was guessed, $3 how far it may be off, $4 whether it is relaxed.
+ */
+const TIME = `WITH t AS (
+  SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now,
+    set_config('lock_timeout', '${LOCK_MS_MAX}', true) AS patience,
+    set_config('synchronous_commit', CASE WHEN $4::boolean THEN 'off' WHEN current_setting('synchronous_commit') = 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true) AS level
+)`;
+const RIGHT = 'abs(t.now - $2::float8) <= $3::float8 AND t.level <> t.patience';
+
+/** The statements on a table. One is one step: what it gives is what is there if nothing was done. */
+export function statementsOf(name: string): Statements {
+  const attempt = (work: string): string =>
+    `${TIME}, done AS (${work} RETURNING 1)
+     SELECT t.now::text AS now, (SELECT count(*) FROM done)::text AS done, r.rev, r.data
+     FROM t LEFT JOIN ${name} AS r ON r.id = $1::text AND NOT EXISTS (SELECT FROM done)`;
+  return {
+    insert: attempt(
+      `INSERT INTO ${name} (id, rev, ns, state, label, forget_at, data)
+       SELECT $1::text, $5::text, $6::text, $7::text, $8::text, $9::float8, $10::text FROM t WHERE ${RIGHT} ON CONFLICT (id) DO NOTHING`,
+    ),
+    update: attempt(
+      `UPDATE ${name} AS w SET rev = $5::text, ns = $6::text, state = $7::text, label = $8::text, forget_at = $9::float8, data = $10::text
+       FROM t WHERE w.id = $1::text AND w.rev = $11::text AND ${RIGHT}`,
+    ),
+    remove: attempt(`DELETE FROM ${name} AS w USING t WHERE w.id = $1::text AND w.rev = $5::text AND ${RIGHT}`),
+    // Nothing is done if the record is as expected and the time was right: it is left as it is.
+    keep: `WITH t AS (SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now)
+      SELECT t.now::text AS now, (CASE WHEN r.rev IS NOT DISTINCT FROM $4::text AND abs(t.now - $2::float8) <= $3::float8 THEN 1 ELSE 0 END)::text AS done, r.rev, r.data
+      FROM t LEFT JOIN ${name} AS r ON r.id = $1::text`,
+    read: `SELECT rev, data FROM ${name} WHERE id = $1::text`,
+    page: `SELECT id, rev, label, data FROM ${name}
+      WHERE ns = $1::text AND state = $2::text AND left(label, ${LABEL_START}) BETWEEN left($3::text, ${LABEL_START}) AND left($5::text, ${LABEL_START})
+        AND (label, id) > ($3::text, $4::text) AND label < $5::text
+      ORDER BY left(label, ${LABEL_START}), label, id LIMIT $6::int`,
+    due: `SELECT id, rev, label, data FROM ${name} WHERE forget_at < $1::float8 ORDER BY forget_at LIMIT $2::int OFFSET $3::int`,
+    version: `SELECT to_regclass($1::text)::text AS found, obj_description(to_regclass($1::text), 'pg_class') AS comment`,
+    // Whoever works on a row has it locked, and it is passed over.
+    sweep: `DELETE FROM ${name} WHERE id IN (
+        SELECT r.id FROM ${name} AS r JOIN json_array_elements($1::json) AS due ON r.id = due ->> 0 AND r.rev = due ->> 1 FOR UPDATE OF r SKIP LOCKED
+      ) RETURNING 1`,
+  };
+}

@@ -1,0 +1,153 @@
+/** Records in PostgreSQL: a store for many machines. */
+import { readRecord } from '../core/record.js';
+import type { ScanPage, ScanQuery, Store } from '../ports.js';
+import { type Claims, storeOf } from './base.js';
+import { StoreFault } from './fault.js';
+import { type Answer, type Attempt, Guesses, type Seen } from './guess.js';
+import { type PostgresClient, postgresFault } from './postgres-fault.js';
+import { type PostgresTable, SCHEMA_VERSION, type Statements, statementsOf, tableOf } from './postgres-sql.js';
+import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf, unordered } from './text.js';
+
+export type { PostgresClient } from './postgres-fault.js';
+export { postgresMigration, type PostgresTable } from './postgres-sql.js';
+
+export interface PostgresStoreOptions extends PostgresTable {
+  /** How long a call may take, ms. @default 5_000 */
+  readonly timeoutMs?: number | undefined;
+}
+
+export interface PostgresStore extends Store {
+  /**
+   * Removes settled records whose time has come, in statements of `limit` rows each, until there are none. A client sweeps
+   * by itself, a little at a time; this is for a nightly job. Records that never settled, and damaged ones, are left.
+   *
+   * @returns how many were removed
+   * @example
+   * await store.sweep();
+   */
+  sweep(options?: {
+    /** Rows per statement. @default 500 */
+    readonly limit?: number | undefined;
+    /** Wall clock, ms. @default now */
+    readonly before?: number | undefined;
+  }): Promise<number>;
+}
+
+const TIMEOUT_MS = 5000;
+const SWEEP_ROWS = 500;
+
+/**
+ * A store in PostgreSQL, which all machines share that reach it. An update is one statement as a rule, with a commit of its
+ * own: `client` must not be in the middle of a transaction. The table is made by {@link postgresMigration}.
+ *
+ * @param client - a Pool of `pg`, or what has the same `query(text, values)`; its owner closes it
+ * @throws TypeError where `client` has no `query`, or `table` or `schema` can be no name
+ * @example
+ * await pool.query(postgresMigration());
+ * const once = createOnce({ namespace: 'billing', store: postgresStore(pool) });
+ */
+export function postgresStore(client: PostgresClient, options: PostgresStoreOptions = {}): PostgresStore {
+  if (typeof (client as Partial<PostgresClient> | null)?.query !== 'function') throw new TypeError('once: postgresStore takes a Pool or Client of pg, or what has the same query(text, values)');
+  const { timeoutMs = TIMEOUT_MS } = options;
+  const name = tableOf(options);
+  const scope = `postgres:${numberOf(client)}:${name}`;
+  const sql = statementsOf(name);
+  const query = async (text: string, ...values: unknown[]): Promise<readonly Row[]> => (await client.query(text, values)).rows as readonly Row[];
+  const check = schemaCheck(scope, name, (text, ...values) => query(text, ...values), sql);
+  const rows: Query = async (text, ...values) => {
+    await check();
+    return query(text, ...values);
+  };
+  const fault = (error: unknown): StoreFault => postgresFault(scope, client, error);
+  const guesses = new Guesses({ attempt: (attempt) => send(rows, sql, attempt), read: async (id) => seenOf((await rows(sql.read, ordered(id)))[0]), fault }, timeoutMs);
+  // A strict commit is in the log on the disk; with synchronous standbys on theirs, too.
+  const claims: Claims = { kind: 'postgres', scope, survives: 'machine', shared: 'cluster', atomic: true };
+  const store = storeOf(
+    claims,
+    {
+      update: (id, next, durability) => guesses.update(id, next, durability),
+      read: (id) => guesses.read(id),
+      scan: (query) => scan((text, ...values) => guesses.within(() => rows(text, ...values)), sql, guesses, query),
+    },
+    guesses.clock.now,
+  );
+  return { ...store, sweep: ({ limit = SWEEP_ROWS, before = Date.now() } = {}) => sweep(rows, sql, before, limit).catch((error) => Promise.reject(fault(error))) };
+}
+
+/** Everything as text, because a client may be set up to read numbers and times in its own way. */
+type Row = Readonly<Record<'id' | 'rev' | 'label' | 'data' | 'now' | 'done' | 'found' | 'comment', string | null>>;
+type Query = (text: string, ...values: unknown[]) => Promise<readonly Row[]>;
+
+/** Two clients may reach one server, but nothing that all kinds have would tell. Then they meet in it, as two processes do. */
+const numbers = new WeakMap<object, number>();
+let clients = 0;
+function numberOf(client: object): number {
+  const number = numbers.get(client) ?? ++clients;
+  numbers.set(client, number);
+  return number;
+}
+
+const seenOf = (row: Row | undefined): Seen | undefined => (typeof row?.rev === 'string' ? { rev: row.rev, text: row.data } : undefined);
+
+async function send(rows: Query, sql: Statements, { id, expected, now, offMs, next, rev, text, durability }: Attempt): Promise<Answer> {
+  const [key, relaxed] = [ordered(id), durability === 'relaxed'];
+  const asked = [key, now, offMs, relaxed];
+  let answer: readonly Row[];
+  if (next) {
+    const row = [rev, ...[next.ns, next.state, next.label].map(ordered), next.forgetAt, text];
+    answer = expected ? await rows(sql.update, ...asked, ...row, expected.rev) : await rows(sql.insert, ...asked, ...row);
+  } else if (next === null && expected) answer = await rows(sql.remove, ...asked, expected.rev);
+  // To remove what is not there is to leave it.
+  else answer = await rows(sql.keep, key, now, offMs, expected?.rev ?? null);
+  const [row] = answer;
+  return { done: row?.done === '1', now: Number(row?.now), seen: seenOf(row) };
+}
+
+/** Asks once which schema the table has; until it was right, anew for each call. */
+function schemaCheck(scope: string, name: string, query: Query, { version }: Statements): () => Promise<void> {
+  let checking: Promise<void> | undefined;
+  const check = async (): Promise<void> => {
+    const [row] = await query(version, name);
+    if (row?.found == null) throw new StoreFault('io', `${scope} has no table ${name} yet: run the SQL that postgresMigration() gives`);
+    const found = Number(/^oncefetch schema (\d+)/.exec(row.comment ?? '')?.[1] ?? SCHEMA_VERSION);
+    if (found > SCHEMA_VERSION)
+      throw new StoreFault('newer', `${scope} was made by a newer version of oncefetch (schema ${found}, this is ${SCHEMA_VERSION}); nothing was changed, update oncefetch here`);
+  };
+  return () => {
+    checking ??= check().catch((error) => {
+      checking = undefined;
+      throw error;
+    });
+    return checking;
+  };
+}
+
+async function scan(rows: Query, sql: Statements, guesses: Guesses, query: ScanQuery): Promise<ScanPage> {
+  const learnt = (found: readonly Row[]): readonly Row[] => {
+    // For whoever works on what it found.
+    for (const row of found) guesses.learn(unordered(row.id ?? ''), seenOf(row));
+    return found;
+  };
+  if ('before' in query) return dueOf(async (offset, count) => learnt(await rows(sql.due, query.before, count, offset)).map(({ data }) => recordOf(data)), query);
+  const { label, id, end } = rangeOf(query);
+  const found = learnt(await rows(sql.page, ordered(query.ns), ordered(query.state), label, id, end, query.limit + 1));
+  return pageOfPlaces(
+    found.map((row) => ({ label: row.label ?? '', id: row.id ?? '', record: recordOf(row.data) })),
+    query,
+  );
+}
+
+/**
+ * Short statements, one after the other: each locks few rows for a moment, and passes over those that others work on. What
+ * can't be removed is looked at once.
+ */
+async function sweep(rows: Query, sql: Statements, before: number, limit: number): Promise<number> {
+  for (let [removed, kept] = [0, 0]; ; ) {
+    const found = await rows(sql.due, before, limit, kept);
+    const over = found.filter(({ data }) => readRecord(recordOf(data))?.state.match(/settled|retired/));
+    const gone = over.length > 0 ? (await rows(sql.sweep, JSON.stringify(over.map(({ id, rev }) => [id, rev])))).length : 0;
+    removed += gone;
+    kept += found.length - gone;
+    if (found.length < limit) return removed;
+  }
+}

@@ -1,0 +1,203 @@
+/**
+ * Goal: processes that share no lock manager exclude one another by a lease in the record: it saves work, it never blocks,
+ * and it is never what safety rests on. Method: several servers over one store, which die, freeze and have wrong clocks.
+ */
+import { describe, expect, test } from 'vitest';
+import { after, answers, charged, hangs, lost, replays } from '../support/server.js';
+import { MINUTE, NAME, newWorld, pay, rest, SECOND, watched, type World } from '../support/world.js';
+
+const PROCESS = { server: true, locks: false } as const;
+const ONE = { limits: { attempts: 1 } } as const;
+const processes = (world: World) => [world.open({ namespace: 'shop' }, PROCESS), world.open({ namespace: 'shop' }, PROCESS)] as const;
+
+describe('a second process', () => {
+  test('waits for the first, gets its outcome, and sends nothing', async () => {
+    const world = newWorld();
+    const [one, two] = processes(world);
+    world.server.plays(after(5 * SECOND, answers(201)));
+    const first = pay(one.once);
+    await rest();
+    const second = pay(two.once);
+    expect(await world.end(one.tab, first)).toMatchObject({ status: 201 });
+    expect(await world.end(two.tab, second)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test('gets a refusal, too', async () => {
+    const world = newWorld();
+    const [one, two] = processes(world);
+    world.server.plays(after(5 * SECOND, answers(402)));
+    const first = pay(one.once);
+    await rest();
+    const second = pay(two.once);
+    await world.end(one.tab, first);
+    expect(await world.end(two.tab, second)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'rejected', effect: 'none' } });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test('goes on at once with the same key after an unknown outcome', async () => {
+    const world = newWorld();
+    const [one, two] = processes(world);
+    world.server.plays(after(SECOND, charged(lost())), replays());
+    const first = pay(one.once, ONE);
+    await rest();
+    const second = pay(two.once);
+    await world.end(one.tab, first);
+    const at = world.clock.now();
+    expect((await world.end(two.tab, second)).outcome).toMatchObject({ type: 'replayed', resumed: true });
+    expect(world.clock.now() - at).toBeLessThanOrEqual(2 * SECOND);
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+
+  test('goes on with the same key when the first is dead, and no sooner than its lease is over', async () => {
+    const world = newWorld();
+    const [one, two] = processes(world);
+    world.server.plays(charged(hangs()), replays());
+    void pay(one.once);
+    await rest();
+    one.tab.kill();
+    expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ type: 'replayed' });
+    expect(world.server.gaps[0]).toBeGreaterThan(5 * SECOND);
+    expect(world.server.gaps[0]).toBeLessThan(MINUTE);
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+
+  test('does not take a lease that is renewed, however long the work takes', async () => {
+    const world = newWorld();
+    const [one, two] = processes(world);
+    world.server.plays(after(80 * SECOND, answers(201)));
+    const first = pay(one.once, { limits: { attemptMs: 100 * SECOND } });
+    await rest();
+    const second = pay(two.once, { limits: { attemptMs: 100 * SECOND } });
+    expect(await world.end(one.tab, first)).toMatchObject({ status: 201 });
+    expect((await world.end(two.tab, second)).outcome).toMatchObject({ effect: 'done' });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test.each([MINUTE, -MINUTE, 365 * 24 * 60 * MINUTE])("A32: whose machine's clock is wrong by %i ms does not take a live lease", async (skewMs) => {
+    const world = newWorld();
+    const [one, two] = processes(world);
+    two.tab.skewMs = skewMs;
+    world.server.plays(after(5 * SECOND, answers(201)));
+    const first = pay(one.once);
+    await rest();
+    const second = pay(two.once);
+    await world.end(one.tab, first);
+    expect((await world.end(two.tab, second)).response).toBeUndefined();
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test("rejects at once under 'reject'", async () => {
+    const world = newWorld();
+    const [one, two] = processes(world);
+    world.server.plays(after(5 * SECOND, answers(201)));
+    const first = pay(one.once);
+    await rest();
+    const at = world.clock.now();
+    expect(await world.end(two.tab, pay(two.once, { whenBusy: 'reject' }))).toMatchObject({ code: 'ERR_ONCE_BUSY', outcome: { effect: 'unknown' } });
+    expect(world.clock.now()).toBe(at);
+    await world.end(one.tab, first);
+  });
+
+  test('is not kept beyond its own limits by one that never ends', async () => {
+    const world = newWorld();
+    const [one, two] = processes(world);
+    world.server.otherwise = charged(hangs());
+    const first = pay(one.once);
+    await rest();
+    const at = world.clock.now();
+    expect((await world.end(two.tab, pay(two.once, { limits: { totalMs: 20 * SECOND } }))).outcome).toMatchObject({ effect: 'unknown' });
+    expect(world.clock.now() - at).toBeLessThanOrEqual(20 * SECOND);
+    await world.end(one.tab, first);
+  });
+
+  test('that is told to stop while it waits leaves the first one its claim', async () => {
+    const world = newWorld();
+    const [one, two] = processes(world);
+    world.server.plays(after(5 * SECOND, answers(503)), answers(201));
+    const first = pay(one.once);
+    await rest();
+    const controller = new AbortController();
+    const second = pay(two.once, { signal: controller.signal });
+    world.clock.timer(SECOND, () => controller.abort());
+    expect((await world.end(two.tab, second)).response).toBeUndefined();
+    expect(await world.end(one.tab, first)).toMatchObject({ status: 201, outcome: { attempts: 2 } });
+  });
+});
+
+describe('a process that froze beyond its lease', () => {
+  test('stops before its next attempt when another one has taken over', async () => {
+    const world = newWorld();
+    const [one, two] = processes(world);
+    world.server.plays(charged(answers(503, '', { 'retry-after': '5' })), replays());
+    const first = pay(one.once);
+    await rest();
+    one.tab.freeze();
+    expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ type: 'replayed' });
+    one.tab.thaw();
+    const end = await world.end(one.tab, first);
+    expect(end.response?.ok).not.toBe(true);
+    expect(world.server.arrivals).toHaveLength(2);
+  });
+
+  test('does not renew a lease that is another one by now', async () => {
+    const world = newWorld();
+    const [one, two] = processes(world);
+    world.server.plays(after(90 * SECOND, answers(201)), charged(hangs()));
+    const first = pay(one.once, { limits: { attemptMs: 110 * SECOND } });
+    await rest();
+    one.tab.freeze();
+    void pay(two.once);
+    await world.clock.advance(20 * SECOND);
+    two.tab.kill();
+    one.tab.thaw();
+    await world.clock.advance(MINUTE);
+    const lease = (world.record() as { lease?: { until: number } } | undefined)?.lease;
+    expect(lease === undefined || lease.until < world.clock.now()).toBe(true);
+    await world.end(one.tab, first);
+  });
+});
+
+describe('forget and settle', () => {
+  test('are refused while the lease lives, and not when it is over', async () => {
+    const world = newWorld();
+    const [one, two] = processes(world);
+    world.server.plays(charged(hangs()));
+    void pay(one.once);
+    await rest();
+    one.tab.kill();
+    const operation = two.once.operation(NAME);
+    await expect(world.run(operation.settle('done'))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    await expect(world.run(operation.forget({ evenIfUnknown: true }))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    await world.clock.advance(MINUTE);
+    await world.run(operation.settle('done'));
+    expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ effect: 'done' });
+  });
+});
+
+test('a failing beat costs the lease at most, never the key', async () => {
+  const world = newWorld();
+  const [one, two] = processes(world);
+  world.server.plays(after(25 * SECOND, answers(201)), replays());
+  const first = pay(one.once);
+  await rest();
+  one.tab.faults.rate('fail-before-commit', 1);
+  await world.clock.advance(SECOND);
+  const second = pay(two.once);
+  await world.clock.advance(20 * SECOND);
+  one.tab.faults.clear();
+  expect(await world.end(one.tab, first)).toMatchObject({ status: 201 });
+  expect((await world.end(two.tab, second)).outcome).toMatchObject({ effect: 'done' });
+  expect(new Set(world.server.keys).size).toBe(1);
+});
+
+test('a settled or unknown operation bears no lease that would keep the next process waiting', async () => {
+  const world = newWorld();
+  const [one, two] = processes(world);
+  world.server.plays(charged(lost()), replays(), answers(201));
+  await world.end(one.tab, pay(one.once, ONE));
+  const at = world.clock.now();
+  await world.end(two.tab, pay(two.once));
+  await world.end(two.tab, watched(pay(two.once, { operation: ['other'] })));
+  expect(world.clock.now()).toBe(at);
+});

@@ -1,0 +1,271 @@
+/**
+ * Goal: PostgreSQL keeps the contract of a store, in one statement per update as a rule, by its indexes, and is swept without
+ * locking anybody out. Method: a real server; a client that counts what it is asked.
+ */
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { seal } from '../../src/core/record.js';
+import type { Store, Stored } from '../../src/ports.js';
+import { type PostgresClient, postgresMigration, postgresStore } from '../../src/stores/postgres.js';
+import { ordered } from '../../src/stores/text.js';
+import { storeContract } from '../../src/testing/store-contract.js';
+import { type PostgresServer, startPostgres, withoutPostgres } from '../support/services.js';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const record = (id: string, more: object = {}): Stored => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, ...more });
+const put = (store: Store, next: Stored, durability: 'strict' | 'relaxed' = 'strict') => store.update(next.id, () => ({ next, value: 'stored' }), { durability });
+const raise = (store: Store) => store.update('n', (now) => ({ next: record('n', { count: ((now as { count?: number } | undefined)?.count ?? 0) + 1 }), value: 0 }));
+
+describe.skipIf(withoutPostgres)('PostgreSQL', () => {
+  let server: PostgresServer;
+  let [pool, single] = [undefined as unknown as pg.Pool, undefined as unknown as pg.Client];
+  const asked: { text: string; values: unknown[] | undefined }[] = [];
+  const counted = (client: () => { query: PostgresClient['query'] }): PostgresClient => ({
+    query(text, values) {
+      asked.push({ text, values });
+      return client().query(text, values);
+    },
+  });
+  const [throughPool, throughClient] = [counted(() => pool), counted(() => single)];
+
+  beforeAll(async () => {
+    server = await startPostgres();
+    pool = new pg.Pool({ ...server.connection, max: 4 });
+    single = new pg.Client(server.connection);
+    await single.connect();
+    await pool.query(postgresMigration());
+  });
+  afterAll(async () => {
+    await pool.end();
+    await single.end();
+    server.stop();
+  });
+
+  const made = new Map<string, Promise<unknown>>();
+  /** Each medium is a table, made once. */
+  const make = (table: string) => made.get(table) ?? made.set(table, pool.query(postgresMigration({ table }))).get(table);
+
+  for (const [name, client] of [
+    ['a pool of pg', throughPool],
+    ['a client of pg', throughClient],
+  ] as const) {
+    const tableOf = (medium: string) => `${name.split(' ')[1]}-${medium}`;
+    const report = storeContract({
+      name,
+      test,
+      open: async (medium) => {
+        await make(tableOf(medium));
+        return postgresStore(client, { table: tableOf(medium) });
+      },
+      plant: async (medium, id, value) => {
+        const text = typeof value === 'string' ? value : JSON.stringify(value);
+        // The worst place for damage: where the index leads.
+        const sql = `INSERT INTO "${tableOf(medium)}" VALUES ($1, 'by hand', 'ns', 'pending', $2, 1000, $3) ON CONFLICT (id) DO UPDATE SET data = $3`;
+        await pool.query(sql, [ordered(id), ordered(`["pay","${id}"]`), text]);
+      },
+      work: () => asked.length,
+    });
+    afterAll(() => expect(report.left).toEqual([]));
+  }
+
+  let tables = 0;
+  const open = async (client: PostgresClient = throughPool): Promise<{ store: ReturnType<typeof postgresStore>; table: string }> => {
+    const table = `own_${tables++}`;
+    await make(table);
+    return { table, store: postgresStore(client, { table }) };
+  };
+  const statements = async (work: () => Promise<unknown>): Promise<number> => {
+    const before = asked.length;
+    await work();
+    return asked.length - before;
+  };
+
+  test('begin, settle and sweep are one statement each', async () => {
+    const { store } = await open();
+    await put(store, record('first'));
+    expect(await statements(() => put(store, record('a')))).toBe(1);
+    expect(await statements(() => put(store, record('a', { state: 'settled' }), 'relaxed'))).toBe(1);
+    expect(await statements(() => store.update('a', () => ({ value: 1 })))).toBe(1);
+    expect(await statements(() => store.update('a', () => ({ next: null, value: 1 })))).toBe(1);
+    expect(await statements(() => store.update('a', (current) => ({ value: current })))).toBe(1);
+    expect(await store.read('a')).toBeUndefined();
+  });
+
+  test('a record that another one changed takes two', async () => {
+    const { store: a, table } = await open();
+    const b = postgresStore(throughPool, { table });
+    await put(a, record('x', { count: 1 }));
+    await put(b, record('first'));
+    const seen: unknown[] = [];
+    expect(await statements(() => b.update('x', (current) => ({ value: seen.push(current) })))).toBe(2);
+    expect(seen).toEqual([undefined, record('x', { count: 1 })]);
+  });
+
+  test('the time is the server’s, however wrong the clock of this machine is', async () => {
+    const { store } = await open();
+    const real = Date.now;
+    const spy = vi.spyOn(Date, 'now').mockImplementation(() => real() - 86_400_000);
+    const wrong = postgresStore(throughPool, { table: (await open()).table });
+    const now = await wrong.update('a', (_, at) => ({ next: record('a'), value: at }));
+    spy.mockRestore();
+    expect(Math.abs(now - Date.now())).toBeLessThan(1000);
+    expect(Math.abs((await store.update('a', (_, at) => ({ value: at }))) - Date.now())).toBeLessThan(1000);
+  });
+
+  test('eight stores over as many connections raise one record at once, and none is lost', async () => {
+    const { table } = await open();
+    const wide = new pg.Pool({ ...server.connection, max: 8 });
+    const stores = Array.from({ length: 8 }, () => postgresStore(wide, { table }));
+    await Promise.all(stores.flatMap((store) => Array.from({ length: 25 }, () => raise(store))));
+    expect(await stores[0]?.read('n')).toMatchObject({ count: 200 });
+    await wide.end();
+  });
+
+  test.each(['repeatable read', 'serializable'])('so do they where transactions are %s', async (level) => {
+    const { table } = await open();
+    const wide = new pg.Pool({ ...server.connection, max: 4, options: `-c default_transaction_isolation=${level.replace(' ', '\\ ')}` });
+    expect((await wide.query('SHOW default_transaction_isolation')).rows).toEqual([{ default_transaction_isolation: level }]);
+    const stores = Array.from({ length: 4 }, () => postgresStore(wide, { table }));
+    await Promise.all(stores.flatMap((store) => Array.from({ length: 25 }, () => raise(store))));
+    expect(await stores[0]?.read('n')).toMatchObject({ count: 100 });
+    await wide.end();
+  });
+
+  test('a strict commit waits for the disk even where the server is set up not to, a relaxed one does not', async () => {
+    const { table } = await open();
+    const lax = new pg.Pool({ ...server.connection, max: 1, options: '-c synchronous_commit=off' });
+    const store = postgresStore(lax, { table });
+    // Told by the server itself, in the middle of the commit's own transaction.
+    await pool.query(
+      `CREATE TABLE levels (level text); CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS
+       'BEGIN INSERT INTO levels VALUES (current_setting(''synchronous_commit'')); RETURN NEW; END';
+       CREATE CONSTRAINT TRIGGER note AFTER INSERT OR UPDATE ON ${table} DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note()`,
+    );
+    await put(store, record('a'), 'strict');
+    await put(store, record('a', { count: 1 }), 'relaxed');
+    await put(store, record('a', { count: 2 }), 'strict');
+    expect((await pool.query('SELECT level FROM levels')).rows.map(({ level }) => level)).toEqual(['on', 'off', 'on']);
+    // And the connection is as it was.
+    expect((await lax.query('SHOW synchronous_commit')).rows).toEqual([{ synchronous_commit: 'off' }]);
+    expect((await lax.query('SHOW lock_timeout')).rows).toEqual([{ lock_timeout: '0' }]);
+    await lax.end();
+  });
+
+  test('scans and sweeps go by an index, through a thousand records of one namespace', async () => {
+    const { store, table } = await open();
+    await pool.query(
+      `INSERT INTO ${table} SELECT 'r' || n, 'x', 'ns', CASE WHEN n % 2 = 0 THEN 'pending' ELSE 'settled' END, 'label ' || lpad(n::text, 6, '0'), n, '{}' FROM generate_series(1, 20000) n`,
+    );
+    await pool.query(`ANALYZE ${table}`);
+    const planOf = async (work: () => Promise<unknown>): Promise<string> => {
+      const before = asked.length;
+      await work();
+      const { text, values } = asked[before] as { text: string; values: unknown[] };
+      return (await pool.query(`EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) ${text}`, values)).rows.map((row) => row['QUERY PLAN']).join('\n');
+    };
+    await store.read('warm');
+    const page = await planOf(() => store.scan({ ns: 'ns', state: 'pending', prefix: 'label 0', after: JSON.stringify(['label 010000', 'r10000']), limit: 10 }));
+    expect(page).toMatch(/Index Scan using \w+_place/);
+    // It reads on from where the page begins, and no further than it ends.
+    expect(Math.max(...[...page.matchAll(/actual rows=(\d+)/g)].map(([, rows]) => Number(rows)))).toBeLessThan(40);
+    expect(await planOf(() => store.scan({ before: 50, limit: 10 }))).toMatch(/Index Scan using \w+_time/);
+    expect(await planOf(() => put(store, record('one')))).not.toMatch(/Seq Scan/);
+  });
+
+  test('labels too long for an index are stored, sorted and found', async () => {
+    const { store } = await open();
+    const labels = [`${'é'.repeat(2000)}b`, `${'é'.repeat(2000)}a`, 'é'.repeat(1999), `${'é'.repeat(300)}z`];
+    for (const [n, label] of labels.entries()) await put(store, record(`r${n}`, { label }));
+    const ids = async (prefix: string, after?: string) => (await store.scan({ ns: 'ns', state: 'pending', prefix, after, limit: 9 })).records.map((one) => (one as Stored).id);
+    expect(await ids('é')).toEqual(['r3', 'r2', 'r1', 'r0']);
+    expect(await ids('é'.repeat(1999))).toEqual(['r2', 'r1', 'r0']);
+    expect(await ids('é'.repeat(1999), JSON.stringify([labels[1], 'r1']))).toEqual(['r0']);
+  });
+
+  describe('the table', () => {
+    test.each(['Odd "name"; DROP TABLE x; --', "o'clock", 'dollar $$ END; $$', 'select', 'ä'.repeat(28)])('may be called %s, in a schema of the same name', async (name) => {
+      await pool.query(`CREATE SCHEMA "${name.replaceAll('"', '""')}"`);
+      const place = { table: name, schema: name };
+      await pool.query(postgresMigration(place));
+      const store = postgresStore(pool, place);
+      await put(store, record('a'));
+      expect(await store.read('a')).toEqual(record('a'));
+      expect((await store.scan({ ns: 'ns', state: 'pending', limit: 1 })).records).toEqual([record('a')]);
+      expect((await pool.query('SELECT count(*)::int AS n FROM pg_tables WHERE schemaname = $1 AND tablename = $1', [name])).rows).toEqual([{ n: 1 }]);
+    });
+
+    test.each([{ table: '' }, { table: 'x'.repeat(58) }, { table: 'a\0b' }, { schema: '' }, { table: 7 }])('can not be called %o', (options) => {
+      expect(() => postgresStore(pool, options as never)).toThrow(TypeError);
+      expect(() => postgresMigration(options as never)).toThrow(TypeError);
+    });
+
+    test('may be made by many at once, and again', async () => {
+      await Promise.all(Array.from({ length: 8 }, () => pool.query(postgresMigration({ table: 'raced' }))));
+      const store = postgresStore(pool, { table: 'raced' });
+      await put(store, record('a'));
+      await pool.query(postgresMigration({ table: 'raced' }));
+      expect(await store.read('a')).toEqual(record('a'));
+    });
+  });
+
+  describe('sweep', () => {
+    const settled = (id: string, more: object = {}): Stored =>
+      seal({
+        v: 1, id, ns: 'ns', label: `["${id}"]`, state: 'settled', forgetAt: 1000, key: 'k', carrier: 'header:Idempotency-Key', dialect: 'generic', origin: '',
+        random: true, generation: 0, revision: 1, ambiguous: true, scheme: 's', payloads: [], raw: '', createdAt: 0, touchedAt: 0, ...more,
+      });
+
+    test('removes what is over in short statements, and nothing that is pending, damaged, or not due', async () => {
+      const { store, table } = await open();
+      for (let n = 0; n < 25; n++) await put(store, settled(`s${n}`), 'relaxed');
+      await put(store, settled('retired', { state: 'retired' }));
+      await put(store, settled('pending', { state: 'pending' }));
+      await put(store, settled('later', { forgetAt: Date.now() + 60_000 }));
+      await put(store, settled('bad'));
+      await pool.query(`UPDATE ${table} SET data = replace(data, '"key":"k"', '"key":"x"') WHERE id = 'bad'`);
+      const before = asked.length;
+      expect(await store.sweep({ limit: 10 })).toBe(26);
+      expect(asked.slice(before).filter(({ text }) => text.startsWith('DELETE')).length).toBeLessThanOrEqual(4);
+      expect((await pool.query(`SELECT id FROM ${table} ORDER BY id`)).rows.map(({ id }) => id)).toEqual(['bad', 'later', 'pending']);
+      expect(await store.sweep()).toBe(0);
+    });
+
+    test('passes over a row that somebody works on, and holds nobody up', async () => {
+      const { store, table } = await open();
+      for (const id of ['a', 'b', 'c']) await put(store, settled(id));
+      const worker = new pg.Client(server.connection);
+      await worker.connect();
+      await worker.query('BEGIN');
+      await worker.query(`SELECT 1 FROM ${table} WHERE id = 'b' FOR UPDATE`);
+      expect(await store.sweep()).toBe(2);
+      await worker.query('ROLLBACK');
+      expect(await store.sweep()).toBe(1);
+      await worker.end();
+    });
+
+    test('a record that was revived after it was found stays', async () => {
+      const { table } = await open();
+      const other = postgresStore(pool, { table });
+      await put(other, settled('a'));
+      const store = postgresStore(
+        {
+          async query(text, values) {
+            if (text.startsWith('DELETE')) await put(other, settled('a', { state: 'pending', revision: 2 }));
+            return pool.query(text, values);
+          },
+        },
+        { table },
+      );
+      expect(await store.sweep()).toBe(0);
+      expect(await other.read('a')).toMatchObject({ state: 'pending' });
+    });
+  });
+
+  test('it claims what a strict commit keeps', () => {
+    expect(postgresStore(pool)).toMatchObject({ kind: 'postgres', survives: 'machine', shared: 'cluster', atomic: true });
+    expect(postgresStore(pool).scope).toBe(postgresStore(pool).scope);
+    expect(postgresStore(pool).scope).not.toBe(postgresStore(pool, { table: 'x' }).scope);
+    for (const none of [null, {}, { query: 1 }]) expect(() => postgresStore(none as never)).toThrow(/Pool or Client/);
+  });
+});

@@ -1,0 +1,13 @@
+/** What fast-check draws from. */
+import fc from 'fast-check';
+
+/** Any text at all, lone surrogates included. fast-check's own `binary` takes seconds to get ready. */
+export const text = (minLength: number, maxLength: number): fc.Arbitrary<string> =>
+  fc
+    .array(fc.oneof({ weight: 3, arbitrary: fc.integer({ min: 0x20, max: 0x7e }) }, fc.integer({ min: 0, max: 0xffff })), { minLength, maxLength })
+    .map((units) => String.fromCharCode(...units));
+
+export const number = fc.double({ noNaN: true, noDefaultInfinity: true });
+
+/** One part of an operation's name, with those that could be mistaken for another. */
+export const namePart = fc.oneof(text(1, 12), fc.constantFrom('/', '","', '[', ']', '\\', '1', 'n', '{"n":"1"}', '~'), number, fc.integer(), fc.bigInt());
