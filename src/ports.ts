@@ -133,6 +133,8 @@ export interface Platform {
   resolve(url: string, base?: string): { readonly url: string; readonly origin: string };
   /** The page's own origin, where there is a page. */
   readonly origin?: string | undefined;
+  /** Where a process's tools listen to every client's events. */
+  readonly channel?: { readonly hasSubscribers: boolean; publish(event: unknown): void } | undefined;
   /** Tells a developer something at start. */
   warn?(message: string, code: string): void;
   /** Where a listener's own error goes. */

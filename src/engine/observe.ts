@@ -93,8 +93,10 @@ export function calmDown(client: Client, slot: string): void {
 }
 
 export function emit(client: Client, place: Pick<Place, 'name' | 'label'>, key: string, detail: OnceEventDetail): void {
-  if (!client.listeners.size) return;
+  const { channel } = client.platform;
+  if (!client.listeners.size && !channel?.hasSubscribers) return;
   const event = { operation: place.name.length ? place.name : undefined, key, at: client.platform.clock.now(), ...detail } as OnceEvent;
+  if (channel?.hasSubscribers) guarded(client, () => channel.publish(event));
   for (const { hears, begins } of [...client.listeners]) if (!begins || begins(place.label)) guarded(client, () => hears(event));
 }
 

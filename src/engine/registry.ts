@@ -35,9 +35,23 @@ export function keepRecent<T>(table: Map<string, T>, key: string, value: T, max:
 
 const KEY = Symbol.for('oncefetch');
 
-/** Made at the first use, never at import. */
+const blank = (): Registry => ({
+  flights: new Map(),
+  lives: new Map(),
+  answers: new Map(),
+  payloads: new Map(),
+  degraded: new Map(),
+  budgets: new Map(),
+  latest: new Map(),
+  noticed: new Set(),
+  ignored: new Set(),
+  outcomes: new WeakMap(),
+});
+
+/** Made at the first use, never at import. An older copy of the package may have made it with less in it. */
 export function registry(): Registry {
-  const realm = globalThis as { [KEY]?: Registry };
-  realm[KEY] ??= { flights: new Map(), lives: new Map(), answers: new Map(), payloads: new Map(), degraded: new Map(), budgets: new Map(), latest: new Map(), noticed: new Set(), ignored: new Set(), outcomes: new WeakMap() };
-  return realm[KEY];
+  const realm = globalThis as { [KEY]?: Partial<Registry> };
+  realm[KEY] ??= {};
+  for (const [name, table] of Object.entries(blank())) (realm[KEY] as Record<string, unknown>)[name] ??= table;
+  return realm[KEY] as Registry;
 }

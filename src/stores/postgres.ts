@@ -52,8 +52,8 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
   const name = tableOf(options);
   const scope = `postgres:${numberOf(client)}:${name}`;
   const sql = statementsOf(name);
-  const query = async (text: string, ...values: unknown[]): Promise<readonly Row[]> => (await client.query(text, values)).rows as readonly Row[];
-  const check = schemaCheck(scope, name, (text, ...values) => query(text, ...values), sql);
+  const query = queryOf(client);
+  const check = schemaCheck(scope, name, query, sql);
   const rows: Query = async (text, ...values) => {
     await check();
     return query(text, ...values);
@@ -77,6 +77,18 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
 /** Everything as text, because a client may be set up to read numbers and times in its own way. */
 type Row = Readonly<Record<'id' | 'rev' | 'label' | 'data' | 'now' | 'done' | 'found' | 'comment', string | null>>;
 type Query = (text: string, ...values: unknown[]) => Promise<readonly Row[]>;
+
+/** A single connection takes one statement at a time; from pg 9 on, whoever asks too early is refused. */
+function queryOf(client: PostgresClient): Query {
+  const query: Query = async (text, ...values) => (await client.query(text, values)).rows as readonly Row[];
+  if (!('processID' in client)) return query;
+  let last: Promise<unknown> = Promise.resolve();
+  return (text, ...values) => {
+    const mine = last.then(() => query(text, ...values));
+    last = mine.catch(() => {});
+    return mine;
+  };
+}
 
 /** Two clients may reach one server, but nothing that all kinds have would tell. Then they meet in it, as two processes do. */
 const numbers = new WeakMap<object, number>();

@@ -119,7 +119,7 @@ export interface OpFacts {
   readonly payloads: number[];
   /** The app asked to forget an operation that may have had its effect. */
   forgetsAnyway: number;
-  /** The shared store failed to take a record of it, or to say so in time. */
+  /** The shared store said that it did not take a record of it. Silence is no such word: then nobody may go on without it. */
   refused: boolean;
   /** What is stored is no record any more. */
   damaged: boolean;

@@ -117,7 +117,7 @@ export function storeOn(world: World, medium: Medium, context: Context, options:
       };
       if (faults.hits(random, 'storeHangs')) {
         // It hangs before or behind the look, and what was to be written comes late or never.
-        if (random.chance(0.5)) world.refused(asRecord(change(medium.records.get(id), context.device.wall()).next));
+        if (random.chance(0.5)) change(medium.records.get(id), context.device.wall());
         if (random.chance(0.5)) context.later(HANG_MS, () => write(medium.records.get(id), false));
         return;
       }

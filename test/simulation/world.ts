@@ -87,7 +87,7 @@ export class World {
     this.books.see({ kind: 'commit', op, before, after, context, memory, why });
   }
 
-  /** The store did not take this record, or did not say so in time. */
+  /** The store said that it did not take this record. */
   refused(record: OnceRecord | undefined): void {
     if (record) this.books.op(USER_BY_NS.get(record.ns) ?? '?', JSON.parse(record.label), this.options.client.repeat).refused = true;
   }

@@ -4,13 +4,15 @@ import { resolveUrl, systemClock, systemRandomness } from '../shared.js';
 
 type NodeCrypto = { hash?(algorithm: string, data: string | Uint8Array, encoding: string): string; createHash(algorithm: string): { update(data: string | Uint8Array): { digest(encoding: string): string } } };
 
+type Channels = { channel(name: string): NonNullable<Platform['channel']> };
+
 /** Found without an import, which a bundler for browsers would stumble over. */
-const nodeCrypto = (): NodeCrypto | undefined => (globalThis.process as { getBuiltinModule?(name: string): NodeCrypto } | undefined)?.getBuiltinModule?.('node:crypto');
+const builtin = <T>(name: string): T | undefined => (globalThis.process as { getBuiltinModule?(name: string): T } | undefined)?.getBuiltinModule?.(name);
 
 let crypto: NodeCrypto | undefined;
 
 const digest: Digest = (data) => {
-  crypto ??= nodeCrypto();
+  crypto ??= builtin<NodeCrypto>('node:crypto');
   if (!crypto) throw new TypeError('once: Node 20.16 or later is needed');
   return crypto.hash ? crypto.hash('sha256', data, 'hex') : crypto.createHash('sha256').update(data).digest('hex');
 };
@@ -29,6 +31,8 @@ export const nodePlatform = (): Platform => ({
     neverSent: (error, init) => init.redirect === 'manual' && !fetch && NEVER_CONNECTED.test((error as { cause?: { code?: string } })?.cause?.code ?? ''),
   }),
   resolve: (url, base) => resolveUrl(url, base),
+  // Every event of every client, for the process's own tools: channel('oncefetch').
+  channel: builtin<Channels>('node:diagnostics_channel')?.channel('oncefetch'),
   report: (error) => console.error(error),
   server: true,
   warn: (message, code) => globalThis.process.emitWarning?.(message, { code }),

@@ -1,6 +1,6 @@
 /** Section 9, 1: at most one effect per operation, under any mix of faults. */
-import type { Apart, Checker, Effect, Ledger } from '../facts.js';
-import { excuse } from './excuse.js';
+import type { Apart, Checker, Effect, KeyFacts, Ledger } from '../facts.js';
+import { excuse, inMemoryOnly } from './excuse.js';
 
 /** The same key was executed again: the server's doing, unless the client knew that it sent too late. */
 function again(effect: Effect): Apart | undefined {
@@ -19,10 +19,11 @@ export const atMostOne: Checker = {
     if (fact.kind !== 'effect') return;
     const { effect } = fact;
     const { op, epoch } = effect.key;
+    const younger = (key: KeyFacts): Apart | undefined => (inMemoryOnly(key, ledger) || inMemoryOnly(effect.key, ledger) ? 'kept-in-memory-only' : undefined);
     const inOrder = [...op.keys.values()].filter((key) => key.epoch === epoch);
     for (const key of inOrder.filter(({ effects }) => effects.length > 0)) {
       const older = inOrder.indexOf(key) < inOrder.indexOf(effect.key) ? key : { ...effect.key, effects: [effect] };
-      const why = key === effect.key ? again(effect) : excuse(older, ledger);
+      const why = key === effect.key ? again(effect) : (excuse(older, ledger) ?? younger(key));
       if (why) ledger.apart(why, op);
       else if (ledger.honours) ledger.violate(this.name, op, says(key === effect.key, key.key, effect, ledger));
     }

@@ -14,10 +14,13 @@ function silentCopy(key: KeyFacts): Apart | undefined {
   return undefined;
 }
 
+/** The store refused a record, and its context went on with a copy in memory, which the others do not see. */
+export const inMemoryOnly = (key: KeyFacts, ledger: Ledger): boolean => key.wasInMemory && key.op.refused && !ledger.required;
+
 /** Why the effect of `key` could be overlooked; `undefined`: it could not. */
 export function excuse(key: KeyFacts, ledger: Ledger): Apart | undefined {
   if (key.end === 'evicted' && key.random) return 'evicted-with-random-key';
-  if ((key.wasInMemory || key.end === 'lost-with-memory') && key.op.refused && !ledger.required) return 'kept-in-memory-only';
+  if (inMemoryOnly(key, ledger)) return 'kept-in-memory-only';
   // Its ending was `rejected`, or the record was used up by one: no other refusal is ever taken for clean.
   return key.random ? silentCopy(key) : undefined;
 }

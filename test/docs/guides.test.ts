@@ -1,0 +1,88 @@
+/** Goal: the tables of the guides list what the code has, all of it. Method: each is compared with a union, a list or a stored record. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { generic } from '../../src/dialects/generic.js';
+import { faultNames } from '../../src/testing/faults.js';
+import { storeFaultNames } from '../../src/testing/faulty-store.js';
+import { readTexts } from '../architecture/sources.js';
+import { anchorsOf, readPage, root, tableUnder } from './support/markdown.js';
+import { unionOf } from './support/public-types.js';
+import { createOnce, enter, leave, shop, stored } from './support/stage.js';
+
+const plain = (cell = ''): string => cell.replaceAll('`', '');
+const words = (path: string, heading: string): readonly string[] => tableUnder(readPage(path), heading).map(([cell]) => plain(cell));
+
+test('docs/outcomes.md has every type and every reason', () => {
+  expect(words('docs/outcomes.md', '## What the words rest on')).toEqual(unionOf('Ending', 'type'));
+  expect([...words('docs/outcomes.md', '### Why nobody knows')].sort()).toEqual([...unionOf('UnknownReason')].sort());
+  expect([...words('docs/outcomes.md', '### Why nothing was sent')].sort()).toEqual([...unionOf('UnsentReason')].sort());
+});
+
+test('docs/testing.md has every fault', () => {
+  expect(words('docs/testing.md', '## Faults')).toEqual(faultNames);
+  const { text } = readPage('docs/testing.md');
+  expect([.../Its faults: (.*)\./.exec(text)?.[1]?.matchAll(/`([\w-]+)`/g) ?? []].map(([, name]) => name)).toEqual(storeFaultNames);
+});
+
+test('docs/server.md names the replay headers that are understood', () => {
+  const said = readPage('docs/server.md').text.split('## Replay headers that are understood')[1]?.split('\n## ')[0] ?? '';
+  const names = [...said.matchAll(/`([A-Z][\w-]+)`/g)].map(([, name = '']) => name);
+  const all = names.flatMap((name) => (/^Idempoten(t|cy)-Replay/.test(name) ? [name, `X-${name}`] : [name]));
+  const marks = (name: string): boolean =>
+    ['true', 'replayed'].some((value) => generic.replayed({ status: 200, type: 'basic', redirected: false, text: '', json: undefined, header: (of) => (of === name.toLowerCase() ? value : null) }));
+  expect(all.filter((name) => name !== 'X-').filter((name) => !marks(name))).toEqual([]);
+  const known = [...readFileSync(join(root, 'src/dialects/generic.ts'), 'utf8').matchAll(/'((?:x-)?(?:idempoten|request-idem)[\w-]+)'/g)].map(([, name]) => name);
+  expect([...new Set(known)].sort()).toEqual([...new Set(all.map((name) => name.toLowerCase()))].sort());
+});
+
+test('docs/diagnostics.md explains every code', () => {
+  const sources = Object.values(readTexts(root, 'src/engine')).join('\n');
+  const codes = [...sources.matchAll(/diagnose\([^;]*?, '([a-z-]+)', /g), ...sources.matchAll(/^ {2}'([a-z]+-[a-z-]+)': '/gm)].map(([, code]) => code);
+  expect(codes.length).toBeGreaterThan(4);
+  const { text } = readPage('docs/diagnostics.md');
+  expect([...text.matchAll(/^## ([a-z-]+)$/gm)].map(([, code]) => code).sort()).toEqual([...new Set(codes)].sort());
+  expect(anchorsOf({ path: '', text })).toContain('retry-after-hidden');
+});
+
+describe('docs/log-out.md', () => {
+  vi.setConfig({ testTimeout: 20_000 });
+  beforeEach(() => enter('page'));
+  afterEach(leave);
+
+  const documented = tableUnder(readPage('docs/log-out.md'), '## What a record holds').flatMap(([cell = '']) => cell.split(',').map((name) => plain(name).trim()));
+
+  /** As much as a record can hold. */
+  async function operate(): Promise<void> {
+    const once = createOnce({ namespace: 'anna@example.com', keep: { request: true, response: 'disk' }, headers: () => ({ 'x-trace': 'trace-7' }) });
+    shop().server.faults.next(...Array<'lose-response'>(5).fill('lose-response'));
+    const init = { method: 'POST', headers: { authorization: 'Bearer secret-token', cookie: 'sid=secret-cookie', accept: 'application/json' } };
+    await once.fetch('/api/payments', { ...init, body: '{"cart":"the body"}', once: { operation: ['pay', 'c-1'], meta: { total: 1 } } }).catch(() => {});
+    await once.fetch('/api/payments', { ...init, body: '{"cart":"c-2"}', once: ['pay', 'c-2'] });
+  }
+
+  test('lists every field of a record that is stored', async () => {
+    await operate();
+    const fields = new Set(stored().flatMap((record) => Object.entries(record as object).flatMap(([name, value]) => (value === undefined ? [] : [name]))));
+    expect(fields.size).toBeGreaterThan(20);
+    expect([...fields].filter((name) => !documented.includes(name))).toEqual([]);
+    const own = /export interface OnceRecord \{([\s\S]*?)\n\}/.exec(readFileSync(join(root, 'src/core/record.ts'), 'utf8'))?.[1] ?? '';
+    expect([...own.matchAll(/readonly (\w+)\??:/g)].map(([, name]) => name).filter((name) => /^\w+$/.test(name ?? '') && !documented.includes(name ?? '') && name !== 'owner' && name !== 'fingerprint')).toEqual([]);
+  });
+
+  test('is right that no credential and no namespace is stored', async () => {
+    await operate();
+    const text = JSON.stringify(stored());
+    expect(text).toContain('the body');
+    for (const secret of ['secret-token', 'secret-cookie', 'trace-7', 'anna@example.com']) expect(text).not.toContain(secret);
+  });
+
+  test('is right about what a log-out leaves', async () => {
+    await operate();
+    await createOnce({ namespace: 'anna@example.com' }).clear();
+    const [left, ...others] = stored() as Record<string, unknown>[];
+    expect(others).toEqual([]);
+    expect(left).toMatchObject({ state: 'pending', label: '["pay","c-1"]' });
+    expect(['meta', 'request', 'answer', 'earlier'].filter((name) => left?.[name] !== undefined)).toEqual([]);
+  });
+});

@@ -1,0 +1,101 @@
+/** What a failure and a run look like on paper. */
+import type { FaultRates } from './faults.js';
+import { printAction } from './plan.js';
+import type { Report } from './run.js';
+import type { Shrunk } from './shrink.js';
+
+export const replayCommand = ({ seed, scenario }: Pick<Report, 'seed' | 'scenario'>): string => `npm run simulate -- --scenario ${scenario} --seed ${seed}`;
+
+/** Lines of a shrunk world's log that are still read. */
+const LINES_MAX = 120;
+
+export function printFailure(failing: Report, { report, plan, without, runs }: Shrunk): string {
+  const left = Object.entries(failing.options.faults).filter(([name]) => !without.includes(name as keyof FaultRates));
+  const [first] = report.violations.length > 0 ? report.violations : failing.violations;
+  return [
+    `${failing.scenario}, seed ${failing.seed}: ${first?.checker} says at ${first?.at} ms of ${first?.op || 'the world'}:`,
+    `  ${first?.says}`,
+    '',
+    `Server: ${failing.options.server.family}. Client: ${JSON.stringify(failing.options.client)}.`,
+    `Schedule, shrunk from ${failing.plan.length} to ${plan.length} actions in ${runs} runs (ms, what, where):`,
+    ...plan.map((action) => `  ${printAction(action)}`),
+    `Faults that are needed: ${left.length > 0 ? left.map(([name, rate]) => `${name} ${rate}`).join(', ') : 'none'}.`,
+    '',
+    'What happened:',
+    ...report.lines.slice(-LINES_MAX),
+    '',
+    `Replay: ${replayCommand(failing)}`,
+  ].join('\n');
+}
+
+/** Sums over many worlds. */
+export class Totals {
+  worlds = 0;
+  readonly sums = { operations: 0, calls: 0, attempts: 0, copies: 0, effects: 0, events: 0, leftPending: 0, onlyReconcile: 0, violations: 0 };
+  readonly struck = new Map<string, number>();
+  readonly outcomes = new Map<string, number>();
+  readonly aparts = new Map<string, number>();
+  /** Operations in the worlds of each scenario. */
+  readonly scenarios = new Map<string, { operations: number; aparts: Map<string, number> }>();
+
+  add(report: Report): void {
+    this.worlds++;
+    for (const name of Object.keys(this.sums) as (keyof Totals['sums'])[]) this.sums[name] += name === 'violations' ? report.violations.length : report[name];
+    tally(this.struck, report.struck);
+    tally(this.outcomes, report.outcomes);
+    tally(this.aparts, report.aparts);
+    const own = this.scenarios.get(report.scenario) ?? { operations: 0, aparts: new Map<string, number>() };
+    own.operations += report.operations;
+    tally(own.aparts, report.aparts);
+    this.scenarios.set(report.scenario, own);
+  }
+
+  print(seconds: number): string {
+    const { sums } = this;
+    const rows: [string, string][] = [
+      ['worlds', count(this.worlds)],
+      ['operations', count(sums.operations)],
+      ['calls', count(sums.calls)],
+      ['attempts', count(sums.attempts)],
+      ['copies on the wire', count(sums.copies)],
+      ['effects', count(sums.effects)],
+      ['left pending by the storm', count(sums.leftPending)],
+      ['… of them settled only by asking the server', count(sums.onlyReconcile)],
+      ['violations', count(sums.violations)],
+    ];
+    return [
+      ...table('Simulated', rows),
+      ...table('Outcomes, by what callers were told', sorted(this.outcomes)),
+      ...table('Faults, by how often they struck', sorted(this.struck)),
+      ...this.#apart(),
+      `${seconds.toFixed(1)} s, ${count(Math.round(sums.operations / seconds))} operations a second`,
+    ].join('\n');
+  }
+
+  /** The cases that section 9 counts apart, each with its rate where it can happen. */
+  #apart(): string[] {
+    const rows: [string, string][] = [];
+    for (const [kind, all] of [...this.aparts].sort((a, b) => b[1] - a[1])) {
+      for (const [scenario, { operations, aparts }] of this.scenarios) {
+        const own = aparts.get(kind);
+        if (own) rows.push([`${kind}, in ${scenario}`, `${count(own)} of ${count(operations)} operations, ${((100 * own) / operations).toFixed(2)} %`]);
+      }
+      if (all > 0) rows.push([`${kind}, in all`, count(all)]);
+    }
+    return table('Counted apart (DESIGN section 9)', rows);
+  }
+}
+
+const count = (n: number): string => n.toLocaleString('en');
+
+const sorted = (of: ReadonlyMap<string, number>): [string, string][] => [...of].sort((a, b) => b[1] - a[1]).map(([name, n]) => [name, count(n)]);
+
+function tally(into: Map<string, number>, from: ReadonlyMap<string, number>): void {
+  for (const [name, n] of from) into.set(name, (into.get(name) ?? 0) + n);
+}
+
+function table(title: string, rows: readonly [string, string][]): string[] {
+  if (rows.length === 0) return [];
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return [title, ...rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`), ''];
+}

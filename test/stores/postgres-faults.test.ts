@@ -1,0 +1,223 @@
+/**
+ * Goal: whatever becomes of the server or the client, a call ends soon, tells no lie and changes nothing twice.
+ * Method: a real server that is killed, locked or set up wrong; clients whose connection is cut; errors by their SQLSTATE.
+ */
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Store, Stored } from '../../src/ports.js';
+import { type PostgresClient, type PostgresStoreOptions, postgresMigration, postgresStore } from '../../src/stores/postgres.js';
+import { type PostgresServer, startPostgres, withoutPostgres } from '../support/services.js';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const ignore = () => {};
+const record = (id: string, more: object = {}): Stored => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, ...more });
+const put = (store: Store, next: Stored, durability: 'strict' | 'relaxed' = 'strict') => store.update(next.id, () => ({ next, value: 'stored' }), { durability });
+const raise = (store: Store) => store.update('n', (now) => ({ next: record('n', { count: ((now as { count?: number } | undefined)?.count ?? 0) + 1 }), value: 0 }));
+const everyCall = (store: Store): (() => Promise<unknown>)[] => [() => put(store, record('x')), () => store.read('x'), () => store.scan({ before: 1, limit: 1 })];
+
+describe.skipIf(withoutPostgres)('PostgreSQL', () => {
+  let server: PostgresServer;
+  let admin: pg.Pool;
+  const pools: pg.Pool[] = [];
+  const poolOf = (config: pg.PoolConfig = {}): pg.Pool => {
+    const pool = new pg.Pool({ ...server.connection, max: 4, ...config });
+    // Its owner's to hear: idle connections that break.
+    pool.on('error', ignore);
+    pools.push(pool);
+    return pool;
+  };
+  let tables = 0;
+  const open = async (config: pg.PoolConfig = {}, options: PostgresStoreOptions = {}) => {
+    const { table = `t${tables++}` } = options;
+    await admin.query(postgresMigration({ table }));
+    const pool = poolOf(config);
+    return { pool, table, store: postgresStore(pool, { timeoutMs: 2000, ...options, table }) };
+  };
+
+  beforeAll(async () => {
+    server = await startPostgres();
+    admin = new pg.Pool({ ...server.connection, max: 2 });
+    admin.on('error', ignore);
+  });
+  afterEach(async () => {
+    await Promise.all(pools.splice(0).map((pool) => (pool.ended ? undefined : pool.end())));
+  });
+  afterAll(async () => {
+    await admin.end();
+    server.stop();
+  });
+
+  test('a pool or client that its owner closed: closed', async () => {
+    const { pool, store, table } = await open();
+    await put(store, record('a'));
+    await pool.end();
+    for (const call of everyCall(store)) await expect(call()).rejects.toMatchObject({ name: 'StoreFault', reason: 'closed' });
+    const client = new pg.Client(server.connection);
+    await client.connect();
+    const single = postgresStore(client, { table });
+    await put(single, record('b'));
+    await client.end();
+    for (const call of everyCall(single)) await expect(call()).rejects.toMatchObject({ reason: 'closed' });
+  });
+
+  test('no table yet: an error that says what to do, and then it works', async () => {
+    const store = postgresStore(poolOf(), { table: 'later' });
+    for (const call of everyCall(store)) await expect(call()).rejects.toMatchObject({ reason: 'io', message: expect.stringMatching(/no table "later" yet.*postgresMigration/) });
+    await admin.query(postgresMigration({ table: 'later' }));
+    expect(await put(store, record('a'))).toBe('stored');
+  });
+
+  test('a table of a newer version: refused, and not changed; the older migration leaves it as it is', async () => {
+    const { table } = await open();
+    await admin.query(`COMMENT ON TABLE ${table} IS 'oncefetch schema 2'`);
+    const store = postgresStore(poolOf(), { table });
+    for (const call of everyCall(store)) await expect(call()).rejects.toMatchObject({ reason: 'newer', message: expect.stringMatching(/schema 2, this is 1/) });
+    await admin.query(postgresMigration({ table }));
+    await expect(store.read('a')).rejects.toMatchObject({ reason: 'newer' });
+    expect((await admin.query(`SELECT count(*)::int AS n FROM ${table}`)).rows).toEqual([{ n: 0 }]);
+  });
+
+  test('a record by a newer version is kept whole', async () => {
+    const { store } = await open();
+    const newer = record('n', { v: 99, novel: { deep: [1] } });
+    await put(store, newer);
+    await store.update('n', (current) => ({ next: { ...(current as Stored), state: 'settled' }, value: 0 }));
+    expect(await store.read('n')).toEqual({ ...newer, state: 'settled' });
+  });
+
+  test.each([1, 2])('connections cut in mid-update, again and again, %i at work: what resolved took effect once, what was rejected at most once', async (writers) => {
+    const { store, table } = await open({}, { timeoutMs: 5000 });
+    const stores = [store, ...Array.from({ length: writers - 1 }, () => postgresStore(poolOf(), { table }))];
+    await put(store, record('n'));
+    let cutting = true;
+    const cuts = (async () => {
+      while (cutting) {
+        await admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE '%${table}%'`);
+        await new Promise((done) => setTimeout(done, 15));
+      }
+    })();
+    let [resolved, rejected] = [0, 0];
+    const write = async (one: Store): Promise<void> => {
+      for (let n = 0; n < 200 / writers; n++) {
+        await raise(one).then(
+          () => resolved++,
+          () => rejected++,
+        );
+      }
+    };
+    await Promise.all(stores.map(write));
+    cutting = false;
+    await cuts;
+    const { count = 0 } = (await store.read('n')) as { count?: number };
+    expect(resolved).toBeGreaterThan(50);
+    expect(count).toBeGreaterThanOrEqual(resolved);
+    expect(count).toBeLessThanOrEqual(resolved + rejected);
+  });
+
+  test('a server that crashes in mid-update: what was acknowledged strictly is there when it is back', async () => {
+    const { store } = await open({}, { timeoutMs: 500 });
+    const stored: string[] = [];
+    const writing = (async () => {
+      for (let n = 0; ; n++) {
+        await put(store, record(`k${n}`));
+        stored.push(`k${n}`);
+      }
+    })().catch((fault) => fault);
+    await vi.waitFor(() => expect(stored.length).toBeGreaterThan(50), { timeout: 10_000 });
+    server.kill();
+    expect((await writing).reason).toMatch(/io|timeout|blocked/);
+    await expect(store.read('k0')).rejects.toMatchObject({ reason: expect.stringMatching(/io|timeout|blocked/) });
+    server.start();
+    for (const id of stored) expect(await store.read(id), id).toEqual(record(id));
+  });
+
+  test('a row that somebody has locked: blocked at the bound, its connection given back, and then it works', async () => {
+    const { store, pool, table } = await open({}, { timeoutMs: 2500 });
+    await put(store, record('a'));
+    await put(store, record('b'));
+    const holder = await admin.connect();
+    await holder.query('BEGIN');
+    await holder.query(`SELECT 1 FROM ${table} WHERE id = 'a' FOR UPDATE`);
+    const start = performance.now();
+    const [a, b] = await Promise.allSettled([put(store, record('a', { count: 1 })), put(store, record('b', { count: 1 }))]);
+    expect((a as PromiseRejectedResult).reason.reason).toMatch(/blocked|timeout/);
+    expect(performance.now() - start).toBeLessThan(4000);
+    expect(b.status).toBe('fulfilled');
+    await vi.waitFor(() => expect(pool.idleCount).toBe(pool.totalCount), { timeout: 3000 });
+    await holder.query('ROLLBACK');
+    holder.release();
+    expect(await put(store, record('a', { count: 2 }))).toBe('stored');
+    expect(await store.read('a')).toEqual(record('a', { count: 2 }));
+  });
+
+  test('a pool with no connection to spare: timeout, and what was given up is not committed later', async () => {
+    const { store, pool } = await open({ max: 1 }, { timeoutMs: 300 });
+    await put(store, record('a'));
+    const held = await pool.connect();
+    await expect(put(store, record('late'))).rejects.toMatchObject({ reason: 'timeout' });
+    await new Promise((done) => setTimeout(done, 1000));
+    held.release();
+    expect(await store.read('late')).toBeUndefined();
+  });
+
+  test('a server that takes no more connections: blocked', async () => {
+    const { table } = await open();
+    await admin.query('CREATE ROLE narrow LOGIN CONNECTION LIMIT 1');
+    await admin.query(`GRANT ALL ON ${table} TO narrow`);
+    const store = postgresStore(poolOf({ user: 'narrow', max: 2 }), { table, timeoutMs: 1000 });
+    const other = await poolOf({ user: 'narrow' }).connect();
+    await expect(put(store, record('a'))).rejects.toMatchObject({ reason: expect.stringMatching(/blocked|timeout/) });
+    other.release(true);
+    expect(await put(store, record('a'))).toBe('stored');
+  });
+
+  test('a user without the right, or a server that only reads: denied', async () => {
+    const { table } = await open();
+    await admin.query('CREATE ROLE stranger LOGIN');
+    const stranger = postgresStore(poolOf({ user: 'stranger' }), { table });
+    for (const call of everyCall(stranger)) await expect(call()).rejects.toMatchObject({ reason: 'denied' });
+    const standby = postgresStore(poolOf({ options: '-c default_transaction_read_only=on' }), { table });
+    await expect(put(standby, record('a'))).rejects.toMatchObject({ reason: 'denied' });
+    expect(await standby.read('a')).toBeUndefined();
+  });
+
+  test('a statement that the server gives up: timeout', async () => {
+    const { store, table } = await open({ options: '-c statement_timeout=100' });
+    await put(store, record('a'));
+    const holder = await admin.connect();
+    await holder.query('BEGIN');
+    await holder.query(`SELECT 1 FROM ${table} WHERE id = 'a' FOR UPDATE`);
+    await expect(put(store, record('a'))).rejects.toMatchObject({ reason: 'timeout' });
+    await holder.query('ROLLBACK');
+    holder.release();
+  });
+
+  test('a table that was altered beneath it: io, and not a lie', async () => {
+    const { store, table } = await open();
+    await put(store, record('a'));
+    await admin.query(`ALTER TABLE ${table} DROP COLUMN data`);
+    for (const call of everyCall(store).slice(0, 2)) await expect(call()).rejects.toMatchObject({ reason: 'io' });
+  });
+});
+
+test.each([
+  ['53100', 'quota'],
+  ['53200', 'quota'],
+  ['54000', 'quota'],
+  ['28P01', 'denied'],
+  ['42501', 'denied'],
+  ['57014', 'timeout'],
+  ['XX001', 'corrupt'],
+  ['08006', 'io'],
+  ['ECONNREFUSED', 'io'],
+  [undefined, 'io'],
+])('an error %s is a %s', async (code, reason) => {
+  const client: PostgresClient = { query: () => Promise.reject(Object.assign(new Error('it says so'), { code })) };
+  await expect(postgresStore(client, { timeoutMs: 500 }).read('a')).rejects.toMatchObject({ name: 'StoreFault', reason, message: expect.stringContaining('it says so') });
+});
+
+test('a server that never answers: timeout at the bound', async () => {
+  const store = postgresStore({ query: () => new Promise(ignore) }, { timeoutMs: 100 });
+  for (const call of everyCall(store)) await expect(call()).rejects.toMatchObject({ reason: 'timeout' });
+});
