@@ -10,6 +10,8 @@ import { wait } from './wait.js';
 /** A driver says that it is alive this often in the time of its lease. */
 const BEATS = 3;
 const LOOK_MS_MAX = 1000;
+/** A look that failed says nothing. */
+const UNREAD = {};
 
 /** Holds the lease while `work` goes on. */
 export async function holdingLease<T>(drive: Drive, work: () => Promise<T>): Promise<T> {
@@ -46,8 +48,10 @@ export async function awaitLease(job: Job, ms: number): Promise<void> {
     if (clock.now() >= deadline) throw busyError(job);
     await wait(clock, Math.min(look, until - clock.now(), deadline - clock.now()), [stop, client.closing.signal]);
     if (stop.aborted || client.closing.signal.aborted) return;
-    const stored = await readStored(client, slot, id).catch(() => undefined);
-    if (stored !== undefined && readRecord(stored)?.state !== 'pending') return;
+    const stored = await readStored(client, slot, id).catch(() => UNREAD);
+    // Settled, gone, or given back.
+    const record = readRecord(stored);
+    if (stored === undefined || (record && (record.state !== 'pending' || record.lease === undefined))) return;
   }
 }
 

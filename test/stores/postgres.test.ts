@@ -21,13 +21,14 @@ describe.skipIf(withoutPostgres)('PostgreSQL', () => {
   let server: PostgresServer;
   let [pool, single] = [undefined as unknown as pg.Pool, undefined as unknown as pg.Client];
   const asked: { text: string; values: unknown[] | undefined }[] = [];
-  const counted = (client: () => { query: PostgresClient['query'] }): PostgresClient => ({
+  const counted = (client: () => { query: PostgresClient['query'] }, more: object = {}): PostgresClient => ({
+    ...more,
     query(text, values) {
       asked.push({ text, values });
       return client().query(text, values);
     },
   });
-  const [throughPool, throughClient] = [counted(() => pool), counted(() => single)];
+  const [throughPool, throughClient] = [counted(() => pool), counted(() => single, { processID: 0 })];
 
   beforeAll(async () => {
     server = await startPostgres();

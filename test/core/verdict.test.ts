@@ -1,0 +1,303 @@
+/**
+ * Goal: one answer is read as the table of DESIGN section 4 reads it, first match first, with the words that real servers
+ * use. Method: a table of answers, each read clean and after ambiguity; statuses are enumerated; garbage never throws.
+ */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Answer, Asked, Dialect, Kind } from '../../src/core/dialect.js';
+import { HOOKED, readAnswer, readPoll, type Verdict } from '../../src/core/verdict.js';
+import { generic } from '../../src/dialects/generic.js';
+import { text } from '../support/arbitraries.js';
+
+const KEY = '8e03978e-40d5-43dd-bc93-6894a57f9324';
+
+interface Given {
+  readonly status: number;
+  readonly json?: unknown;
+  readonly text?: string;
+  readonly headers?: Record<string, string>;
+  readonly type?: string;
+  readonly redirected?: boolean;
+}
+
+function answer({ status, json, text: plain, headers = {}, type = 'default', redirected = false }: Given): Answer {
+  const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  return { status, type, redirected, header: (name) => own[name.toLowerCase()] ?? null, text: plain ?? (json === undefined ? '' : JSON.stringify(json)), json };
+}
+
+interface How extends Partial<Asked> {
+  readonly dialect?: Dialect;
+  readonly ambiguous?: boolean;
+  readonly poll?: boolean;
+}
+
+const read = (given: Given, { dialect = generic, ambiguous = false, poll = false, ...asked }: How = {}) =>
+  readAnswer(answer(given), { method: 'POST', key: KEY, refusesHtml: true, ...asked }, dialect, ambiguous, poll);
+
+describe('every status without a body', () => {
+  const KINDS: [string, number[], Kind, boolean][] = [
+    ['an answer', [200, 201, 203, 204, 205, 206, 207, 226, 299], 'fresh', false],
+    ['a redirect that was not followed, or nothing at all', [0, 300, 301, 302, 303, 304, 305, 307, 308, 399], 'not-a-verdict', true],
+    ['a gateway or a server in trouble', [500, 502, 503, 504, 506, 507, 508, 510, 511, 520, 524, 599, 408, 460, 499], 'transient', true],
+    ['too early, too many, misdirected', [425, 429, 421], 'transient', false],
+    ['work in progress', [409, 423], 'in-progress', true],
+    ['a refusal', [400, 401, 402, 403, 404, 405, 406, 407, 410, 411, 412, 413, 414, 415, 416, 417, 418, 422, 424, 426, 428, 431, 451, 498, 501, 505], 'refused', false],
+  ];
+  test.each(KINDS.flatMap(([what, statuses, kind, ambiguous]) => statuses.map((status) => [status, what, kind, ambiguous] as const)))('%i is %s', (status, _, kind, ambiguous) => {
+    expect(read({ status })).toMatchObject({ kind, ambiguous });
+  });
+
+  test('each is read, and none as more than it can be', () => {
+    for (let status = 0; status < 1000; status++) {
+      const { kind } = read({ status });
+      if (kind === 'fresh') expect(Math.floor(status / 100)).toBe(2);
+      if (kind === 'refused') expect([4, 5]).toContain(Math.floor(status / 100));
+    }
+  });
+
+  test.each([101, 102, 103, 199])('a bare %i is no answer: it is sent again', (status) => {
+    expect(read({ status })).toMatchObject({ kind: 'no-answer', ambiguous: true });
+  });
+});
+
+describe('after ambiguity', () => {
+  test.each([404, 410])('a %i to a DELETE is done elsewhere, to nothing else', (status) => {
+    expect(read({ status }, { ambiguous: true, method: 'DELETE' }).kind).toBe('done-elsewhere');
+    expect(read({ status }, { ambiguous: false, method: 'DELETE' }).kind).toBe('refused');
+    for (const method of ['POST', 'PUT', 'PATCH']) expect(read({ status }, { ambiguous: true, method }).kind).toBe('refused');
+  });
+
+  test('a 412 is open', () => {
+    for (const method of ['POST', 'PUT', 'DELETE']) expect(read({ status: 412 }, { ambiguous: true, method })).toMatchObject({ kind: 'open', ambiguous: true });
+  });
+
+  test('nothing else is read differently', () => {
+    for (let status = 0; status < 600; status++) if (status !== 412) expect(read({ status }, { ambiguous: true })).toEqual(read({ status }));
+  });
+});
+
+describe('replay markers', () => {
+  /** Each as a server of SERVERS.md sends it, and those of common middlewares. */
+  const TRUE: [string, string][] = [
+    ['Idempotent-Replayed', 'true'],
+    ['Idempotency-Replayed', 'true'],
+    ['X-Idempotent-Replay', 'true'],
+    ['X-Idempotency-Replay', 'true'],
+    ['X-Idempotent-Replayed', 'true'],
+    ['X-Idempotency-Replayed', 'true'],
+    ['Idempotent-Replay', 'true'],
+    ['Idempotency-Replay', 'true'],
+    ['X-Idempotency-Cache-Hit', 'true'],
+    ['Request-Idempotency', 'true'],
+    ['X-Idempotency-Status', 'completed'],
+    ['X-Idempotency-Status', 'replayed'],
+    ['Idempotency-Status', 'replayed'],
+    ['Idempotent-Replayed', 'TRUE'],
+    ['Idempotent-Replayed', ' true '],
+    ['Idempotent-Replayed', '?1'],
+    ['Idempotent-Replayed', '1'],
+    ['Idempotent-Replayed', 'yes'],
+  ];
+  test.each(TRUE)('%s: %s marks a replay: done, rejected for good, or burnt, by its status', (name, value) => {
+    const headers = { [name]: value };
+    for (const status of [200, 201, 202, 204, 303]) expect(read({ status, headers })).toMatchObject({ kind: 'replayed' });
+    for (const status of [400, 401, 402, 408, 409, 422, 425, 429, 499]) expect(read({ status, headers })).toMatchObject({ kind: 'refused', ambiguous: false, sticky: true, replayed: true });
+    for (const status of [500, 501, 502, 503, 504, 505]) expect(read({ status, headers })).toMatchObject({ kind: 'burnt', ambiguous: true });
+  });
+
+  test.each([
+    ['Idempotent-Replayed', 'false'],
+    ['Idempotent-Replayed', '0'],
+    ['Idempotent-Replayed', '?0'],
+    ['Idempotent-Replayed', ''],
+    ['Idempotent-Replayed', 'no'],
+    ['Idempotent-Replayed', 'untrue'],
+    ['X-Idempotency-Status', 'waiting_response'],
+    ['X-Idempotency-Status', 'processed'],
+    ['Idempotency-Status', 'created'],
+    ['Idempotency-Key', KEY],
+    ['Repeatability-Result', 'accepted'],
+  ])('%s: %s does not', (name, value) => {
+    const headers = { [name]: value };
+    expect(read({ status: 201, headers }).kind).toBe('fresh');
+    expect(read({ status: 402, headers })).toMatchObject({ kind: 'refused', sticky: undefined });
+  });
+
+  test('whatever the value, it is read as true or not, and never throws', () => {
+    fc.assert(
+      fc.property(text(0, 20), (value) => {
+        const { kind } = read({ status: 201, headers: { 'idempotent-replayed': value } });
+        expect(kind).toBe(/^\s*\??(true|1|yes)\s*$/i.test(value) ? 'replayed' : 'fresh');
+      }),
+    );
+  });
+});
+
+describe('no verdict', () => {
+  test.each<[string, Given]>([
+    ['an opaque answer', { status: 0, type: 'opaque' }],
+    ['an opaque redirect', { status: 0, type: 'opaqueredirect' }],
+    ['an error response', { status: 0, type: 'error' }],
+    ['a followed redirect', { status: 200, redirected: true }],
+    ['a followed redirect to a refusal', { status: 401, redirected: true }],
+    ['a followed redirect that is marked', { status: 200, redirected: true, headers: { 'idempotent-replayed': 'true' } }],
+    ['a marked 304', { status: 304, headers: { 'idempotent-replayed': 'true' } }],
+    ['HTML where none was wanted', { status: 200, headers: { 'content-type': 'text/html' } }],
+    ['XHTML where none was wanted', { status: 200, headers: { 'content-type': 'application/xhtml+xml; charset=utf-8' } }],
+  ])('%s', (_, given) => {
+    expect(read(given)).toMatchObject({ kind: 'not-a-verdict', ambiguous: true });
+  });
+
+  test('HTML only counts on a 2xx, and only where none was wanted', () => {
+    const headers = { 'content-type': 'text/html' };
+    expect(read({ status: 200, headers }, { refusesHtml: false }).kind).toBe('fresh');
+    expect(read({ status: 502, headers }).kind).toBe('transient');
+    expect(read({ status: 403, headers }).kind).toBe('refused');
+    expect(read({ status: 409, headers }).kind).toBe('in-progress');
+  });
+});
+
+/** SERVERS.md, entries that were run [R], read in source or an SDK [S], or in the vendor's page [D]. */
+const SERVERS: [server: string, given: Given, kind: Kind][] = [
+  ['IETF draft-07: outstanding', { status: 409, json: { type: 'https://developer.example.com/idempotency', title: 'A request is outstanding for this Idempotency-Key', detail: 'A request with the same Idempotency-Key for the same operation is being processed or is outstanding.' } }, 'in-progress'],
+  ['IETF draft-07: key used', { status: 422, json: { type: 'https://developer.example.com/idempotency', title: 'Idempotency-Key is already used', detail: 'This operation is idempotent and it requires correct usage of Idempotency Key. Idempotency Key MUST not be reused across different payloads of this operation.' } }, 'mismatch'],
+  ['IETF draft-07: key missing', { status: 400, json: { type: 'https://developer.example.com/idempotency', title: 'Idempotency-Key is missing', detail: 'This operation is idempotent and it requires correct usage of Idempotency Key.' } }, 'refused'],
+  ['Stripe v1: in use', { status: 409, json: { error: { code: 'idempotency_key_in_use', type: 'invalid_request_error', message: 'There is currently another in-progress request using this Idempotent Key.' } } }, 'in-progress'],
+  ['Stripe v1: mismatch', { status: 400, json: { error: { type: 'idempotency_error', message: `Keys for idempotent requests can only be used with the same parameters they were first used with. Try using a key other than '${KEY}' if you meant to execute a different request.` } } }, 'mismatch'],
+  ['Stripe v1: card declined', { status: 402, json: { error: { type: 'card_error', code: 'card_declined' } } }, 'refused'],
+  ['Stripe v1: come back', { status: 409, json: { error: { code: 'lock_timeout' } }, headers: { 'stripe-should-retry': 'true' } }, 'transient'],
+  ['Stripe v1: do not come back', { status: 500, json: { error: { type: 'api_error' } }, headers: { 'stripe-should-retry': 'false' } }, 'burnt'],
+  ['PayPal payments v2', { status: 409, json: { name: 'RESOURCE_CONFLICT', message: 'The server has detected a conflict while processing this request.', details: [{ issue: 'PREVIOUS_REQUEST_IN_PROGRESS', description: 'A previous request on this resource is currently in progress.' }] } }, 'in-progress'],
+  ['Square', { status: 400, json: { errors: [{ category: 'INVALID_REQUEST_ERROR', code: 'IDEMPOTENCY_KEY_REUSED', detail: 'The idempotency key can only be retried with the same request data.', field: 'idempotency_key' }] } }, 'mismatch'],
+  ['Resend: at work', { status: 409, json: { statusCode: 409, name: 'concurrent_idempotent_requests', message: 'Same idempotency key used while original request is still in progress.' } }, 'in-progress'],
+  ['Resend: mismatch', { status: 409, json: { statusCode: 409, name: 'invalid_idempotent_request', message: 'Same idempotency key used with a different request payload.' } }, 'mismatch'],
+  ['Resend: bad key', { status: 400, json: { statusCode: 400, name: 'invalid_idempotency_key', message: 'The key must be between 1-256 chars.' } }, 'refused'],
+  ['Coinbase CDP', { status: 422, json: { errorType: 'idempotency_error', errorMessage: `Idempotency key '${KEY}' was already used with a different request payload.` } }, 'mismatch'],
+  ['AWS', { status: 400, json: { code: 'IdempotentParameterMismatch', message: 'The request uses the same client token as a previous, but non-identical request.' } }, 'mismatch'],
+  ['Checkout.com', { status: 409 }, 'in-progress'],
+  ['Modern Treasury', { status: 409, json: { errors: { message: 'A request with this idempotency key is already in progress' } } }, 'in-progress'],
+  ['Kong plugin', { status: 409, json: { message: 'A request with this key is in progress' }, headers: { 'X-Idempotency-Status': 'waiting_response' } }, 'in-progress'],
+  ['Method', { status: 503, json: { success: false, data: { error: { type: 'API_ERROR', sub_type: 'IDEMPOTENCY_UNAVAILABLE' } } } }, 'transient'],
+  ['GoCardless: it happened already', { status: 409, json: { error: { type: 'invalid_state', code: 409, message: 'A resource has already been created with this idempotency key', errors: [{ reason: 'idempotent_creation_conflict', message: 'A resource has already been created with this idempotency key', links: { conflicting_resource_id: 'PM123' } }] } } }, 'done-elsewhere'],
+  ['Increase: used already', { status: 409, json: { type: 'idempotency_key_already_used_error', title: 'Idempotency key already used', detail: null, resource_id: 'account_transfer_7k9qe1ysdgqztnt63l7n', status: 409 } }, 'done-elsewhere'],
+  ['an ordinary conflict', { status: 409, json: { code: 'email_taken' } }, 'refused'],
+  ['an ordinary lock', { status: 423, json: { code: 'ACCOUNT_LOCKED', message: 'The account is locked' } }, 'refused'],
+  ['an e-mail that is in use', { status: 409, json: { error: { code: 'email_in_use', message: 'This e-mail is in use' } } }, 'refused'],
+  ['a concurrent edit', { status: 409, json: { error: 'concurrent_modification', message: 'Somebody else saved a different version' } }, 'refused'],
+  ['a validation', { status: 422, json: { errors: [{ code: 'too_short', detail: 'name is too short' }] } }, 'refused'],
+  ['a validation that speaks of a different field', { status: 400, json: { error: 'invalid', message: 'password does not match' } }, 'refused'],
+  ['a plugin that says the reason phrase', { status: 409, json: { statusCode: 409, error: 'Conflict', message: 'Conflict' } }, 'in-progress'],
+  ['a gateway that says it may be retried', { status: 400, json: { type: 'about:blank', title: 'Bad Request', retryable: true } }, 'transient'],
+  ['a problem that says it may not be retried', { status: 429, json: { title: 'Quota used up', retryable: false } }, 'refused'],
+];
+
+describe('the words that servers use', () => {
+  test.each(SERVERS)('%s', (_, given, kind) => {
+    expect(read(given).kind).toBe(kind);
+  });
+
+  test('a conflicting resource is named', () => {
+    const conflicts = SERVERS.filter(([, , kind]) => kind === 'done-elsewhere').map(([, given]) => read(given).resource);
+    expect(conflicts).toEqual(['PM123', 'account_transfer_7k9qe1ysdgqztnt63l7n']);
+  });
+});
+
+describe("the server's word on coming back", () => {
+  const TELLS: [string, string][] = [
+    ['Stripe-Should-Retry', 'header'],
+    ['x-should-retry', 'header'],
+    ['Should-Retry', 'header'],
+    ['transient-error', 'header'],
+    ['retryable', 'json'],
+  ];
+  test.each(TELLS)('%s (%s) on each kind of status', (name, where) => {
+    const say = (status: number, word: boolean): Given => (where === 'header' ? { status, headers: { [name]: String(word) } } : { status, json: { [name]: word } });
+    for (const status of [400, 402, 422, 429]) {
+      expect(read(say(status, true))).toMatchObject({ kind: 'transient', ambiguous: false });
+      expect(read(say(status, false))).toMatchObject({ kind: 'refused', ambiguous: false });
+    }
+    for (const status of [408, 460, 499]) {
+      expect(read(say(status, true))).toMatchObject({ kind: 'transient', ambiguous: true });
+      expect(read(say(status, false))).toMatchObject({ kind: 'refused', ambiguous: true });
+    }
+    for (const status of [500, 501, 503, 505]) {
+      expect(read(say(status, true))).toMatchObject({ kind: 'transient', ambiguous: true });
+      expect(read(say(status, false))).toMatchObject({ kind: 'burnt', ambiguous: true });
+    }
+    for (const status of [200, 201, 204]) for (const word of [true, false]) expect(read(say(status, word)).kind).toBe('fresh');
+    for (const status of [409, 423]) for (const word of [true, false]) expect(read(say(status, word)).kind).toBe('in-progress');
+  });
+
+  test('any other word says nothing', () => {
+    for (const word of ['maybe', '', 'TRUE!', '1']) expect(read({ status: 503, headers: { 'x-should-retry': word } }).kind).toBe('transient');
+  });
+
+  test('never stands over a replay marker', () => {
+    expect(read({ status: 500, headers: { 'idempotent-replayed': 'true', 'stripe-should-retry': 'true' } }).kind).toBe('burnt');
+  });
+});
+
+describe('a 202', () => {
+  test('is fresh, replayed or accepted', () => {
+    expect(read({ status: 202, headers: { location: '/jobs/1', 'retry-after': '5' } }).kind).toBe('fresh');
+    expect(read({ status: 202 }, { poll: true })).toMatchObject({ kind: 'accepted', ambiguous: true });
+    expect(read({ status: 202, headers: { 'idempotent-replayed': 'true' } }, { poll: true }).kind).toBe('accepted');
+    for (const status of [200, 201, 204]) expect(read({ status }, { poll: true }).kind).toBe('fresh');
+  });
+
+  test('whose link answers: only a 2xx but 202, or a 303, ends it by itself', () => {
+    const say = (status: number) => readPoll(answer({ status }), generic);
+    for (const status of [200, 201, 204, 303]) expect(say(status)).toBe('done');
+    for (const status of [0, 202, 301, 304, 400, 401, 403, 404, 410, 429, 500, 503]) expect(say(status)).toBe('running');
+    expect(readPoll(answer({ status: 200 }), { ...generic, polled: () => 'failed' })).toBe('failed');
+    expect(readPoll(answer({ status: 200 }), { ...generic, polled: () => undefined })).toBe('done');
+  });
+});
+
+describe("a dialect's own reading", () => {
+  test('comes first, and knows of ambiguity', () => {
+    const dialect: Dialect = { ...generic, read: (_, { method }, ambiguous) => ({ kind: 'open', ambiguous, resource: method }) };
+    expect(read({ status: 0, type: 'opaque' }, { dialect, ambiguous: true })).toEqual({ kind: 'open', ambiguous: true, resource: 'POST' });
+  });
+
+  test('leaves the rest to the table', () => {
+    expect(read({ status: 402 }, { dialect: { ...generic, read: () => undefined } }).kind).toBe('refused');
+  });
+});
+
+describe("a hook's word", () => {
+  test.each<[Verdict, Kind, boolean, boolean | undefined]>([
+    ['fresh', 'fresh', false, undefined],
+    ['replayed', 'replayed', false, undefined],
+    ['rejected', 'refused', false, undefined],
+    ['rejected-for-good', 'refused', false, true],
+    ['not-sent', 'not-sent', false, undefined],
+    ['ambiguous', 'no-answer', true, undefined],
+    ['in-progress', 'in-progress', true, undefined],
+    ['transient', 'transient', true, undefined],
+  ])('%s is a row of the table', (word, kind, ambiguous, sticky) => {
+    expect(HOOKED[word]).toMatchObject({ kind, ambiguous });
+    expect(HOOKED[word].sticky).toBe(sticky);
+  });
+
+  test('no other word is one', () => {
+    expect(Object.keys(HOOKED)).toHaveLength(8);
+    for (const word of ['toString', 'constructor', '__proto__', 'done']) expect(Object.hasOwn(HOOKED, word)).toBe(false);
+  });
+});
+
+test('no body, however absurd, makes it throw or takes long', () => {
+  const deep = (levels: number): unknown => (levels === 0 ? 'x' : { error: deep(levels - 1), errors: [deep(levels - 1)] });
+  for (const json of [deep(8), { errors: Array.from({ length: 10_000 }, () => ({ code: 'x'.repeat(1000) })) }, { message: 'a'.repeat(1_000_000) }]) {
+    const begun = performance.now();
+    read({ status: 409, json });
+    expect(performance.now() - begun).toBeLessThan(500);
+  }
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 999 }), fc.jsonValue(), fc.dictionary(fc.string(), fc.string()), fc.boolean(), (status, json, headers, ambiguous) => {
+      const { kind } = read({ status, json, headers }, { ambiguous });
+      if (status < 200 || status > 299) expect(kind).not.toBe('fresh');
+    }),
+    { numRuns: 1000 },
+  );
+});
