@@ -7,7 +7,10 @@ export type Spec = { readonly [name: string]: string | readonly unknown[] | Spec
 /** Throws a TypeError or RangeError that names `path`. */
 export function checkOne(value: unknown, spec: Spec[string], path: string): void {
   if (Array.isArray(spec)) {
-    if (!spec.includes(value)) throw new TypeError(`once: ${path} must be ${spec.map((one) => JSON.stringify(one)).join(' or ')}, got ${typeof value === 'string' ? JSON.stringify(value) : typeOf(value)}`);
+    if (!spec.includes(value))
+      throw new TypeError(
+        `once: ${path} must be ${spec.map((one) => JSON.stringify(one)).join(' or ')}, got ${typeof value === 'string' ? JSON.stringify(value) : typeOf(value)}`,
+      );
   } else if (typeof spec === 'object') check(value, spec as Spec, path);
   else if (spec === 'ms' || spec === 'count') {
     if (typeof value !== 'number' || Number.isNaN(value)) throw new TypeError(`once: ${path} must be a number, got ${typeOf(value)}`);
@@ -19,7 +22,8 @@ export function checkOne(value: unknown, spec: Spec[string], path: string): void
 
 /** Checks a group of options; one that is not in `spec` is a TypeError too. */
 export function check(given: unknown, spec: Spec, path: string): void {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw new TypeError(`once: ${path || 'options'} must be an object, got ${typeOf(given)}`);
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw new TypeError(`once: ${path || 'options'} must be an object, got ${typeOf(given)}`);
   for (const [name, value] of Object.entries(given)) {
     const where = path ? `${path}.${name}` : name;
     const one = Object.hasOwn(spec, name) ? spec[name] : undefined;
@@ -27,4 +31,3 @@ export function check(given: unknown, spec: Spec, path: string): void {
     if (value !== undefined) checkOne(value, one, where);
   }
 }
-

@@ -10,7 +10,10 @@ let warned = false;
 
 /** In a page IndexedDB, else localStorage, else memory: one for all clients, so that they share its connection. In Node memory, with a warning. */
 export function defaultStore(platform: Platform): Store {
-  if (!platform.server) return (browser ??= firstAvailable([indexedDbStore(), localStorageStore(), defaultMemoryStore()]));
+  if (!platform.server) {
+    browser ??= firstAvailable([indexedDbStore(), localStorageStore(), defaultMemoryStore()]);
+    return browser;
+  }
   if (!warned) platform.warn?.('without a store, keys are forgotten when this process ends; give createOnce a store', 'ONCEFETCH_MEMORY');
   warned = true;
   return defaultMemoryStore();

@@ -1,6 +1,8 @@
 /** createOnce: joins options, store, platform and engine. */
 import { encodeName, namePrefix, type OperationName } from './core/name.js';
 import type { Outcome } from './core/outcome.js';
+import type { Verdict } from './core/verdict.js';
+import { defaultStore } from './default-store.js';
 import type { Client } from './engine/client.js';
 import { abortReason } from './engine/flight.js';
 import { Handle, type Operation } from './engine/handle.js';
@@ -12,13 +14,11 @@ import { draft } from './engine/prepared.js';
 import { clearAll, listPending } from './engine/records.js';
 import { registry } from './engine/registry.js';
 import { moveAll, type Resumed, resumeAll } from './engine/resume.js';
-import { isOnceError } from './errors.js';
 import { type Attempt, running } from './engine/running.js';
 import { mayGo, operateByContent, operateUnnamed, parse, wantsKey } from './engine/unnamed.js';
+import { isOnceError } from './errors.js';
 import type { OnceInit, OnceOptions, RunEnd, RunOptions } from './option-types.js';
 import { callSettings, clientSettings, extendOptions, runSettings, type Settings, withDialect } from './options.js';
-import type { Verdict } from './core/verdict.js';
-import { defaultStore } from './default-store.js';
 import { detectPlatform } from './platform/detect.js';
 import type { Platform } from './ports.js';
 import { defaultMemoryStore } from './stores/memory.js';
@@ -89,7 +89,8 @@ export function createOnce(options: OnceOptions = {}): Once {
 export function createOn(platform: Platform, options: OnceOptions = {}, from?: Client): Once {
   const settings = clientSettings(options);
   const store = settings.store ?? from?.store ?? defaultStore(platform);
-  if (settings.required && settings.store?.survives === 'context' && !settings.store.ready) throw new TypeError(`once: durability 'required' needs a store that outlives the process, got ${settings.store.kind}`);
+  if (settings.required && settings.store?.survives === 'context' && !settings.store.ready)
+    throw new TypeError(`once: durability 'required' needs a store that outlives the process, got ${settings.store.kind}`);
   const connectivity = settings.connectivity ?? platform.connectivity;
   const client: Client = {
     settings,
@@ -114,7 +115,16 @@ function face(client: Client, platform: Platform, options: OnceOptions): Once {
   return {
     fetch: (input, init) => call(input, init),
     run,
-    operation: (name) => (encodeName(name), new Handle(client, Object.freeze([...name]), (input, init) => call(input, init, name), (effect, options) => run(name, effect, options))),
+    operation(name) {
+      encodeName(name);
+      const own = Object.freeze([...name]);
+      return new Handle(
+        client,
+        own,
+        (input, init) => call(input, init, own),
+        (effect, options) => run(own, effect, options),
+      );
+    },
     pending: async (query = {}) => listPending(client, namespaceOf(client), query),
     resume: (query = {}) => resumeAll(client, namespaceOf(client), query),
     move: async (from) => moveAll(client, from, namespaceOf(client)),
@@ -147,9 +157,18 @@ async function callFetch(client: Client, input: RequestInfo | URL, init: OnceReq
   const request = draft(input, init, client.platform);
   if (request.signal?.aborted) throw abortReason(request.signal);
   if (client.closing.signal.aborted) throw new TypeError('once: this client is closed');
-  const given = handle ?? own.operation ?? (once === undefined ? own.nameOf?.({ method: request.method, url: request.url, json: parse(request.body) }) : undefined);
+  const given =
+    handle ?? own.operation ?? (once === undefined ? own.nameOf?.({ method: request.method, url: request.url, json: parse(request.body) }) : undefined);
   const settings = keyed(withDialect(own, request), request.headers);
-  if (given) return operate({ client, settings, place: placeOf(client, given), read: () => readRequest(client, settings, request), signal: request.signal, request: request.request }) as Promise<Response>;
+  if (given)
+    return operate({
+      client,
+      settings,
+      place: placeOf(client, given),
+      read: () => readRequest(client, settings, request),
+      signal: request.signal,
+      request: request.request,
+    }) as Promise<Response>;
   if (once === true) return operateByContent(client, settings, request) as Promise<Response>;
   const carries = given !== false && (once !== undefined || (wantsKey(request) && mayGo(client, request)));
   if (carries && settings.dialect.header !== '') return operateUnnamed(client, settings, request) as Promise<Response>;

@@ -146,4 +146,3 @@ export interface OnceOptions extends Omit<OperationOptions, 'operation' | 'meta'
 
 /** The `once` of a call: a name, more options, `true` to be named by its content, or `false` for a plain fetch. */
 export type OnceInit = OperationName | OperationOptions | boolean;
-

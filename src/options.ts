@@ -97,7 +97,8 @@ const merge = <T extends object>(base: T, over: object | undefined): T =>
 function limitsOf(base: Required1<Limits>, over: Limits | undefined): Required1<Limits> {
   const limits = merge(base, over);
   if (limits.totalMs > TIMER_MS_MAX) throw new RangeError(`once: limits.totalMs must be at most ${TIMER_MS_MAX}, got ${limits.totalMs}`);
-  if (limits.keyWindowMs <= limits.attemptMs) throw new RangeError(`once: limits.keyWindowMs (${limits.keyWindowMs}) must be longer than limits.attemptMs (${limits.attemptMs})`);
+  if (limits.keyWindowMs <= limits.attemptMs)
+    throw new RangeError(`once: limits.keyWindowMs (${limits.keyWindowMs}) must be longer than limits.attemptMs (${limits.attemptMs})`);
   return limits;
 }
 
@@ -112,7 +113,8 @@ export function clientSettings(options: OnceOptions): Settings {
   check(options, CLIENT, '');
   const { namespace, retry, durability, keep, limits, dialect: speaks, operation, ...rest } = options;
   const dialect = typeof speaks === 'object' ? speaks : generic;
-  if (namespace === '' || ('namespace' in options && namespace === undefined)) throw new TypeError(`once: namespace must not be empty, got ${typeOf(namespace)}`);
+  if (namespace === '' || ('namespace' in options && namespace === undefined))
+    throw new TypeError(`once: namespace must not be empty, got ${typeOf(namespace)}`);
   const { budget, ...backoff } = merge<Backoff & { budget: number | false }>(defaults.retry, retry);
   if (budget !== false) checkOne(budget, 'count', 'retry.budget');
   const own = merge({ repeat: defaults.repeat, whenBusy: defaults.whenBusy, whenChanged: defaults.whenChanged }, rest) as Settings;
@@ -170,5 +172,10 @@ export function callSettings(client: Settings, init: unknown): Settings {
   const { keep, limits, ...rest } = init as OperationOptions;
   if (rest.operation !== undefined) encodeName(rest.operation);
   const meta = rest.meta === undefined ? undefined : metaOf(rest.meta);
-  return { ...merge(client, { ...rest, meta }), keep: merge(client.keep, keep), limits: limitsOf(client.limits, limits), ownWindow: client.ownWindow || limits?.keyWindowMs !== undefined };
+  return {
+    ...merge(client, { ...rest, meta }),
+    keep: merge(client.keep, keep),
+    limits: limitsOf(client.limits, limits),
+    ownWindow: client.ownWindow || limits?.keyWindowMs !== undefined,
+  };
 }

@@ -45,8 +45,8 @@ function startingOrder(): Order {
   return orderNow();
 }
 
-// Above the customer's screen of the lane that has something to remember.
-onceView.header.append(part(page, 'banner'));
+// On the screen of the lane that has something to remember.
+onceView.screen.prepend(part(page, 'banner'));
 const isCurrent = (id: string): boolean => id === cart.id;
 const unsettled = banner(
   part(page, 'banner'),
@@ -67,6 +67,9 @@ const askLedger = watchLedger(busy, (heard) => {
 });
 const faults = faultPanel(part(page, 'faults'), askLedger);
 
+/** How often a bar grows that has no end yet. */
+const OPEN_BAR_MS = 200;
+
 const redraw = oncePerFrame(() => {
   quantity.value = String(cart.quantity);
   say(part(page, 'total'), euros(amountOf(cart)));
@@ -77,7 +80,7 @@ const redraw = oncePerFrame(() => {
     list,
     charges: rows.filter((row) => row.lane === lane.name && row.cart === cart.id).length,
   }));
-  if (drawTimelines(drawn, cart.id)) setTimeout(redraw, 100);
+  if (drawTimelines(drawn, cart.id)) setTimeout(redraw, OPEN_BAR_MS);
 });
 
 plain.onChange(changed);

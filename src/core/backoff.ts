@@ -11,4 +11,4 @@ export interface Backoff {
  * whole range (AWS Architecture Blog, "Exponential Backoff And Jitter": full jitter).
  */
 export const backoffMs = ({ minDelayMs, maxDelayMs, factor }: Backoff, failed: number, random: number): number =>
-  Math.ceil(Math.min(maxDelayMs, minDelayMs * factor ** Math.min(failed - 1, 64)) * random);
+  Math.ceil(Math.min(maxDelayMs, minDelayMs && minDelayMs * factor ** Math.min(failed - 1, 64)) * random);

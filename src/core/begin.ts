@@ -40,7 +40,15 @@ export interface Claimant {
 }
 
 export type Begun =
-  | { readonly do: 'drive'; readonly record: OnceRecord; readonly inserted: boolean; readonly resumed: boolean; readonly changed: boolean; readonly sentBefore: boolean; readonly otherBytes: boolean }
+  | {
+      readonly do: 'drive';
+      readonly record: OnceRecord;
+      readonly inserted: boolean;
+      readonly resumed: boolean;
+      readonly changed: boolean;
+      readonly sentBefore: boolean;
+      readonly otherBytes: boolean;
+    }
   /** Settled for this payload, or settled while this call waited. */
   | { readonly do: 'remembered'; readonly record: OnceRecord }
   | { readonly do: 'already-settled' | 'mismatch' | 'key-burnt' | 'expired'; readonly record: OnceRecord }
@@ -70,7 +78,8 @@ function decide(stored: unknown, c: Claimant, now: number, storeNow: number): Be
   if (!record) return { value: { do: 'corrupt' } };
   const same = record.scheme === c.scheme && record.payloads.at(-1) === c.fingerprint;
   const { lease } = record;
-  if (record.state === 'pending' && c.lease && lease && lease.owner !== c.lease.owner && lease.until > storeNow) return { value: { do: 'busy', record, ms: lease.until - storeNow } };
+  if (record.state === 'pending' && c.lease && lease && lease.owner !== c.lease.owner && lease.until > storeNow)
+    return { value: { do: 'busy', record, ms: lease.until - storeNow } };
   if (record.state === 'pending') return foundPending(record, same, c, now);
   if (c.waited && c.waited.settledKey !== record.key && (same || c.resumeOnly)) return { value: { do: 'remembered', record } };
   // What should have been forgotten by now answers nothing, swept or not.
@@ -149,11 +158,15 @@ function adopt(before: OnceRecord, same: boolean, c: Claimant, now: number): Beg
     retryAt: before.retryAt,
     meta: c.meta ?? before.meta,
     request: keeps ? (before.request ?? c.request) : c.request,
-    earlier: keeps || !before.request ? before.earlier : [...(before.earlier ?? []), { fingerprint: sent.at(-1) ?? '', request: before.request }].slice(-EARLIER_MAX),
+    earlier:
+      keeps || !before.request ? before.earlier : [...(before.earlier ?? []), { fingerprint: sent.at(-1) ?? '', request: before.request }].slice(-EARLIER_MAX),
   });
   const changed = record.payloads.length > 1;
   const sentBefore = before.ambiguous && (keeps || sent.includes(c.fingerprint));
-  return { next: record, value: { do: 'drive', record, inserted: false, resumed: before.ambiguous, changed, sentBefore, otherBytes: same && !c.resumeOnly && before.raw !== c.raw } };
+  return {
+    next: record,
+    value: { do: 'drive', record, inserted: false, resumed: before.ambiguous, changed, sentBefore, otherBytes: same && !c.resumeOnly && before.raw !== c.raw },
+  };
 }
 
 /** The commit that must come before the first attempt of a record that was stored clean. */

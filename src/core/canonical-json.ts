@@ -11,12 +11,16 @@ import { typeOf } from './name.js';
  * @example
  * createOnce({ fingerprint: canonicalJson({ omit: ['clientTime'] }) });
  */
-export function canonicalJson(fields: { pick?: readonly string[] | undefined; omit?: readonly string[] | undefined } = {}): (request: { method: string; url: string; body: unknown }) => string {
+export function canonicalJson(
+  fields: { pick?: readonly string[] | undefined; omit?: readonly string[] | undefined } = {},
+): (request: { method: string; url: string; body: unknown }) => string {
   const { pick, omit = [] } = fields;
   return ({ body }) => {
-    if (body === '' || body instanceof Uint8Array || typeof body === 'string') throw new TypeError(`once: canonicalJson needs a body that is JSON, got ${typeOf(body)}`);
+    if (body === '' || body instanceof Uint8Array || typeof body === 'string')
+      throw new TypeError(`once: canonicalJson needs a body that is JSON, got ${typeOf(body)}`);
     const counts = (name: string): boolean => (pick ? pick.includes(name) : true) && !omit.includes(name);
-    const kept = typeof body === 'object' && body !== null && !Array.isArray(body) ? Object.fromEntries(Object.entries(body).filter(([name]) => counts(name))) : body;
+    const kept =
+      typeof body === 'object' && body !== null && !Array.isArray(body) ? Object.fromEntries(Object.entries(body).filter(([name]) => counts(name))) : body;
     return canonicalize(kept) ?? '';
   };
 }

@@ -20,7 +20,8 @@ function encodePart(part: unknown, index: number): string | number | { n: string
  * a RangeError for a name over {@link NAME_UNITS_MAX}.
  */
 export function encodeName(name: unknown): string {
-  if (!Array.isArray(name) || !name.length) throw new TypeError(`once: operation must be a non-empty array, got ${Array.isArray(name) ? 'an empty one' : typeOf(name)}`);
+  if (!Array.isArray(name) || !name.length)
+    throw new TypeError(`once: operation must be a non-empty array, got ${Array.isArray(name) ? 'an empty one' : typeOf(name)}`);
   // Summed before anything is copied, so that a name of many megabytes costs nothing.
   let units = name.length;
   for (const part of name) if (typeof part === 'string') units += part.length;

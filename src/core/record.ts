@@ -81,8 +81,25 @@ type Sum = Omit<OnceRecord, 'sum'>;
 /** FNV-1a, 32 bit (Fowler, Noll, Vo; IETF draft-eastlake-fnv): a flipped bit in a key would be a second effect. */
 function checksum(r: Sum): number {
   const text = JSON.stringify([
-    r.id, r.ns, r.label, r.state, r.key, r.carrier, r.dialect, r.origin, r.random, r.generation, r.revision,
-    r.ambiguous, r.scheme, r.payloads, r.raw, r.createdAt, r.firstSentAt, r.windowEndsAt, r.touchedAt,
+    r.id,
+    r.ns,
+    r.label,
+    r.state,
+    r.key,
+    r.carrier,
+    r.dialect,
+    r.origin,
+    r.random,
+    r.generation,
+    r.revision,
+    r.ambiguous,
+    r.scheme,
+    r.payloads,
+    r.raw,
+    r.createdAt,
+    r.firstSentAt,
+    r.windowEndsAt,
+    r.touchedAt,
   ]);
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
@@ -90,7 +107,18 @@ function checksum(r: Sum): number {
 }
 
 /** Without what a stranger could read, and without what only matters while it is pending. */
-export function bare({ previous: _________, lease: ________, meta: _, request: __, earlier: ___, retryAt: ____, spentAt: _____, link: ______, answer: _______, ...core }: OnceRecord): OnceRecord {
+export function bare({
+  previous: _________,
+  lease: ________,
+  meta: _,
+  request: __,
+  earlier: ___,
+  retryAt: ____,
+  spentAt: _____,
+  link: ______,
+  answer: _______,
+  ...core
+}: OnceRecord): OnceRecord {
   return core;
 }
 

@@ -13,6 +13,13 @@ const HTTP_DATE = /^(mon|tue|wed|thu|fri|sat|sun)[a-z]*,? (\d{2} [a-z]{3} \d{4}|
 export function retryAfterMs(header: (name: string) => string | null, now: number): number | undefined {
   const ms = header('retry-after-ms')?.trim();
   const after = header('retry-after')?.trim();
-  const wait = ms && /^\d+(\.\d+)?$/.test(ms) ? Number(ms) : after && /^\d+(\.\d+)?$/.test(after) ? Number(after) * 1000 : after && HTTP_DATE.test(after) ? Date.parse(/gmt$/i.test(after) ? after : `${after} GMT`) - now : Number.NaN;
+  const wait =
+    ms && /^\d+(\.\d+)?$/.test(ms)
+      ? Number(ms)
+      : after && /^\d+(\.\d+)?$/.test(after)
+        ? Number(after) * 1000
+        : after && HTTP_DATE.test(after)
+          ? Date.parse(/gmt$/i.test(after) ? after : `${after} GMT`) - now
+          : Number.NaN;
   return wait > 0 ? Math.min(Math.ceil(wait), BELIEVED_MS_MAX) : undefined;
 }

@@ -29,20 +29,33 @@ export const HOOKED: Readonly<Record<Verdict, Reading>> = {
 /** A gateway's or a stopped server's answers: the work may be done behind them. */
 const unsure = (status: number): boolean => (status >= 500 && status !== 501 && status !== 505) || status === 408 || status === 460 || status === 499;
 
+interface Words {
+  readonly codes: readonly string[];
+  readonly prose: string;
+  /** What the server calls the thing that is there already. */
+  readonly resource: string | undefined;
+}
+
+/** A status's own phrase, `true` or the status again are no codes of the application's. */
+const NO_CODE = /^(|true|false|conflict|locked|about:blank|\d{3})$/i;
+
 /** The members of an answer that name what went wrong. */
-function words(json: unknown): { readonly codes: readonly string[]; readonly prose: string } {
+function words(json: unknown): Words {
   const codes: string[] = [];
   const prose: string[] = [];
+  let resource: string | undefined;
   const visit = (value: unknown, depth: number): void => {
     if (typeof value !== 'object' || value === null || depth > 3) return;
     for (const [name, member] of Object.entries(value).slice(0, 50)) {
-      if (/^(code|error|type|name|errorCode|error_code|issue)$/.test(name) && typeof member !== 'object' && member !== 'about:blank') codes.push(String(member).slice(0, 200));
-      else if (/^(title|detail|message|description|error_description)$/.test(name)) prose.push(String(member).slice(0, 500));
-      else if (/^(errors?|details|\d+)$/.test(name)) visit(member, depth + 1);
+      const text = typeof member === 'object' ? '' : String(member).slice(0, 500);
+      if (/^(errors?|details|links|\d+)$/.test(name) && text === '') visit(member, depth + 1);
+      else if (/^(code|error|type|name|errorCode|errorType|error_code|issue)$/.test(name) && !NO_CODE.test(text)) codes.push(text);
+      else if (/^(title|detail|message|errorMessage|description|error_description)$/.test(name)) prose.push(text);
+      else if (/^(conflicting_)?resource_id$/.test(name)) resource = text;
     }
   };
   visit(json, 0);
-  return { codes, prose: prose.join(' ') };
+  return { codes, prose: prose.join(' '), resource };
 }
 
 const WORKING = /outstanding|in.?progress|being.processed|still.processing/i;
@@ -50,16 +63,17 @@ const WORKING = /outstanding|in.?progress|being.processed|still.processing/i;
 const KEY_BUSY = /in.?use|concurrent|processing|pending|locked/i;
 const OTHER_PAYLOAD = /mismatch|different|do(es)? not match|another (request|payload|body)|same (param|payload|body|request)|reused/i;
 
-/** Rows 7 and 10 by the words of problem details (IETF draft-07, section 2.7) and of codes in common use. */
+/** Rows 7, 8 and 10 by the words of problem details (IETF draft-07, section 2.7) and of codes in common use. */
 function conflict(answer: Answer, asked: Asked): Reading | undefined {
   const { status, json, text } = answer;
-  const { codes, prose } = words(json);
+  const { codes, prose, resource } = words(json);
   const said = `${codes.join(' ')} ${prose}`;
   const aboutKey = /idempoten/i.test(said) || (asked.key.length > 7 && text.includes(asked.key));
   const working = WORKING.test(said) || (aboutKey && KEY_BUSY.test(said));
   const locked = status === 409 || status === 423;
   const reused = OTHER_PAYLOAD.test(said) || (status === 422 && /already.used/i.test(said));
   if (aboutKey && !working && reused && (status === 422 || status === 400 || locked)) return MISMATCH;
+  if (status === 409 && aboutKey && !WORKING.test(said) && resource) return { ...reading('done-elsewhere', false), resource };
   // A code of the application's own, such as "email_taken", speaks against work in progress.
   const foreign = codes.length > 0 && !aboutKey && !working;
   return locked && (answer.header('retry-after') !== null || !foreign) ? IN_PROGRESS : undefined;
@@ -68,7 +82,9 @@ function conflict(answer: Answer, asked: Asked): Reading | undefined {
 /** Row 11: a server's own word on whether to come back. */
 function told(answer: Answer): Reading | undefined {
   if (answer.status < 400) return undefined;
-  const header = ['stripe-should-retry', 'x-should-retry', 'should-retry', 'transient-error'].map((name) => answer.header(name)).find((value) => value !== null);
+  const header = ['stripe-should-retry', 'x-should-retry', 'should-retry', 'transient-error']
+    .map((name) => answer.header(name))
+    .find((value) => value !== null);
   const retry = header ?? String((answer.json as { retryable?: unknown } | undefined)?.retryable);
   if (retry === 'true') return reading('transient', answer.status >= 500 || unsure(answer.status));
   if (retry === 'false') return answer.status >= 500 ? reading('burnt', true) : reading('refused', unsure(answer.status));
@@ -86,11 +102,13 @@ export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambig
   if (own) return own;
   const marked = dialect.replayed(answer);
   const html = ok && asked.refusesHtml && /html/i.test(answer.header('content-type') ?? '');
-  if (status < 200 || /^opaque/.test(answer.type) || answer.redirected || html || status === 304 || (status > 299 && status < 400 && !marked)) return NOT_A_VERDICT;
+  if (status > 99 && status < 200) return NO_ANSWER;
+  if (status < 200 || /^opaque/.test(answer.type) || answer.redirected || html || status === 304 || (status > 299 && status < 400 && !marked))
+    return NOT_A_VERDICT;
   if (status === 202 && poll) return reading('accepted', true);
   if (marked) return status < 400 ? HOOKED.replayed : status < 500 ? reading('refused', false, true, true) : reading('burnt', true);
   const busy = conflict(answer, asked);
-  if (busy?.kind === 'mismatch') return busy;
+  if (busy && busy.kind !== 'in-progress') return busy;
   if (ambiguous && asked.method === 'DELETE' && (status === 404 || status === 410)) return reading('done-elsewhere', false);
   if (ambiguous && status === 412) return reading('open', true);
   if (busy) return busy;

@@ -1,8 +1,8 @@
 /** One attempt: one call of the transport, its body included, and what it left. */
 import type { Answer } from '../core/dialect.js';
-import { wait } from './wait.js';
 import type { Client } from './client.js';
 import type { Prepared } from './prepared.js';
+import { wait } from './wait.js';
 
 /** An answer and, where its body was read, all that is needed to give it again. */
 export interface Answered {
@@ -31,7 +31,7 @@ export interface Sending {
 
 function headersOf(prepared: Prepared, sending: Sending): Headers {
   const headers = new Headers(prepared.headers);
-  new Headers(sending.headers).forEach((value, name) => headers.set(name, value));
+  for (const [name, value] of new Headers(sending.headers)) headers.set(name, value);
   if (sending.header) headers.set(sending.header, sending.key);
   return headers;
 }
@@ -41,7 +41,13 @@ export async function attempt(client: Client, prepared: Prepared, sending: Sendi
   if (!sending.leaves()) return { end: 'not-sent', cause: undefined };
   const controller = new AbortController();
   const over = new AbortController();
-  const init = { ...prepared.rest, method: prepared.method, headers: headersOf(prepared, sending), body: prepared.body ?? null, signal: controller.signal } as RequestInit;
+  const init = {
+    ...prepared.rest,
+    method: prepared.method,
+    headers: headersOf(prepared, sending),
+    body: prepared.body ?? null,
+    signal: controller.signal,
+  } as RequestInit;
   let response: Response | undefined;
   let cut = false;
   const { clock } = client.platform;

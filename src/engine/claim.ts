@@ -1,6 +1,7 @@
 /** The claim of a name and the first look at its record. */
 import { type Begun, begin, type Claimant } from '../core/begin.js';
 import { derived } from '../core/derived.js';
+import { unknown, unsent } from '../core/outcome.js';
 import { readRecord } from '../core/record.js';
 import { OnceError } from '../errors.js';
 import type { KeyStrategy } from '../option-types.js';
@@ -11,7 +12,6 @@ import { lockOf } from './place.js';
 import { SCHEME } from './prepared.js';
 import { readStored, storedIn, storeOf, timed, updateStored } from './storing.js';
 import { within } from './wait.js';
-import { unknown, unsent } from '../core/outcome.js';
 
 const NO_KEY_YET = -1;
 
@@ -32,13 +32,24 @@ export const noFacts = (job: Pick<Job, 'client' | 'name' | 'slot'>, sent: 'no' |
   storedIn: storedIn(storeOf(job.client, job.slot)),
 });
 
-export const storeError = (job: Pick<Job, 'client' | 'name' | 'slot'>, cause: unknown): OnceError => new OnceError('ERR_ONCE_STORE', { ...noFacts(job, 'maybe'), ...unknown('store') }, { cause });
+export const storeError = (job: Pick<Job, 'client' | 'name' | 'slot'>, cause: unknown): OnceError =>
+  new OnceError('ERR_ONCE_STORE', { ...noFacts(job, 'maybe'), ...unknown('store') }, { cause });
 
 const unstored = (job: Job, cause: unknown): OnceError =>
   new OnceError('ERR_ONCE_UNSENT', { ...noFacts(job, 'no'), ...unsent('store-write') }, { cause, says: 'its record could not be stored, so nothing was sent' });
 
 export const busyError = (job: Pick<Job, 'name'>): OnceError =>
-  new OnceError('ERR_ONCE_BUSY', { operation: job.name, key: undefined, attempts: 0, firstSentAt: undefined, sent: 'maybe', resumed: false, joined: false, storedIn: 'memory', ...unknown('busy') });
+  new OnceError('ERR_ONCE_BUSY', {
+    operation: job.name,
+    key: undefined,
+    attempts: 0,
+    firstSentAt: undefined,
+    sent: 'maybe',
+    resumed: false,
+    joined: false,
+    storedIn: 'memory',
+    ...unknown('busy'),
+  });
 
 const FREE = (): void => {};
 
@@ -85,7 +96,8 @@ export async function beginRecord(job: Job, waited: Waited | undefined): Promise
   const { client } = job;
   const store = storeOf(client, job.slot);
   await timed(client, Promise.resolve(store.ready?.())).catch((cause: unknown) => Promise.reject(storeError(job, cause)));
-  if (job.settings.required && store.survives === 'context') throw storeError(job, new Error(`the ${store.kind} store forgets with this context, and durability is 'required'`));
+  if (job.settings.required && store.survives === 'context')
+    throw storeError(job, new Error(`the ${store.kind} store forgets with this context, and durability is 'required'`));
   // An unnamed operation is found by its key, so no two contexts can race for it.
   const random = job.settings.key === undefined && (store.atomic || job.place.id !== undefined);
   // A strategy is asked only when a new key is wanted: what is pending keeps its own, whatever the strategy does now.
@@ -98,9 +110,9 @@ export async function beginRecord(job: Job, waited: Waited | undefined): Promise
   }
 }
 
-/** A lease is wanted where others share the store and no lock. An unnamed operation is nobody else's. */
-function leaseOf({ client, place, slot, settings }: Job): Claimant['lease'] {
-  if (client.platform.locks || place.id !== undefined || storeOf(client, slot).shared === 'context') return undefined;
+/** A lease is wanted where others share the store and no lock. */
+function leaseOf({ client, slot, settings }: Job): Claimant['lease'] {
+  if (client.platform.locks || storeOf(client, slot).shared === 'context') return undefined;
   client.owner ??= client.platform.randomness.uuid();
   return { owner: client.owner, ms: settings.tuning.leaseMs };
 }
@@ -142,10 +154,18 @@ async function keyFor(job: Job, generation: number, random: boolean): Promise<st
   const { namespace } = job;
   let key: unknown = settings.key;
   if (random) key = job.place.id ?? randomness.uuid();
-  else if (typeof key === 'function') key = await within(clock, settings.limits.attemptMs, Promise.resolve((key as KeyStrategy)({ namespace, operation, fingerprint, generation, now: clock.now() })), () => new Error('the key strategy did not answer in time'));
+  else if (typeof key === 'function')
+    key = await within(
+      clock,
+      settings.limits.attemptMs,
+      Promise.resolve((key as KeyStrategy)({ namespace, operation, fingerprint, generation, now: clock.now() })),
+      () => new Error('the key strategy did not answer in time'),
+    );
   else if (key === undefined) key = derived({ namespace, operation, generation });
   if (typeof key !== 'string' || !settings.dialect.keyPattern.test(key))
-    throw new TypeError(`once: key must be text that matches ${settings.dialect.keyPattern} for the dialect ${settings.dialect.name}, got ${typeof key === 'string' ? `${key.length} characters` : typeof key}`);
+    throw new TypeError(
+      `once: key must be text that matches ${settings.dialect.keyPattern} for the dialect ${settings.dialect.name}, got ${typeof key === 'string' ? `${key.length} characters` : typeof key}`,
+    );
   return key;
 }
 

@@ -4,12 +4,11 @@ import { marked } from '../core/begin.js';
 import { type Decision, decide, type Wait } from '../core/decide.js';
 import { type Outcome, rejected, type UnknownReason, unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
-import { clockWentBack, pastWindow } from '../core/retention.js';
+import { outOfBudget } from './budget.js';
 import type { Job } from './client.js';
+import { reasonToHalt } from './halt.js';
 import { emit, publish, type WaitReason } from './observe.js';
 import type { Payload, Result, Sent } from './payload.js';
-import { outOfBudget } from './budget.js';
-import { isSamePerson } from './place.js';
 import { commit, readStored, storedIn, storeOf } from './storing.js';
 import { wait } from './wait.js';
 
@@ -20,6 +19,8 @@ export interface Stopped {
   readonly cause?: unknown;
   /** Another context took the record over. */
   readonly lost?: boolean;
+  /** Another context has ended the very same operation. */
+  readonly ended?: OnceRecord;
 }
 
 /** Thrown into p-retry's loop to have it go round again; an error of our own, so that it never takes it for a bug. */
@@ -134,7 +135,8 @@ export class Drive {
     // A server's word on when to come back stands, whatever the network does.
     await wait(clock, ms, [stop, client.closing.signal], why === 'backoff' || why === 'offline' ? connectivity : undefined);
     // A tunnel must not use up the attempts; a device that is wrong about being offline loses one attempt's time.
-    if (why === 'backoff' && connectivity.online() === false) await this.pause(Math.min(this.job.settings.limits.attemptMs, Math.max(0, this.job.deadline - clock.now())), 'offline');
+    if (why === 'backoff' && connectivity.online() === false)
+      await this.pause(Math.min(this.job.settings.limits.attemptMs, Math.max(0, this.job.deadline - clock.now())), 'offline');
   }
 
   async #step(): Promise<Stopped> {
@@ -181,15 +183,9 @@ export class Drive {
 
   /** What can be told at once; asked again right before the attempt leaves, because hooks and stores take their time. */
   mustStop(): Stopped | undefined {
-    const { client, settings, stop, namespace, deadline } = this.job;
-    const now = client.platform.clock.now();
-    if (stop.aborted || client.closing.signal.aborted) return this.#end('aborted');
-    if (!isSamePerson(client, namespace)) return this.#end('identity');
-    if (now >= deadline) return this.#end('no-answer');
-    const limits = { windowMs: settings.limits.keyWindowMs, marginMs: settings.limits.attemptMs };
-    if (this.ambiguous && this.record.ambiguous && (pastWindow(this.record, limits, now) || clockWentBack(this.record, now)))
-      return { decision: { do: 'stop', ending: unknown('key-expired'), ask: true } };
-    return undefined;
+    const reason = reasonToHalt(this.job, this.record, this.ambiguous && this.record.ambiguous);
+    if (reason === 'key-expired') return { decision: { do: 'stop', ending: unknown(reason), ask: true } };
+    return reason && this.#end(reason);
   }
 
   /** Stops here: with nothing sent or a refusal in hand there was no effect, else nobody knows. */
@@ -218,7 +214,8 @@ export class Drive {
     }
     const record = stored === undefined ? undefined : readRecord(stored);
     if (record?.state === 'pending' && record.key === this.record.key && record.revision === this.record.revision) return undefined;
-    return { decision: { do: 'stop', ending: unknown('busy'), ask: false }, lost: true };
+    const lost: Stopped = { decision: { do: 'stop', ending: unknown('busy'), ask: false }, lost: true };
+    return record && record.state !== 'pending' && record.key === this.record.key ? { ...lost, ended: record } : lost;
   }
 
   async #send(payload: Payload): Promise<Sent | Stopped> {

@@ -48,11 +48,28 @@ async function poll(prepared: Prepared, a: Attempting, link: string): Promise<Po
   const headers = new Headers(prepared.headers);
   for (const name of [...headers.keys()]) if (/^(content-|if-)/.test(name)) headers.delete(name);
   const rest = { ...prepared, url: link, method: 'GET', body: undefined, headers };
-  const asked = await within(clock, settings.limits.attemptMs, Promise.resolve(settings.headers?.({ attempt: a.number, resumed: a.resumed })), () => new Error('the headers hook did not answer in time')).catch(() => undefined);
-  const left = await attempt(client, rest, { header: '', key: a.key, headers: asked, ms: a.ms, stop, bodyBytes: settings.limits.bodyBytes, leaves: () => a.leaves() });
+  const asked = await within(
+    clock,
+    settings.limits.attemptMs,
+    Promise.resolve(settings.headers?.({ attempt: a.number, resumed: a.resumed })),
+    () => new Error('the headers hook did not answer in time'),
+  ).catch(() => undefined);
+  const left = await attempt(client, rest, {
+    header: '',
+    key: a.key,
+    headers: asked,
+    ms: a.ms,
+    stop,
+    bodyBytes: settings.limits.bodyBytes,
+    leaves: () => a.leaves(),
+  });
   if (left.end !== 'answer') return { state: 'running' };
   const { answered } = left;
-  return { state: readPoll(answerOf(answered), settings.dialect), result: resultOf(answered), retryAfterMs: retryAfterMs((name) => answered.response.headers.get(name), clock.now()) };
+  return {
+    state: readPoll(answerOf(answered), settings.dialect),
+    result: resultOf(answered),
+    retryAfterMs: retryAfterMs((name) => answered.response.headers.get(name), clock.now()),
+  };
 }
 
 /** The request as another context stored it, or what is left of it: the link of work that goes on. */
@@ -104,7 +121,15 @@ async function send(prepared: Prepared, a: Attempting): Promise<Sent> {
     const headers = await within(clock, a.ms, asked, () => new Error('the headers hook did not answer in time'));
     // A record of `run` has no header of its own.
     const header = a.carrier.startsWith('header:') ? a.carrier.slice('header:'.length) : settings.dialect.header;
-    left = await attempt(client, prepared, { header, key: a.key, headers, ms: a.ms - (clock.now() - asking), stop, bodyBytes: limits.bodyBytes, leaves: a.leaves });
+    left = await attempt(client, prepared, {
+      header,
+      key: a.key,
+      headers,
+      ms: a.ms - (clock.now() - asking),
+      stop,
+      bodyBytes: limits.bodyBytes,
+      leaves: a.leaves,
+    });
   } catch (cause) {
     // A hook failed: the transport was not called.
     return { reading: NOT_SENT, cause, reached: false };
@@ -128,7 +153,13 @@ function read(prepared: Prepared, answered: Answered, a: Attempting): Reading {
   noticeAnswer(a, prepared, answer);
   if (settings.verdict) {
     try {
-      const said = settings.verdict({ attempt: a.number, ambiguous: a.ambiguous, status: answer.status, headers: answered.response.headers, json: answer.json });
+      const said = settings.verdict({
+        attempt: a.number,
+        ambiguous: a.ambiguous,
+        status: answer.status,
+        headers: answered.response.headers,
+        json: answer.json,
+      });
       if (said !== undefined) return HOOKED[said] ?? NOT_A_VERDICT;
     } catch (error) {
       // The server has answered, and nobody can read it now.

@@ -5,8 +5,8 @@ import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
 import { OnceError, type OnceErrorCode } from '../errors.js';
 import type { Job } from './client.js';
 import type { Drive, Stopped } from './drive.js';
-import type { Ended } from './flight.js';
 import { resultOf, storedFetching } from './fetching.js';
+import type { Ended } from './flight.js';
 import type { Payload, Result } from './payload.js';
 import { askAfter } from './poll.js';
 import { keepRecent } from './registry.js';
@@ -16,7 +16,13 @@ import { commit } from './storing.js';
 export type Finished = Ended | 'anew';
 
 /** Puts a record to rest: a tombstone when it is done, else what tells the next one its generation. */
-export function settleRecord(job: Pick<Job, 'client' | 'slot' | 'id' | 'name' | 'label' | 'settings'>, record: OnceRecord, ending: Ending, sticky = false, answer?: StoredAnswer): Promise<boolean> {
+export function settleRecord(
+  job: Pick<Job, 'client' | 'slot' | 'id' | 'name' | 'label' | 'settings'>,
+  record: OnceRecord,
+  ending: Ending,
+  sticky = false,
+  answer?: StoredAnswer,
+): Promise<boolean> {
   const { keep, limits } = job.settings;
   return commit(job, record, (now) => {
     const core = bare(record);
@@ -70,7 +76,12 @@ export async function finish(drive: Drive, stopped: Stopped): Promise<Finished> 
   }
 }
 
-async function settle(drive: Drive, ending: Ending, result: Result | undefined, how: { sticky?: boolean | undefined; earlier?: boolean; cause?: unknown } = {}): Promise<Ended> {
+async function settle(
+  drive: Drive,
+  ending: Ending,
+  result: Result | undefined,
+  how: { sticky?: boolean | undefined; earlier?: boolean; cause?: unknown } = {},
+): Promise<Ended> {
   const { job, record } = drive;
   const stored = await settleRecord(job, record, ending, how.sticky, how.earlier || ending.effect !== 'done' ? undefined : answerToStore(job, result));
   // A 2xx in hand is proof, whoever holds the record now; a refusal is none if its record could not be retired.
@@ -86,7 +97,13 @@ async function doneElsewhere(drive: Drive, result: Result | undefined, resource:
 }
 
 /** Resolves with the last answer where that tells no lie, else rejects. */
-function tell(drive: Drive, ending: Ending, result: Result | undefined, code?: OnceErrorCode, more: { cause?: unknown; says?: string; resource?: string | undefined } = {}): Ended {
+function tell(
+  drive: Drive,
+  ending: Ending,
+  result: Result | undefined,
+  code?: OnceErrorCode,
+  more: { cause?: unknown; says?: string; resource?: string | undefined } = {},
+): Ended {
   const outcome = { ...drive.facts, ...ending };
   const honest = result && (ending.effect !== 'unknown' || !result.ok);
   if (honest && !code) return { outcome, result, record: drive.record, driven: true };
@@ -123,7 +140,9 @@ async function halt(drive: Drive, { decision, result, cause, lost }: Stopped): P
 
 async function poll(drive: Drive, accepted: Result | undefined): Promise<Finished> {
   const end = await askAfter(drive, accepted);
-  if (end?.state === 'done') return settle(drive, fresh(true, false), end.result);
+  // After another payload it may be that one's work.
+  const doubtful = drive.start.changed && !drive.job.settings.dialect.answersMismatch;
+  if (end?.state === 'done') return settle(drive, fresh(!doubtful, drive.start.changed), end.result);
   if (end?.state === 'failed') return settle(drive, rejected(), end.result, { sticky: true });
   return halt(drive, { decision: { do: 'stop', ending: unknown('in-progress'), ask: true, spent: true }, result: accepted });
 }
@@ -154,7 +173,14 @@ async function ask(drive: Drive, reason: UnknownReason | 'done-elsewhere', resul
   job.stop.addEventListener('abort', stop);
   const late = new Promise<'unknown'>((resolve) => controller.signal.addEventListener('abort', () => resolve('unknown')));
   try {
-    const question = { operation: job.name, key: record.key, firstSentAt: record.firstSentAt ?? record.createdAt, reason, response: result?.response?.clone(), signal: controller.signal };
+    const question = {
+      operation: job.name,
+      key: record.key,
+      firstSentAt: record.firstSentAt ?? record.createdAt,
+      reason,
+      response: result?.response?.clone(),
+      signal: controller.signal,
+    };
     const said = await Promise.race([reconcile(question), late]);
     // With a 2xx in hand it is done; what is asked is whose answer that is.
     return proven && typeof said !== 'object' ? undefined : await answered(drive, said, reason, result);
@@ -167,7 +193,12 @@ async function ask(drive: Drive, reason: UnknownReason | 'done-elsewhere', resul
   }
 }
 
-async function answered(drive: Drive, said: Response | 'done' | 'none' | 'unknown', reason: UnknownReason | 'done-elsewhere', result: Result | undefined): Promise<Finished | undefined> {
+async function answered(
+  drive: Drive,
+  said: Response | 'done' | 'none' | 'unknown',
+  reason: UnknownReason | 'done-elsewhere',
+  result: Result | undefined,
+): Promise<Finished | undefined> {
   const { job, record } = drive;
   if (said === 'done') {
     await settleRecord(job, record, replayed('reconcile'));

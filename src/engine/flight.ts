@@ -68,7 +68,12 @@ export class Flight {
   }
 
   /** Waits for the end; an abort leaves the others their answer, and the last one to leave stops the drive. */
-  join(caller: { readonly joined: boolean; readonly signal: AbortSignal | undefined; readonly request: Request | undefined; readonly told: ((outcome: Outcome) => void) | undefined }): Promise<unknown> {
+  join(caller: {
+    readonly joined: boolean;
+    readonly signal: AbortSignal | undefined;
+    readonly request: Request | undefined;
+    readonly told: ((outcome: Outcome) => void) | undefined;
+  }): Promise<unknown> {
     const { signal } = caller;
     return new Promise((resolve, reject) => {
       const leave = (): void => {
@@ -79,10 +84,19 @@ export class Flight {
       const off = (): void => signal?.removeEventListener('abort', leave);
       const entry: Caller = {
         ...caller,
-        resolve: (value) => resolve((off(), value)),
-        reject: (reason) => reject((off(), reason)),
+        resolve: (value) => {
+          off();
+          resolve(value);
+        },
+        reject: (reason) => {
+          off();
+          reject(reason);
+        },
       };
-      if (this.#landing) return this.#tell(entry, this.#landing, false);
+      if (this.#landing) {
+        this.#tell(entry, this.#landing, false);
+        return;
+      }
       this.#callers.add(entry);
       if (signal?.aborted) leave();
       else signal?.addEventListener('abort', leave, { once: true });
@@ -101,7 +115,10 @@ export class Flight {
   }
 
   #tell(caller: Caller, landing: Landing, first: boolean): void {
-    if ('broken' in landing) return caller.reject(landing.broken);
+    if ('broken' in landing) {
+      caller.reject(landing.broken);
+      return;
+    }
     const { outcome, result, fail } = landing;
     const own = caller.joined ? { ...outcome, joined: true } : outcome;
     const { outcomes } = this.#registry;
@@ -111,11 +128,15 @@ export class Flight {
       const error = fail?.(own);
       // A function's own error bears no outcome of its own.
       if (typeof error === 'object' && error !== null) outcomes.set(error, own);
-      return caller.reject(error);
+      caller.reject(error);
+      return;
     }
     const value = first ? result.value : result.copy();
     // It came after the end, and the body was too long to be kept.
-    if (value === undefined && result.response) return caller.reject(new OnceError('ERR_ONCE_ALREADY_SETTLED', own));
+    if (value === undefined && result.response) {
+      caller.reject(new OnceError('ERR_ONCE_ALREADY_SETTLED', own));
+      return;
+    }
     if (result.response) outcomes.set(value as Response, own);
     caller.resolve(value);
   }

@@ -1,12 +1,12 @@
 /** One operation by its name: every verb that needs no request of its own. */
 import type { OperationName } from '../core/name.js';
 import type { RunOptions } from '../option-types.js';
-import type { Attempt } from './running.js';
 import type { Client, Place } from './client.js';
 import { live, type OperationState } from './observe.js';
 import { NOTHING_TO_READ, operate } from './operate.js';
 import { placeOf } from './place.js';
 import { forget, refresh, settleByHand } from './records.js';
+import type { Attempt } from './running.js';
 
 /** A cheap handle: make one wherever it is needed. */
 export interface Operation {

@@ -71,10 +71,12 @@ export function guarded({ platform }: Client, listener: () => void): void {
 export function live({ lives }: Registry, slot: string): Live {
   const known = lives.get(slot);
   if (known) return known;
-  if (lives.size >= LIVES_MAX) for (const [key, { listeners, state }] of lives) if (!listeners.size && /^(idle|settled|loading)$/.test(state.phase)) {
-    lives.delete(key);
-    break;
-  }
+  if (lives.size >= LIVES_MAX)
+    for (const [key, { listeners, state }] of lives)
+      if (!listeners.size && /^(idle|settled|loading)$/.test(state.phase)) {
+        lives.delete(key);
+        break;
+      }
   const made: Live = { state: LOADING, listeners: new Set() };
   lives.set(slot, made);
   return made;

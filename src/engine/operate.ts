@@ -91,7 +91,18 @@ async function fly({ client, settings, place, held }: Call, flight: Flight, read
     const [request, ids] = await Promise.all([read, idsOf(client, place)]);
     flight.fingerprinted(request.fingerprint);
     const deadline = startedAt + settings.limits.totalMs;
-    const job: Job = { client, settings, ...place, ...ids, place, ...request, stop: flight.stop, startedAt, deadline, resumeOnly: request.payload === undefined };
+    const job: Job = {
+      client,
+      settings,
+      ...place,
+      ...ids,
+      place,
+      ...request,
+      stop: flight.stop,
+      startedAt,
+      deadline,
+      resumeOnly: request.payload === undefined,
+    };
     const ended = await underLock(job, held);
     conclude(job, ended);
     flight.land(ended);
@@ -99,7 +110,11 @@ async function fly({ client, settings, place, held }: Call, flight: Flight, read
     held?.();
     calmDown(client, place.slot);
     const known = error instanceof BodyTrouble ? await bodyError(client, place, error) : error;
-    flight.land(isOnceError(known) ? { outcome: known.outcome, fail: (own) => (own === known.outcome ? known : new OnceError(known.code, own, { cause: known })) } : { broken: known });
+    flight.land(
+      isOnceError(known)
+        ? { outcome: known.outcome, fail: (own) => (own === known.outcome ? known : new OnceError(known.code, own, { cause: known })) }
+        : { broken: known },
+    );
   }
 }
 

@@ -6,7 +6,8 @@ import type { Client, Place } from './client.js';
 export function namespaceOf({ settings: { namespace } }: Client): string {
   if (!namespace) return '';
   const given: unknown = namespace();
-  if (typeof given !== 'string' || given === '') throw new TypeError(`once: namespace must give a non-empty string, got ${given === '' ? 'an empty one' : typeof given}`);
+  if (typeof given !== 'string' || given === '')
+    throw new TypeError(`once: namespace must give a non-empty string, got ${given === '' ? 'an empty one' : typeof given}`);
   return given;
 }
 
@@ -34,7 +35,13 @@ export function placeOf(client: Client, name: unknown): Place {
 }
 
 /** Where an unnamed operation is: under its key. */
-export const unnamedPlace = (client: Client, namespace: string, label: string, key: string): Place => ({ name: [], label, namespace, slot: slotOf(client, namespace, label, key), id: key });
+export const unnamedPlace = (client: Client, namespace: string, label: string, key: string): Place => ({
+  name: [],
+  label,
+  namespace,
+  slot: slotOf(client, namespace, label, key),
+  id: key,
+});
 
 /** Ids in the store are digests, so that it does not show whose records they are. */
 export async function idsOf({ platform }: Client, { namespace, label, id }: Pick<Place, 'namespace' | 'label' | 'id'>): Promise<{ id: string; ns: string }> {

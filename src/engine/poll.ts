@@ -25,8 +25,11 @@ async function ask(drive: Drive, link: string): Promise<Polled | undefined> {
   const ends = Math.min(job.deadline, clock.now() + limits.inProgressMs);
   for (let number = 1; ; number++) {
     const ms = Math.min(limits.attemptMs, ends - clock.now());
-    const answer = await drive.payload.poll?.({ job, key, carrier, number, ambiguous: true, resumed: start.resumed, ms, leaves: () => !drive.mustStop() }, link);
-    if (!answer || answer.state !== 'running') return answer;
+    const answer = await drive.payload.poll?.(
+      { job, key, carrier, number, ambiguous: true, resumed: start.resumed, ms, leaves: () => !drive.mustStop() },
+      link,
+    );
+    if (answer?.state !== 'running') return answer;
     const pause = answer.retryAfterMs ?? backoffMs(backoff, number, randomness.random());
     if (clock.now() + pause >= ends) return answer;
     await drive.pause(pause, 'in-progress');

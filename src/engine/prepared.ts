@@ -46,7 +46,15 @@ export function draft(input: RequestInfo | URL, init: RequestInit & { once?: unk
   const content = body ?? (request?.bodyUsed === false && verb !== 'GET' && verb !== 'HEAD' ? request : undefined);
   if (request?.bodyUsed && body === undefined) throw new TypeError('once: the body of this Request was read already');
   if (content !== undefined && (verb === 'GET' || verb === 'HEAD')) throw new TypeError(`once: a ${verb} can't have a body`);
-  return { method: verb, ...platform.resolve(request ? request.url : String(input)), headers: new Headers(headers ?? request?.headers), body: content, rest, signal: signal ?? (signal === null ? undefined : request?.signal), request };
+  return {
+    method: verb,
+    ...platform.resolve(request ? request.url : String(input)),
+    headers: new Headers(headers ?? request?.headers),
+    body: content,
+    rest,
+    signal: signal ?? (signal === null ? undefined : request?.signal),
+    request,
+  };
 }
 
 async function streamBytes(read: () => Promise<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
@@ -105,7 +113,9 @@ export async function prepare(from: Draft, limit: number): Promise<Prepared> {
 async function formText(form: FormData, digest: Digest): Promise<string> {
   const fields: string[] = [];
   for (const [name, value] of form.entries()) {
-    fields.push(JSON.stringify(typeof value === 'string' ? [name, value] : [name, value.name, value.type, await digest(new Uint8Array(await value.arrayBuffer()))]));
+    fields.push(
+      JSON.stringify(typeof value === 'string' ? [name, value] : [name, value.name, value.type, await digest(new Uint8Array(await value.arrayBuffer()))]),
+    );
   }
   return fields.sort().join('\n');
 }

@@ -6,8 +6,8 @@ import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
 import { OnceError } from '../errors.js';
 import { busyError, tryLock } from './claim.js';
 import type { Client, Place } from './client.js';
-import { cursorOf, type PendingOperation, pendingOf, publish, rememberedOutcome, stateOf } from './observe.js';
 import { heldElsewhere } from './lease.js';
+import { cursorOf, type PendingOperation, pendingOf, publish, rememberedOutcome, stateOf } from './observe.js';
 import { idsOf, namespaceOfSlot, slotOf } from './place.js';
 import { SCHEME } from './prepared.js';
 import { readStored, storedIn, storeOf, timed, updateStored } from './storing.js';
@@ -21,7 +21,8 @@ export interface Scanned {
 }
 
 /** An unnamed operation is kept apart from its equals by its key. */
-export const slotOfRecord = (client: Client, namespace: string, { label, key }: OnceRecord): string => slotOf(client, namespace, label, label[0] === '~' ? key : '');
+export const slotOfRecord = (client: Client, namespace: string, { label, key }: OnceRecord): string =>
+  slotOf(client, namespace, label, label[0] === '~' ? key : '');
 
 /** The pending records of a namespace, page by page, those that could only be kept in memory included. */
 export async function* scanPending(client: Client, namespace: string, prefix: OperationName | undefined, after: string | undefined): AsyncGenerator<Scanned> {
@@ -44,7 +45,11 @@ export async function* scanPending(client: Client, namespace: string, prefix: Op
   }
 }
 
-export async function listPending(client: Client, namespace: string, options: { prefix?: OperationName | undefined; limit?: number | undefined; after?: string | undefined }): Promise<readonly PendingOperation[]> {
+export async function listPending(
+  client: Client,
+  namespace: string,
+  options: { prefix?: OperationName | undefined; limit?: number | undefined; after?: string | undefined },
+): Promise<readonly PendingOperation[]> {
   const found: PendingOperation[] = [];
   const limit = options.limit ?? PAGE;
   if (limit < 1) throw new RangeError(`once: limit must be at least 1, got ${limit}`);
@@ -104,9 +109,25 @@ async function claimed<T>(client: Client, place: Place, work: () => Promise<T>):
   }
 }
 
-function refusal(client: Client, place: Place, record: OnceRecord | undefined, code: 'ERR_ONCE_RECORD' | 'ERR_ONCE_UNKNOWN' | 'ERR_ONCE_ALREADY_SETTLED', ending: Ending): OnceError {
+function refusal(
+  client: Client,
+  place: Place,
+  record: OnceRecord | undefined,
+  code: 'ERR_ONCE_RECORD' | 'ERR_ONCE_UNKNOWN' | 'ERR_ONCE_ALREADY_SETTLED',
+  ending: Ending,
+): OnceError {
   const where = storedIn(storeOf(client, place.slot));
-  const none = { operation: place.name, key: undefined, attempts: 0, firstSentAt: undefined, sent: 'maybe' as const, resumed: false, joined: false, storedIn: where, ...ending };
+  const none = {
+    operation: place.name,
+    key: undefined,
+    attempts: 0,
+    firstSentAt: undefined,
+    sent: 'maybe' as const,
+    resumed: false,
+    joined: false,
+    storedIn: where,
+    ...ending,
+  };
   return new OnceError(code, record ? { ...rememberedOutcome(record, ending, where, false), sent: record.ambiguous ? 'maybe' : 'no' } : none);
 }
 
@@ -118,18 +139,29 @@ export function settleByHand(client: Client, place: Place, effect: 'done' | 'non
     const { clock, randomness } = client.platform;
     const { keep, limits } = client.settings;
     const ending = effect === 'done' ? replayed('reconcile') : rejected();
-    const clash = await updateStored<OnceError | undefined>(client, place.slot, id, (stored, storeNow) => {
-      if (heldElsewhere(client, stored, storeNow)) return { value: busyError(place) };
-      const now = clock.now();
-      const record = stored === undefined ? undefined : readRecord(stored);
-      if (stored !== undefined && !record) return { value: refusal(client, place, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
-      if (effect === 'none' && record?.state !== 'pending')
-        return { value: record?.state === 'settled' ? refusal(client, place, record, 'ERR_ONCE_ALREADY_SETTLED', record.ending ?? replayed('store')) : undefined };
-      if (record?.state === 'settled') return { value: undefined };
-      const base = record ?? blank(client, place, id, ns, randomness.uuid(), now);
-      const forgetAt = effect === 'done' ? settledForgetAt(now, keep.forMs, limits.totalMs) : retiredForgetAt(base, now, limits.totalMs);
-      return { next: seal({ ...bare(base), state: effect === 'done' ? 'settled' : 'retired', ending, settledAt: now, touchedAt: now, forgetAt }), value: undefined };
-    }, 'strict');
+    const clash = await updateStored<OnceError | undefined>(
+      client,
+      place.slot,
+      id,
+      (stored, storeNow) => {
+        if (heldElsewhere(client, stored, storeNow)) return { value: busyError(place) };
+        const now = clock.now();
+        const record = stored === undefined ? undefined : readRecord(stored);
+        if (stored !== undefined && !record) return { value: refusal(client, place, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
+        if (effect === 'none' && record?.state !== 'pending')
+          return {
+            value: record?.state === 'settled' ? refusal(client, place, record, 'ERR_ONCE_ALREADY_SETTLED', record.ending ?? replayed('store')) : undefined,
+          };
+        if (record?.state === 'settled') return { value: undefined };
+        const base = record ?? blank(client, place, id, ns, randomness.uuid(), now);
+        const forgetAt = effect === 'done' ? settledForgetAt(now, keep.forMs, limits.totalMs) : retiredForgetAt(base, now, limits.totalMs);
+        return {
+          next: seal({ ...bare(base), state: effect === 'done' ? 'settled' : 'retired', ending, settledAt: now, touchedAt: now, forgetAt }),
+          value: undefined,
+        };
+      },
+      'strict',
+    );
     if (clash) throw clash;
     await refresh(client, place);
   });
@@ -138,24 +170,59 @@ export function settleByHand(client: Client, place: Place, effect: 'done' | 'non
 /** A tombstone for an operation that was never begun here. */
 const blank = (client: Client, place: Place, id: string, ns: string, key: string, now: number): OnceRecord =>
   seal({
-    v: RECORD_VERSION, id, ns, label: place.label, state: 'pending', forgetAt: now, key,
-    carrier: `header:${client.settings.dialect.header}`, dialect: client.settings.dialect.name, origin: '', random: true,
-    generation: 0, revision: 1, ambiguous: false, scheme: SCHEME, payloads: [], raw: '', createdAt: now, touchedAt: now,
+    v: RECORD_VERSION,
+    id,
+    ns,
+    label: place.label,
+    state: 'pending',
+    forgetAt: now,
+    key,
+    carrier: `header:${client.settings.dialect.header}`,
+    dialect: client.settings.dialect.name,
+    origin: '',
+    random: true,
+    generation: 0,
+    revision: 1,
+    ambiguous: false,
+    scheme: SCHEME,
+    payloads: [],
+    raw: '',
+    createdAt: now,
+    touchedAt: now,
   });
 
 /** Forgets an operation. What is left tells a derived key its generation. */
 export function forget(client: Client, place: Place, evenIfUnknown: boolean): Promise<void> {
   return claimed(client, place, async () => {
     const { id } = await idsOf(client, place);
-    const clash = await updateStored<OnceError | undefined>(client, place.slot, id, (stored, storeNow) => {
-      if (heldElsewhere(client, stored, storeNow)) return { value: busyError(place) };
-      if (stored === undefined) return { value: undefined };
-      const record = readRecord(stored);
-      if (!record) return evenIfUnknown ? { next: null, value: undefined } : { value: refusal(client, place, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
-      if (record.state === 'pending' && (record.ambiguous || !record.random) && !evenIfUnknown) return { value: refusal(client, place, record, 'ERR_ONCE_UNKNOWN', unknown('no-answer')) };
-      const now = client.platform.clock.now();
-      return { next: seal({ ...bare(record), state: 'retired', ending: unknown('record'), sticky: false, settledAt: now, touchedAt: now, forgetAt: retiredForgetAt(record, now, client.settings.limits.totalMs) }), value: undefined };
-    }, 'strict');
+    const clash = await updateStored<OnceError | undefined>(
+      client,
+      place.slot,
+      id,
+      (stored, storeNow) => {
+        if (heldElsewhere(client, stored, storeNow)) return { value: busyError(place) };
+        if (stored === undefined) return { value: undefined };
+        const record = readRecord(stored);
+        if (!record)
+          return evenIfUnknown ? { next: null, value: undefined } : { value: refusal(client, place, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
+        if (record.state === 'pending' && (record.ambiguous || !record.random) && !evenIfUnknown)
+          return { value: refusal(client, place, record, 'ERR_ONCE_UNKNOWN', unknown('no-answer')) };
+        const now = client.platform.clock.now();
+        return {
+          next: seal({
+            ...bare(record),
+            state: 'retired',
+            ending: unknown('record'),
+            sticky: false,
+            settledAt: now,
+            touchedAt: now,
+            forgetAt: retiredForgetAt(record, now, client.settings.limits.totalMs),
+          }),
+          value: undefined,
+        };
+      },
+      'strict',
+    );
     if (clash) throw clash;
     client.registry.payloads.delete(`${place.slot}\n${id}`);
     await refresh(client, place);

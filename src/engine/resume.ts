@@ -19,7 +19,11 @@ export interface Resumed {
 }
 
 /** A few at a time, in the order in which they end. */
-export async function* resumeAll(client: Client, namespace: string, options: { prefix?: OperationName | undefined; concurrency?: number | undefined; signal?: AbortSignal | undefined }): AsyncGenerator<Resumed> {
+export async function* resumeAll(
+  client: Client,
+  namespace: string,
+  options: { prefix?: OperationName | undefined; concurrency?: number | undefined; signal?: AbortSignal | undefined },
+): AsyncGenerator<Resumed> {
   const { prefix, concurrency = client.settings.tuning.resumeConcurrency, signal } = options;
   if (!(concurrency >= 1)) throw new RangeError(`once: concurrency must be at least 1, got ${concurrency}`);
   const running = new Set<Promise<Resumed | undefined>>();
@@ -44,7 +48,14 @@ async function resumeOne(client: Client, namespace: string, record: OnceRecord, 
   const name = decodeName(record.label);
   const place: Place = { name, label: record.label, namespace, slot: slotOfRecord(client, namespace, record), id: name.length ? undefined : record.id };
   let outcome: Outcome | undefined;
-  const settings = { ...client.settings, operation: name, onOutcome: (told: Outcome) => { outcome = told; client.settings.onOutcome?.(told); } };
+  const settings = {
+    ...client.settings,
+    operation: name,
+    onOutcome: (told: Outcome) => {
+      outcome = told;
+      client.settings.onOutcome?.(told);
+    },
+  };
   try {
     const response = (await operate({ client, settings, place, read: NOTHING_TO_READ, signal, request: undefined })) as Response;
     return outcome && { name, outcome, response };
@@ -57,7 +68,8 @@ async function resumeOne(client: Client, namespace: string, record: OnceRecord, 
 
 /** Inserted under the new namespace before it is removed under the old one: a crash in between leaves both, with one key. */
 export async function moveAll(client: Client, from: string, to: string): Promise<void> {
-  if (typeof from !== 'string' || from === '') throw new TypeError(`once: move takes the namespace to move from, got ${from === '' ? 'an empty string' : typeof from}`);
+  if (typeof from !== 'string' || from === '')
+    throw new TypeError(`once: move takes the namespace to move from, got ${from === '' ? 'an empty string' : typeof from}`);
   if (from === to) return;
   for await (const { record, slot } of scanPending(client, from, undefined, undefined)) {
     const place = { namespace: to, label: record.label, id: record.label[0] === '~' ? record.id : undefined };
@@ -69,16 +81,40 @@ export async function moveAll(client: Client, from: string, to: string): Promise
     const scoped = client.settings.dialect.perAccount ? { windowEndsAt: now } : {};
     const moved = seal({ ...record, ...scoped, id, ns, revision: record.revision + 1 });
     if (place.id === undefined) {
-      const free = await timed(client, store.update(id, (stored) => {
-        const there = stored === undefined ? undefined : readRecord(stored);
-        return stored === undefined || there?.state === 'retired' || there?.key === record.key ? { next: moved, value: true } : { value: false };
-      }, { durability: 'strict' }));
+      const free = await timed(
+        client,
+        store.update(
+          id,
+          (stored) => {
+            const there = stored === undefined ? undefined : readRecord(stored);
+            return stored === undefined || there?.state === 'retired' || there?.key === record.key ? { next: moved, value: true } : { value: false };
+          },
+          { durability: 'strict' },
+        ),
+      );
       if (!free) {
-        diagnose(client, { name: decodeName(record.label), label: record.label }, record.key, 'move-conflict', 'an operation of this name exists in both namespaces; the older one stays where it was');
+        diagnose(
+          client,
+          { name: decodeName(record.label), label: record.label },
+          record.key,
+          'move-conflict',
+          'an operation of this name exists in both namespaces; the older one stays where it was',
+        );
         continue;
       }
-      await timed(client, store.update(record.id, (stored) => (stored !== undefined && readRecord(stored)?.key === record.key ? { next: null, value: undefined } : { value: undefined })));
-    } else await timed(client, store.update(id, (stored) => (readRecord(stored)?.state === 'pending' ? { next: moved, value: undefined } : { value: undefined }), { durability: 'strict' }));
+      await timed(
+        client,
+        store.update(record.id, (stored) =>
+          stored !== undefined && readRecord(stored)?.key === record.key ? { next: null, value: undefined } : { value: undefined },
+        ),
+      );
+    } else
+      await timed(
+        client,
+        store.update(id, (stored) => (readRecord(stored)?.state === 'pending' ? { next: moved, value: undefined } : { value: undefined }), {
+          durability: 'strict',
+        }),
+      );
     if (client.registry.degraded.delete(slot)) client.registry.degraded.set(target, store);
   }
 }

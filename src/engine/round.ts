@@ -2,7 +2,6 @@
 import type { Begun } from '../core/begin.js';
 import { type Ending, type Outcome, rejected, replayed, type UnknownReason, unknown, unsent } from '../core/outcome.js';
 import type { OnceRecord } from '../core/record.js';
-import { clockWentBack, pastWindow } from '../core/retention.js';
 import { NOT_SENT } from '../core/verdict.js';
 import { OnceError, type OnceErrorCode } from '../errors.js';
 import { beginRecord, noFacts, takeLock, type Waited } from './claim.js';
@@ -11,6 +10,7 @@ import { Drive, type Start } from './drive.js';
 import { restored, storedFetching } from './fetching.js';
 import { type Finished, finish, remember } from './finish.js';
 import type { Ended } from './flight.js';
+import { reasonToHalt } from './halt.js';
 import { awaitLease, holdingLease } from './lease.js';
 import { calmDown, emit, pendingOf, publish, rememberedOutcome } from './observe.js';
 import type { Payload, Result } from './payload.js';
@@ -38,7 +38,9 @@ export async function underLock(job: Job, held: (() => void) | undefined): Promi
 /** Nobody waits any more, and nothing was begun: the record is left to whoever drives it. */
 async function leftBefore(job: Job): Promise<Ended> {
   const clean = await nothingSent(job.client, job.slot, job.id).catch(() => false);
-  return clean ? failed({ ...noFacts(job, 'no'), ...unsent('aborted') }, 'ERR_ONCE_UNSENT') : failed({ ...noFacts(job, 'maybe'), ...unknown('aborted') }, 'ERR_ONCE_UNKNOWN');
+  return clean
+    ? failed({ ...noFacts(job, 'no'), ...unsent('aborted') }, 'ERR_ONCE_UNSENT')
+    : failed({ ...noFacts(job, 'maybe'), ...unknown('aborted') }, 'ERR_ONCE_UNKNOWN');
 }
 
 const failed = (outcome: Outcome, code: OnceErrorCode, says?: string, record?: OnceRecord): Ended => ({
@@ -62,7 +64,10 @@ async function oneRound(job: Job, waited: Waited | undefined): Promise<Finished>
   const present = record.payloads.at(-1) ?? '';
   const earlier = payloads.get(slot)?.get(present) ?? storedFetching(record);
   const payload = earlier && job.payload?.withBytesOf ? job.payload.withBytesOf(earlier) : (job.payload ?? earlier);
-  const start: Start = begun.do === 'drive' ? { ...begun, otherBytes: begun.otherBytes && !earlier } : { record, inserted: false, resumed: true, changed: false, sentBefore: true, otherBytes: false };
+  const start: Start =
+    begun.do === 'drive'
+      ? { ...begun, otherBytes: begun.otherBytes && !earlier }
+      : { record, inserted: false, resumed: true, changed: false, sentBefore: true, otherBytes: false };
   const drive = new Drive(job, payload ?? NOTHING, start);
   const stop = (reason: UnknownReason) => finish(drive, { decision: { do: 'stop', ending: unknown(reason), ask: true } });
   if (begun.do === 'expired') return stop('key-expired');
@@ -71,20 +76,23 @@ async function oneRound(job: Job, waited: Waited | undefined): Promise<Finished>
   const kept = payloads.get(slot) ?? new Map<string, Payload>();
   keepRecent(kept, present, payload, 8);
   keepRecent(payloads, slot, kept, 32);
-  const finished = await holdingLease(drive, async () => finish(drive, await drive.run()));
+  const finished = await holdingLease(drive, async () => {
+    const stopped = await drive.run();
+    return stopped.ended ? told(job, { do: 'remembered', record: stopped.ended }) : finish(drive, stopped);
+  });
   if (finished === 'anew' || finished.outcome.effect !== 'unknown') payloads.delete(slot);
   return finished;
 }
 
 /** A settled operation whose answer is not here: the server gives it again, where it is known to, as long as it knows the key. */
 async function readAgain(job: Job, record: OnceRecord): Promise<Ended | undefined> {
-  const { client, settings, payload, stop } = job;
+  const { client, settings, payload } = job;
   const { limits } = settings;
   const now = client.platform.clock.now();
-  const known = !clockWentBack(record, now) && !pastWindow(record, { windowMs: limits.keyWindowMs, marginMs: limits.attemptMs }, now);
-  if (record.state !== 'settled' || !settings.dialect.replays || !known || !payload || answerIn(job, record)) return undefined;
+  const mayLeave = (): boolean => reasonToHalt(job, record, true) === undefined;
+  if (record.state !== 'settled' || !settings.dialect.replays || !mayLeave() || !payload || answerIn(job, record)) return undefined;
   const ms = Math.min(limits.attemptMs, job.deadline - now);
-  const sent = await payload.send({ job, key: record.key, carrier: record.carrier, number: 1, ambiguous: true, resumed: true, ms, leaves: () => !stop.aborted });
+  const sent = await payload.send({ job, key: record.key, carrier: record.carrier, number: 1, ambiguous: true, resumed: true, ms, leaves: mayLeave });
   if (!sent.result || !/^(replayed|fresh)$/.test(sent.reading.kind)) return undefined;
   remember(job, record.key, sent.result);
   return { outcome: { ...rememberedOutcome(record, replayed('server'), storedIn(storeOf(client, job.slot)), true), attempts: 1 }, result: sent.result };
@@ -96,10 +104,12 @@ const NOTHING: Payload = { origin: '', send: async () => ({ reading: NOT_SENT, r
 /** What a call that drives nothing is told. */
 function told(job: Job, begun: Exclude<Begun, { do: 'drive' | 'expired' | 'busy' }>): Ended {
   if (begun.do === 'corrupt') return failed({ ...noFacts(job, 'maybe'), ...unknown('record') }, 'ERR_ONCE_RECORD');
-  if (begun.do === 'nothing' || begun.do === 'rekey') return failed({ ...noFacts(job, 'maybe'), ...unknown('record') }, 'ERR_ONCE_UNKNOWN', 'nothing is stored under this name that could be resumed');
+  if (begun.do === 'nothing' || begun.do === 'rekey')
+    return failed({ ...noFacts(job, 'maybe'), ...unknown('record') }, 'ERR_ONCE_UNKNOWN', 'nothing is stored under this name that could be resumed');
   const { record } = begun;
   const outcome = (ending: Ending): Outcome => rememberedOutcome(record, ending, storedIn(storeOf(job.client, job.slot)), true);
-  if (begun.do === 'mismatch') return failed({ ...outcome(unknown('mismatch')), sent: record.ambiguous ? 'maybe' : 'no' }, 'ERR_ONCE_MISMATCH', undefined, record);
+  if (begun.do === 'mismatch')
+    return failed({ ...outcome(unknown('mismatch')), sent: record.ambiguous ? 'maybe' : 'no' }, 'ERR_ONCE_MISMATCH', undefined, record);
   if (begun.do === 'key-burnt') return failed(outcome(rejected(true)), 'ERR_ONCE_KEY_BURNT');
   const result = begun.do === 'remembered' && record.state === 'settled' ? answerIn(job, record) : undefined;
   const ending = record.state === 'settled' ? replayed(result?.from ?? 'store') : (record.ending ?? unknown('record'));

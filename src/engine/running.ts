@@ -25,7 +25,14 @@ export const running = (effect: (attempt: Attempt) => unknown, verdict: ((end: R
   send: (a) => run(effect, verdict, a),
 });
 
-export const valueResult = (value: unknown): Result => ({ value, response: undefined, ok: true, lasting: true, copy: () => value, stored: () => atRest(value) });
+export const valueResult = (value: unknown): Result => ({
+  value,
+  response: undefined,
+  ok: true,
+  lasting: true,
+  copy: () => value,
+  stored: () => atRest(value),
+});
 
 function atRest(value: unknown): StoredAnswer | undefined {
   try {
@@ -66,5 +73,10 @@ function read(end: RunEnd<unknown>, verdict: ((end: RunEnd<never>) => Verdict | 
     return { reading: NOT_A_VERDICT, cause: error, reached: true };
   }
   if ('value' in end) return { reading: said === undefined ? HOOKED.fresh : (HOOKED[said] ?? NOT_A_VERDICT), result: valueResult(end.value), reached: true };
-  return { reading: said === undefined ? NO_ANSWER : (HOOKED[said] ?? NOT_A_VERDICT), result: said === 'fresh' || said === 'replayed' ? valueResult(undefined) : undefined, cause: end.error, reached: said !== undefined };
+  return {
+    reading: said === undefined ? NO_ANSWER : (HOOKED[said] ?? NOT_A_VERDICT),
+    result: said === 'fresh' || said === 'replayed' ? valueResult(undefined) : undefined,
+    cause: end.error,
+    reached: said !== undefined,
+  };
 }

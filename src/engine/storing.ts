@@ -1,5 +1,5 @@
 /** Reads and writes of one operation's record, each within its time. */
-import { readRecord, type OnceRecord } from '../core/record.js';
+import { type OnceRecord, readRecord } from '../core/record.js';
 import type { Changed, Durability, Store } from '../ports.js';
 import type { Client, Job } from './client.js';
 import { diagnose } from './observe.js';
@@ -9,7 +9,8 @@ import { within } from './wait.js';
 export const storeOf = (client: Client, slot: string): Store => client.registry.degraded.get(slot) ?? client.store;
 
 /** What the record outlives: nothing, the page, the browser or process. */
-export const storedIn = (store: Store): 'disk' | 'session' | 'memory' => (store.shared === 'context' ? 'memory' : store.survives === 'context' ? 'session' : 'disk');
+export const storedIn = (store: Store): 'disk' | 'session' | 'memory' =>
+  store.shared === 'context' ? 'memory' : store.survives === 'context' ? 'session' : 'disk';
 
 export function timed<T>({ platform, settings }: Client, work: Promise<T>): Promise<T> {
   const ms = settings.tuning.storeTimeoutMs;
@@ -18,21 +19,37 @@ export function timed<T>({ platform, settings }: Client, work: Promise<T>): Prom
 
 export const readStored = (client: Client, slot: string, id: string): Promise<unknown> => timed(client, storeOf(client, slot).read(id));
 
-export const updateStored = <T>(client: Client, slot: string, id: string, change: (stored: unknown, now: number) => Changed<T>, durability: Durability = 'relaxed'): Promise<T> =>
-  timed(client, storeOf(client, slot).update(id, change, { durability }));
+export const updateStored = <T>(
+  client: Client,
+  slot: string,
+  id: string,
+  change: (stored: unknown, now: number) => Changed<T>,
+  durability: Durability = 'relaxed',
+): Promise<T> => timed(client, storeOf(client, slot).update(id, change, { durability }));
 
 /**
  * Writes over the record this driver knows, if it is still that one; `false` when it is not or the store fails: a late
  * writer changes nothing. `next` gives `null` to remove.
  */
-export async function commit(job: Pick<Job, 'client' | 'slot' | 'id' | 'name' | 'label'>, known: OnceRecord, next: (now: number) => OnceRecord | null, durability: Durability = 'relaxed'): Promise<boolean> {
+export async function commit(
+  job: Pick<Job, 'client' | 'slot' | 'id' | 'name' | 'label'>,
+  known: OnceRecord,
+  next: (now: number) => OnceRecord | null,
+  durability: Durability = 'relaxed',
+): Promise<boolean> {
   const { client, slot, id } = job;
   try {
-    return await updateStored<boolean>(client, slot, id, (stored) => {
-      const record = stored === undefined ? undefined : readRecord(stored);
-      const mine = record?.state === 'pending' && record.key === known.key && record.revision === known.revision;
-      return mine ? { next: next(client.platform.clock.now()), value: true } : { value: false };
-    }, durability);
+    return await updateStored<boolean>(
+      client,
+      slot,
+      id,
+      (stored) => {
+        const record = stored === undefined ? undefined : readRecord(stored);
+        const mine = record?.state === 'pending' && record.key === known.key && record.revision === known.revision;
+        return mine ? { next: next(client.platform.clock.now()), value: true } : { value: false };
+      },
+      durability,
+    );
   } catch (error) {
     diagnose(client, job, known.key, 'store-write', `what became of the operation could not be stored: ${String(error)}`);
     return false;

@@ -1,6 +1,7 @@
 /** Removes what nobody needs any more: bounded, in the background, never on the path of a call. */
-import { readRecord } from '../core/record.js';
+
 import { decodeName } from '../core/name.js';
+import { readRecord } from '../core/record.js';
 import type { Client } from './client.js';
 import { diagnose } from './observe.js';
 import { timed } from './storing.js';
@@ -10,9 +11,10 @@ const DAMAGED_MAX = 10_000;
 
 /** Sweeps after the first settle of this client and then after every `sweepEvery`. */
 export function sweepNowAndThen(client: Client): void {
-  if (client.settles++ % client.settings.tuning.sweepEvery === 0) void sweep(client).catch(() => {
-    // Nothing depends on it; the next one tries again.
-  });
+  if (client.settles++ % client.settings.tuning.sweepEvery === 0)
+    void sweep(client).catch(() => {
+      // Nothing depends on it; the next one tries again.
+    });
 }
 
 async function sweep(client: Client): Promise<void> {
@@ -27,11 +29,21 @@ async function sweep(client: Client): Promise<void> {
       damaged++;
       continue;
     }
-    if (seen.state === 'pending') diagnose(client, { name: decodeName(seen.label), label: seen.label }, seen.key, 'unsettled-forgotten', 'an operation that never settled is forgotten after 30 days');
-    await timed(client, client.store.update(seen.id, (now) => {
-      const record = now === undefined ? undefined : readRecord(now);
-      return record && record.revision === seen.revision && record.forgetAt < before ? { next: null, value: undefined } : { value: undefined };
-    }));
+    if (seen.state === 'pending')
+      diagnose(
+        client,
+        { name: decodeName(seen.label), label: seen.label },
+        seen.key,
+        'unsettled-forgotten',
+        'an operation that never settled is forgotten after 30 days',
+      );
+    await timed(
+      client,
+      client.store.update(seen.id, (now) => {
+        const record = now === undefined ? undefined : readRecord(now);
+        return record && record.revision === seen.revision && record.forgetAt < before ? { next: null, value: undefined } : { value: undefined };
+      }),
+    );
   }
   client.damaged = Math.min(damaged, DAMAGED_MAX);
 }

@@ -5,6 +5,7 @@ import { pastWindow } from '../core/retention.js';
 import type { Settings } from '../options.js';
 import { tryLock } from './claim.js';
 import type { Client, Place } from './client.js';
+import { heldElsewhere } from './lease.js';
 import { operate, readRequest } from './operate.js';
 import { idsOf, namespaceOf, placeOf, unnamedPlace } from './place.js';
 import type { Draft } from './prepared.js';
@@ -47,11 +48,22 @@ export async function operateUnnamed(client: Client, settings: Settings, draft: 
   const read = await readRequest(client, settings, draft);
   const label = `~${read.fingerprint}`;
   const { key: given } = settings;
-  const literal = typeof given === 'function' ? await given({ namespace, operation: undefined, fingerprint: read.fingerprint, generation: 0, now: platform.clock.now() }) : given;
+  const literal =
+    typeof given === 'function'
+      ? await given({ namespace, operation: undefined, fingerprint: read.fingerprint, generation: 0, now: platform.clock.now() })
+      : given;
   // Where many people's calls meet, two equal ones are two effects, and a lost one is nobody's here.
   const orphan = platform.server || literal !== undefined ? undefined : await findOrphan(client, settings, namespace, label);
   const place = orphan?.place ?? unnamedPlace(client, namespace, label, literal ?? platform.randomness.uuid());
-  return operate({ client, settings: { ...settings, key: literal, repeat: 'always' }, place, read: async () => read, signal: draft.signal, request: draft.request, held: orphan?.release });
+  return operate({
+    client,
+    settings: { ...settings, key: literal, repeat: 'always' },
+    place,
+    read: async () => read,
+    signal: draft.signal,
+    request: draft.request,
+    held: orphan?.release,
+  });
 }
 
 /** A call that is named by its content. */
@@ -62,7 +74,12 @@ export async function operateByContent(client: Client, settings: Settings, draft
 }
 
 /** The oldest unsettled one with this content that nobody drives now. */
-async function findOrphan(client: Client, settings: Settings, namespace: string, label: string): Promise<{ readonly place: Place; readonly release: () => void } | undefined> {
+async function findOrphan(
+  client: Client,
+  settings: Settings,
+  namespace: string,
+  label: string,
+): Promise<{ readonly place: Place; readonly release: () => void } | undefined> {
   const { platform, store, registry } = client;
   const { ns } = await idsOf(client, { namespace, label, id: '' });
   let found: readonly unknown[];
@@ -73,7 +90,15 @@ async function findOrphan(client: Client, settings: Settings, namespace: string,
     return undefined;
   }
   const window = { windowMs: settings.limits.keyWindowMs, marginMs: settings.limits.attemptMs };
-  const lost = found.map(readRecord).filter((record): record is OnceRecord => record !== undefined && record.label === label && !pastWindow(record, window, platform.clock.now()));
+  const lost = found
+    .map(readRecord)
+    .filter(
+      (record): record is OnceRecord =>
+        record !== undefined &&
+        record.label === label &&
+        !heldElsewhere(client, record, platform.clock.now()) &&
+        !pastWindow(record, window, platform.clock.now()),
+    );
   for (const record of lost.sort((a, b) => a.createdAt - b.createdAt)) {
     const place = unnamedPlace(client, namespace, label, record.id);
     if (registry.flights.has(place.slot)) continue;

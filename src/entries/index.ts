@@ -1,16 +1,30 @@
 export { canonicalJson } from '../core/canonical-json.js';
 export { derived } from '../core/derived.js';
+export type { Answer, Asked, Dialect, Kind, Reading } from '../core/dialect.js';
 export type { OperationName } from '../core/name.js';
 export type { Ending, Facts, Outcome, UnknownReason, UnsentReason } from '../core/outcome.js';
 export type { Verdict } from '../core/verdict.js';
-export type { Answer, Asked, Dialect, Kind, Reading } from '../core/dialect.js';
-export type { Resumed } from '../engine/resume.js';
 export type { Operation } from '../engine/handle.js';
 export type { OnceEvent, OperationState, PendingOperation, WaitReason } from '../engine/observe.js';
-export { isOnceError, type OnceError, type OnceErrorCode } from '../errors.js';
-export type { Evidence, Json, Keep, KeyStrategy, Limits, OnceInit, OnceOptions, OperationOptions, Reconcile, ReconcileQuestion, RunEnd, RunOptions, StandardSchema } from '../option-types.js';
+export type { Resumed } from '../engine/resume.js';
 export type { Attempt } from '../engine/running.js';
+export { isOnceError, type OnceError, type OnceErrorCode } from '../errors.js';
 export { createOnce, type Once, type OnceRequestInit, outcomeOf } from '../once.js';
+export type {
+  Evidence,
+  Json,
+  Keep,
+  KeyStrategy,
+  Limits,
+  OnceInit,
+  OnceOptions,
+  OperationOptions,
+  Reconcile,
+  ReconcileQuestion,
+  RunEnd,
+  RunOptions,
+  StandardSchema,
+} from '../option-types.js';
 export type { Change, Changed, Connectivity, Durability, ScanPage, ScanQuery, Store, Stored, StoreFaultReason, Survives } from '../ports.js';
 export { firstAvailable } from '../stores/automatic.js';
 export { type IndexedDbStoreOptions, indexedDbStore } from '../stores/indexeddb.js';

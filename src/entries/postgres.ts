@@ -1,1 +1,8 @@
-export { type PostgresClient, postgresMigration, postgresStore, type PostgresStore, type PostgresStoreOptions, type PostgresTable } from '../stores/postgres.js';
+export {
+  type PostgresClient,
+  type PostgresStore,
+  type PostgresStoreOptions,
+  type PostgresTable,
+  postgresMigration,
+  postgresStore,
+} from '../stores/postgres.js';

@@ -1,1 +1,8 @@
-export { type SqliteDatabase, type SqliteDatabaseOptions, type SqlitePathOptions, type SqliteStatement, type SqliteStoreOptions, sqliteStore } from '../stores/sqlite.js';
+export {
+  type SqliteDatabase,
+  type SqliteDatabaseOptions,
+  type SqlitePathOptions,
+  type SqliteStatement,
+  type SqliteStoreOptions,
+  sqliteStore,
+} from '../stores/sqlite.js';

@@ -18,7 +18,7 @@ const sameName = (name: OperationName): string => JSON.stringify(name.map((part)
  */
 export function useOperation(once: Once, name: OperationName): Operation & { readonly state: OperationState } {
   const text = sameName(name);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the text stands for the name
+  // The text stands for the array, which is a new one at every render.
   const operation = useMemo(() => once.operation(name), [once, text]);
   const state = useSyncExternalStore(
     useMemo(() => (listener: () => void) => operation.subscribe(listener), [operation]),
@@ -55,13 +55,16 @@ export function usePending(once: Once, options: { prefix?: OperationName | undef
   const { prefix } = options;
   const text = prefix && sameName(prefix);
   const latest = useRef(0);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the text stands for the prefix
+  // The text stands for the array, which is a new one at every render.
   useEffect(() => {
     let mounted = true;
     const read = (): void => {
       const turn = ++latest.current;
       // What could not be read is left as it was; the next change asks again.
-      once.pending({ prefix }).then((found) => mounted && turn === latest.current && show(found), () => {});
+      once.pending({ prefix }).then(
+        (found) => mounted && turn === latest.current && show(found),
+        () => {},
+      );
     };
     read();
     const off = once.subscribe(({ type }) => type !== 'diagnostic' && read(), { prefix });

@@ -7,55 +7,11 @@
  * machine sleeps: a guess that is further off than {@link CLOCK_OFF_MS_MAX} commits nothing.
  */
 import type { Durability } from '../ports.js';
+import { type Answer, type Attempt, isDone, revAfter, type Seen } from './attempt.js';
 import type { Next } from './base.js';
 import { StoreFault } from './fault.js';
+import { ServerClock } from './server-clock.js';
 import { recordOf, textOf } from './text.js';
-
-/**
- * A record as the server has it. `rev`: a name for this very version, which no other one ever has, and after it those of the
- * versions before it: whoever sends an update again because the answer was lost finds its own among them.
- */
-export interface Seen {
-  readonly rev: string;
-  readonly text: unknown;
-}
-
-/** What the server is asked to do, in one step. */
-export interface Attempt {
-  readonly id: string;
-  /** Commit only if the record is this; `undefined`: only if there is none. */
-  readonly expected: Seen | undefined;
-  /** The time that the change was told. Commit only if the server's clock is no further from it than `offMs`. */
-  readonly now: number;
-  readonly offMs: number;
-  readonly next: Next;
-  /** `next` as text, and the name that this version of the record is to have. */
-  readonly text: string;
-  readonly rev: string;
-  readonly durability: Durability;
-}
-
-/** `done`: committed. Otherwise what is there instead; either may prove to have been right, and the next attempt succeed. */
-export interface Answer {
-  readonly done: boolean;
-  readonly now: number;
-  readonly seen: Seen | undefined;
-  /** The connection was made anew meanwhile, so the attempt may have been sent twice, and this be the second answer. */
-  readonly broke?: boolean | undefined;
-}
-
-/** Whether an attempt is committed; perhaps by a copy of it whose answer was lost, and others changed the record since. */
-export const isDone = ({ next, rev }: Attempt, { done, seen }: Answer): boolean =>
-  done || Boolean(next && seen && namesIn(seen.rev).includes(namesIn(rev)[0]));
-
-/** Versions that a record names, itself included, and the length of a name: 60 random bits. */
-const NAMES_MAX = 3;
-const NAME_UNITS = 16;
-const namesIn = (rev: string): (string | undefined)[] => rev.split(' ');
-const revAfter = (seen: Seen | undefined): string => {
-  const name = crypto.randomUUID().replaceAll('-', '').slice(0, NAME_UNITS);
-  return [name, ...(seen ? namesIn(seen.rev) : [])].slice(0, NAMES_MAX).join(' ');
-};
 
 export interface Server {
   attempt(attempt: Attempt): Promise<Answer>;
@@ -75,24 +31,6 @@ const PAUSE_MS_MAX = 50;
 const QUICK_ROUNDS = 3;
 
 const pause = (): Promise<void> => new Promise((done) => setTimeout(done, Math.random() * PAUSE_MS_MAX));
-
-/** The server's clock as last heard, told on by this machine's monotonic one. Until it was heard, this machine's is guessed. */
-export class ServerClock {
-  #heard = Date.now();
-  #at = performance.now();
-  /** What {@link now} said last. */
-  said = 0;
-
-  readonly now = (): number => {
-    this.said = Math.round(this.#heard + performance.now() - this.#at);
-    return this.said;
-  };
-
-  hear(now: number): void {
-    this.#heard = now;
-    this.#at = performance.now();
-  }
-}
 
 export class Guesses {
   readonly clock = new ServerClock();
@@ -116,15 +54,32 @@ export class Guesses {
   async update(id: string, next: (current: unknown) => Next, durability: Durability): Promise<void> {
     const deadline = performance.now() + this.#timeoutMs;
     const before = this.#turns.get(id);
+    const asking: Asking = { id, next, durability, deadline, looked: false };
     const mine = (async () => {
       await before;
-      await this.within(() => this.#rounds(id, next, durability, deadline), deadline);
+      await this.within(() => this.#rounds(asking), deadline).catch((fault) => this.#takeBack(asking, fault));
     })();
     const turn = mine.catch(() => {});
     this.#turns.set(id, turn);
     await mine.finally(() => {
       if (this.#turns.get(id) === turn) this.#turns.delete(id);
     });
+  }
+
+  /**
+   * Whoever asked may take what its change saw last for a look, and "absent" for leave to go on without the store: an
+   * earlier key may be in it. So before it fails, the change sees what is there, or that nobody knows.
+   */
+  async #takeBack(asking: Asking, fault: unknown): Promise<never> {
+    const { id, next, looked } = asking;
+    // Work that goes on after a timeout asks nothing more.
+    asking.deadline = 0;
+    // A store that is full can still be looked at.
+    const full = (fault as Partial<StoreFault>).reason === 'quota';
+    const current = full ? await this.read(id).catch(() => UNKNOWN) : UNKNOWN;
+    this.clock.now();
+    if (!looked || full) ask(next, current);
+    throw fault;
   }
 
   /** What is there, for the next guess. */
@@ -141,7 +96,10 @@ export class Guesses {
   async within<T>(work: () => Promise<T>, deadline = performance.now() + this.#timeoutMs): Promise<T> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const timeout = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new StoreFault('timeout', `the store did not answer within ${this.#timeoutMs} ms`)), Math.max(0, deadline - performance.now()));
+      timer = setTimeout(
+        () => reject(new StoreFault('timeout', `the store did not answer within ${this.#timeoutMs} ms`)),
+        Math.max(0, deadline - performance.now()),
+      );
     });
     try {
       return await Promise.race([work(), timeout]);
@@ -152,25 +110,26 @@ export class Guesses {
     }
   }
 
-  async #rounds(id: string, next: (current: unknown) => Next, durability: Durability, deadline: number): Promise<void> {
+  async #rounds(asking: Asking): Promise<void> {
+    const { id, next, durability } = asking;
     let seen = this.#seen.get(id);
-    let [looked, heard] = [false, false];
-    for (let round = 0; performance.now() < deadline; round++) {
+    let heard = false;
+    for (let round = 0; performance.now() < asking.deadline; round++) {
       if (round > QUICK_ROUNDS) await pause();
-      const asked = ask(next, seen);
+      const now = this.clock.now();
+      const asked = ask(next, recordOf(seen?.text), seen);
       if ('thrown' in asked) {
-        if (looked) throw new Thrown(asked.thrown);
+        if (asking.looked) throw new Thrown(asked.thrown);
         // Thrown at a guess, which says nothing.
         seen = await this.#server.read(id);
-        looked = true;
+        asking.looked = true;
         continue;
       }
-      const { said: now } = this.clock;
       // Once the server has told its time in this call, a slow way to it is no reason to refuse. Never longer than anybody
       // waits for it: clients send what was given up when they are connected again.
       const offMs = heard ? Math.max(this.#timeoutMs, CLOCK_OFF_MS_MAX) : CLOCK_OFF_MS_MAX;
       const attempt: Attempt = { id, expected: seen, now, offMs, durability, ...asked };
-      const { answer, broke } = await this.#send(attempt, deadline);
+      const { answer, broke } = await this.#send(attempt, asking);
       this.clock.hear(answer.now);
       if (isDone(attempt, answer)) {
         this.learn(id, asked.next ? { rev: attempt.rev, text: asked.text } : asked.next === null ? undefined : seen);
@@ -181,13 +140,13 @@ export class Guesses {
       }
       seen = answer.seen;
       this.learn(id, seen);
-      looked = heard = true;
+      asking.looked = heard = true;
     }
     throw new StoreFault('timeout', `others were faster with this record for ${this.#timeoutMs} ms`);
   }
 
   /** Sends it; once more if the connection broke, which does nothing twice, because of the version's name. */
-  async #send(attempt: Attempt, deadline: number): Promise<{ readonly answer: Answer; readonly broke: boolean }> {
+  async #send(attempt: Attempt, asking: Asking): Promise<{ readonly answer: Answer; readonly broke: boolean }> {
     for (let broke = false; ; ) {
       try {
         const answer = await this.#server.attempt(attempt);
@@ -195,7 +154,7 @@ export class Guesses {
       } catch (error) {
         const fault = this.#server.fault(error);
         const again = fault.reason === 'blocked' || (fault.reason === 'io' && !broke);
-        if (!again || performance.now() > deadline) {
+        if (!again || performance.now() > asking.deadline) {
           this.learn(attempt.id, undefined);
           throw fault;
         }
@@ -205,6 +164,18 @@ export class Guesses {
     }
   }
 }
+
+/** An update under way. `looked`: what its change saw last is the server's word, not a guess. */
+interface Asking {
+  readonly id: string;
+  readonly next: (current: unknown) => Next;
+  readonly durability: Durability;
+  deadline: number;
+  looked: boolean;
+}
+
+/** In place of a record that could not be looked at. It reads as a damaged one: something that must not be written over. */
+const UNKNOWN = 'could not be looked at';
 
 /** What a change threw, on its way past those who translate what clients throw. */
 class Thrown {
@@ -216,9 +187,10 @@ class Thrown {
 
 type Asked = { readonly next: Next; readonly text: string; readonly rev: string } | { readonly thrown: unknown };
 
-function ask(next: (current: unknown) => Next, seen: Seen | undefined): Asked {
+/** `seen`: the version that is to be followed. */
+function ask(next: (current: unknown) => Next, current: unknown, seen?: Seen): Asked {
   try {
-    const record = next(recordOf(seen?.text));
+    const record = next(current);
     return { next: record, text: record ? textOf(record) : '', rev: record ? revAfter(seen) : '' };
   } catch (thrown) {
     return { thrown };

@@ -1,15 +1,16 @@
 /** Records in PostgreSQL: a store for many machines. */
 import { readRecord } from '../core/record.js';
 import type { ScanPage, ScanQuery, Store } from '../ports.js';
+import type { Answer, Attempt, Seen } from './attempt.js';
 import { type Claims, storeOf } from './base.js';
 import { StoreFault } from './fault.js';
-import { type Answer, type Attempt, Guesses, type Seen } from './guess.js';
+import { Guesses } from './guess.js';
 import { type PostgresClient, postgresFault } from './postgres-fault.js';
 import { type PostgresTable, SCHEMA_VERSION, type Statements, statementsOf, tableOf } from './postgres-sql.js';
 import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf, unordered } from './text.js';
 
 export type { PostgresClient } from './postgres-fault.js';
-export { postgresMigration, type PostgresTable } from './postgres-sql.js';
+export { type PostgresTable, postgresMigration } from './postgres-sql.js';
 
 export interface PostgresStoreOptions extends PostgresTable {
   /** How long a call may take, ms. @default 5_000 */
@@ -47,7 +48,8 @@ const SWEEP_ROWS = 500;
  * const once = createOnce({ namespace: 'billing', store: postgresStore(pool) });
  */
 export function postgresStore(client: PostgresClient, options: PostgresStoreOptions = {}): PostgresStore {
-  if (typeof (client as Partial<PostgresClient> | null)?.query !== 'function') throw new TypeError('once: postgresStore takes a Pool or Client of pg, or what has the same query(text, values)');
+  if (typeof (client as Partial<PostgresClient> | null)?.query !== 'function')
+    throw new TypeError('once: postgresStore takes a Pool or Client of pg, or what has the same query(text, values)');
   const { timeoutMs = TIMEOUT_MS } = options;
   const name = tableOf(options);
   const scope = `postgres:${numberOf(client)}:${name}`;
@@ -59,7 +61,10 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
     return query(text, ...values);
   };
   const fault = (error: unknown): StoreFault => postgresFault(scope, client, error);
-  const guesses = new Guesses({ attempt: (attempt) => send(rows, sql, attempt), read: async (id) => seenOf((await rows(sql.read, ordered(id)))[0]), fault }, timeoutMs);
+  const guesses = new Guesses(
+    { attempt: (attempt) => send(rows, sql, attempt), read: async (id) => seenOf((await rows(sql.read, ordered(id)))[0]), fault },
+    timeoutMs,
+  );
   // A strict commit is in the log on the disk; with synchronous standbys on theirs, too.
   const claims: Claims = { kind: 'postgres', scope, survives: 'machine', shared: 'cluster', atomic: true };
   const store = storeOf(
@@ -69,9 +74,12 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
       read: (id) => guesses.read(id),
       scan: (query) => scan((text, ...values) => guesses.within(() => rows(text, ...values)), sql, guesses, query),
     },
-    guesses.clock.now,
+    () => guesses.clock.said,
   );
-  return { ...store, sweep: ({ limit = SWEEP_ROWS, before = Date.now() } = {}) => sweep(rows, sql, before, limit).catch((error) => Promise.reject(fault(error))) };
+  return {
+    ...store,
+    sweep: ({ limit = SWEEP_ROWS, before = Date.now() } = {}) => sweep(rows, sql, before, limit).catch((error) => Promise.reject(fault(error))),
+  };
 }
 
 /** Everything as text, because a client may be set up to read numbers and times in its own way. */
@@ -123,7 +131,10 @@ function schemaCheck(scope: string, name: string, query: Query, { version }: Sta
     if (row?.found == null) throw new StoreFault('io', `${scope} has no table ${name} yet: run the SQL that postgresMigration() gives`);
     const found = Number(/^oncefetch schema (\d+)/.exec(row.comment ?? '')?.[1] ?? SCHEMA_VERSION);
     if (found > SCHEMA_VERSION)
-      throw new StoreFault('newer', `${scope} was made by a newer version of oncefetch (schema ${found}, this is ${SCHEMA_VERSION}); nothing was changed, update oncefetch here`);
+      throw new StoreFault(
+        'newer',
+        `${scope} was made by a newer version of oncefetch (schema ${found}, this is ${SCHEMA_VERSION}); nothing was changed, update oncefetch here`,
+      );
   };
   return () => {
     checking ??= check().catch((error) => {
@@ -140,7 +151,8 @@ async function scan(rows: Query, sql: Statements, guesses: Guesses, query: ScanQ
     for (const row of found) guesses.learn(unordered(row.id ?? ''), seenOf(row));
     return found;
   };
-  if ('before' in query) return dueOf(async (offset, count) => learnt(await rows(sql.due, query.before, count, offset)).map(({ data }) => recordOf(data)), query);
+  if ('before' in query)
+    return dueOf(async (offset, count) => learnt(await rows(sql.due, query.before, count, offset)).map(({ data }) => recordOf(data)), query);
   const { label, id, end } = rangeOf(query);
   const found = learnt(await rows(sql.page, ordered(query.ns), ordered(query.state), label, id, end, query.limit + 1));
   return pageOfPlaces(

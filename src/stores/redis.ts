@@ -1,8 +1,9 @@
 /** Records in Redis, or Valkey: a store for many machines. */
 import type { ScanPage, ScanQuery, Store, Stored } from '../ports.js';
+import { type Answer, type Attempt, isDone, type Seen } from './attempt.js';
 import { type Claims, storeOf } from './base.js';
 import { StoreFault } from './fault.js';
-import { type Answer, type Attempt, Guesses, isDone, type Seen } from './guess.js';
+import { Guesses } from './guess.js';
 import { type RedisClient, redisFault, type Scripts, scriptsOf, waiterOf } from './redis-client.js';
 import { DUE, FORMAT, PLACES, POLICY, READ, READ_ALL, TIDY, UPDATE } from './redis-scripts.js';
 import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf, unordered } from './text.js';
@@ -78,7 +79,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
       read: (id) => guesses.read(id),
       scan: (query) => scan(redis, guesses, query),
     },
-    guesses.clock.now,
+    () => guesses.clock.said,
   );
 }
 
@@ -133,16 +134,26 @@ function seenOf({ scope }: Pick<Redis, 'scope'>, [rev, value]: readonly unknown[
   const text = String(value);
   const format = /^(\d+)\n/.exec(text)?.[1];
   if (format !== undefined && Number(format) > Number(FORMAT))
-    throw new StoreFault('newer', `a record in ${scope} was written by a newer version of oncefetch (format ${format}, this is ${FORMAT}); nothing was changed, update oncefetch here`);
+    throw new StoreFault(
+      'newer',
+      `a record in ${scope} was written by a newer version of oncefetch (format ${format}, this is ${FORMAT}); nothing was changed, update oncefetch here`,
+    );
   return { rev: String(rev), text: format === FORMAT ? text.split('\n').slice(3).join('\n') : text };
 }
 
 /** Waits for the replicas, and looks again: a connection that was made anew meanwhile may be to another master. */
-async function replicated(redis: Redis, { id, rev }: Attempt, { replicas, timeoutMs }: { readonly replicas: number; readonly timeoutMs: number }): Promise<void> {
+async function replicated(
+  redis: Redis,
+  { id, rev }: Attempt,
+  { replicas, timeoutMs }: { readonly replicas: number; readonly timeoutMs: number },
+): Promise<void> {
   const [heard, now] = await Promise.all([redis.scripts.wait(replicas, timeoutMs), redis.scripts.run(READ, [redis.keyOf(ordered(id))], [])]);
   const there = String((now as unknown[])[0]) === rev;
   if (heard < replicas || !there)
-    throw new StoreFault('timeout', `${redis.scope} has stored it, but ${there ? `only ${heard} of ${replicas} replicas had it within ${timeoutMs} ms` : 'it was changed or lost at once'}`);
+    throw new StoreFault(
+      'timeout',
+      `${redis.scope} has stored it, but ${there ? `only ${heard} of ${replicas} replicas had it within ${timeoutMs} ms` : 'it was changed or lost at once'}`,
+    );
 }
 
 /** Asks once for the server's eviction policy; until it was right, anew for each update. */

@@ -17,7 +17,18 @@ const REASONS: Readonly<Record<number, StoreFaultReason>> = {
 };
 
 /** The same by name, as better-sqlite3 has it in `code`. */
-const NAMES: Readonly<Record<string, number>> = { PERM: 3, BUSY: 5, LOCKED: 6, READONLY: 8, CORRUPT: 11, FULL: 13, PROTOCOL: 15, TOOBIG: 18, AUTH: 23, NOTADB: 26 };
+const NAMES: Readonly<Record<string, number>> = {
+  PERM: 3,
+  BUSY: 5,
+  LOCKED: 6,
+  READONLY: 8,
+  CORRUPT: 11,
+  FULL: 13,
+  PROTOCOL: 15,
+  TOOBIG: 18,
+  AUTH: 23,
+  NOTADB: 26,
+};
 
 interface SqliteError {
   readonly code?: unknown;
@@ -30,7 +41,8 @@ export function sqliteFault(scope: string, thrown: unknown): StoreFault {
   if (thrown instanceof StoreFault) return thrown;
   const { code, errcode, message } = Object(thrown) as SqliteError;
   // Node says so of a connection that its owner closed; better-sqlite3 has a TypeError for it.
-  if (code === 'ERR_INVALID_STATE' || (thrown instanceof TypeError && code === undefined)) return new StoreFault('closed', `the connection to ${scope} is closed`, thrown);
+  if (code === 'ERR_INVALID_STATE' || (thrown instanceof TypeError && code === undefined))
+    return new StoreFault('closed', `the connection to ${scope} is closed`, thrown);
   // The extended code has the primary one in its low byte.
   const primary = typeof errcode === 'number' ? errcode & 0xff : (NAMES[/^SQLITE_([A-Z]+)/.exec(String(code))?.[1] ?? ''] ?? 0);
   return new StoreFault(REASONS[primary] ?? 'io', `${scope} failed: ${String(message)}`, thrown);

@@ -153,7 +153,10 @@ function migrate(scope: string, database: SqliteDatabase): void {
 
 function refuseNewer(scope: string, version: number): void {
   if (version <= SCHEMA_VERSION) return;
-  throw new StoreFault('newer', `${scope} was written by a newer version of oncefetch (schema ${version}, this is ${SCHEMA_VERSION}); nothing was changed, update oncefetch here`);
+  throw new StoreFault(
+    'newer',
+    `${scope} was written by a newer version of oncefetch (schema ${version}, this is ${SCHEMA_VERSION}); nothing was changed, update oncefetch here`,
+  );
 }
 
 export const inTransaction = ({ isTransaction, inTransaction }: SqliteDatabase): boolean => Boolean(isTransaction ?? inTransaction);

@@ -41,11 +41,19 @@ describe('every status without a body', () => {
     ['a gateway or a server in trouble', [500, 502, 503, 504, 506, 507, 508, 510, 511, 520, 524, 599, 408, 460, 499], 'transient', true],
     ['too early, too many, misdirected', [425, 429, 421], 'transient', false],
     ['work in progress', [409, 423], 'in-progress', true],
-    ['a refusal', [400, 401, 402, 403, 404, 405, 406, 407, 410, 411, 412, 413, 414, 415, 416, 417, 418, 422, 424, 426, 428, 431, 451, 498, 501, 505], 'refused', false],
+    [
+      'a refusal',
+      [400, 401, 402, 403, 404, 405, 406, 407, 410, 411, 412, 413, 414, 415, 416, 417, 418, 422, 424, 426, 428, 431, 451, 498, 501, 505],
+      'refused',
+      false,
+    ],
   ];
-  test.each(KINDS.flatMap(([what, statuses, kind, ambiguous]) => statuses.map((status) => [status, what, kind, ambiguous] as const)))('%i is %s', (status, _, kind, ambiguous) => {
-    expect(read({ status })).toMatchObject({ kind, ambiguous });
-  });
+  test.each(KINDS.flatMap(([what, statuses, kind, ambiguous]) => statuses.map((status) => [status, what, kind, ambiguous] as const)))(
+    '%i is %s',
+    (status, _, kind, ambiguous) => {
+      expect(read({ status })).toMatchObject({ kind, ambiguous });
+    },
+  );
 
   test('each is read, and none as more than it can be', () => {
     for (let status = 0; status < 1000; status++) {
@@ -101,7 +109,8 @@ describe('replay markers', () => {
   test.each(TRUE)('%s: %s marks a replay: done, rejected for good, or burnt, by its status', (name, value) => {
     const headers = { [name]: value };
     for (const status of [200, 201, 202, 204, 303]) expect(read({ status, headers })).toMatchObject({ kind: 'replayed' });
-    for (const status of [400, 401, 402, 408, 409, 422, 425, 429, 499]) expect(read({ status, headers })).toMatchObject({ kind: 'refused', ambiguous: false, sticky: true, replayed: true });
+    for (const status of [400, 401, 402, 408, 409, 422, 425, 429, 499])
+      expect(read({ status, headers })).toMatchObject({ kind: 'refused', ambiguous: false, sticky: true, replayed: true });
     for (const status of [500, 501, 502, 503, 504, 505]) expect(read({ status, headers })).toMatchObject({ kind: 'burnt', ambiguous: true });
   });
 
@@ -159,27 +168,169 @@ describe('no verdict', () => {
 
 /** SERVERS.md, entries that were run [R], read in source or an SDK [S], or in the vendor's page [D]. */
 const SERVERS: [server: string, given: Given, kind: Kind][] = [
-  ['IETF draft-07: outstanding', { status: 409, json: { type: 'https://developer.example.com/idempotency', title: 'A request is outstanding for this Idempotency-Key', detail: 'A request with the same Idempotency-Key for the same operation is being processed or is outstanding.' } }, 'in-progress'],
-  ['IETF draft-07: key used', { status: 422, json: { type: 'https://developer.example.com/idempotency', title: 'Idempotency-Key is already used', detail: 'This operation is idempotent and it requires correct usage of Idempotency Key. Idempotency Key MUST not be reused across different payloads of this operation.' } }, 'mismatch'],
-  ['IETF draft-07: key missing', { status: 400, json: { type: 'https://developer.example.com/idempotency', title: 'Idempotency-Key is missing', detail: 'This operation is idempotent and it requires correct usage of Idempotency Key.' } }, 'refused'],
-  ['Stripe v1: in use', { status: 409, json: { error: { code: 'idempotency_key_in_use', type: 'invalid_request_error', message: 'There is currently another in-progress request using this Idempotent Key.' } } }, 'in-progress'],
-  ['Stripe v1: mismatch', { status: 400, json: { error: { type: 'idempotency_error', message: `Keys for idempotent requests can only be used with the same parameters they were first used with. Try using a key other than '${KEY}' if you meant to execute a different request.` } } }, 'mismatch'],
+  [
+    'IETF draft-07: outstanding',
+    {
+      status: 409,
+      json: {
+        type: 'https://developer.example.com/idempotency',
+        title: 'A request is outstanding for this Idempotency-Key',
+        detail: 'A request with the same Idempotency-Key for the same operation is being processed or is outstanding.',
+      },
+    },
+    'in-progress',
+  ],
+  [
+    'IETF draft-07: key used',
+    {
+      status: 422,
+      json: {
+        type: 'https://developer.example.com/idempotency',
+        title: 'Idempotency-Key is already used',
+        detail:
+          'This operation is idempotent and it requires correct usage of Idempotency Key. Idempotency Key MUST not be reused across different payloads of this operation.',
+      },
+    },
+    'mismatch',
+  ],
+  [
+    'IETF draft-07: key missing',
+    {
+      status: 400,
+      json: {
+        type: 'https://developer.example.com/idempotency',
+        title: 'Idempotency-Key is missing',
+        detail: 'This operation is idempotent and it requires correct usage of Idempotency Key.',
+      },
+    },
+    'refused',
+  ],
+  [
+    'Stripe v1: in use',
+    {
+      status: 409,
+      json: {
+        error: {
+          code: 'idempotency_key_in_use',
+          type: 'invalid_request_error',
+          message: 'There is currently another in-progress request using this Idempotent Key.',
+        },
+      },
+    },
+    'in-progress',
+  ],
+  [
+    'Stripe v1: mismatch',
+    {
+      status: 400,
+      json: {
+        error: {
+          type: 'idempotency_error',
+          message: `Keys for idempotent requests can only be used with the same parameters they were first used with. Try using a key other than '${KEY}' if you meant to execute a different request.`,
+        },
+      },
+    },
+    'mismatch',
+  ],
   ['Stripe v1: card declined', { status: 402, json: { error: { type: 'card_error', code: 'card_declined' } } }, 'refused'],
   ['Stripe v1: come back', { status: 409, json: { error: { code: 'lock_timeout' } }, headers: { 'stripe-should-retry': 'true' } }, 'transient'],
   ['Stripe v1: do not come back', { status: 500, json: { error: { type: 'api_error' } }, headers: { 'stripe-should-retry': 'false' } }, 'burnt'],
-  ['PayPal payments v2', { status: 409, json: { name: 'RESOURCE_CONFLICT', message: 'The server has detected a conflict while processing this request.', details: [{ issue: 'PREVIOUS_REQUEST_IN_PROGRESS', description: 'A previous request on this resource is currently in progress.' }] } }, 'in-progress'],
-  ['Square', { status: 400, json: { errors: [{ category: 'INVALID_REQUEST_ERROR', code: 'IDEMPOTENCY_KEY_REUSED', detail: 'The idempotency key can only be retried with the same request data.', field: 'idempotency_key' }] } }, 'mismatch'],
-  ['Resend: at work', { status: 409, json: { statusCode: 409, name: 'concurrent_idempotent_requests', message: 'Same idempotency key used while original request is still in progress.' } }, 'in-progress'],
-  ['Resend: mismatch', { status: 409, json: { statusCode: 409, name: 'invalid_idempotent_request', message: 'Same idempotency key used with a different request payload.' } }, 'mismatch'],
+  [
+    'PayPal payments v2',
+    {
+      status: 409,
+      json: {
+        name: 'RESOURCE_CONFLICT',
+        message: 'The server has detected a conflict while processing this request.',
+        details: [{ issue: 'PREVIOUS_REQUEST_IN_PROGRESS', description: 'A previous request on this resource is currently in progress.' }],
+      },
+    },
+    'in-progress',
+  ],
+  [
+    'Square',
+    {
+      status: 400,
+      json: {
+        errors: [
+          {
+            category: 'INVALID_REQUEST_ERROR',
+            code: 'IDEMPOTENCY_KEY_REUSED',
+            detail: 'The idempotency key can only be retried with the same request data.',
+            field: 'idempotency_key',
+          },
+        ],
+      },
+    },
+    'mismatch',
+  ],
+  [
+    'Resend: at work',
+    {
+      status: 409,
+      json: { statusCode: 409, name: 'concurrent_idempotent_requests', message: 'Same idempotency key used while original request is still in progress.' },
+    },
+    'in-progress',
+  ],
+  [
+    'Resend: mismatch',
+    { status: 409, json: { statusCode: 409, name: 'invalid_idempotent_request', message: 'Same idempotency key used with a different request payload.' } },
+    'mismatch',
+  ],
   ['Resend: bad key', { status: 400, json: { statusCode: 400, name: 'invalid_idempotency_key', message: 'The key must be between 1-256 chars.' } }, 'refused'],
-  ['Coinbase CDP', { status: 422, json: { errorType: 'idempotency_error', errorMessage: `Idempotency key '${KEY}' was already used with a different request payload.` } }, 'mismatch'],
-  ['AWS', { status: 400, json: { code: 'IdempotentParameterMismatch', message: 'The request uses the same client token as a previous, but non-identical request.' } }, 'mismatch'],
+  [
+    'Coinbase CDP',
+    { status: 422, json: { errorType: 'idempotency_error', errorMessage: `Idempotency key '${KEY}' was already used with a different request payload.` } },
+    'mismatch',
+  ],
+  [
+    'AWS',
+    { status: 400, json: { code: 'IdempotentParameterMismatch', message: 'The request uses the same client token as a previous, but non-identical request.' } },
+    'mismatch',
+  ],
   ['Checkout.com', { status: 409 }, 'in-progress'],
   ['Modern Treasury', { status: 409, json: { errors: { message: 'A request with this idempotency key is already in progress' } } }, 'in-progress'],
-  ['Kong plugin', { status: 409, json: { message: 'A request with this key is in progress' }, headers: { 'X-Idempotency-Status': 'waiting_response' } }, 'in-progress'],
+  [
+    'Kong plugin',
+    { status: 409, json: { message: 'A request with this key is in progress' }, headers: { 'X-Idempotency-Status': 'waiting_response' } },
+    'in-progress',
+  ],
   ['Method', { status: 503, json: { success: false, data: { error: { type: 'API_ERROR', sub_type: 'IDEMPOTENCY_UNAVAILABLE' } } } }, 'transient'],
-  ['GoCardless: it happened already', { status: 409, json: { error: { type: 'invalid_state', code: 409, message: 'A resource has already been created with this idempotency key', errors: [{ reason: 'idempotent_creation_conflict', message: 'A resource has already been created with this idempotency key', links: { conflicting_resource_id: 'PM123' } }] } } }, 'done-elsewhere'],
-  ['Increase: used already', { status: 409, json: { type: 'idempotency_key_already_used_error', title: 'Idempotency key already used', detail: null, resource_id: 'account_transfer_7k9qe1ysdgqztnt63l7n', status: 409 } }, 'done-elsewhere'],
+  [
+    'GoCardless: it happened already',
+    {
+      status: 409,
+      json: {
+        error: {
+          type: 'invalid_state',
+          code: 409,
+          message: 'A resource has already been created with this idempotency key',
+          errors: [
+            {
+              reason: 'idempotent_creation_conflict',
+              message: 'A resource has already been created with this idempotency key',
+              links: { conflicting_resource_id: 'PM123' },
+            },
+          ],
+        },
+      },
+    },
+    'done-elsewhere',
+  ],
+  [
+    'Increase: used already',
+    {
+      status: 409,
+      json: {
+        type: 'idempotency_key_already_used_error',
+        title: 'Idempotency key already used',
+        detail: null,
+        resource_id: 'account_transfer_7k9qe1ysdgqztnt63l7n',
+        status: 409,
+      },
+    },
+    'done-elsewhere',
+  ],
   ['an ordinary conflict', { status: 409, json: { code: 'email_taken' } }, 'refused'],
   ['an ordinary lock', { status: 423, json: { code: 'ACCOUNT_LOCKED', message: 'The account is locked' } }, 'refused'],
   ['an e-mail that is in use', { status: 409, json: { error: { code: 'email_in_use', message: 'This e-mail is in use' } } }, 'refused'],
@@ -211,7 +362,8 @@ describe("the server's word on coming back", () => {
     ['retryable', 'json'],
   ];
   test.each(TELLS)('%s (%s) on each kind of status', (name, where) => {
-    const say = (status: number, word: boolean): Given => (where === 'header' ? { status, headers: { [name]: String(word) } } : { status, json: { [name]: word } });
+    const say = (status: number, word: boolean): Given =>
+      where === 'header' ? { status, headers: { [name]: String(word) } } : { status, json: { [name]: word } };
     for (const status of [400, 402, 422, 429]) {
       expect(read(say(status, true))).toMatchObject({ kind: 'transient', ambiguous: false });
       expect(read(say(status, false))).toMatchObject({ kind: 'refused', ambiguous: false });

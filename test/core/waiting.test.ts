@@ -4,11 +4,11 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { text } from '../support/arbitraries.js';
 import { backoffMs } from '../../src/core/backoff.js';
+import type { OnceRecord } from '../../src/core/record.js';
 import { clockWentBack, pastWindow, retiredForgetAt, settledForgetAt, unsettledForgetAt } from '../../src/core/retention.js';
 import { retryAfterMs } from '../../src/core/retry-after.js';
-import type { OnceRecord } from '../../src/core/record.js';
+import { text } from '../support/arbitraries.js';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const YEAR = 31_536_000_000;
@@ -19,7 +19,9 @@ describe('backoff', () => {
   const delays = { minDelayMs: 500, maxDelayMs: 15_000, factor: 2 };
 
   test('grows by its factor up to its maximum', () => {
-    expect([1, 2, 3, 4, 5, 6, 7, 100, 1e9].map((failed) => backoffMs(delays, failed, 0.999_999_999))).toEqual([500, 1000, 2000, 4000, 8000, 15_000, 15_000, 15_000, 15_000]);
+    expect([1, 2, 3, 4, 5, 6, 7, 100, 1e9].map((failed) => backoffMs(delays, failed, 0.999_999_999))).toEqual([
+      500, 1000, 2000, 4000, 8000, 15_000, 15_000, 15_000, 15_000,
+    ]);
   });
 
   test('is drawn from the whole range, zero included', () => {
@@ -29,7 +31,11 @@ describe('backoff', () => {
   });
 
   test('is always a whole number within its bounds', () => {
-    const any = fc.record({ minDelayMs: fc.double({ min: 0, max: 1e9, noNaN: true }), maxDelayMs: fc.double({ min: 0, max: 1e9, noNaN: true }), factor: fc.double({ min: 1, max: 1e6, noNaN: true }) });
+    const any = fc.record({
+      minDelayMs: fc.double({ min: 0, max: 1e9, noNaN: true }),
+      maxDelayMs: fc.double({ min: 0, max: 1e9, noNaN: true }),
+      factor: fc.double({ min: 1, max: 1e6, noNaN: true }),
+    });
     fc.assert(
       fc.property(any, fc.integer({ min: 1, max: 1e6 }), fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }), (backoff, failed, random) => {
         const ms = backoffMs(backoff, failed, random);
@@ -71,7 +77,13 @@ describe('Retry-After', () => {
   });
 
   test('whatever it says, it is nothing or a whole number of ms up to a year', () => {
-    const value = fc.oneof(fc.string(), text(0, 20), fc.double().map(String), fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()), fc.bigInt().map(String));
+    const value = fc.oneof(
+      fc.string(),
+      text(0, 20),
+      fc.double().map(String),
+      fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()),
+      fc.bigInt().map(String),
+    );
     fc.assert(
       fc.property(value, value, (seconds, ms) => {
         const wait = asked({ 'retry-after': seconds, 'retry-after-ms': ms });
@@ -86,7 +98,10 @@ describe('Retry-After', () => {
 
   test('text that is neither a number nor an HTTP date is nothing', () => {
     const words = fc.stringMatching(/^[a-z]{1,8} ?[0-9]{0,4}[a-z ]{0,6}$/).filter((word) => !/^(mon|tue|wed|thu|fri|sat|sun)/.test(word));
-    fc.assert(fc.property(words, (word) => void expect(asked({ 'retry-after': word })).toBeUndefined()), { numRuns: 1000 });
+    fc.assert(
+      fc.property(words, (word) => void expect(asked({ 'retry-after': word })).toBeUndefined()),
+      { numRuns: 1000 },
+    );
   });
 });
 

@@ -6,9 +6,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
-import { fences, snippets, write, type Snippet } from './support/snippets.js';
-import { enter, leave, shop, show, shown } from './support/stage.js';
 import { root } from './support/markdown.js';
+import { fences, type Snippet, snippets, write } from './support/snippets.js';
+import { enter, leave, shop, show, shown } from './support/stage.js';
 import { typeErrors } from './support/typecheck.js';
 import { runTests } from './support/vitest.js';
 
@@ -29,7 +29,12 @@ test.each(snippets.map((snippet) => [snippet.at, snippet] as const))('%s compile
 });
 
 test('a snippet with a mistake would not compile', () => {
-  const wrong: Snippet = { ...(snippets[0] as Snippet), source: "import { createOnce } from 'oncefetch';\ncreateOnce({ namespase: 'a' });\nexport {};\n", before: 0, line: 1 };
+  const wrong: Snippet = {
+    ...(snippets[0] as Snippet),
+    source: "import { createOnce } from 'oncefetch';\ncreateOnce({ namespase: 'a' });\nexport {};\n",
+    before: 0,
+    line: 1,
+  };
   const checked = wrong.checked.replace(/\.tsx?$/, '-wrong.ts');
   write([{ ...wrong, checked }]);
   expect([...typeErrors([{ ...wrong, checked }]).values()].flat().join()).toContain('line 2');
@@ -44,7 +49,10 @@ describe('runs', () => {
 
   test.each(running.map((snippet) => [snippet.at, snippet] as const))('%s', async (_, snippet) => {
     const { expects, place, faults, run } = snippet;
-    expect(Object.values(expects).some((one) => one !== undefined), 'it says what must come of it').toBe(true);
+    expect(
+      Object.values(expects).some((one) => one !== undefined),
+      'it says what must come of it',
+    ).toBe(true);
     await enter(place);
     shop().server.faults.next(...faults);
     vi.spyOn(console, 'log').mockImplementation(show);
@@ -54,6 +62,18 @@ describe('runs', () => {
     );
     if (end !== undefined && expects.rejects === undefined) throw end;
     expect(actual(snippet, end)).toEqual(wanted(snippet));
+  });
+
+  test('a snippet that says nothing of its key would charge twice, and fail', async () => {
+    const [first] = running as [Snippet];
+    const run = first.run.replace(/\.ts$/, '-keyless.ts');
+    const source = first.source.replace("once: ['pay', cart.id]", 'once: false');
+    expect(source).not.toBe(first.source);
+    write([{ ...first, run, source }]);
+    await enter(first.place);
+    shop().server.faults.next(...first.faults);
+    await import(/* @vite-ignore */ run).catch(() => {});
+    expect(actual(first, undefined)).not.toEqual(wanted(first));
   });
 });
 
@@ -77,21 +97,27 @@ describe('what is no program', () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
   const BUILT_IN = ['ci', 'install', 'pack', 'test'];
 
-  test.each(fences.filter(({ language }) => language === 'sh').map((fence) => [`${fence.path}:${fence.line}`, fence.code] as const))('%s: its commands exist', (_, code) => {
-    const commands = code.split(/\n|&&/).map((line) => line.replace(/#.*$/, '').trim());
-    for (const command of commands.filter(Boolean)) {
-      const [tool, verb = '', ...rest] = command.split(/\s+/);
-      if (tool === 'cd' || tool === 'git') continue;
-      expect(tool, command).toMatch(/^(npm|npx)$/);
-      if (tool === 'npm' && verb === 'run') expect(Object.keys(scripts), command).toContain(rest[0]);
-      else if (tool === 'npm') expect(BUILT_IN, command).toContain(verb);
-      else for (const path of rest.filter((word) => /\.test\.ts$/.test(word))) expect(existsSync(join(root, path)), command).toBe(true);
-    }
-  });
+  test.each(fences.filter(({ language }) => language === 'sh').map((fence) => [`${fence.path}:${fence.line}`, fence.code] as const))(
+    '%s: its commands exist',
+    (_, code) => {
+      const commands = code.split(/\n|&&/).map((line) => line.replace(/#.*$/, '').trim());
+      for (const command of commands.filter(Boolean)) {
+        const [tool, verb = '', ...rest] = command.split(/\s+/);
+        if (tool === 'cd' || tool === 'git') continue;
+        expect(tool, command).toMatch(/^(npm|npx)$/);
+        if (tool === 'npm' && verb === 'run') expect(Object.keys(scripts), command).toContain(rest[0]);
+        else if (tool === 'npm') expect(BUILT_IN, command).toContain(verb);
+        else for (const path of rest.filter((word) => /\.test\.ts$/.test(word))) expect(existsSync(join(root, path)), command).toBe(true);
+      }
+    },
+  );
 
-  test.each(fences.filter(({ language }) => language === 'json').map((fence) => [`${fence.path}:${fence.line}`, fence.code] as const))('%s: is JSON', (_, code) => {
-    expect(() => JSON.parse(code)).not.toThrow();
-  });
+  test.each(fences.filter(({ language }) => language === 'json').map((fence) => [`${fence.path}:${fence.line}`, fence.code] as const))(
+    '%s: is JSON',
+    (_, code) => {
+      expect(() => JSON.parse(code)).not.toThrow();
+    },
+  );
 
   test('every fence is of a kind that is looked at, or plain text', () => {
     const kinds = ['ts', 'tsx', 'js', 'sh', 'json', 'text', 'http'];

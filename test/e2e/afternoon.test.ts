@@ -31,7 +31,7 @@ const IMPATIENCE: readonly ((tab: Tab, other: Tab) => Promise<unknown>)[] = [
 async function insist(tab: Tab): Promise<void> {
   const look = async () => {
     const said = (await tab.once.status.textContent()) ?? '';
-    if (/^(Ready|Not|An earlier)/.test(said)) await tab.once.button(/^Pay/).click({ timeout: 5000 });
+    if (/^(Ready|Not|Check)/.test(said)) await tab.once.button(/^Pay/).click({ timeout: 5000 });
     return said;
   };
   await expect.poll(() => look().catch(String), { timeout: 60_000, interval: 250 }).toMatch(/^Paid/);

@@ -3,18 +3,21 @@
  * customer in Chromium, the real server, the ledger read from its SQLite file at the end. The plain lane meets the same
  * fault, so that a fault that harms nobody does not pass for one that was survived.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Playground } from './support/playground.ts';
+import type { Tab } from './support/tab.ts';
 
 let playground: Playground;
+let tab: Tab;
 beforeAll(async () => {
   playground = await Playground.start();
+  tab = await playground.customer();
 });
 afterAll(() => playground?.stop());
-afterEach(() => playground.clear());
+beforeEach(() => playground.nextCart(tab));
 
 /** The one charge, which the screen must name. */
-async function paidOnce(tab: Awaited<ReturnType<Playground['customer']>>): Promise<void> {
+async function paidOnce(): Promise<void> {
   const receipt = await tab.once.receipt();
   await tab.once.verdict('Charged once, €42.00, and the customer knows.');
   const charges = await playground.exactlyOnce();
@@ -32,10 +35,9 @@ describe('one click in both lanes, when the network', () => {
     { fault: 'Truncate', plain: 2, told: /^Paid/ },
     { fault: 'Duplicate', plain: 2, told: /^Paid/ },
   ])('$fault: oncefetch 1 charge, plain fetch $plain', async ({ fault, plain, told }) => {
-    const tab = await playground.customer();
     await tab.choose(fault);
     await tab.button('Pay in both lanes').click();
-    await paidOnce(tab);
+    await paidOnce();
     await tab.plain.says(told);
     await playground.charged('plain fetch', plain);
     if (plain === 2) await tab.plain.verdict('Charged 2 times, €84.00 in all. The customer was told “paid”.');
@@ -43,21 +45,19 @@ describe('one click in both lanes, when the network', () => {
   });
 
   test('refuses once: nothing is charged and the screen says so; the next click is one charge', async () => {
-    const tab = await playground.customer();
     await tab.choose('Refuse once (401)');
     await tab.once.pay();
     await tab.once.says('Not paid: the shop refused (401). Nothing was charged.');
     expect(playground.charges('oncefetch')).toEqual([]);
     await tab.once.pay();
-    await paidOnce(tab);
+    await paidOnce();
   });
 
   test.each(['Kill the server mid-charge', 'Kill it after charging'])('%s: one charge after the restart', async (fault) => {
-    const tab = await playground.customer();
     const { boot } = await playground.shop.health();
     await tab.choose(fault);
     await tab.once.pay();
-    await paidOnce(tab);
+    await paidOnce();
     expect((await playground.shop.health()).boot).not.toBe(boot);
     const afterCommit = fault === 'Kill it after charging';
     await tab.plain.pay();
@@ -72,10 +72,9 @@ describe('one click in both lanes, when the network', () => {
 });
 
 test('mashing Pay while a gateway turns charges into 503s: one operation, one charge; plain fetch charges again and again', async () => {
-  const tab = await playground.customer();
   await tab.choose('503 after charging', 'the first 3 requests');
   await tab.once.mash();
-  await paidOnce(tab);
+  await paidOnce();
   await tab.plain.mash();
   await tab.plain.verdict(/^Charged [2-9] times/);
   expect(playground.charges('plain fetch').length).toBeGreaterThan(1);

@@ -28,7 +28,7 @@ describe('a reload', () => {
     await tab.button('Pay, and reload mid-flight').click();
     await tab.banner.waitFor();
     expect(await tab.banner.textContent()).toBe('A payment of €42.00 is still being confirmed.');
-    expect(await tab.once.status.textContent()).toBe('An earlier payment is still being confirmed.');
+    expect(await tab.once.status.textContent()).toBe('Check it, or pay again: you will be charged once.');
     expect(await tab.plain.status.textContent()).toBe('Ready to pay.');
     await tab.once.button('Check').click();
     await paidOnce(tab);

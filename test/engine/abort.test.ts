@@ -75,7 +75,7 @@ describe('an abort before the send', () => {
     const world = newWorld();
     const before = world.open();
     before.tab.online = false;
-    const first = pay(before.once);
+    const _first = pay(before.once);
     await rest();
     before.tab.kill();
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: false });

@@ -59,16 +59,19 @@ describe('A1: after what may have charged, a refusal keeps the key', () => {
     expect(world.record()).toMatchObject({ state: 'pending', key });
   });
 
-  test.each([401, 402, 403, 404, 407, 422, 501, 505])('a %i with nothing unsure before it settles as rejected, and the next call gets a new key', async (status) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(answers(status), answers(201));
-    const refused = await world.end(tab, pay(once));
-    expect(refused).toMatchObject({ status, outcome: { type: 'rejected', effect: 'none', sent: 'yes' } });
-    const paid = await world.end(tab, pay(once));
-    expect(paid).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
-    expect(paid.outcome?.key).not.toBe(refused.outcome?.key);
-  });
+  test.each([401, 402, 403, 404, 407, 422, 501, 505])(
+    'a %i with nothing unsure before it settles as rejected, and the next call gets a new key',
+    async (status) => {
+      const world = newWorld();
+      const { tab, once } = world.open();
+      world.server.plays(answers(status), answers(201));
+      const refused = await world.end(tab, pay(once));
+      expect(refused).toMatchObject({ status, outcome: { type: 'rejected', effect: 'none', sent: 'yes' } });
+      const paid = await world.end(tab, pay(once));
+      expect(paid).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
+      expect(paid.outcome?.key).not.toBe(refused.outcome?.key);
+    },
+  );
 
   test.each([425, 429, 421])('a %i is no ambiguity: a 401 after it is a clean refusal', async (status) => {
     const world = newWorld();
@@ -132,7 +135,10 @@ describe('A2: a refusal after ambiguity settles only when the server keeps it', 
     const world = newWorld();
     const { tab, once } = world.open();
     world.server.plays(charged(lost()), answers(402));
-    expect(await world.end(tab, pay(once, { verdict: ({ status }) => (status === 402 ? 'rejected' : undefined) }))).toMatchObject({ status: 402, outcome: { effect: 'unknown' } });
+    expect(await world.end(tab, pay(once, { verdict: ({ status }) => (status === 402 ? 'rejected' : undefined) }))).toMatchObject({
+      status: 402,
+      outcome: { effect: 'unknown' },
+    });
   });
 });
 

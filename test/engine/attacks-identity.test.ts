@@ -4,6 +4,7 @@
  * broke earlier drafts, with people who log in and out between two awaits.
  */
 import { describe, expect, test } from 'vitest';
+import { generic } from '../../src/dialects/generic.js';
 import { after, answers, charged, during, hangs, lost, replays } from '../support/server.js';
 import { CART, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
 
@@ -128,7 +129,10 @@ describe('A9: on a server', () => {
   test('A9: the next customer does not adopt what the process of the first one left behind', async () => {
     const world = newWorld();
     const one = world.open({ namespace: 'billing' }, { server: true, locks: false });
-    world.server.plays(during(() => one.tab.kill(), charged(hangs())), answers(201));
+    world.server.plays(
+      during(() => one.tab.kill(), charged(hangs())),
+      answers(201),
+    );
     void coupon(one.once, 'Ann');
     await rest();
     const two = world.open({ namespace: 'billing' }, { server: true, locks: false });
@@ -186,6 +190,23 @@ describe('A12: the person changes while an operation is driven', () => {
     world.server.plays(charged(lost()));
     expect(await world.end(tab, pay(once, { headers }))).toMatchObject({ outcome: { effect: 'unknown', reason: 'identity' } });
     expect(world.server.arrivals.map(({ headers: sent }) => sent.get('authorization'))).toEqual(['Bearer ann']);
+  });
+
+  test('A12: while the headers hook is awaited to ask for a settled answer again: nothing goes out with the new token', async () => {
+    const world = newWorld();
+    let user = 'ann';
+    const options = { namespace: () => user, dialect: { ...generic, replays: true } };
+    const { tab, once } = world.open(options);
+    world.server.plays(answers(201));
+    await world.end(tab, pay(once));
+    const next = tab.reload();
+    const headers = async () => {
+      await rest();
+      user = 'bob';
+      return { authorization: `Bearer ${user}` };
+    };
+    expect((await world.end(next, pay(next.once(options), { headers }))).response).toBeUndefined();
+    expect(world.server.arrivals).toHaveLength(1);
   });
 
   test('A12: between the call and its first attempt: nothing is sent', async () => {
@@ -389,7 +410,14 @@ describe('A35: what is stored of a request', () => {
     const { tab, once } = world.open({ namespace: 'ann', keep: { request: true, headers: ['X-Tenant'] } });
     world.server.plays(lost());
     const headers = { 'content-type': 'application/json', accept: 'application/json', 'accept-language': 'de', 'if-match': '"1"', 'x-tenant': 't1' };
-    const secrets = { authorization: 'Bearer s3cret', cookie: 's3cret', 'x-api-key': 's3cret', 'x-csrf-token': 's3cret', 'x-session': 's3cret', 'proxy-authorization': 's3cret' };
+    const secrets = {
+      authorization: 'Bearer s3cret',
+      cookie: 's3cret',
+      'x-api-key': 's3cret',
+      'x-csrf-token': 's3cret',
+      'x-session': 's3cret',
+      'proxy-authorization': 's3cret',
+    };
     await world.end(tab, pay(once, { ...ONE, init: { headers: { ...headers, ...secrets } }, headers: () => ({ 'x-hook': 's3cret' }) }));
     expect(JSON.stringify(world.records)).not.toContain('s3cret');
     const stored = (world.record()?.request?.headers ?? []).map(([name, value]) => [name.toLowerCase(), value]);

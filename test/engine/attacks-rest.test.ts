@@ -67,7 +67,9 @@ describe('A24: run', () => {
     const world = newWorld();
     const { tab, once } = world.open({}, { server: true });
     const seen: unknown[] = [];
-    void watched(once.run(['evt', 1], ({ key, ambiguous, resumed, attempt }) => (seen.push({ key, ambiguous, resumed, attempt }), tab.kill(), new Promise(() => {}))));
+    void watched(
+      once.run(['evt', 1], ({ key, ambiguous, resumed, attempt }) => (seen.push({ key, ambiguous, resumed, attempt }), tab.kill(), new Promise(() => {}))),
+    );
     await rest();
     const next = tab.reload().once();
     await world.run(next.run(['evt', 1], ({ key, ambiguous, resumed, attempt }) => void seen.push({ key, ambiguous, resumed, attempt })));
@@ -226,7 +228,8 @@ describe('A36: the same bytes', () => {
     data.set('file', new Blob(['x'.repeat(100)]), 'a.txt');
     return data;
   };
-  const send = (once: Parameters<typeof pay>[0], body: BodyInit, more: object = {}) => watched(once.fetch(URL_, { method: 'POST', body, once: { operation: NAME, ...more } }));
+  const send = (once: Parameters<typeof pay>[0], body: BodyInit, more: object = {}) =>
+    watched(once.fetch(URL_, { method: 'POST', body, once: { operation: NAME, ...more } }));
   const bytesOf = async (world: ReturnType<typeof newWorld>) => new Set(await Promise.all(world.server.arrivals.map(textOf)));
   const typesOf = (world: ReturnType<typeof newWorld>) => new Set(world.server.arrivals.map(({ headers }) => headers.get('content-type')));
 
@@ -279,7 +282,10 @@ describe('A36: the same bytes', () => {
     await world.end(tab, pay(once, { ...ONE, body: { ...CART, at: 1 } }));
     tab.kill();
     const next = world.open({ fingerprint });
-    expect(await world.end(next.tab, pay(next.once, { body: { ...CART, at: 2 } }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown', reason: 'bytes' } });
+    expect(await world.end(next.tab, pay(next.once, { body: { ...CART, at: 2 } }))).toMatchObject({
+      code: 'ERR_ONCE_MISMATCH',
+      outcome: { effect: 'unknown', reason: 'bytes' },
+    });
   });
 
   test('A36: the same text as a string, as bytes and as a Blob is one payload', async () => {
@@ -287,7 +293,8 @@ describe('A36: the same bytes', () => {
     const { tab, once } = world.open({ whenChanged: 'refuse' });
     const text = JSON.stringify(CART);
     world.server.plays(lost(), lost(), lost());
-    for (const body of [text, new TextEncoder().encode(text), new Blob([text])]) expect(await world.end(tab, send(once, body, ONE))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
+    for (const body of [text, new TextEncoder().encode(text), new Blob([text])])
+      expect(await world.end(tab, send(once, body, ONE))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
   });
 
   test('A36: bytes that the caller overwrites after the call go out as they were', async () => {
@@ -389,7 +396,8 @@ describe('A41 to A45, A48: limits', () => {
     const world = newWorld();
     const tab = world.tab();
     const once = tab.once({ fetch: tab.fetch });
-    const ask = (query: string) => watched(once.fetch('https://shop.example/graphql', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ query }) }));
+    const ask = (query: string) =>
+      watched(once.fetch('https://shop.example/graphql', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ query }) }));
     world.server.plays(answers(200, { data: {} }), answers(200, { data: {} }), answers(200, { data: {} }));
     await world.end(tab, ask('query Cart { cart { id } }'));
     await world.end(tab, ask('{ cart { id } }'));

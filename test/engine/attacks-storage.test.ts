@@ -3,9 +3,9 @@
  * sequences that broke earlier drafts, over reloads, on a store that fails on demand and clocks that jump.
  */
 import { describe, expect, test } from 'vitest';
-import type { OnceEvent } from '../../src/entries/index.js';
-import { generic } from '../../src/dialects/generic.js';
 import { seal } from '../../src/core/record.js';
+import { generic } from '../../src/dialects/generic.js';
+import type { OnceEvent } from '../../src/entries/index.js';
 import { firstAvailable } from '../../src/stores/automatic.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { after, answers, charged, during, hangs, lost, replays } from '../support/server.js';
@@ -46,7 +46,12 @@ describe('A5: could not look', () => {
     const world = newWorld();
     const { tab } = world.open();
     const memory = memoryStore({ medium: world.medium });
-    const noted = { ...memory, update: (...call: Parameters<typeof memory.update>) => (world.writes.push({ from: tab.name, id: call[0], next: null, durability: undefined }), memory.update(...call)) } as typeof memory;
+    const noted = {
+      ...memory,
+      update: (...call: Parameters<typeof memory.update>) => (
+        world.writes.push({ from: tab.name, id: call[0], next: null, durability: undefined }), memory.update(...call)
+      ),
+    } as typeof memory;
     const once = tab.once({ store: firstAvailable([{ ...tab.store, available: async () => false }, noted]) });
     world.server.plays(answers(201));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { storedIn: 'memory' } });
@@ -129,7 +134,10 @@ describe('A6: forgotten too early, or too late', () => {
     const one = world.open();
     const two = world.open();
     world.server.plays(after(SECOND, answers(201)), after(SECOND, answers(201)));
-    const calls = [one, two].map(({ tab, once }) => ({ tab, call: watched(once.fetch('https://shop.example/api/notes', { method: 'POST', body: '{"n":1}' })) }));
+    const calls = [one, two].map(({ tab, once }) => ({
+      tab,
+      call: watched(once.fetch('https://shop.example/api/notes', { method: 'POST', body: '{"n":1}' })),
+    }));
     for (const { tab, call } of calls) expect((await world.end(tab, call)).outcome).toMatchObject({ type: 'fresh' });
   });
 
@@ -161,7 +169,10 @@ describe('A7: tombstones', () => {
     tab.kill();
     await world.clock.advance(ms);
     const next = world.open();
-    expect(await world.end(next.tab, pay(next.once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', type: 'replayed', from: 'store' } });
+    expect(await world.end(next.tab, pay(next.once))).toMatchObject({
+      code: 'ERR_ONCE_ALREADY_SETTLED',
+      outcome: { effect: 'done', type: 'replayed', from: 'store' },
+    });
   });
 
   test('A7: a settled one is sent again only inside the window, and only to a server that replays', async () => {
@@ -384,7 +395,11 @@ describe('A22: stores without atomic update', () => {
   test('A22: different names, namespaces and generations mint different keys', async () => {
     const world = newWorld();
     const keys: unknown[] = [];
-    for (const [namespace, operation] of [['a', ['x']], ['b', ['x']], ['a', ['y']]] as const) {
+    for (const [namespace, operation] of [
+      ['a', ['x']],
+      ['b', ['x']],
+      ['a', ['y']],
+    ] as const) {
       const { tab, once } = world.open({ namespace }, { claims });
       world.server.plays(lost());
       keys.push((await world.end(tab, pay(once, { ...ONE, operation }))).outcome?.key);
@@ -473,7 +488,11 @@ describe('A34: durable before the first byte', () => {
 test('A54: a change that the store runs three times mints one key', async () => {
   const world = newWorld();
   const { tab } = world.open();
-  const eager = { ...tab.store, update: (id: string, change: Parameters<typeof tab.store.update>[1], options: object) => tab.store.update(id, (current, now) => (change(current, now), change(current, now), change(current, now)), options) };
+  const eager = {
+    ...tab.store,
+    update: (id: string, change: Parameters<typeof tab.store.update>[1], options: object) =>
+      tab.store.update(id, (current, now) => (change(current, now), change(current, now), change(current, now)), options),
+  };
   const once = tab.once({ store: eager as typeof tab.store });
   world.server.plays(charged(lost()), charged(hangs()), replays());
   expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });

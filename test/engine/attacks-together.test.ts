@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { generic } from '../../src/dialects/generic.js';
-import { after, answers, charged, during, hangs, lost, replays, textOf } from '../support/server.js';
+import { after, answers, charged, during, type Entry, hangs, lost, replays, textOf } from '../support/server.js';
 import { CART, HOUR, NAME, newWorld, pay, rest, SECOND } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
@@ -40,7 +40,7 @@ describe('A11: an abort or a late writer and a key that is in use', () => {
   });
 
   /** A driver that freezes in its first attempt, in a process of its own, until its lease is over; then it is forgotten. */
-  async function forgotten(...script: Parameters<ReturnType<typeof newWorld>['server']['plays']>) {
+  async function forgotten(...script: readonly Entry[]) {
     const world = newWorld();
     const [slow, quick] = [world.open({}, { locks: false }), world.open({}, { locks: false })];
     world.server.plays(...script);
@@ -156,7 +156,7 @@ describe('A14: another payload does not join', () => {
 
 describe('A15: an edited form after an unknown outcome', () => {
   /** 10 was sent, nobody knows what became of it; then 20 is. */
-  async function edited(...then: Parameters<ReturnType<typeof newWorld>['server']['plays']>) {
+  async function edited(...then: readonly Entry[]) {
     const world = newWorld();
     const { tab, once } = world.open();
     world.server.plays(lost(), ...then);
@@ -173,7 +173,10 @@ describe('A15: an edited form after an unknown outcome', () => {
 
   test('A15: an unmarked 2xx is done, but not certain, and changed', async () => {
     const { world, tab, once, key } = await edited(answers(201));
-    expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({ status: 201, outcome: { type: 'fresh', effect: 'done', certain: false, changed: true, key } });
+    expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({
+      status: 201,
+      outcome: { type: 'fresh', effect: 'done', certain: false, changed: true, key },
+    });
   });
 
   test('A15: a marked replay on its first attempt is the earlier one, with that answer', async () => {
@@ -194,7 +197,10 @@ describe('A15: an edited form after an unknown outcome', () => {
     await world.end(tab, pay(once, { ...ONE, body: OTHER }));
     tab.kill();
     const next = world.open();
-    expect(await world.end(next.tab, pay(next.once, { body: OTHER }))).toMatchObject({ status: 201, outcome: { effect: 'done', certain: false, changed: true } });
+    expect(await world.end(next.tab, pay(next.once, { body: OTHER }))).toMatchObject({
+      status: 201,
+      outcome: { effect: 'done', certain: false, changed: true },
+    });
   });
 
   test('A15: and a third payload, whose replay can be no other than an earlier one', async () => {
@@ -230,15 +236,18 @@ describe('A15: an edited form after an unknown outcome', () => {
     expect(end.outcome).toMatchObject({ effect: 'done' });
   });
 
-  test.each(['none', 'unknown', 'done'] as const)("A15: whatever reconcile says then ('%s'), a 2xx in hand is done, and never sent again under another key", async (said) => {
-    const { world, tab, once } = await edited(answers(201));
-    const end = await world.end(tab, pay(once, { body: OTHER, reconcile: async () => said }));
-    expect(end.outcome).toMatchObject({ effect: 'done' });
-    expect(world.record()).toMatchObject({ state: 'settled' });
-    const next = await world.end(tab, pay(once, { body: OTHER }));
-    expect(next.outcome).toMatchObject({ effect: 'done' });
-    expect(world.server.arrivals).toHaveLength(2);
-  });
+  test.each(['none', 'unknown', 'done'] as const)(
+    "A15: whatever reconcile says then ('%s'), a 2xx in hand is done, and never sent again under another key",
+    async (said) => {
+      const { world, tab, once } = await edited(answers(201));
+      const end = await world.end(tab, pay(once, { body: OTHER, reconcile: async () => said }));
+      expect(end.outcome).toMatchObject({ effect: 'done' });
+      expect(world.record()).toMatchObject({ state: 'settled' });
+      const next = await world.end(tab, pay(once, { body: OTHER }));
+      expect(next.outcome).toMatchObject({ effect: 'done' });
+      expect(world.server.arrivals).toHaveLength(2);
+    },
+  );
 
   test('A15: a mismatch re-sends the earlier bytes once; done: that was it', async () => {
     const { world, tab, once, key } = await edited(MISMATCH, charged(replays(201, { amount: 10 })));
@@ -258,7 +267,10 @@ describe('A15: an edited form after an unknown outcome', () => {
 
   test('A15: a mismatch, the earlier one refused without proof: unknown, same key', async () => {
     const { world, tab, once, key } = await edited(MISMATCH, answers(402));
-    expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown', reason: 'mismatch', key } });
+    expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({
+      code: 'ERR_ONCE_MISMATCH',
+      outcome: { effect: 'unknown', reason: 'mismatch', key },
+    });
     expect(world.record()).toMatchObject({ state: 'pending', key });
   });
 
@@ -269,7 +281,10 @@ describe('A15: an edited form after an unknown outcome', () => {
     expect(await world.end(next.tab, pay(next.once, { body: OTHER }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown', key } });
     const asked: unknown[] = [];
     const reconcile = async (question: unknown) => (asked.push(question), 'done' as const);
-    expect(await world.end(next.tab, pay(next.once, { body: OTHER, reconcile }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', outcome: { effect: 'done', key } });
+    expect(await world.end(next.tab, pay(next.once, { body: OTHER, reconcile }))).toMatchObject({
+      code: 'ERR_ONCE_ALREADY_DONE',
+      outcome: { effect: 'done', key },
+    });
     expect(asked).toMatchObject([{ reason: 'mismatch', key }]);
   });
 
@@ -292,7 +307,10 @@ describe('A15: an edited form after an unknown outcome', () => {
 
   test("A15: 'refuse' sends nothing", async () => {
     const { world, tab, once, key } = await edited();
-    expect(await world.end(tab, pay(once, { body: OTHER, whenChanged: 'refuse' }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown', sent: 'maybe', key } });
+    expect(await world.end(tab, pay(once, { body: OTHER, whenChanged: 'refuse' }))).toMatchObject({
+      code: 'ERR_ONCE_MISMATCH',
+      outcome: { effect: 'unknown', sent: 'maybe', key },
+    });
     expect(world.server.arrivals).toHaveLength(1);
   });
 
@@ -311,7 +329,10 @@ describe('A32, A33: what the other tab hears', () => {
     await rest();
     const second = pay(two.once);
     expect(await world.end(one.tab, first)).toMatchObject({ status: 402, outcome: { type: 'rejected' } });
-    expect(await world.end(two.tab, second)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'rejected', effect: 'none', key: world.server.keys[0] } });
+    expect(await world.end(two.tab, second)).toMatchObject({
+      code: 'ERR_ONCE_ALREADY_SETTLED',
+      outcome: { type: 'rejected', effect: 'none', key: world.server.keys[0] },
+    });
     expect(world.server.arrivals).toHaveLength(1);
   });
 
@@ -376,6 +397,26 @@ describe('A32, A33: what the other tab hears', () => {
     one.tab.thaw();
     expect(await world.end(one.tab, first)).toMatchObject({ status: 402, outcome: { effect: 'unknown' } });
     expect(world.record()).toMatchObject({ state: 'settled' });
+  });
+
+  test('A32: a driver that finds that another one has settled it gets that outcome', async () => {
+    for (const [answer, effect] of [
+      [answers(201), 'done'],
+      [replays(402), 'none'],
+    ] as const) {
+      const world = newWorld();
+      const [one, two] = [world.open(), world.open()];
+      world.server.plays(
+        during(() => one.tab.freeze(), answers(503)),
+        answer,
+      );
+      const first = pay(one.once);
+      await rest();
+      await world.end(two.tab, pay(two.once));
+      one.tab.thaw();
+      expect(await world.end(one.tab, first)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect } });
+      expect(world.server.arrivals).toHaveLength(2);
+    }
   });
 
   test('A32: a frozen tab thaws a day later and sends nothing more', async () => {

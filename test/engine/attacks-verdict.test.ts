@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Dialect } from '../../src/core/dialect.js';
 import { generic } from '../../src/dialects/generic.js';
-import { after, answers, charged, cut, during, type Entry, lost, replays, shaped, stalls, textOf } from '../support/server.js';
+import { after, answers, charged, cut, during, type Entry, idle, lost, replays, shaped, stalls, textOf } from '../support/server.js';
 import { CART, MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
@@ -176,7 +176,10 @@ describe('A18: the order of the rows', () => {
   test('A18: a mismatch that comes as a 409 is not waited for', async () => {
     const world = newWorld();
     const { tab, once } = world.open();
-    world.server.plays(charged(lost()), answers(409, { name: 'invalid_idempotent_request', message: 'Same idempotency key used with a different request payload.' }));
+    world.server.plays(
+      charged(lost()),
+      answers(409, { name: 'invalid_idempotent_request', message: 'Same idempotency key used with a different request payload.' }),
+    );
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { attempts: 2 } });
   });
 
@@ -206,11 +209,8 @@ describe('A18: the order of the rows', () => {
     const dialect: Dialect = { ...generic, name: 'own', read: ({ status }) => (status === 200 ? { kind: 'refused', ambiguous: false } : undefined) };
     const world = newWorld();
     const { tab, once } = world.open({ dialect });
-    world.server.plays(answers(200, { declined: true }), answers(200, { declined: false }));
-    world.server.charged.clear();
-    const declined = await world.end(tab, pay(once));
-    expect(declined).toMatchObject({ status: 200, outcome: { type: 'rejected' } });
-    world.server.charged.delete(declined.outcome?.key ?? null);
+    world.server.plays(idle(answers(200, { declined: true })), answers(200, { declined: false }));
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 200, outcome: { type: 'rejected' } });
     expect(await world.end(tab, pay(once, { verdict: () => 'fresh' }))).toMatchObject({ status: 200, outcome: { type: 'fresh' } });
   });
 
@@ -255,7 +255,10 @@ describe('A19: a 202', () => {
   test('A19: a page that dies while it polls: the next one goes on polling, and sends nothing', async () => {
     const world = newWorld();
     const { tab, once } = world.open({ accepted: 'poll' });
-    world.server.plays(ACCEPTED, during(() => tab.kill(), answers(202)));
+    world.server.plays(
+      ACCEPTED,
+      during(() => tab.kill(), answers(202)),
+    );
     void pay(once);
     await world.clock.advance(5 * SECOND);
     const next = world.open({ accepted: 'poll' });
@@ -282,13 +285,20 @@ describe('A19: a 202', () => {
     expect(world.clock.now() - begun).toBeLessThanOrEqual(10 * SECOND);
   });
 
+  test("A19: one that comes after another payload may be that one's: done, but not certain", async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ accepted: 'poll' });
+    world.server.plays(charged(lost()), ACCEPTED, answers(200, { status: 'paid' }));
+    await world.end(tab, pay(once, ONE));
+    expect((await world.end(tab, pay(once, { body: { ...CART, amount: 20 } }))).outcome).toMatchObject({ effect: 'done', certain: false, changed: true });
+  });
+
   test('A19: one that failed is rejected', async () => {
     const dialect: Dialect = { ...generic, polled: ({ json }) => ((json as { status?: string } | undefined)?.status === 'failed' ? 'failed' : undefined) };
     const world = newWorld();
     const { tab, once } = world.open({ accepted: 'poll', dialect });
-    world.server.plays(ACCEPTED, answers(200, { status: 'failed' }), answers(201));
+    world.server.plays(idle(ACCEPTED), answers(200, { status: 'failed' }), answers(201));
     const end = await world.end(tab, pay(once));
-    world.server.charged.clear();
     expect(end).toMatchObject({ status: 200, outcome: { type: 'rejected', effect: 'none' } });
     expect((await world.end(tab, pay(once))).outcome?.key).not.toBe(end.outcome?.key);
   });
@@ -384,7 +394,10 @@ describe('A39: streams and large bodies', () => {
     const world = newWorld();
     const { tab, once } = world.open({ limits: { bodyBytes: 3 } });
     const init = { method: 'POST', body: stream('payload'), duplex: 'half', once: NAME } as RequestInit;
-    expect(await world.end(tab, watched(once.fetch(URL_, init)))).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { type: 'unsent', reason: 'unreplayable-body', sent: 'no' } });
+    expect(await world.end(tab, watched(once.fetch(URL_, init)))).toMatchObject({
+      code: 'ERR_ONCE_BODY',
+      outcome: { type: 'unsent', reason: 'unreplayable-body', sent: 'no' },
+    });
     expect(world.records).toEqual([]);
   });
 

@@ -4,8 +4,8 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { OnceOptions, OperationOptions } from '../../src/entries/index.js';
 import { generic } from '../../src/dialects/generic.js';
+import type { OnceOptions, OperationOptions } from '../../src/entries/index.js';
 import { number, text } from '../support/arbitraries.js';
 import { answers, charged, lost } from '../support/server.js';
 import { NAME, newWorld, pay, URL_, watched } from '../support/world.js';
@@ -137,9 +137,20 @@ describe('a call', () => {
   test('explicit undefined is absent, in every option', async () => {
     const world = newWorld();
     const { tab, once } = world.open();
-    const nothing = { key: undefined, meta: undefined, repeat: undefined, verdict: undefined, keep: { request: undefined }, limits: { attempts: undefined }, whenBusy: undefined, whenChanged: undefined };
+    const nothing = {
+      key: undefined,
+      meta: undefined,
+      repeat: undefined,
+      verdict: undefined,
+      keep: { request: undefined },
+      limits: { attempts: undefined },
+      whenBusy: undefined,
+      whenChanged: undefined,
+    };
     world.server.plays(lost(), answers(201));
-    expect(await world.end(tab, pay(once, { ...nothing, reconcile: undefined, headers: undefined, onOutcome: undefined, fingerprint: undefined }))).toMatchObject({ status: 201 });
+    expect(
+      await world.end(tab, pay(once, { ...nothing, reconcile: undefined, headers: undefined, onOutcome: undefined, fingerprint: undefined })),
+    ).toMatchObject({ status: 201 });
   });
 });
 
@@ -257,7 +268,10 @@ describe('requests that no attempt could send', () => {
   ])('a body that is %s: ERR_ONCE_BODY, nothing stored', async (_, body) => {
     const world = newWorld();
     const { tab, once } = world.open();
-    expect(await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: body as never, once: NAME })))).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { sent: 'no' } });
+    expect(await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: body as never, once: NAME })))).toMatchObject({
+      code: 'ERR_ONCE_BODY',
+      outcome: { sent: 'no' },
+    });
     expect(world.records).toEqual([]);
   });
 
@@ -284,7 +298,10 @@ describe('hooks that misbehave after a charge', () => {
     const world = newWorld();
     const { tab, once } = world.open();
     world.server.plays(answers(201));
-    expect(await world.end(tab, pay(once, { verdict: verdict as never }))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'not-a-verdict' } });
+    expect(await world.end(tab, pay(once, { verdict: verdict as never }))).toMatchObject({
+      code: 'ERR_ONCE_UNKNOWN',
+      outcome: { effect: 'unknown', reason: 'not-a-verdict' },
+    });
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 

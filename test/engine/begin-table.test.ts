@@ -14,7 +14,10 @@ const STATES = ['none', 'clean', 'ambiguous', 'past the window', 'settled', 'ret
 type State = (typeof STATES)[number];
 const REPEATS = ['never', 'if-changed', 'always'] as const;
 const CHANGED = ['same-key', 'refuse'] as const;
-const KEYS = { random: undefined, derived: ({ generation }) => `order-c1-${generation}`, literal: 'order-c1' } satisfies Record<string, string | KeyStrategy | undefined>;
+const KEYS = { random: undefined, derived: ({ generation }) => `order-c1-${generation}`, literal: 'order-c1' } satisfies Record<
+  string,
+  string | KeyStrategy | undefined
+>;
 const PAGES = ['after a reload', 'in a second tab'] as const;
 
 interface Cell {
@@ -27,7 +30,13 @@ interface Cell {
 }
 
 /** What the table says: whether something is sent and under which key, or the code. */
-function expected({ state, payload, repeat, whenChanged, key }: Cell): 'ERR_ONCE_MISMATCH' | 'ERR_ONCE_KEY_EXPIRED' | 'ERR_ONCE_ALREADY_SETTLED' | 'same key' | 'new key' {
+function expected({
+  state,
+  payload,
+  repeat,
+  whenChanged,
+  key,
+}: Cell): 'ERR_ONCE_MISMATCH' | 'ERR_ONCE_KEY_EXPIRED' | 'ERR_ONCE_ALREADY_SETTLED' | 'same key' | 'new key' {
   const same = payload === 'same';
   switch (state) {
     case 'none':
@@ -74,7 +83,10 @@ for (const state of STATES)
         for (const key of Object.keys(KEYS) as (keyof typeof KEYS)[]) for (const page of PAGES) cells.push({ state, payload, repeat, whenChanged, key, page });
 
 describe('the record found, and what a call does with it', () => {
-  const titled = cells.map((cell) => [`${cell.state}, ${cell.payload} payload, repeat ${cell.repeat}, ${cell.whenChanged}, ${cell.key} key, ${cell.page}`, expected(cell), cell] as const);
+  const titled = cells.map(
+    (cell) =>
+      [`${cell.state}, ${cell.payload} payload, repeat ${cell.repeat}, ${cell.whenChanged}, ${cell.key} key, ${cell.page}`, expected(cell), cell] as const,
+  );
   test.each(titled)('%s: %s', async (_, should, cell) => {
     const world = newWorld();
     const { repeat, whenChanged, state, payload } = cell;
@@ -107,7 +119,10 @@ describe('a literal key that is not the pending one', () => {
     const { tab: before } = await bring(world, state, {});
     const record = world.record();
     const tab = before.reload();
-    expect(await world.end(tab, pay(tab.once(), { key: 'order-c1' }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown', sent: state === 'clean' ? 'no' : 'maybe' } });
+    expect(await world.end(tab, pay(tab.once(), { key: 'order-c1' }))).toMatchObject({
+      code: 'ERR_ONCE_MISMATCH',
+      outcome: { effect: 'unknown', sent: state === 'clean' ? 'no' : 'maybe' },
+    });
     expect(world.record()).toEqual(record);
   });
 
@@ -198,7 +213,10 @@ describe('repeat', () => {
     const { tab, once } = world.open();
     world.server.plays(answers(201));
     const first = await world.end(tab, pay(once));
-    expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', key: first.outcome?.key } });
+    expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({
+      code: 'ERR_ONCE_ALREADY_SETTLED',
+      outcome: { effect: 'done', key: first.outcome?.key },
+    });
   });
 
   test('a tombstone older than keep.forMs does not answer any more, swept or not', async () => {

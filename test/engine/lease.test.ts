@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { after, answers, charged, hangs, lost, replays } from '../support/server.js';
-import { MINUTE, NAME, newWorld, pay, rest, SECOND, watched, type World } from '../support/world.js';
+import { MINUTE, NAME, newWorld, pay, rest, SECOND, type World, watched } from '../support/world.js';
 
 const PROCESS = { server: true, locks: false } as const;
 const ONE = { limits: { attempts: 1 } } as const;

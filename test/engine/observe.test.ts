@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import type { OnceEvent, OperationState, Outcome } from '../../src/entries/index.js';
-import { after, answers, charged, during, lost, replays } from '../support/server.js';
+import { after, answers, charged, during, type Entry, lost, replays } from '../support/server.js';
 import { CART, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
@@ -61,7 +61,7 @@ describe('operation.state', () => {
     for (const [index, state] of seen.entries()) if (index > 0) expect(state).not.toBe(seen[index - 1]);
   });
 
-  test.each<[string, Parameters<ReturnType<typeof newWorld>['server']['plays']>, object]>([
+  test.each<[string, Entry[], object]>([
     ['unknown', [charged(lost())], { phase: 'unsettled', pending: { sent: 'maybe', resumable: true } }],
     ['refused', [answers(402)], { phase: 'settled', outcome: { type: 'rejected', effect: 'none' } }],
     ['done', [answers(201)], { phase: 'settled', outcome: { type: 'fresh', effect: 'done' } }],
@@ -116,7 +116,7 @@ describe('operation.state', () => {
     expect(operation.state).toMatchObject({ phase: 'unsettled' });
   });
 
-  test("that could not be read is asked again by the next look, and a listener hears of it", async () => {
+  test('that could not be read is asked again by the next look, and a listener hears of it', async () => {
     const world = newWorld();
     await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
@@ -259,12 +259,18 @@ describe('events', () => {
     };
     const secret = { receipt: 's3cret-answer' };
     world.server.plays(
-      ...[charged(lost()), answers(401, secret), answers(500, secret, { 'idempotent-replayed': 'true' }), answers(422, { title: 'Idempotency-Key is already used', ...secret })],
+      ...[
+        charged(lost()),
+        answers(401, secret),
+        answers(500, secret, { 'idempotent-replayed': 'true' }),
+        answers(422, { title: 'Idempotency-Key is already used', ...secret }),
+      ],
       ...[answers(302, secret), replays(201, secret)],
     );
     for (let call = 0; call < 8; call++) {
       const { error } = await world.end(tab, pay(once, { ...options, ...(call === 0 && ONE) }));
-      if (error instanceof Error) said.push(error.message, String(error), JSON.stringify(error), error.stack ?? '', ...Object.values(error).map((value) => JSON.stringify(value)));
+      if (error instanceof Error)
+        said.push(error.message, String(error), JSON.stringify(error), error.stack ?? '', ...Object.values(error).map((value) => JSON.stringify(value)));
     }
     tab.faults.rate('fail-before-commit', 1);
     const failed = await world.end(tab, pay(once, { ...options, operation: ['other'], headers: () => ({ 'x-api-key': 's3cret-token\nX-Injected: 1' }) }));
@@ -400,7 +406,13 @@ describe('resume', () => {
     const next = tab.reload().once(options);
     let busy = 0;
     let most = 0;
-    world.server.otherwise = during(() => (most = Math.max(most, ++busy)), after(SECOND, during(() => busy--, replays())));
+    world.server.otherwise = during(
+      () => (most = Math.max(most, ++busy)),
+      after(
+        SECOND,
+        during(() => busy--, replays()),
+      ),
+    );
     const ended: unknown[] = [];
     const all = (async () => {
       for await (const { name, outcome, response } of next.resume({ concurrency: 2 })) ended.push([name[1], outcome.type, response?.status]);

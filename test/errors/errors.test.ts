@@ -3,16 +3,29 @@
  * carries no secret. Method: each code is brought about by the real engine; guards and walks get what clients make of it.
  */
 import { describe, expect, test, vi } from 'vitest';
+import { generic } from '../../src/dialects/generic.js';
+import { registry } from '../../src/engine/registry.js';
+import type { Outcome } from '../../src/entries/index.js';
 import { isOnceError, type OnceErrorCode, outcomeOf } from '../../src/entries/index.js';
 import { OnceError, printName } from '../../src/errors.js';
-import { registry } from '../../src/engine/registry.js';
-import { generic } from '../../src/dialects/generic.js';
-import type { Outcome } from '../../src/entries/index.js';
 import { after, answers, charged, during, lost } from '../support/server.js';
 import { CART, type End, HOUR, NAME, newWorld, pay, SECOND, URL_, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
-const OUTCOME: Outcome = { operation: ['pay', 1], key: 'k', attempts: 1, firstSentAt: 1, sent: 'yes', resumed: false, joined: false, storedIn: 'disk', type: 'unknown', effect: 'unknown', reason: 'no-answer', retryAt: undefined };
+const OUTCOME: Outcome = {
+  operation: ['pay', 1],
+  key: 'k',
+  attempts: 1,
+  firstSentAt: 1,
+  sent: 'yes',
+  resumed: false,
+  joined: false,
+  storedIn: 'disk',
+  type: 'unknown',
+  effect: 'unknown',
+  reason: 'no-answer',
+  retryAt: undefined,
+};
 
 const WAYS: Record<OnceErrorCode, () => Promise<End>> = {
   async ERR_ONCE_UNKNOWN() {
@@ -178,10 +191,13 @@ describe('outcomeOf', () => {
   const error = new OnceError('ERR_ONCE_UNKNOWN', OUTCOME);
   const wrap = (depth: number, name: string): unknown => (depth === 0 ? error : { [name]: wrap(depth - 1, name) });
 
-  test.each(['request', 'response', 'cause', 'detail', 'networkError', 'originalError', 'meta', 'context'])('walks %s, four levels deep and no deeper', (name) => {
-    for (const depth of [0, 1, 2, 3, 4]) expect(outcomeOf(wrap(depth, name))).toBe(OUTCOME);
-    expect(outcomeOf(wrap(5, name))).toBeUndefined();
-  });
+  test.each(['request', 'response', 'cause', 'detail', 'networkError', 'originalError', 'meta', 'context'])(
+    'walks %s, four levels deep and no deeper',
+    (name) => {
+      for (const depth of [0, 1, 2, 3, 4]) expect(outcomeOf(wrap(depth, name))).toBe(OUTCOME);
+      expect(outcomeOf(wrap(5, name))).toBeUndefined();
+    },
+  );
 
   test('of what it has nothing to do with is undefined', () => {
     for (const value of [undefined, null, 1, 'x', Symbol('x'), {}, new Response(), new Error('x'), () => {}]) expect(outcomeOf(value)).toBeUndefined();

@@ -37,7 +37,7 @@ export class App {
     slot.context = context;
     world.contexts.set(context.id, context);
     world.log(`${context.id} starts`);
-    context.boot({ ...clientOptions(world, context), ...more });
+    context.boot({ ...clientOptions(world, context, slot.restarts > 1), ...more });
     context.once.subscribe((event) => {
       if (event.type === 'attempt') context.attempt = event.attempt;
       if ((event.type !== 'settled' && event.type !== 'unknown') || context.dead) return;
@@ -98,6 +98,12 @@ export class App {
       case 'clock-jump':
         faults.count('clockJump');
         return device.jump(action.ms);
+      case 'deaf':
+        faults.count('lookFails');
+        device.medium.deaf = true;
+        return void time.after(action.ms, () => {
+          device.medium.deaf = false;
+        });
       case 'offline':
         device.setOnline(false);
         return void time.after(action.ms, () => device.setOnline(true));
@@ -199,7 +205,7 @@ export class App {
         error: by === 'error' ? of : undefined,
       };
       world.log(
-        `${context.id} is told of #${call.id}: ${word.status ?? word.code ?? String(of)} ${outcome?.type} ${outcome?.effect === 'unknown' ? outcome.reason : ''}`,
+        `${context.id} is told of #${call.id} for ${call.op.user} ${call.op.label}: ${word.status ?? word.code ?? String(of)} ${outcome?.type} ${outcome?.effect === 'unknown' ? outcome.reason : ''}`,
       );
       world.books.see({ kind: 'told', call, op: call.op, told: word });
       if (again) this.#react(word, again);

@@ -16,6 +16,7 @@ export async function calmDown(world: World, app: App): Promise<void> {
   world.faults.stop();
   for (const device of world.devices) {
     device.medium.full = false;
+    device.medium.deaf = false;
     device.setOnline(true);
     for (const context of device.contexts) context.thaw();
   }

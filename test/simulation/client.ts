@@ -34,8 +34,8 @@ const hookIn =
       else tell();
     });
 
-export function clientOptions(world: World, context: Context): OnceOptions {
-  const { keys: _, reconciles, hooks, followsRedirects: __, ...options } = world.options.client;
+export function clientOptions(world: World, context: Context, later: boolean): OnceOptions {
+  const { keys: _, reconciles, hooks, followsRedirects: __, ...options } = (later && world.options.laterClient) || world.options.client;
   return {
     ...options,
     namespace: () => context.device.user,

@@ -14,6 +14,8 @@ export class Medium {
   readonly records = new Map<string, unknown>();
   /** Nothing more fits in. */
   full = false;
+  /** Nobody can look into it. */
+  deaf = false;
   readonly #world: World;
   /** Relaxed commits that a loss of power would take away, in order. */
   #unflushed: Unflushed[] = [];
@@ -84,13 +86,15 @@ const HANG_MS = 15_000;
 /** The store as one context sees it. */
 export function storeOn(world: World, medium: Medium, context: Context, options: { readonly atomic: boolean; readonly scope: string }): Store {
   const { faults } = world;
+  // A database of many machines has one clock, which is none of theirs.
+  const now = (): number => (world.options.sharedStore ? world.trueWall() : context.device.wall());
   const died = (what: string): Error => new Error(`simulated: ${what}`);
 
   const look = <T>(place: string, read: () => T): Promise<T> =>
     context.port(place, (resolve, reject) => {
       const random = faults.occasion(`${context.slot} ${place}`);
       if (faults.hits(random, 'storeHangs')) return void (random.chance(0.5) && context.later(HANG_MS, () => resolve(read())));
-      if (faults.hits(random, 'lookFails')) return reject(died('the store could not be read'));
+      if (faults.hits(random, 'lookFails') || medium.deaf) return reject(died('the store could not be read'));
       resolve(read());
     });
 
@@ -99,8 +103,8 @@ export function storeOn(world: World, medium: Medium, context: Context, options:
       const random = faults.occasion(`${context.slot} update`);
       const write = (current: unknown, report: boolean): void => {
         // It may be called more than once before a commit.
-        if (random.chance(0.1)) change(current, context.device.wall());
-        const { next, value } = change(current, context.device.wall());
+        if (random.chance(0.1)) change(current, now());
+        const { next, value } = change(current, now());
         if (next === undefined) return report ? resolve(value) : undefined;
         const refuse = (what: string): void => {
           world.refused(asRecord(next) ?? asRecord(current));
@@ -117,11 +121,11 @@ export function storeOn(world: World, medium: Medium, context: Context, options:
       };
       if (faults.hits(random, 'storeHangs')) {
         // It hangs before or behind the look, and what was to be written comes late or never.
-        if (random.chance(0.5)) change(medium.records.get(id), context.device.wall());
+        if (random.chance(0.5)) change(medium.records.get(id), now());
         if (random.chance(0.5)) context.later(HANG_MS, () => write(medium.records.get(id), false));
         return;
       }
-      if (faults.hits(random, 'lookFails')) return reject(died('the store could not be opened'));
+      if (faults.hits(random, 'lookFails') || medium.deaf) return reject(died('the store could not be opened'));
       if (options.atomic) return write(medium.records.get(id), true);
       // Read now, written a moment later: what came in between is overwritten.
       const current = medium.records.get(id);

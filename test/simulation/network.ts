@@ -6,14 +6,25 @@ import type { Random } from './random.js';
 import type { Copy } from './servers.js';
 import type { World } from './world.js';
 
+/** One copy: when it reaches the server, and what happens to it there where that is not left to chance. */
+export interface ScriptedCopy {
+  readonly delayMs: number;
+  /** What somebody in front of the key layer answers. */
+  readonly front?: Answer | undefined;
+  /** The server dies at work on it. */
+  readonly dies?: boolean | undefined;
+}
+
 /** What becomes of one call of the transport. */
 export interface Fate {
   readonly refused: boolean;
   /** When each copy reaches the server, ms. An empty list: none does. */
-  readonly copies: readonly { readonly delayMs: number; readonly front?: Answer | undefined }[];
+  readonly copies: readonly ScriptedCopy[];
   /** `lost`: the client sees an error. `silent`: it sees nothing. */
   readonly end: BodyEnd | 'lost' | 'silent';
   readonly answerMs: number;
+  /** What a client in Node sees where it sees an error. @default ECONNRESET */
+  readonly code?: string | undefined;
 }
 
 /** What a client sees of a connection that broke; the same in every browser for every cause. */
@@ -86,12 +97,12 @@ export class Network {
     const { op } = send.key;
     const toClient = (ms: number, tell: () => void): void => void context.later(ms, tell);
     if (!fate.copies.length) {
-      if (fate.end !== 'silent') toClient(fate.answerMs, () => to.reject(failed('ECONNRESET')));
+      if (fate.end !== 'silent') toClient(fate.answerMs, () => to.reject(failed(fate.code ?? 'ECONNRESET')));
       return;
     }
     // The client hears the answer to the copy that left last; those of the others are lost.
     const heard = fate.copies.length - 1;
-    fate.copies.forEach(({ delayMs, front }, index) => {
+    fate.copies.forEach(({ delayMs, front, dies }, index) => {
       this.#count(op, 1);
       const over = (): void => this.#count(op, -1);
       const copy: Copy = {
@@ -100,18 +111,19 @@ export class Network {
         opText,
         random: random.of('copy', index),
         front,
+        dies,
         reply: (said, layer) => {
           over();
           if (index !== heard) return;
           send.answeredBy = layer;
           const { end } = fate;
-          this.#world.log(`  server to ${context.id}: ${said.status} (${layer}), ${end}`);
-          if (end === 'lost') toClient(fate.answerMs, () => to.reject(failed('ECONNRESET')));
+          this.#world.log(`  server to ${context.id} for ${op.user} ${op.label}: ${said.status} (${layer}), ${end}`);
+          if (end === 'lost') toClient(fate.answerMs, () => to.reject(failed(fate.code ?? 'ECONNRESET')));
           else if (end !== 'silent') toClient(fate.answerMs, () => to.resolve(new SimulatedResponse(said, to.url, end)));
         },
         lost: () => {
           over();
-          if (index === heard && fate.end !== 'silent') toClient(fate.answerMs, () => to.reject(failed('ECONNRESET')));
+          if (index === heard && fate.end !== 'silent') toClient(fate.answerMs, () => to.reject(failed(fate.code ?? 'ECONNRESET')));
         },
       };
       time.after(delayMs, () => server.arrive(copy));

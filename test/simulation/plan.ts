@@ -63,7 +63,7 @@ export type Action = At &
     | { readonly do: 'freeze'; readonly slot: number; readonly ms: number }
     | { readonly do: 'log-out'; readonly slot: number; readonly to: number }
     | { readonly do: 'clock-jump'; readonly slot: number; readonly ms: number }
-    | { readonly do: 'offline' | 'full'; readonly slot: number; readonly ms: number }
+    | { readonly do: 'offline' | 'full' | 'deaf'; readonly slot: number; readonly ms: number }
     | { readonly do: 'evict' | 'power-loss'; readonly slot: number }
     | { readonly do: 'server-restart' }
   );

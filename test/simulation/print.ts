@@ -44,10 +44,29 @@ export class Totals {
     tally(this.struck, report.struck);
     tally(this.outcomes, report.outcomes);
     tally(this.aparts, report.aparts);
-    const own = this.scenarios.get(report.scenario) ?? { operations: 0, aparts: new Map<string, number>() };
-    own.operations += report.operations;
-    tally(own.aparts, report.aparts);
-    this.scenarios.set(report.scenario, own);
+    this.#scenario(report.scenario, report.operations, report.aparts);
+  }
+
+  #scenario(name: string, operations: number, aparts: ReadonlyMap<string, number>): void {
+    const own = this.scenarios.get(name) ?? { operations: 0, aparts: new Map<string, number>() };
+    own.operations += operations;
+    tally(own.aparts, aparts);
+    this.scenarios.set(name, own);
+  }
+
+  /** Adds what another process has simulated. */
+  addJSON(from: ReturnType<Totals['toJSON']>): void {
+    this.worlds += from.worlds;
+    for (const name of Object.keys(this.sums) as (keyof Totals['sums'])[]) this.sums[name] += from.sums[name];
+    tally(this.struck, new Map(from.struck));
+    tally(this.outcomes, new Map(from.outcomes));
+    tally(this.aparts, new Map(from.aparts));
+    for (const [name, { operations, aparts }] of from.scenarios) this.#scenario(name, operations, new Map(aparts));
+  }
+
+  toJSON() {
+    const scenarios = [...this.scenarios].map(([name, { operations, aparts }]) => [name, { operations, aparts: [...aparts] }] as const);
+    return { worlds: this.worlds, sums: this.sums, struck: [...this.struck], outcomes: [...this.outcomes], aparts: [...this.aparts], scenarios };
   }
 
   print(seconds: number): string {

@@ -41,7 +41,7 @@ export interface Report {
 
 export async function run(scenario: Scenario, seed: number, { plan, without = [], tracing, checkers }: RunOptions = {}): Promise<Report> {
   const random = new Random(seed).of(scenario.name);
-  const drawn = scenario.options(random.of('options'));
+  const drawn = scenario.options(random.of('options'), seed);
   const faults = { ...drawn.faults };
   for (const name of without) delete faults[name];
   const options = { ...drawn, faults };
@@ -52,6 +52,9 @@ export async function run(scenario: Scenario, seed: number, { plan, without = []
   const unhandled = (error: unknown): void =>
     world.books.violate('outcome-is-true', undefined, `a rejection that nobody handles: ${String((error as Error)?.stack ?? error)}`);
   process.on('unhandledRejection', unhandled);
+  // Stacks of errors that are all expected cost a tenth of a world.
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = tracing ? stackTraceLimit : 0;
   try {
     for (const action of actions) world.time.after(action.at, () => app.do(action));
     await world.time.run(Math.max(0, ...actions.map(({ at }) => at)) + 1);
@@ -59,6 +62,7 @@ export async function run(scenario: Scenario, seed: number, { plan, without = []
   } catch (error) {
     world.books.violate('settles-when-calm', undefined, String((error as Error).stack ?? error));
   } finally {
+    Error.stackTraceLimit = stackTraceLimit;
     process.off('unhandledRejection', unhandled);
   }
   const said = scenario.comesTo?.(world);

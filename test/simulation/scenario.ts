@@ -10,7 +10,7 @@ import type { Random } from './random.js';
 import type { ServerOptions } from './servers.js';
 import type { World } from './world.js';
 
-export interface ClientOptions extends Pick<OnceOptions, 'limits' | 'whenChanged' | 'durability' | 'keep' | 'retry'> {
+export interface ClientOptions extends Pick<OnceOptions, 'limits' | 'whenChanged' | 'durability' | 'keep' | 'retry' | 'dialect'> {
   /** Not random: given by the app. */
   readonly keys?: 'random' | 'derived' | 'literal' | undefined;
   readonly repeat?: 'never' | 'if-changed' | 'always' | undefined;
@@ -28,6 +28,8 @@ export interface WorldOptions {
   readonly sharedStore?: boolean | undefined;
   readonly server: ServerOptions;
   readonly client: ClientOptions;
+  /** What a later release of the app is set up with: every restart brings it. */
+  readonly laterClient?: ClientOptions | undefined;
   readonly faults: FaultRates;
   readonly workload: Workload;
   /** Instead of a drawn one. */
@@ -40,7 +42,7 @@ export interface Scenario {
   readonly name: string;
   /** What it is about, in one sentence. */
   readonly says: string;
-  readonly options: (random: Random) => WorldOptions;
+  readonly options: (random: Random, seed: number) => WorldOptions;
   /** What a deterministic sequence must have come to, besides breaking nothing; the complaint if it has not. */
   readonly comesTo?: ((world: World) => string | undefined) | undefined;
 }

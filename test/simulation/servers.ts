@@ -32,6 +32,7 @@ export interface Copy {
   readonly random: Random;
   /** What the front answers to this copy, by script. */
   readonly front?: Answer | undefined;
+  readonly dies?: boolean | undefined;
   readonly reply: (answer: Answer, layer: Layer) => void;
   readonly lost: () => void;
 }
@@ -147,7 +148,7 @@ export class Server {
     const { faults, time } = this.#world;
     const { random } = copy;
     const boot = this.#boot;
-    const stuck = faults.hits(random, 'dies');
+    const stuck = faults.hits(random, 'dies') || copy.dies === true;
     const crash = faults.hits(random, 'crashesBefore') ? 'before' : faults.hits(random, 'crashesAfter') ? 'after' : undefined;
     const declined = faults.hits(random, 'declines') || this.declines(copy.opText, copy.payload);
     time.after(random.int(...this.options.workMs), () => {

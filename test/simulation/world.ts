@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { OnceRecord } from '../../src/core/record.js';
 import { checkers as all } from './checkers/index.js';
 import type { Context, ContextKind } from './context.js';
-import { Device } from './device.js';
+import { BEGAN, Device } from './device.js';
 import type { Call, Checker, Commit, Effect, KeyFacts, OpFacts, Send } from './facts.js';
 import { type FaultName, Faults } from './faults.js';
 import { Books } from './ledger.js';
@@ -133,6 +133,11 @@ export class World {
     const named = id === null ? undefined : this.calls.get(id);
     if (named && !named.told && !named.dead && named.context === context.id) return named;
     return op.calls.filter((call) => call.context === context.id && !call.told && !call.dead).at(-1) ?? named;
+  }
+
+  /** A correct wall clock. */
+  trueWall(): number {
+    return BEGAN + this.time.now;
   }
 
   // ---- contexts

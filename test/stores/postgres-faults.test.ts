@@ -4,6 +4,7 @@
  */
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createOnce } from '../../src/entries/index.js';
 import type { Store, Stored } from '../../src/ports.js';
 import { type PostgresClient, type PostgresStoreOptions, postgresMigration, postgresStore } from '../../src/stores/postgres.js';
 import { type PostgresServer, startPostgres, withoutPostgres } from '../support/services.js';
@@ -12,9 +13,15 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const ignore = () => {};
 const record = (id: string, more: object = {}): Stored => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, ...more });
-const put = (store: Store, next: Stored, durability: 'strict' | 'relaxed' = 'strict') => store.update(next.id, () => ({ next, value: 'stored' }), { durability });
-const raise = (store: Store) => store.update('n', (now) => ({ next: record('n', { count: ((now as { count?: number } | undefined)?.count ?? 0) + 1 }), value: 0 }));
-const everyCall = (store: Store): (() => Promise<unknown>)[] => [() => put(store, record('x')), () => store.read('x'), () => store.scan({ before: 1, limit: 1 })];
+const put = (store: Store, next: Stored, durability: 'strict' | 'relaxed' = 'strict') =>
+  store.update(next.id, () => ({ next, value: 'stored' }), { durability });
+const raise = (store: Store) =>
+  store.update('n', (now) => ({ next: record('n', { count: ((now as { count?: number } | undefined)?.count ?? 0) + 1 }), value: 0 }));
+const everyCall = (store: Store): (() => Promise<unknown>)[] => [
+  () => put(store, record('x')),
+  () => store.read('x'),
+  () => store.scan({ before: 1, limit: 1 }),
+];
 
 describe.skipIf(withoutPostgres)('PostgreSQL', () => {
   let server: PostgresServer;
@@ -63,7 +70,8 @@ describe.skipIf(withoutPostgres)('PostgreSQL', () => {
 
   test('no table yet: an error that says what to do, and then it works', async () => {
     const store = postgresStore(poolOf(), { table: 'later' });
-    for (const call of everyCall(store)) await expect(call()).rejects.toMatchObject({ reason: 'io', message: expect.stringMatching(/no table "later" yet.*postgresMigration/) });
+    for (const call of everyCall(store))
+      await expect(call()).rejects.toMatchObject({ reason: 'io', message: expect.stringMatching(/no table "later" yet.*postgresMigration/) });
     await admin.query(postgresMigration({ table: 'later' }));
     expect(await put(store, record('a'))).toBe('stored');
   });
@@ -86,34 +94,37 @@ describe.skipIf(withoutPostgres)('PostgreSQL', () => {
     expect(await store.read('n')).toEqual({ ...newer, state: 'settled' });
   });
 
-  test.each([1, 2])('connections cut in mid-update, again and again, %i at work: what resolved took effect once, what was rejected at most once', async (writers) => {
-    const { store, table } = await open({}, { timeoutMs: 5000 });
-    const stores = [store, ...Array.from({ length: writers - 1 }, () => postgresStore(poolOf(), { table }))];
-    await put(store, record('n'));
-    let cutting = true;
-    const cuts = (async () => {
-      while (cutting) {
-        await admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE '%${table}%'`);
-        await new Promise((done) => setTimeout(done, 15));
-      }
-    })();
-    let [resolved, rejected] = [0, 0];
-    const write = async (one: Store): Promise<void> => {
-      for (let n = 0; n < 200 / writers; n++) {
-        await raise(one).then(
-          () => resolved++,
-          () => rejected++,
-        );
-      }
-    };
-    await Promise.all(stores.map(write));
-    cutting = false;
-    await cuts;
-    const { count = 0 } = (await store.read('n')) as { count?: number };
-    expect(resolved).toBeGreaterThan(50);
-    expect(count).toBeGreaterThanOrEqual(resolved);
-    expect(count).toBeLessThanOrEqual(resolved + rejected);
-  });
+  test.each([1, 2])(
+    'connections cut in mid-update, again and again, %i at work: what resolved took effect once, what was rejected at most once',
+    async (writers) => {
+      const { store, table } = await open({}, { timeoutMs: 5000 });
+      const stores = [store, ...Array.from({ length: writers - 1 }, () => postgresStore(poolOf(), { table }))];
+      await put(store, record('n'));
+      let cutting = true;
+      const cuts = (async () => {
+        while (cutting) {
+          await admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE '%${table}%'`);
+          await new Promise((done) => setTimeout(done, 15));
+        }
+      })();
+      let [resolved, rejected] = [0, 0];
+      const write = async (one: Store): Promise<void> => {
+        for (let n = 0; n < 200 / writers; n++) {
+          await raise(one).then(
+            () => resolved++,
+            () => rejected++,
+          );
+        }
+      };
+      await Promise.all(stores.map(write));
+      cutting = false;
+      await cuts;
+      const { count = 0 } = (await store.read('n')) as { count?: number };
+      expect(resolved).toBeGreaterThan(50);
+      expect(count).toBeGreaterThanOrEqual(resolved);
+      expect(count).toBeLessThanOrEqual(resolved + rejected);
+    },
+  );
 
   test('a server that crashes in mid-update: what was acknowledged strictly is there when it is back', async () => {
     const { store } = await open({}, { timeoutMs: 500 });
@@ -214,7 +225,22 @@ test.each([
   [undefined, 'io'],
 ])('an error %s is a %s', async (code, reason) => {
   const client: PostgresClient = { query: () => Promise.reject(Object.assign(new Error('it says so'), { code })) };
-  await expect(postgresStore(client, { timeoutMs: 500 }).read('a')).rejects.toMatchObject({ name: 'StoreFault', reason, message: expect.stringContaining('it says so') });
+  await expect(postgresStore(client, { timeoutMs: 500 }).read('a')).rejects.toMatchObject({
+    name: 'StoreFault',
+    reason,
+    message: expect.stringContaining('it says so'),
+  });
+});
+
+test('a named call sends nothing where the server is gone: an earlier key may be there', async () => {
+  let sent = 0;
+  const once = createOnce({
+    store: postgresStore({ query: () => Promise.reject(new Error('gone')) }, { timeoutMs: 300 }),
+    fetch: async () => new Response(String(++sent)),
+  });
+  const error = await once.fetch('http://localhost/pay', { method: 'POST', once: ['pay', 42] }).catch((thrown) => thrown);
+  expect(error).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
+  expect(sent).toBe(0);
 });
 
 test('a server that never answers: timeout at the bound', async () => {

@@ -14,8 +14,10 @@ import { type PostgresServer, startPostgres, withoutPostgres } from '../support/
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const record = (id: string, more: object = {}): Stored => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, ...more });
-const put = (store: Store, next: Stored, durability: 'strict' | 'relaxed' = 'strict') => store.update(next.id, () => ({ next, value: 'stored' }), { durability });
-const raise = (store: Store) => store.update('n', (now) => ({ next: record('n', { count: ((now as { count?: number } | undefined)?.count ?? 0) + 1 }), value: 0 }));
+const put = (store: Store, next: Stored, durability: 'strict' | 'relaxed' = 'strict') =>
+  store.update(next.id, () => ({ next, value: 'stored' }), { durability });
+const raise = (store: Store) =>
+  store.update('n', (now) => ({ next: record('n', { count: ((now as { count?: number } | undefined)?.count ?? 0) + 1 }), value: 0 }));
 
 describe.skipIf(withoutPostgres)('PostgreSQL', () => {
   let server: PostgresServer;
@@ -166,7 +168,9 @@ describe.skipIf(withoutPostgres)('PostgreSQL', () => {
       return (await pool.query(`EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) ${text}`, values)).rows.map((row) => row['QUERY PLAN']).join('\n');
     };
     await store.read('warm');
-    const page = await planOf(() => store.scan({ ns: 'ns', state: 'pending', prefix: 'label 0', after: JSON.stringify(['label 010000', 'r10000']), limit: 10 }));
+    const page = await planOf(() =>
+      store.scan({ ns: 'ns', state: 'pending', prefix: 'label 0', after: JSON.stringify(['label 010000', 'r10000']), limit: 10 }),
+    );
     expect(page).toMatch(/Index Scan using \w+_place/);
     // It reads on from where the page begins, and no further than it ends.
     expect(Math.max(...[...page.matchAll(/actual rows=(\d+)/g)].map(([, rows]) => Number(rows)))).toBeLessThan(40);
@@ -178,23 +182,27 @@ describe.skipIf(withoutPostgres)('PostgreSQL', () => {
     const { store } = await open();
     const labels = [`${'é'.repeat(2000)}b`, `${'é'.repeat(2000)}a`, 'é'.repeat(1999), `${'é'.repeat(300)}z`];
     for (const [n, label] of labels.entries()) await put(store, record(`r${n}`, { label }));
-    const ids = async (prefix: string, after?: string) => (await store.scan({ ns: 'ns', state: 'pending', prefix, after, limit: 9 })).records.map((one) => (one as Stored).id);
+    const ids = async (prefix: string, after?: string) =>
+      (await store.scan({ ns: 'ns', state: 'pending', prefix, after, limit: 9 })).records.map((one) => (one as Stored).id);
     expect(await ids('é')).toEqual(['r3', 'r2', 'r1', 'r0']);
     expect(await ids('é'.repeat(1999))).toEqual(['r2', 'r1', 'r0']);
     expect(await ids('é'.repeat(1999), JSON.stringify([labels[1], 'r1']))).toEqual(['r0']);
   });
 
   describe('the table', () => {
-    test.each(['Odd "name"; DROP TABLE x; --', "o'clock", 'dollar $$ END; $$', 'select', 'ä'.repeat(28)])('may be called %s, in a schema of the same name', async (name) => {
-      await pool.query(`CREATE SCHEMA "${name.replaceAll('"', '""')}"`);
-      const place = { table: name, schema: name };
-      await pool.query(postgresMigration(place));
-      const store = postgresStore(pool, place);
-      await put(store, record('a'));
-      expect(await store.read('a')).toEqual(record('a'));
-      expect((await store.scan({ ns: 'ns', state: 'pending', limit: 1 })).records).toEqual([record('a')]);
-      expect((await pool.query('SELECT count(*)::int AS n FROM pg_tables WHERE schemaname = $1 AND tablename = $1', [name])).rows).toEqual([{ n: 1 }]);
-    });
+    test.each(['Odd "name"; DROP TABLE x; --', "o'clock", 'dollar $$ END; $$', 'select', 'ä'.repeat(28)])(
+      'may be called %s, in a schema of the same name',
+      async (name) => {
+        await pool.query(`CREATE SCHEMA "${name.replaceAll('"', '""')}"`);
+        const place = { table: name, schema: name };
+        await pool.query(postgresMigration(place));
+        const store = postgresStore(pool, place);
+        await put(store, record('a'));
+        expect(await store.read('a')).toEqual(record('a'));
+        expect((await store.scan({ ns: 'ns', state: 'pending', limit: 1 })).records).toEqual([record('a')]);
+        expect((await pool.query('SELECT count(*)::int AS n FROM pg_tables WHERE schemaname = $1 AND tablename = $1', [name])).rows).toEqual([{ n: 1 }]);
+      },
+    );
 
     test.each([{ table: '' }, { table: 'x'.repeat(58) }, { table: 'a\0b' }, { schema: '' }, { table: 7 }])('can not be called %o', (options) => {
       expect(() => postgresStore(pool, options as never)).toThrow(TypeError);
@@ -213,8 +221,26 @@ describe.skipIf(withoutPostgres)('PostgreSQL', () => {
   describe('sweep', () => {
     const settled = (id: string, more: object = {}): Stored =>
       seal({
-        v: 1, id, ns: 'ns', label: `["${id}"]`, state: 'settled', forgetAt: 1000, key: 'k', carrier: 'header:Idempotency-Key', dialect: 'generic', origin: '',
-        random: true, generation: 0, revision: 1, ambiguous: true, scheme: 's', payloads: [], raw: '', createdAt: 0, touchedAt: 0, ...more,
+        v: 1,
+        id,
+        ns: 'ns',
+        label: `["${id}"]`,
+        state: 'settled',
+        forgetAt: 1000,
+        key: 'k',
+        carrier: 'header:Idempotency-Key',
+        dialect: 'generic',
+        origin: '',
+        random: true,
+        generation: 0,
+        revision: 1,
+        ambiguous: true,
+        scheme: 's',
+        payloads: [],
+        raw: '',
+        createdAt: 0,
+        touchedAt: 0,
+        ...more,
       });
 
     test('removes what is over in short statements, and nothing that is pending, damaged, or not due', async () => {

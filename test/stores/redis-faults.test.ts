@@ -13,7 +13,8 @@ vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
 const ignore = () => {};
 const record = (id: string, more: object = {}): Stored => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, ...more });
-const put = (store: Store, next: Stored, durability: 'strict' | 'relaxed' = 'strict') => store.update(next.id, () => ({ next, value: 'stored' }), { durability });
+const put = (store: Store, next: Stored, durability: 'strict' | 'relaxed' = 'strict') =>
+  store.update(next.id, () => ({ next, value: 'stored' }), { durability });
 const raise = (store: Store, id: string) =>
   store.update(id, (now) => ({ next: record(id, { count: ((now as { count?: number } | undefined)?.count ?? 0) + 1 }), value: 0 }));
 
@@ -86,35 +87,38 @@ describe.skipIf(withoutRedis).each(Object.keys(connect))('%s', (name) => {
     expect(await put(store, record('b'))).toBe('stored');
   });
 
-  test.each([1, 2])('connections cut in mid-update, again and again, %i at work: what resolved took effect once, what was rejected at most once', async (writers) => {
-    const prefix = `cut-${name}-${writers}`;
-    const stores = await Promise.all(Array.from({ length: writers }, () => storeOn({ prefix, timeoutMs: 5000 }).then(({ store }) => store)));
-    const [store] = stores as [Store];
-    await put(store, record('n'));
-    let cutting = true;
-    const cuts = (async () => {
-      for (let n = 0; cutting; n++) {
-        await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
-        await new Promise((done) => setTimeout(done, 3 + (n % 7)));
-      }
-    })();
-    let [resolved, rejected] = [0, 0];
-    const write = async (one: Store): Promise<void> => {
-      for (let n = 0; n < 200 / writers; n++) {
-        await raise(one, 'n').then(
-          () => resolved++,
-          () => rejected++,
-        );
-      }
-    };
-    await Promise.all(stores.map(write));
-    cutting = false;
-    await cuts;
-    const { count } = await vi.waitFor(async () => (await store.read('n')) as { count: number }, { timeout: 5000 });
-    expect(resolved).toBeGreaterThan(50);
-    expect(count).toBeGreaterThanOrEqual(resolved);
-    expect(count).toBeLessThanOrEqual(resolved + rejected);
-  });
+  test.each([1, 2])(
+    'connections cut in mid-update, again and again, %i at work: what resolved took effect once, what was rejected at most once',
+    async (writers) => {
+      const prefix = `cut-${name}-${writers}`;
+      const stores = await Promise.all(Array.from({ length: writers }, () => storeOn({ prefix, timeoutMs: 5000 }).then(({ store }) => store)));
+      const [store] = stores as [Store];
+      await put(store, record('n'));
+      let cutting = true;
+      const cuts = (async () => {
+        for (let n = 0; cutting; n++) {
+          await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+          await new Promise((done) => setTimeout(done, 3 + (n % 7)));
+        }
+      })();
+      let [resolved, rejected] = [0, 0];
+      const write = async (one: Store): Promise<void> => {
+        for (let n = 0; n < 200 / writers; n++) {
+          await raise(one, 'n').then(
+            () => resolved++,
+            () => rejected++,
+          );
+        }
+      };
+      await Promise.all(stores.map(write));
+      cutting = false;
+      await cuts;
+      const { count } = await vi.waitFor(async () => (await store.read('n')) as { count: number }, { timeout: 5000 });
+      expect(resolved).toBeGreaterThan(50);
+      expect(count).toBeGreaterThanOrEqual(resolved);
+      expect(count).toBeLessThanOrEqual(resolved + rejected);
+    },
+  );
 
   test('a server killed in mid-update: what was acknowledged is there when it is back', async () => {
     const { store } = await storeOn({ timeoutMs: 300 });
@@ -147,7 +151,10 @@ describe.skipIf(withoutRedis).each(Object.keys(connect))('%s', (name) => {
   test('a server that evicts: refused for strict updates, with the way out, until it is set right', async () => {
     await admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
     const { store, client } = await storeOn();
-    await expect(put(store, record('a'))).rejects.toMatchObject({ reason: 'denied', message: expect.stringMatching(/allkeys-lru.*CONFIG SET maxmemory-policy noeviction.*acceptEviction: 'allkeys-lru'/) });
+    await expect(put(store, record('a'))).rejects.toMatchObject({
+      reason: 'denied',
+      message: expect.stringMatching(/allkeys-lru.*CONFIG SET maxmemory-policy noeviction.*acceptEviction: 'allkeys-lru'/),
+    });
     expect(await store.read('a')).toBeUndefined();
     expect(await put(store, record('a'), 'relaxed')).toBe('stored');
     expect(await put(redisStore(client, { acceptEviction: 'allkeys-lru' }), record('b'))).toBe('stored');
@@ -168,7 +175,10 @@ describe.skipIf(withoutRedis).each(Object.keys(connect))('%s', (name) => {
     const { store } = await storeOn({ timeoutMs: 5000 });
     await put(store, record('a'));
     await admin.config('SET', 'busy-reply-threshold', '10');
-    const long = admin.eval("local t = redis.call('TIME') while true do local n = redis.call('TIME') if (n[1] - t[1]) * 1e6 + n[2] - t[2] > 3e5 then return 1 end end", 0);
+    const long = admin.eval(
+      "local t = redis.call('TIME') while true do local n = redis.call('TIME') if (n[1] - t[1]) * 1e6 + n[2] - t[2] > 3e5 then return 1 end end",
+      0,
+    );
     await new Promise((done) => setTimeout(done, 50));
     expect(await put(store, record('b'))).toBe('stored');
     await long;

@@ -15,7 +15,8 @@ vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
 const ignore = () => {};
 const record = (id: string, more: object = {}): Stored => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, ...more });
-const put = (store: Store, next: Stored, durability: 'strict' | 'relaxed' = 'strict') => store.update(next.id, () => ({ next, value: 'stored' }), { durability });
+const put = (store: Store, next: Stored, durability: 'strict' | 'relaxed' = 'strict') =>
+  store.update(next.id, () => ({ next, value: 'stored' }), { durability });
 
 describe.skipIf(withoutRedis)('on one server', () => {
   let server: RedisServer;

@@ -78,7 +78,8 @@ describe('locked', () => {
     other.exec('BEGIN IMMEDIATE');
     const store = storeOn({ path });
     const order: number[] = [];
-    const raise = (n: number) => store.update('a', (now) => ({ next: { ...(now as Stored), label: `${(now as Stored).label}${n}` }, value: n })).then((value) => order.push(value));
+    const raise = (n: number) =>
+      store.update('a', (now) => ({ next: { ...(now as Stored), label: `${(now as Stored).label}${n}` }, value: n })).then((value) => order.push(value));
     const all = [raise(1), raise(2)];
     await new Promise((done) => setTimeout(done, 60));
     all.push(raise(3));
@@ -211,7 +212,11 @@ describe('of a newer version', () => {
     await put(store, 'b');
     raise(path);
     await expect(put(store, 'c')).rejects.toMatchObject({ reason: 'newer', message: expect.stringMatching(/schema 2, this is 1/) });
-    expect(await storeOn({ path: path }).read('c').catch((fault) => fault.reason)).toBe('newer');
+    expect(
+      await storeOn({ path: path })
+        .read('c')
+        .catch((fault) => fault.reason),
+    ).toBe('newer');
   });
 
   test('a record of a newer version is kept whole, and handed over', async () => {
@@ -230,11 +235,13 @@ describe('gone', () => {
     const store = storeOn({ database });
     await put(store, 'a');
     database.close();
-    for (const [name, call] of everyCall(store).filter(([name]) => name !== 'available')) await expect(call(), name).rejects.toMatchObject({ reason: 'closed' });
+    for (const [name, call] of everyCall(store).filter(([name]) => name !== 'available'))
+      await expect(call(), name).rejects.toMatchObject({ reason: 'closed' });
   });
 
   test('a Node without SQLite: no store, so a chain goes on to the next one', async () => {
-    vi.spyOn(process, 'getBuiltinModule').mockImplementation(((name: string) => (name === 'node:sqlite' ? undefined : { dirname: () => '', resolve: () => '', basename: () => '', join: () => '', realpathSync: () => '' })) as never);
+    vi.spyOn(process, 'getBuiltinModule').mockImplementation(((name: string) =>
+      name === 'node:sqlite' ? undefined : { dirname: () => '', resolve: () => '', basename: () => '', join: () => '', realpathSync: () => '' }) as never);
     const store = storeOn({ path: fresh() });
     expect(await store.available?.()).toBe(false);
     await expect(put(store, 'a')).rejects.toMatchObject({ reason: 'denied', message: expect.stringMatching(/node:sqlite/) });

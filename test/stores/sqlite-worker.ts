@@ -12,20 +12,27 @@ process.stdin.pause();
 
 if (task === 'raise') {
   for (let n = 0; n < Number(count); n++) {
-    await store.update('counter', (current) => ({ next: record('counter', { count: ((current as { count?: number } | undefined)?.count ?? 0) + 1 }), value: undefined }));
+    await store.update('counter', (current) => ({
+      next: record('counter', { count: ((current as { count?: number } | undefined)?.count ?? 0) + 1 }),
+      value: undefined,
+    }));
   }
 }
 if (task === 'claim') {
   const won = await Promise.all(
     Array.from({ length: Number(count) }, (_, n) =>
-      store.update(`op-${n}`, (current) => (current === undefined ? { next: record(`op-${n}`, { key: `${name}-${n}` }), value: `op-${n}` } : { value: undefined })),
+      store.update(`op-${n}`, (current) =>
+        current === undefined ? { next: record(`op-${n}`, { key: `${name}-${n}` }), value: `op-${n}` } : { value: undefined },
+      ),
     ),
   );
   console.log(JSON.stringify(won.filter(Boolean)));
 }
 if (task === 'write') {
   for (let n = 0; ; n++) {
-    await store.update(`${name}-${n}`, () => ({ next: record(`${name}-${n}`, { body: 'x'.repeat(n % 2000) }), value: undefined }), { durability: n % 2 ? 'strict' : 'relaxed' });
+    await store.update(`${name}-${n}`, () => ({ next: record(`${name}-${n}`, { body: 'x'.repeat(n % 2000) }), value: undefined }), {
+      durability: n % 2 ? 'strict' : 'relaxed',
+    });
     // Whoever reads this was told that it is stored.
     console.log(`stored ${name}-${n}`);
   }

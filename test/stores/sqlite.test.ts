@@ -51,7 +51,9 @@ async function plant(path: string, id: string, value: unknown): Promise<void> {
   await sqliteStore({ path }).available?.();
   const database = new DatabaseSync(path);
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  database.prepare('INSERT OR REPLACE INTO oncefetch_records VALUES (?, ?, ?, ?, ?, ?)').run(ordered(id), 'ns', 'pending', ordered(`["pay","${id}"]`), 1000, text);
+  database
+    .prepare('INSERT OR REPLACE INTO oncefetch_records VALUES (?, ?, ?, ?, ?, ?)')
+    .run(ordered(id), 'ns', 'pending', ordered(`["pay","${id}"]`), 1000, text);
   database.close();
 }
 
@@ -182,7 +184,12 @@ describe('commits', () => {
 
   test('bytes, infinite times and members that look like tags come back as they were', async () => {
     const store = sqliteStore({ path: file('odd') });
-    const odd = record('odd', { forgetAt: Number.POSITIVE_INFINITY, body: new Uint8Array([0, 255, 10]), meta: { '~': ['bytes', 'AA=='] }, buffer: Buffer.from('hi') });
+    const odd = record('odd', {
+      forgetAt: Number.POSITIVE_INFINITY,
+      body: new Uint8Array([0, 255, 10]),
+      meta: { '~': ['bytes', 'AA=='] },
+      buffer: Buffer.from('hi'),
+    });
     await store.update('odd', () => ({ next: odd, value: undefined }));
     expect(await store.read('odd')).toEqual({ ...odd, buffer: new Uint8Array([104, 105]) });
     expect((await store.scan({ before: Number.POSITIVE_INFINITY, limit: 1 })).records).toEqual([]);
@@ -194,9 +201,12 @@ test('scans and sweeps go by an index', () => {
   const database = new DatabaseSync(file('plan'));
   const store = sqliteStore({ database });
   return store.available?.().then(() => {
-    const plan = (sql: string, ...values: (string | number)[]) => (database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values) as { detail: string }[]).map(({ detail }) => detail);
+    const plan = (sql: string, ...values: (string | number)[]) =>
+      (database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values) as { detail: string }[]).map(({ detail }) => detail);
     const place = 'SELECT id, label, data FROM oncefetch_records WHERE ns = ? AND state = ? AND (label, id) > (?, ?) AND label < ? ORDER BY label, id LIMIT ?';
-    expect(plan(place, 'n', 's', 'a', 'b', 'c', 1)).toEqual([expect.stringMatching(/^SEARCH .* USING INDEX oncefetch_records_place \(ns=\? AND state=\? AND \(label,id\)>\(\?,\?\)/)]);
+    expect(plan(place, 'n', 's', 'a', 'b', 'c', 1)).toEqual([
+      expect.stringMatching(/^SEARCH .* USING INDEX oncefetch_records_place \(ns=\? AND state=\? AND \(label,id\)>\(\?,\?\)/),
+    ]);
     expect(plan('SELECT id FROM oncefetch_records WHERE forget_at < ? ORDER BY forget_at LIMIT ? OFFSET ?', 1, 1, 0)).toEqual([
       expect.stringMatching(/^SEARCH .* USING INDEX oncefetch_records_time/),
     ]);

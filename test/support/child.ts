@@ -22,7 +22,16 @@ export function script(entry: string): { readonly path: string; start(args: read
   const folder = mkdtempSync(join(tmpdir(), 'oncefetch-script-'));
   const path = join(folder, 'script.mjs');
   const banner = `import { createRequire } from 'node:module'; const require = createRequire(${JSON.stringify(import.meta.url)});`;
-  buildSync({ entryPoints: [entry], outfile: path, bundle: true, platform: 'node', format: 'esm', target: 'node22', banner: { js: banner }, logLevel: 'error' });
+  buildSync({
+    entryPoints: [entry],
+    outfile: path,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node22',
+    banner: { js: banner },
+    logLevel: 'error',
+  });
   return { path, start: (args, uid) => start(path, args, uid), remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 

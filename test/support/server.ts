@@ -93,6 +93,16 @@ export const charged =
     return entry(arrival, server);
   };
 
+/** `entry`, by a server that did nothing: an answer that looks like a success and is none. */
+export const idle =
+  (entry: Entry): Entry =>
+  async (arrival, server) => {
+    const before = server.charged.has(arrival.key);
+    const response = await entry(arrival, server);
+    if (!before) server.charged.delete(arrival.key);
+    return response;
+  };
+
 /** No answer arrives: the connection broke, before or after the request was read. */
 export const lost = (): Entry => () => Promise.reject(networkError());
 

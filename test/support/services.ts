@@ -95,7 +95,9 @@ export async function startRedisCluster(): Promise<{ readonly ports: readonly nu
   for (let n = 0; n < 3; n++) nodes.push(await startRedis(['--cluster-enabled', 'yes', '--cluster-port', String(await freePort())]));
   const ports = nodes.map(({ port }) => port);
   execFileSync('redis-cli', ['--cluster', 'create', ...ports.map((port) => `127.0.0.1:${port}`), '--cluster-yes'], { stdio: 'ignore' });
-  await until('the cluster', async () => (await Promise.all(ports.map((port) => ask(port, 'CLUSTER INFO')))).every((info) => info.includes('cluster_state:ok')));
+  await until('the cluster', async () =>
+    (await Promise.all(ports.map((port) => ask(port, 'CLUSTER INFO')))).every((info) => info.includes('cluster_state:ok')),
+  );
   return { ports, stop: async () => void (await Promise.all(nodes.map((node) => node.stop()))) };
 }
 
@@ -118,7 +120,12 @@ export async function startPostgres(): Promise<PostgresServer> {
   const [uid, gid] = root ? ['-u', '-g'].map((flag) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))) : [];
   if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid);
   const run = (program: string, ...args: string[]): void => {
-    const { status, stderr } = spawnSync(join(postgresFolder, program), args, { stdio: ['ignore', 'ignore', 'pipe'], cwd: folder, ...(uid !== undefined && { uid }), ...(gid !== undefined && { gid }) });
+    const { status, stderr } = spawnSync(join(postgresFolder, program), args, {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      cwd: folder,
+      ...(uid !== undefined && { uid }),
+      ...(gid !== undefined && { gid }),
+    });
     if (status !== 0) throw new Error(`${program} failed: ${stderr}`);
   };
   run('initdb', '-D', data, '-A', 'trust', '-U', 'postgres', '--no-sync', '-E', 'UTF8', '--locale=C');

@@ -3,9 +3,8 @@
  * and shares storage, locks and server with the others of its world. It can be killed at any await, frozen and thawed.
  */
 import { createHash } from 'node:crypto';
-import { type Outcome, outcomeOf } from '../../src/entries/index.js';
+import { type OnceOptions, type Outcome, outcomeOf } from '../../src/entries/index.js';
 import { createOn, type Once } from '../../src/once.js';
-import type { OnceOptions } from '../../src/options.js';
 import { resolveUrl } from '../../src/platform/shared.js';
 import type { Clock, Durability, Platform, Store, Stored } from '../../src/ports.js';
 import { type MemoryMedium, memoryMedium, memoryStore } from '../../src/stores/memory.js';

@@ -11,7 +11,7 @@ import { memoryMedium } from '../../src/stores/memory.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
 import { LockTable } from './locks.js';
-import { type Arrival, ScriptedServer } from './server.js';
+import { type Arrival, type Entry, ScriptedServer } from './server.js';
 import { Tab, type TabOptions, type Write } from './tab.js';
 
 export const SECOND = 1000;
@@ -125,7 +125,7 @@ export class World {
   }
 
   /** A payment whose answer is lost after the charge, in a tab that is gone: what most stories begin with. */
-  async interrupted(...scripted: Parameters<ScriptedServer['plays']>): Promise<string> {
+  async interrupted(...scripted: readonly Entry[]): Promise<string> {
     const { tab, once } = this.open();
     this.server.plays(...scripted);
     const { outcome } = await this.end(tab, pay(once, { limits: { attempts: 1 } }));

@@ -11,7 +11,7 @@ const MASH_EVERY_MS = 150;
 
 export interface LaneView {
   readonly lane: Lane;
-  readonly header: HTMLElement;
+  readonly screen: HTMLElement;
   readonly status: HTMLElement;
   readonly list: HTMLElement;
   press(): void;
@@ -61,7 +61,7 @@ export function laneView(lane: Lane, root: HTMLElement, how: string, code: strin
     part(root, 'verdict').dataset['tone'] = verdict.tone;
     say(part(root, 'verdict-says'), verdict.says);
   };
-  return { lane, header: part(root, 'header'), status, list: part(root, 'timeline'), press: () => pay.click(), draw };
+  return { lane, screen: part(root, 'screen'), status, list: part(root, 'timeline'), press: () => pay.click(), draw };
 }
 
 /** As a shop would say it; the plain lane says what most shops say. */

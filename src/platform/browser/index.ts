@@ -2,7 +2,8 @@
 import type { Connectivity, Digest, Locks, Platform } from '../../ports.js';
 import { resolveUrl, systemClock, systemRandomness } from '../shared.js';
 
-const encode = (data: string | Uint8Array): Uint8Array<ArrayBuffer> => (typeof data === 'string' ? new TextEncoder().encode(data) : (data as Uint8Array<ArrayBuffer>));
+const encode = (data: string | Uint8Array): Uint8Array<ArrayBuffer> =>
+  typeof data === 'string' ? new TextEncoder().encode(data) : (data as Uint8Array<ArrayBuffer>);
 const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 /** Web Crypto is missing on insecure origins; the library that stands in is loaded only there. */

@@ -2,7 +2,10 @@
 import type { Digest, Platform } from '../../ports.js';
 import { resolveUrl, systemClock, systemRandomness } from '../shared.js';
 
-type NodeCrypto = { hash?(algorithm: string, data: string | Uint8Array, encoding: string): string; createHash(algorithm: string): { update(data: string | Uint8Array): { digest(encoding: string): string } } };
+type NodeCrypto = {
+  hash?(algorithm: string, data: string | Uint8Array, encoding: string): string;
+  createHash(algorithm: string): { update(data: string | Uint8Array): { digest(encoding: string): string } };
+};
 
 type Channels = { channel(name: string): NonNullable<Platform['channel']> };
 

@@ -9,4 +9,5 @@ await oncefetch
   .fetch('/api/payments', { method: 'POST', body: '{"cart":"c-42"}', once: { operation: ['pay', 'c-42'], meta: { total: 4200 } } })
   .catch((error: unknown) => oncefetch.isOnceError(error, 'ERR_ONCE_UNKNOWN') || Promise.reject(error));
 reload();
+
 export { show };

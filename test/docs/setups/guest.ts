@@ -6,8 +6,10 @@ export const { outcomeOf } = oncefetch;
 export const session = { userId: 'guest' };
 export const cart = { id: 'c-42', total: 4200 };
 export const once = oncefetch.createOnce({ namespace: () => session.userId });
-export const pay = (order: typeof cart): Promise<Response> => once.fetch('/api/payments', { method: 'POST', body: JSON.stringify(order), once: ['pay', order.id] });
+export const pay = (order: typeof cart): Promise<Response> =>
+  once.fetch('/api/payments', { method: 'POST', body: JSON.stringify(order), once: ['pay', order.id] });
 
 shop().server.faults.next('lose-response', 'lose-response', 'lose-response', 'lose-response', 'lose-response');
 await pay(cart).catch((error: unknown) => oncefetch.isOnceError(error, 'ERR_ONCE_UNKNOWN') || Promise.reject(error));
+
 export { show };

@@ -1,7 +1,7 @@
 /** A checkout page whose keys are its own choice, and a customer who clears the browser. */
 import * as oncefetch from 'oncefetch';
-import { evict, shop, show } from '../support/stage.js';
 import { DECLINED } from '../support/shop.js';
+import { evict, shop, show } from '../support/stage.js';
 
 export const cart = { id: 'c-42', total: 4200 };
 export const session = { userId: 'u-7' };

@@ -1,7 +1,7 @@
 /** A checkout page, and a customer who presses Pay. */
 import * as oncefetch from 'oncefetch';
-import { shop, show } from '../support/stage.js';
 import { DECLINED } from '../support/shop.js';
+import { shop, show } from '../support/stage.js';
 
 export const once = oncefetch.createOnce({ namespace: 'u-7' });
 export const { outcomeOf } = oncefetch;

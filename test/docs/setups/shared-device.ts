@@ -11,4 +11,5 @@ await oncefetch
   .fetch('/api/payments', { method: 'POST', body: '{"cart":"c-42"}', once: { operation: ['pay', 'c-42'], meta: { total: '€42.00' } } })
   .catch((error: unknown) => oncefetch.isOnceError(error, 'ERR_ONCE_UNKNOWN') || Promise.reject(error));
 reload();
+
 export { show };

@@ -52,7 +52,8 @@ function wantsOf(comment: string): Wants {
 }
 
 /** The text without fences and without code in line, so that nothing in them counts as a link or a heading. */
-export const proseOf = ({ text }: Page): string => text.replaceAll(/^[ \t]*```[\s\S]*?^[ \t]*```[ \t]*$/gm, '').replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[[\]()#]/g, ' '));
+export const proseOf = ({ text }: Page): string =>
+  text.replaceAll(/^[ \t]*```[\s\S]*?^[ \t]*```[ \t]*$/gm, '').replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[[\]()#]/g, ' '));
 
 export interface Link {
   readonly path: string;
@@ -81,7 +82,11 @@ export function anchorsOf({ text }: Page): ReadonlySet<string> {
 export function tableUnder({ text }: Page, heading: string): readonly (readonly string[])[] {
   const start = text.indexOf(`\n${heading}\n`);
   if (start < 0) throw new Error(`there is no heading ${heading}`);
-  const rows = /\n((?:\|.*\n)+)/.exec(text.slice(start + heading.length + 1))?.[1]?.trimEnd().split('\n') ?? [];
+  const rows =
+    /\n((?:\|.*\n)+)/
+      .exec(text.slice(start + heading.length + 1))?.[1]
+      ?.trimEnd()
+      .split('\n') ?? [];
   return rows.slice(2).map((row) =>
     row
       .replace(/^\||\|$/g, '')

@@ -19,7 +19,8 @@ const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFil
 const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, root);
 const program = ts.createProgram(
   entries.map(({ path }) => path),
-  options,
+  // Only names and comments are asked for, so nothing else has to be understood.
+  { ...options, types: [], lib: ['lib.es2022.d.ts'] },
 );
 const checker = program.getTypeChecker();
 
@@ -39,10 +40,17 @@ function exportsOf({ specifier, path }: Entry): readonly ts.Symbol[] {
 }
 
 const kindOf = ({ flags }: ts.Symbol): Exported['kind'] =>
-  flags & ts.SymbolFlags.Function ? 'function' : flags & ts.SymbolFlags.Class ? 'class' : flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.TypeAlias) ? 'type' : 'value';
+  flags & ts.SymbolFlags.Function
+    ? 'function'
+    : flags & ts.SymbolFlags.Class
+      ? 'class'
+      : flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.TypeAlias)
+        ? 'type'
+        : 'value';
 
 /** The first paragraph. */
-const textOf = (symbol: ts.Symbol): string => (ts.displayPartsToString(symbol.getDocumentationComment(checker)).split('\n\n')[0] ?? '').replaceAll(/\s+/g, ' ').trim();
+const textOf = (symbol: ts.Symbol): string =>
+  (ts.displayPartsToString(symbol.getDocumentationComment(checker)).split('\n\n')[0] ?? '').replaceAll(/\s+/g, ' ').trim();
 
 const firstSentence = (text: string): string => /^.*?[.!?](?=\s+[A-Z`'"]|$)/.exec(text)?.[0] ?? text;
 
@@ -51,7 +59,10 @@ export const exported: readonly Exported[] = entries.flatMap((entry) =>
 );
 
 function mainType(name: string): ts.Type {
-  const symbol = entries.slice(0, 1).flatMap(exportsOf).find((one) => one.name === name);
+  const symbol = entries
+    .slice(0, 1)
+    .flatMap(exportsOf)
+    .find((one) => one.name === name);
   if (!symbol) throw new Error(`oncefetch exports no ${name}`);
   return checker.getDeclaredTypeOfSymbol(symbol);
 }

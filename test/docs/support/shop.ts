@@ -56,7 +56,10 @@ export async function openShop(): Promise<Shop> {
     }
     if (path === '/api/keys') return Response.json({ key: `issued-${reads.length}` });
     const cart = decodeURIComponent(/^\/api\/orders\/by-cart\/([^/]+)$/.exec(path)?.[1] ?? '');
-    if (cart) return Response.json({ state: server.effects.some(({ body }) => idOf((body as Order).cart ?? (body as { id?: unknown }).id) === cart) ? 'paid' : 'open' });
+    if (cart)
+      return Response.json({
+        state: server.effects.some(({ body }) => idOf((body as Order).cart ?? (body as { id?: unknown }).id) === cart) ? 'paid' : 'open',
+      });
     const exported = path.startsWith('/api/exports/');
     const busy = exported && reads.filter((one) => one === path).length < 3;
     return Response.json(exported ? { state: busy ? 'running' : 'ready' } : { path }, { status: busy ? 202 : 200 });

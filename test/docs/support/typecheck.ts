@@ -8,7 +8,16 @@ import type { Snippet } from './snippets.js';
 export function typeErrors(snippets: readonly Snippet[]): ReadonlyMap<Snippet, readonly string[]> {
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile) as { config: object };
   const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, root);
-  const strict = { ...options, strict: true, exactOptionalPropertyTypes: true, skipLibCheck: true, noEmit: true, noPropertyAccessFromIndexSignature: false, jsx: ts.JsxEmit.ReactJSX };
+  const strict = {
+    ...options,
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: true,
+    noEmit: true,
+    noPropertyAccessFromIndexSignature: false,
+    types: ['node'],
+    jsx: ts.JsxEmit.ReactJSX,
+  };
   const program = ts.createProgram(
     snippets.map(({ checked }) => checked),
     strict,

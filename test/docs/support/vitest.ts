@@ -16,7 +16,11 @@ export const afterAll = (run: Work): void => void hooks.afterAll.push(run);
 /** Runs what a snippet has declared, and forgets it. */
 export async function runTests(): Promise<void> {
   const all = tests.splice(0);
-  const { beforeEach, afterEach, afterAll } = { beforeEach: hooks.beforeEach.splice(0), afterEach: hooks.afterEach.splice(0), afterAll: hooks.afterAll.splice(0) };
+  const { beforeEach, afterEach, afterAll } = {
+    beforeEach: hooks.beforeEach.splice(0),
+    afterEach: hooks.afterEach.splice(0),
+    afterAll: hooks.afterAll.splice(0),
+  };
   for (const { title, run } of all) {
     for (const hook of beforeEach) await hook();
     try {

@@ -77,6 +77,17 @@ export class Playground {
   /** Ends every customer's session and empties the shop. */
   async clear(): Promise<void> {
     for (const context of this.#contexts.splice(0)) await context.close();
+    await this.emptyShop();
+  }
+
+  /** The same customer in an empty shop, with another cart: sooner there than another customer. */
+  async nextCart(tab: Tab): Promise<void> {
+    await tab.button('New cart').click();
+    await tab.once.says('Ready to pay.');
+    await this.emptyShop();
+  }
+
+  async emptyShop(): Promise<void> {
     await this.calm();
     await fetch(`${this.shop.url}/api/reset`, { method: 'POST' });
   }

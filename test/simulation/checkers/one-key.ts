@@ -8,7 +8,8 @@ function rotated({ op, before, after, why }: Commit, ledger: Ledger): void {
   if (!before || !after || before.key === after.key || why !== 'written') return;
   const key = op.keys.get(before.key);
   const backAgain = after.state !== 'pending';
-  if (before.state === 'pending' && !backAgain && (before.ambiguous || !before.random)) ledger.violate(NAME, op, `the pending ${before.key} was replaced by ${after.key}`);
+  if (before.state === 'pending' && !backAgain && (before.ambiguous || !before.random))
+    ledger.violate(NAME, op, `the pending ${before.key} was replaced by ${after.key}`);
   else if (before.state === 'pending' && key?.sends.length)
     ledger.violate(NAME, op, `${before.key} had been sent when it was replaced by ${after.key} as if it were clean`);
   else if (before.state === 'settled' && op.repeat === 'never')
@@ -29,6 +30,8 @@ export const oneKey: Checker = {
     const ended = key.end !== undefined && key.end !== 'evicted' && send.attempt > 1;
     if (ended && ledger.now() - Math.max(key.endedAt, send.thawedAt) > LATE_MS_MAX)
       ledger.violate(NAME, key.op, `${key.key} was sent ${ledger.now() - key.endedAt} ms after it had ended: ${key.end}`);
+    if (!send.call || send.call.dead || (send.call.told && send.call.told.at < ledger.now()))
+      ledger.violate(NAME, key.op, `${key.key} was sent and nobody waits for it`);
     if (send.account !== key.op.user) ledger.violate(NAME, key.op, `${key.key} of ${key.op.user} was sent with the cookie of ${send.account}`);
   },
 };

@@ -1,4 +1,10 @@
 import type { Scenario } from '../scenario.js';
+import { attacks } from './attacks.js';
+import { moreAttacks } from './attacks-more.js';
 import * as storms from './storms.js';
 
-export const scenarios: readonly Scenario[] = Object.values(storms);
+/** Drawn from the seed. */
+export const drawn: readonly Scenario[] = Object.values(storms);
+/** Deterministic, but for the milliseconds of ports and backoff. */
+export const sequences: readonly Scenario[] = [...attacks, ...moreAttacks];
+export const scenarios: readonly Scenario[] = [...drawn, ...sequences];

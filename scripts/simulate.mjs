@@ -1,0 +1,70 @@
+/**
+ * The simulation by the million, on all cores: `npm run simulate -- --operations 1000000`. One seed again, shrunk:
+ * `npm run simulate -- --scenario checkout --seed 7`, with `--trace` for all that happened.
+ */
+import { spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { bundleSimulation } from './simulation-bundle.mjs';
+
+/** Seeds of one job do not meet those of the next. */
+const SEEDS_APART = 2 ** 24;
+
+const args = process.argv.slice(2);
+const { values } = parseArgs({
+  args,
+  options: {
+    operations: { type: 'string', default: '20000' },
+    jobs: { type: 'string', default: String(availableParallelism()) },
+    base: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 32)) },
+    scenario: { type: 'string' },
+    seed: { type: 'string' },
+    trace: { type: 'boolean' },
+  },
+});
+
+const { folder, main } = await bundleSimulation(fileURLToPath(new URL('..', import.meta.url)));
+
+/**
+ * @param {readonly string[]} with_
+ * @param {'inherit' | 'pipe'} stdout
+ * @returns {Promise<{ code: number, text: string }>}
+ */
+const start = (with_, stdout) =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [main, ...with_], { stdio: ['ignore', stdout, 'inherit'] });
+    let text = '';
+    child.stdout?.on('data', (chunk) => {
+      text += chunk;
+    });
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code: code ?? 1, text }));
+  });
+
+async function together() {
+  const jobs = Math.max(1, Number(values.jobs));
+  const started = performance.now();
+  console.log(`seeds from ${values.base}, ${jobs} jobs`);
+  const common = [
+    '--operations',
+    String(Math.ceil(Number(values.operations) / jobs)),
+    '--json',
+    ...(values.scenario === undefined ? [] : ['--scenario', values.scenario]),
+  ];
+  const ends = await Promise.all(
+    Array.from({ length: jobs }, (_, job) => start([...common, '--base', String((Number(values.base) + job * SEEDS_APART) % 2 ** 32)], 'pipe')),
+  );
+  const { code } = await start(
+    ['--sum', JSON.stringify(ends.map(({ text }) => JSON.parse(text))), '--seconds', String((performance.now() - started) / 1000)],
+    'inherit',
+  );
+  return Math.max(code, ...ends.map((end) => end.code));
+}
+
+try {
+  process.exitCode = values.seed === undefined ? await together() : (await start(args, 'inherit')).code;
+} finally {
+  rmSync(folder, { recursive: true });
+}

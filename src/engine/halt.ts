@@ -1,0 +1,17 @@
+/** What can be told at once, before an attempt and again right before it leaves: hooks and stores take their time. */
+import type { UnknownReason } from '../core/outcome.js';
+import type { OnceRecord } from '../core/record.js';
+import { clockWentBack, pastWindow } from '../core/retention.js';
+import type { Job } from './client.js';
+import { isSamePerson } from './place.js';
+
+/** Why nothing may be sent under this record's key now; `undefined`: it may. */
+export function reasonToHalt(job: Job, record: OnceRecord, ambiguous: boolean): UnknownReason | undefined {
+  const { client, settings, stop, namespace, deadline } = job;
+  const now = client.platform.clock.now();
+  if (stop.aborted || client.closing.signal.aborted) return 'aborted';
+  if (!isSamePerson(client, namespace)) return 'identity';
+  if (now >= deadline) return 'no-answer';
+  const window = { windowMs: settings.limits.keyWindowMs, marginMs: settings.limits.attemptMs };
+  return ambiguous && (pastWindow(record, window, now) || clockWentBack(record, now)) ? 'key-expired' : undefined;
+}

@@ -1,0 +1,239 @@
+/**
+ * Goal: from a reading to the next step: never more than is certain, never beyond a limit. Method: the decisions of DESIGN
+ * section 4 as a table, and every combination of reading and situation held to what must always be true.
+ */
+import { describe, expect, test } from 'vitest';
+import { type Decision, decide, type Situation } from '../../src/core/decide.js';
+import type { Kind, Reading } from '../../src/core/dialect.js';
+
+const NOW = 1_700_000_000_000;
+const CALM: Situation = {
+  now: NOW,
+  deadline: NOW + 120_000,
+  ambiguous: false,
+  changed: false,
+  sameAmbiguous: false,
+  answersMismatch: false,
+  keyed: true,
+  answered: true,
+  tries: 1,
+  triesMax: 5,
+  waits: 1,
+  waitsEnd: NOW + 60_000,
+  retryAfterMs: undefined,
+  backoff: { minDelayMs: 500, maxDelayMs: 15_000, factor: 2 },
+  random: 0.5,
+};
+
+/** Which attempt each kind of reading may have been; DESIGN section 4, column "ambiguous". */
+const READINGS: Reading[] = [
+  { kind: 'not-sent', ambiguous: false },
+  { kind: 'no-answer', ambiguous: true },
+  { kind: 'not-a-verdict', ambiguous: true },
+  { kind: 'accepted', ambiguous: true },
+  { kind: 'replayed', ambiguous: false },
+  { kind: 'burnt', ambiguous: true },
+  { kind: 'mismatch', ambiguous: true },
+  { kind: 'done-elsewhere', ambiguous: false, resource: 'PM1' },
+  { kind: 'open', ambiguous: true },
+  { kind: 'in-progress', ambiguous: true },
+  { kind: 'fresh', ambiguous: false },
+  { kind: 'transient', ambiguous: true },
+  { kind: 'transient', ambiguous: false },
+  { kind: 'refused', ambiguous: false },
+  { kind: 'refused', ambiguous: true },
+  { kind: 'refused', ambiguous: false, sticky: true },
+  { kind: 'refused', ambiguous: false, sticky: true, replayed: true },
+];
+const of = (kind: Kind, more: Partial<Reading> = {}): Reading => ({ ...READINGS.find((one) => one.kind === kind)!, ...more });
+
+describe('the table', () => {
+  const AFTER = { ambiguous: true } as const;
+  const SPENT = { tries: 5 } as const;
+  const LATE = { deadline: NOW + 1 } as const;
+  const TABLE: [what: string, reading: Reading, situation: Partial<Situation>, decision: object][] = [
+    ['fresh', of('fresh'), {}, { do: 'settle', ending: { type: 'fresh', effect: 'done', certain: true, changed: false } }],
+    ['fresh after ambiguity', of('fresh'), AFTER, { do: 'settle', ending: { type: 'fresh', certain: false } }],
+    ['replayed', of('replayed'), AFTER, { do: 'settle', ending: { type: 'replayed', effect: 'done', from: 'server' } }],
+    ['refused', of('refused'), {}, { do: 'settle', ending: { type: 'rejected', effect: 'none', replayed: false } }],
+    ['refused after ambiguity', of('refused'), AFTER, { do: 'stop', ask: true, ending: { type: 'unknown', reason: 'refused-after-ambiguity' } }],
+    [
+      'refused, by an attempt that was unsure itself',
+      of('refused', { ambiguous: true }),
+      {},
+      { do: 'stop', ask: true, ending: { reason: 'refused-after-ambiguity' } },
+    ],
+    ['sticky refusal after ambiguity', of('refused', { sticky: true }), AFTER, { do: 'settle', sticky: true, ending: { type: 'rejected', replayed: false } }],
+    [
+      'replayed refusal after ambiguity',
+      of('refused', { sticky: true, replayed: true }),
+      AFTER,
+      { do: 'settle', sticky: true, ending: { type: 'rejected', replayed: true } },
+    ],
+    ['burnt', of('burnt'), {}, { do: 'stop', ask: true, ending: { effect: 'unknown', reason: 'burnt' } }],
+    ['open', of('open'), AFTER, { do: 'stop', ask: true, ending: { effect: 'unknown' } }],
+    ['not a verdict', of('not-a-verdict'), {}, { do: 'stop', ask: false, ending: { effect: 'unknown', reason: 'not-a-verdict' } }],
+    ['done elsewhere', of('done-elsewhere'), {}, { do: 'done-elsewhere' }],
+    ['accepted', of('accepted'), {}, { do: 'poll' }],
+    ['mismatch, clean', of('mismatch'), {}, { do: 'settle', ending: { type: 'rejected', effect: 'none' } }],
+    ['mismatch after ambiguity', of('mismatch'), AFTER, { do: 'probe' }],
+    ['no answer', of('no-answer'), { answered: false }, { do: 'wait', ms: 250, why: 'backoff' }],
+    [
+      'no answer, attempts spent',
+      of('no-answer'),
+      { answered: false, ...SPENT },
+      { do: 'stop', ask: false, ending: { effect: 'unknown', reason: 'no-answer', retryAt: undefined } },
+    ],
+    ['no answer, time spent', of('no-answer'), { answered: false, ...LATE }, { do: 'stop', ending: { effect: 'unknown', reason: 'no-answer' } }],
+    ['transient, unsure', of('transient'), { tries: 3 }, { do: 'wait', ms: 1000, why: 'backoff' }],
+    ['transient with Retry-After', of('transient'), { retryAfterMs: 7000 }, { do: 'wait', ms: 7000, why: 'retry-after' }],
+    [
+      'transient, unsure, attempts spent',
+      of('transient'),
+      { ...SPENT, retryAfterMs: 7000 },
+      { do: 'stop', ask: false, ending: { effect: 'unknown', reason: 'unavailable', retryAt: NOW + 7000 } },
+    ],
+    [
+      'transient, Retry-After beyond the deadline',
+      of('transient'),
+      { retryAfterMs: 500_000 },
+      { do: 'stop', ending: { effect: 'unknown', retryAt: NOW + 500_000 } },
+    ],
+    ['transient and clean, attempts spent', of('transient', { ambiguous: false }), SPENT, { do: 'settle', ending: { type: 'rejected', effect: 'none' } }],
+    [
+      'transient and clean, after ambiguity, attempts spent',
+      of('transient', { ambiguous: false }),
+      { ...SPENT, ...AFTER },
+      { do: 'stop', ending: { effect: 'unknown' } },
+    ],
+    ['not sent', of('not-sent'), { answered: false }, { do: 'wait', why: 'backoff' }],
+    ['not sent, attempts spent', of('not-sent'), { answered: false, ...SPENT }, { do: 'stop', ending: { type: 'unsent', effect: 'none' } }],
+    ['not sent, attempts spent, after ambiguity', of('not-sent'), { answered: false, ...SPENT, ...AFTER }, { do: 'stop', ending: { effect: 'unknown' } }],
+    ['in progress', of('in-progress'), { waits: 2 }, { do: 'wait', ms: 500, why: 'in-progress' }],
+    ['in progress with Retry-After', of('in-progress'), { retryAfterMs: 4000 }, { do: 'wait', ms: 4000, why: 'in-progress' }],
+    ['in progress, attempts spent: they do not count', of('in-progress'), SPENT, { do: 'wait', why: 'in-progress' }],
+    [
+      'in progress, its budget spent',
+      of('in-progress'),
+      { waitsEnd: NOW + 1, retryAfterMs: 4000 },
+      { do: 'stop', ask: true, spent: true, ending: { effect: 'unknown', reason: 'in-progress', retryAt: NOW + 4000 } },
+    ],
+    [
+      'in progress, the deadline before its budget',
+      of('in-progress'),
+      { ...LATE, retryAfterMs: 4000 },
+      { do: 'stop', ask: true, spent: true, ending: { effect: 'unknown' } },
+    ],
+    ['a server that knows no keys: no answer', of('no-answer'), { keyed: false, answered: false }, { do: 'stop', ask: true, ending: { effect: 'unknown' } }],
+    ['a server that knows no keys: 503', of('transient'), { keyed: false }, { do: 'stop', ask: true, ending: { effect: 'unknown' } }],
+    ['a server that knows no keys: in progress', of('in-progress'), { keyed: false }, { do: 'stop', ending: { effect: 'unknown' } }],
+    ['a server that knows no keys: 429', of('transient', { ambiguous: false }), { keyed: false }, { do: 'wait' }],
+    [
+      'changed: an unmarked 2xx',
+      of('fresh'),
+      { changed: true, ...AFTER },
+      { do: 'settle', ask: true, ending: { type: 'fresh', certain: false, changed: true } },
+    ],
+    [
+      'changed: a marked 2xx, no later attempt was unsure',
+      of('replayed'),
+      { changed: true, ...AFTER },
+      { do: 'settle', earlier: true, ending: { type: 'replayed', effect: 'done' } },
+    ],
+    [
+      'changed: a marked 2xx, a later attempt was unsure',
+      of('replayed'),
+      { changed: true, sameAmbiguous: true, ...AFTER },
+      { do: 'settle', ask: true, ending: { type: 'fresh', certain: false, changed: true } },
+    ],
+    [
+      'changed: a marked 2xx of a server that answers mismatches',
+      of('replayed'),
+      { changed: true, answersMismatch: true, ...AFTER },
+      { do: 'settle', ending: { effect: 'done', changed: true } },
+    ],
+    [
+      'changed: an unmarked 2xx of a server that answers mismatches',
+      of('fresh'),
+      { changed: true, answersMismatch: true, ...AFTER },
+      { do: 'settle', ending: { type: 'fresh', changed: true } },
+    ],
+  ];
+  test.each(TABLE)('%s', (_, reading, situation, decision) => {
+    expect(decide(reading, { ...CALM, ...situation })).toMatchObject(decision);
+  });
+
+  test('a server that answers mismatches is not asked about', () => {
+    for (const kind of ['fresh', 'replayed'] as const)
+      expect(decide(of(kind), { ...CALM, changed: true, answersMismatch: true, ambiguous: true })).not.toMatchObject({ ask: true });
+  });
+});
+
+/** Every combination of what a decision may depend on. */
+function* situations(): Generator<Situation> {
+  const flags = [false, true];
+  for (const ambiguous of flags)
+    for (const changed of flags)
+      for (const sameAmbiguous of flags)
+        for (const answersMismatch of flags)
+          for (const keyed of flags)
+            for (const answered of flags)
+              for (const tries of [1, 4, 5, 6])
+                for (const deadline of [NOW - 1, NOW, NOW + 100, NOW + 120_000])
+                  for (const waitsEnd of [NOW - 1, NOW + 100, NOW + 60_000])
+                    for (const retryAfterMs of [undefined, 1, 50, 30_000, 90_000, 31_536_000_000])
+                      yield { ...CALM, ambiguous, changed, sameAmbiguous, answersMismatch, keyed, answered, tries, deadline, waitsEnd, retryAfterMs };
+}
+
+const ALWAYS: [what: string, holds: (d: Decision, r: Reading, s: Situation) => boolean][] = [
+  ['a wait ends before the deadline', (d, _, s) => d.do !== 'wait' || s.now + d.ms < s.deadline],
+  ['a wait for work in progress ends within its budget', (d, _, s) => d.do !== 'wait' || d.why !== 'in-progress' || s.now + d.ms < s.waitsEnd],
+  ['no other wait comes after the last attempt', (d, _, s) => d.do !== 'wait' || d.why === 'in-progress' || s.tries < s.triesMax],
+  [
+    "a server's word on when to come back is neither shortened nor stretched",
+    (d, _, s) => d.do !== 'wait' || s.retryAfterMs === undefined || d.ms === s.retryAfterMs,
+  ],
+  [
+    'after ambiguity only a sticky refusal is "none"',
+    (d, r, s) => !('ending' in d) || d.ending.effect !== 'none' || !(s.ambiguous || (r.ambiguous && r.kind !== 'mismatch')) || r.sticky === true,
+  ],
+  ['unsent is said only where nothing was answered', (d, r, s) => !('ending' in d) || d.ending.type !== 'unsent' || (r.kind === 'not-sent' && !s.ambiguous)],
+  ['a 2xx is never unknown, never none and never waited on', (d, r) => !/^(fresh|replayed)$/.test(r.kind) || (d.do === 'settle' && d.ending.effect === 'done')],
+  ['"done" is said of nothing but a 2xx', (d, r) => !('ending' in d) || d.ending.effect !== 'done' || /^(fresh|replayed)$/.test(r.kind)],
+  ['what is burnt, open or no verdict stops at once', (d, r) => !/^(burnt|open|not-a-verdict)$/.test(r.kind) || d.do === 'stop'],
+  ['a server that knows no keys gets nothing twice after ambiguity', (d, r, s) => d.do !== 'wait' || s.keyed || !(s.ambiguous || r.ambiguous)],
+  ['a refusal is never sent again', (d, r) => r.kind !== 'refused' || d.do !== 'wait'],
+  [
+    'retryAt is the word of a server, and lies ahead',
+    (d, _, s) =>
+      d.do !== 'stop' ||
+      d.ending.type !== 'unknown' ||
+      d.ending.retryAt === undefined ||
+      (s.retryAfterMs !== undefined && d.ending.retryAt === s.now + s.retryAfterMs),
+  ],
+  [
+    'certain is said only where one payload went out and nothing was unsure, or the server said so',
+    (d, r, s) =>
+      !('ending' in d) || d.ending.type !== 'fresh' || !d.ending.certain || ((!s.ambiguous || r.kind === 'replayed') && (!s.changed || s.answersMismatch)),
+  ],
+  ['an earlier payload is named only where another one went out', (d, _, s) => d.do !== 'settle' || !d.earlier || s.changed],
+];
+
+describe('in every situation', () => {
+  test.each(ALWAYS)('%s', (_, holds) => {
+    let cases = 0;
+    for (const situation of situations())
+      for (const reading of READINGS) {
+        // Only what did not leave or got no answer can be without one.
+        if (!situation.answered && !/^(not-sent|no-answer)$/.test(reading.kind)) continue;
+        cases++;
+        const decision = decide(reading, situation);
+        if (!holds(decision, reading, situation)) expect({ reading, situation, decision }).toBe('impossible');
+      }
+    expect(cases).toBeGreaterThan(50_000);
+  });
+
+  test('the same reading in the same situation is always the same step', () => {
+    for (const reading of READINGS) expect(decide(reading, CALM)).toEqual(decide(reading, CALM));
+  });
+});

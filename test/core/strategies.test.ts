@@ -1,0 +1,100 @@
+/**
+ * Goal: keys and fingerprints that are worked out are the same where they must be, and different everywhere else. Method:
+ * properties over generated names and bodies, and known values that must never change.
+ */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { canonicalJson } from '../../src/core/canonical-json.js';
+import { childKey, derived } from '../../src/core/derived.js';
+import { encodeName } from '../../src/core/name.js';
+import { generic } from '../../src/dialects/generic.js';
+import { namePart, text } from '../support/arbitraries.js';
+
+describe('derived', () => {
+  const place = fc.record({ namespace: text(0, 10), operation: fc.array(namePart, { minLength: 1, maxLength: 3 }), generation: fc.nat({ max: 5 }) });
+
+  test('is the same on every device, and another for any other namespace, name or generation', () => {
+    fc.assert(
+      fc.property(place, place, (a, b) => {
+        const same = a.namespace === b.namespace && a.generation === b.generation && encodeName(a.operation) === encodeName(b.operation);
+        expect(derived(a) === derived(b)).toBe(same);
+        expect(derived(a)).toBe(derived({ ...a, operation: [...a.operation] }));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('never moves a boundary between its parts', () => {
+    expect(derived({ namespace: 'a', operation: ['b'], generation: 11 })).not.toBe(derived({ namespace: 'a', operation: ['b', 1], generation: 1 }));
+    expect(derived({ namespace: 'a["b"]', operation: ['c'], generation: 0 })).not.toBe(derived({ namespace: 'a', operation: ['b', 'c'], generation: 0 }));
+  });
+
+  test('is a UUID that the generic dialect takes', () => {
+    fc.assert(
+      fc.property(place, (given) => {
+        expect(derived(given)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+        expect(derived(given)).toMatch(generic.keyPattern);
+      }),
+    );
+  });
+
+  test('of a given operation never changes from release to release: a deploy must not mean a second charge', () => {
+    const known = derived({ namespace: 'ann', operation: ['pay', 'c1'], generation: 0 });
+    expect(known).toMatchInlineSnapshot(`"94d19e79-d22b-51d1-96e0-81643b89d854"`);
+    expect(childKey(known, 'charge')).toMatchInlineSnapshot(`"a369971a-89d7-5140-99bf-97322567cb8f"`);
+  });
+
+  test('wants a name', () => {
+    expect(() => derived({ namespace: 'ann', operation: undefined, generation: 0 })).toThrow(TypeError);
+  });
+
+  test('child keys differ by label and by parent', () => {
+    expect(new Set([childKey('k', 'a'), childKey('k', 'b'), childKey('l', 'a'), childKey('ka', '')]).size).toBe(4);
+    expect(childKey('k', 'a')).toBe(childKey('k', 'a'));
+  });
+});
+
+describe('canonicalJson', () => {
+  const at = (body: unknown, fields?: Parameters<typeof canonicalJson>[0]) => canonicalJson(fields)({ method: 'POST', url: 'https://x.example/', body });
+  const shuffled = (value: unknown): unknown =>
+    Array.isArray(value)
+      ? value.map(shuffled)
+      : typeof value === 'object' && value !== null
+        ? Object.fromEntries(
+            Object.entries(value)
+              .reverse()
+              .map(([name, one]) => [name, shuffled(one)]),
+          )
+        : value;
+
+  test('does not look at the order of members', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (body) => {
+        if (typeof body === 'string') return;
+        expect(at(shuffled(body))).toBe(at(body));
+      }),
+    );
+  });
+
+  test('is the same only for the same JSON', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 3 }), fc.jsonValue({ maxDepth: 3 }), (a, b) => {
+        if (typeof a === 'string' || typeof b === 'string') return;
+        const same = JSON.stringify(JSON.parse(at(a))) === JSON.stringify(JSON.parse(at(b)));
+        expect(at(a) === at(b)).toBe(same);
+      }),
+    );
+  });
+
+  test('looks at what is picked, and not at what is omitted', () => {
+    const body = { cart: 'c1', amount: 10, at: 1 };
+    expect(at(body, { omit: ['at'] })).toBe(at({ ...body, at: 2 }, { omit: ['at'] }));
+    expect(at(body, { omit: ['at'] })).not.toBe(at({ ...body, amount: 20 }, { omit: ['at'] }));
+    expect(at(body, { pick: ['cart'] })).toBe(at({ cart: 'c1' }, { pick: ['cart'] }));
+    expect(at(body, { pick: ['cart', 'at'], omit: ['at'] })).toBe(at({ cart: 'c1' }));
+  });
+
+  test.each(['', 'no JSON', new Uint8Array(2)])('refuses %o', (body) => {
+    expect(() => at(body)).toThrow(TypeError);
+  });
+});

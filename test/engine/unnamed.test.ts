@@ -1,0 +1,323 @@
+/**
+ * Goal: calls without a name are operations of their own, under a key of their own; what was lost is taken up by the same
+ * call again, and nothing else is. Method: a real engine on a scripted world; browsers, servers, tabs that die.
+ */
+import { describe, expect, test } from 'vitest';
+import type { OnceRequestInit } from '../../src/entries/index.js';
+import { after, answers, charged, during, hangs, lost, replays, textOf } from '../support/server.js';
+import { DAY, HOUR, NAME, newWorld, pay, rest, SECOND, type World, watched } from '../support/world.js';
+
+const URL_ = 'https://shop.example/notes';
+const ONE = { limits: { attempts: 1 } } as const;
+
+/** A tab whose client's plain fetch is scripted too. */
+function open(world: World, options: Parameters<World['open']>[0] = {}, of: Parameters<World['open']>[1] = {}) {
+  const tab = world.tab(of);
+  return { tab, once: tab.once({ fetch: tab.fetch, ...options }) };
+}
+const post = (once: ReturnType<typeof open>['once'], body: unknown = { n: 1 }, init: OnceRequestInit = {}, url = URL_) =>
+  watched(once.fetch(url, { method: 'POST', body: JSON.stringify(body), ...init }));
+
+describe('a POST or PATCH without a name', () => {
+  test.each(['POST', 'PATCH'])('%s: one key over its attempts, and a record before the first', async (method) => {
+    const world = newWorld();
+    const { tab, once } = open(world);
+    world.server.plays(lost(), answers(503), answers(201));
+    const end = await world.end(tab, post(once, {}, { method }));
+    expect(end).toMatchObject({ status: 201, outcome: { effect: 'done', operation: undefined, attempts: 3 } });
+    expect(new Set(world.server.keys)).toEqual(new Set([end.outcome?.key]));
+  });
+
+  test('two equal ones are two operations, at once or one after the other', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world);
+    world.server.plays(after(SECOND, answers(201)), after(SECOND, answers(201)), answers(201));
+    const ends = await world.all(tab, post(once), post(once));
+    ends.push(await world.end(tab, post(once)));
+    expect(ends.map(({ outcome }) => outcome?.type)).toEqual(['fresh', 'fresh', 'fresh']);
+    expect(new Set(world.server.keys).size).toBe(3);
+  });
+
+  test('what another tab is driving now is not taken up', async () => {
+    const world = newWorld();
+    const [one, two] = [open(world), open(world)];
+    world.server.plays(after(5 * SECOND, answers(201)), after(5 * SECOND, answers(201)));
+    const first = post(one.once);
+    await rest();
+    const second = post(two.once);
+    expect((await world.end(one.tab, first)).outcome).toMatchObject({ type: 'fresh' });
+    expect((await world.end(two.tab, second)).outcome).toMatchObject({ type: 'fresh', resumed: false });
+    expect(world.server.charged.size).toBe(2);
+  });
+
+  test('nor is it where tabs share no locks, as on an origin that is not secure', async () => {
+    const world = newWorld();
+    const [one, two] = [open(world, {}, { locks: false }), open(world, {}, { locks: false })];
+    world.server.plays(after(5 * SECOND, answers(201)), after(5 * SECOND, answers(201)));
+    const first = post(one.once);
+    await rest();
+    const second = post(two.once);
+    expect((await world.end(one.tab, first)).outcome).toMatchObject({ type: 'fresh' });
+    expect((await world.end(two.tab, second)).outcome).toMatchObject({ type: 'fresh', resumed: false });
+    expect(world.server.charged.size).toBe(2);
+  });
+
+  test('one that ended unknown is taken up by the same call, key and all', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world, ONE);
+    world.server.plays(charged(lost()), replays());
+    const first = await world.end(tab, post(once));
+    expect(first).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
+    expect(await world.end(tab, post(once))).toMatchObject({ status: 201, outcome: { type: 'replayed', resumed: true, key: first.outcome?.key } });
+    world.server.plays(answers(201));
+    expect((await world.end(tab, post(once))).outcome).toMatchObject({ type: 'fresh' });
+  });
+
+  test('one whose tab died is taken up after a reload; the oldest first', async () => {
+    const world = newWorld();
+    const keys: unknown[] = [];
+    for (let page = 0; page < 2; page++) {
+      const { tab, once } = open(world);
+      world.server.plays(during(() => tab.kill(), charged(hangs())));
+      // The second page does something else first, or it would take up what the first one left.
+      void post(once, { n: 1 }, page === 0 ? {} : { headers: { 'idempotency-key': 'a-key-of-its-own' } });
+      await world.clock.advance(SECOND);
+      keys.push(world.server.keys[page]);
+    }
+    const { tab, once } = open(world);
+    world.server.plays(replays());
+    expect((await world.end(tab, post(once))).outcome).toMatchObject({ key: keys[0], resumed: true });
+  });
+
+  test('another body, URL or method takes up nothing', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world, ONE);
+    world.server.plays(lost(), answers(201), answers(201), answers(201));
+    const first = await world.end(tab, post(once));
+    for (const call of [post(once, { n: 2 }), post(once, { n: 1 }, {}, `${URL_}/2`), post(once, { n: 1 }, { method: 'PATCH' })])
+      expect((await world.end(tab, call)).outcome?.key).not.toBe(first.outcome?.key);
+  });
+
+  test('one that is past its window is not taken up, and stays in pending', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world, ONE);
+    world.server.plays(charged(lost()), answers(201));
+    const first = await world.end(tab, post(once));
+    await world.clock.advance(25 * HOUR);
+    expect((await world.end(tab, post(once))).outcome).toMatchObject({ type: 'fresh' });
+    expect(await world.run(once.pending())).toMatchObject([{ name: [], key: first.outcome?.key }]);
+  });
+
+  test('one of another person is not taken up', async () => {
+    const world = newWorld();
+    let user = 'ann';
+    const { tab, once } = open(world, { ...ONE, namespace: () => user });
+    world.server.plays(charged(lost()), answers(201));
+    await world.end(tab, post(once));
+    user = 'bob';
+    expect((await world.end(tab, post(once))).outcome).toMatchObject({ type: 'fresh', resumed: false });
+  });
+
+  test('a refusal leaves nothing to take up', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world);
+    world.server.plays(answers(422, { error: 'too_short' }), answers(201));
+    const first = await world.end(tab, post(once));
+    expect(first.outcome).toMatchObject({ type: 'rejected' });
+    expect((await world.end(tab, post(once))).outcome?.key).not.toBe(first.outcome?.key);
+    expect(await world.run(once.pending())).toEqual([]);
+  });
+
+  test('its tombstone is gone soon after, and so is its record', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world);
+    world.server.plays(answers(201));
+    await world.end(tab, post(once));
+    await world.clock.advance(DAY);
+    // A client sweeps after its first settle.
+    const next = open(world);
+    world.server.plays(answers(201));
+    await world.end(next.tab, pay(next.once));
+    await rest();
+    expect(world.records).toHaveLength(1);
+  });
+
+  test('a store that cannot be used: the call still fails closed, and sends nothing without a record', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world);
+    tab.faults.rate('look-fails', 1);
+    const end = await world.end(tab, post(once));
+    expect(end.response).toBeUndefined();
+    expect(end.outcome).toMatchObject({ effect: 'unknown', reason: 'store' });
+  });
+});
+
+describe('where keys may go', () => {
+  const ELSEWHERE = 'https://api.other.example/notes';
+  test.each<[string, Parameters<typeof open>[1], string, boolean]>([
+    ["the page's own origin", {}, URL_, true],
+    ['another origin, in a browser', {}, ELSEWHERE, false],
+    ['another origin that is listed', { origins: ['https://api.other.example'] }, ELSEWHERE, true],
+    ["the page's own origin, when others are listed", { origins: ['https://api.other.example'] }, URL_, false],
+    ['what a function allows', { origins: (url: string) => url.startsWith('https://api.') }, ELSEWHERE, true],
+    ['nowhere', { origins: [] }, URL_, false],
+  ])('%s', async (_, options, url, keyed) => {
+    const world = newWorld();
+    const { tab, once } = open(world, options);
+    world.server.plays(answers(201));
+    await world.end(tab, post(once, {}, {}, url));
+    expect(world.server.keys[0] !== null).toBe(keyed);
+    expect(world.records.length > 0).toBe(keyed);
+  });
+
+  test('on a server, everywhere', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world, { namespace: 'x' }, { server: true });
+    world.server.plays(answers(201));
+    await world.end(tab, post(once, {}, {}, ELSEWHERE));
+    expect(world.server.keys[0]).not.toBeNull();
+  });
+
+  test('a name takes it anywhere', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world);
+    world.server.plays(answers(201));
+    await world.end(tab, pay(once, { url: ELSEWHERE }));
+    expect(world.server.keys[0]).not.toBeNull();
+  });
+});
+
+describe('other words for once', () => {
+  test('true: named by its content: equal calls are joined, and later ones are answered', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world);
+    world.server.plays(after(SECOND, answers(201, { id: 1 })));
+    const [, second] = await world.all(tab, post(once, { n: 1 }, { once: true }), post(once, { n: 1 }, { once: true }));
+    expect(second?.outcome).toMatchObject({ joined: true });
+    expect((await world.end(tab, post(once, { n: 1 }, { once: true }))).outcome).toMatchObject({ type: 'replayed' });
+    world.server.plays(answers(201));
+    expect((await world.end(tab, post(once, { n: 2 }, { once: true }))).outcome).toMatchObject({ type: 'fresh' });
+  });
+
+  test('false: the plain fetch', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world);
+    world.server.plays(lost());
+    expect((await world.end(tab, post(once, {}, { once: false }))).error).toBeInstanceOf(TypeError);
+    expect(world.server.keys).toEqual([null]);
+    expect(world.records).toEqual([]);
+  });
+
+  test('options without a name', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world);
+    world.server.plays(lost());
+    expect((await world.end(tab, post(once, {}, { once: { limits: { attempts: 1 } } }))).outcome).toMatchObject({ effect: 'unknown', attempts: 1 });
+  });
+
+  test('operation(request) names the calls of clients that cannot carry an option; false is a plain fetch', async () => {
+    const world = newWorld();
+    const operation = ({ method, url, json }: { method: string; url: string; json: unknown }) =>
+      url.includes('/plain') ? (false as const) : url.includes('/pay') ? [method, String((json as { cart: string }).cart)] : undefined;
+    const { tab, once } = open(world, { operation });
+    world.server.plays(answers(201), answers(201), answers(201), answers(200));
+    expect((await world.end(tab, post(once, { cart: 'c1' }, {}, 'https://shop.example/pay'))).outcome).toMatchObject({ operation: ['POST', 'c1'] });
+    expect((await world.end(tab, post(once, { cart: 'c1' }, {}, 'https://shop.example/plain'))).outcome).toBeUndefined();
+    expect((await world.end(tab, post(once))).outcome).toMatchObject({ operation: undefined });
+    expect((await world.end(tab, watched(once.fetch('https://shop.example/cart')))).outcome).toBeUndefined();
+    expect(world.server.keys.map((key) => key !== null)).toEqual([true, false, true, false]);
+  });
+
+  test('the name at the call wins over that of the client', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world, { operation: () => ['from the client'] });
+    world.server.plays(answers(201));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ operation: NAME });
+  });
+});
+
+describe('what HTTP itself calls idempotent', () => {
+  test.each(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])('%s: sent again, without key, record or outcome', async (method) => {
+    const world = newWorld();
+    const { tab, once } = open(world);
+    world.server.plays(lost(), answers(503), answers(429), answers(200));
+    const end = await world.end(tab, watched(once.fetch(URL_, { method })));
+    expect(end).toMatchObject({ status: 200, outcome: undefined });
+    expect(world.server.keys).toEqual([null, null, null, null]);
+    expect(world.records).toEqual([]);
+  });
+
+  test.each([400, 401, 404, 409, 412, 422, 501])('a %i is its answer', async (status) => {
+    const world = newWorld();
+    const { tab, once } = open(world);
+    world.server.plays(answers(status));
+    expect(await world.end(tab, watched(once.fetch(URL_)))).toMatchObject({ status });
+  });
+
+  test('its last answer, or its last error, is what the caller gets', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world, { limits: { attempts: 2 } });
+    world.server.plays(lost(), answers(503), answers(503), lost());
+    expect(await world.end(tab, watched(once.fetch(URL_)))).toMatchObject({ status: 503 });
+    expect((await world.end(tab, watched(once.fetch(URL_)))).error).toBeInstanceOf(TypeError);
+  });
+
+  test('waits as the server asks, and no longer than totalMs', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world);
+    world.server.plays(answers(503, '', { 'retry-after': '7' }), answers(200), answers(503, '', { 'retry-after': '600' }));
+    await world.end(tab, watched(once.fetch(URL_)));
+    expect(world.server.gaps).toEqual([7 * SECOND]);
+    expect(await world.end(tab, watched(once.fetch(URL_)))).toMatchObject({ status: 503 });
+  });
+
+  test('an abort ends it, in a wait too', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world);
+    const controller = new AbortController();
+    const reason = new Error('gone');
+    world.server.plays(answers(503, '', { 'retry-after': '30' }));
+    const call = watched(once.fetch(URL_, { signal: controller.signal }));
+    world.clock.timer(SECOND, () => controller.abort(reason));
+    const begun = world.clock.now();
+    await world.end(tab, call);
+    expect(world.clock.now() - begun).toBe(SECOND);
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test('a stream is not sent twice', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world);
+    world.server.plays(answers(503));
+    expect(await world.end(tab, watched(once.fetch(URL_, { method: 'PUT', body: new Blob(['x']).stream(), duplex: 'half' } as RequestInit)))).toMatchObject({
+      status: 503,
+    });
+  });
+
+  test('named, it has a key and an outcome like any other', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world);
+    world.server.plays(lost(), answers(200));
+    const end = await world.end(tab, watched(once.fetch(URL_, { method: 'PUT', body: 'v1', once: NAME })));
+    expect(end).toMatchObject({ status: 200, outcome: { effect: 'done' } });
+    expect(await Promise.all(world.server.arrivals.map(textOf))).toEqual(['v1', 'v1']);
+    expect(new Set(world.server.keys)).toEqual(new Set([end.outcome?.key]));
+  });
+});
+
+describe('a server that says it ignored the key', () => {
+  test('gets nothing twice from then on, at that endpoint', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world);
+    const codes: string[] = [];
+    once.subscribe((event) => event.type === 'diagnostic' && codes.push(event.code));
+    world.server.plays(answers(201, '', { 'idempotency-status': 'ignored' }), charged(lost()), lost(), answers(201));
+    await world.end(tab, pay(once, { operation: ['a'] }));
+    expect(await world.end(tab, pay(once, { operation: ['b'] }))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { attempts: 1 } });
+    expect(await world.end(tab, pay(once, { operation: ['c'], url: 'https://shop.example/api/other' }))).toMatchObject({
+      status: 201,
+      outcome: { attempts: 2 },
+    });
+    expect(codes).toEqual(['key-ignored']);
+  });
+});

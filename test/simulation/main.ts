@@ -1,0 +1,61 @@
+/** The simulation on the command line; `scripts/simulate.mjs` bundles and starts it. */
+import { parseArgs } from 'node:util';
+import { longRun, replay, scenarioNamed } from './long-run.js';
+import { printFailure, replayCommand, Totals } from './print.js';
+import { shrink } from './shrink.js';
+
+/** Failures that are shrunk and printed in full; of the others there is a line each. */
+const SHRUNK_MAX = 3;
+
+const { values } = parseArgs({
+  options: {
+    operations: { type: 'string', default: '20000' },
+    seed: { type: 'string' },
+    scenario: { type: 'string' },
+    base: { type: 'string' },
+    trace: { type: 'boolean', default: false },
+    /** For the process that adds several of these up, and what it adds up. */
+    json: { type: 'boolean', default: false },
+    sum: { type: 'string' },
+    seconds: { type: 'string' },
+    /** Ends at the first violation. */
+    first: { type: 'boolean', default: false },
+  },
+});
+
+async function one(scenario: string, seed: number): Promise<void> {
+  const { report, text } = await replay(scenarioNamed(scenario), seed, values.trace);
+  console.log(text);
+  process.exitCode = report.violations.length > 0 ? 1 : 0;
+}
+
+async function many(): Promise<void> {
+  const base = values.base === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(values.base);
+  const started = performance.now();
+  let broken = 0;
+  if (!values.json) console.log(`seeds from ${base}`);
+  const totals = await longRun({
+    operations: Number(values.operations),
+    base,
+    scenarios: values.scenario === undefined ? undefined : [scenarioNamed(values.scenario)],
+    enough: () => values.first && broken > 0,
+    async failed(report, scenario) {
+      const say = values.json ? console.error : console.log;
+      if (broken++ < SHRUNK_MAX && !values.first) say(printFailure(report, await shrink(scenario, report)));
+      else say(`${report.violations[0]?.checker}: ${report.violations[0]?.says}. Replay: ${replayCommand(report)}`);
+    },
+  });
+  if (values.json) console.log(JSON.stringify(totals.toJSON()));
+  else console.log(totals.print((performance.now() - started) / 1000));
+  process.exitCode = broken > 0 ? 1 : 0;
+}
+
+function sum(parts: string): void {
+  const totals = new Totals();
+  for (const part of JSON.parse(parts) as ReturnType<Totals['toJSON']>[]) totals.addJSON(part);
+  console.log(totals.print(Number(values.seconds)));
+}
+
+if (values.sum !== undefined) sum(values.sum);
+else if (values.seed === undefined) await many();
+else await one(values.scenario ?? 'everything', Number(values.seed));

@@ -1,0 +1,142 @@
+/** The sequences of events that broke earlier drafts of the design, by their numbers, where several contexts, deaths and delays matter. */
+import { generic } from '../../../src/dialects/generic.js';
+import type { Scenario } from '../scenario.js';
+import { fate, HOUR, MINUTE, press, SECOND, type Sequence, sequence, twoProcesses, twoTabs } from './sequence.js';
+
+const refusalsForgotten = { keepsRefusals: false };
+const quick = { limits: { attemptMs: 30 * SECOND, totalMs: 60 * SECOND } };
+
+const SEQUENCES: readonly Sequence[] = [
+  {
+    attack: '2b',
+    says: 'the first attempt is held back, the second is declined, another card is tried, then the first arrives',
+    server: refusalsForgotten,
+    plan: [press(0), press(40 * SECOND, 0, { payload: 2 })],
+    sends: [fate.arrivesAfter(50 * SECOND), fate.front(402)],
+    effects: 1,
+    told: ['unknown', 'fresh'],
+  },
+  {
+    attack: '4-node',
+    says: 'connection refused, but behind a redirect that came after the effect',
+    devices: [{ locks: false, atomic: true, driftPpm: 0, skewMs: 0, slots: ['process'] }],
+    client: { followsRedirects: true },
+    plan: [press(0), press(MINUTE)],
+    sends: [fate.refusedBehind, fate.front(401)],
+    effects: 1,
+    told: ['unknown', 'replayed'],
+  },
+  {
+    attack: '4-browser',
+    says: 'the answer is lost and the device goes offline: nobody may say "not charged"',
+    plan: [press(0), { do: 'offline', at: 10, slot: 0, ms: 10 * MINUTE }, press(11 * MINUTE)],
+    sends: [fate.answerLost],
+    effects: 1,
+    told: ['unknown', 'replayed'],
+  },
+  {
+    attack: '4-refused',
+    says: 'in Node, without a redirect, a refused connection leaves no doubt: nothing was sent',
+    devices: [{ locks: false, atomic: true, driftPpm: 0, skewMs: 0, slots: ['process'] }],
+    plan: [press(0), press(3 * MINUTE)],
+    sends: Array.from({ length: 5 }, () => fate.refused),
+    effects: 1,
+    told: ['unsent', 'fresh'],
+  },
+  {
+    attack: '5',
+    says: 'charged, reloaded, and the store cannot be looked at: no new key',
+    plan: [press(0), { do: 'restart', at: 5, slot: 0 }, { do: 'deaf', at: SECOND, slot: 0, ms: MINUTE }, press(2 * SECOND), press(2 * MINUTE)],
+    sends: [fate.answerLost],
+    effects: 1,
+    told: ['dead', 'ERR_ONCE_STORE', 'replayed'],
+    sent: 2,
+  },
+  {
+    attack: '7-too-long',
+    says: 'a settled operation is remembered longer than the server remembers its key, and is not sent again',
+    plan: [press(0), { do: 'restart', at: 29 * HOUR, slot: 0 }, press(30 * HOUR)],
+    effects: 1,
+    told: ['fresh', 'ERR_ONCE_ALREADY_SETTLED'],
+    sent: 1,
+  },
+  {
+    attack: '7-too-short',
+    says: 'a tab is restored 25 hours after it paid',
+    plan: [press(0), { do: 'freeze', at: MINUTE, slot: 0, ms: 25 * HOUR }, press(26 * HOUR)],
+    effects: 1,
+    told: ['fresh', 'replayed'],
+    sent: 1,
+  },
+  {
+    attack: '8',
+    says: 'log-out and log-in between two presses',
+    client: quick,
+    plan: [press(0), { do: 'log-out', at: 2 * MINUTE, slot: 0, to: 1 }, { do: 'log-out', at: 3 * MINUTE, slot: 0, to: 0 }, press(4 * MINUTE)],
+    sends: [fate.answerLost, fate.front(401)],
+    effects: 1,
+    told: ['unknown', 'replayed'],
+  },
+  {
+    attack: '10',
+    says: 'the next release speaks another dialect; the stored key goes out as it went before',
+    laterClient: { dialect: { ...generic, name: 'renamed', header: 'X-Idempotency-Key' } },
+    plan: [press(0), { do: 'restart', at: 10 * SECOND, slot: 0 }, press(2 * MINUTE)],
+    sends: [fate.silent],
+    effects: 1,
+    told: ['dead', 'replayed'],
+  },
+  {
+    attack: '11-abort',
+    says: 'a page that adopts the key and leaves before its first attempt does not take it along',
+    plan: [press(0), { do: 'restart', at: 5, slot: 0 }, press(MINUTE, 0, { abortMs: 1 }), press(2 * MINUTE, 0, { abortMs: 4 }), press(3 * MINUTE)],
+    sends: [fate.answerLost],
+    effects: 1,
+    told: ['dead', 'aborted', 'aborted', 'replayed'],
+  },
+  {
+    attack: '11-late-writer',
+    says: 'a process wakes up with a refusal in its hand; its record was forgotten and another one is there',
+    devices: twoProcesses,
+    client: { limits: { attempts: 1, totalMs: MINUTE } },
+    server: refusalsForgotten,
+    plan: [
+      press(0),
+      { do: 'freeze', at: 10, slot: 0, ms: 3 * MINUTE },
+      { do: 'forget', at: MINUTE, slot: 1, name: 0, anyway: true },
+      press(61 * SECOND, 1),
+      press(5 * MINUTE, 1),
+    ],
+    sends: [fate.front(402), fate.silent],
+    effects: 1,
+    told: ['unknown', 'unknown', 'replayed'],
+  },
+  {
+    attack: '12',
+    says: 'another person logs in while an operation waits for its second attempt',
+    devices: twoTabs,
+    plan: [press(0), { do: 'log-out', at: 10 * SECOND, slot: 1, to: 1 }, { do: 'log-out', at: 2 * MINUTE, slot: 1, to: 0 }, press(3 * MINUTE)],
+    sends: [fate.silent],
+    effects: 1,
+    told: ['unknown', 'replayed'],
+    sent: 2,
+  },
+  {
+    attack: '13',
+    says: 'pressed while offline: when the call has ended, nothing is sent behind the customer’s back',
+    plan: [{ do: 'offline', at: 0, slot: 0, ms: 10 * MINUTE }, press(SECOND), press(30 * MINUTE)],
+    effects: 1,
+    told: ['unknown', 'fresh'],
+    sent: 1,
+  },
+  {
+    attack: '14',
+    says: 'a press with another amount does not get the answer to the first amount',
+    plan: [press(0), press(10, 0, { payload: 2 })],
+    effects: 1,
+    told: ['fresh', 'ERR_ONCE_ALREADY_SETTLED'],
+    sent: 1,
+  },
+];
+
+export const attacks: readonly Scenario[] = SEQUENCES.map(sequence);

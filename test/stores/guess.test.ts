@@ -1,0 +1,205 @@
+/**
+ * Goal: a guess never passes for a look, and an answer that was lost never makes one update two. Method: a server in this
+ * process that answers, fails or loses its answer as scripted.
+ */
+import { describe, expect, test } from 'vitest';
+import type { Stored } from '../../src/ports.js';
+import { type Answer, type Attempt, isDone, revAfter, type Seen } from '../../src/stores/attempt.js';
+import { StoreFault } from '../../src/stores/fault.js';
+import { Guesses, type Server } from '../../src/stores/guess.js';
+
+const record = (id: string, more: object = {}): Stored => ({ id, ns: 'ns', state: 'pending', label: id, forgetAt: 1000, ...more });
+const counted = (current: unknown): number => (current as { count?: number } | undefined)?.count ?? 0;
+const broken = new StoreFault('io', 'the connection broke');
+
+/** Compares and sets in memory. `fate` may fail an attempt before it is committed, or lose its answer after. */
+class Memory implements Server {
+  readonly records = new Map<string, Seen>();
+  attempts = 0;
+  fate: (attempt: number) => { before?: StoreFault; after?: StoreFault; meanwhile?: () => void } = () => ({});
+  readable = true;
+
+  async attempt({ id, expected, now, offMs, next, rev, text }: Attempt): Promise<Answer> {
+    const { before, after, meanwhile } = this.fate(++this.attempts);
+    if (before) throw before;
+    const seen = this.records.get(id);
+    const time = Date.now();
+    const done = seen?.rev === expected?.rev && Math.abs(time - now) <= offMs;
+    if (done && next) this.records.set(id, { rev, text });
+    if (done && next === null) this.records.delete(id);
+    meanwhile?.();
+    if (after) throw after;
+    return { done, now: time, seen: done ? undefined : seen };
+  }
+  async read(id: string): Promise<Seen | undefined> {
+    if (!this.readable) throw broken;
+    return this.records.get(id);
+  }
+  fault(error: unknown): StoreFault {
+    return error as StoreFault;
+  }
+  put(id: string, more: object = {}): void {
+    this.records.set(id, { rev: revAfter(this.records.get(id)), text: JSON.stringify(record(id, more)) });
+  }
+}
+
+const setup = (timeoutMs = 1000) => {
+  const server = new Memory();
+  return { server, guesses: new Guesses(server, timeoutMs) };
+};
+/** Updates, and tells everything that the change saw. */
+async function watched(guesses: Guesses, id: string, next: (current: unknown) => Stored | null | undefined) {
+  const saw: unknown[] = [];
+  const work = guesses.update(
+    id,
+    (current) => {
+      saw.push(current);
+      return next(current);
+    },
+    'strict',
+  );
+  const fault = await work.then(
+    () => undefined,
+    (error) => error as StoreFault,
+  );
+  return { saw, fault };
+}
+const raise = (guesses: Guesses) => watched(guesses, 'n', (current) => record('n', { count: counted(current) + 1 }));
+const countIn = (server: Memory): number => counted(JSON.parse(String(server.records.get('n')?.text ?? '{}')));
+
+describe('a guess is no look', () => {
+  test('"absent" is taken back where the server could not be asked', async () => {
+    const { server, guesses } = setup();
+    server.fate = () => ({ before: broken });
+    const { saw, fault } = await raise(guesses);
+    expect(fault?.reason).toBe('io');
+    expect(saw.at(0)).toBeUndefined();
+    expect(saw.at(-1)).toBe('could not be looked at');
+  });
+
+  test('and where it did not answer in time, however late it does', async () => {
+    const { server, guesses } = setup(30);
+    server.attempt = (attempt) => new Promise((resolve) => setTimeout(() => resolve({ done: false, now: attempt.now, seen: undefined }), 60));
+    const { saw, fault } = await raise(guesses);
+    expect(fault?.reason).toBe('timeout');
+    await new Promise((done) => setTimeout(done, 80));
+    expect(saw).toEqual([undefined, 'could not be looked at']);
+  });
+
+  test('a look stays one: the server said "absent", and the write after it failed', async () => {
+    const { server, guesses } = setup();
+    server.put('n', { count: 1 });
+    await raise(guesses);
+    server.records.delete('n');
+    server.fate = (attempt) => (attempt > 3 ? { before: new StoreFault('quota', 'full') } : {});
+    server.readable = false;
+    const { saw, fault } = await raise(guesses);
+    expect(fault?.reason).toBe('quota');
+    expect(saw.map(counted)).toEqual([2, 0, 0]);
+  });
+
+  test('a store that is full is looked at', async () => {
+    const { server, guesses } = setup();
+    server.fate = () => ({ before: new StoreFault('quota', 'full') });
+    expect((await raise(guesses)).saw).toEqual([undefined, undefined]);
+    server.put('n', { count: 7 });
+    expect((await raise(guesses)).saw.map(counted)).toEqual([0, 7]);
+    server.readable = false;
+    expect((await raise(guesses)).saw.at(-1)).toBe('could not be looked at');
+  });
+
+  test('what a change throws at a guess is not passed on before a look', async () => {
+    const { server, guesses } = setup();
+    server.put('n', { count: 1 });
+    const { saw, fault } = await watched(guesses, 'n', (current) => {
+      if (current === undefined) throw new Error('absent');
+      return undefined;
+    });
+    expect(fault).toBeUndefined();
+    expect(saw.map(counted)).toEqual([0, 1]);
+    const thrown = new Error('no');
+    const throwing = () => {
+      throw thrown;
+    };
+    expect((await watched(guesses, 'none', throwing)).fault).toBe(thrown);
+  });
+});
+
+describe('an answer that was lost', () => {
+  test('before the commit: it is sent again', async () => {
+    const { server, guesses } = setup();
+    server.fate = (attempt) => (attempt === 1 ? { before: broken } : {});
+    expect((await raise(guesses)).fault).toBeUndefined();
+    expect(countIn(server)).toBe(1);
+  });
+
+  test('after the commit: it is sent again, and recognized', async () => {
+    const { server, guesses } = setup();
+    server.fate = (attempt) => (attempt === 1 ? { after: broken } : {});
+    const { saw, fault } = await raise(guesses);
+    expect([fault, saw.length, countIn(server)]).toEqual([undefined, 1, 1]);
+  });
+
+  test('after the commit, and another one has built on it since: recognized all the same', async () => {
+    const { server, guesses } = setup();
+    server.fate = (attempt) => (attempt === 1 ? { after: broken, meanwhile: () => server.put('n', { count: 2 }) } : {});
+    expect([(await raise(guesses)).fault, countIn(server)]).toEqual([undefined, 2]);
+  });
+
+  test('and many have built on something since: nobody knows, so it says so', async () => {
+    const { server, guesses } = setup();
+    const others = () => {
+      for (const count of [2, 3, 4, 5]) server.put('n', { count });
+    };
+    server.fate = (attempt) => (attempt === 1 ? { after: broken, meanwhile: others } : {});
+    const { fault } = await raise(guesses);
+    expect([fault?.reason, countIn(server)]).toEqual(['io', 5]);
+  });
+
+  test('of a removal: nobody knows who removed it', async () => {
+    const { server, guesses } = setup();
+    server.put('n');
+    await raise(guesses);
+    server.fate = (attempt) => (attempt === 3 ? { after: broken } : {});
+    expect((await watched(guesses, 'n', () => null)).fault?.reason).toBe('io');
+    expect(server.records.has('n')).toBe(false);
+  });
+
+  test('twice: an error, and no third time', async () => {
+    const { server, guesses } = setup();
+    server.fate = () => ({ after: broken });
+    expect((await raise(guesses)).fault?.reason).toBe('io');
+    expect([server.attempts, countIn(server)]).toEqual([2, 1]);
+  });
+});
+
+test('a busy server is asked until the bound, and no longer', async () => {
+  const { server, guesses } = setup(200);
+  server.fate = (attempt) => (attempt < 3 ? { before: new StoreFault('blocked', 'busy') } : {});
+  expect((await raise(guesses)).fault).toBeUndefined();
+  server.fate = () => ({ before: new StoreFault('blocked', 'busy') });
+  const start = performance.now();
+  expect((await raise(guesses)).fault?.reason).toMatch(/blocked|timeout/);
+  expect(performance.now() - start).toBeLessThan(400);
+});
+
+test('a thousand records are remembered, not all there ever were', async () => {
+  const { server, guesses } = setup();
+  for (let n = 0; n < 1100; n++) await guesses.update(`r${n}`, () => record(`r${n}`), 'strict');
+  const cost = async (id: string) => {
+    const before = server.attempts;
+    await guesses.update(id, () => undefined, 'strict');
+    return server.attempts - before;
+  };
+  expect([await cost('r1099'), await cost('r200'), await cost('r0')]).toEqual([1, 1, 2]);
+});
+
+test('versions are told apart by names that never come again', () => {
+  const revs = Array.from({ length: 100 }, () => revAfter(undefined));
+  expect(new Set(revs).size).toBe(100);
+  const [first = '', second = ''] = [revs[0], revAfter({ rev: revs[0] ?? '', text: '' })];
+  expect(second.split(' ')[1]).toBe(first);
+  const attempt = { next: record('a'), rev: first } as Attempt;
+  expect(isDone(attempt, { done: false, now: 0, seen: { rev: second, text: '' } })).toBe(true);
+  expect(isDone(attempt, { done: false, now: 0, seen: { rev: revs[1] ?? '', text: '' } })).toBe(false);
+});
