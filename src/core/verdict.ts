@@ -45,7 +45,7 @@ function words(json: unknown): Words {
   const prose: string[] = [];
   let resource: string | undefined;
   const visit = (value: unknown, depth: number): void => {
-    if (typeof value !== 'object' || value === null || depth > 3) return;
+    if (typeof value !== 'object' || value === null || depth > 5) return;
     for (const [name, member] of Object.entries(value).slice(0, 50)) {
       const text = typeof member === 'object' ? '' : String(member).slice(0, 500);
       if (/^(errors?|details|links|\d+)$/.test(name) && text === '') visit(member, depth + 1);

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import type { OnceEvent } from '../../src/entries/index.js';
-import { after, answers, charged, during, hangs, lost, replays } from '../support/server.js';
+import { answers, charged, delayed, during, hangs, lost, replays } from '../support/server.js';
 import { CART, NAME, newWorld, pay, rest, SECOND, URL_ } from '../support/world.js';
 
 const REASON = new Error('the user pressed cancel');
@@ -190,7 +190,7 @@ describe('callers who joined', () => {
     const world = newWorld();
     const { tab, once } = world.open();
     const controller = new AbortController();
-    world.server.plays(after(SECOND, answers(201, { id: 'ch_1' })));
+    world.server.plays(delayed(SECOND, answers(201, { id: 'ch_1' })));
     const first = pay(once, { signal: controller.signal });
     const second = pay(once);
     world.clock.timer(100, () => controller.abort(REASON));
@@ -218,7 +218,7 @@ describe('callers who joined', () => {
   test('who abort while they wait for another payload to settle are told at once', async () => {
     const world = newWorld();
     const { tab, once } = world.open();
-    world.server.plays(after(10 * SECOND, answers(201)));
+    world.server.plays(delayed(10 * SECOND, answers(201)));
     const first = pay(once);
     const controller = new AbortController();
     // A loop that spins without a pause would hang this test for ever; so the signal stops answering.
@@ -259,7 +259,7 @@ describe('an abort in a tab that waits for another one', () => {
     const world = newWorld();
     const one = world.open();
     const two = world.open();
-    world.server.plays(after(5 * SECOND, answers(503)), answers(201, { id: 'ch_1' }));
+    world.server.plays(delayed(5 * SECOND, answers(503)), answers(201, { id: 'ch_1' }));
     const paying = pay(one.once);
     await rest();
     const controller = new AbortController();

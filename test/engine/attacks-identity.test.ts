@@ -5,7 +5,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { generic } from '../../src/dialects/generic.js';
-import { after, answers, charged, during, hangs, lost, replays } from '../support/server.js';
+import { answers, charged, delayed, during, hangs, lost, replays } from '../support/server.js';
 import { CART, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
@@ -116,7 +116,7 @@ describe('A9: on a server', () => {
   test('A9: two customers with equal bodies get an effect and an answer each', async () => {
     const world = newWorld();
     const { tab, once } = world.open({ namespace: 'billing' }, { server: true, locks: false });
-    world.server.plays(after(SECOND, answers(201, { code: 'A' })), after(SECOND, answers(201, { code: 'B' })));
+    world.server.plays(delayed(SECOND, answers(201, { code: 'A' })), delayed(SECOND, answers(201, { code: 'B' })));
     const [ann, bob] = await world.all(tab, coupon(once, 'Ann'), coupon(once, 'Bob'));
     expect([await ann?.response?.json(), await bob?.response?.json()]).toEqual([{ code: 'A' }, { code: 'B' }]);
     expect([ann?.outcome, bob?.outcome]).toMatchObject([
@@ -318,7 +318,7 @@ describe('A20: forget and settle', () => {
     const world = newWorld();
     const { tab, once } = world.open();
     const operation = once.operation(NAME);
-    world.server.plays(answers(201), after(SECOND, answers(201)));
+    world.server.plays(answers(201), delayed(SECOND, answers(201)));
     await world.end(tab, pay(once));
     const click = watched(operation.forget().then(() => pay(once)));
     const again = watched(operation.forget().then(() => pay(once)));
@@ -331,7 +331,7 @@ describe('A20: forget and settle', () => {
     const world = newWorld();
     const { tab, once } = world.open();
     const operation = once.operation(NAME);
-    world.server.plays(after(SECOND, answers(201)));
+    world.server.plays(delayed(SECOND, answers(201)));
     const call = pay(once);
     for (const options of [{}, { evenIfUnknown: true }]) await expect(world.run(operation.forget(options))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
     for (const effect of ['done', 'none'] as const) await expect(world.run(operation.settle(effect))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
@@ -341,7 +341,7 @@ describe('A20: forget and settle', () => {
   test.each([true, false])('A20: another tab that drives it refuses it too, with locks: %s', async (locks) => {
     const world = newWorld();
     const [one, two] = [world.open({}, { locks }), world.open({}, { locks })];
-    world.server.plays(after(SECOND, answers(201)));
+    world.server.plays(delayed(SECOND, answers(201)));
     const call = pay(one.once);
     await rest();
     await expect(world.run(two.once.operation(NAME).forget({ evenIfUnknown: true }))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test, vi } from 'vitest';
 import { createOnce } from '../../src/entries/index.js';
-import { after, answers, charged, during, hangs, lost, replays, textOf, unreachable } from '../support/server.js';
+import { answers, charged, delayed, during, hangs, lost, replays, textOf, unreachable } from '../support/server.js';
 import { CART, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
@@ -436,7 +436,7 @@ describe('A53: the order of things', () => {
   test("A53: the headers hook's word is set over the call's own headers, and cannot replace the key", async () => {
     const world = newWorld();
     const { tab, once } = world.open();
-    world.server.plays(after(1, answers(201)));
+    world.server.plays(delayed(1, answers(201)));
     const end = await world.end(tab, pay(once, { headers: () => ({ 'content-type': 'application/vnd.shop+json', 'idempotency-key': 'stranger' }) }));
     expect(world.server.arrivals[0]?.headers.get('content-type')).toBe('application/vnd.shop+json');
     expect(world.server.keys).toEqual([end.outcome?.key]);

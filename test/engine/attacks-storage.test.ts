@@ -8,7 +8,7 @@ import { generic } from '../../src/dialects/generic.js';
 import type { OnceEvent } from '../../src/entries/index.js';
 import { firstAvailable } from '../../src/stores/automatic.js';
 import { memoryStore } from '../../src/stores/memory.js';
-import { after, answers, charged, during, hangs, lost, replays } from '../support/server.js';
+import { answers, charged, delayed, during, hangs, lost, replays } from '../support/server.js';
 import { CART, DAY, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
@@ -120,7 +120,7 @@ describe('A6: forgotten too early, or too late', () => {
     const world = newWorld();
     const one = world.open();
     const two = world.open();
-    world.server.plays(after(SECOND, answers(201)));
+    world.server.plays(delayed(SECOND, answers(201)));
     const first = pay(one.once);
     await rest();
     const second = pay(two.once);
@@ -133,7 +133,7 @@ describe('A6: forgotten too early, or too late', () => {
     const world = newWorld();
     const one = world.open();
     const two = world.open();
-    world.server.plays(after(SECOND, answers(201)), after(SECOND, answers(201)));
+    world.server.plays(delayed(SECOND, answers(201)), delayed(SECOND, answers(201)));
     const calls = [one, two].map(({ tab, once }) => ({
       tab,
       call: watched(once.fetch('https://shop.example/api/notes', { method: 'POST', body: '{"n":1}' })),

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { generic } from '../../src/dialects/generic.js';
-import { after, answers, charged, during, type Entry, hangs, lost, replays, textOf } from '../support/server.js';
+import { answers, charged, delayed, during, type Entry, hangs, lost, replays, textOf } from '../support/server.js';
 import { CART, HOUR, NAME, newWorld, pay, rest, SECOND } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
@@ -53,7 +53,7 @@ describe('A11: an abort or a late writer and a key that is in use', () => {
   }
 
   test('A11: a late refusal of a driver that lost its record changes nothing of the next one', async () => {
-    const { world, slow, quick, late } = await forgotten(after(20 * SECOND, answers(402)), charged(lost()));
+    const { world, slow, quick, late } = await forgotten(delayed(20 * SECOND, answers(402)), charged(lost()));
     const second = await world.end(quick.tab, pay(quick.once, ONE));
     expect(second.outcome?.key).not.toBe(world.server.keys[0]);
     slow.tab.thaw();
@@ -62,7 +62,7 @@ describe('A11: an abort or a late writer and a key that is in use', () => {
   });
 
   test('A11: a late 2xx of such a driver is given, and changes nothing of the next one', async () => {
-    const { world, slow, quick, late } = await forgotten(after(20 * SECOND, answers(201)), lost());
+    const { world, slow, quick, late } = await forgotten(delayed(20 * SECOND, answers(201)), lost());
     const second = await world.end(quick.tab, pay(quick.once, ONE));
     slow.tab.thaw();
     expect(await world.end(slow.tab, late)).toMatchObject({ status: 201, outcome: { effect: 'done' } });
@@ -81,7 +81,7 @@ describe('A14: another payload does not join', () => {
   test('A14: the caller for 20 does not get the answer to 10', async () => {
     const world = newWorld();
     const { tab, once } = world.open();
-    world.server.plays(after(SECOND, answers(201, { amount: 10 })));
+    world.server.plays(delayed(SECOND, answers(201, { amount: 10 })));
     const [ten, twenty] = await world.all(tab, pay(once), pay(once, { body: OTHER }));
     expect(ten).toMatchObject({ status: 201, outcome: { type: 'fresh', joined: false } });
     expect(twenty).toMatchObject({ status: undefined, code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', joined: false } });
@@ -90,7 +90,7 @@ describe('A14: another payload does not join', () => {
   test('A14: it waits for a refusal, then goes out under a key of its own', async () => {
     const world = newWorld();
     const { tab, once } = world.open();
-    world.server.plays(after(SECOND, answers(402)), answers(201));
+    world.server.plays(delayed(SECOND, answers(402)), answers(201));
     const [ten, twenty] = await world.all(tab, pay(once), pay(once, { body: OTHER }));
     expect(ten?.outcome).toMatchObject({ type: 'rejected' });
     expect(twenty?.outcome).toMatchObject({ type: 'fresh', changed: false });
@@ -110,7 +110,7 @@ describe('A14: another payload does not join', () => {
   test("A14: 'reject' refuses either, whatever its payload", async () => {
     const world = newWorld();
     const { tab, once } = world.open({ whenBusy: 'reject' });
-    world.server.plays(after(SECOND, answers(201)));
+    world.server.plays(delayed(SECOND, answers(201)));
     const [first, same, other] = await world.all(tab, pay(once), pay(once), pay(once, { body: OTHER }));
     expect([first?.status, same?.code, other?.code]).toEqual([201, 'ERR_ONCE_BUSY', 'ERR_ONCE_BUSY']);
     expect(same?.outcome).toMatchObject({ effect: 'unknown', reason: 'busy', sent: 'maybe' });
@@ -130,7 +130,7 @@ describe('A14: another payload does not join', () => {
   test('A14: a joined caller gets an answer of its own, read by nobody else', async () => {
     const world = newWorld();
     const { tab, once } = world.open();
-    world.server.plays(after(SECOND, answers(201, { id: 'ch_1' })));
+    world.server.plays(delayed(SECOND, answers(201, { id: 'ch_1' })));
     const ends = await world.all(tab, pay(once), pay(once), pay(once));
     expect(new Set(ends.map(({ response }) => response)).size).toBe(3);
     for (const { response } of ends) expect(await response?.json()).toEqual({ id: 'ch_1' });
@@ -140,7 +140,7 @@ describe('A14: another payload does not join', () => {
   test('A14: resume joins a call that is under way', async () => {
     const world = newWorld();
     const { tab, once } = world.open();
-    world.server.plays(after(SECOND, answers(201)));
+    world.server.plays(delayed(SECOND, answers(201)));
     const [, resumed] = await world.all(tab, pay(once), once.operation(NAME).resume());
     expect(resumed).toMatchObject({ status: 201, outcome: { joined: true } });
   });
@@ -148,7 +148,7 @@ describe('A14: another payload does not join', () => {
   test('A14: clients of one realm, and copies of the package, know of each other', async () => {
     const world = newWorld();
     const tab = world.tab();
-    world.server.plays(after(SECOND, answers(201)));
+    world.server.plays(delayed(SECOND, answers(201)));
     const [, second] = await world.all(tab, pay(tab.once()), pay(tab.once({ limits: { attempts: 2 } })));
     expect(second?.outcome).toMatchObject({ joined: true });
   });
@@ -324,7 +324,7 @@ describe('A32, A33: what the other tab hears', () => {
   test('A33: a tab that waited for a refusal gets the refusal, and sends nothing', async () => {
     const world = newWorld();
     const [one, two] = [world.open(), world.open()];
-    world.server.plays(after(SECOND, answers(402)));
+    world.server.plays(delayed(SECOND, answers(402)));
     const first = pay(one.once);
     await rest();
     const second = pay(two.once);
@@ -347,7 +347,7 @@ describe('A32, A33: what the other tab hears', () => {
   test('A33: a tab that waited for an unknown outcome goes on with the same key', async () => {
     const world = newWorld();
     const [one, two] = [world.open(), world.open()];
-    world.server.plays(after(SECOND, charged(lost())), replays());
+    world.server.plays(delayed(SECOND, charged(lost())), replays());
     const first = pay(one.once, ONE);
     await rest();
     const second = pay(two.once);
@@ -373,7 +373,7 @@ describe('A32, A33: what the other tab hears', () => {
   test('A32: behind a frozen tab the wait is bounded; thawed, its 2xx is still given', async () => {
     const world = newWorld();
     const [one, two] = [world.open(), world.open()];
-    world.server.plays(after(SECOND, answers(201)), replays());
+    world.server.plays(delayed(SECOND, answers(201)), replays());
     // Its own timer must not be the first thing that it hears of when it thaws.
     const first = pay(one.once, PATIENT);
     await rest();
@@ -389,7 +389,7 @@ describe('A32, A33: what the other tab hears', () => {
   test('A32: a frozen tab thaws with a refusal in hand, while another one has succeeded: unknown, and the success stays', async () => {
     const world = newWorld();
     const [one, two] = [world.open(), world.open()];
-    world.server.plays(after(SECOND, answers(402)), answers(201));
+    world.server.plays(delayed(SECOND, answers(402)), answers(201));
     const first = pay(one.once, PATIENT);
     await rest();
     one.tab.freeze();

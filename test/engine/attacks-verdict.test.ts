@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Dialect } from '../../src/core/dialect.js';
 import { generic } from '../../src/dialects/generic.js';
-import { after, answers, charged, cut, during, type Entry, idle, lost, replays, shaped, stalls, textOf } from '../support/server.js';
+import { answers, charged, cut, delayed, during, type Entry, idle, lost, replays, shaped, stalls, textOf } from '../support/server.js';
 import { CART, MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
@@ -453,6 +453,6 @@ describe('A40: in progress for ever', () => {
 test('A46: one attempt is one call of the transport', async () => {
   const world = newWorld();
   const { tab, once } = world.open();
-  world.server.plays(after(SECOND, answers(201)));
+  world.server.plays(delayed(SECOND, answers(201)));
   expect((await world.end(tab, pay(once))).outcome).toMatchObject({ attempts: 1 });
 });

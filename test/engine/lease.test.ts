@@ -3,7 +3,7 @@
  * and it is never what safety rests on. Method: several servers over one store, which die, freeze and have wrong clocks.
  */
 import { describe, expect, test } from 'vitest';
-import { after, answers, charged, hangs, lost, replays } from '../support/server.js';
+import { answers, charged, delayed, hangs, lost, replays } from '../support/server.js';
 import { MINUTE, NAME, newWorld, pay, rest, SECOND, type World, watched } from '../support/world.js';
 
 const PROCESS = { server: true, locks: false } as const;
@@ -14,7 +14,7 @@ describe('a second process', () => {
   test('waits for the first, gets its outcome, and sends nothing', async () => {
     const world = newWorld();
     const [one, two] = processes(world);
-    world.server.plays(after(5 * SECOND, answers(201)));
+    world.server.plays(delayed(5 * SECOND, answers(201)));
     const first = pay(one.once);
     await rest();
     const second = pay(two.once);
@@ -26,7 +26,7 @@ describe('a second process', () => {
   test('gets a refusal, too', async () => {
     const world = newWorld();
     const [one, two] = processes(world);
-    world.server.plays(after(5 * SECOND, answers(402)));
+    world.server.plays(delayed(5 * SECOND, answers(402)));
     const first = pay(one.once);
     await rest();
     const second = pay(two.once);
@@ -38,7 +38,7 @@ describe('a second process', () => {
   test('goes on at once with the same key after an unknown outcome', async () => {
     const world = newWorld();
     const [one, two] = processes(world);
-    world.server.plays(after(SECOND, charged(lost())), replays());
+    world.server.plays(delayed(SECOND, charged(lost())), replays());
     const first = pay(one.once, ONE);
     await rest();
     const second = pay(two.once);
@@ -65,7 +65,7 @@ describe('a second process', () => {
   test('does not take a lease that is renewed, however long the work takes', async () => {
     const world = newWorld();
     const [one, two] = processes(world);
-    world.server.plays(after(80 * SECOND, answers(201)));
+    world.server.plays(delayed(80 * SECOND, answers(201)));
     const first = pay(one.once, { limits: { attemptMs: 100 * SECOND } });
     await rest();
     const second = pay(two.once, { limits: { attemptMs: 100 * SECOND } });
@@ -78,7 +78,7 @@ describe('a second process', () => {
     const world = newWorld();
     const [one, two] = processes(world);
     two.tab.skewMs = skewMs;
-    world.server.plays(after(5 * SECOND, answers(201)));
+    world.server.plays(delayed(5 * SECOND, answers(201)));
     const first = pay(one.once);
     await rest();
     const second = pay(two.once);
@@ -90,7 +90,7 @@ describe('a second process', () => {
   test("rejects at once under 'reject'", async () => {
     const world = newWorld();
     const [one, two] = processes(world);
-    world.server.plays(after(5 * SECOND, answers(201)));
+    world.server.plays(delayed(5 * SECOND, answers(201)));
     const first = pay(one.once);
     await rest();
     const at = world.clock.now();
@@ -114,7 +114,7 @@ describe('a second process', () => {
   test('that is told to stop while it waits leaves the first one its claim', async () => {
     const world = newWorld();
     const [one, two] = processes(world);
-    world.server.plays(after(5 * SECOND, answers(503)), answers(201));
+    world.server.plays(delayed(5 * SECOND, answers(503)), answers(201));
     const first = pay(one.once);
     await rest();
     const controller = new AbortController();
@@ -143,7 +143,7 @@ describe('a process that froze beyond its lease', () => {
   test('does not renew a lease that is another one by now', async () => {
     const world = newWorld();
     const [one, two] = processes(world);
-    world.server.plays(after(90 * SECOND, answers(201)), charged(hangs()));
+    world.server.plays(delayed(90 * SECOND, answers(201)), charged(hangs()));
     const first = pay(one.once, { limits: { attemptMs: 110 * SECOND } });
     await rest();
     one.tab.freeze();
@@ -178,7 +178,7 @@ describe('forget and settle', () => {
 test('a failing beat costs the lease at most, never the key', async () => {
   const world = newWorld();
   const [one, two] = processes(world);
-  world.server.plays(after(25 * SECOND, answers(201)), replays());
+  world.server.plays(delayed(25 * SECOND, answers(201)), replays());
   const first = pay(one.once);
   await rest();
   one.tab.faults.rate('fail-before-commit', 1);

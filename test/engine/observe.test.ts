@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import type { OnceEvent, OperationState, Outcome } from '../../src/entries/index.js';
-import { after, answers, charged, during, type Entry, lost, replays } from '../support/server.js';
+import { answers, charged, delayed, during, type Entry, lost, replays } from '../support/server.js';
 import { CART, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
@@ -132,7 +132,7 @@ describe('operation.state', () => {
   test('says that another tab is at work, while it waits for it', async () => {
     const world = newWorld();
     const [one, two] = [world.open(), world.open()];
-    world.server.plays(after(SECOND, answers(201)));
+    world.server.plays(delayed(SECOND, answers(201)));
     const first = pay(one.once);
     await rest();
     const second = pay(two.once);
@@ -241,7 +241,7 @@ describe('events', () => {
     const { tab, once } = world.open();
     const events: OnceEvent[] = [];
     once.subscribe((event) => events.push(event));
-    world.server.plays(after(SECOND, answers(201)));
+    world.server.plays(delayed(SECOND, answers(201)));
     await world.all(tab, pay(once), pay(once));
     await world.end(tab, pay(once));
     expect(events.filter(({ type }) => type === 'settled')).toHaveLength(1);
@@ -285,7 +285,7 @@ describe('onOutcome', () => {
     const world = newWorld();
     const { tab, once } = world.open();
     const told: [string, Outcome][] = [];
-    world.server.plays(after(SECOND, answers(201)));
+    world.server.plays(delayed(SECOND, answers(201)));
     const first = pay(once, { onOutcome: (outcome) => told.push(['first', outcome]) });
     const second = pay(once, { onOutcome: (outcome) => told.push(['second', outcome]) });
     let toldThen = 0;
@@ -318,7 +318,7 @@ describe('onOutcome', () => {
     const onOutcome = () => {
       throw fault;
     };
-    world.server.plays(after(SECOND, answers(201)), answers(402));
+    world.server.plays(delayed(SECOND, answers(201)), answers(402));
     const ends = await world.all(tab, pay(once, { onOutcome }), pay(once, { onOutcome }), pay(once));
     expect(ends.map(({ status }) => status)).toEqual([201, 201, 201]);
     expect((await world.end(tab, pay(once, { operation: ['other'], onOutcome }))).status).toBe(402);
@@ -408,7 +408,7 @@ describe('resume', () => {
     let most = 0;
     world.server.otherwise = during(
       () => (most = Math.max(most, ++busy)),
-      after(
+      delayed(
         SECOND,
         during(() => busy--, replays()),
       ),
@@ -468,7 +468,7 @@ describe('resume', () => {
 test('outcomeOf speaks of the operation to every caller, joined ones and the Request included', async () => {
   const world = newWorld();
   const { tab, once } = world.open();
-  world.server.plays(after(SECOND, answers(201)));
+  world.server.plays(delayed(SECOND, answers(201)));
   const request = new Request(URL_, { method: 'POST', body: JSON.stringify(CART) });
   await world.end(tab, once.fetch(request, { once: NAME }));
   expect(tab.outcomeOf(request)).toMatchObject({ type: 'fresh' });

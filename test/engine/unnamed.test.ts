@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import type { OnceRequestInit } from '../../src/entries/index.js';
-import { after, answers, charged, during, hangs, lost, replays, textOf } from '../support/server.js';
+import { answers, charged, delayed, during, hangs, lost, replays, textOf } from '../support/server.js';
 import { DAY, HOUR, NAME, newWorld, pay, rest, SECOND, type World, watched } from '../support/world.js';
 
 const URL_ = 'https://shop.example/notes';
@@ -31,7 +31,7 @@ describe('a POST or PATCH without a name', () => {
   test('two equal ones are two operations, at once or one after the other', async () => {
     const world = newWorld();
     const { tab, once } = open(world);
-    world.server.plays(after(SECOND, answers(201)), after(SECOND, answers(201)), answers(201));
+    world.server.plays(delayed(SECOND, answers(201)), delayed(SECOND, answers(201)), answers(201));
     const ends = await world.all(tab, post(once), post(once));
     ends.push(await world.end(tab, post(once)));
     expect(ends.map(({ outcome }) => outcome?.type)).toEqual(['fresh', 'fresh', 'fresh']);
@@ -41,7 +41,7 @@ describe('a POST or PATCH without a name', () => {
   test('what another tab is driving now is not taken up', async () => {
     const world = newWorld();
     const [one, two] = [open(world), open(world)];
-    world.server.plays(after(5 * SECOND, answers(201)), after(5 * SECOND, answers(201)));
+    world.server.plays(delayed(5 * SECOND, answers(201)), delayed(5 * SECOND, answers(201)));
     const first = post(one.once);
     await rest();
     const second = post(two.once);
@@ -53,7 +53,7 @@ describe('a POST or PATCH without a name', () => {
   test('nor is it where tabs share no locks, as on an origin that is not secure', async () => {
     const world = newWorld();
     const [one, two] = [open(world, {}, { locks: false }), open(world, {}, { locks: false })];
-    world.server.plays(after(5 * SECOND, answers(201)), after(5 * SECOND, answers(201)));
+    world.server.plays(delayed(5 * SECOND, answers(201)), delayed(5 * SECOND, answers(201)));
     const first = post(one.once);
     await rest();
     const second = post(two.once);
@@ -191,7 +191,7 @@ describe('other words for once', () => {
   test('true: named by its content: equal calls are joined, and later ones are answered', async () => {
     const world = newWorld();
     const { tab, once } = open(world);
-    world.server.plays(after(SECOND, answers(201, { id: 1 })));
+    world.server.plays(delayed(SECOND, answers(201, { id: 1 })));
     const [, second] = await world.all(tab, post(once, { n: 1 }, { once: true }), post(once, { n: 1 }, { once: true }));
     expect(second?.outcome).toMatchObject({ joined: true });
     expect((await world.end(tab, post(once, { n: 1 }, { once: true }))).outcome).toMatchObject({ type: 'replayed' });

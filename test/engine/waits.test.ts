@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import type { OnceEvent } from '../../src/entries/index.js';
-import { after, answers, charged, deaf, type Entry, hangs, lost, replays, stalls } from '../support/server.js';
+import { answers, charged, deaf, delayed, type Entry, hangs, lost, replays, stalls } from '../support/server.js';
 import { MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
 
 const always = (entry: Entry, times = 4): Entry[] => Array<Entry>(times).fill(entry);
@@ -115,7 +115,7 @@ describe('limits', () => {
     const world = newWorld();
     world.random = () => 0;
     const { tab, once } = world.open({ limits: { attemptMs: 5 * SECOND } });
-    world.server.plays(hangs(), stalls(200), after(4 * SECOND, replays()));
+    world.server.plays(hangs(), stalls(200), delayed(4 * SECOND, replays()));
     world.server.charged.add('x');
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });
     expect(world.server.gaps).toEqual([5 * SECOND, 5 * SECOND]);
@@ -244,7 +244,7 @@ describe('close', () => {
   test('cuts the wait for a lock, and leaves the other tab its claim', async () => {
     const world = newWorld();
     const [one, two] = [world.open(), world.open()];
-    world.server.plays(after(20 * SECOND, answers(503)), answers(201));
+    world.server.plays(delayed(20 * SECOND, answers(503)), answers(201));
     const first = pay(one.once);
     await rest();
     const second = pay(two.once);
@@ -259,7 +259,7 @@ describe('close', () => {
   test('lets an attempt under way end', async () => {
     const world = newWorld();
     const { tab, once } = world.open();
-    world.server.plays(after(5 * SECOND, answers(201)));
+    world.server.plays(delayed(5 * SECOND, answers(201)));
     const call = pay(once);
     await rest();
     const closing = once.close();
@@ -302,7 +302,7 @@ describe('extend', () => {
   test('shares what is under way', async () => {
     const world = newWorld();
     const { tab, once } = world.open();
-    world.server.plays(after(SECOND, answers(201)));
+    world.server.plays(delayed(SECOND, answers(201)));
     const [, second] = await world.all(tab, pay(once), pay(once.extend({})));
     expect(second?.outcome).toMatchObject({ joined: true });
   });

@@ -8,7 +8,7 @@ import { registry } from '../../src/engine/registry.js';
 import type { Outcome } from '../../src/entries/index.js';
 import { isOnceError, type OnceErrorCode, outcomeOf } from '../../src/entries/index.js';
 import { OnceError, printName } from '../../src/errors.js';
-import { after, answers, charged, during, lost } from '../support/server.js';
+import { answers, charged, delayed, during, lost } from '../support/server.js';
 import { CART, type End, HOUR, NAME, newWorld, pay, SECOND, URL_, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
@@ -77,7 +77,7 @@ const WAYS: Record<OnceErrorCode, () => Promise<End>> = {
   async ERR_ONCE_BUSY() {
     const world = newWorld();
     const { tab, once } = world.open({ whenBusy: 'reject' });
-    world.server.plays(after(SECOND, answers(201)));
+    world.server.plays(delayed(SECOND, answers(201)));
     const first = pay(once);
     const busy = await world.end(tab, pay(once));
     await world.end(tab, first);
@@ -254,7 +254,7 @@ describe('printName', () => {
 test('the error of a caller who joined says so, and that of the first does not', async () => {
   const world = newWorld();
   const { tab, once } = world.open();
-  world.server.plays(after(SECOND, charged(lost())));
+  world.server.plays(delayed(SECOND, charged(lost())));
   const [first, second] = await world.all(tab, pay(once, ONE), pay(once, ONE));
   expect([first?.error, second?.error]).toMatchObject([{ outcome: { joined: false } }, { outcome: { joined: true } }]);
 });

@@ -143,7 +143,7 @@ export const stalls = (status: number, type = 'application/json'): Entry =>
   });
 
 /** `entry`, `ms` later. */
-export const after =
+export const delayed =
   (ms: number, entry: Entry): Entry =>
   async (arrival, server) => {
     await new Promise<void>((resolve) => void server.clock.timer(ms, resolve));
