@@ -16,25 +16,25 @@ const NONE = 'none';
 const FAULTS: Readonly<Record<string, Fault>> = {
   [NONE]: { title: 'Nothing', does: 'The network works.', met: '' },
   'lose-response': { title: 'Lose the response', does: 'The shop charges; its answer never arrives.', met: 'loses its response' },
-  delay: { title: 'Delay', does: 'The shop charges; its answer comes when nobody waits any more.', met: 'is answered too late' },
+  delay: { title: 'Delay', does: 'The shop charges; its answer comes too late.', met: 'is answered too late' },
   unavailable: { title: '503', does: 'The shop is too busy, and charges nothing.', met: 'gets a 503, uncharged' },
   'unavailable-after-commit': {
     title: '503 after charging',
-    does: 'The shop charges; a gateway turns its answer into a 503.',
+    does: 'The shop charges; a gateway answers 503.',
     met: 'is charged, and gets a 503',
   },
   'lose-request': { title: 'Drop the connection', does: 'The request never reaches the shop.', met: 'never arrives' },
   truncate: { title: 'Truncate', does: 'The shop charges; half of its answer arrives.', met: 'gets half an answer' },
-  duplicate: { title: 'Duplicate', does: 'The network delivers the request twice, at the same time.', met: 'arrives twice' },
-  unauthorized: { title: 'Refuse once (401)', does: 'The log-in in front of the shop says no; nothing is charged.', met: 'is refused with a 401' },
+  duplicate: { title: 'Duplicate', does: 'The request arrives twice, at the same time.', met: 'arrives twice' },
+  unauthorized: { title: 'Refuse once (401)', does: 'The log-in says no; nothing is charged.', met: 'is refused with a 401' },
   kill: {
     title: 'Kill the server mid-charge',
-    does: 'Its process dies before the charge is made, and starts again.',
+    does: 'Its process dies before the charge is made.',
     met: 'kills the server before the charge',
   },
   'kill-after-commit': {
     title: 'Kill it after charging',
-    does: 'Its process dies when the charge is made, before it can answer.',
+    does: 'Its process dies before it can answer.',
     met: 'kills the server after the charge',
   },
 };

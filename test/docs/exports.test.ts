@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readPage, readPages, root } from './support/markdown.js';
-import { type Exported, entries, exported } from './support/public-types.js';
+import { type Exported, entries, exported, membersOf } from './support/public-types.js';
 
 const PATH = 'docs/api.md';
 
@@ -40,6 +40,10 @@ describe('what does something is shown in a guide, not only listed', () => {
   const names = new Set(guides.flatMap(({ text }) => text.match(/\w+/g) ?? []));
 
   test.each(exported.filter(({ kind }) => kind === 'function').map(({ specifier, name }) => [specifier, name]))('%s: %s', (_, name) => {
+    expect(names.has(name)).toBe(true);
+  });
+
+  test.each(['Once', 'Operation', 'Attempt'].flatMap((type) => membersOf(type).map(({ name }) => [type, name])))('%s.%s', (_, name) => {
     expect(names.has(name)).toBe(true);
   });
 });

@@ -5,6 +5,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type OnceEvent, type OnceOptions, type Outcome, outcomeOf } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
+import { systemClock } from '../../src/platform/shared.js';
 import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
 import type { FaultName } from '../../src/testing/faults.js';
 import { faultyStore } from '../../src/testing/faulty-store.js';
@@ -34,6 +35,8 @@ async function pay(once: Once, total = 4200): Promise<End> {
   }
 }
 
+/** A clock that is wrong by so many hours. */
+const clockOff = (hours: number) => ({ ...systemClock, now: () => Date.now() + hours * 3_600_000 });
 const charges = (): number => shop().server.effects.length;
 const keys = (): number => new Set(shop().server.requests.map(({ key }) => key)).size;
 const lose = (...faults: FaultName[]): void => shop().server.faults.next(...faults);
@@ -115,7 +118,7 @@ const ROWS: Readonly<Record<string, () => Promise<void>>> = {
   'The clock is wrong': async () => {
     lose(...ALL_LOST);
     await pay(client());
-    const clock = { now: () => Date.now() - 3_600_000, timer: (ms: number, fire: () => void) => (setTimeout(fire, ms), () => {}) };
+    const clock = clockOff(-1);
     const sent = shop().server.requests.length;
     reload();
     expect(await pay(client({}, { clock }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown' } });
@@ -124,7 +127,7 @@ const ROWS: Readonly<Record<string, () => Promise<void>>> = {
   'The server may have forgotten the key': async () => {
     lose(...ALL_LOST);
     await pay(client());
-    const clock = { now: () => Date.now() + 26 * 3_600_000, timer: (ms: number, fire: () => void) => (setTimeout(fire, ms), () => {}) };
+    const clock = clockOff(26);
     const sent = shop().server.requests.length;
     reload();
     expect(await pay(client({}, { clock }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });

@@ -89,7 +89,7 @@ describe('axe finds nothing and nothing scrolls sideways', () => {
   afterAll(() => playground.clear());
 
   test.each(Object.keys(STATES))('%s', async (state) => {
-    await playground.nextCart(tab);
+    await playground.startOver(tab);
     await STATES[state]?.(tab);
     await fitsAnybody(tab, state);
   });

@@ -14,7 +14,7 @@ beforeAll(async () => {
   tab = await playground.customer();
 });
 afterAll(() => playground?.stop());
-beforeEach(() => playground.nextCart(tab));
+beforeEach(() => playground.startOver(tab));
 
 /** The one charge, which the screen must name. */
 async function paidOnce(): Promise<void> {
@@ -57,6 +57,8 @@ describe('one click in both lanes, when the network', () => {
     const { boot } = await playground.shop.health();
     await tab.choose(fault);
     await tab.once.pay();
+    await tab.once.says(/^(Paid|Not sure)/);
+    await tab.once.insist();
     await paidOnce();
     expect((await playground.shop.health()).boot).not.toBe(boot);
     const afterCommit = fault === 'Kill it after charging';

@@ -68,7 +68,11 @@ describe('A24: run', () => {
     const { tab, once } = world.open({}, { server: true });
     const seen: unknown[] = [];
     void watched(
-      once.run(['evt', 1], ({ key, ambiguous, resumed, attempt }) => (seen.push({ key, ambiguous, resumed, attempt }), tab.kill(), new Promise(() => {}))),
+      once.run(['evt', 1], ({ key, ambiguous, resumed, attempt }) => {
+        seen.push({ key, ambiguous, resumed, attempt });
+        tab.kill();
+        return new Promise(() => {});
+      }),
     );
     await rest();
     const next = tab.reload().once();
@@ -128,7 +132,12 @@ describe('A24: run', () => {
     const world = newWorld();
     const { once } = world.open({ limits: { attempts: 1, attemptMs: SECOND } });
     const signals: AbortSignal[] = [];
-    const call = watched(once.run(['evt', 1], ({ signal }) => (signals.push(signal), new Promise(() => {}))));
+    const call = watched(
+      once.run(['evt', 1], ({ signal }) => {
+        signals.push(signal);
+        return new Promise(() => {});
+      }),
+    );
     await expect(world.run(call)).rejects.toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
     expect(signals[0]?.aborted).toBe(true);
   });

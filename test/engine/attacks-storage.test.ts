@@ -9,7 +9,7 @@ import type { OnceEvent } from '../../src/entries/index.js';
 import { firstAvailable } from '../../src/stores/automatic.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { answers, charged, delayed, during, hangs, lost, replays } from '../support/server.js';
-import { CART, DAY, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, watched } from '../support/world.js';
+import { CART, DAY, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, saying, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
 
@@ -48,9 +48,10 @@ describe('A5: could not look', () => {
     const memory = memoryStore({ medium: world.medium });
     const noted = {
       ...memory,
-      update: (...call: Parameters<typeof memory.update>) => (
-        world.writes.push({ from: tab.name, id: call[0], next: null, durability: undefined }), memory.update(...call)
-      ),
+      update(...call: Parameters<typeof memory.update>) {
+        world.writes.push({ from: tab.name, id: call[0], next: null, durability: undefined });
+        return memory.update(...call);
+      },
     } as typeof memory;
     const once = tab.once({ store: firstAvailable([{ ...tab.store, available: async () => false }, noted]) });
     world.server.plays(answers(201));
@@ -339,7 +340,7 @@ describe('A21: the clock', () => {
     await world.clock.advance(25 * HOUR);
     const { tab, once } = world.open();
     const asked: unknown[] = [];
-    const reconcile = async (question: unknown) => (asked.push(question), 'unknown' as const);
+    const reconcile = saying(asked, 'unknown' as const);
     expect(await world.end(tab, pay(once, { reconcile }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown', key } });
     expect(asked).toMatchObject([{ key, reason: 'key-expired', response: undefined }]);
     expect(await world.end(tab, pay(once, { body: { ...CART, amount: 20 } }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
@@ -491,7 +492,7 @@ test('A54: a change that the store runs three times mints one key', async () => 
   const eager = {
     ...tab.store,
     update: (id: string, change: Parameters<typeof tab.store.update>[1], options: object) =>
-      tab.store.update(id, (current, now) => (change(current, now), change(current, now), change(current, now)), options),
+      tab.store.update(id, (current, now) => [1, 2, 3].map(() => change(current, now))[2] as ReturnType<typeof change>, options),
   };
   const once = tab.once({ store: eager as typeof tab.store });
   world.server.plays(charged(lost()), charged(hangs()), replays());

@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import { generic } from '../../src/dialects/generic.js';
 import { answers, charged, delayed, during, type Entry, hangs, lost, replays, textOf } from '../support/server.js';
-import { CART, HOUR, NAME, newWorld, pay, rest, SECOND } from '../support/world.js';
+import { CART, HOUR, NAME, newWorld, pay, rest, SECOND, saying } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
 const PATIENT = { limits: { attemptMs: 110 * SECOND } } as const;
@@ -229,7 +229,7 @@ describe('A15: an edited form after an unknown outcome', () => {
   test('A15: reconcile is asked which payload it was', async () => {
     const { world, tab, once, key } = await edited(answers(201, { from: 'server' }));
     const asked: unknown[] = [];
-    const reconcile = async (question: unknown) => (asked.push(question), new Response('{"from":"order page"}', { status: 200 }));
+    const reconcile = saying(asked, new Response('{"from":"order page"}', { status: 200 }));
     const end = await world.end(tab, pay(once, { body: OTHER, reconcile }));
     expect(asked).toMatchObject([{ key, response: { status: 201 } }]);
     expect(await end.response?.json()).toEqual({ from: 'order page' });
@@ -280,7 +280,7 @@ describe('A15: an edited form after an unknown outcome', () => {
     const next = world.open();
     expect(await world.end(next.tab, pay(next.once, { body: OTHER }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown', key } });
     const asked: unknown[] = [];
-    const reconcile = async (question: unknown) => (asked.push(question), 'done' as const);
+    const reconcile = saying(asked, 'done' as const);
     expect(await world.end(next.tab, pay(next.once, { body: OTHER, reconcile }))).toMatchObject({
       code: 'ERR_ONCE_ALREADY_DONE',
       outcome: { effect: 'done', key },

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import type { Dialect } from '../../src/core/dialect.js';
 import { generic } from '../../src/dialects/generic.js';
 import { answers, charged, cut, delayed, during, type Entry, idle, lost, replays, shaped, stalls, textOf } from '../support/server.js';
-import { CART, MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
+import { CART, MINUTE, NAME, newWorld, pay, rest, SECOND, saying, URL_, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
 const HTML = { 'content-type': 'text/html; charset=utf-8' };
@@ -419,7 +419,7 @@ describe('A40: in progress for ever', () => {
     const { tab, once } = world.open();
     world.server.plays(BUSY, BUSY, BUSY);
     const asked: unknown[] = [];
-    const reconcile = async (question: unknown) => (asked.push(question), 'unknown' as const);
+    const reconcile = saying(asked, 'unknown' as const);
     const begun = world.clock.now();
     expect(await world.end(tab, pay(once, { reconcile }))).toMatchObject({ status: 409, outcome: { effect: 'unknown', reason: 'in-progress' } });
     expect(asked).toMatchObject([{ reason: 'in-progress', response: { status: 409 } }]);

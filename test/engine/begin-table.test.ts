@@ -236,7 +236,10 @@ describe('generation', () => {
     const world = newWorld();
     const { tab, once } = world.open();
     const heard: number[] = [];
-    const key: KeyStrategy = ({ generation }) => (heard.push(generation), `order-${generation}`);
+    const key: KeyStrategy = ({ generation }) => {
+      heard.push(generation);
+      return `order-${generation}`;
+    };
     const sticky = answers(402, '', { 'idempotent-replayed': 'true' });
     world.server.plays(sticky, sticky, sticky);
     for (let card = 0; card < 3; card++) await world.end(tab, pay(once, { key, body: { ...CART, card } }));

@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import type { OnceEvent, OperationState, Outcome } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, type Entry, lost, replays } from '../support/server.js';
-import { CART, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
+import { CART, NAME, newWorld, pay, rest, SECOND, saying, URL_, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
 
@@ -429,7 +429,7 @@ describe('resume', () => {
     const { tab, once } = world.open();
     expect(await world.end(tab, watched(once.operation(NAME).resume()))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', key } });
     const asked: unknown[] = [];
-    const asking = tab.once({ reconcile: async (question) => (asked.push(question), new Response('{"id":"ch_1"}')) });
+    const asking = tab.once({ reconcile: saying(asked, new Response('{"id":"ch_1"}')) });
     expect(await world.end(tab, watched(asking.operation(NAME).resume()))).toMatchObject({ status: 200, outcome: { effect: 'done', from: 'reconcile', key } });
     expect(asked).toMatchObject([{ operation: NAME, key }]);
     expect(world.server.arrivals).toHaveLength(1);

@@ -35,6 +35,8 @@ export class Totals {
   readonly struck = new Map<string, number>();
   readonly outcomes = new Map<string, number>();
   readonly aparts = new Map<string, number>();
+  /** Which checkers complained. */
+  readonly checkers = new Map<string, number>();
   /** Operations in the worlds of each scenario. */
   readonly scenarios = new Map<string, { operations: number; aparts: Map<string, number> }>();
 
@@ -44,6 +46,7 @@ export class Totals {
     tally(this.struck, report.struck);
     tally(this.outcomes, report.outcomes);
     tally(this.aparts, report.aparts);
+    for (const { checker } of report.violations) this.checkers.set(checker, (this.checkers.get(checker) ?? 0) + 1);
     this.#scenario(report.scenario, report.operations, report.aparts);
   }
 
@@ -66,7 +69,7 @@ export class Totals {
 
   toJSON() {
     const scenarios = [...this.scenarios].map(([name, { operations, aparts }]) => [name, { operations, aparts: [...aparts] }] as const);
-    return { worlds: this.worlds, sums: this.sums, struck: [...this.struck], outcomes: [...this.outcomes], aparts: [...this.aparts], scenarios };
+    return { worlds: this.worlds, sums: this.sums, checkers: Object.fromEntries(this.checkers), struck: [...this.struck], outcomes: [...this.outcomes], aparts: [...this.aparts], scenarios };
   }
 
   print(seconds: number): string {

@@ -180,7 +180,7 @@ test('a busy server is asked until the bound, and no longer', async () => {
   server.fate = () => ({ before: new StoreFault('blocked', 'busy') });
   const start = performance.now();
   expect((await raise(guesses)).fault?.reason).toMatch(/blocked|timeout/);
-  expect(performance.now() - start).toBeLessThan(400);
+  expect(performance.now() - start).toBeLessThan(3000);
 });
 
 test('a thousand records are remembered, not all there ever were', async () => {

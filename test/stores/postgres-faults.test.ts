@@ -109,7 +109,7 @@ describe.skipIf(withoutPostgres)('PostgreSQL', () => {
       })();
       let [resolved, rejected] = [0, 0];
       const write = async (one: Store): Promise<void> => {
-        for (let n = 0; n < 200 / writers; n++) {
+        for (let n = 0; n < 100 / writers; n++) {
           await raise(one).then(
             () => resolved++,
             () => rejected++,
@@ -120,7 +120,7 @@ describe.skipIf(withoutPostgres)('PostgreSQL', () => {
       cutting = false;
       await cuts;
       const { count = 0 } = (await store.read('n')) as { count?: number };
-      expect(resolved).toBeGreaterThan(50);
+      expect(resolved).toBeGreaterThan(20);
       expect(count).toBeGreaterThanOrEqual(resolved);
       expect(count).toBeLessThanOrEqual(resolved + rejected);
     },
@@ -153,7 +153,7 @@ describe.skipIf(withoutPostgres)('PostgreSQL', () => {
     const start = performance.now();
     const [a, b] = await Promise.allSettled([put(store, record('a', { count: 1 })), put(store, record('b', { count: 1 }))]);
     expect((a as PromiseRejectedResult).reason.reason).toMatch(/blocked|timeout/);
-    expect(performance.now() - start).toBeLessThan(4000);
+    expect(performance.now() - start).toBeLessThan(8000);
     expect(b.status).toBe('fulfilled');
     await vi.waitFor(() => expect(pool.idleCount).toBe(pool.totalCount), { timeout: 3000 });
     await holder.query('ROLLBACK');

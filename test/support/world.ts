@@ -52,6 +52,14 @@ export const pay = (once: Once, { body = CART, signal, init, url = URL_, ...opti
     }),
   );
 
+/** A hook that notes what it is asked, and always says the same. */
+export const saying =
+  <T>(heard: unknown[], said: T) =>
+  async (question: unknown): Promise<T> => {
+    heard.push(question);
+    return said;
+  };
+
 /** A promise whose rejection may come before the test looks at it. */
 export function watched<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});

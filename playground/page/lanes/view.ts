@@ -83,7 +83,7 @@ function wordsOf(seen: Seen, lane: Lane): string {
       return 'Not sent. Nothing was charged.';
     case 'unsure':
       return seen.found
-        ? 'An earlier payment is still being confirmed.'
+        ? 'Check it, or pay again: you will be charged once.'
         : 'Not sure yet: the shop may have charged you. Check, or pay again: you will be charged once.';
   }
 }

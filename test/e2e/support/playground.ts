@@ -65,7 +65,7 @@ export class Playground {
   /** A customer with a browser of their own; further tabs of it come from the tab. */
   async customer(options: BrowserContextOptions = {}): Promise<Tab> {
     const context = await this.#browser.newContext(options);
-    context.setDefaultTimeout(20_000);
+    context.setDefaultTimeout(40_000);
     this.#contexts.push(context);
     const page = await context.newPage();
     const tab = new Tab(page);
@@ -80,11 +80,14 @@ export class Playground {
     await this.emptyShop();
   }
 
-  /** The same customer in an empty shop, with another cart: sooner there than another customer. */
-  async nextCart(tab: Tab): Promise<void> {
-    await tab.button('New cart').click();
+  /** The same customer in an empty shop, with nothing in mind: sooner there than another customer. */
+  async startOver(tab: Tab): Promise<void> {
+    await this.calm();
+    const emptied = tab.page.waitForResponse(/api\/reset$/);
+    await tab.button('Start over').click();
+    await emptied;
     await tab.once.says('Ready to pay.');
-    await this.emptyShop();
+    await tab.plain.says('Ready to pay.');
   }
 
   async emptyShop(): Promise<void> {
@@ -94,7 +97,11 @@ export class Playground {
 
   /** Resolves when the shop works on nothing any more: what a client gave up on may still be charged. */
   async calm(): Promise<void> {
-    await expect.poll(async () => (await this.shop.health().catch(() => ({ busy: 1 }))).busy, { timeout: 15_000, interval: 25 }).toBe(0);
+    const deadline = Date.now() + 30_000;
+    while ((await this.shop.health().catch(() => ({ busy: 1 }))).busy > 0) {
+      if (Date.now() > deadline) throw new Error('the shop is still busy');
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
   }
 
   /** Past the panel: the next requests of the oncefetch lane meet the fault. */
@@ -114,11 +121,11 @@ export class Playground {
   /** A key was taken and its payment has no answer yet, or a charge was made: a payment is in the middle. */
   async charging(lane: 'plain fetch' | 'oncefetch'): Promise<void> {
     const taken = () => this.shop.query('SELECT 1 FROM idempotency_keys WHERE lane = ? AND answer IS NULL', lane).length;
-    await expect.poll(taken, { timeout: 10_000, interval: 5 }).toBeGreaterThan(0);
+    await expect.poll(taken, { timeout: 20_000, interval: 5 }).toBeGreaterThan(0);
   }
 
   async charged(lane: 'plain fetch' | 'oncefetch', count: number): Promise<void> {
-    await expect.poll(() => this.charges(lane).length, { timeout: 10_000, interval: 10 }).toBe(count);
+    await expect.poll(() => this.charges(lane).length, { timeout: 20_000, interval: 10 }).toBe(count);
   }
 
   /** The judge: in the oncefetch lane each intention is one charge, or none if it ended refused. The charges. */
@@ -126,8 +133,8 @@ export class Playground {
     await this.calm();
     const intents = (): Intent[] => this.shop.query<Intent & Record<string, unknown>>("SELECT cart, ended FROM intents WHERE lane = 'oncefetch'");
     // The page tells the ledger how it ended after it has told the customer.
-    await expect.poll(() => intents().length, { timeout: 5000 }).toBeGreaterThan(0);
-    await expect.poll(() => intents().filter(({ ended }) => ended === null), { timeout: 5000 }).toEqual([]);
+    await expect.poll(() => intents().length, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(() => intents().filter(({ ended }) => ended === null), { timeout: 20_000 }).toEqual([]);
     const charges = this.charges('oncefetch');
     const carts = charges.map(({ cart }) => cart);
     const wanted = intents().filter(({ ended }) => ended !== 'refused');

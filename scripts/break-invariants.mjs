@@ -1,0 +1,175 @@
+/**
+ * Shows that the simulation would notice: breaks a copy of the sources once per promise of DESIGN section 9, and reports
+ * which checker saw it and after how many operations. Fails if one survives: `npm run break-invariants`.
+ */
+import { spawn } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundleSimulation } from './simulation-bundle.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const OPERATIONS_MAX = 20_000;
+const MS_MAX = 300_000;
+const BASE = 1;
+
+/**
+ * @typedef {{ readonly name: string, readonly file: string, readonly find: string, readonly replace: string }} Break
+ * @type {readonly Break[]}
+ */
+const BREAKS = [
+  {
+    name: 'no durable write before the first byte',
+    file: 'engine/claim.ts',
+    find: "return await updateStored(client, slot, id, change, job.name.length ? 'strict' : 'relaxed');",
+    replace: 'return change(await readStored(client, slot, id), client.platform.clock.now()).value;',
+  },
+  {
+    name: 'key dropped on a 401 after a timeout',
+    file: 'core/decide.ts',
+    find: 'if (reading.sticky || !(s.ambiguous || reading.ambiguous)) return settle',
+    replace: 'if (reading) return settle',
+  },
+  {
+    name: 'another key for a record that is taken up',
+    file: 'core/begin.ts',
+    find: '    revision: before.revision + 1,\n    ambiguous',
+    replace: "    key: c.keyKind === 'random' ? c.key : before.key,\n    revision: before.revision + 1,\n    ambiguous",
+  },
+  {
+    name: 'an unconditional late write',
+    file: 'engine/storing.ts',
+    find: "record?.state === 'pending' && record.key === known.key && record.revision === known.revision;",
+    replace: 'record !== undefined || known !== undefined;',
+  },
+  {
+    name: 'a record lost when nobody knows how it ended',
+    file: 'engine/finish.ts',
+    find: "if (ending.type !== 'unknown') throw new TypeError('once: a stop settles nothing');",
+    replace: 'await commit(job, record, () => null);',
+  },
+  {
+    name: "a false 'none' after attempts without an answer",
+    file: 'core/decide.ts',
+    find: "if (s.ambiguous || reading.ambiguous) return stop(s.answered ? 'unavailable' : 'no-answer', false,",
+    replace: "if (s.answered && reading.ambiguous) return stop('unavailable', false,",
+  },
+  {
+    name: 'a wait that never ends',
+    file: 'engine/attempt.ts',
+    find: 'wait(clock, sending.ms, [sending.stop, over.signal])',
+    replace: 'wait(clock, 1e9, [sending.stop, over.signal])',
+  },
+  {
+    name: 'the key window is not looked at',
+    file: 'core/retention.ts',
+    find: '  return now >= Math.min(',
+    replace: '  return now < 0 && now >= Math.min(',
+  },
+  {
+    name: 'the person is not asked for before an attempt',
+    file: 'engine/halt.ts',
+    find: "if (!isSamePerson(client, namespace)) return 'identity';",
+    replace: '',
+  },
+  {
+    name: 'a 5xx counts as a clean refusal',
+    file: 'core/verdict.ts',
+    find: "export const TRANSIENT = reading('transient', true);",
+    replace: "export const TRANSIENT = reading('transient', false);",
+  },
+  {
+    name: 'a store that cannot be looked at counts as empty',
+    file: 'engine/claim.ts',
+    find: 'if (!absent || ',
+    replace: 'if (',
+  },
+  {
+    name: 'a call joins another payload',
+    file: 'engine/operate.ts',
+    find: 'mine.fingerprint === theirs',
+    replace: 'mine !== undefined',
+  },
+  {
+    name: 'what was sent in doubt is called clean by the next page',
+    file: 'core/begin.ts',
+    find: 'ambiguous: before.ambiguous || !c.clean,',
+    replace: 'ambiguous: false,',
+  },
+  {
+    name: 'a log-out forgets unsettled keys',
+    file: 'engine/records.ts',
+    find: 'return forget ? { next: null, value: next } : { next, value: next };',
+    replace: 'return { next: null, value: next };',
+  },
+  {
+    name: 'unknown resolves with an answer that looks fine',
+    file: 'engine/finish.ts',
+    find: "(ending.effect !== 'unknown' || !result.ok)",
+    replace: 'true',
+  },
+];
+
+const copy = mkdtempSync(join(tmpdir(), 'oncefetch-broken-'));
+for (const part of ['src', 'test/simulation']) cpSync(join(root, part), join(copy, part), { recursive: true });
+
+/**
+ * @param {string} main
+ * @returns {Promise<string>}
+ */
+const simulate = (main) =>
+  new Promise((resolve, reject) => {
+    const args = [main, '--operations', String(OPERATIONS_MAX), '--base', String(BASE), '--first', '--json'];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'], timeout: MS_MAX });
+    let text = '';
+    child.stdout.on('data', (chunk) => {
+      text += chunk;
+    });
+    child.on('error', reject);
+    child.on('close', () => resolve(text));
+  });
+
+/**
+ * @param {Break} broken
+ * @returns {Promise<{ caught: boolean, says: string }>}
+ */
+async function attempt({ file, find, replace }) {
+  const path = join(copy, 'src', file);
+  const sound = readFileSync(path, 'utf8');
+  if (!sound.includes(find)) return { caught: false, says: `src/${file} has changed: what was to be broken is not there` };
+  writeFileSync(path, sound.replace(find, () => replace));
+  const { folder, main } = await bundleSimulation(copy);
+  try {
+    const text = await simulate(main);
+    if (text === '') return { caught: false, says: `no end within ${MS_MAX / 1000} s` };
+    const { sums, checkers } = JSON.parse(text);
+    const caught = sums.violations > 0;
+    const seen = Object.entries(checkers).map(([name, count]) => `${name}${count > 1 ? ` (${count})` : ''}`);
+    return { caught, says: caught ? `${seen.join(', ')}, after ${sums.operations} operations` : `SURVIVED ${sums.operations} operations` };
+  } finally {
+    rmSync(folder, { recursive: true });
+    writeFileSync(path, sound);
+  }
+}
+
+/** What complains of sound sources would prove nothing of broken ones. */
+const SOUND = { name: '(nothing broken)', file: 'once.ts', find: '', replace: '' };
+
+const only = process.argv[2];
+const width = Math.max(...BREAKS.map(({ name }) => name.length));
+let survived = 0;
+try {
+  const { caught, says } = await attempt(SOUND);
+  console.log(`${caught ? 'NOT SOUND' : 'sound '}  ${SOUND.name.padEnd(width)}  ${says.replace('SURVIVED', 'no complaint in')}`);
+  if (caught) survived++;
+  for (const broken of BREAKS.filter(({ name }) => only === undefined || name.includes(only))) {
+    const { caught, says } = await attempt(broken);
+    if (!caught) survived++;
+    console.log(`${caught ? 'caught' : 'MISSED'}  ${broken.name.padEnd(width)}  ${says}`);
+  }
+} finally {
+  rmSync(copy, { recursive: true });
+}
+console.log(survived === 0 ? 'every break was caught' : `${survived} not caught`);
+process.exitCode = survived === 0 ? 0 : 1;

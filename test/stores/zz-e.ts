@@ -1,0 +1,18 @@
+import pg from 'pg'; import { startPostgres } from '../support/services.js';
+import { postgresStore, postgresMigration } from '../../src/stores/postgres.js';
+const p=await startPostgres(); const pool=new pg.Pool({...p.connection,max:1}); await pool.query(postgresMigration());
+let q:any; const client={query:(t:string,v?:unknown[])=>{q=[t,v];return pool.query(t,v)}};
+const s=postgresStore(client); let u=0;
+const rec=(id:string,more={})=>({id,ns:'a'.repeat(64),state:'pending' as const,label:`["pay","${id}"]`,forgetAt:Date.now()+1e9,body:'x'.repeat(500),...more});
+for (let i=0;i<2000;i++) await s.update('a'+i,()=>({next:rec('a'+i),value:0}));
+const show=async(n:string)=>{ const pl:number[]=[],ex:number[]=[]; let last; for(let i=0;i<60;i++){const [t,v]=q; const vv=[...v]; if(n==='insert') {vv[0]='z'+u++; vv[1]=Date.now()} else vv[1]=Date.now(); const r=await pool.query('EXPLAIN (ANALYZE) '+t,vv); last=r.rows.map((x:any)=>x['QUERY PLAN']); const tx=last.join('\n'); pl.push(+tx.match(/Planning Time: ([\d.]+)/)![1]!); ex.push(+tx.match(/Execution Time: ([\d.]+)/)![1]!);} const m=(a:number[])=>a.sort((x,y)=>x-y)[30]; console.log(n,'planning ms',m(pl),'execution ms',m(ex)); if(process.argv[2]) console.log(last!.join('\n')); };
+await show('insert'); await s.update('a1',()=>({next:rec('a1',{state:'settled'}),value:0})); await show('update'); await s.update('a1',()=>({value:0})); await show('keep');
+await pool.query('create table plain(id text primary key, data text)');
+const time=async(n:string,f:()=>Promise<unknown>)=>{const t:number[]=[];for(let i=0;i<800;i++){const a=performance.now();await f();t.push(performance.now()-a)}t.sort((a,b)=>a-b);console.log(n,'p50 us',(t[400]!*1000).toFixed(0),'min',(t[8]!*1000).toFixed(0))};
+await time('select 1',()=>pool.query('select 1',[]));
+await pool.query('set synchronous_commit=off'); await time('plain insert off',()=>pool.query('insert into plain values ($1,$2) on conflict do nothing',['q'+u++,'x'.repeat(600)]));
+await time('ours relaxed insert',()=>s.update('r'+u++,()=>({next:rec('r'),value:0}),{durability:'relaxed'}));
+await time('ours keep',()=>s.update('a1',()=>({value:0}),{durability:'relaxed'}));
+await pool.query('set synchronous_commit=on');await time('plain insert on',()=>pool.query('insert into plain values ($1,$2) on conflict do nothing',['q'+u++,'x'.repeat(600)]));
+await time('ours strict insert',()=>s.update('r'+u++,()=>({next:rec('r'),value:0})));
+await pool.end(); p.stop(); process.exit();
