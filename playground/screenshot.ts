@@ -49,8 +49,8 @@ async function payBoth(page: Page): Promise<void> {
 }
 
 const SHOTS = [
-  { file: 'playground.png', viewport: { width: 1200, height: 900 }, scale: 1.5 },
-  { file: 'playground-phone.png', viewport: { width: 360, height: 780 }, scale: 2 },
+  { file: 'playground.png', viewport: { width: 1200, height: 900 }, scale: 1.5, whole: true },
+  { file: 'playground-phone.png', viewport: { width: 360, height: 780 }, scale: 1.5, whole: false },
 ] as const;
 
 const folder = mkdtempSync(join(tmpdir(), 'oncefetch-page-'));
@@ -58,12 +58,16 @@ const executable = executableOf(browsers[0] as (typeof browsers)[number]);
 const browser = await chromium.launch({ ...(executable && { executablePath: executable }), args: ['--no-sandbox', '--disable-gpu'] });
 try {
   await buildPage(folder);
-  for (const { file, viewport, scale } of SHOTS) {
+  for (const { file, viewport, scale, whole } of SHOTS) {
     const shop = await startShop({ public: folder, 'charge-ms': 300 });
     const page = await browser.newPage({ viewport, deviceScaleFactor: scale });
     await page.goto(shop.url);
     await visit(page);
-    await page.screenshot({ path: join(args.out, file), fullPage: true });
+    // Not the customer's next click.
+    await page.mouse.move(0, 0);
+    const lanes = await page.locator('#lanes').boundingBox();
+    const height = whole || !lanes ? undefined : Math.ceil(lanes.y + lanes.height + 16);
+    await page.screenshot({ path: join(args.out, file), fullPage: true, ...(height && { clip: { x: 0, y: 0, width: viewport.width, height } }) });
     await page.close();
     await shop.stop();
   }

@@ -29,7 +29,7 @@ const right = new OnceLane();
 const template = part<HTMLTemplateElement>(page, 'lane-template');
 const [plainView, onceView] = [
   laneView(plain, addLane(), 'As most apps write it: a disabled button, one retry, a generous catch.', plainCode, startingOrder),
-  laneView(right, addLane(), 'The same request with one stored key, and the truth about what happened.', onceCode, startingOrder),
+  laneView(right, addLane(), 'One stored key for each cart, and the truth about what happened.', onceCode, startingOrder),
 ] as const;
 const views = [plainView, onceView];
 
@@ -46,7 +46,7 @@ function startingOrder(): Order {
 }
 
 // On the screen of the lane that has something to remember.
-onceView.screen.prepend(part(page, 'banner'));
+onceView.told.before(part(page, 'banner'));
 const isCurrent = (id: string): boolean => id === cart.id;
 const unsettled = banner(
   part(page, 'banner'),

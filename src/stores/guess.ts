@@ -125,6 +125,8 @@ export class Guesses {
         asking.looked = true;
         continue;
       }
+      // The server has just said what is there, and it is to stay so: that was the step.
+      if (heard && asked.next === undefined) return;
       // Once the server has told its time in this call, a slow way to it is no reason to refuse. Never longer than anybody
       // waits for it: clients send what was given up when they are connected again.
       const offMs = heard ? Math.max(this.#timeoutMs, CLOCK_OFF_MS_MAX) : CLOCK_OFF_MS_MAX;

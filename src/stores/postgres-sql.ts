@@ -68,37 +68,36 @@ DO ${literal(comment)};`;
 export type Statements = Readonly<Record<'insert' | 'update' | 'remove' | 'keep' | 'read' | 'page' | 'due' | 'version' | 'sweep', string>>;
 
 /**
- * What every attempt begins with: the server's time, and settings for this one statement. A relaxed commit does not wait
- * for the disk. A strict one does, even where the server is set up not to; a wait for standbys that it asks for stays.
- * $2 the time that was guessed, $3 how far it may be off, $4 whether it is relaxed.
+ * What every attempt asks for before it writes: that the guessed time is right ($2, and $3 how far it may be off), and
+ * settings for this one statement. A relaxed commit ($4) does not wait for the disk. A strict one does, even where the
+ * server is set up not to; a wait for standbys that it is set up for stays.
  */
-const TIME = `WITH t AS (
-  SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now,
-    set_config('lock_timeout', '${LOCK_MS_MAX}', true) AS patience,
-    set_config('synchronous_commit', CASE WHEN $4::boolean THEN 'off' WHEN current_setting('synchronous_commit') = 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true) AS level
-)`;
-const RIGHT = 'abs(t.now - $2::float8) <= $3::float8 AND t.level <> t.patience';
+const RIGHT = `abs(extract(epoch FROM clock_timestamp()) * 1000 - $2::float8) <= $3::float8
+  AND set_config('synchronous_commit', CASE WHEN $4::boolean THEN 'off' WHEN current_setting('synchronous_commit') = 'off' THEN 'on'
+    ELSE current_setting('synchronous_commit') END, true) <> ''
+  AND set_config('lock_timeout', '${LOCK_MS_MAX}', true) <> ''`;
+const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::text AS now';
 
 /** The statements on a table. One is one step: what it gives is what is there if nothing was done. */
 export function statementsOf(name: string): Statements {
   const attempt = (work: string): string =>
-    `${TIME}, done AS (${work} RETURNING 1)
-     SELECT t.now::text AS now, (SELECT count(*) FROM done)::text AS done, r.rev, r.data
-     FROM t LEFT JOIN ${name} AS r ON r.id = $1::text AND NOT EXISTS (SELECT FROM done)`;
+    `WITH done AS (${work} RETURNING '1')
+    SELECT did.done, ${NOW}, r.rev, r.data
+    FROM (SELECT (SELECT * FROM done) AS done) AS did LEFT JOIN ${name} AS r ON did.done IS NULL AND r.id = $1::text`;
   return {
     insert: attempt(
       `INSERT INTO ${name} (id, rev, ns, state, label, forget_at, data)
-       SELECT $1::text, $5::text, $6::text, $7::text, $8::text, $9::float8, $10::text FROM t WHERE ${RIGHT} ON CONFLICT (id) DO NOTHING`,
+      SELECT $1::text, $5::text, $6::text, $7::text, $8::text, $9::float8, $10::text WHERE ${RIGHT} ON CONFLICT (id) DO NOTHING`,
     ),
     update: attempt(
-      `UPDATE ${name} AS w SET rev = $5::text, ns = $6::text, state = $7::text, label = $8::text, forget_at = $9::float8, data = $10::text
-       FROM t WHERE w.id = $1::text AND w.rev = $11::text AND ${RIGHT}`,
+      `UPDATE ${name} SET rev = $5::text, ns = $6::text, state = $7::text, label = $8::text, forget_at = $9::float8, data = $10::text
+      WHERE id = $1::text AND rev = $11::text AND ${RIGHT}`,
     ),
-    remove: attempt(`DELETE FROM ${name} AS w USING t WHERE w.id = $1::text AND w.rev = $5::text AND ${RIGHT}`),
-    // Nothing is done if the record is as expected and the time was right: it is left as it is.
-    keep: `WITH t AS (SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now)
-      SELECT t.now::text AS now, (CASE WHEN r.rev IS NOT DISTINCT FROM $4::text AND abs(t.now - $2::float8) <= $3::float8 THEN 1 ELSE 0 END)::text AS done, r.rev, r.data
-      FROM t LEFT JOIN ${name} AS r ON r.id = $1::text`,
+    remove: attempt(`DELETE FROM ${name} WHERE id = $1::text AND rev = $5::text AND ${RIGHT}`),
+    // Nothing is to be done but to see that the record ($4) and the time are as guessed.
+    keep: `SELECT CASE WHEN r.rev IS NOT DISTINCT FROM $4::text AND abs(extract(epoch FROM clock_timestamp()) * 1000 - $2::float8) <= $3::float8 THEN '1' END AS done,
+        ${NOW}, r.rev, r.data
+      FROM (SELECT 1) AS one LEFT JOIN ${name} AS r ON r.id = $1::text`,
     read: `SELECT rev, data FROM ${name} WHERE id = $1::text`,
     page: `SELECT id, rev, label, data FROM ${name}
       WHERE ns = $1::text AND state = $2::text AND left(label, ${LABEL_START}) BETWEEN left($3::text, ${LABEL_START}) AND left($5::text, ${LABEL_START})

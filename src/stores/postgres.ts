@@ -1,4 +1,6 @@
 /** Records in PostgreSQL: a store for many machines. */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { readRecord } from '../core/record.js';
 import type { ScanPage, ScanQuery, Store } from '../ports.js';
 import type { Answer, Attempt, Seen } from './attempt.js';
@@ -15,6 +17,11 @@ export { type PostgresTable, postgresMigration } from './postgres-sql.js';
 export interface PostgresStoreOptions extends PostgresTable {
   /** How long a call may take, ms. @default 5_000 */
   readonly timeoutMs?: number | undefined;
+  /**
+   * Give the statements names, so that the server plans each once per connection: half its work for an update. For `pg`, and
+   * not through a pooler that knows no prepared statements. @default false
+   */
+  readonly prepare?: boolean | undefined;
 }
 
 export interface PostgresStore extends Store {
@@ -50,11 +57,11 @@ const SWEEP_ROWS = 500;
 export function postgresStore(client: PostgresClient, options: PostgresStoreOptions = {}): PostgresStore {
   if (typeof (client as Partial<PostgresClient> | null)?.query !== 'function')
     throw new TypeError('once: postgresStore takes a Pool or Client of pg, or what has the same query(text, values)');
-  const { timeoutMs = TIMEOUT_MS } = options;
+  const { timeoutMs = TIMEOUT_MS, prepare = false } = options;
   const name = tableOf(options);
   const scope = `postgres:${numberOf(client)}:${name}`;
   const sql = statementsOf(name);
-  const query = queryOf(client);
+  const query = queryOf(client, prepare);
   const check = schemaCheck(scope, name, query, sql);
   const rows: Query = async (text, ...values) => {
     await check();
@@ -87,8 +94,20 @@ type Row = Readonly<Record<'id' | 'rev' | 'label' | 'data' | 'now' | 'done' | 'f
 type Query = (text: string, ...values: unknown[]) => Promise<readonly Row[]>;
 
 /** A single connection takes one statement at a time; from pg 9 on, whoever asks too early is refused. */
-function queryOf(client: PostgresClient): Query {
-  const query: Query = async (text, ...values) => (await client.query(text, values)).rows as readonly Row[];
+function queryOf(client: PostgresClient, prepare: boolean): Query {
+  const names = new Map<string, string>();
+  const named = (text: string): string => {
+    // By its text: two stores on one connection may be on two tables.
+    const name = names.get(text) ?? `oncefetch_${bytesToHex(sha256(utf8ToBytes(text))).slice(0, 16)}`;
+    names.set(text, name);
+    return name;
+  };
+  // The form with a name is pg's own.
+  const asked = (text: string, values: unknown[]) =>
+    prepare
+      ? (client.query as unknown as (query: object) => ReturnType<PostgresClient['query']>).call(client, { name: named(text), text, values })
+      : client.query(text, values);
+  const query: Query = async (text, ...values) => (await asked(text, values)).rows as readonly Row[];
   if (!('processID' in client)) return query;
   let last: Promise<unknown> = Promise.resolve();
   return (text, ...values) => {

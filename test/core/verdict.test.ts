@@ -345,6 +345,7 @@ const SERVERS: [server: string, given: Given, kind: Kind][] = [
 describe('the words that servers use', () => {
   test.each(SERVERS)('%s', (_, given, kind) => {
     expect(read(given).kind).toBe(kind);
+    if (kind === 'mismatch' || kind === 'in-progress') expect(read(given).ambiguous).toBe(true);
   });
 
   test('a conflicting resource is named', () => {

@@ -13,17 +13,10 @@ const PATH = 'docs/api.md';
 const cell = (text: string): string => text.replaceAll(/\{@link (\w+)[^}]*\}/g, '`$1`').replaceAll('|', '\\|');
 const row = ({ name, kind, summary }: Exported): string => `| \`${name}\` | ${kind} | ${cell(summary)} |`;
 const byName = (a: Exported, b: Exported): number => a.name.localeCompare(b.name, 'en');
-const table = (specifier: string): string =>
-  [
-    `## ${specifier}`,
-    '',
-    '| export | is a | |',
-    '| --- | --- | --- |',
-    ...exported
-      .filter((one) => one.specifier === specifier)
-      .toSorted(byName)
-      .map(row),
-  ].join('\n');
+const table = (specifier: string): string => {
+  const own = exported.filter((one) => one.specifier === specifier);
+  return [`## ${specifier}`, '', '| export | is a | |', '| --- | --- | --- |', ...own.sort(byName).map(row)].join('\n');
+};
 
 const head = (text: string): string => text.split('\n## ')[0]?.trimEnd() ?? '';
 const wanted = (): string => `${[head(readPage(PATH).text), ...entries.map(({ specifier }) => table(specifier))].join('\n\n')}\n`;

@@ -1,11 +1,12 @@
 /** Goal: the tables of the guides list what the code has, all of it. Method: each is compared with a union, a list or a stored record. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import ts from 'typescript';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { generic } from '../../src/dialects/generic.js';
 import { faultNames } from '../../src/testing/faults.js';
 import { storeFaultNames } from '../../src/testing/faulty-store.js';
-import { readTexts } from '../architecture/sources.js';
+import { readTexts, Sources, walk } from '../architecture/sources.js';
 import { anchorsOf, readPage, root, tableUnder } from './support/markdown.js';
 import { unionOf } from './support/public-types.js';
 import { createOnce, enter, leave, shop, stored } from './support/stage.js';
@@ -37,11 +38,14 @@ test('docs/server.md names the replay headers that are understood', () => {
 });
 
 test('docs/diagnostics.md explains every code', () => {
-  const texts = readTexts(root, 'src/engine');
-  const sources = Object.values(texts).join('\n');
-  const codes = [...sources.matchAll(/diagnose\([^;]*?, '([a-z-]+)', /g), ...(texts['src/engine/diagnostics.ts'] ?? '').matchAll(/^ {2}'([a-z-]+)': '/gm)].map(
-    ([, code]) => code,
-  );
+  const codes: string[] = [];
+  for (const file of new Sources(readTexts(root, 'src/engine')).files.values())
+    walk(file, (node) => {
+      // diagnose(client, where, key, code, message), and the table of those that are told once.
+      const code = ts.isCallExpression(node) && node.expression.getText() === 'diagnose' ? node.arguments[3] : undefined;
+      const name = ts.isPropertyAssignment(node) && file.fileName.endsWith('/diagnostics.ts') ? node.name : undefined;
+      for (const said of [code, name]) if (said && ts.isStringLiteral(said)) codes.push(said.text);
+    });
   expect(codes.length).toBeGreaterThan(4);
   const { text } = readPage('docs/diagnostics.md');
   expect([...text.matchAll(/^## ([a-z-]+)$/gm)].map(([, code]) => code).sort()).toEqual([...new Set(codes)].sort());

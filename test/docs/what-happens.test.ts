@@ -3,14 +3,14 @@
  * a test fails, and so does a test without a row.
  */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type OnceEvent, type OnceOptions, type Outcome, outcomeOf } from '../../src/entries/index.js';
+import { derived, type OnceEvent, type OnceOptions, type Outcome, outcomeOf } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { systemClock } from '../../src/platform/shared.js';
 import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
 import type { FaultName } from '../../src/testing/faults.js';
 import { faultyStore } from '../../src/testing/faulty-store.js';
 import { readPage, tableUnder } from './support/markdown.js';
-import { createOnce, enter, leave, reload, shop } from './support/stage.js';
+import { createOnce, enter, evict, leave, reload, shop } from './support/stage.js';
 
 vi.setConfig({ testTimeout: 30_000 });
 beforeEach(() => enter('page'));
@@ -123,6 +123,21 @@ const ROWS: Readonly<Record<string, () => Promise<void>>> = {
     reload();
     expect(await pay(client({}, { clock }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown' } });
     expect(shop().server.requests).toHaveLength(sent);
+  },
+  'The browser clears its storage': async () => {
+    for (const [id, key, made] of [
+      ['c-1', undefined, 2],
+      ['c-2', derived, 1],
+    ] as const) {
+      const before = charges();
+      const send = () => client().fetch('/api/payments', { method: 'POST', body: JSON.stringify({ cart: id }), once: { operation: ['pay', id], key } });
+      lose(...ALL_LOST);
+      expect(outcomeOf(await send().catch((error: unknown) => error))?.effect).toBe('unknown');
+      reload();
+      evict();
+      expect(outcomeOf(await send())?.effect).toBe('done');
+      expect(charges() - before).toBe(made);
+    }
   },
   'The server may have forgotten the key': async () => {
     lose(...ALL_LOST);

@@ -8,7 +8,7 @@ import { seededRandom } from '../../src/testing/seeded-random.js';
 import { Playground } from './support/playground.ts';
 import type { Tab } from './support/tab.ts';
 
-const CARTS = 4;
+const CARTS = 3;
 const FAULTS = ['lose-response', 'unavailable', 'unavailable-after-commit', 'lose-request', 'truncate', 'duplicate', 'delay', 'kill', 'kill-after-commit'];
 
 let playground: Playground;

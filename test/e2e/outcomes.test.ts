@@ -2,39 +2,42 @@
  * Goal: declined, corrected, edited, cancelled, offline, refused after ambiguity: whatever a customer does next, an
  * intention is charged once, and the screen says what is so. Method: as in `faults.test.ts`.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Playground } from './support/playground.ts';
 import type { Tab } from './support/tab.ts';
 
 let playground: Playground;
+let tab: Tab;
 beforeAll(async () => {
   playground = await Playground.start();
+  tab = await playground.customer();
 });
 afterAll(() => playground?.stop());
-afterEach(() => playground.clear());
+beforeEach(async () => {
+  await playground.startOver(tab);
+  await tab.quantity(2);
+  await tab.card('accepted');
+});
 
 const UNSURE = 'Not sure yet: the shop may have charged you. Check, or pay again: you will be charged once.';
 const DECLINED = 'Your card was declined, nothing was charged. Choose another card.';
 
-async function paidOnce(tab: Tab, amount = 4200): Promise<void> {
+async function paidOnce(amount = 4200): Promise<void> {
   const receipt = await tab.once.receipt();
   expect(receipt.amount).toBe(amount);
   expect((await playground.exactlyOnce()).map(({ id, amount }) => ({ id, amount }))).toEqual([receipt]);
 }
 
 /** A charge was made, and no answer came through. */
-async function unsure(): Promise<Tab> {
-  const tab = await playground.customer();
+async function unsure(): Promise<void> {
   await tab.choose('503 after charging', 'every request');
   await tab.once.pay();
   await tab.once.says(UNSURE);
   await tab.once.verdict(/^Charged once, .*which is true\.$/);
-  return tab;
 }
 
 describe('a declined card', () => {
   test('is not charged; the corrected one is charged once, under another key', async () => {
-    const tab = await playground.customer();
     await tab.choose('Nothing');
     await tab.card('declined');
     await tab.once.pay();
@@ -42,12 +45,11 @@ describe('a declined card', () => {
     expect(await playground.exactlyOnce()).toEqual([]);
     await tab.card('accepted');
     await tab.once.pay();
-    await paidOnce(tab);
+    await paidOnce();
     expect(playground.shop.query("SELECT key FROM idempotency_keys WHERE lane = 'oncefetch'")).toHaveLength(2);
   });
 
   test('whose refusal gets lost again and again, then corrected: one charge', async () => {
-    const tab = await playground.customer();
     await tab.choose('503 after charging', 'every request');
     await tab.card('declined');
     await tab.once.pay();
@@ -56,11 +58,10 @@ describe('a declined card', () => {
     await tab.choose('Nothing');
     await tab.card('accepted');
     await tab.once.pay();
-    await paidOnce(tab);
+    await paidOnce();
   });
 
   test('whose refusal gets lost, and a reload: Check tells', async () => {
-    const tab = await playground.customer();
     await tab.choose('503 after charging', 'every request');
     await tab.card('declined');
     await tab.once.pay();
@@ -75,52 +76,51 @@ describe('a declined card', () => {
 
 describe('an unknown outcome', () => {
   test('then Check: paid, one charge', async () => {
-    const tab = await unsure();
+    await unsure();
     await tab.choose('Nothing');
     await tab.once.check();
-    await paidOnce(tab);
+    await paidOnce();
   });
 
   test('then Pay again: the same charge; with plain fetch another one', async () => {
-    const tab = await unsure();
+    await unsure();
     await tab.plain.pay();
     await tab.plain.says('Payment failed. Please try again.');
     await tab.choose('Nothing');
     await tab.once.pay();
-    await paidOnce(tab);
+    await paidOnce();
     await tab.plain.pay();
     await tab.plain.verdict('Charged 2 times, €84.00 in all. The customer was told “paid”.');
   });
 
   test('then an edited cart: paid as it was before, and the screen names that amount', async () => {
-    const tab = await unsure();
+    await unsure();
     await tab.choose('Nothing');
     await tab.quantity(3);
     await tab.button('Pay in both lanes').click();
-    await paidOnce(tab, 4200);
+    await paidOnce(4200);
     // The plain lane's first attempt was never made, so this is its one charge.
     await tab.plain.says(/^Paid €63\.00/);
   });
 
   test('then an edited cart after a reload: paid as it was before, and the screen names that amount', async () => {
-    const tab = await unsure();
+    await unsure();
     await tab.choose('Nothing');
     await tab.reload();
     await tab.quantity(3);
     await tab.once.pay();
-    await paidOnce(tab, 4200);
+    await paidOnce(4200);
   });
 
   test('then a 401, and the shop has charged: paid, for the order page says so', async () => {
-    const tab = await unsure();
+    await unsure();
     await tab.choose('Refuse once (401)');
     await tab.once.pay();
-    await paidOnce(tab);
+    await paidOnce();
     await tab.once.attempts.filter({ hasText: 'HTTP 401' }).waitFor();
   });
 
   test('then a 401, and the shop has not charged: not sure, for an earlier attempt may still arrive; then Check: one charge', async () => {
-    const tab = await playground.customer();
     await tab.choose('503', 'every request');
     await tab.once.pay();
     await tab.once.says(UNSURE);
@@ -130,24 +130,22 @@ describe('an unknown outcome', () => {
     await tab.once.attempts.filter({ hasText: 'HTTP 401' }).waitFor();
     await tab.once.says(UNSURE);
     await tab.once.check();
-    await paidOnce(tab);
+    await paidOnce();
   });
 });
 
 describe('Cancel', () => {
   test('while an attempt is on its way: not sure, then Check: one charge', async () => {
-    const tab = await playground.customer();
     await tab.choose('Delay');
     await tab.once.pay();
     await playground.charged('oncefetch', 1);
     await tab.once.button('Cancel').click();
     await tab.once.says(UNSURE);
     await tab.once.check();
-    await paidOnce(tab);
+    await paidOnce();
   });
 
   test('while offline, before anything left: not sent, and nothing is sent later; then one charge', async () => {
-    const tab = await playground.customer();
     await tab.choose('Nothing');
     await tab.page.context().setOffline(true);
     await tab.once.pay();
@@ -157,16 +155,15 @@ describe('Cancel', () => {
     await tab.page.context().setOffline(false);
     expect(await playground.exactlyOnce()).toEqual([]);
     await tab.once.pay();
-    await paidOnce(tab);
+    await paidOnce();
   });
 });
 
 test('offline, and back before anybody gave up: one charge', async () => {
-  const tab = await playground.customer();
   await tab.choose('Nothing');
   await tab.page.context().setOffline(true);
   await tab.once.pay();
   await tab.once.root.getByText('You are offline. Nothing has been sent yet.').waitFor();
   await tab.page.context().setOffline(false);
-  await paidOnce(tab);
+  await paidOnce();
 });

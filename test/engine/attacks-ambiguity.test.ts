@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import { nodePlatform } from '../../src/platform/node/index.js';
 import { answers, charged, cut, hangs, lost, replays, stalls, unreachable } from '../support/server.js';
-import { CART, NAME, newWorld, pay } from '../support/world.js';
+import { CART, NAME, newWorld, pay, saying } from '../support/world.js';
 
 /** What may hide a charge, with its answer where there is one. */
 const UNSURE = {
@@ -169,7 +169,7 @@ describe('A3: a replayed 5xx is burnt, not rejected', () => {
     const { tab, once } = world.open();
     world.server.plays(charged(replays(500)));
     const asked: unknown[] = [];
-    const reconcile = async (question: unknown) => (asked.push(question), said);
+    const reconcile = saying(asked, said);
     expect(await world.end(tab, pay(once, { reconcile }))).toMatchObject({ code, outcome: { effect } });
     expect(asked).toMatchObject([{ operation: NAME, key: world.server.keys[0], reason: 'burnt', response: { status: 500 } }]);
   });

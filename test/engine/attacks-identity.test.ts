@@ -360,19 +360,29 @@ describe('A20: forget and settle', () => {
     expect(await world.run(once.pending())).toEqual([]);
   });
 
-  test.each(['settle', 'forget'] as const)('A20: a %s and a click in one tick, without locks: never an effect after the word "none"', async (verb) => {
-    const world = newWorld();
-    const key = await world.interrupted(lost());
-    const { tab, once } = world.open({}, { locks: false });
-    const operation = once.operation(NAME);
-    world.server.plays(answers(201));
-    const word = watched(verb === 'settle' ? operation.settle('none') : operation.forget({ evenIfUnknown: true }));
-    const click = pay(once);
-    const [said] = await world.run(Promise.allSettled([word]));
-    await world.end(tab, click);
-    // Either it was refused because a click is under way, or the click is another operation.
-    if (said.status === 'fulfilled') expect(world.server.keys[1]).not.toBe(key);
-    else expect(said.reason).toMatchObject({ code: 'ERR_ONCE_BUSY' });
+  test.each([
+    ['settle', 'on a store that others share', { shared: 'origin' }],
+    ['forget', 'on a store that others share', { shared: 'origin' }],
+    ['settle', 'on the memory of one process', { shared: 'context' }],
+    ['forget', 'on the memory of one process', { shared: 'context' }],
+  ] as const)('A20: a %s and a click in one tick, without locks, %s: never an effect after the word "none"', async (verb, _, claims) => {
+    for (const clickFirst of [false, true]) {
+      const world = newWorld();
+      const key = await world.interrupted(lost());
+      const { tab, once } = world.open({}, { locks: false, claims });
+      const operation = once.operation(NAME);
+      world.server.plays(delayed(SECOND, answers(201)));
+      // As slow as a phone's storage: what comes second overtakes it.
+      if (!clickFirst) tab.faults.next({ name: 'slow', ms: 100 });
+      const clicked = clickFirst ? pay(once) : undefined;
+      const word = watched(verb === 'settle' ? operation.settle('none') : operation.forget({ evenIfUnknown: true }));
+      const click = clicked ?? pay(once);
+      const [said] = await world.run(Promise.allSettled([word]));
+      await world.end(tab, click);
+      // Either it was refused because a click is under way, or the click is another operation.
+      if (said.status === 'fulfilled') expect(world.server.keys[1]).not.toBe(key);
+      else expect(said.reason).toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    }
   });
 
   test("A20: settle('none') gives the next call a new key, settle('done') lets it send nothing", async () => {

@@ -159,6 +159,7 @@ export class Context {
     const at = 2 * this.ports++;
     const dies = faults.hits(random, 'killed') || this.dieAt === at || this.dieAt === at + 1;
     const after = this.dieAt < 0 ? random.chance(0.5) : this.dieAt === at + 1;
+    if (this.dieAt === at || this.dieAt === at + 1) faults.count('killed');
     if (dies && !after) this.kill();
     if (faults.hits(random, 'frozen')) this.freeze(random.int(1, faults.rates.frozenMsMax ?? 60_000));
     return dies ? (after ? 'dies-after' : 'dies-before') : 'lives';

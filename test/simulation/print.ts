@@ -9,6 +9,12 @@ export const replayCommand = ({ seed, scenario }: Pick<Report, 'seed' | 'scenari
 /** Lines of a shrunk world's log that are still read. */
 const LINES_MAX = 120;
 
+/** What happened to the operation, and to devices and contexts as a whole. */
+function relevant({ lines }: Report, op: string): readonly string[] {
+  const about = lines.filter((line) => (op !== '' && line.includes(op)) || !/\["pay",| (update|lock|read|send|scan|hook|reconcile)$/.test(line));
+  return about.slice(-LINES_MAX);
+}
+
 export function printFailure(failing: Report, { report, plan, without, runs }: Shrunk): string {
   const left = Object.entries(failing.options.faults).filter(([name]) => !without.includes(name as keyof FaultRates));
   const [first] = report.violations.length > 0 ? report.violations : failing.violations;
@@ -22,7 +28,7 @@ export function printFailure(failing: Report, { report, plan, without, runs }: S
     `Faults that are needed: ${left.length > 0 ? left.map(([name, rate]) => `${name} ${rate}`).join(', ') : 'none'}.`,
     '',
     'What happened:',
-    ...report.lines.slice(-LINES_MAX),
+    ...relevant(report, first?.op ?? ''),
     '',
     `Replay: ${replayCommand(failing)}`,
   ].join('\n');
@@ -69,7 +75,15 @@ export class Totals {
 
   toJSON() {
     const scenarios = [...this.scenarios].map(([name, { operations, aparts }]) => [name, { operations, aparts: [...aparts] }] as const);
-    return { worlds: this.worlds, sums: this.sums, checkers: Object.fromEntries(this.checkers), struck: [...this.struck], outcomes: [...this.outcomes], aparts: [...this.aparts], scenarios };
+    return {
+      worlds: this.worlds,
+      sums: this.sums,
+      checkers: Object.fromEntries(this.checkers),
+      struck: [...this.struck],
+      outcomes: [...this.outcomes],
+      aparts: [...this.aparts],
+      scenarios,
+    };
   }
 
   print(seconds: number): string {

@@ -4,8 +4,9 @@ import type { Action } from './plan.js';
 import { type Report, run } from './run.js';
 import type { Scenario } from './scenario.js';
 
-/** Worlds that a shrink may run. */
+/** Worlds that a shrink may run, and how long: a smaller schedule is not worth more. */
 const RUNS_MAX = 400;
+const MS_MAX = 15_000;
 
 export interface Shrunk {
   readonly report: Report;
@@ -20,8 +21,9 @@ export async function shrink(scenario: Scenario, failing: Report): Promise<Shrun
   let plan = failing.plan;
   let without: (keyof FaultRates)[] = [];
   let runs = 0;
+  const until = performance.now() + MS_MAX;
   const fails = async (candidate: readonly Action[], off: readonly (keyof FaultRates)[]): Promise<boolean> => {
-    if (runs >= RUNS_MAX) return false;
+    if (runs >= RUNS_MAX || performance.now() > until) return false;
     runs++;
     const { violations } = await run(scenario, seed, { plan: candidate, without: off });
     return violations.some((violation) => violation.checker === checker);

@@ -39,7 +39,7 @@ describe.skipIf(withoutPostgres)('PostgreSQL', () => {
     const { table = `t${tables++}` } = options;
     await admin.query(postgresMigration({ table }));
     const pool = poolOf(config);
-    return { pool, table, store: postgresStore(pool, { timeoutMs: 2000, ...options, table }) };
+    return { pool, table, store: postgresStore(pool, { timeoutMs: 5000, ...options, table }) };
   };
 
   beforeAll(async () => {
@@ -127,7 +127,7 @@ describe.skipIf(withoutPostgres)('PostgreSQL', () => {
   );
 
   test('a server that crashes in mid-update: what was acknowledged strictly is there when it is back', async () => {
-    const { store } = await open({}, { timeoutMs: 500 });
+    const { store } = await open();
     const stored: string[] = [];
     const writing = (async () => {
       for (let n = 0; ; n++) {
@@ -163,10 +163,10 @@ describe.skipIf(withoutPostgres)('PostgreSQL', () => {
   });
 
   test('a pool with no connection to spare: timeout, and what was given up is not committed later', async () => {
-    const { store, pool } = await open({ max: 1 }, { timeoutMs: 300 });
-    await put(store, record('a'));
+    const { store, pool, table } = await open({ max: 1 });
+    const hasty = postgresStore(pool, { table, timeoutMs: 300 });
     const held = await pool.connect();
-    await expect(put(store, record('late'))).rejects.toMatchObject({ reason: 'timeout' });
+    await expect(put(hasty, record('late'))).rejects.toMatchObject({ reason: 'timeout' });
     await new Promise((done) => setTimeout(done, 1000));
     held.release();
     expect(await store.read('late')).toBeUndefined();
@@ -180,7 +180,7 @@ describe.skipIf(withoutPostgres)('PostgreSQL', () => {
     const other = await poolOf({ user: 'narrow' }).connect();
     await expect(put(store, record('a'))).rejects.toMatchObject({ reason: expect.stringMatching(/blocked|timeout/) });
     other.release(true);
-    expect(await put(store, record('a'))).toBe('stored');
+    expect(await put(postgresStore(poolOf({ user: 'narrow', max: 1 }), { table }), record('a'))).toBe('stored');
   });
 
   test('a user without the right, or a server that only reads: denied', async () => {

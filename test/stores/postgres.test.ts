@@ -95,14 +95,17 @@ describe.skipIf(withoutPostgres)('PostgreSQL', () => {
     expect(await store.read('a')).toBeUndefined();
   });
 
-  test('a record that another one changed takes two', async () => {
+  test('a record that another one changed takes two to change, and one to look at', async () => {
     const { store: a, table } = await open();
-    const b = postgresStore(throughPool, { table });
+    const [b, c] = [postgresStore(throughPool, { table }), postgresStore(throughPool, { table })];
     await put(a, record('x', { count: 1 }));
-    await put(b, record('first'));
+    await Promise.all([put(b, record('first')), put(c, record('second'))]);
     const seen: unknown[] = [];
-    expect(await statements(() => b.update('x', (current) => ({ value: seen.push(current) })))).toBe(2);
+    expect(await statements(() => b.update('x', (current) => ({ value: seen.push(current) })))).toBe(1);
     expect(seen).toEqual([undefined, record('x', { count: 1 })]);
+    expect(await statements(() => put(c, record('x', { count: 2 })))).toBe(2);
+    expect(await statements(() => b.update('x', (current) => ({ value: seen.push(current) })))).toBe(1);
+    expect(seen.at(-1)).toEqual(record('x', { count: 2 }));
   });
 
   test('the time is the server’s, however wrong the clock of this machine is', async () => {
@@ -133,6 +136,15 @@ describe.skipIf(withoutPostgres)('PostgreSQL', () => {
     await Promise.all(stores.flatMap((store) => Array.from({ length: 25 }, () => raise(store))));
     expect(await stores[0]?.read('n')).toMatchObject({ count: 100 });
     await wide.end();
+  });
+
+  test('statements may be prepared, on two tables over one connection', async () => {
+    const one = new pg.Pool({ ...server.connection, max: 1 });
+    const stores = [postgresStore(one, { table: (await open()).table, prepare: true }), postgresStore(one, { table: (await open()).table, prepare: true })];
+    for (const [n, store] of stores.entries()) for (const count of [1, 2]) await put(store, record('a', { n, count }));
+    for (const [n, store] of stores.entries()) expect(await store.read('a')).toEqual(record('a', { n, count: 2 }));
+    expect((await one.query('SELECT count(*)::int AS n FROM pg_prepared_statements')).rows[0].n).toBeGreaterThanOrEqual(6);
+    await one.end();
   });
 
   test('a strict commit waits for the disk even where the server is set up not to, a relaxed one does not', async () => {

@@ -45,7 +45,7 @@ describe.skipIf(withoutRedis).each(Object.keys(connect))('%s', (name) => {
   const storeOn = async (options: object = {}, port = server.port): Promise<{ store: Store; client: RedisClient; close(): void }> => {
     const connected = await (connect[name] as (port: number) => Promise<Connected>)(port);
     open.push(connected);
-    return { ...connected, store: redisStore(connected.client, { prefix: `p${prefixes++}`, timeoutMs: 1000, ...options }) };
+    return { ...connected, store: redisStore(connected.client, { prefix: `p${prefixes++}`, timeoutMs: 3000, ...options }) };
   };
   beforeAll(async () => {
     // What is acknowledged is on the disk.
@@ -80,7 +80,7 @@ describe.skipIf(withoutRedis).each(Object.keys(connect))('%s', (name) => {
     const results = await Promise.allSettled([put(store, record('late')), store.read('a'), store.scan({ before: 1, limit: 1 })]);
     expect(performance.now() - start).toBeLessThan(8000);
     for (const result of results) expect((result as PromiseRejectedResult).reason.reason).toMatch(/^(timeout|io)$/);
-    await new Promise((done) => setTimeout(done, 1200));
+    await new Promise((done) => setTimeout(done, 500));
     await server.start();
     await vi.waitFor(async () => expect(await store.read('a')).toEqual(record('a')), { timeout: 5000 });
     expect(await store.read('late')).toBeUndefined();
@@ -121,7 +121,7 @@ describe.skipIf(withoutRedis).each(Object.keys(connect))('%s', (name) => {
   );
 
   test('a server killed in mid-update: what was acknowledged is there when it is back', async () => {
-    const { store } = await storeOn({ timeoutMs: 300 });
+    const { store } = await storeOn();
     const stored: string[] = [];
     const writing = (async () => {
       for (let n = 0; ; n++) {

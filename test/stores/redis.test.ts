@@ -92,16 +92,18 @@ describe.skipIf(withoutRedis)('on one server', () => {
       expect(await store.read('a')).toBeUndefined();
     });
 
-    test('a record that another one changed takes two', async () => {
+    test('a record that another one changed takes two to change, and one to look at', async () => {
       const prefix = `two-${name}`;
-      const [a, b] = [redisStore(client(), { prefix }), redisStore(client(), { prefix })];
+      const [a, b, c] = [1, 2, 3].map(() => redisStore(client(), { prefix })) as [Store, Store, Store];
       await put(a, record('x', { count: 1 }));
-      await put(b, record('first'));
+      await Promise.all([put(b, record('first')), put(c, record('second'))]);
       const seen: unknown[] = [];
       const look = () => b.update('x', (current) => ({ value: seen.push(current) }));
-      expect(await roundTrips(look)).toBe(2);
-      expect(seen).toEqual([undefined, record('x', { count: 1 })]);
       expect(await roundTrips(look)).toBe(1);
+      expect(seen).toEqual([undefined, record('x', { count: 1 })]);
+      expect(await roundTrips(() => put(c, record('x', { count: 2 })))).toBe(2);
+      expect(await roundTrips(look)).toBe(1);
+      expect(seen.at(-1)).toEqual(record('x', { count: 2 }));
     });
 
     test('a change that throws at a wrong guess is asked again with what is there', async () => {

@@ -21,6 +21,21 @@ export interface Arrival {
 /** What becomes of one request. */
 export type Entry = (arrival: Arrival, server: ScriptedServer) => Response | Promise<Response>;
 
+/**
+ * A server that honours keys: the first request of a key takes effect, every later one gets its answer again. `fates`: what
+ * becomes of the first, second … answer on its way back; an {@link idle} one is given without an effect.
+ */
+export function honest(fates: readonly (Entry | undefined)[] = []): Entry {
+  let arrived = 0;
+  return (arrival, server) => {
+    const fate = fates[arrived++];
+    if (fate && 'idle' in fate) return fate(arrival, server);
+    const known = server.charged.has(arrival.key);
+    server.charged.add(arrival.key);
+    return fate ? fate(arrival, server) : (known ? replays() : answers(201, { id: 'ch_1' }))(arrival, server);
+  };
+}
+
 /** What a browser rejects with when anything went wrong on the way, before or after the effect. */
 export const networkError = (): TypeError => new TypeError('Failed to fetch');
 
@@ -94,14 +109,16 @@ export const charged =
   };
 
 /** `entry`, by a server that did nothing: an answer that looks like a success and is none. */
-export const idle =
-  (entry: Entry): Entry =>
-  async (arrival, server) => {
-    const before = server.charged.has(arrival.key);
-    const response = await entry(arrival, server);
-    if (!before) server.charged.delete(arrival.key);
-    return response;
-  };
+export const idle = (entry: Entry): Entry & { readonly idle: true } =>
+  Object.assign(
+    async (arrival: Arrival, server: ScriptedServer) => {
+      const before = server.charged.has(arrival.key);
+      const response = await entry(arrival, server);
+      if (!before) server.charged.delete(arrival.key);
+      return response;
+    },
+    { idle: true } as const,
+  );
 
 /** No answer arrives: the connection broke, before or after the request was read. */
 export const lost = (): Entry => () => Promise.reject(networkError());

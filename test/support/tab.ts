@@ -126,6 +126,22 @@ export class Tab {
     for (const wake of [...this.#wakers]) wake();
   }
 
+  /** Does something at the `count`th time that the tab meets the world, on the way there or back; the first is 1. */
+  at(count: number, act: () => void): void {
+    this.#due = { count: this.crossings + count, act };
+  }
+
+  /** Times that the tab met the world so far: storage, locks and the network, there and back. */
+  crossings = 0;
+  #due: { readonly count: number; readonly act: () => void } | undefined;
+
+  #note(): void {
+    if (++this.crossings !== this.#due?.count) return;
+    const { act } = this.#due;
+    this.#due = undefined;
+    act();
+  }
+
   /** Nothing of a dead tab goes on, and nothing of a frozen one until it thaws. */
   async #pass(): Promise<void> {
     if (this.#state === 'frozen') await this.#thaw;
@@ -134,10 +150,12 @@ export class Tab {
 
   /** Where the tab meets the world: it may have died on the way there or back. */
   readonly #cross = async <T>(work: () => T | Promise<T>): Promise<T> => {
+    this.#note();
     await this.#pass();
     try {
       return await work();
     } finally {
+      this.#note();
       await this.#pass();
     }
   };

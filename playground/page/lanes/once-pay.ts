@@ -10,7 +10,7 @@ import type { Seen } from './lane.ts';
 export const once = createOnce({
   namespace: customer,
   keep: { request: true }, // so that "Check" can go on after a reload
-  limits: { attempts: 5, attemptMs: 3000, totalMs: 30_000, inProgressMs: 10_000 },
+  limits: { attempts: 4, attemptMs: 3000, totalMs: 30_000, inProgressMs: 10_000 },
   retry: { minDelayMs: 400, maxDelayMs: 2000 },
   // Where the server's answer cannot tell, the order page may.
   reconcile: async ({ operation }) => ((await receiptOf('oncefetch', String(operation[1]))) ? 'done' : 'unknown'),

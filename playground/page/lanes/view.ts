@@ -11,7 +11,8 @@ const MASH_EVERY_MS = 150;
 
 export interface LaneView {
   readonly lane: Lane;
-  readonly screen: HTMLElement;
+  /** What the customer is told: the first thing on the screen. */
+  readonly told: HTMLElement;
   readonly status: HTMLElement;
   readonly list: HTMLElement;
   press(): void;
@@ -61,7 +62,7 @@ export function laneView(lane: Lane, root: HTMLElement, how: string, code: strin
     part(root, 'verdict').dataset['tone'] = verdict.tone;
     say(part(root, 'verdict-says'), verdict.says);
   };
-  return { lane, screen: part(root, 'screen'), status, list: part(root, 'timeline'), press: () => pay.click(), draw };
+  return { lane, told: part(root, 'told'), status, list: part(root, 'timeline'), press: () => pay.click(), draw };
 }
 
 /** As a shop would say it; the plain lane says what most shops say. */

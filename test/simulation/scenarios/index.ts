@@ -1,5 +1,6 @@
 import type { Scenario } from '../scenario.js';
 import { attacks } from './attacks.js';
+import { killedAt } from './killed-at.js';
 import { moreAttacks } from './attacks-more.js';
 import * as storms from './storms.js';
 
@@ -7,4 +8,4 @@ import * as storms from './storms.js';
 export const drawn: readonly Scenario[] = Object.values(storms);
 /** Deterministic, but for the milliseconds of ports and backoff. */
 export const sequences: readonly Scenario[] = [...attacks, ...moreAttacks];
-export const scenarios: readonly Scenario[] = [...drawn, ...sequences];
+export const scenarios: readonly Scenario[] = [...drawn, ...sequences, ...killedAt];

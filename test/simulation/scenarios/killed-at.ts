@@ -1,0 +1,27 @@
+/** A context that dies at its n-th await, for every n: the seed is n. Then the button is pressed again, and again. */
+import type { ContextKind } from '../context.js';
+import type { Scenario } from '../scenario.js';
+import { FAMILIES, type ServerOptions } from '../servers.js';
+import { fate, MINUTE, press } from './sequence.js';
+
+const scenario = (name: string, kind: ContextKind, sends: readonly (typeof fate)['fine'][], server: Partial<ServerOptions> = {}): Scenario => ({
+  name: `killed-at-${name}`,
+  says: 'dies at the await that its seed counts, before or behind it',
+  options: (_, seed) => ({
+    devices: [{ locks: kind === 'tab', atomic: true, driftPpm: 0, skewMs: 0, slots: [kind, kind] }],
+    server: { ...(FAMILIES['409-retry-after'] as ServerOptions), declined: 0, workMs: [20, 20], ...server },
+    client: { keep: { request: true } },
+    faults: {},
+    workload: { operations: 1, spanMs: 0, presses: 1, gapMs: 0 },
+    plan: [press(0, 0, { dieAt: seed }), press(2 * MINUTE, 1), press(4 * MINUTE, 0, { payload: 2 }), press(6 * MINUTE, 1)],
+    script: (_op, n) => sends[n],
+  }),
+});
+
+export const killedAt: readonly Scenario[] = [
+  scenario('tab-fine', 'tab', []),
+  scenario('tab-lost-then-401', 'tab', [fate.answerLost, fate.front(401)]),
+  scenario('tab-503-then-declined', 'tab', [fate.front(503), fate.front(402)]),
+  scenario('process-lost', 'process', [fate.answerLost, fate.silent]),
+  scenario('process-declined', 'process', [], { declined: 0.5, keepsRefusals: false }),
+];
