@@ -20,16 +20,15 @@ const MARKERS = [
 /** A server of which nothing more is known than that it honours `Idempotency-Key`. */
 export const generic: Dialect = {
   name: 'generic',
-  header: 'Idempotency-Key',
+  carrier: 'header:Idempotency-Key',
   // Visible ASCII: no space, no line break, nothing that could end or fold a header field.
   keyPattern: /^[\x21-\x7e]{1,255}$/,
   windowMs: 86_400_000,
   replays: false,
-  answersMismatch: false,
   replayed: (answer) =>
     MARKERS.some((name) => /^\s*\??(true|1|yes)\s*$/i.test(answer.header(name) ?? '')) ||
     /^\s*(replayed|completed)\s*$/i.test(answer.header('x-idempotency-status') ?? answer.header('idempotency-status') ?? ''),
 };
 
 /** A server that knows no keys: what may have had its effect is not sent again. */
-export const keyless: Dialect = { ...generic, name: 'none', header: '', replayed: () => false };
+export const keyless: Dialect = { ...generic, name: 'none', carrier: '', replayed: () => false };

@@ -139,7 +139,7 @@ export function settleByHand(client: Client, place: Place, effect: 'done' | 'non
 const blank = (client: Client, place: Place, id: string, ns: string, key: string, now: number): OnceRecord =>
   seal({
     v: RECORD_VERSION, id, ns, label: place.label, state: 'pending', forgetAt: now, key,
-    carrier: `header:${client.settings.dialect.header}`, dialect: client.settings.dialect.name, origin: '', random: true,
+    carrier: client.settings.dialect.carrier, dialect: client.settings.dialect.name, origin: '', random: true,
     generation: 0, revision: 1, ambiguous: false, scheme: SCHEME, payloads: [], raw: '', createdAt: now, touchedAt: now,
   });
 

@@ -219,7 +219,7 @@ describe('A7: tombstones', () => {
 });
 
 describe('A10: the wire form of the key', () => {
-  const quoting = { ...generic, name: 'other', header: 'X-Idempotency-Key', keyPattern: /^.+$/ };
+  const quoting = { ...generic, name: 'other', carrier: 'header:X-Idempotency-Key', keyPattern: /^.+$/ };
 
   test('A10: is stored, and used by whoever drives it later, whatever its own dialect', async () => {
     const world = newWorld();
