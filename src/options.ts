@@ -3,7 +3,7 @@ import { check, checkOne, type Spec } from './check.js';
 import type { Backoff } from './core/backoff.js';
 import type { Dialect } from './core/dialect.js';
 import { encodeName, type OperationName, typeOf } from './core/name.js';
-import { generic, keyless } from './dialects/generic.js';
+import { GENERIC, keyless } from './dialects/generic.js';
 import type { Json, Keep, Limits, OnceOptions, OperationOptions, RunOptions } from './option-types.js';
 import type { Connectivity, Store } from './ports.js';
 
@@ -109,7 +109,7 @@ export function extendOptions(base: OnceOptions, over: Partial<OnceOptions>): On
 export function clientSettings(options: OnceOptions): Settings {
   check(options, CLIENT, '');
   const { namespace, retry, durability, keep, limits, dialect: speaks, operation, ...rest } = options;
-  const dialect = typeof speaks === 'object' ? speaks : generic;
+  const dialect = typeof speaks === 'object' ? speaks : GENERIC;
   if (namespace === '' || ('namespace' in options && namespace === undefined)) throw new TypeError(`once: namespace must not be empty, got ${typeOf(namespace)}`);
   const { budget, ...backoff } = merge<Backoff & { budget: number | false }>(defaults.retry, retry);
   if (budget !== false) checkOne(budget, 'count', 'retry.budget');

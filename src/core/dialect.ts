@@ -55,11 +55,11 @@ export interface Dialect {
   /** Where the key goes, as text (`core/carrier.ts`); empty where the server knows no keys, so that nothing is sent twice. */
   readonly carrier: string;
   /** The code of places that are no header. */
-  carry?(carrier: string): Carry | undefined;
+  readonly carry?: ((carrier: string) => Carry | undefined) | undefined;
   /** What a key must look like. */
   readonly keyPattern: RegExp;
   /** Makes a key of our own fit the pattern. */
-  shape?(uuid: string): string;
+  readonly shape?: ((uuid: string) => string) | undefined;
   /** How long the server remembers a key, ms from its first attempt. */
   readonly windowMs: number;
   /** The server is known to replay its stored answer. */

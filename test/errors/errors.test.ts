@@ -6,7 +6,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { isOnceError, type OnceErrorCode, outcomeOf } from '../../src/entries/index.js';
 import { OnceError, printName } from '../../src/errors.js';
 import { registry } from '../../src/engine/registry.js';
-import { generic } from '../../src/dialects/generic.js';
+import { GENERIC as generic } from '../../src/dialects/generic.js';
 import type { Outcome } from '../../src/entries/index.js';
 import { after, answers, charged, during, lost } from '../support/server.js';
 import { CART, type End, HOUR, NAME, newWorld, pay, SECOND, URL_, watched } from '../support/world.js';
