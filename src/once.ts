@@ -18,7 +18,7 @@ import { type Attempt, running } from './engine/running.js';
 import { mayGo, operateByContent, operateUnnamed, parse, wantsKey } from './engine/unnamed.js';
 import { isOnceError } from './errors.js';
 import type { OnceInit, OnceOptions, RunEnd, RunOptions } from './option-types.js';
-import { callSettings, clientSettings, extendOptions, runSettings, type Settings, withDialect } from './options.js';
+import { callSettings, clientSettings, extendOptions, runSettings, withDialect } from './options.js';
 import { detectPlatform } from './platform/detect.js';
 import type { Platform } from './ports.js';
 import { defaultMemoryStore } from './stores/memory.js';
@@ -159,7 +159,7 @@ async function callFetch(client: Client, input: RequestInfo | URL, init: OnceReq
   if (client.closing.signal.aborted) throw new TypeError('once: this client is closed');
   const given =
     handle ?? own.operation ?? (once === undefined ? own.nameOf?.({ method: request.method, url: request.url, json: parse(request.body) }) : undefined);
-  const settings = keyed(withDialect(own, request), request.headers);
+  const settings = withDialect(own, request);
   if (given)
     return operate({
       client,
@@ -171,14 +171,8 @@ async function callFetch(client: Client, input: RequestInfo | URL, init: OnceReq
     }) as Promise<Response>;
   if (once === true) return operateByContent(client, settings, request) as Promise<Response>;
   const carries = given !== false && (once !== undefined || (wantsKey(request) && mayGo(client, request)));
-  if (carries && settings.dialect.header !== '') return operateUnnamed(client, settings, request) as Promise<Response>;
+  if (carries && settings.dialect.carrier !== '') return operateUnnamed(client, settings, request) as Promise<Response>;
   return idempotent ? sendPlain(client, own, call, send) : send();
-}
-
-/** A key that the caller set itself is the key; it is never overwritten or appended to. */
-function keyed(settings: Settings, headers: Headers): Settings {
-  const literal = settings.dialect.header === '' ? null : headers.get(settings.dialect.header);
-  return literal === null ? settings : { ...settings, key: literal };
 }
 
 async function runOnce<T>(client: Client, name: OperationName, effect: (attempt: Attempt) => T | PromiseLike<T>, options: RunOptions<T>): Promise<T> {

@@ -17,6 +17,17 @@ export type KeyStrategy = (c: {
   now: number;
 }) => string | Promise<string>;
 
+/** What the `headers` hook gets to sign: an attempt's request as it goes out. */
+export interface Leaving {
+  readonly attempt: number;
+  readonly resumed: boolean;
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Headers;
+  /** The same bytes at every attempt, the key included where it goes into the body. */
+  readonly body: string | Uint8Array | Blob | undefined;
+}
+
 /** What a `verdict` hook sees of an answer. */
 export interface Evidence {
   readonly attempt: number;
@@ -91,13 +102,13 @@ export interface OperationOptions {
   limits?: Limits | undefined;
   /** When the same is under way: share its answer, or reject with ERR_ONCE_BUSY. @default 'join' */
   whenBusy?: 'join' | 'reject' | undefined;
-  /** When another payload comes after an unknown outcome: under the same key, or ERR_ONCE_MISMATCH. @default 'same-key' */
+  /** When another payload comes after an unknown outcome: under the same key, or ERR_ONCE_MISMATCH. @default 'same-key'; 'refuse' where the server is known to answer no mismatch */
   whenChanged?: 'same-key' | 'refuse' | undefined;
   /** A 202 is the answer, or work that goes on behind its link, which is polled. @default 'settle' */
   accepted?: 'settle' | 'poll' | undefined;
   reconcile?: Reconcile | undefined;
-  /** Called before every attempt; what it returns is set over the call's own headers. */
-  headers?: ((a: { attempt: number; resumed: boolean }) => HeadersInit | Promise<HeadersInit>) | undefined;
+  /** Called before every attempt with the request as it goes out, key included: what it returns is set over the call's own headers. */
+  headers?: ((a: Leaving) => HeadersInit | Promise<HeadersInit>) | undefined;
   onOutcome?: ((outcome: Outcome) => void) | undefined;
 }
 

@@ -3,14 +3,13 @@ import { check, checkOne, type Spec } from './check.js';
 import type { Backoff } from './core/backoff.js';
 import type { Dialect } from './core/dialect.js';
 import { encodeName, type OperationName, typeOf } from './core/name.js';
-import { generic, keyless } from './dialects/generic.js';
+import { GENERIC, keyless } from './dialects/generic.js';
 import type { Json, Keep, Limits, OnceOptions, OperationOptions, RunOptions } from './option-types.js';
 import type { Connectivity, Store } from './ports.js';
 
 const defaults = {
   repeat: 'never',
   whenBusy: 'join',
-  whenChanged: 'same-key',
   keep: { request: false, response: 'memory', headers: [], forMs: 2_592_000_000 },
   limits: { attempts: 5, attemptMs: 30_000, totalMs: 120_000, inProgressMs: 60_000, offlineWaitMs: 3000, bodyBytes: 1_048_576 },
   retry: { minDelayMs: 500, maxDelayMs: 15_000, factor: 2, budget: 100 },
@@ -39,10 +38,9 @@ const META_BYTES_MAX = 1024;
 
 type Required1<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> };
 
-export interface Settings extends Omit<OperationOptions, 'keep' | 'limits' | 'repeat' | 'whenBusy' | 'whenChanged'> {
+export interface Settings extends Omit<OperationOptions, 'keep' | 'limits' | 'repeat' | 'whenBusy'> {
   readonly repeat: 'never' | 'if-changed' | 'always';
   readonly whenBusy: 'join' | 'reject';
-  readonly whenChanged: 'same-key' | 'refuse';
   readonly keep: Required1<Keep>;
   readonly limits: Required1<Limits>;
   readonly namespace: (() => string) | undefined;
@@ -112,12 +110,12 @@ export function extendOptions(base: OnceOptions, over: Partial<OnceOptions>): On
 export function clientSettings(options: OnceOptions): Settings {
   check(options, CLIENT, '');
   const { namespace, retry, durability, keep, limits, dialect: speaks, operation, ...rest } = options;
-  const dialect = typeof speaks === 'object' ? speaks : generic;
+  const dialect = typeof speaks === 'object' ? speaks : GENERIC;
   if (namespace === '' || ('namespace' in options && namespace === undefined))
     throw new TypeError(`once: namespace must not be empty, got ${typeOf(namespace)}`);
   const { budget, ...backoff } = merge<Backoff & { budget: number | false }>(defaults.retry, retry);
   if (budget !== false) checkOne(budget, 'count', 'retry.budget');
-  const own = merge({ repeat: defaults.repeat, whenBusy: defaults.whenBusy, whenChanged: defaults.whenChanged }, rest) as Settings;
+  const own = merge({ repeat: defaults.repeat, whenBusy: defaults.whenBusy }, rest) as Settings;
   return {
     ...own,
     dialect,

@@ -1,4 +1,5 @@
 /** How a server family speaks idempotency, as far as the rules need to know. */
+import type { Carry } from './carrier.js';
 
 /** One HTTP answer as the rules see it. */
 export interface Answer {
@@ -51,16 +52,22 @@ export interface Reading {
 
 export interface Dialect {
   readonly name: string;
-  /** The header that carries the key; empty where the server knows no keys, so that nothing is sent twice. */
-  readonly header: string;
+  /** Where the key goes, as text (`core/carrier.ts`); empty where the server knows no keys, so that nothing is sent twice. */
+  readonly carrier: string;
+  /** The code of places that are no header. */
+  readonly carry?: ((carrier: string) => Carry | undefined) | undefined;
   /** What a key must look like. */
   readonly keyPattern: RegExp;
+  /** Makes a key of our own fit the pattern. */
+  readonly shape?: ((uuid: string) => string) | undefined;
   /** How long the server remembers a key, ms from its first attempt. */
   readonly windowMs: number;
   /** The server is known to replay its stored answer. */
   readonly replays: boolean;
-  /** The server is known to answer a mismatch when one key comes with another payload. */
-  readonly answersMismatch: boolean;
+  /** The server is known to answer a mismatch when one key comes with another payload; `false`: known not to. */
+  readonly answersMismatch?: boolean | undefined;
+  /** How long to wait for work in progress where the answer does not say, ms. */
+  readonly inProgressAfterMs?: number | undefined;
   /** A key counts for one account, so another one's server has never seen it. */
   readonly perAccount?: boolean | undefined;
   /** Whether the answer bears the replay marker, with its true value. */

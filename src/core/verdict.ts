@@ -27,7 +27,7 @@ export const HOOKED: Readonly<Record<Verdict, Reading>> = {
 };
 
 /** A gateway's or a stopped server's answers: the work may be done behind them. */
-const unsure = (status: number): boolean => (status >= 500 && status !== 501 && status !== 505) || status === 408 || status === 460 || status === 499;
+export const unsure = (status: number): boolean => (status >= 500 && status !== 501 && status !== 505) || status === 408 || status === 460 || status === 499;
 
 interface Words {
   readonly codes: readonly string[];

@@ -1,4 +1,4 @@
-import type { Dialect } from '../core/dialect.js';
+import type { Answer, Dialect } from '../core/dialect.js';
 
 /**
  * The replay markers in use, each with its true value: Stripe, Increase, Whop (`Idempotent-Replayed`), Zuplo, PPRO,
@@ -17,19 +17,34 @@ const MARKERS = [
   'request-idempotency',
 ];
 
-/** A server of which nothing more is known than that it honours `Idempotency-Key`. */
-export const generic: Dialect = {
+/** Whether the answer bears any of the replay markers in use. */
+export const isMarked = (answer: Answer): boolean =>
+  MARKERS.some((name) => /^\s*\??(true|1|yes)\s*$/i.test(answer.header(name) ?? '')) ||
+  /^\s*(replayed|completed)\s*$/i.test(answer.header('x-idempotency-status') ?? answer.header('idempotency-status') ?? '');
+
+/** What stands in where no dialect is given. */
+export const GENERIC: Dialect = {
   name: 'generic',
-  header: 'Idempotency-Key',
+  carrier: 'header:Idempotency-Key',
   // Visible ASCII: no space, no line break, nothing that could end or fold a header field.
   keyPattern: /^[\x21-\x7e]{1,255}$/,
   windowMs: 86_400_000,
   replays: false,
-  answersMismatch: false,
-  replayed: (answer) =>
-    MARKERS.some((name) => /^\s*\??(true|1|yes)\s*$/i.test(answer.header(name) ?? '')) ||
-    /^\s*(replayed|completed)\s*$/i.test(answer.header('x-idempotency-status') ?? answer.header('idempotency-status') ?? ''),
+  replayed: isMarked,
 };
 
+/**
+ * A server of which nothing more is known than that it honours a key in a header: the default.
+ *
+ * Reads every replay marker in use, problem details (RFC 9457) with the titles of the IETF draft, and the codes and words
+ * that servers have in common. Not known: how long it remembers a key (24 h are assumed), and whether it answers a mismatch.
+ *
+ * @example
+ * createOnce({ dialect: generic({ header: 'X-Idempotency-Key', windowMs: 3_600_000 }) });
+ */
+export function generic({ header, windowMs }: { header?: string | undefined; windowMs?: number | undefined } = {}): Dialect {
+  return { ...GENERIC, ...(header !== undefined && { carrier: `header:${header}` }), ...(windowMs !== undefined && { windowMs }) };
+}
+
 /** A server that knows no keys: what may have had its effect is not sent again. */
-export const keyless: Dialect = { ...generic, name: 'none', header: '', replayed: () => false };
+export const keyless: Dialect = { ...GENERIC, name: 'none', carrier: '', replayed: () => false };

@@ -19,9 +19,6 @@ export type Left =
 
 /** How an attempt is to be sent. */
 export interface Sending {
-  readonly header: string;
-  readonly key: string;
-  readonly headers: HeadersInit | undefined;
   readonly ms: number;
   readonly stop: AbortSignal;
   readonly bodyBytes: number;
@@ -29,25 +26,12 @@ export interface Sending {
   leaves(): boolean;
 }
 
-function headersOf(prepared: Prepared, sending: Sending): Headers {
-  const headers = new Headers(prepared.headers);
-  for (const [name, value] of new Headers(sending.headers)) headers.set(name, value);
-  if (sending.header) headers.set(sending.header, sending.key);
-  return headers;
-}
-
 /** Sends once. Never rejects; never waits longer than `ms`, whatever the transport makes of an abort. */
 export async function attempt(client: Client, prepared: Prepared, sending: Sending): Promise<Left> {
   if (!sending.leaves()) return { end: 'not-sent', cause: undefined };
   const controller = new AbortController();
   const over = new AbortController();
-  const init = {
-    ...prepared.rest,
-    method: prepared.method,
-    headers: headersOf(prepared, sending),
-    body: prepared.body ?? null,
-    signal: controller.signal,
-  } as RequestInit;
+  const init = { ...prepared.rest, method: prepared.method, headers: prepared.headers, body: prepared.body ?? null, signal: controller.signal } as RequestInit;
   let response: Response | undefined;
   let cut = false;
   const { clock } = client.platform;

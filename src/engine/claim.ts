@@ -128,13 +128,13 @@ function claimant(job: Job, waited: Waited | undefined, generation: number, key:
     scheme: SCHEME,
     raw: job.raw,
     origin: payload?.origin ?? '',
-    carrier: `header:${settings.dialect.header}`,
+    carrier: settings.dialect.carrier,
     dialect: settings.dialect.name,
     key,
     keyGeneration: generation,
     keyKind: random ? 'random' : typeof settings.key === 'string' ? 'literal' : 'derived',
     repeat: settings.repeat,
-    whenChanged: settings.whenChanged,
+    whenChanged: settings.whenChanged ?? (settings.dialect.answersMismatch === false ? 'refuse' : 'same-key'),
     windowMs: settings.limits.keyWindowMs,
     marginMs: settings.limits.attemptMs,
     clean: job.resumeOnly || client.platform.connectivity.online() === false,
@@ -152,8 +152,9 @@ async function keyFor(job: Job, generation: number, random: boolean): Promise<st
   const { clock, randomness } = client.platform;
   const operation = name.length ? name : undefined;
   const { namespace } = job;
+  const { keyPattern, name: speaks, shape = (uuid: string) => uuid } = settings.dialect;
   let key: unknown = settings.key;
-  if (random) key = job.place.id ?? randomness.uuid();
+  if (random) key = job.place.id ?? shape(randomness.uuid());
   else if (typeof key === 'function')
     key = await within(
       clock,
@@ -161,10 +162,10 @@ async function keyFor(job: Job, generation: number, random: boolean): Promise<st
       Promise.resolve((key as KeyStrategy)({ namespace, operation, fingerprint, generation, now: clock.now() })),
       () => new Error('the key strategy did not answer in time'),
     );
-  else if (key === undefined) key = derived({ namespace, operation, generation });
-  if (typeof key !== 'string' || !settings.dialect.keyPattern.test(key))
+  else if (key === undefined) key = shape(derived({ namespace, operation, generation }));
+  if (typeof key !== 'string' || !keyPattern.test(key))
     throw new TypeError(
-      `once: key must be text that matches ${settings.dialect.keyPattern} for the dialect ${settings.dialect.name}, got ${typeof key === 'string' ? `${key.length} characters` : typeof key}`,
+      `once: key must be text that matches ${keyPattern} for the dialect ${speaks}, got ${typeof key === 'string' ? `${key.length} characters` : typeof key}`,
     );
   return key;
 }

@@ -86,7 +86,7 @@ export class Drive {
   }
 
   get #keyed(): boolean {
-    return this.payload.keyed?.(this.job) ?? true;
+    return this.payload.keyed?.(this.job, this.record.carrier) ?? true;
   }
 
   /** Drives until a decision that is no wait. */
@@ -157,7 +157,7 @@ export class Drive {
       ambiguous: this.ambiguous,
       changed: this.start.changed,
       sameAmbiguous: this.#sameAmbiguous,
-      answersMismatch: this.job.settings.dialect.answersMismatch,
+      answersMismatch: this.job.settings.dialect.answersMismatch === true,
       keyed: this.#keyed,
       answered: result !== undefined,
       tries: this.#tries,
@@ -232,8 +232,8 @@ export class Drive {
       return true;
     };
     const ms = Math.min(settings.limits.attemptMs, job.deadline - client.platform.clock.now());
-    const { key, carrier } = this.record;
-    const sent = await payload.send({ job, key, carrier, number, ambiguous: this.ambiguous, resumed: this.start.resumed, ms, leaves });
+    const { key, carrier, firstSentAt = this.record.createdAt } = this.record;
+    const sent = await payload.send({ job, key, carrier, firstSentAt, number, ambiguous: this.ambiguous, resumed: this.start.resumed, ms, leaves });
     if (stopped) return stopped;
     this.#last = sent.result;
     if (sent.reached) this.#answered = true;

@@ -1,4 +1,5 @@
 /** A payload that is an HTTP request. */
+import { carryOf } from '../core/carrier.js';
 import type { Reading } from '../core/dialect.js';
 import type { OnceRecord, StoredAnswer } from '../core/record.js';
 import { retryAfterMs } from '../core/retry-after.js';
@@ -7,7 +8,7 @@ import { type Answered, again, answerOf, attempt, type Left } from './attempt.js
 import type { Job } from './client.js';
 import { endpointOf, noticeAnswer, noticeSilence } from './diagnostics.js';
 import type { Attempting, Payload, Polled, Result, Sent } from './payload.js';
-import { type Prepared, storable } from './prepared.js';
+import { type Prepared, storable, wireOf } from './prepared.js';
 import { valueResult } from './running.js';
 import { within } from './wait.js';
 
@@ -17,7 +18,7 @@ export const fetching = (prepared: Prepared): Payload => ({
   withBytesOf: (earlier) => (earlier.prepared ? fetching(withBytes(prepared, earlier.prepared)) : earlier),
   send: (a) => send(prepared, a),
   storable: (headers) => storable(prepared, headers),
-  keyed: ({ client, settings }) => settings.dialect.header !== '' && !client.registry.ignored.has(endpointOf(prepared)),
+  keyed: ({ client }, carrier) => carrier !== '' && !client.registry.ignored.has(endpointOf(prepared)),
   poll: (a, link) => poll(prepared, a, link),
   link: (job, accepted) => linkOf(prepared, job, accepted),
 });
@@ -47,22 +48,9 @@ async function poll(prepared: Prepared, a: Attempting, link: string): Promise<Po
   const { clock } = client.platform;
   const headers = new Headers(prepared.headers);
   for (const name of [...headers.keys()]) if (/^(content-|if-)/.test(name)) headers.delete(name);
-  const rest = { ...prepared, url: link, method: 'GET', body: undefined, headers };
-  const asked = await within(
-    clock,
-    settings.limits.attemptMs,
-    Promise.resolve(settings.headers?.({ attempt: a.number, resumed: a.resumed })),
-    () => new Error('the headers hook did not answer in time'),
-  ).catch(() => undefined);
-  const left = await attempt(client, rest, {
-    header: '',
-    key: a.key,
-    headers: asked,
-    ms: a.ms,
-    stop,
-    bodyBytes: settings.limits.bodyBytes,
-    leaves: () => a.leaves(),
-  });
+  const asking = { ...prepared, url: link, method: 'GET', body: undefined, headers };
+  const rest = merged(asking, await hooked(asking, a).catch(() => undefined));
+  const left = await attempt(client, rest, { ms: a.ms, stop, bodyBytes: settings.limits.bodyBytes, leaves: () => a.leaves() });
   if (left.end !== 'answer') return { state: 'running' };
   const { answered } = left;
   return {
@@ -110,26 +98,39 @@ export function restored(answer: StoredAnswer): Result {
   return resultOf({ response, body, text: body ?? '' });
 }
 
+const merged = (prepared: Prepared, more: HeadersInit | undefined): Prepared => {
+  const headers = new Headers(prepared.headers);
+  for (const [name, value] of new Headers(more)) headers.set(name, value);
+  return { ...prepared, headers };
+};
+
+/** What the caller sets over its own headers; it is asked with the request as it goes out. */
+function hooked({ method, url, headers, body }: Prepared, { job, number, resumed, ms }: Attempting): Promise<HeadersInit | undefined> {
+  const { settings, client } = job;
+  const asked = Promise.resolve(settings.headers?.({ attempt: number, resumed, method, url, headers: new Headers(headers), body }));
+  return within(client.platform.clock, ms, asked, () => new Error('the headers hook did not answer in time'));
+}
+
+/** The request with its key where the record says; `undefined` when there is no such place in it. */
+async function withKey(prepared: Prepared, { carrier, key, firstSentAt, job }: Attempting): Promise<Prepared | undefined> {
+  if (carrier === '') return prepared;
+  const wire = await wireOf(prepared, carrier);
+  const put = carryOf(carrier, job.settings.dialect.carry)?.put(wire, key, firstSentAt);
+  return put && ({ ...wire, ...put } as Prepared);
+}
+
 async function send(prepared: Prepared, a: Attempting): Promise<Sent> {
   const { client, settings, stop } = a.job;
   const { clock } = client.platform;
   const { limits } = settings;
   let left: Left;
   try {
-    const asked = Promise.resolve(settings.headers?.({ attempt: a.number, resumed: a.resumed }));
     const asking = clock.now();
-    const headers = await within(clock, a.ms, asked, () => new Error('the headers hook did not answer in time'));
-    // A record of `run` has no header of its own.
-    const header = a.carrier.startsWith('header:') ? a.carrier.slice('header:'.length) : settings.dialect.header;
-    left = await attempt(client, prepared, {
-      header,
-      key: a.key,
-      headers,
-      ms: a.ms - (clock.now() - asking),
-      stop,
-      bodyBytes: limits.bodyBytes,
-      leaves: a.leaves,
-    });
+    const first = await withKey(prepared, a);
+    const last = first && settings.headers ? await withKey(merged(first, await hooked(first, a)), a) : first;
+    // The record's key belongs where this request has no place for it.
+    if (!last) return { reading: NOT_A_VERDICT, reached: false };
+    left = await attempt(client, last, { ms: a.ms - (clock.now() - asking), stop, bodyBytes: limits.bodyBytes, leaves: a.leaves });
   } catch (cause) {
     // A hook failed: the transport was not called.
     return { reading: NOT_SENT, cause, reached: false };
@@ -138,11 +139,13 @@ async function send(prepared: Prepared, a: Attempting): Promise<Sent> {
   if (left.end === 'no-answer' && left.status === undefined) noticeSilence(a, prepared);
   if (left.end === 'no-answer') return { reading: NO_ANSWER, cause: left.cause, reached: left.status !== undefined };
   const { answered } = left;
+  const reading = read(prepared, answered, a);
+  const asked = retryAfterMs((name) => answered.response.headers.get(name), clock.now());
   return {
-    reading: read(prepared, answered, a),
+    reading,
     result: resultOf(answered),
     reached: true,
-    retryAfterMs: retryAfterMs((name) => answered.response.headers.get(name), clock.now()),
+    retryAfterMs: asked ?? (reading.kind === 'in-progress' ? settings.dialect.inProgressAfterMs : undefined),
   };
 }
 

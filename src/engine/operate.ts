@@ -1,4 +1,5 @@
 /** One call: joins what is under way, or claims the name and drives it. */
+import { carryOf } from '../core/carrier.js';
 import { type Outcome, unknown, unsent } from '../core/outcome.js';
 import { isOnceError, OnceError } from '../errors.js';
 import type { Settings } from '../options.js';
@@ -9,7 +10,7 @@ import { abortReason, Flight } from './flight.js';
 import { calmDown, guarded } from './observe.js';
 import type { Payload } from './payload.js';
 import { idsOf } from './place.js';
-import { BodyTrouble, type Draft, fingerprint, prepare } from './prepared.js';
+import { BodyTrouble, type Draft, fingerprint, prepare, wireOf } from './prepared.js';
 import { conclude, underLock } from './round.js';
 import { nothingSent } from './storing.js';
 import { wait, within } from './wait.js';
@@ -20,6 +21,8 @@ export interface Read {
   readonly payload: Payload | undefined;
   readonly fingerprint: string;
   readonly raw: string;
+  /** The key that the call already bears. It is never replaced, and no other is put beside it. */
+  readonly key?: string | undefined;
 }
 
 export interface Call {
@@ -42,8 +45,15 @@ export async function readRequest(client: Client, settings: Settings, draft: Dra
   const { clock, digest } = client.platform;
   const late = (): Error => new BodyTrouble('the body did not come to an end in time');
   const prepared = await within(clock, settings.limits.totalMs, prepare(draft, settings.limits.bodyBytes), late);
+  const { carrier, carry: other, name } = settings.dialect;
+  const wire = await wireOf(prepared, carrier);
+  const carry = carryOf(carrier, other);
+  const key = carry?.find(wire);
+  if (carrier && key === undefined && !carry?.put(wire, 'x', 0))
+    throw new TypeError(`once: the dialect ${name} puts its key at ${carrier}, and this request has no such place`);
+  // Taken before a key is put into the body.
   const { json, ...prints } = await fingerprint(draft, prepared, digest, settings.fingerprint);
-  return { payload: fetching({ ...prepared, json }), ...prints };
+  return { payload: fetching({ ...prepared, json }), ...prints, key };
 }
 
 /** Resolves with the answer, or with what an effect gave. */
@@ -91,13 +101,15 @@ async function fly({ client, settings, place, held }: Call, flight: Flight, read
     const [request, ids] = await Promise.all([read, idsOf(client, place)]);
     flight.fingerprinted(request.fingerprint);
     const deadline = startedAt + settings.limits.totalMs;
+    const { key, ...rest } = request;
+    const own = key === undefined ? settings : { ...settings, key };
     const job: Job = {
       client,
-      settings,
+      settings: own,
       ...place,
       ...ids,
       place,
-      ...request,
+      ...rest,
       stop: flight.stop,
       startedAt,
       deadline,

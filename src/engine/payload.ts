@@ -24,6 +24,7 @@ export interface Attempting {
   readonly key: string;
   /** Where the key goes, as stored. */
   readonly carrier: string;
+  readonly firstSentAt: number;
   readonly number: number;
   readonly ambiguous: boolean;
   readonly resumed: boolean;
@@ -48,7 +49,7 @@ export interface Payload {
   withBytesOf?(earlier: Payload): Payload;
   readonly prepared?: Prepared | undefined;
   /** Whether it is safe to send again: the server knows keys. Absent: it is. */
-  keyed?(job: Job): boolean;
+  keyed?(job: Job, carrier: string): boolean;
   /** Never rejects. */
   send(a: Attempting): Promise<Sent>;
   /** Asks after work that goes on; `undefined` when there is no link to ask at. */

@@ -19,14 +19,14 @@ export async function askAfter(drive: Drive, accepted: Result | undefined): Prom
 
 async function ask(drive: Drive, link: string): Promise<Polled | undefined> {
   const { job, start } = drive;
-  const { key, carrier } = drive.record;
+  const { key, carrier, firstSentAt = drive.record.createdAt } = drive.record;
   const { limits, backoff } = job.settings;
   const { clock, randomness } = job.client.platform;
   const ends = Math.min(job.deadline, clock.now() + limits.inProgressMs);
   for (let number = 1; ; number++) {
     const ms = Math.min(limits.attemptMs, ends - clock.now());
     const answer = await drive.payload.poll?.(
-      { job, key, carrier, number, ambiguous: true, resumed: start.resumed, ms, leaves: () => !drive.mustStop() },
+      { job, key, carrier, firstSentAt, number, ambiguous: true, resumed: start.resumed, ms, leaves: () => !drive.mustStop() },
       link,
     );
     if (answer?.state !== 'running') return answer;

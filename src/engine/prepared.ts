@@ -109,6 +109,13 @@ export async function prepare(from: Draft, limit: number): Promise<Prepared> {
   return { ...rest, body: bytes };
 }
 
+/** The request as a key is put into it, its body as text unless the key goes into a header. */
+export async function wireOf<T extends Prepared>(prepared: T, carrier: string): Promise<T> {
+  const { body, headers } = prepared;
+  const text = typeof body !== 'object' || /^header/.test(carrier) ? body : await new Response(body).text();
+  return { ...prepared, body: text, headers: new Headers(headers) };
+}
+
 /** The fields of a form in an order of their own, files by content. */
 async function formText(form: FormData, digest: Digest): Promise<string> {
   const fields: string[] = [];

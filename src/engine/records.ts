@@ -177,7 +177,7 @@ const blank = (client: Client, place: Place, id: string, ns: string, key: string
     state: 'pending',
     forgetAt: now,
     key,
-    carrier: `header:${client.settings.dialect.header}`,
+    carrier: client.settings.dialect.carrier,
     dialect: client.settings.dialect.name,
     origin: '',
     random: true,

@@ -92,7 +92,17 @@ async function readAgain(job: Job, record: OnceRecord): Promise<Ended | undefine
   const mayLeave = (): boolean => reasonToHalt(job, record, true) === undefined;
   if (record.state !== 'settled' || !settings.dialect.replays || !mayLeave() || !payload || answerIn(job, record)) return undefined;
   const ms = Math.min(limits.attemptMs, job.deadline - now);
-  const sent = await payload.send({ job, key: record.key, carrier: record.carrier, number: 1, ambiguous: true, resumed: true, ms, leaves: mayLeave });
+  const sent = await payload.send({
+    job,
+    key: record.key,
+    carrier: record.carrier,
+    firstSentAt: record.firstSentAt ?? record.createdAt,
+    number: 1,
+    ambiguous: true,
+    resumed: true,
+    ms,
+    leaves: mayLeave,
+  });
   if (!sent.result || !/^(replayed|fresh)$/.test(sent.reading.kind)) return undefined;
   remember(job, record.key, sent.result);
   return { outcome: { ...rememberedOutcome(record, replayed('server'), storedIn(storeOf(client, job.slot)), true), attempts: 1 }, result: sent.result };

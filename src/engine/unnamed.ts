@@ -47,14 +47,15 @@ export async function operateUnnamed(client: Client, settings: Settings, draft: 
   const namespace = namespaceOf(client);
   const read = await readRequest(client, settings, draft);
   const label = `~${read.fingerprint}`;
-  const { key: given } = settings;
+  const given = read.key ?? settings.key;
+  const { shape = (uuid: string) => uuid } = settings.dialect;
   const literal =
     typeof given === 'function'
       ? await given({ namespace, operation: undefined, fingerprint: read.fingerprint, generation: 0, now: platform.clock.now() })
       : given;
   // Where many people's calls meet, two equal ones are two effects, and a lost one is nobody's here.
   const orphan = platform.server || literal !== undefined ? undefined : await findOrphan(client, settings, namespace, label);
-  const place = orphan?.place ?? unnamedPlace(client, namespace, label, literal ?? platform.randomness.uuid());
+  const place = orphan?.place ?? unnamedPlace(client, namespace, label, literal ?? shape(platform.randomness.uuid()));
   return operate({
     client,
     settings: { ...settings, key: literal, repeat: 'always' },

@@ -1,4 +1,5 @@
 export { canonicalJson } from '../core/canonical-json.js';
+export type { Carry, Wire } from '../core/carrier.js';
 export { derived } from '../core/derived.js';
 export type { Answer, Asked, Dialect, Kind, Reading } from '../core/dialect.js';
 export type { OperationName } from '../core/name.js';
@@ -15,6 +16,7 @@ export type {
   Json,
   Keep,
   KeyStrategy,
+  Leaving,
   Limits,
   OnceInit,
   OnceOptions,

@@ -1,5 +1,5 @@
 export { type Fault, type FaultName, Faults, faultNames } from '../testing/faults.js';
-export { type FaultyStoreOptions, faultyStore, type StoreFaultName, StoreFaults, storeFaultNames, type StoreTrouble } from '../testing/faulty-store.js';
+export { type FaultyStoreOptions, faultyStore, type StoreFaultName, StoreFaults, type StoreTrouble, storeFaultNames } from '../testing/faulty-store.js';
 export { type IdempotentServer, type IdempotentServerOptions, idempotentServer } from '../testing/idempotent-server.js';
 export type { SentCopy } from '../testing/model-network.js';
 export type { Effect } from '../testing/model-server.js';

@@ -5,7 +5,9 @@ import type { Once, Operation, OperationName, OperationState, PendingOperation }
 const LOADING: OperationState = { phase: 'loading' };
 
 /** Names are arrays, so a new one comes with every render. */
-const sameName = (name: OperationName): string => JSON.stringify(name.map((part) => [typeof part, String(part)]));
+const textOf = (name: OperationName): string => JSON.stringify(name.map((part) => (typeof part === 'bigint' ? { n: String(part) } : part)));
+const nameOf = (text: string): OperationName =>
+  (JSON.parse(text) as (string | number | { n: string })[]).map((part) => (typeof part === 'object' ? BigInt(part.n) : part));
 
 /**
  * One operation for a screen: its verbs, and its state, which renders anew when it changes. A new mount finds what an
@@ -17,9 +19,8 @@ const sameName = (name: OperationName): string => JSON.stringify(name.map((part)
  * return <button disabled={payment.state.phase === 'sending'}>Pay</button>;
  */
 export function useOperation(once: Once, name: OperationName): Operation & { readonly state: OperationState } {
-  const text = sameName(name);
-  // The text stands for the array, which is a new one at every render.
-  const operation = useMemo(() => once.operation(name), [once, text]);
+  const text = textOf(name);
+  const operation = useMemo(() => once.operation(nameOf(text)), [once, text]);
   const state = useSyncExternalStore(
     useMemo(() => (listener: () => void) => operation.subscribe(listener), [operation]),
     () => operation.state,
@@ -53,21 +54,21 @@ const NONE: readonly PendingOperation[] = [];
 export function usePending(once: Once, options: { prefix?: OperationName | undefined } = {}): readonly PendingOperation[] {
   const [pending, show] = useState(NONE);
   const { prefix } = options;
-  const text = prefix && sameName(prefix);
+  const text = prefix && textOf(prefix);
   const latest = useRef(0);
-  // The text stands for the array, which is a new one at every render.
   useEffect(() => {
     let mounted = true;
+    const own = text === undefined ? undefined : nameOf(text);
     const read = (): void => {
       const turn = ++latest.current;
       // What could not be read is left as it was; the next change asks again.
-      once.pending({ prefix }).then(
+      once.pending({ prefix: own }).then(
         (found) => mounted && turn === latest.current && show(found),
         () => {},
       );
     };
     read();
-    const off = once.subscribe(({ type }) => type !== 'diagnostic' && read(), { prefix });
+    const off = once.subscribe(({ type }) => type !== 'diagnostic' && read(), { prefix: own });
     const page = globalThis.document;
     page?.addEventListener('visibilitychange', read);
     return () => {

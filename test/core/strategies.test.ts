@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { canonicalJson } from '../../src/core/canonical-json.js';
 import { childKey, derived } from '../../src/core/derived.js';
 import { encodeName } from '../../src/core/name.js';
-import { generic } from '../../src/dialects/generic.js';
+import { GENERIC as generic } from '../../src/dialects/generic.js';
 import { namePart, text } from '../support/arbitraries.js';
 
 describe('derived', () => {

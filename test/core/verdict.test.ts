@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Answer, Asked, Dialect, Kind } from '../../src/core/dialect.js';
 import { HOOKED, readAnswer, readPoll, type Verdict } from '../../src/core/verdict.js';
-import { generic } from '../../src/dialects/generic.js';
+import { GENERIC as generic } from '../../src/dialects/generic.js';
 import { text } from '../support/arbitraries.js';
 
 const KEY = '8e03978e-40d5-43dd-bc93-6894a57f9324';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { generic } from '../../src/dialects/generic.js';
+import { GENERIC as generic } from '../../src/dialects/generic.js';
 import { faultNames } from '../../src/testing/faults.js';
 import { storeFaultNames } from '../../src/testing/faulty-store.js';
 import { readTexts, Sources, walk } from '../architecture/sources.js';

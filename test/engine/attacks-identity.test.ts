@@ -4,7 +4,7 @@
  * broke earlier drafts, with people who log in and out between two awaits.
  */
 import { describe, expect, test } from 'vitest';
-import { generic } from '../../src/dialects/generic.js';
+import { GENERIC as generic } from '../../src/dialects/generic.js';
 import { answers, charged, delayed, during, hangs, lost, replays } from '../support/server.js';
 import { CART, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
 

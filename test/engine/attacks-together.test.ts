@@ -3,7 +3,7 @@
  * own (attacks 11, 14, 15, 32, 33). Method: the sequences that broke earlier drafts; tabs that freeze, die and reload.
  */
 import { describe, expect, test } from 'vitest';
-import { generic } from '../../src/dialects/generic.js';
+import { GENERIC as generic } from '../../src/dialects/generic.js';
 import { answers, charged, delayed, during, type Entry, hangs, lost, replays, textOf } from '../support/server.js';
 import { CART, HOUR, NAME, newWorld, pay, rest, SECOND, saying } from '../support/world.js';
 

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import type { Dialect } from '../../src/core/dialect.js';
-import { generic } from '../../src/dialects/generic.js';
+import { GENERIC as generic } from '../../src/dialects/generic.js';
 import { answers, charged, cut, delayed, during, type Entry, idle, lost, replays, shaped, stalls, textOf } from '../support/server.js';
 import { CART, MINUTE, NAME, newWorld, pay, rest, SECOND, saying, URL_, watched } from '../support/world.js';
 

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { generic } from '../../src/dialects/generic.js';
+import { GENERIC as generic } from '../../src/dialects/generic.js';
 import type { OnceOptions, OperationOptions } from '../../src/entries/index.js';
 import { number, text } from '../support/arbitraries.js';
 import { answers, charged, lost } from '../support/server.js';

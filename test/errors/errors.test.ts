@@ -3,7 +3,7 @@
  * carries no secret. Method: each code is brought about by the real engine; guards and walks get what clients make of it.
  */
 import { describe, expect, test, vi } from 'vitest';
-import { generic } from '../../src/dialects/generic.js';
+import { GENERIC as generic } from '../../src/dialects/generic.js';
 import { registry } from '../../src/engine/registry.js';
 import type { Outcome } from '../../src/entries/index.js';
 import { isOnceError, type OnceErrorCode, outcomeOf } from '../../src/entries/index.js';

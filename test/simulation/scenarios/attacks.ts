@@ -1,5 +1,5 @@
 /** The sequences of events that broke earlier drafts of the design, by their numbers, where several contexts, deaths and delays matter. */
-import { generic } from '../../../src/dialects/generic.js';
+import { GENERIC as generic } from '../../../src/dialects/generic.js';
 import type { Scenario } from '../scenario.js';
 import { fate, HOUR, MINUTE, press, SECOND, type Sequence, sequence, twoProcesses, twoTabs } from './sequence.js';
 

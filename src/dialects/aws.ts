@@ -1,0 +1,38 @@
+import { type DefinedDialect, defineDialect } from './define.js';
+import { inBody, inQuery } from './place.js';
+
+const TEN_MINUTES_MS = 600_000;
+
+/**
+ * AWS services with a client token, in a JSON or form body or in the query: `ClientToken` (EC2), `clientToken`,
+ * `ClientRequestToken`. Every attempt has to be signed anew: do it in the `headers` hook, which gets the final bytes. A token
+ * counts for one region, which is one host.
+ *
+ * Not known in general: how long a token is remembered, which differs by service. Ten minutes are taken here, because a shorter
+ * window only asks earlier; EC2's RunInstances, for one, says at least 24 hours. How work in progress is answered differs too.
+ *
+ * @see https://docs.aws.amazon.com/ec2/latest/devguide/ec2-api-idempotency.html
+ */
+export const aws = ({
+  token = 'ClientToken',
+  goes = 'body',
+  windowMs = TEN_MINUTES_MS,
+}: {
+  token?: string | undefined;
+  goes?: 'body' | 'query' | undefined;
+  windowMs?: number | undefined;
+} = {}): DefinedDialect =>
+  defineDialect({
+    name: 'aws',
+    place: goes === 'body' ? inBody(token) : inQuery(token),
+    pattern: /^[\x21-\x7e]{1,64}$/,
+    windowMs,
+    scope: ['region'],
+    marker: false,
+    replays: true,
+    answersMismatch: true,
+    answers: [
+      { status: [400, 409], text: /IdempotentParameterMismatch/, means: 'mismatch' },
+      { status: [400, 409], headers: { 'x-amzn-errortype': /IdempotentParameterMismatch/ }, means: 'mismatch' },
+    ],
+  });

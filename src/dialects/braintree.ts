@@ -1,0 +1,27 @@
+import { type DefinedDialect, defineDialect } from './define.js';
+import { REQUEST_AND_FIELD_ERRORS } from './graphql.js';
+import { inBody } from './place.js';
+
+/**
+ * Braintree's GraphQL API ("at-most-once processing"). The key is the input's `apiRequestKey`; `clientMutationId` is none. The
+ * same key gets the transaction in its present state, and nothing marks it.
+ *
+ * Work in progress and a mismatch are both a `VALIDATION` error inside a 200, as is a wrong input: after ambiguity it is taken
+ * for work in progress, which sends nothing but the same key. Not known: what tells them apart, and the longest key.
+ *
+ * @see https://developer.paypal.com/braintree/graphql/integration_guides/idempotency
+ */
+export const braintree = ({ field = 'variables.input.apiRequestKey' }: { field?: string | undefined } = {}): DefinedDialect =>
+  defineDialect({
+    name: 'braintree',
+    place: inBody(field),
+    windowMs: 2_592_000_000,
+    marker: false,
+    replays: true,
+    answersMismatch: true,
+    answers: [
+      { status: 200, at: { 'errors.*.extensions.errorClass': 'VALIDATION' }, afterAmbiguity: true, means: 'in-progress' },
+      { status: 200, at: { 'errors.*.extensions.errorClass': 'VALIDATION' }, means: 'refused' },
+      ...REQUEST_AND_FIELD_ERRORS,
+    ],
+  });

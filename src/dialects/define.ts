@@ -1,0 +1,141 @@
+/** A dialect from data. */
+import { carryOf } from '../core/carrier.js';
+import type { Answer, Dialect, Reading } from '../core/dialect.js';
+import { unsure } from '../core/verdict.js';
+import { GENERIC, isMarked } from './generic.js';
+import { type Match, matches, valuesAt } from './matching.js';
+import type { Place } from './place.js';
+
+/**
+ * What an answer says of the operation.
+ *
+ * `in-progress`: an earlier attempt is at work; the same key is sent again later. `mismatch`: the key came with another
+ * payload. `done-elsewhere`: it is done, and the server has no answer left to give. `refused`: it did not happen by this
+ * attempt. `missing-key`: refused, because the dialect is the wrong one for this server. `transient`: it may work with the same
+ * key. `burnt`: this key will never be answered otherwise, and nobody knows what happened. `open`: only a look elsewhere can
+ * tell. `done`: it happened, though the answer does not look like it.
+ */
+export type Meaning = 'in-progress' | 'mismatch' | 'done-elsewhere' | 'refused' | 'missing-key' | 'transient' | 'burnt' | 'open' | 'done';
+
+/** What one kind of answer means. */
+export interface AnswerRule extends Match {
+  readonly means: Meaning;
+  /** Of a refusal: the server keeps it for the key, so that a late copy of an earlier attempt gets it too. Never of a 5xx. */
+  readonly sticky?: boolean | undefined;
+  /** Of what is done elsewhere: the path to what the server calls it. */
+  readonly resource?: string | undefined;
+}
+
+/** How a server speaks idempotency. What is left out is not known. */
+export interface DialectDefinition {
+  /** In messages and records: letters, digits and hyphens. */
+  readonly name: string;
+  readonly place: Place;
+  /** What a key must look like. @default visible ASCII, at most 255 characters */
+  readonly pattern?: RegExp | undefined;
+  /** Makes a UUID fit the pattern, where it does not by itself. */
+  readonly shape?: ((uuid: string) => string) | undefined;
+  /** How long the server remembers a key, ms from its first attempt. @default 86_400_000 (24 h), as an assumption */
+  readonly windowMs?: number | undefined;
+  /** Within what a key counts: the same key elsewhere is another operation. A region is another host, hence another operation here too. */
+  readonly scope?: readonly ('account' | 'region' | 'endpoint')[] | undefined;
+  /** A key counts for one signed-in user, so what a guest began can't be told after log-in. @default false */
+  readonly perAccount?: boolean | undefined;
+  /** What a stored answer bears; `false` where nothing tells. @default every marker in use, such as `Idempotent-Replayed: true` */
+  readonly marker?: Match | false | undefined;
+  /** A done operation's answer is given again to its key. @default false, as it is not known */
+  readonly replays?: boolean | undefined;
+  /** The same key with another payload is refused; `false`: known not to be, so another payload is never sent under it. */
+  readonly answersMismatch?: boolean | undefined;
+  /** How long to wait for work in progress where the answer does not say, ms. @default exponential backoff */
+  readonly inProgressAfterMs?: number | undefined;
+  /** The server's own answers; the first that matches counts, and what none matches is read as any server's. */
+  readonly answers?: readonly AnswerRule[] | undefined;
+}
+
+export interface DefinedDialect extends Dialect {
+  readonly definition: DialectDefinition;
+}
+
+const SAMPLE = '9f8b7c6d-5e4f-4a3b-8c2d-1e0f9a8b7c6d';
+
+/**
+ * Makes a dialect. What it says can't make an unknown outcome look settled: a 5xx never becomes a refusal, and a 4xx never
+ * a success, whatever a rule says.
+ *
+ * @throws TypeError or RangeError on a definition that no server could mean
+ * @example
+ * const bank = defineDialect({
+ *   name: 'bank',
+ *   place: inHeader('X-Request-Id'),
+ *   windowMs: 3_600_000,
+ *   answers: [{ status: 409, at: { code: 'DUPLICATE' }, means: 'done-elsewhere', resource: 'transferId' }],
+ * });
+ */
+export function defineDialect(definition: DialectDefinition): DefinedDialect {
+  const { name, place, pattern = GENERIC.keyPattern, shape, windowMs = GENERIC.windowMs, marker, answers = [] } = definition;
+  check(definition, pattern);
+  const replayed = (answer: Answer): boolean => (marker ? matches(marker, answer, false) : marker === undefined && isMarked(answer));
+  return {
+    name,
+    carrier: place.carrier,
+    carry: place.carry,
+    keyPattern: pattern,
+    ...(shape && { shape }),
+    windowMs,
+    replays: definition.replays === true,
+    answersMismatch: definition.answersMismatch,
+    inProgressAfterMs: definition.inProgressAfterMs,
+    perAccount: definition.perAccount === true,
+    replayed,
+    read(answer, _, ambiguous) {
+      const marked = replayed(answer);
+      // What was stored when the handler crashed stays the last word under this key.
+      if (marked && answer.status >= 500) return undefined;
+      const rule = answers.find((one) => matches(one, answer, ambiguous));
+      return rule && readingOf(rule, answer, marked);
+    },
+    definition,
+  };
+}
+
+function readingOf({ means, sticky, resource }: AnswerRule, answer: Answer, marked: boolean): Reading | undefined {
+  const open = unsure(answer.status);
+  switch (means) {
+    case 'in-progress':
+    case 'mismatch':
+    case 'burnt':
+    case 'open':
+      return { kind: means, ambiguous: true };
+    case 'done-elsewhere': {
+      const found = resource === undefined ? undefined : valuesAt(answer.json, resource)[0];
+      return { kind: means, ambiguous: false, resource: found === undefined ? undefined : String(found) };
+    }
+    case 'transient':
+      // Inside a 2xx nothing tells whether it came before or after the effect.
+      return { kind: means, ambiguous: open || answer.status < 400 };
+    case 'done':
+      return answer.status < 400 ? { kind: marked ? 'replayed' : 'fresh', ambiguous: false } : undefined;
+    default:
+      return { kind: 'refused', ambiguous: open, sticky: (sticky || marked) && !open, replayed: marked };
+  }
+}
+
+function check({ name, place, shape, windowMs, answers = [] }: DialectDefinition, pattern: RegExp): void {
+  if (!/^[\w-]+$/.test(name)) throw new TypeError(`once: the name of a dialect must be letters, digits and hyphens, got ${JSON.stringify(name)}`);
+  const of = `once: dialect ${name}`;
+  if (!carryOf(place.carrier, place.carry)) throw new TypeError(`${of}: nothing is known of the place ${JSON.stringify(place.carrier)}`);
+  if (/[gy]/.test(pattern.flags)) throw new TypeError(`${of}: pattern must not have the flags g or y, which make it forget`);
+  for (const hole of ['a\r\nb', 'a\nb', 'a\u0000b', '']) if (pattern.test(hole)) throw new RangeError(`${of}: pattern must refuse ${JSON.stringify(hole)}`);
+  if (!pattern.test(shape ? shape(SAMPLE) : SAMPLE)) throw new RangeError(`${of}: no UUID matches pattern; give shape`);
+  if (windowMs !== undefined && !(windowMs > 0 && windowMs < Number.MAX_SAFE_INTEGER))
+    throw new RangeError(`${of}: windowMs must be a time in ms, got ${windowMs}`);
+  for (const [index, { status, at, headers, text, sticky, means, redirected }] of answers.entries()) {
+    const rule = `${of}: answers[${index}]`;
+    if (status === undefined && !at && !headers && !text && !redirected) throw new TypeError(`${rule} matches every answer`);
+    if (sticky && means !== 'refused') throw new TypeError(`${rule}: only what is refused is sticky`);
+    if (sticky && [status ?? []].flat().some(unsure)) throw new RangeError(`${rule}: a stored ${status} says nothing certain: it is burnt, not sticky`);
+    if (means === 'done' && (status === undefined || [status].flat().some((one) => one < 200 || one > 399)))
+      throw new RangeError(`${rule}: only a 2xx or 3xx can be done`);
+  }
+}

@@ -1,0 +1,76 @@
+/** Keys that go into a directive of a GraphQL mutation. */
+import type { Carry } from '../core/carrier.js';
+import { bodyJson, insertMember, keyIn } from './fields.js';
+
+const TOKEN = /"""[\s\S]*?"""|"(?:[^"\\\n]|\\.)*"|#[^\n]*|[{}()@:]|[A-Za-z_]\w*/g;
+
+/** Behind the name and arguments of the only field that the only operation, a mutation, asks for; -1 where there are more. */
+function behindOnlyField(document: string): number {
+  const tokens = [...document.matchAll(TOKEN)].filter(([token]) => !/^["#]/.test(token));
+  let [braces, parens, fields, operations, end] = [0, 0, 0, 0, -1];
+  for (const [at, { 0: token, index }] of tokens.entries()) {
+    const next = tokens[at + 1]?.[0];
+    if (braces === 0 && parens === 0 && /^(mutation|query|subscription)$/.test(token)) operations += token === 'mutation' ? 1 : 2;
+    else if (token === '(') parens++;
+    else if (token === ')') {
+      parens--;
+      if (braces === 1 && parens === 0 && end < 0) end = index + 1;
+    } else if (parens > 0) continue;
+    else if (token === '{') braces++;
+    else if (token === '}') braces--;
+    // An alias stands before its field, a directive behind it.
+    else if (braces === 1 && /^\w/.test(token) && next !== ':' && tokens[at - 1]?.[0] !== '@') {
+      fields++;
+      end = next === '(' ? -1 : index + token.length;
+    }
+  }
+  return operations === 1 && fields === 1 ? end : -1;
+}
+
+/** The body with another document; the rest of it stays byte for byte. */
+function withDocument(body: string, document: string): string | undefined {
+  let depth = 0;
+  let before = '';
+  for (const { 0: token, index } of body.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]:]/g)) {
+    if (/^[{[]$/.test(token)) depth++;
+    else if (/^[}\]]$/.test(token)) depth--;
+    if (depth === 1 && before === '"query":' && token[0] === '"') return body.slice(0, index) + JSON.stringify(document) + body.slice(index + token.length);
+    before = token === ':' ? `${before}:` : token;
+  }
+  return undefined;
+}
+
+/** `graphql:@idempotent(key)` */
+export function directives(carrier: string): Carry | undefined {
+  const [, directive, argument] = /^graphql:@(\w+)\((\w+)\)$/.exec(carrier) ?? [];
+  if (!directive) return undefined;
+  const use = new RegExp(`@${directive}\\s*\\(\\s*${argument}\\s*:\\s*(?:\\$(\\w+)|"([^"\\\\]*)")`);
+  const look = (body: unknown) => {
+    const json = bodyJson(body);
+    const document = typeof json?.['query'] === 'string' ? json['query'] : undefined;
+    const [, variable, literal] = (document !== undefined && use.exec(document)) || [];
+    const variables = json?.['variables'] as Record<string, unknown> | null | undefined;
+    return { document, variable, variables, key: literal ?? (variable === undefined ? undefined : keyIn(variables?.[variable], `the variable $${variable}`)) };
+  };
+  return {
+    find: ({ body }) => look(body).key,
+    put(wire, key) {
+      const { url } = wire;
+      const body = wire.body as string;
+      const { document, variable, variables, key: given } = look(body);
+      if (given !== undefined) return wire;
+      if (document === undefined) return undefined;
+      if (variable !== undefined) {
+        const changed = variables
+          ? insertMember(body, ['variables', variable], key)
+          : body.replace(/^\s*\{/, () => `{"variables":{${JSON.stringify(variable)}:${JSON.stringify(key)}},`);
+        // A second `variables` after ours would be the one that counts.
+        return changed === undefined || variables === null ? undefined : { url, body: changed };
+      }
+      const at = behindOnlyField(document);
+      const changed =
+        at < 0 ? undefined : withDocument(body, `${document.slice(0, at)} @${directive}(${argument}: ${JSON.stringify(key)})${document.slice(at)}`);
+      return changed === undefined ? undefined : { url, body: changed };
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import { type DefinedDialect, defineDialect } from './define.js';
+import { inBody, inQuery } from './place.js';
+
+/**
+ * Google APIs with a request id (AIP-155): a field of the request message, which most of them take as the query parameter
+ * `requestId`. The answer may show the present state instead of the first one; only successes are given again.
+ *
+ * Not known: how long an id is remembered ("any reasonable timeframe"; 24 h are assumed), and how the same id with another
+ * payload, or work in progress, is answered.
+ *
+ * @see https://google.aip.dev/155
+ * @see https://google.aip.dev/194
+ */
+export const googleRequestId = ({
+  field = 'requestId',
+  goes = 'query',
+  windowMs,
+}: {
+  field?: string | undefined;
+  goes?: 'body' | 'query' | undefined;
+  windowMs?: number | undefined;
+} = {}): DefinedDialect =>
+  defineDialect({
+    name: 'google-request-id',
+    place: goes === 'body' ? inBody(field) : inQuery(field),
+    // "Restricted to 36 ASCII characters"; UUIDs may be the only valid format.
+    pattern: /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i,
+    windowMs,
+    marker: false,
+  });

@@ -1,0 +1,32 @@
+import { type DefinedDialect, defineDialect } from './define.js';
+import { inHeader } from './place.js';
+
+const DESCRIBED = { link: /rel\s*=\s*"?[^";]*\bdescribedby\b/i };
+
+/**
+ * Servers that follow the IETF draft to the letter, with the key as a quoted string. One that takes a key unquoted would see
+ * another key: use `generic` there.
+ *
+ * Problem types are not registered, so the titles count, or a `Link` to a description where there is no body. Not known: how
+ * long a key is remembered (24 h are assumed), what marks a replay, and whether a refusal is kept. Fingerprints are
+ * optional, so a server may give another payload the first one's answer.
+ *
+ * @see https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-idempotency-key-header-07 sections 2.1 and 2.7
+ * @see https://www.rfc-editor.org/rfc/rfc8941#section-3.3.3
+ */
+export const ietf = ({ windowMs }: { windowMs?: number | undefined } = {}): DefinedDialect =>
+  defineDialect({
+    name: 'ietf',
+    place: inHeader('Idempotency-Key', { quoted: true }),
+    // Of a string of RFC 8941, all that needs no escape.
+    pattern: /^[\x21\x23-\x5b\x5d-\x7e]{1,255}$/,
+    windowMs,
+    answers: [
+      { status: 409, at: { title: /outstanding/i }, means: 'in-progress' },
+      { status: 409, headers: DESCRIBED, text: /^\s*$/, means: 'in-progress' },
+      { status: 422, at: { title: /Idempotency-Key is already used/i }, means: 'mismatch' },
+      { status: 422, headers: DESCRIBED, text: /^\s*$/, means: 'mismatch' },
+      { status: 400, at: { title: /Idempotency-Key is missing/i }, means: 'missing-key' },
+      { status: 400, headers: DESCRIBED, text: /^\s*$/, means: 'missing-key' },
+    ],
+  });

@@ -1,0 +1,18 @@
+import { type DefinedDialect, defineDialect } from './define.js';
+import { inHeader } from './place.js';
+
+/**
+ * Klarna, for its POST and PATCH calls. A retry within 24 hours executes only once and gets the same answer.
+ *
+ * Not known: what marks a replay, how work in progress and another payload are answered, and which refusals are kept.
+ *
+ * @see https://docs.klarna.com/acquirer/klarna/get-started/integration-resilience/escalation-and-retry-policy
+ */
+export const klarna = (): DefinedDialect =>
+  defineDialect({
+    name: 'klarna',
+    place: inHeader('Klarna-Idempotency-Key'),
+    windowMs: 86_400_000,
+    marker: false,
+    replays: true,
+  });

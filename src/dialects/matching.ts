@@ -1,0 +1,50 @@
+/** Which answers a rule speaks of. */
+import type { Answer } from '../core/dialect.js';
+
+export interface Match {
+  readonly status?: number | readonly number[] | undefined;
+  /** By path into the JSON body what is there: `'error.code': 'idempotency_key_in_use'`; `*` stands for any one member or element. */
+  readonly at?: Readonly<Record<string, string | RegExp>> | undefined;
+  /** A path at which nothing stands. */
+  readonly absent?: string | undefined;
+  readonly headers?: Readonly<Record<string, string | RegExp>> | undefined;
+  /** For bodies that are no JSON. */
+  readonly text?: RegExp | undefined;
+  /** Only where a redirect was followed: by default no rule reads what came after one. */
+  readonly redirected?: boolean | undefined;
+  /** Only where an earlier attempt may have had the effect. */
+  readonly afterAmbiguity?: boolean | undefined;
+}
+
+/** A hostile body must not cost more than this. */
+const MEMBERS_MAX = 100;
+
+/** All that stands at a path. */
+export function valuesAt(json: unknown, path: string): readonly unknown[] {
+  let found: unknown[] = [json];
+  for (const name of path.split('.')) {
+    found = found
+      .filter((one): one is object => typeof one === 'object' && one !== null)
+      .flatMap((one) => (name === '*' ? Object.values(one).slice(0, MEMBERS_MAX) : Object.hasOwn(one, name) ? [(one as Record<string, unknown>)[name]] : []))
+      .slice(0, MEMBERS_MAX);
+  }
+  return found;
+}
+
+const fits = (value: unknown, wanted: string | RegExp): boolean => {
+  if (typeof value !== 'string' && typeof value !== 'number') return false;
+  return typeof wanted === 'string' ? String(value) === wanted : wanted.test(String(value));
+};
+
+export function matches(rule: Match, answer: Answer, ambiguous: boolean): boolean {
+  const { status, at = {}, absent, headers = {}, text, redirected = false, afterAmbiguity } = rule;
+  if (afterAmbiguity && !ambiguous) return false;
+  if (answer.redirected !== redirected || /^opaque/.test(answer.type)) return false;
+  if (status !== undefined && ![status].flat().includes(answer.status)) return false;
+  if (text && !text.test(answer.text)) return false;
+  if (absent !== undefined && valuesAt(answer.json, absent).length > 0) return false;
+  return (
+    Object.entries(headers).every(([name, wanted]) => fits(answer.header(name), wanted)) &&
+    Object.entries(at).every(([path, wanted]) => valuesAt(answer.json, path).some((value) => fits(value, wanted)))
+  );
+}

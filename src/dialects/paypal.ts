@@ -1,0 +1,48 @@
+import { type DefinedDialect, defineDialect } from './define.js';
+import { inHeader } from './place.js';
+
+const HOUR_MS = 3_600_000;
+
+/** How long each API stores a key, as its OpenAPI description says. */
+const WINDOWS_MS = {
+  orders: 6 * HOUR_MS,
+  payments: 45 * 24 * HOUR_MS,
+  subscriptions: 72 * HOUR_MS,
+  products: 72 * HOUR_MS,
+  payouts: 30 * 24 * HOUR_MS,
+  vault: 3 * HOUR_MS,
+} as const;
+
+/**
+ * PayPal's REST APIs. A key gives "the latest status" of the earlier request, not a stored copy, and nothing marks it. Without
+ * `api` the shortest window of all counts, 3 hours.
+ *
+ * After ambiguity the codes of business duplicates (an invoice paid, an order captured) are left open: they may speak of this
+ * operation or of another one, so `reconcile` is asked. Not known: whether any refusal is kept. Not every API takes the header.
+ *
+ * @see https://developer.paypal.com/api/rest/reference/idempotency
+ * @see https://github.com/paypal/paypal-rest-api-specifications openapi/*.json (ec4d8f3)
+ */
+export const paypal = ({ api }: { api?: keyof typeof WINDOWS_MS | undefined } = {}): DefinedDialect =>
+  defineDialect({
+    name: 'paypal',
+    place: inHeader('PayPal-Request-Id'),
+    pattern: /^[\x21-\x7e]{1,108}$/,
+    windowMs: WINDOWS_MS[api ?? 'vault'],
+    marker: false,
+    replays: true,
+    answers: [
+      { at: { 'details.*.issue': 'PREVIOUS_REQUEST_IN_PROGRESS' }, means: 'in-progress' },
+      { at: { name: 'DUPLICATE_REQUEST_ID' }, means: 'mismatch' },
+      { at: { 'details.*.issue': 'PAYPAL_REQUEST_ID_REQUIRED' }, means: 'missing-key' },
+      {
+        status: [400, 422],
+        at: {
+          'details.*.issue':
+            /^(DUPLICATE_INVOICE_ID|ORDER_ALREADY_(CAPTURED|AUTHORIZED|COMPLETED)|AUTHORIZATION_ALREADY_CAPTURED|PREVIOUSLY_(CAPTURED|VOIDED)|CAPTURE_FULLY_REFUNDED)$/,
+        },
+        afterAmbiguity: true,
+        means: 'open',
+      },
+    ],
+  });

@@ -1,0 +1,30 @@
+import { type DefinedDialect, defineDialect } from './define.js';
+import { inHeader } from './place.js';
+
+const HEADERS = { payout: 'X-Payout-Idempotency', refund: 'X-Refund-Idempotency', transfer: 'X-Transfer-Idempotency' } as const;
+
+/**
+ * Razorpay, by what is made: payouts (which demand a key), refunds or transfers. One code, `BAD_REQUEST_ERROR`, stands for
+ * everything, so the description tells a mismatch from work in progress. A payout that failed uses its key up: the answer is a
+ * 200, read as a sticky refusal.
+ *
+ * Not known: how long a key is remembered (24 h are assumed). Spaces, which a payout's key may have, are refused here, because
+ * a header loses them at its ends.
+ *
+ * @see https://razorpay.com/docs/api/x/payout-idempotency/make-request
+ */
+export const razorpay = ({ makes }: { makes: keyof typeof HEADERS }): DefinedDialect =>
+  defineDialect({
+    name: 'razorpay',
+    place: inHeader(HEADERS[makes]),
+    pattern: makes === 'refund' ? /^[\w-]{10,255}$/ : /^[\w-]{4,36}$/,
+    marker: false,
+    replays: true,
+    answersMismatch: true,
+    answers: [
+      { status: [400, 409], at: { 'error.description': /different request body/i }, means: 'mismatch' },
+      { status: 400, at: { 'error.field': HEADERS[makes] }, means: 'missing-key' },
+      { status: 409, at: { 'error.code': 'BAD_REQUEST_ERROR' }, means: 'in-progress' },
+      { status: [200, 201], at: { entity: 'payout', status: 'failed' }, means: 'refused', sticky: true },
+    ],
+  });

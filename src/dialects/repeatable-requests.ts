@@ -1,0 +1,42 @@
+import { type DefinedDialect, defineDialect } from './define.js';
+import { inHeader } from './place.js';
+
+const FIVE_MINUTES_MS = 300_000;
+const ACCEPTED = { 'repeatability-result': /^accepted$/i };
+const REJECTED = { 'repeatability-result': /^rejected$/i };
+
+/**
+ * OASIS Repeatable Requests 1.0, as Azure's services speak it: two headers, of which the second bears the time of the first
+ * attempt and never changes. A request from before the window is refused with a 412 and never executed again, a wrong clock
+ * gets the same; a 501 says that the endpoint does not support it.
+ *
+ * `keepsRefusals`: the service repeats a 4xx for its key, as Azure Communication Services do. Not known of others. Azure's
+ * guideline asks for a window of at least five minutes, which is what counts here.
+ *
+ * @see https://docs.oasis-open.org/odata/repeatable-requests/v1.0/repeatable-requests-v1.0.html
+ * @see https://learn.microsoft.com/en-us/rest/api/communication/repeatable-requests
+ * @see https://github.com/microsoft/api-guidelines azure/Guidelines.md, "Repeatability of requests"
+ */
+export const repeatableRequests = ({
+  windowMs = FIVE_MINUTES_MS,
+  keepsRefusals = false,
+}: {
+  windowMs?: number | undefined;
+  keepsRefusals?: boolean | undefined;
+} = {}): DefinedDialect =>
+  defineDialect({
+    name: 'repeatable-requests',
+    place: inHeader('Repeatability-Request-ID', { firstSent: 'Repeatability-First-Sent' }),
+    pattern: /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i,
+    windowMs,
+    marker: false,
+    replays: true,
+    answersMismatch: true,
+    answers: [
+      { status: 409, headers: ACCEPTED, means: 'in-progress' },
+      // Headers that can't be read are rejected in the same way.
+      { status: 400, headers: REJECTED, means: 'mismatch' },
+      { status: 412, headers: REJECTED, afterAmbiguity: true, means: 'open' },
+      ...(keepsRefusals ? [{ status: [400, 402, 404, 410, 413, 415, 422], headers: ACCEPTED, means: 'refused', sticky: true } as const] : []),
+    ],
+  });

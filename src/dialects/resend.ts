@@ -1,0 +1,26 @@
+import { type DefinedDialect, defineDialect } from './define.js';
+import { inHeader } from './place.js';
+
+/**
+ * Resend. A 409 is either work in progress or a mismatch; the `name` in the body says which.
+ *
+ * Not known: what marks a replay (the same id comes back), and which refusals are kept.
+ *
+ * @see https://resend.com/docs/dashboard/emails/idempotency-keys
+ * @see https://github.com/resend/resend-node src/interfaces.ts, RESEND_ERROR_CODES_BY_KEY (3f67459)
+ */
+export const resend = (): DefinedDialect =>
+  defineDialect({
+    name: 'resend',
+    place: inHeader('Idempotency-Key'),
+    pattern: /^[\x21-\x7e]{1,256}$/,
+    windowMs: 86_400_000,
+    marker: false,
+    replays: true,
+    answersMismatch: true,
+    answers: [
+      { status: 409, at: { name: 'concurrent_idempotent_requests' }, means: 'in-progress' },
+      { status: 409, at: { name: 'invalid_idempotent_request' }, means: 'mismatch' },
+      { status: 400, at: { name: 'invalid_idempotency_key' }, means: 'missing-key' },
+    ],
+  });

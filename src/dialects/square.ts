@@ -1,0 +1,23 @@
+import { type DefinedDialect, defineDialect } from './define.js';
+import { inBody } from './place.js';
+
+/**
+ * Square. The key is a member of the body, beside what is asked for.
+ *
+ * Not known: how long a key is remembered (Square publishes no time; 24 h are assumed), the longest key, which differs by
+ * endpoint, how work in progress is answered, and whether every API answers a mismatch ("might vary depending on the API").
+ *
+ * @see https://developer.squareup.com/docs/working-with-apis/idempotency
+ * @see https://github.com/square/square-nodejs-sdk src/api/types/ErrorCode.ts (c58c6e09)
+ */
+export const square = (): DefinedDialect =>
+  defineDialect({
+    name: 'square',
+    place: inBody('idempotency_key'),
+    marker: false,
+    replays: true,
+    answers: [
+      { at: { 'errors.*.code': 'IDEMPOTENCY_KEY_REUSED' }, means: 'mismatch' },
+      { status: 400, at: { 'errors.*.field': 'idempotency_key' }, means: 'missing-key' },
+    ],
+  });

@@ -1,0 +1,56 @@
+/** stripe-node's results and errors, for `run`. */
+import type { Answer, Reading } from '../core/dialect.js';
+import { readAnswer, type Verdict } from '../core/verdict.js';
+import { stripe } from './stripe.js';
+
+/** What a StripeError bears, as far as it counts (stripe-node, src/Error.ts). */
+interface StripeErrorLike {
+  readonly statusCode?: unknown;
+  readonly headers?: unknown;
+  readonly rawType?: unknown;
+  readonly code?: unknown;
+}
+
+const headersOf = (of: unknown): Record<string, unknown> => (typeof of === 'object' && of !== null ? (of as Record<string, unknown>) : {});
+
+function answerOf(status: number, headers: unknown, error: StripeErrorLike | undefined): Answer {
+  const known = headersOf(headers);
+  return {
+    status,
+    type: 'default',
+    redirected: false,
+    header: (name) => (known[name] === undefined ? null : String(known[name])),
+    text: '',
+    json: error && { error: { type: error.rawType, code: error.code } },
+  };
+}
+
+function verdictOf({ kind, sticky, ambiguous }: Reading): Verdict {
+  if (kind === 'refused') return sticky ? 'rejected-for-good' : ambiguous ? 'ambiguous' : 'rejected';
+  if (kind === 'fresh' || kind === 'replayed' || kind === 'in-progress') return kind;
+  // Clean once is not clean for good: an attempt after ambiguity stays ambiguous.
+  if (kind === 'transient') return ambiguous ? 'transient' : 'not-sent';
+  return kind === 'mismatch' ? 'rejected' : 'ambiguous';
+}
+
+/**
+ * Reads what stripe-node gave or threw, for the `verdict` of `run`. Errors are told by their fields, whatever version or
+ * copy of the library they come from; what is no error of Stripe's API is ambiguous. Let stripe-node not retry by itself
+ * (`maxNetworkRetries: 0`), or it does so unseen.
+ *
+ * @see https://github.com/stripe/stripe-node src/Error.ts (663942164)
+ * @example
+ * await once.run(['charge', id], ({ key }) => stripe.paymentIntents.create(params, { idempotencyKey: key }), { verdict: stripeVerdict });
+ */
+export function stripeVerdict(end: { readonly value: unknown } | { readonly error: unknown }): Verdict | undefined {
+  const dialect = stripe();
+  const asked = { method: 'POST', key: '', refusesHtml: false };
+  if ('value' in end) {
+    const { headers } = headersOf(headersOf(end.value)['lastResponse']);
+    return verdictOf(readAnswer(answerOf(200, headers, undefined), asked, dialect, false, false));
+  }
+  const error = headersOf(end.error) as StripeErrorLike;
+  const { statusCode } = error;
+  if (typeof statusCode !== 'number') return 'ambiguous';
+  return verdictOf(readAnswer(answerOf(statusCode, error.headers, error), asked, dialect, false, false));
+}

@@ -1,0 +1,23 @@
+import { type DefinedDialect, defineDialect } from './define.js';
+import { inHeader } from './place.js';
+
+/**
+ * Worldline (Connect, Direct; formerly Ingenico). It never compares payloads: a key gets the first one's answer, whatever
+ * comes with it, so a changed payload is not sent under the same key. Every answer but the first bears the time of the first
+ * request; the 409 while that is at work may bear it too.
+ *
+ * @see https://docs.direct.worldline-solutions.com/integration/api-developer-guide/idempotent-requests
+ * @see https://apireference.connect.worldline-solutions.com/s2sapi/v1/en_US/go/idempotent-requests.html
+ * @see https://github.com/Worldline-Global-Collect/connect-sdk-nodejs src/utils/communicator.ts (acea45e)
+ */
+export const worldline = (): DefinedDialect =>
+  defineDialect({
+    name: 'worldline',
+    place: inHeader('X-GCS-Idempotence-Key'),
+    pattern: /^[\x21-\x7e]{1,40}$/,
+    windowMs: 86_400_000,
+    marker: { headers: { 'x-gcs-idempotence-request-timestamp': /^\d+$/ } },
+    replays: true,
+    answersMismatch: false,
+    answers: [{ status: 409, means: 'in-progress' }],
+  });
