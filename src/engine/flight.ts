@@ -103,6 +103,13 @@ export class Flight {
     });
   }
 
+  /** Frees a slot that was only held: nobody joined it. */
+  free(): void {
+    this.#registry.flights.delete(this.#slot);
+    this.#fingerprinted(undefined);
+    this.#landed();
+  }
+
   /** Frees the slot and tells everyone. The first caller gets the answer itself, the others one like it. */
   land(landing: Landing): void {
     this.#landing = landing;

@@ -6,6 +6,7 @@ import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
 import { OnceError } from '../errors.js';
 import { busyError, tryLock } from './claim.js';
 import type { Client, Place } from './client.js';
+import { Flight } from './flight.js';
 import { heldElsewhere } from './lease.js';
 import { cursorOf, type PendingOperation, pendingOf, publish, rememberedOutcome, stateOf } from './observe.js';
 import { idsOf, namespaceOfSlot, slotOf } from './place.js';
@@ -100,12 +101,15 @@ async function clearSettled(client: Client, namespace: string): Promise<void> {
 /** Takes the claim of a name for one change; rejects with ERR_ONCE_BUSY while a live driver holds it. */
 async function claimed<T>(client: Client, place: Place, work: () => Promise<T>): Promise<T> {
   if (client.registry.flights.has(place.slot)) throw busyError(place);
-  const release = await tryLock(client, place);
-  if (!release) throw busyError(place);
+  // Held in this realm from this very tick, so that a click waits until the change is made.
+  const hold = new Flight(client.registry, place.slot, client);
+  hold.fingerprinted(undefined);
   try {
-    return await work();
+    const release = await tryLock(client, place);
+    if (!release) throw busyError(place);
+    return await work().finally(release);
   } finally {
-    release();
+    hold.free();
   }
 }
 
@@ -163,8 +167,7 @@ export function settleByHand(client: Client, place: Place, effect: 'done' | 'non
       'strict',
     );
     if (clash) throw clash;
-    await refresh(client, place);
-  });
+  }).then(() => refresh(client, place));
 }
 
 /** A tombstone for an operation that was never begun here. */
@@ -224,9 +227,8 @@ export function forget(client: Client, place: Place, evenIfUnknown: boolean): Pr
       'strict',
     );
     if (clash) throw clash;
-    client.registry.payloads.delete(`${place.slot}\n${id}`);
-    await refresh(client, place);
-  });
+    for (const kept of client.registry.payloads.keys()) if (kept.startsWith(`${place.slot}\n`)) client.registry.payloads.delete(kept);
+  }).then(() => refresh(client, place));
 }
 
 /** Shows on screens what is stored. */

@@ -27,6 +27,8 @@ const SEEN_MAX = 1000;
 const SEEN_UNITS_MAX = 16_384;
 /** The longest pause after a guess that proved wrong several times, or before a server that is busy is asked again, ms. */
 const PAUSE_MS_MAX = 50;
+/** After a time that is over, for what has arrived and was not read yet, ms. */
+const LAST_LOOK_MS = 5;
 /** Wrong guesses in a row before there are pauses: the first one is usual, the second one happens. */
 const QUICK_ROUNDS = 3;
 
@@ -96,10 +98,12 @@ export class Guesses {
   async within<T>(work: () => Promise<T>, deadline = performance.now() + this.#timeoutMs): Promise<T> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const timeout = new Promise<never>((_, reject) => {
-      timer = setTimeout(
-        () => reject(new StoreFault('timeout', `the store did not answer within ${this.#timeoutMs} ms`)),
-        Math.max(0, deadline - performance.now()),
-      );
+      const over = (): void => reject(new StoreFault('timeout', `the store did not answer within ${this.#timeoutMs} ms`));
+      // A process that stood still finds its timers due before it reads the answer that came meanwhile.
+      const look = (): void => {
+        timer = setTimeout(over, LAST_LOOK_MS);
+      };
+      timer = setTimeout(look, Math.max(0, deadline - performance.now()));
     });
     try {
       return await Promise.race([work(), timeout]);

@@ -11,6 +11,7 @@ const LABEL_START = 256;
 /** How long a statement waits for somebody who has locked the row, ms; then it gives its connection back and tries again. */
 const LOCK_MS_MAX = 1000;
 
+/** Which table the records are in. */
 export interface PostgresTable {
   /** @default 'oncefetch_records' */
   readonly table?: string | undefined;

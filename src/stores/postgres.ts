@@ -14,6 +14,7 @@ import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf, unordered } from './te
 export type { PostgresClient } from './postgres-fault.js';
 export { type PostgresTable, postgresMigration } from './postgres-sql.js';
 
+/** How a PostgreSQL store keeps its records. */
 export interface PostgresStoreOptions extends PostgresTable {
   /** How long a call may take, ms. @default 5_000 */
   readonly timeoutMs?: number | undefined;
@@ -24,6 +25,7 @@ export interface PostgresStoreOptions extends PostgresTable {
   readonly prepare?: boolean | undefined;
 }
 
+/** A store that can be swept at once, too. */
 export interface PostgresStore extends Store {
   /**
    * Removes settled records whose time has come, in statements of `limit` rows each, until there are none. A client sweeps

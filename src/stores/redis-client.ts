@@ -21,6 +21,7 @@ export interface IoRedisClient {
   readonly status?: string | undefined;
 }
 
+/** A client that the caller has made, and closes. */
 export type RedisClient = NodeRedisClient | IoRedisClient;
 
 const isNodeRedis = (client: RedisClient): client is NodeRedisClient => typeof (client as Partial<NodeRedisClient> | null)?.evalSha === 'function';

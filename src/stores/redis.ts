@@ -10,6 +10,7 @@ import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf, unordered } from './te
 
 export type { IoRedisClient, NodeRedisClient, RedisClient } from './redis-client.js';
 
+/** How a Redis store keeps its records. */
 export interface RedisStoreOptions {
   /**
    * What all its keys begin with. All of them are in one slot of a cluster, `{prefix}`; several prefixes spread over it.

@@ -29,6 +29,7 @@ export interface SqliteDatabaseOptions extends Common {
   readonly path?: undefined;
 }
 
+/** Where the records are: in a file of the store's own, or in a database that is open already. */
 export type SqliteStoreOptions = SqlitePathOptions | SqliteDatabaseOptions;
 
 const BUSY_MS_MAX = 5000;

@@ -150,7 +150,7 @@ describe('the options', () => {
     expect(rows.get('keep.request')).toBe(String(keep.request));
     expect(rows.get('keep.response')).toContain(keep.response);
     expect(rows.get('retry')).toBe(`${backoff.minDelayMs} ms to ${digits(backoff.maxDelayMs)} ms, factor ${backoff.factor}, budget ${budget}`);
-    for (const name of ['repeat', 'whenBusy', 'whenChanged'] as const) expect(rows.get(name)).toBe(`\`'${settings[name]}'\``);
+    for (const name of ['repeat', 'whenBusy'] as const) expect(rows.get(name)).toBe(`\`'${settings[name]}'\``);
   });
 });
 

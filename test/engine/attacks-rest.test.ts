@@ -3,6 +3,7 @@
  * connection, forms, names and limits (attacks 23, 24, 27, 29, 36, 41 to 45, 48, 53). Method: as the other attack tests.
  */
 import { describe, expect, test, vi } from 'vitest';
+import { generic } from '../../src/dialects/generic.js';
 import { createOnce } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, hangs, lost, replays, textOf, unreachable } from '../support/server.js';
 import { CART, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
@@ -450,5 +451,44 @@ describe('A53: the order of things', () => {
     expect(world.server.arrivals[0]?.headers.get('content-type')).toBe('application/vnd.shop+json');
     expect(world.server.keys).toEqual([end.outcome?.key]);
     expect(world.server.keys).not.toContain('stranger');
+  });
+});
+
+describe('A47, A49, A55: what can be looked up', () => {
+  test("A47: the key window is the dialect's, 24 hours for generic, and an option stands over it", async () => {
+    const windows = [];
+    for (const [dialect, keyWindowMs] of [[undefined], [{ ...generic, windowMs: HOUR }], [{ ...generic, windowMs: HOUR }, 2 * HOUR]] as const) {
+      const world = newWorld();
+      const { tab, once } = world.open({ dialect, limits: { keyWindowMs } });
+      world.server.plays(lost());
+      await world.end(tab, pay(once, ONE));
+      windows.push((await world.run(once.pending()))[0]!.expiresAt - world.clock.now());
+    }
+    expect(windows).toEqual([24 * HOUR, HOUR, 2 * HOUR]);
+  });
+
+  test('A49: what is in flight now is in pending, too', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(delayed(SECOND, answers(201)));
+    const call = pay(once);
+    await rest();
+    expect(await world.run(once.pending())).toMatchObject([{ name: NAME, sent: 'maybe' }]);
+    await world.end(tab, call);
+    expect(await world.run(once.pending())).toEqual([]);
+  });
+
+  test('A55: a preflight that is refused looks like no answer: unknown, with a word to the developer, once', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const codes: string[] = [];
+    once.subscribe((event) => event.type === 'diagnostic' && codes.push(event.code));
+    world.server.otherwise = lost();
+    for (const cart of ['c1', 'c2']) {
+      const end = await world.end(tab, pay(once, { operation: ['pay', cart], url: 'https://api.other.example/pay' }));
+      expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
+    }
+    await world.end(tab, pay(once, { operation: ['pay', 'c3'] }));
+    expect(codes).toEqual(['preflight-suspected']);
   });
 });

@@ -4,18 +4,14 @@ import type { OnceOptions, OperationOptions } from '../../src/option-types.js';
 import { clientOptions, keyFor, opOf } from './client.js';
 import { Context } from './context.js';
 import type { Call, OpFacts, Told } from './facts.js';
-import type { Action } from './plan.js';
-import { type Slot, USERS, type World } from './world.js';
+import type { Deed } from './plan.js';
+import type { Slot, World } from './world.js';
 
 const URL = 'https://shop.example/pay';
 /** Presses that one answer may lead to, one after another. */
 const INSISTENCE_MAX = 4;
 
-type Press = Extract<Action, { do: 'press' }>;
-/** What people do where they can see a page. */
-const BY_HAND = new Set<Action['do']>(['press', 'resume', 'forget', 'settle', 'list', 'log-out', 'close']);
-
-type Verb = Extract<Action, { do: 'resume' } | { do: 'forget' } | { do: 'settle' } | { do: 'list' }>;
+type Press = Deed<'press'>;
 
 export class App {
   readonly #world: World;
@@ -53,80 +49,14 @@ export class App {
     return context;
   }
 
-  do(action: Action): void {
-    const world = this.#world;
-    if (action.do === 'server-restart') {
-      world.faults.count('serverRestart');
-      return world.server.restart();
-    }
-    const { slot, context } = world.at(action.slot);
-    // Nobody presses anything on a frozen page.
-    if (context?.frozen && BY_HAND.has(action.do)) return void context.later(0, () => this.do(action));
-    switch (action.do) {
-      case 'press':
-        return this.press(action);
-      case 'resume':
-      case 'forget':
-      case 'settle':
-      case 'list':
-        return this.#verb(action);
-      case 'log-out':
-        return this.#logOut(slot, USERS[action.to] as string);
-      case 'restart':
-      case 'die':
-        if (!context) return;
-        world.faults.count('restart');
-        context.kill();
-        if (action.do === 'restart') this.boot(slot);
-        return;
-      case 'close':
-        if (!context) return;
-        context.closed = true;
-        return void context.once.close();
-      default:
-        return this.#befall(action, slot, context);
-    }
-  }
-
-  #befall(action: Action & { slot: number }, { device }: Slot, context: Context | undefined): void {
-    const { faults, time } = this.#world;
-    this.#world.log(`${device.name}: ${action.do}`);
-    switch (action.do) {
-      case 'freeze':
-        faults.count('frozen');
-        return context?.freeze(action.ms);
-      case 'clock-jump':
-        faults.count('clockJump');
-        return device.jump(action.ms);
-      case 'deaf':
-        faults.count('lookFails');
-        device.medium.deaf = true;
-        return void time.after(action.ms, () => {
-          device.medium.deaf = false;
-        });
-      case 'offline':
-        device.setOnline(false);
-        return void time.after(action.ms, () => device.setOnline(true));
-      case 'full':
-        faults.count('full');
-        device.medium.full = true;
-        return void time.after(action.ms, () => {
-          device.medium.full = false;
-        });
-      case 'evict':
-        faults.count('evicted');
-        return device.medium.evict();
-      case 'power-loss':
-        faults.count('powerLoss');
-        return device.powerLoss();
-    }
-  }
-
   /** A press, or two in one tick. */
   press(press: Press, insisted = 0): void {
     const world = this.#world;
     const context = this.open(press.slot);
-    if (context.frozen) return void context.later(0, () => this.press(press, insisted));
+    if (context.frozen) {
+      context.later(0, () => this.press(press, insisted));
+      return;
+    }
     if (press.dieAt !== undefined) context.dieAt = 2 * context.ports + press.dieAt;
     const op = world.books.op(context.device.user, ['pay', press.name], world.options.client.repeat);
     for (let n = press.double ? 2 : 1; n > 0; n--) this.call(context, op, press, { press, insisted });
@@ -226,48 +156,5 @@ export class App {
     const wait = outcome?.effect === 'unknown' ? random.int(500, 90_000) : random.int(200, 5000);
     const next: Press = { do: 'press', at: press.at, slot: press.slot, name: press.name, payload: other ? press.payload + 1 : press.payload };
     world.time.after(wait, () => this.press(next, insisted + 1));
-  }
-
-  #verb(action: Verb): void {
-    const world = this.#world;
-    const context = this.open(action.slot);
-    if (action.do === 'list') return void context.once.pending().catch(() => {});
-    const op = world.books.op(context.device.user, ['pay', action.name], world.options.client.repeat);
-    if (action.do === 'resume') return this.resume(context, op);
-    const handle = context.once.operation(op.name);
-    if (action.do === 'settle') {
-      const truth = world.truth(op);
-      if (truth !== 'unknown') void handle.settle(truth).catch(() => {});
-      return;
-    }
-    if (action.anyway) op.forgetsAnyway++;
-    void handle.forget({ evenIfUnknown: action.anyway }).then(
-      () => {
-        if (action.anyway && op.damaged) this.#renewed(op);
-      },
-      () => {},
-    );
-  }
-
-  /** What could not be read was thrown away by the app: from here on it is another intention. */
-  #renewed(op: OpFacts): void {
-    op.damaged = false;
-    op.epoch++;
-  }
-
-  #logOut({ device }: Slot, to: string): void {
-    const world = this.#world;
-    world.faults.count('logOut');
-    const from = device.user;
-    for (const context of device.contexts) {
-      if (context.closed) continue;
-      world.log(`${context.id} logs ${from} out`);
-      void context.once.clear().catch(() => {});
-      break;
-    }
-    // The cookie is another one a moment later, while the clearing is still under way.
-    world.time.after(world.random.of('log-out', world.time.now).int(0, 20), () => {
-      device.user = to;
-    });
   }
 }

@@ -105,8 +105,8 @@ export class Context {
     this.#world.log(`${this.id} ${place}`);
     return new Promise((resolve, reject) => {
       const settle = (tell: () => void): void => {
-        if (fate === 'dies-after') return this.kill();
-        this.later(random.int(0, 2), tell);
+        if (fate === 'dies-after') this.kill();
+        else this.later(random.int(0, 2), tell);
       };
       const begin = (): void =>
         start(

@@ -3,6 +3,7 @@ import type { OnceRecord } from '../../src/core/record.js';
 import type { Change, ScanPage, ScanQuery, Store, Stored } from '../../src/ports.js';
 import type { Context } from './context.js';
 import type { Commit } from './facts.js';
+import type { Random } from './random.js';
 import type { World } from './world.js';
 
 interface Unflushed {
@@ -93,43 +94,46 @@ export function storeOn(world: World, medium: Medium, context: Context, options:
   const look = <T>(place: string, read: () => T): Promise<T> =>
     context.port(place, (resolve, reject) => {
       const random = faults.occasion(`${context.slot} ${place}`);
-      if (faults.hits(random, 'storeHangs')) return void (random.chance(0.5) && context.later(HANG_MS, () => resolve(read())));
-      if (faults.hits(random, 'lookFails') || medium.deaf) return reject(died('the store could not be read'));
-      resolve(read());
+      if (faults.hits(random, 'storeHangs')) {
+        if (random.chance(0.5)) context.later(HANG_MS, () => resolve(read()));
+      } else if (faults.hits(random, 'lookFails') || medium.deaf) reject(died('the store could not be read'));
+      else resolve(read());
     });
+
+  /** Why it failed, if it is to say so; it may be there all the same. */
+  const commit = (id: string, next: Stored | null, strict: boolean, random: Random): string | undefined => {
+    if (next !== null && medium.full) return 'quota';
+    if (faults.hits(random, 'commitFails')) return 'the commit failed';
+    const torn = next !== null && faults.hits(random, 'torn');
+    if (torn) medium.tear(id, next, context.id);
+    else medium.commit(id, next, context.id, strict);
+    return torn || faults.hits(random, 'failAfterCommit') ? 'the commit was reported as failed' : undefined;
+  };
 
   const update = <T>(id: string, change: Change<T>, strict: boolean): Promise<T> =>
     context.port('update', (resolve, reject) => {
       const random = faults.occasion(`${context.slot} update`);
-      const write = (current: unknown, report: boolean): void => {
+      const write = (current: unknown, report: boolean) => {
         // It may be called more than once before a commit.
         if (random.chance(0.1)) change(current, now());
         const { next, value } = change(current, now());
-        if (next === undefined) return report ? resolve(value) : undefined;
-        const refuse = (what: string): void => {
-          world.refused(asRecord(next) ?? asRecord(current));
-          reject(died(what));
-        };
-        if (next !== null && medium.full) return refuse('quota');
-        if (report && faults.hits(random, 'commitFails')) return refuse('the commit failed');
-        const torn = next !== null && faults.hits(random, 'torn');
-        if (torn) medium.tear(id, next, context.id);
-        else medium.commit(id, next, context.id, strict);
+        const fails = next === undefined ? undefined : commit(id, next, strict, random);
         if (!report) return;
-        if (torn || faults.hits(random, 'failAfterCommit')) return refuse('the commit was reported as failed');
-        resolve(value);
+        if (fails === undefined) return resolve(value);
+        world.refused(asRecord(next) ?? asRecord(current));
+        reject(died(fails));
       };
       if (faults.hits(random, 'storeHangs')) {
         // It hangs before or behind the look, and what was to be written comes late or never.
         if (random.chance(0.5)) change(medium.records.get(id), now());
         if (random.chance(0.5)) context.later(HANG_MS, () => write(medium.records.get(id), false));
-        return;
+      } else if (faults.hits(random, 'lookFails') || medium.deaf) reject(died('the store could not be opened'));
+      else if (options.atomic) write(medium.records.get(id), true);
+      else {
+        // Read now, written a moment later: what came in between is overwritten.
+        const current = medium.records.get(id);
+        context.later(random.int(0, 3), () => write(current, true));
       }
-      if (faults.hits(random, 'lookFails') || medium.deaf) return reject(died('the store could not be opened'));
-      if (options.atomic) return write(medium.records.get(id), true);
-      // Read now, written a moment later: what came in between is overwritten.
-      const current = medium.records.get(id);
-      context.later(random.int(0, 3), () => write(current, true));
     });
 
   return {

@@ -43,30 +43,50 @@ interface At {
   readonly at: number;
 }
 
-export type Action = At &
-  (
-    | {
-        readonly do: 'press';
-        readonly slot: number;
-        readonly name: number;
-        readonly payload: number;
-        readonly double?: boolean;
-        readonly abortMs?: number;
-        readonly totalMs?: number;
-        readonly dieAt?: number;
-      }
-    | { readonly do: 'resume'; readonly slot: number; readonly name: number }
-    | { readonly do: 'settle'; readonly slot: number; readonly name: number }
-    | { readonly do: 'forget'; readonly slot: number; readonly name: number; readonly anyway: boolean }
-    | { readonly do: 'list'; readonly slot: number }
-    | { readonly do: 'restart' | 'die' | 'close'; readonly slot: number }
-    | { readonly do: 'freeze'; readonly slot: number; readonly ms: number }
-    | { readonly do: 'log-out'; readonly slot: number; readonly to: number }
-    | { readonly do: 'clock-jump'; readonly slot: number; readonly ms: number }
-    | { readonly do: 'offline' | 'full' | 'deaf'; readonly slot: number; readonly ms: number }
-    | { readonly do: 'evict' | 'power-loss'; readonly slot: number }
-    | { readonly do: 'server-restart' }
-  );
+interface On extends At {
+  /** Of a context; of the device that it is on. */
+  readonly slot: number;
+}
+
+interface For extends On {
+  readonly ms: number;
+}
+
+interface About extends On {
+  readonly name: number;
+}
+
+/** Each kind of action, with what it takes. */
+interface Kinds {
+  press: About & {
+    readonly payload: number;
+    readonly double?: boolean;
+    readonly abortMs?: number;
+    readonly totalMs?: number;
+    /** The context dies at this await from here on: twice its number, plus one for right behind it. */
+    readonly dieAt?: number;
+  };
+  resume: About;
+  settle: About;
+  forget: About & { readonly anyway: boolean };
+  list: On;
+  'log-out': On & { readonly to: number };
+  restart: On;
+  die: On;
+  close: On;
+  freeze: For;
+  'clock-jump': For;
+  offline: For;
+  full: For;
+  deaf: For;
+  evict: On;
+  'power-loss': On;
+  'server-restart': At;
+}
+
+export type Deed<D extends keyof Kinds> = Kinds[D] & { readonly do: D };
+export type Action = { [D in keyof Kinds]: Deed<D> }[keyof Kinds];
+export type DoWhat = keyof Kinds;
 
 /** Most of one operation's presses come from one place; the others are what this is about. */
 const ELSEWHERE = 0.35;

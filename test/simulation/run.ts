@@ -1,6 +1,7 @@
 /** Runs one world from its seed to its end. */
 import { App } from './app.js';
 import { calmDown } from './calm.js';
+import { act } from './deeds.js';
 import type { Apart, Checker, Violation } from './facts.js';
 import type { FaultName, FaultRates } from './faults.js';
 import { type Action, planOf } from './plan.js';
@@ -56,7 +57,7 @@ export async function run(scenario: Scenario, seed: number, { plan, without = []
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = tracing ? stackTraceLimit : 0;
   try {
-    for (const action of actions) world.time.after(action.at, () => app.do(action));
+    for (const action of actions) world.time.after(action.at, () => act(world, app, action));
     await world.time.run(Math.max(0, ...actions.map(({ at }) => at)) + 1);
     await calmDown(world, app);
   } catch (error) {

@@ -51,6 +51,14 @@ interface Entry {
 /** How long the lock of a server that died at work holds. */
 const LOCK_MS = 90_000;
 const RETRY_AFTER = { 'retry-after': '1' };
+const OUTSTANDING = aboutKey(409, 'A request is outstanding for this Idempotency-Key', RETRY_AFTER);
+const IN_USE = { error: 'idempotency_key_in_use', message: 'another request with this idempotency key is being processed' };
+const MISMATCH = {
+  422: aboutKey(422, 'Idempotency-Key is already used'),
+  400: answer(400, { error: { type: 'idempotency_error', message: 'Keys can only be used with the same parameters' } }),
+};
+const BROKEN = answer(500, { error: 'internal' });
+const DECLINED = answer(402, { code: 'card_declined' });
 
 export class Server {
   readonly options: ServerOptions;
@@ -70,22 +78,28 @@ export class Server {
   /** Killed and started again: what was worked on is gone, keys and answers are kept. */
   restart(): void {
     this.#boot++;
-    for (const [key, entry] of this.#entries) if (entry.state === 'working') this.#entries.delete(key);
+    for (const [key, entry] of this.#entries) {
+      if (entry.state !== 'working') continue;
+      this.#entries.delete(key);
+      for (const held of entry.held.splice(0)) held.lost();
+    }
   }
 
   arrive(copy: Copy): void {
+    const refused = copy.front ?? this.#front(copy);
+    if (refused) copy.reply(refused, 'front');
+    else this.#behindFront(this.#world.faults.hits(copy.random, 'frontBreaksAfter') ? { ...copy, reply: (_, layer) => copy.reply(gateway(copy.random), layer) } : copy);
+  }
+
+  /** What answers in front of the key layer, if anything does. */
+  #front({ random, send }: Copy): Answer | undefined {
     const { faults } = this.#world;
-    const { random } = copy;
-    if (copy.front) return copy.reply(copy.front, 'front');
-    if (faults.hits(random, 'frontRefuses')) return copy.reply(frontRefusal(random), 'front');
-    if (faults.hits(random, 'frontBreaks')) return copy.reply(gateway(random), 'front');
-    if (faults.hits(random, 'loginPage')) return copy.reply(random.chance(0.5) ? html(200) : html(200, true), 'front');
-    if (faults.hits(random, 'redirected')) return copy.reply(answer(302, null, { location: '/login' }), 'front');
-    const executed = copy.send.key.op.keys;
-    if ([...executed.values()].some((key) => key.effects.length) && faults.hits(random, 'frontKnows'))
-      return copy.reply(answer(random.pick([400, 404, 422]), { code: 'cart_empty' }), 'front');
-    const breaksAfter = faults.hits(random, 'frontBreaksAfter');
-    this.#behindFront(breaksAfter ? { ...copy, reply: (_, layer) => copy.reply(gateway(random), layer) } : copy);
+    if (faults.hits(random, 'frontRefuses')) return frontRefusal(random);
+    if (faults.hits(random, 'frontBreaks')) return gateway(random);
+    if (faults.hits(random, 'loginPage')) return html(200, random.chance(0.5));
+    if (faults.hits(random, 'redirected')) return answer(302, null, { location: '/login' });
+    const executed = [...send.key.op.keys.values()].some((key) => key.effects.length);
+    return executed && faults.hits(random, 'frontKnows') ? answer(random.pick([400, 404, 422]), { code: 'cart_empty' }) : undefined;
   }
 
   /** It executed this key, and its window is over. */
@@ -96,22 +110,18 @@ export class Server {
 
   #behindFront(copy: Copy): void {
     const { honours, mismatch } = this.options;
-    if (!honours) return this.#work(copy, undefined, '', 'no-support');
-    const id = `${copy.send.account}\n${copy.send.key.key}`;
-    const found = this.#find(id, copy);
-    if (found && found.payload !== copy.payload && mismatch !== 'replays')
-      return copy.reply(
-        mismatch === 422
-          ? aboutKey(422, 'Idempotency-Key is already used')
-          : answer(400, { error: { type: 'idempotency_error', message: 'Keys can only be used with the same parameters' } }),
-        'kept',
-      );
-    if (found?.answer) return copy.reply(this.#replay(found.answer), found.layer);
-    if (found) return this.#busy(found, copy);
-    const afresh = !this.#executed.has(id) ? 'first' : this.#early.has(id) ? 'forgotten-early' : 'window-over';
-    const entry: Entry = { payload: copy.payload, at: this.#world.time.now, state: 'working', answer: undefined, layer: 'done', freeAt: 0, held: [] };
-    this.#entries.set(id, entry);
-    this.#work(copy, entry, id, afresh);
+    const id = honours ? `${copy.send.account}\n${copy.send.key.key}` : '';
+    const found = honours ? this.#find(id, copy) : undefined;
+    if (!honours) this.#work(copy, undefined, '', 'no-support');
+    else if (found && found.payload !== copy.payload && mismatch !== 'replays') copy.reply(MISMATCH[mismatch], 'kept');
+    else if (found?.answer) copy.reply(this.#replay(found.answer), found.layer);
+    else if (found) this.#busy(found, copy);
+    else {
+      const afresh = !this.#executed.has(id) ? 'first' : this.#early.has(id) ? 'forgotten-early' : 'window-over';
+      const entry: Entry = { payload: copy.payload, at: this.#world.time.now, state: 'working', answer: undefined, layer: 'done', freeAt: 0, held: [] };
+      this.#entries.set(id, entry);
+      this.#work(copy, entry, id, afresh);
+    }
   }
 
   #find(id: string, copy: Copy): Entry | undefined {
@@ -133,15 +143,9 @@ export class Server {
 
   #busy(entry: Entry, copy: Copy): void {
     const { busy } = this.options;
-    if (busy === 'held-open' && entry.state === 'working') return void entry.held.push(copy);
-    if (busy === '409-retry-after') return copy.reply(aboutKey(409, 'A request is outstanding for this Idempotency-Key', RETRY_AFTER), 'done');
-    copy.reply(
-      answer(
-        409,
-        copy.random.chance(0.5) ? null : { error: 'idempotency_key_in_use', message: 'another request with this idempotency key is being processed' },
-      ),
-      'done',
-    );
+    if (busy === 'held-open' && entry.state === 'working') entry.held.push(copy);
+    else if (busy === '409-retry-after') copy.reply(OUTSTANDING, 'done');
+    else copy.reply(answer(409, copy.random.chance(0.5) ? null : IN_USE), 'done');
   }
 
   #work(copy: Copy, entry: Entry | undefined, id: string, afresh: Effect['afresh']): void {
@@ -152,29 +156,34 @@ export class Server {
     const crash = faults.hits(random, 'crashesBefore') ? 'before' : faults.hits(random, 'crashesAfter') ? 'after' : undefined;
     const declined = faults.hits(random, 'declines') || this.declines(copy.opText, copy.payload);
     time.after(random.int(...this.options.workMs), () => {
-      if (boot !== this.#boot) return copy.lost();
-      if (stuck) {
-        if (entry) Object.assign(entry, { state: 'stuck', freeAt: time.now + LOCK_MS });
-        for (const held of entry?.held.splice(0) ?? []) held.lost();
-        return copy.lost();
+      if (boot !== this.#boot) copy.lost();
+      else if (stuck) this.#die(copy, entry);
+      else if (crash === 'before') this.#end(copy, entry, id, BROKEN, this.options.keepsErrors ? 'kept' : undefined);
+      else if (declined) this.#end(copy, entry, id, DECLINED, this.options.keepsRefusals ? 'kept' : undefined);
+      else {
+        this.#executed.add(id);
+        const effect: Effect = { at: time.now, account: copy.send.account, key: copy.send.key, payload: copy.payload, send: copy.send, afresh };
+        this.effects.push(effect);
+        this.#world.effected(effect);
+        if (crash === 'after' && this.options.keepsErrors) this.#end(copy, entry, id, BROKEN, 'kept');
+        else this.#end(copy, entry, id, answer(201, { id: this.effects.length }), 'done', crash === 'after' ? BROKEN : undefined);
       }
-      if (crash === 'before') return this.#end(copy, entry, id, answer(500, { error: 'internal' }), this.options.keepsErrors ? 'kept' : undefined, 'unkept');
-      if (declined) return this.#end(copy, entry, id, answer(402, { code: 'card_declined' }), this.options.keepsRefusals ? 'kept' : undefined, 'unkept');
-      this.#executed.add(id);
-      const effect: Effect = { at: time.now, account: copy.send.account, key: copy.send.key, payload: copy.payload, send: copy.send, afresh };
-      this.effects.push(effect);
-      this.#world.effected(effect);
-      if (crash === 'after' && this.options.keepsErrors) return this.#end(copy, entry, id, answer(500, { error: 'internal' }), 'kept', 'kept');
-      this.#end(copy, entry, id, answer(201, { id: this.effects.length }), 'done', 'done', crash === 'after' ? answer(500, { error: 'internal' }) : undefined);
     });
   }
 
+  /** Killed at work: no effect, no answer, and a lock that frees itself some time later. */
+  #die(copy: Copy, entry: Entry | undefined): void {
+    if (entry) Object.assign(entry, { state: 'stuck', freeAt: this.#world.time.now + LOCK_MS });
+    for (const held of entry?.held.splice(0) ?? []) held.lost();
+    copy.lost();
+  }
+
   /** `kept`: what the key is answered with from now on; absent when the key is free again. */
-  #end(copy: Copy, entry: Entry | undefined, id: string, said: Answer, kept: Layer | undefined, layer: Layer, instead?: Answer): void {
+  #end(copy: Copy, entry: Entry | undefined, id: string, said: Answer, kept: Layer | undefined, instead?: Answer): void {
     const held = entry?.held.splice(0) ?? [];
     if (entry && kept) Object.assign(entry, { state: 'done', answer: said, layer: kept });
     else if (this.#entries.get(id) === entry) this.#entries.delete(id);
-    copy.reply(instead ?? said, layer);
+    copy.reply(instead ?? said, kept ?? 'unkept');
     for (const one of held) this.#behindFront(one);
   }
 

@@ -34,7 +34,7 @@ export class Timeline {
    */
   run(until: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      const step = (): void => {
+      const step = () => {
         const next = this.#pop(until);
         if (!next) {
           this.now = Math.max(this.now, until === Number.POSITIVE_INFINITY ? this.now : until);

@@ -173,6 +173,19 @@ describe('an answer that was lost', () => {
   });
 });
 
+test('a process that stood still takes the answer that came meanwhile', async () => {
+  const { server, guesses } = setup(50);
+  const attempt = server.attempt.bind(server);
+  server.attempt = async (one) => {
+    const answer = attempt(one);
+    await new Promise((done) => setTimeout(done, 0));
+    for (const end = performance.now() + 100; performance.now() < end; );
+    await new Promise((done) => setImmediate(done));
+    return answer;
+  };
+  expect((await raise(guesses)).fault).toBeUndefined();
+});
+
 test('a busy server is asked until the bound, and no longer', async () => {
   const { server, guesses } = setup(200);
   server.fate = (attempt) => (attempt < 3 ? { before: new StoreFault('blocked', 'busy') } : {});

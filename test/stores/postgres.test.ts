@@ -2,6 +2,8 @@
  * Goal: PostgreSQL keeps the contract of a store, in one statement per update as a rule, by its indexes, and is swept without
  * locking anybody out. Method: a real server; a client that counts what it is asked.
  */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { seal } from '../../src/core/record.js';
@@ -199,6 +201,10 @@ describe.skipIf(withoutPostgres)('PostgreSQL', () => {
     expect(await ids('é')).toEqual(['r3', 'r2', 'r1', 'r0']);
     expect(await ids('é'.repeat(1999))).toEqual(['r2', 'r1', 'r0']);
     expect(await ids('é'.repeat(1999), JSON.stringify([labels[1], 'r1']))).toEqual(['r0']);
+  });
+
+  test('docs/stores.md shows its SQL', () => {
+    expect(readFileSync(join(import.meta.dirname, '../../docs/stores.md'), 'utf8')).toContain(`\n${postgresMigration()}\n`);
   });
 
   describe('the table', () => {

@@ -4,7 +4,7 @@ import { excuse } from './excuse.js';
 
 const NAME = 'nothing-lost';
 
-function gone(key: KeyFacts, ledger: Ledger): void {
+function gone(key: KeyFacts, ledger: Ledger) {
   const { op } = key;
   const why = key.end === 'evicted' ? 'evicted-from-pending' : excuse(key, ledger);
   if (why) return ledger.apart(why, op);

@@ -2,7 +2,7 @@
 import { answer } from '../answers.js';
 import type { Call, OpFacts } from '../facts.js';
 import type { Fate, ScriptedCopy } from '../network.js';
-import type { Action } from '../plan.js';
+import type { Action, Deed } from '../plan.js';
 import type { ClientOptions, Scenario, WorldOptions } from '../scenario.js';
 import { FAMILIES, type ServerOptions } from '../servers.js';
 import type { World } from '../world.js';
@@ -92,7 +92,7 @@ export const sequence = (s: Sequence): Scenario => ({
   comesTo: (world) => comesTo(s, world),
 });
 
-export const press = (at: number, slot = 0, more: Partial<Extract<Action, { do: 'press' }>> = {}): Action => ({
+export const press = (at: number, slot = 0, more: Partial<Deed<'press'>> = {}): Action => ({
   do: 'press',
   at,
   slot,

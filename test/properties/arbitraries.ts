@@ -1,0 +1,116 @@
+/** Records as any version of ours may have left them, and callers that find one. */
+import fc from 'fast-check';
+import type { Claimant } from '../../src/core/begin.js';
+import { type OnceRecord, type StoredRequest, seal } from '../../src/core/record.js';
+
+export const NOW = 1_700_000_000_000;
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+
+/** Few of each, so that equal ones meet. */
+const FINGERPRINTS = ['11', '22', '33', '44'].map((two) => two.repeat(32));
+const KEYS = ['key-a', 'key-b', 'key-c'];
+const SCHEMES = ['sha256', 'sha256', 'sha256', 'json/2'];
+
+export const fingerprint = fc.constantFrom(...FINGERPRINTS);
+const key = fc.constantFrom(...KEYS);
+const scheme = fc.constantFrom(...SCHEMES);
+/** Around now: long before, a moment before, ahead. */
+const time = fc.oneof(fc.integer({ min: NOW - 40 * DAY, max: NOW + 40 * DAY }), fc.integer({ min: NOW - 10 * MINUTE, max: NOW + 10 * MINUTE }));
+const maybe = <T>(one: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(one, { nil: undefined });
+
+const request: fc.Arbitrary<StoredRequest> = fc.record({
+  method: fc.constantFrom('POST', 'PATCH'),
+  url: fc.constant('https://shop.example/api'),
+  headers: fc.constant([['content-type', 'application/json'] as const]),
+  body: fc.constantFrom(undefined, '', '{"cart":"c1"}', '\ud800'),
+});
+
+const ending = fc.constantFrom<NonNullable<OnceRecord['ending']>>(
+  { type: 'fresh', effect: 'done', certain: true, changed: false },
+  { type: 'replayed', effect: 'done', from: 'server' },
+  { type: 'rejected', effect: 'none', replayed: false },
+  { type: 'unknown', effect: 'unknown', reason: 'record', retryAt: undefined },
+);
+
+/** From one to as many as fit. */
+const payloads = fc
+  .tuple(fc.shuffledSubarray(FINGERPRINTS, { minLength: 1 }), fc.constantFrom(0, 0, 0, 44, 46))
+  .map(([present, earlier]) => [...Array.from({ length: earlier }, (_, index) => `earlier-${index}`), ...present]);
+const meta = fc.constantFrom(undefined, null, 'x', { total: '€42.00', deep: [1, { a: null }] });
+
+const plain = fc.record({
+  v: fc.constantFrom(1, 1, 1, 2, 9),
+  id: fc.constant('0a'.repeat(16)),
+  ns: fc.constant('0b'.repeat(16)),
+  label: fc.constantFrom('["pay","c1"]', `~${FINGERPRINTS[0]}`),
+  forgetAt: time,
+  key,
+  carrier: fc.constant('header:Idempotency-Key'),
+  dialect: fc.constant('generic'),
+  origin: fc.constant('https://shop.example'),
+  random: fc.boolean(),
+  generation: fc.nat(5),
+  revision: fc.integer({ min: 1, max: 1e6 }),
+  ambiguous: fc.boolean(),
+  scheme,
+  payloads,
+  raw: fingerprint,
+  createdAt: time,
+  firstSentAt: maybe(time),
+  windowEndsAt: maybe(time),
+  touchedAt: time,
+  retryAt: maybe(time),
+  meta,
+  request: maybe(request),
+  earlier: maybe(fc.array(fc.record({ fingerprint, request }), { maxLength: 3 })),
+  link: maybe(fc.constant('https://shop.example/jobs/1')),
+  lease: maybe(fc.record({ owner: fc.constantFrom('me', 'other'), until: time })),
+});
+
+const withState = (state: OnceRecord['state'], more: fc.Arbitrary<Partial<OnceRecord>>): fc.Arbitrary<OnceRecord> =>
+  fc.tuple(plain, more).map(([core, rest]) => seal({ ...core, ...rest, state }));
+
+export const pendingRecord: fc.Arbitrary<OnceRecord> = withState('pending', fc.constant({}));
+const ended = (state: 'settled' | 'retired') => withState(state, fc.record({ ending, settledAt: time, sticky: fc.boolean() }));
+
+/** Any sound record. */
+export const anyRecord: fc.Arbitrary<OnceRecord> = fc
+  .tuple(fc.oneof(pendingRecord, ended('settled'), ended('retired')), maybe(ended('settled')))
+  .map(([record, previous]) => ({ ...record, previous }));
+
+export const claimant: fc.Arbitrary<Claimant> = fc
+  .record({
+    id: fc.constant('0a'.repeat(16)),
+    ns: fc.constant('0b'.repeat(16)),
+    label: fc.constant('["pay","c1"]'),
+    fingerprint,
+    scheme,
+    raw: fingerprint,
+    origin: fc.constant('https://shop.example'),
+    carrier: fc.constant('header:Idempotency-Key'),
+    dialect: fc.constant('generic'),
+    key,
+    keyGeneration: fc.integer({ min: -1, max: 7 }),
+    keyKind: fc.constantFrom('random', 'derived', 'literal'),
+    repeat: fc.constantFrom('never', 'if-changed', 'always'),
+    whenChanged: fc.constantFrom('same-key', 'refuse'),
+    windowMs: fc.constantFrom(MINUTE, DAY, 30 * DAY),
+    marginMs: fc.constantFrom(0, 30_000),
+    clean: fc.boolean(),
+    waited: maybe(fc.record({ settledKey: maybe(key) })),
+    lease: maybe(fc.record({ owner: fc.constant('me'), ms: fc.constant(15_000) })),
+    resumeOnly: fc.boolean(),
+    meta,
+    request: maybe(request),
+  })
+  .map((one) => (one.keyKind === 'random' ? { ...one, key: `minted-${one.key}` } : one) as Claimant);
+
+/** Anything at all that a damaged medium, another program or a mistake may have put in a record's place. */
+export const notARecord: fc.Arbitrary<unknown> = fc.oneof(
+  fc.anything().filter((value) => value !== undefined),
+  anyRecord.map(({ sum: _, ...rest }) => rest),
+  fc.tuple(anyRecord, fc.integer({ min: 1, max: 0xffff_ffff })).map(([record, by]) => ({ ...record, sum: (record.sum + by) % 2 ** 32 })),
+  fc.tuple(anyRecord, fc.constantFrom('id', 'key', 'payloads', 'state', 'revision', 'ambiguous', 'touchedAt'), fc.anything()).map(([record, field, value]) => ({ ...record, [field]: [value] })),
+  anyRecord.map((record) => ({ ...record, v: 0 })),
+);

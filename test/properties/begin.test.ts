@@ -1,0 +1,235 @@
+/**
+ * Goal: whatever is stored under a name, and whoever calls, the one key that may have been sent stays. Method: random
+ * records and callers, one at a time and in long sequences, held to what DESIGN section 3 promises of `begin`.
+ */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Began, begin, type Claimant, marked } from '../../src/core/begin.js';
+import { type OnceRecord, readRecord } from '../../src/core/record.js';
+import { clockWentBack, pastWindow } from '../../src/core/retention.js';
+import { anyRecord, claimant, NOW, notARecord } from './arbitraries.js';
+import { sampled } from './sampled.js';
+
+const looks = sampled(fc.tuple(fc.option(anyRecord, { nil: undefined }), claimant), 1200);
+
+/** Holds for any record, or none, and any caller. */
+const always = (holds: (began: Began, stored: OnceRecord | undefined, c: Claimant) => void): void => looks(([stored, c]) => holds(begin(stored, c, NOW, NOW), stored, c));
+
+/** Holds for any operation that may have been sent. */
+const mayHaveBeenSent = (holds: (began: Began, stored: OnceRecord, c: Claimant) => void): void =>
+  always((began, stored, c) => {
+    if (stored?.state === 'pending' && stored.ambiguous) holds(began, stored, c);
+  });
+
+const driven = ({ value }: Began) => (value.do === 'drive' ? value : undefined);
+
+describe('the key', () => {
+  test('of an ambiguous operation is never replaced, inside its window or past it', () => {
+    mayHaveBeenSent(({ next }, stored) => {
+      if (next) expect(next).toMatchObject({ key: stored.key, carrier: stored.carrier, state: 'pending', ambiguous: true });
+    });
+  });
+
+  test('of an ambiguous operation is sent only inside its window', () => {
+    mayHaveBeenSent((began, stored, c) => {
+      if (!pastWindow(stored, c, NOW) && !clockWentBack(stored, NOW)) return;
+      expect(began.next).toBeUndefined();
+      expect(began.value.do).toMatch(/^(expired|busy|mismatch)$/);
+    });
+  });
+
+  test('that is stored wins over one that is brought, unless what is there is another operation', () => {
+    always((began, stored, c) => {
+      const drive = driven(began);
+      if (!drive) return;
+      if (!drive.inserted) expect(drive.record).toMatchObject({ key: stored?.key, generation: stored?.generation });
+      else expect(drive.record).toMatchObject({ key: c.key, generation: stored ? stored.generation + 1 : 0, random: c.keyKind === 'random' });
+    });
+  });
+
+  test('that was minted at random is used for one operation only', () => {
+    looks(([stored, c]) => {
+      // What is pending goes on under it; a tombstone that should be gone is gone.
+      if (!stored || stored.state === 'pending' || stored.forgetAt <= NOW) return;
+      expect(begin(stored, { ...c, keyKind: 'random', key: stored.key }, NOW, NOW).next).toBeUndefined();
+    });
+  });
+
+  test('that a strategy makes is asked for once more at most', () => {
+    always((began, stored, c) => {
+      if (began.value.do !== 'rekey') return;
+      expect(c.keyKind).toBe('derived');
+      expect(began.value.generation).toBe(stored ? stored.generation + 1 : 0);
+      expect(begin(stored, { ...c, keyGeneration: began.value.generation }, NOW, NOW).value.do).not.toBe('rekey');
+    });
+  });
+
+  test("that is the caller's own is the one that goes out, or nothing does", () => {
+    always((began, _, c) => {
+      if (c.keyKind === 'literal' && began.next) expect(began.next.key).toBe(c.key);
+    });
+  });
+});
+
+describe('what is written', () => {
+  test('can be read, has its place, and a higher revision than what it replaces', () => {
+    always(({ next }, stored, c) => {
+      if (!next) return;
+      expect(readRecord(JSON.parse(JSON.stringify(next)))?.key).toBe(next.key);
+      expect([next.id, next.ns]).toEqual([c.id, c.ns]);
+      expect(next.revision).toBe((stored?.revision ?? 0) + 1);
+      expect(next.generation).toBeGreaterThanOrEqual(stored?.generation ?? 0);
+    });
+  });
+
+  test('is written by a call that drives, and by no other', () => {
+    always((began) => {
+      expect(began.next !== undefined).toBe(driven(began) !== undefined);
+      if (began.next) expect(driven(began)?.record).toBe(began.next);
+    });
+  });
+
+  test('lists every payload that may have gone out under its key, up to fifty, the present one last', () => {
+    always((began, stored, c) => {
+      const drive = driven(began);
+      if (!drive) return;
+      const { payloads } = drive.record;
+      expect(payloads.length).toBeLessThanOrEqual(50);
+      expect(new Set(payloads).size).toBe(payloads.length);
+      if (!c.resumeOnly) expect(payloads.at(-1)).toBe(c.fingerprint);
+      const before = drive.inserted || !stored ? [] : stored.scheme === drive.record.scheme ? stored.payloads : stored.payloads.map((one) => `${stored.scheme}:${one}`);
+      for (const one of before.slice(payloads.length === 50 ? 1 : 0)) expect(payloads).toContain(one);
+      expect(drive.changed).toBe(payloads.length > 1);
+    });
+  });
+
+  test('keeps at most three earlier requests, and one operation before', () => {
+    always(({ next }) => {
+      expect(next?.earlier?.length ?? 0).toBeLessThanOrEqual(3);
+      expect(next?.previous?.previous).toBeUndefined();
+      expect(next?.previous?.state).not.toBe('pending');
+    });
+  });
+
+  test('moves no first attempt and extends no window', () => {
+    always((began, stored, c) => {
+      const drive = driven(began);
+      if (!drive) return;
+      const { record } = drive;
+      expect(record.ambiguous).toBe(record.firstSentAt !== undefined);
+      if (record.firstSentAt !== undefined) expect(record.windowEndsAt).toBeLessThanOrEqual(record.firstSentAt + c.windowMs);
+      if (drive.inserted || !stored?.ambiguous) return;
+      expect(record.firstSentAt).toBe(stored.firstSentAt ?? stored.createdAt);
+      if (stored.windowEndsAt !== undefined) expect(record.windowEndsAt).toBeLessThanOrEqual(stored.windowEndsAt);
+    });
+  });
+
+  test('is ambiguous to whoever finds it, unless its caller waits before the first attempt; and never less than it was', () => {
+    always((began, stored, c) => {
+      const drive = driven(began);
+      if (!drive) return;
+      expect(drive.record.ambiguous).toBe(!c.clean || (!drive.inserted && stored?.ambiguous === true));
+      expect(drive.resumed).toBe(!drive.inserted && stored?.ambiguous === true);
+    });
+  });
+
+  test('is kept for thirty days from now', () => {
+    always(({ next }) => {
+      if (next) expect(next).toMatchObject({ forgetAt: NOW + 30 * 86_400_000, touchedAt: NOW });
+    });
+  });
+
+  test('keeps what a newer version added, while the operation goes on', () => {
+    always((began, stored, c) => {
+      if (!stored) return;
+      const newer = { ...stored, v: 7, invention: { deep: [1] } } as OnceRecord;
+      const { next } = begin(newer, c, NOW, NOW);
+      if (next && driven(began)?.inserted === false) expect(next).toMatchObject({ v: 7, invention: { deep: [1] } });
+    });
+  });
+
+  test('is marked before a first attempt without any other change', () => {
+    always(({ next }) => {
+      if (!next || next.ambiguous) return;
+      const later = marked(next, 86_400_000, NOW + 5);
+      expect(readRecord(later)).toBe(later);
+      expect(later).toEqual({ ...next, ambiguous: true, firstSentAt: NOW + 5, windowEndsAt: NOW + 5 + 86_400_000, touchedAt: NOW + 5, sum: later.sum });
+    });
+  });
+});
+
+describe('what is found', () => {
+  test('damaged, or something else, is never overwritten', () => {
+    sampled(fc.tuple(notARecord, claimant), 1000)(([stored, c]) => expect(begin(stored, c, NOW, NOW)).toEqual({ value: { do: 'corrupt' } }));
+  });
+
+  test('is never changed, and means the same every time', () => {
+    always((began, stored, c) => {
+      const before = JSON.stringify(stored);
+      expect(begin(stored, c, NOW, NOW)).toEqual(began);
+      expect(JSON.stringify(stored)).toBe(before);
+    });
+  });
+
+  test('pending is gone on with by a call that only resumes, and nothing is started by it', () => {
+    always((began, stored, c) => {
+      if (!c.resumeOnly) return;
+      const drive = driven(began);
+      if (!drive) return;
+      expect(stored?.state).toBe('pending');
+      expect(drive).toMatchObject({ inserted: false, otherBytes: false, record: { key: stored?.key, payloads: stored?.payloads, scheme: stored?.scheme, raw: stored?.raw } });
+    });
+  });
+
+  test('settled answers the same payload, whatever it is called with, until its time is over', () => {
+    always((began, stored, c) => {
+      if (stored?.state !== 'settled' || stored.forgetAt <= NOW || c.repeat === 'always' || c.resumeOnly) return;
+      const same = stored.scheme === c.scheme && stored.payloads.at(-1) === c.fingerprint;
+      if (same) expect(began.value.do).toBe('remembered');
+      else if (c.repeat === 'never') expect(began.value.do).toBe('already-settled');
+    });
+  });
+
+  test('settled while a call waited is its answer, if the payload is the same', () => {
+    always((began, stored, c) => {
+      if (!stored || stored.state === 'pending' || !c.waited || c.waited.settledKey === stored.key) return;
+      if (stored.scheme === c.scheme && stored.payloads.at(-1) === c.fingerprint) expect(began.value.do).toBe('remembered');
+    });
+  });
+
+  test("leased to another driver is left to it, until the store's clock says otherwise", () => {
+    always((began, stored, c) => {
+      const held = stored?.state === 'pending' && c.lease !== undefined && stored.lease?.owner === 'other' && stored.lease.until > NOW;
+      expect(began.value.do === 'busy').toBe(held);
+      if (held && began.value.do === 'busy') expect(began.value.ms).toBe((stored.lease?.until ?? 0) - NOW);
+      const drive = driven(began);
+      if (drive && c.lease) expect(drive.record.lease).toEqual({ owner: 'me', until: NOW + 15_000 });
+    });
+  });
+});
+
+test('over any sequence of callers one key is driven until it is settled, and every payload sent under it is listed', () => {
+  const step = fc.tuple(claimant, fc.integer({ min: -400_000, max: 3 * 3_600_000 }), fc.constantFrom('dies', 'dies', 'dies', 'settles'));
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 25 }), (steps) => {
+      let stored: OnceRecord | undefined;
+      let now = NOW;
+      const sent: string[] = [];
+      for (const [caller, ms, then] of steps) {
+        now += ms;
+        const began = begin(stored, caller, now, now);
+        const drive = driven(began);
+        if (!drive) continue;
+        if (drive.inserted) sent.length = 0;
+        if (stored?.state === 'pending' && stored.ambiguous) expect(drive.record.key).toBe(stored.key);
+        stored = began.next as OnceRecord;
+        if (!stored.ambiguous) stored = marked(stored, caller.windowMs, now);
+        if (!caller.resumeOnly) sent.push(caller.fingerprint);
+        for (const one of sent) expect(stored.payloads.some((listed) => listed === one || listed.endsWith(`:${one}`))).toBe(true);
+        // A store gives back what its medium holds; what is settled and swept is gone.
+        stored = then === 'settles' ? undefined : (JSON.parse(JSON.stringify(stored)) as OnceRecord);
+      }
+    }),
+    { numRuns: 100 },
+  );
+});

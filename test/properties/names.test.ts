@@ -1,0 +1,152 @@
+/**
+ * Goal: no two operations ever share a record, a lock, a slot or a derived key. Method: names built to be mistaken for one
+ * another, thousands of them at once in one table, and their nearest neighbours.
+ */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { childKey, derived } from '../../src/core/derived.js';
+import { decodeName, encodeName, namePrefix, type OperationName } from '../../src/core/name.js';
+import { idsOf, lockOf, namespaceOfSlot, slotOf } from '../../src/engine/place.js';
+import { charged, lost } from '../support/server.js';
+import { newWorld, URL_, watched } from '../support/world.js';
+import { seed } from './sampled.js';
+
+type Part = OperationName[number];
+
+/** What encodings go wrong over. */
+const TEXTS = ['a', 'b', 'ab', '/', ',', '","', '"', '\\', '\\"', '[', ']', '["a"]', '{"n":"1"}', 'n', '1', '-0', '1e3', '1000', 'null', '\u0000', '\n', '\u2028', '\ud800', '\udc00', '\ud83d\ude00', 'é', 'e\u0301', 'ａ', ' ', 'a ', '~', '~a', ':', '+', 'Infinity'];
+const NUMBERS: Part[] = [0, 1, -1, 1000, 1e21, 1e-7, 0.1 + 0.2, 0.3, 2 ** 53, 2 ** 53 + 2, 0n, 1n, -1n, 1000n, BigInt(2 ** 53), BigInt(2 ** 53) + 1n];
+const part: fc.Arbitrary<Part> = fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...TEXTS) }, fc.constantFrom(...NUMBERS), fc.array(fc.constantFrom(...TEXTS), { minLength: 2, maxLength: 3 }).map((all) => all.join('')));
+const name = fc.array(part, { minLength: 1, maxLength: 4 });
+
+/** Parts by type and value, written without the code under test. */
+const identity = (of: OperationName): string => of.map((one) => `${typeof one}:${String(one === 0 ? 0 : one).length}:${String(one === 0 ? 0 : one)}`).join('|');
+
+/** Names that a careless encoding would take for this one. */
+function* neighbours(of: OperationName): Generator<OperationName> {
+  for (const [index, one] of of.entries()) {
+    const before = of.slice(0, index);
+    const after = of.slice(index + 1);
+    if (typeof one === 'string') {
+      for (let at = 1; at < one.length; at++) yield [...before, one.slice(0, at), one.slice(at), ...after];
+      if (one.trim() !== '' && Number.isFinite(Number(one))) yield [...before, Number(one), ...after];
+      yield [...before, `${one}\u0000`, ...after];
+      yield [...before, JSON.stringify(one), ...after];
+    } else {
+      yield [...before, String(one), ...after];
+      yield [...before, typeof one === 'bigint' ? Number(one) : Number.isInteger(one) ? BigInt(one) : one + 1, ...after];
+      yield [...before, JSON.stringify({ n: String(one) }), ...after];
+    }
+    const next = after[0];
+    if (next !== undefined) for (const between of ['', ',', '/', '","']) yield [...before, `${String(one)}${between}${String(next)}`, ...after.slice(1)];
+  }
+  yield [encodeName(of)];
+  yield [...of, 1];
+}
+
+/** Finds two in a crowd that share `label` without being the same. */
+function crowd(count: number, label: (of: OperationName) => string): number {
+  const seen = new Map<string, string>();
+  for (const one of fc.sample(name, { numRuns: count, seed }))
+    for (const other of [one, ...neighbours(one)]) {
+      const [own, is] = [label(other), identity(other)];
+      const met = seen.get(own) ?? is;
+      if (met !== is) expect({ label: own, seed }).toEqual({ both: [met, is] });
+      seen.set(own, is);
+    }
+  return seen.size;
+}
+
+describe('names', () => {
+  test('no two of them share their text, in a crowd of look-alikes', () => {
+    expect(crowd(1500, encodeName)).toBeGreaterThan(5000);
+  });
+
+  test('no two of them share a derived key', () => {
+    expect(crowd(150, (operation) => derived({ namespace: 'ann', operation, generation: 0 }))).toBeGreaterThan(500);
+  });
+
+  test('come back from their text, a lone surrogate and a bigint included', () => {
+    for (const one of fc.sample(name, { numRuns: 1000, seed })) {
+      const text = encodeName(one);
+      expect(identity(decodeName(text))).toBe(identity(one));
+      // What a store writes as UTF-8 must not lose anything either.
+      expect(new TextDecoder().decode(new TextEncoder().encode(text))).toBe(text);
+    }
+  });
+
+  test('a prefix begins what begins with its parts, and no look-alike of it', () => {
+    const startsWith = (whole: OperationName, begin: OperationName): boolean => identity(whole.slice(0, begin.length)) === identity(begin);
+    for (const prefix of fc.sample(name, { numRuns: 200, seed })) {
+      const { begins, start } = namePrefix(prefix);
+      for (const other of [prefix, [...prefix, 'x'], ...neighbours(prefix), ...[...neighbours(prefix)].map((one) => [...one, 'x'])]) {
+        const label = encodeName(other);
+        expect(begins(label), `${label} and ${encodeName(prefix)}, seed ${seed}`).toBe(startsWith(other, prefix));
+        if (begins(label)) expect(label.startsWith(start)).toBe(true);
+      }
+    }
+  });
+});
+
+describe('places', () => {
+  const namespace = fc.constantFrom('', 'ann', 'bob', 'ann","', '["ann"]', 'ann:["a"]', ':', 'ann\n', '\ud800');
+  const place = fc.record({ namespace, name: fc.oneof(name, fc.constantFrom(['a'], ['["a"]'], [':["a"]'])) });
+  const client = { store: { scope: 'memory' }, platform: { digest: (data: string) => data.padEnd(64, '.') } } as unknown as Parameters<typeof slotOf>[0] & Parameters<typeof idsOf>[0];
+
+  test('of different namespaces or names share neither slot nor lock', () => {
+    const slots = new Map<string, string>();
+    const locks = new Map<string, string>();
+    for (const { namespace: own, name: operation } of fc.sample(place, { numRuns: 2000, seed })) {
+      const label = encodeName(operation);
+      const is = JSON.stringify([own, label]);
+      for (const [table, text] of [
+        [slots, slotOf(client, own, label)],
+        [locks, lockOf({ namespace: own, label, id: undefined })],
+      ] as const) {
+        expect(table.get(text) ?? is, `seed ${seed}`).toBe(is);
+        table.set(text, is);
+      }
+      expect(namespaceOfSlot(slotOf(client, own, label))).toBe(own);
+      expect(namespaceOfSlot(`${slotOf(client, own, label)}\nkey`)).toBe(own);
+    }
+  });
+
+  test('have ids that depend on namespace and name, and show neither', async () => {
+    const ids = new Map<string, string>();
+    const { tab } = newWorld().open();
+    for (const { namespace: own, name: operation } of fc.sample(place, { numRuns: 300, seed })) {
+      const is = JSON.stringify([own, encodeName(operation)]);
+      const { id } = await idsOf(tab, { namespace: own, label: encodeName(operation), id: undefined });
+      expect(id).toMatch(/^[0-9a-f]{32}$/);
+      expect(ids.get(id) ?? is).toBe(is);
+      ids.set(id, is);
+    }
+  });
+});
+
+describe('unnamed calls under one literal key', () => {
+  const send = (once: ReturnType<ReturnType<typeof newWorld>['open']>['once'], body = 'x') => watched(once.fetch(URL_, { method: 'POST', body, headers: { 'idempotency-key': 'order-5' } }));
+
+  test('of two people on one device are two operations: neither takes over, nor settles, the record of the other', async () => {
+    const world = newWorld();
+    const { tab, once: ann } = world.open({ namespace: 'ann', limits: { attempts: 1 } });
+    const bob = tab.once({ namespace: 'bob', limits: { attempts: 1 } });
+    world.server.plays(charged(lost()), charged(lost()));
+    await world.end(tab, send(ann));
+    const [before] = await world.run(ann.pending());
+    await world.end(tab, send(bob));
+    expect(await world.run(ann.pending())).toEqual([before]);
+    expect(await world.run(bob.pending())).toHaveLength(1);
+  });
+});
+
+test('child keys differ wherever key or label differ', () => {
+  const seen = new Map<string, string>();
+  const labels = fc.sample(fc.tuple(fc.constantFrom(...TEXTS), fc.constantFrom(...TEXTS)), { numRuns: 1000, seed });
+  for (const [key, label] of labels) {
+    const is = JSON.stringify([key, label]);
+    const child = childKey(key, label);
+    expect(seen.get(child) ?? is).toBe(is);
+    seen.set(child, is);
+  }
+});

@@ -1,0 +1,24 @@
+/**
+ * Properties over one sample: records are dear to draw and cheap to look at, so that each property looks at all of them.
+ * A failure names its case and the seed of the sample; `PROPERTY_SEED` draws it again.
+ */
+import fc from 'fast-check';
+
+export const seed = Number(process.env['PROPERTY_SEED'] ?? fc.readConfigureGlobal()?.seed ?? Math.trunc(Math.random() * 2 ** 31));
+
+const shown = (value: unknown): string => JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? `${one}n` : one === undefined ? '(undefined)' : one), 1)?.slice(0, 4000) ?? String(value);
+
+/** Draws `count` cases, and gives what holds a property to each of them. */
+export function sampled<T>(from: fc.Arbitrary<T>, count: number): (holds: (one: T) => void) => void {
+  let drawn: T[] | undefined;
+  return (holds) => {
+    drawn ??= fc.sample(from, { numRuns: count, seed });
+    for (const one of drawn) {
+      try {
+        holds(one);
+      } catch (error) {
+        throw new Error(`${(error as Error).message}\n\nPROPERTY_SEED=${seed}, case: ${shown(one)}`, { cause: error });
+      }
+    }
+  };
+}

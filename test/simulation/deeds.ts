@@ -1,0 +1,123 @@
+/** What each action of a plan does to the world. */
+import type { App } from './app.js';
+import type { Context } from './context.js';
+import type { OpFacts } from './facts.js';
+import type { FaultName } from './faults.js';
+import type { Action, Deed, DoWhat } from './plan.js';
+import { type Slot, USERS, type World } from './world.js';
+
+interface Scene {
+  readonly world: World;
+  readonly app: App;
+  readonly slot: Slot;
+  /** What lives in the slot now, if anything does. */
+  readonly context: Context | undefined;
+}
+
+/** What people do where they can see a page: on a frozen one nobody presses anything. */
+const BY_HAND = new Set<DoWhat>(['press', 'resume', 'forget', 'settle', 'list', 'log-out', 'close']);
+
+const opOf = ({ world, slot }: Scene, name: number): OpFacts => world.books.op(slot.device.user, ['pay', name], world.options.client.repeat);
+
+/** Something is so for a while. */
+const awhile = ({ world }: Scene, fault: FaultName, ms: number, set: (on: boolean) => void): void => {
+  world.faults.count(fault);
+  set(true);
+  world.time.after(ms, () => set(false));
+};
+
+const deeds: { readonly [D in DoWhat]: (action: Deed<D>, scene: Scene) => unknown } = {
+  press: (action, { app }) => app.press(action),
+  resume: ({ slot, name }, scene) => scene.app.resume(scene.app.open(slot), opOf(scene, name)),
+  list: ({ slot }, { app }) => app.open(slot).once.pending().catch(() => {}),
+  forget: ({ slot, name, anyway }, scene) => forget(scene.app.open(slot), opOf(scene, name), anyway),
+  settle({ slot, name }, scene) {
+    const op = opOf(scene, name);
+    const truth = scene.world.truth(op);
+    if (truth !== 'unknown') void scene.app.open(slot).once.operation(op.name).settle(truth).catch(() => {});
+  },
+  'log-out': ({ to }, scene) => logOut(scene, USERS[to] as string),
+  restart(_, { world, app, slot, context }) {
+    if (!context) return;
+    world.faults.count('restart');
+    context.kill();
+    app.boot(slot);
+  },
+  die(_, { world, context }) {
+    if (context) world.faults.count('restart');
+    context?.kill();
+  },
+  close(_, { context }) {
+    if (!context) return;
+    context.closed = true;
+    void context.once.close();
+  },
+  freeze({ ms }, { world, context }) {
+    world.faults.count('frozen');
+    context?.freeze(ms);
+  },
+  'clock-jump'({ ms }, { world, slot }) {
+    world.faults.count('clockJump');
+    slot.device.jump(ms);
+  },
+  offline: ({ ms }, scene) => awhile(scene, 'offline', ms, (on) => scene.slot.device.setOnline(!on)),
+  full: ({ ms }, scene) =>
+    awhile(scene, 'full', ms, (on) => {
+      scene.slot.device.medium.full = on;
+    }),
+  deaf: ({ ms }, scene) =>
+    awhile(scene, 'lookFails', ms, (on) => {
+      scene.slot.device.medium.deaf = on;
+    }),
+  evict(_, { world, slot }) {
+    world.faults.count('evicted');
+    slot.device.medium.evict();
+  },
+  'power-loss'(_, { world, slot }) {
+    world.faults.count('powerLoss');
+    slot.device.powerLoss();
+  },
+  'server-restart'(_, { world }) {
+    world.faults.count('serverRestart');
+    world.server.restart();
+  },
+};
+
+export function act(world: World, app: App, action: Action): void {
+  const { slot, context } = world.at('slot' in action ? action.slot : 0);
+  if (context?.frozen && BY_HAND.has(action.do)) {
+    context.later(0, () => act(world, app, action));
+    return;
+  }
+  if (!BY_HAND.has(action.do)) world.log(`${slot.device.name}: ${action.do}`);
+  (deeds[action.do] as (action: Action, scene: Scene) => unknown)(action, { world, app, slot, context });
+}
+
+function forget(context: Context, op: OpFacts, anyway: boolean): void {
+  if (anyway) op.forgetsAnyway++;
+  context.once
+    .operation(op.name)
+    .forget({ evenIfUnknown: anyway })
+    .then(
+      () => {
+        if (!anyway || !op.damaged) return;
+        // What could not be read was thrown away: from here on it is another intention.
+        op.damaged = false;
+        op.epoch++;
+      },
+      () => {},
+    );
+}
+
+function logOut({ world, slot: { device } }: Scene, to: string): void {
+  world.faults.count('logOut');
+  const context = [...device.contexts].find((one) => !one.closed);
+  if (context) {
+    world.log(`${context.id} logs ${device.user} out`);
+    void context.once.clear().catch(() => {});
+  }
+  // The cookie is another one a moment later, while the clearing is still under way.
+  world.time.after(world.random.of('log-out', world.time.now).int(0, 20), () => {
+    device.user = to;
+  });
+}
