@@ -138,7 +138,10 @@ async function attempt({ file, find, replace }) {
   const path = join(copy, 'src', file);
   const sound = readFileSync(path, 'utf8');
   if (!sound.includes(find)) return { caught: false, says: `src/${file} has changed: what was to be broken is not there` };
-  writeFileSync(path, sound.replace(find, () => replace));
+  writeFileSync(
+    path,
+    sound.replace(find, () => replace),
+  );
   const { folder, main } = await bundleSimulation(copy);
   try {
     const text = await simulate(main);

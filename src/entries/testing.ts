@@ -1,3 +1,4 @@
+export type { Clock } from '../ports.js';
 export { type Fault, type FaultName, Faults, faultNames } from '../testing/faults.js';
 export { type FaultyStoreOptions, faultyStore, type StoreFaultName, StoreFaults, type StoreTrouble, storeFaultNames } from '../testing/faulty-store.js';
 export { type IdempotentServer, type IdempotentServerOptions, idempotentServer } from '../testing/idempotent-server.js';

@@ -82,10 +82,9 @@ describe('names', () => {
     expect(() => encodeName(['x'.repeat(NAME_UNITS_MAX - 4)])).not.toThrow();
     expect(() => encodeName(['x'.repeat(NAME_UNITS_MAX - 3)])).toThrow(RangeError);
     expect(() => encodeName(Array(NAME_UNITS_MAX).fill(1))).toThrow(RangeError);
-    const huge = 'x'.repeat(50_000_000);
-    const begun = performance.now();
-    expect(() => encodeName(['pay', huge])).toThrow(RangeError);
-    expect(performance.now() - begun).toBeLessThan(200);
+    // A copy of it as JSON would not fit into a string.
+    const huge = 'x'.repeat(400_000_000);
+    expect(() => encodeName(['pay', huge, huge])).toThrow(RangeError);
   });
 
   test('a prefix begins the names that begin with its parts, and no others', () => {

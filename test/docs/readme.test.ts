@@ -104,11 +104,12 @@ test('the package that is to be installed has the present version', () => {
 });
 
 test('the entries are those of the package, with their peers', () => {
-  const rows = tableUnder(readme, '## Install').map(([entry = '', wants = '']) => [plainName(entry), wants.toLowerCase().split(' ').slice(0, 2).join(' ')]);
-  const peers = { 'oncefetch/ky': 'ky', 'oncefetch/react': 'react', 'oncefetch/testing': 'msw' } as Record<string, string>;
-  const major = (name = ''): string => /\d+/.exec(manifest.peerDependencies[name] ?? '')?.[0] ?? '';
-  const wanted = entries.map(({ specifier }) => [specifier, `${peers[specifier] ?? ''} ${major(peers[specifier])}`.trim()]);
-  expect(Object.fromEntries(rows)).toEqual(Object.fromEntries(wanted));
+  const rows = new Map(tableUnder(readme, '## Install').map(([entry = '', wants = '']) => [plainName(entry), wants]));
+  expect([...rows.keys()].sort()).toEqual(entries.map(({ specifier }) => specifier).sort());
+  const peers = { ky: 'oncefetch/ky', react: 'oncefetch/react', msw: 'oncefetch/testing' };
+  expect(Object.keys(peers).sort()).toEqual(Object.keys(manifest.peerDependencies).sort());
+  for (const [peer, entry] of Object.entries(peers))
+    expect(rows.get(entry)?.toLowerCase()).toContain(`${peer} ${/\d+/.exec(manifest.peerDependencies[peer] ?? '')?.[0]}`);
 });
 
 describe('outcomes and errors', () => {

@@ -3,6 +3,7 @@
  * connection, forms, names and limits (attacks 23, 24, 27, 29, 36, 41 to 45, 48, 53). Method: as the other attack tests.
  */
 import { describe, expect, test, vi } from 'vitest';
+import type { Dialect } from '../../src/core/dialect.js';
 import { generic } from '../../src/dialects/generic.js';
 import { createOnce } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, hangs, lost, replays, textOf, unreachable } from '../support/server.js';
@@ -457,7 +458,13 @@ describe('A53: the order of things', () => {
 describe('A47, A49, A55: what can be looked up', () => {
   test("A47: the key window is the dialect's, 24 hours for generic, and an option stands over it", async () => {
     const windows = [];
-    for (const [dialect, keyWindowMs] of [[undefined], [{ ...generic, windowMs: HOUR }], [{ ...generic, windowMs: HOUR }, 2 * HOUR]] as const) {
+    const hour: Dialect = { ...generic, windowMs: HOUR };
+    const cases: [Dialect | undefined, number | undefined][] = [
+      [undefined, undefined],
+      [hour, undefined],
+      [hour, 2 * HOUR],
+    ];
+    for (const [dialect, keyWindowMs] of cases) {
       const world = newWorld();
       const { tab, once } = world.open({ dialect, limits: { keyWindowMs } });
       world.server.plays(lost());

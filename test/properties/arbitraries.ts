@@ -111,6 +111,8 @@ export const notARecord: fc.Arbitrary<unknown> = fc.oneof(
   fc.anything().filter((value) => value !== undefined),
   anyRecord.map(({ sum: _, ...rest }) => rest),
   fc.tuple(anyRecord, fc.integer({ min: 1, max: 0xffff_ffff })).map(([record, by]) => ({ ...record, sum: (record.sum + by) % 2 ** 32 })),
-  fc.tuple(anyRecord, fc.constantFrom('id', 'key', 'payloads', 'state', 'revision', 'ambiguous', 'touchedAt'), fc.anything()).map(([record, field, value]) => ({ ...record, [field]: [value] })),
+  fc
+    .tuple(anyRecord, fc.constantFrom('id', 'key', 'payloads', 'state', 'revision', 'ambiguous', 'touchedAt'), fc.anything())
+    .map(([record, field, value]) => ({ ...record, [field]: [value] })),
   anyRecord.map((record) => ({ ...record, v: 0 })),
 );

@@ -13,7 +13,8 @@ import { sampled } from './sampled.js';
 const looks = sampled(fc.tuple(fc.option(anyRecord, { nil: undefined }), claimant), 1200);
 
 /** Holds for any record, or none, and any caller. */
-const always = (holds: (began: Began, stored: OnceRecord | undefined, c: Claimant) => void): void => looks(([stored, c]) => holds(begin(stored, c, NOW, NOW), stored, c));
+const always = (holds: (began: Began, stored: OnceRecord | undefined, c: Claimant) => void): void =>
+  looks(([stored, c]) => holds(begin(stored, c, NOW, NOW), stored, c));
 
 /** Holds for any operation that may have been sent. */
 const mayHaveBeenSent = (holds: (began: Began, stored: OnceRecord, c: Claimant) => void): void =>
@@ -97,7 +98,8 @@ describe('what is written', () => {
       expect(payloads.length).toBeLessThanOrEqual(50);
       expect(new Set(payloads).size).toBe(payloads.length);
       if (!c.resumeOnly) expect(payloads.at(-1)).toBe(c.fingerprint);
-      const before = drive.inserted || !stored ? [] : stored.scheme === drive.record.scheme ? stored.payloads : stored.payloads.map((one) => `${stored.scheme}:${one}`);
+      const before =
+        drive.inserted || !stored ? [] : stored.scheme === drive.record.scheme ? stored.payloads : stored.payloads.map((one) => `${stored.scheme}:${one}`);
       for (const one of before.slice(payloads.length === 50 ? 1 : 0)) expect(payloads).toContain(one);
       expect(drive.changed).toBe(payloads.length > 1);
     });
@@ -177,7 +179,11 @@ describe('what is found', () => {
       const drive = driven(began);
       if (!drive) return;
       expect(stored?.state).toBe('pending');
-      expect(drive).toMatchObject({ inserted: false, otherBytes: false, record: { key: stored?.key, payloads: stored?.payloads, scheme: stored?.scheme, raw: stored?.raw } });
+      expect(drive).toMatchObject({
+        inserted: false,
+        otherBytes: false,
+        record: { key: stored?.key, payloads: stored?.payloads, scheme: stored?.scheme, raw: stored?.raw },
+      });
     });
   });
 

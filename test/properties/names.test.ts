@@ -14,9 +14,49 @@ import { seed } from './sampled.js';
 type Part = OperationName[number];
 
 /** What encodings go wrong over. */
-const TEXTS = ['a', 'b', 'ab', '/', ',', '","', '"', '\\', '\\"', '[', ']', '["a"]', '{"n":"1"}', 'n', '1', '-0', '1e3', '1000', 'null', '\u0000', '\n', '\u2028', '\ud800', '\udc00', '\ud83d\ude00', 'é', 'e\u0301', 'ａ', ' ', 'a ', '~', '~a', ':', '+', 'Infinity'];
+const TEXTS = [
+  'a',
+  'b',
+  'ab',
+  '/',
+  ',',
+  '","',
+  '"',
+  '\\',
+  '\\"',
+  '[',
+  ']',
+  '["a"]',
+  '{"n":"1"}',
+  'n',
+  '1',
+  '-0',
+  '1e3',
+  '1000',
+  'null',
+  '\u0000',
+  '\n',
+  '\u2028',
+  '\ud800',
+  '\udc00',
+  '\ud83d\ude00',
+  'é',
+  'e\u0301',
+  'ａ',
+  ' ',
+  'a ',
+  '~',
+  '~a',
+  ':',
+  '+',
+  'Infinity',
+];
 const NUMBERS: Part[] = [0, 1, -1, 1000, 1e21, 1e-7, 0.1 + 0.2, 0.3, 2 ** 53, 2 ** 53 + 2, 0n, 1n, -1n, 1000n, BigInt(2 ** 53), BigInt(2 ** 53) + 1n];
-const part: fc.Arbitrary<Part> = fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...TEXTS) }, fc.constantFrom(...NUMBERS), fc.array(fc.constantFrom(...TEXTS), { minLength: 2, maxLength: 3 }).map((all) => all.join('')));
+const part: fc.Arbitrary<Part> = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(...TEXTS) },
+  fc.constantFrom(...NUMBERS),
+  fc.array(fc.constantFrom(...TEXTS), { minLength: 2, maxLength: 3 }).map((all) => all.join('')),
+);
 const name = fc.array(part, { minLength: 1, maxLength: 4 });
 
 /** Parts by type and value, written without the code under test. */
@@ -91,7 +131,8 @@ describe('names', () => {
 describe('places', () => {
   const namespace = fc.constantFrom('', 'ann', 'bob', 'ann","', '["ann"]', 'ann:["a"]', ':', 'ann\n', '\ud800');
   const place = fc.record({ namespace, name: fc.oneof(name, fc.constantFrom(['a'], ['["a"]'], [':["a"]'])) });
-  const client = { store: { scope: 'memory' }, platform: { digest: (data: string) => data.padEnd(64, '.') } } as unknown as Parameters<typeof slotOf>[0] & Parameters<typeof idsOf>[0];
+  const client = { store: { scope: 'memory' }, platform: { digest: (data: string) => data.padEnd(64, '.') } } as unknown as Parameters<typeof slotOf>[0] &
+    Parameters<typeof idsOf>[0];
 
   test('of different namespaces or names share neither slot nor lock', () => {
     const slots = new Map<string, string>();
@@ -125,7 +166,8 @@ describe('places', () => {
 });
 
 describe('unnamed calls under one literal key', () => {
-  const send = (once: ReturnType<ReturnType<typeof newWorld>['open']>['once'], body = 'x') => watched(once.fetch(URL_, { method: 'POST', body, headers: { 'idempotency-key': 'order-5' } }));
+  const send = (once: ReturnType<ReturnType<typeof newWorld>['open']>['once'], body = 'x') =>
+    watched(once.fetch(URL_, { method: 'POST', body, headers: { 'idempotency-key': 'order-5' } }));
 
   test('of two people on one device are two operations: neither takes over, nor settles, the record of the other', async () => {
     const world = newWorld();

@@ -6,7 +6,9 @@ import fc from 'fast-check';
 
 export const seed = Number(process.env['PROPERTY_SEED'] ?? fc.readConfigureGlobal()?.seed ?? Math.trunc(Math.random() * 2 ** 31));
 
-const shown = (value: unknown): string => JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? `${one}n` : one === undefined ? '(undefined)' : one), 1)?.slice(0, 4000) ?? String(value);
+const shown = (value: unknown): string =>
+  JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? `${one}n` : one === undefined ? '(undefined)' : one), 1)?.slice(0, 4000) ??
+  String(value);
 
 /** Draws `count` cases, and gives what holds a property to each of them. */
 export function sampled<T>(from: fc.Arbitrary<T>, count: number): (holds: (one: T) => void) => void {

@@ -1,8 +1,17 @@
 /** How the app of a world has set up its client: hooks, keys, and a server of its own that it can ask. */
+import { generic } from '../../src/dialects/generic.js';
 import type { OnceOptions, OperationOptions } from '../../src/option-types.js';
 import type { Context } from './context.js';
 import type { OpFacts } from './facts.js';
+import type { Random } from './random.js';
+import type { ServerOptions } from './servers.js';
 import { USERS, type World } from './world.js';
+
+/** What an app may know of its server; never more than is true of it. */
+export function dialectFor({ marker, mismatch, honours }: ServerOptions, random: Random): OnceOptions['dialect'] {
+  const knows = honours && random.chance(0.5);
+  return { ...generic(), replays: knows && marker, answersMismatch: knows ? mismatch !== 'replays' : undefined };
+}
 
 export function opOf(world: World, name: readonly unknown[] | undefined, key: string): OpFacts | undefined {
   const label = JSON.stringify(name);

@@ -29,12 +29,21 @@ const awhile = ({ world }: Scene, fault: FaultName, ms: number, set: (on: boolea
 const deeds: { readonly [D in DoWhat]: (action: Deed<D>, scene: Scene) => unknown } = {
   press: (action, { app }) => app.press(action),
   resume: ({ slot, name }, scene) => scene.app.resume(scene.app.open(slot), opOf(scene, name)),
-  list: ({ slot }, { app }) => app.open(slot).once.pending().catch(() => {}),
+  list: ({ slot }, { app }) =>
+    app
+      .open(slot)
+      .once.pending()
+      .catch(() => {}),
   forget: ({ slot, name, anyway }, scene) => forget(scene.app.open(slot), opOf(scene, name), anyway),
   settle({ slot, name }, scene) {
     const op = opOf(scene, name);
     const truth = scene.world.truth(op);
-    if (truth !== 'unknown') void scene.app.open(slot).once.operation(op.name).settle(truth).catch(() => {});
+    if (truth !== 'unknown')
+      void scene.app
+        .open(slot)
+        .once.operation(op.name)
+        .settle(truth)
+        .catch(() => {});
   },
   'log-out': ({ to }, scene) => logOut(scene, USERS[to] as string),
   restart(_, { world, app, slot, context }) {

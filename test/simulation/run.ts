@@ -1,6 +1,7 @@
 /** Runs one world from its seed to its end. */
 import { App } from './app.js';
 import { calmDown } from './calm.js';
+import { dialectFor } from './client.js';
 import { act } from './deeds.js';
 import type { Apart, Checker, Violation } from './facts.js';
 import type { FaultName, FaultRates } from './faults.js';
@@ -45,7 +46,7 @@ export async function run(scenario: Scenario, seed: number, { plan, without = []
   const drawn = scenario.options(random.of('options'), seed);
   const faults = { ...drawn.faults };
   for (const name of without) delete faults[name];
-  const options = { ...drawn, faults };
+  const options = { ...drawn, faults, client: { ...drawn.client, dialect: drawn.client.dialect ?? dialectFor(drawn.server, random.of('dialect')) } };
   const world = new World(random.seed, options, { tracing: tracing ?? false, ...(checkers ? { checkers } : {}) });
   const app = new App(world);
   const actions = plan ?? options.plan ?? planOf(random.of('plan'), world.slots.length, options.workload);

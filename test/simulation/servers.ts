@@ -88,7 +88,10 @@ export class Server {
   arrive(copy: Copy): void {
     const refused = copy.front ?? this.#front(copy);
     if (refused) copy.reply(refused, 'front');
-    else this.#behindFront(this.#world.faults.hits(copy.random, 'frontBreaksAfter') ? { ...copy, reply: (_, layer) => copy.reply(gateway(copy.random), layer) } : copy);
+    else
+      this.#behindFront(
+        this.#world.faults.hits(copy.random, 'frontBreaksAfter') ? { ...copy, reply: (_, layer) => copy.reply(gateway(copy.random), layer) } : copy,
+      );
   }
 
   /** What answers in front of the key layer, if anything does. */

@@ -80,7 +80,7 @@ const SEQUENCES: readonly Sequence[] = [
   {
     attack: '10',
     says: 'the next release speaks another dialect; the stored key goes out as it went before',
-    laterClient: { dialect: { ...generic, name: 'renamed', header: 'X-Idempotency-Key' } },
+    laterClient: { dialect: { ...generic({ header: 'X-Idempotency-Key' }), name: 'renamed' } },
     plan: [press(0), { do: 'restart', at: 10 * SECOND, slot: 0 }, press(2 * MINUTE)],
     sends: [fate.silent],
     effects: 1,

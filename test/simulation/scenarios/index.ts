@@ -1,7 +1,7 @@
 import type { Scenario } from '../scenario.js';
 import { attacks } from './attacks.js';
-import { killedAt } from './killed-at.js';
 import { moreAttacks } from './attacks-more.js';
+import { killedAt } from './killed-at.js';
 import * as storms from './storms.js';
 
 /** Drawn from the seed. */

@@ -1,0 +1,153 @@
+/**
+ * Goal: what a medium changes is noticed, and what a newer version added survives this one. Method: every single bit of
+ * stored records turned round, and records of a version to come, driven to their end.
+ */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { bare, type OnceRecord, RECORD_VERSION, readRecord, seal } from '../../src/core/record.js';
+import { answers, charged, lost } from '../support/server.js';
+import { newWorld, pay } from '../support/world.js';
+import { anyRecord } from './arbitraries.js';
+import { sampled, seed } from './sampled.js';
+
+const records = sampled(anyRecord, 200);
+/** As a store of text gives it back. */
+const stored = (record: unknown): unknown => JSON.parse(JSON.stringify(record));
+
+/** What is in the record besides what every version must be able to trust. */
+const BESIDES = [
+  'v',
+  'sum',
+  'forgetAt',
+  'lease',
+  'ending',
+  'settledAt',
+  'sticky',
+  'retryAt',
+  'spentAt',
+  'link',
+  'meta',
+  'request',
+  'earlier',
+  'previous',
+  'answer',
+];
+
+/** Every text that differs from this one's bytes in one bit; some are no UTF-8, which a reader turns into U+FFFD. */
+function* flips(text: string): Generator<string> {
+  const bytes = new TextEncoder().encode(text);
+  const decoder = new TextDecoder();
+  for (let at = 0; at < bytes.length; at++)
+    for (let bit = 0; bit < 8; bit++) {
+      bytes[at]! ^= 1 << bit;
+      yield decoder.decode(bytes);
+      bytes[at]! ^= 1 << bit;
+    }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+describe('the codec', () => {
+  test('gives back what was sealed, from a clone and from text', () => {
+    records((record) => {
+      expect(readRecord(record)).toBe(record);
+      expect(readRecord(structuredClone(record))).toEqual(record);
+      expect(readRecord(stored(record))).toEqual(record);
+    });
+  });
+
+  test('seals by content: a second seal changes nothing, and what it does not cover changes no sum', () => {
+    records((record) => {
+      expect(seal(record)).toEqual(record);
+      const { sum } = seal({ ...record, meta: 'other', lease: undefined, retryAt: 5, link: 'x' });
+      expect(sum).toBe(record.sum);
+    });
+  });
+
+  test('detects every flipped bit of the core, wherever it falls in the text', () => {
+    let detected = 0;
+    let harmless = 0;
+    for (const record of fc.sample(
+      anyRecord.filter(({ payloads }) => payloads.length < 3),
+      { numRuns: 2, seed },
+    )) {
+      const core = stored(bare(record)) as OnceRecord;
+      const { ending: _, settledAt: __, sticky: ___, ...rest } = core;
+      for (const text of flips(JSON.stringify(rest))) {
+        const read = readRecord(parsed(text)) as Record<string, unknown> | undefined;
+        if (!read) {
+          detected++;
+          continue;
+        }
+        harmless++;
+        const changed = Object.entries(rest).filter(([field, value]) => !BESIDES.includes(field) && JSON.stringify(read[field]) !== JSON.stringify(value));
+        if (changed.length > 0) expect({ changed, seed }).toBe('detected');
+      }
+    }
+    expect(detected).toBeGreaterThan(harmless * 10);
+  });
+
+  test('detects two fields that changed places, in any record', () => {
+    const fields = ['id', 'ns', 'label', 'key', 'carrier', 'dialect', 'origin', 'scheme', 'raw', 'generation', 'revision', 'createdAt', 'touchedAt'] as const;
+    records((record) => {
+      for (const a of fields)
+        for (const b of fields)
+          if (record[a] !== record[b] && a < b) expect(readRecord({ ...record, [a]: record[b], [b]: record[a] }), `${a} and ${b}`).toBeUndefined();
+    });
+  });
+
+  test('detects payloads that were lost, doubled or put in another order', () => {
+    records((record) => {
+      const { payloads } = record;
+      const others = [payloads.slice(1), payloads.slice(0, -1), [...payloads, payloads[0]!], ...(payloads.length > 1 ? [[...payloads].reverse()] : [])];
+      for (const other of others) expect(readRecord({ ...record, payloads: other })).toBeUndefined();
+    });
+  });
+
+  test('keeps of a record at rest its core and how it ended, and nothing that a stranger could read', () => {
+    records((record) => {
+      const rest = bare({ ...record, answer: { json: '1' }, spentAt: 1 }) as unknown as Record<string, unknown>;
+      for (const field of ['lease', 'meta', 'request', 'earlier', 'retryAt', 'spentAt', 'link', 'answer', 'previous']) expect(rest).not.toHaveProperty(field);
+      const { lease: _, meta: __, request: ___, earlier: ____, retryAt: _____, link: ______, previous: _______, ...core } = record;
+      expect(rest).toEqual(core);
+      expect(readRecord(rest)).toBe(rest);
+    });
+  });
+});
+
+describe('a record of a version to come', () => {
+  const NEWER = RECORD_VERSION + 6;
+  const INVENTION = { deep: [1, { a: null }], text: 'x' };
+
+  test('is read with the fields that this version does not know, and sealed with them', () => {
+    records((record) => {
+      const newer = { ...record, v: NEWER, invention: INVENTION } as OnceRecord;
+      expect(readRecord(stored(newer))).toEqual(newer);
+      expect(seal(newer)).toMatchObject({ v: NEWER, invention: INVENTION });
+      expect(bare(newer)).toMatchObject({ v: NEWER, invention: INVENTION });
+    });
+  });
+
+  test.each<[string, Parameters<ReturnType<typeof newWorld>['server']['plays']>, OnceRecord['state']]>([
+    ['goes on and stays unknown', [lost()], 'pending'],
+    ['goes on and is done', [answers(201)], 'settled'],
+    ['is told to come back later', [answers(503, '', { 'retry-after': '7200' })], 'pending'],
+    ['is refused for good', [answers(402, '', { 'idempotent-replayed': 'true' })], 'retired'],
+  ])('%s: its own fields survive every rewrite', async (_, script, state) => {
+    const world = newWorld();
+    const key = await world.interrupted(charged(lost()));
+    world.damage((record) => ({ ...record, v: NEWER, invention: INVENTION }));
+    const { tab, once } = world.open();
+    if (state === 'retired') world.server.charged.clear();
+    world.server.plays(...script);
+    await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+    expect(world.record()).toMatchObject({ v: NEWER, key, state, invention: INVENTION });
+    expect(readRecord(world.record())).toBeDefined();
+  });
+});

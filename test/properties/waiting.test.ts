@@ -1,0 +1,146 @@
+/**
+ * Goal: waits that make sense next to one another, not only one by one. Method: two situations that differ in one thing,
+ * and what must follow for the wait; Retry-After in every form it may come in.
+ */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { backoffMs } from '../../src/core/backoff.js';
+import { retryAfterMs } from '../../src/core/retry-after.js';
+import { GENERIC } from '../../src/dialects/generic.js';
+import { text } from '../support/arbitraries.js';
+
+const YEAR_MS = 31_536_000_000;
+const NOW = Date.UTC(2026, 10, 20, 12);
+const asked = (headers: HeadersInit, now = NOW) => {
+  const all = new Headers(headers);
+  return retryAfterMs((name) => all.get(name), now);
+};
+const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+
+describe('backoff', () => {
+  const any = fc.record({
+    minDelayMs: fc.oneof(fc.constantFrom(0, 1, 500, Number.MAX_VALUE, Number.POSITIVE_INFINITY), fc.double({ min: 0, max: 1e9, noNaN: true })),
+    maxDelayMs: fc.oneof(fc.constantFrom(0, 1, 15_000), fc.double({ min: 0, max: 1e9, noNaN: true })),
+    factor: fc.oneof(fc.constantFrom(1, 2, Number.MAX_VALUE, Number.POSITIVE_INFINITY), fc.double({ min: 1, max: 1e6, noNaN: true })),
+  });
+
+  test('is a whole number within its bounds, even where the options are at theirs', () => {
+    fc.assert(
+      fc.property(any, fc.integer({ min: 1, max: 1e9 }), random, (backoff, failed, luck) => {
+        const ms = backoffMs(backoff, failed, luck);
+        expect(Number.isInteger(ms), String(ms)).toBe(true);
+        expect(ms).toBeGreaterThanOrEqual(0);
+        expect(ms).toBeLessThanOrEqual(Math.ceil(backoff.maxDelayMs));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('never gets shorter with more failures, nor with more luck', () => {
+    fc.assert(
+      fc.property(any, fc.integer({ min: 1, max: 200 }), fc.nat(200), random, random, (backoff, failed, more, a, b) => {
+        expect(backoffMs(backoff, failed + more, a)).toBeGreaterThanOrEqual(backoffMs(backoff, failed, a));
+        expect(backoffMs(backoff, failed, Math.max(a, b))).toBeGreaterThanOrEqual(backoffMs(backoff, failed, Math.min(a, b)));
+      }),
+    );
+  });
+
+  test('spreads over its whole range', () => {
+    const delays = { minDelayMs: 1000, maxDelayMs: 60_000, factor: 2 };
+    const drawn = Array.from({ length: 1000 }, (_, index) => backoffMs(delays, 4, index / 1000));
+    expect(Math.min(...drawn)).toBe(0);
+    expect(Math.max(...drawn)).toBe(7992);
+    expect(new Set(drawn).size).toBe(1000);
+  });
+});
+
+describe('Retry-After', () => {
+  test('means the same in seconds, in milliseconds and as a date of each of the three forms', () => {
+    const two = (value: number): string => String(value).padStart(2, '0');
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 300 * 86_400 }), (seconds) => {
+        const date = new Date(NOW + seconds * 1000);
+        const [day, , month] = date.toUTCString().split(' ');
+        const [date_, year, time] = [two(date.getUTCDate()), date.getUTCFullYear(), date.toISOString().slice(11, 19)];
+        const long = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'][date.getUTCDay()];
+        const forms = [
+          { 'retry-after': String(seconds) },
+          { 'retry-after-ms': String(seconds * 1000) },
+          { 'retry-after': date.toUTCString() },
+          { 'retry-after': `${long}, ${date_}-${month}-${two(year % 100)} ${time} GMT` },
+          { 'retry-after': `${day?.slice(0, 3)} ${month} ${date_.replace(/^0/, ' ')} ${time} ${year}` },
+        ];
+        expect(forms.map((form) => asked(form))).toEqual(forms.map(() => seconds * 1000));
+      }),
+    );
+  });
+
+  test('that asks for more is never a shorter wait', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 1e12, noNaN: true }), fc.double({ min: 0, max: 1e12, noNaN: true }), (a, b) => {
+        const [less, more] = [Math.min(a, b), Math.max(a, b)].map((value) => asked({ 'retry-after': value.toFixed(3) }) ?? 0);
+        expect(less).toBeLessThanOrEqual(more!);
+      }),
+    );
+  });
+
+  test('as a date comes nearer as the clock goes on, and is nothing once it is past', () => {
+    const date = new Date(NOW + 3_600_000).toUTCString();
+    for (const [later, ms] of [
+      [0, 3_600_000],
+      [1, 3_599_999],
+      [3_599_999, 1],
+      [3_600_000, undefined],
+      [3_600_001, undefined],
+      [YEAR_MS, undefined],
+    ] as const)
+      expect(asked({ 'retry-after': date }, NOW + later)).toBe(ms);
+  });
+
+  test('of any text is nothing, or a whole number of ms up to a year; twice in one answer it is garbage', () => {
+    const value = fc.oneof(text(0, 30), fc.stringMatching(/^[\d.,:+\- a-zGMT]{0,30}$/), fc.double().map(String), fc.bigInt().map(String));
+    fc.assert(
+      fc.property(value, value, (a, b) => {
+        for (const wait of [
+          retryAfterMs((name) => (name === 'retry-after' ? a : null), NOW),
+          retryAfterMs((name) => (name === 'retry-after-ms' ? b : a), NOW),
+        ]) {
+          if (wait === undefined) continue;
+          expect(Number.isInteger(wait) && wait > 0 && wait <= YEAR_MS, String(wait)).toBe(true);
+        }
+        expect(retryAfterMs((name) => (name === 'retry-after' ? '5, 10' : null), NOW)).toBeUndefined();
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('replay markers', () => {
+  const MARKERS = ['Idempotent-Replayed', 'X-Idempotency-Cache-Hit', 'idempotency-status', 'x-idempotency-status', 'request-idempotency', 'Idempotency-Replay'];
+  const header = (headers: Headers) => ({ header: (name: string) => headers.get(name) }) as Parameters<typeof GENERIC.replayed>[0];
+  const value = fc.oneof(
+    fc.constantFrom('true', '?1', '1', 'yes', 'false', '0', 'no', '', 'replayed', 'completed', 'pending', 'true, true', 'untrue', 'trues', 'null'),
+    fc.stringMatching(/^[\x21-\x7e]{0,12}$/),
+  );
+
+  test('count by their true value only, in any case, with space around', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...MARKERS), value, fc.constantFrom('', ' ', '\t'), fc.boolean(), (name, said, space, upper) => {
+        const status = /status$/i.test(name);
+        const truth = status ? /^(replayed|completed)$/i : /^\??(true|1|yes)$/i;
+        const headers = new Headers({ [upper ? name.toUpperCase() : name]: `${space}${upper ? said.toUpperCase() : said}${space}` });
+        expect(GENERIC.replayed(header(headers))).toBe(truth.test(said));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('are never read out of other headers, whatever those say', () => {
+    const other = fc.stringMatching(/^[a-z][a-z-]{0,15}$/).filter((name) => !/idempoten/.test(name));
+    fc.assert(
+      fc.property(fc.dictionary(other, value, { maxKeys: 8 }), (all) => {
+        expect(GENERIC.replayed(header(new Headers(all)))).toBe(false);
+      }),
+    );
+  });
+});
