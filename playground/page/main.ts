@@ -150,13 +150,14 @@ onClick('new-cart', () => {
   void faults.rearm();
 });
 onClick('start-over', () => {
-  recorder.clear();
   void Promise.all([reset(), once.clear({ unsettled: 'forget' })])
-    .catch(() => undefined)
     .then(() => {
-      turnTo(newCart());
-      return faults.rearm();
-    });
+      recorder.clear();
+      newCart();
+      // What is under way ends with the page.
+      location.reload();
+    })
+    .catch(askLedger);
 });
 
 recorder.resumeAfterReload(cart.id);

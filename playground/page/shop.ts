@@ -55,7 +55,17 @@ async function call<T>(path: string, init?: RequestInit): Promise<T> {
 const post = <T>(path: string, body: unknown = {}): Promise<T> => call(path, { method: 'POST', body: JSON.stringify(body), keepalive: true });
 
 export const readLedger = (): Promise<Ledger> => call('/api/ledger');
-export const reset = (): Promise<unknown> => post('/api/reset');
+
+const CALM_LOOKS_MAX = 20;
+
+/** Empties the shop, as soon as it works on nothing: a charge must not be made behind its back. */
+export async function reset(): Promise<void> {
+  for (let looks = 0; looks < CALM_LOOKS_MAX; looks++) {
+    if ((await call<{ busy: number }>('/api/health')).busy === 0) break;
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  }
+  await post('/api/reset');
+}
 
 export const readFaults = async (): Promise<readonly ArmedFault[]> => (await call<{ armed: readonly ArmedFault[] }>('/api/faults')).armed;
 

@@ -3,7 +3,7 @@ export { aws } from '../dialects/aws.js';
 export { braintree } from '../dialects/braintree.js';
 export { checkout } from '../dialects/checkout.js';
 export { type AnswerRule, type DefinedDialect, type DialectDefinition, defineDialect, type Meaning } from '../dialects/define.js';
-export { GENERIC as generic } from '../dialects/generic.js';
+export { generic } from '../dialects/generic.js';
 export { gocardless } from '../dialects/gocardless.js';
 export { googleRequestId } from '../dialects/google-request-id.js';
 export { ietf } from '../dialects/ietf.js';

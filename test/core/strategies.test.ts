@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { canonicalJson } from '../../src/core/canonical-json.js';
 import { childKey, derived } from '../../src/core/derived.js';
 import { encodeName } from '../../src/core/name.js';
-import { GENERIC as generic } from '../../src/dialects/generic.js';
+import { GENERIC } from '../../src/dialects/generic.js';
 import { namePart, text } from '../support/arbitraries.js';
 
 describe('derived', () => {
@@ -33,7 +33,7 @@ describe('derived', () => {
     fc.assert(
       fc.property(place, (given) => {
         expect(derived(given)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-        expect(derived(given)).toMatch(generic.keyPattern);
+        expect(derived(given)).toMatch(GENERIC.keyPattern);
       }),
     );
   });

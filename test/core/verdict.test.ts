@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Answer, Asked, Dialect, Kind } from '../../src/core/dialect.js';
 import { HOOKED, readAnswer, readPoll, type Verdict } from '../../src/core/verdict.js';
-import { GENERIC as generic } from '../../src/dialects/generic.js';
+import { GENERIC } from '../../src/dialects/generic.js';
 import { text } from '../support/arbitraries.js';
 
 const KEY = '8e03978e-40d5-43dd-bc93-6894a57f9324';
@@ -31,7 +31,7 @@ interface How extends Partial<Asked> {
   readonly poll?: boolean;
 }
 
-const read = (given: Given, { dialect = generic, ambiguous = false, poll = false, ...asked }: How = {}) =>
+const read = (given: Given, { dialect = GENERIC, ambiguous = false, poll = false, ...asked }: How = {}) =>
   readAnswer(answer(given), { method: 'POST', key: KEY, refusesHtml: true, ...asked }, dialect, ambiguous, poll);
 
 describe('every status without a body', () => {
@@ -399,22 +399,22 @@ describe('a 202', () => {
   });
 
   test('whose link answers: only a 2xx but 202, or a 303, ends it by itself', () => {
-    const say = (status: number) => readPoll(answer({ status }), generic);
+    const say = (status: number) => readPoll(answer({ status }), GENERIC);
     for (const status of [200, 201, 204, 303]) expect(say(status)).toBe('done');
     for (const status of [0, 202, 301, 304, 400, 401, 403, 404, 410, 429, 500, 503]) expect(say(status)).toBe('running');
-    expect(readPoll(answer({ status: 200 }), { ...generic, polled: () => 'failed' })).toBe('failed');
-    expect(readPoll(answer({ status: 200 }), { ...generic, polled: () => undefined })).toBe('done');
+    expect(readPoll(answer({ status: 200 }), { ...GENERIC, polled: () => 'failed' })).toBe('failed');
+    expect(readPoll(answer({ status: 200 }), { ...GENERIC, polled: () => undefined })).toBe('done');
   });
 });
 
 describe("a dialect's own reading", () => {
   test('comes first, and knows of ambiguity', () => {
-    const dialect: Dialect = { ...generic, read: (_, { method }, ambiguous) => ({ kind: 'open', ambiguous, resource: method }) };
+    const dialect: Dialect = { ...GENERIC, read: (_, { method }, ambiguous) => ({ kind: 'open', ambiguous, resource: method }) };
     expect(read({ status: 0, type: 'opaque' }, { dialect, ambiguous: true })).toEqual({ kind: 'open', ambiguous: true, resource: 'POST' });
   });
 
   test('leaves the rest to the table', () => {
-    expect(read({ status: 402 }, { dialect: { ...generic, read: () => undefined } }).kind).toBe('refused');
+    expect(read({ status: 402 }, { dialect: { ...GENERIC, read: () => undefined } }).kind).toBe('refused');
   });
 });
 

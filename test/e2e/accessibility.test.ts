@@ -45,7 +45,7 @@ const STATES: Readonly<Record<string, (tab: Tab) => Promise<void>>> = {
   'paid, and paid twice': async (tab) => {
     await tab.choose('Truncate');
     await tab.button('Pay in both lanes').click();
-    await tab.once.says(/^Paid/);
+    await tab.once.insist();
     await tab.plain.verdict(/^Charged 2 times/);
     await tab.page.getByRole('cell', { name: 'duplicate' }).first().waitFor();
   },

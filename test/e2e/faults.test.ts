@@ -18,6 +18,7 @@ beforeEach(() => playground.startOver(tab));
 
 /** The one charge, which the screen must name. */
 async function paidOnce(): Promise<void> {
+  await tab.once.paidByOneClick();
   const receipt = await tab.once.receipt();
   await tab.once.verdict('Charged once, €42.00, and the customer knows.');
   const charges = await playground.exactlyOnce();

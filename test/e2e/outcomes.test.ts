@@ -23,6 +23,7 @@ const UNSURE = 'Not sure yet: the shop may have charged you. Check, or pay again
 const DECLINED = 'Your card was declined, nothing was charged. Choose another card.';
 
 async function paidOnce(amount = 4200): Promise<void> {
+  await tab.once.paidByOneClick();
   const receipt = await tab.once.receipt();
   expect(receipt.amount).toBe(amount);
   expect((await playground.exactlyOnce()).map(({ id, amount }) => ({ id, amount }))).toEqual([receipt]);

@@ -15,6 +15,7 @@ afterEach(() => playground.clear());
 
 async function paidOnce(...tabs: Tab[]): Promise<void> {
   for (const tab of tabs) {
+    await tab.once.paidByOneClick();
     const receipt = await tab.once.receipt();
     const charges = await playground.exactlyOnce();
     expect(charges.map(({ id, amount }) => ({ id, amount }))).toContainEqual(receipt);
@@ -66,6 +67,7 @@ describe('a reload', () => {
       await tab.once.button('Check').click();
     }
     await tab.choose('Nothing');
+    await tab.once.insist();
     await paidOnce(tab);
   });
 

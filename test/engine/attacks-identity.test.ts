@@ -4,7 +4,7 @@
  * broke earlier drafts, with people who log in and out between two awaits.
  */
 import { describe, expect, test } from 'vitest';
-import { GENERIC as generic } from '../../src/dialects/generic.js';
+import { GENERIC } from '../../src/dialects/generic.js';
 import { answers, charged, delayed, during, hangs, lost, replays } from '../support/server.js';
 import { CART, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
 
@@ -195,7 +195,7 @@ describe('A12: the person changes while an operation is driven', () => {
   test('A12: while the headers hook is awaited to ask for a settled answer again: nothing goes out with the new token', async () => {
     const world = newWorld();
     let user = 'ann';
-    const options = { namespace: () => user, dialect: { ...generic, replays: true } };
+    const options = { namespace: () => user, dialect: { ...GENERIC, replays: true } };
     const { tab, once } = world.open(options);
     world.server.plays(answers(201));
     await world.end(tab, pay(once));

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test, vi } from 'vitest';
 import type { Dialect } from '../../src/core/dialect.js';
-import { generic } from '../../src/dialects/generic.js';
+import { GENERIC } from '../../src/dialects/generic.js';
 import { createOnce } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, hangs, lost, replays, textOf, unreachable } from '../support/server.js';
 import { CART, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
@@ -458,7 +458,7 @@ describe('A53: the order of things', () => {
 describe('A47, A49, A55: what can be looked up', () => {
   test("A47: the key window is the dialect's, 24 hours for generic, and an option stands over it", async () => {
     const windows = [];
-    const hour: Dialect = { ...generic, windowMs: HOUR };
+    const hour: Dialect = { ...GENERIC, windowMs: HOUR };
     const cases: [Dialect | undefined, number | undefined][] = [
       [undefined, undefined],
       [hour, undefined],

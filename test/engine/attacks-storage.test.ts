@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { seal } from '../../src/core/record.js';
-import { GENERIC as generic } from '../../src/dialects/generic.js';
+import { GENERIC } from '../../src/dialects/generic.js';
 import type { OnceEvent } from '../../src/entries/index.js';
 import { firstAvailable } from '../../src/stores/automatic.js';
 import { memoryStore } from '../../src/stores/memory.js';
@@ -178,7 +178,7 @@ describe('A7: tombstones', () => {
 
   test('A7: a settled one is sent again only inside the window, and only to a server that replays', async () => {
     const world = newWorld();
-    const replaying = { ...generic, replays: true };
+    const replaying = { ...GENERIC, replays: true };
     const { tab, once } = world.open({ dialect: replaying });
     world.server.plays(answers(201, { id: 'ch_1' }));
     const first = await world.end(tab, pay(once));
@@ -231,7 +231,7 @@ describe('A7: tombstones', () => {
 });
 
 describe('A10: the wire form of the key', () => {
-  const quoting = { ...generic, name: 'other', carrier: 'header:X-Idempotency-Key', keyPattern: /^.+$/ };
+  const quoting = { ...GENERIC, name: 'other', carrier: 'header:X-Idempotency-Key', keyPattern: /^.+$/ };
 
   test('A10: is stored, and used by whoever drives it later, whatever its own dialect', async () => {
     const world = newWorld();

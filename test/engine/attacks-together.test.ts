@@ -3,7 +3,7 @@
  * own (attacks 11, 14, 15, 32, 33). Method: the sequences that broke earlier drafts; tabs that freeze, die and reload.
  */
 import { describe, expect, test } from 'vitest';
-import { GENERIC as generic } from '../../src/dialects/generic.js';
+import { GENERIC } from '../../src/dialects/generic.js';
 import { answers, charged, delayed, during, type Entry, hangs, lost, replays, textOf } from '../support/server.js';
 import { CART, HOUR, NAME, newWorld, pay, rest, SECOND, saying } from '../support/world.js';
 
@@ -220,7 +220,7 @@ describe('A15: an edited form after an unknown outcome', () => {
     ['unmarked', answers(201)],
   ])('A15: where the dialect answers mismatches, a %s 2xx belongs to the payload just sent', async (_, answer) => {
     const world = newWorld();
-    const { tab, once } = world.open({ dialect: { ...generic, answersMismatch: true } });
+    const { tab, once } = world.open({ dialect: { ...GENERIC, answersMismatch: true } });
     world.server.plays(lost(), charged(answer));
     await world.end(tab, pay(once, ONE));
     expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({ status: 201, outcome: { effect: 'done', changed: true } });

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import type { Dialect } from '../../src/core/dialect.js';
-import { GENERIC as generic } from '../../src/dialects/generic.js';
+import { GENERIC } from '../../src/dialects/generic.js';
 import { answers, charged, cut, delayed, during, type Entry, idle, lost, replays, shaped, stalls, textOf } from '../support/server.js';
 import { CART, MINUTE, NAME, newWorld, pay, rest, SECOND, saying, URL_, watched } from '../support/world.js';
 
@@ -206,7 +206,7 @@ describe('A18: the order of the rows', () => {
   });
 
   test("A18: the dialect's own codes stand before the common rows, the caller's verdict before both", async () => {
-    const dialect: Dialect = { ...generic, name: 'own', read: ({ status }) => (status === 200 ? { kind: 'refused', ambiguous: false } : undefined) };
+    const dialect: Dialect = { ...GENERIC, name: 'own', read: ({ status }) => (status === 200 ? { kind: 'refused', ambiguous: false } : undefined) };
     const world = newWorld();
     const { tab, once } = world.open({ dialect });
     world.server.plays(idle(answers(200, { declined: true })), answers(200, { declined: false }));
@@ -216,7 +216,7 @@ describe('A18: the order of the rows', () => {
 
   test('A18: a done-elsewhere of the dialect rejects with what the server calls it', async () => {
     const dialect: Dialect = {
-      ...generic,
+      ...GENERIC,
       name: 'own',
       read: ({ status }) => (status === 409 ? { kind: 'done-elsewhere', ambiguous: false, resource: 'PM123' } : undefined),
     };
@@ -294,7 +294,7 @@ describe('A19: a 202', () => {
   });
 
   test('A19: one that failed is rejected', async () => {
-    const dialect: Dialect = { ...generic, polled: ({ json }) => ((json as { status?: string } | undefined)?.status === 'failed' ? 'failed' : undefined) };
+    const dialect: Dialect = { ...GENERIC, polled: ({ json }) => ((json as { status?: string } | undefined)?.status === 'failed' ? 'failed' : undefined) };
     const world = newWorld();
     const { tab, once } = world.open({ accepted: 'poll', dialect });
     world.server.plays(idle(ACCEPTED), answers(200, { status: 'failed' }), answers(201));

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { GENERIC as generic } from '../../src/dialects/generic.js';
+import { GENERIC } from '../../src/dialects/generic.js';
 import type { OnceOptions, OperationOptions } from '../../src/entries/index.js';
 import { number, text } from '../support/arbitraries.js';
 import { answers, charged, lost } from '../support/server.js';
@@ -210,7 +210,7 @@ describe('keys', () => {
 
   test("a key must fit the dialect's alphabet", async () => {
     const world = newWorld();
-    const { tab, once } = world.open({ dialect: { ...generic, name: 'short', keyPattern: /^[a-z]{1,4}$/ } });
+    const { tab, once } = world.open({ dialect: { ...GENERIC, name: 'short', keyPattern: /^[a-z]{1,4}$/ } });
     named((await world.end(tab, pay(once, { key: 'abcde' }))).error, 'key', TypeError);
   });
 

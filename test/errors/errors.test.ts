@@ -3,7 +3,7 @@
  * carries no secret. Method: each code is brought about by the real engine; guards and walks get what clients make of it.
  */
 import { describe, expect, test, vi } from 'vitest';
-import { GENERIC as generic } from '../../src/dialects/generic.js';
+import { GENERIC } from '../../src/dialects/generic.js';
 import { registry } from '../../src/engine/registry.js';
 import type { Outcome } from '../../src/entries/index.js';
 import { isOnceError, type OnceErrorCode, outcomeOf } from '../../src/entries/index.js';
@@ -70,7 +70,7 @@ const WAYS: Record<OnceErrorCode, () => Promise<End>> = {
   },
   async ERR_ONCE_ALREADY_DONE() {
     const world = newWorld();
-    const { tab, once } = world.open({ dialect: { ...generic, read: () => ({ kind: 'done-elsewhere', ambiguous: false }) } });
+    const { tab, once } = world.open({ dialect: { ...GENERIC, read: () => ({ kind: 'done-elsewhere', ambiguous: false }) } });
     world.server.plays(charged(answers(409)));
     return world.end(tab, pay(once));
   },

@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { bare, type OnceRecord, RECORD_VERSION, readRecord, seal } from '../../src/core/record.js';
-import { answers, charged, lost } from '../support/server.js';
+import { answers, charged, type Entry, lost } from '../support/server.js';
 import { newWorld, pay } from '../support/world.js';
 import { anyRecord } from './arbitraries.js';
 import { sampled, seed } from './sampled.js';
@@ -134,7 +134,7 @@ describe('a record of a version to come', () => {
     });
   });
 
-  test.each<[string, Parameters<ReturnType<typeof newWorld>['server']['plays']>, OnceRecord['state']]>([
+  test.each<[string, Entry[], OnceRecord['state']]>([
     ['goes on and stays unknown', [lost()], 'pending'],
     ['goes on and is done', [answers(201)], 'settled'],
     ['is told to come back later', [answers(503, '', { 'retry-after': '7200' })], 'pending'],

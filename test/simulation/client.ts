@@ -1,5 +1,5 @@
 /** How the app of a world has set up its client: hooks, keys, and a server of its own that it can ask. */
-import { generic } from '../../src/dialects/generic.js';
+import { GENERIC } from '../../src/dialects/generic.js';
 import type { OnceOptions, OperationOptions } from '../../src/option-types.js';
 import type { Context } from './context.js';
 import type { OpFacts } from './facts.js';
@@ -10,7 +10,7 @@ import { USERS, type World } from './world.js';
 /** What an app may know of its server; never more than is true of it. */
 export function dialectFor({ marker, mismatch, honours }: ServerOptions, random: Random): OnceOptions['dialect'] {
   const knows = honours && random.chance(0.5);
-  return { ...generic(), replays: knows && marker, answersMismatch: knows ? mismatch !== 'replays' : undefined };
+  return { ...GENERIC, replays: knows && marker, answersMismatch: knows ? mismatch !== 'replays' : undefined };
 }
 
 export function opOf(world: World, name: readonly unknown[] | undefined, key: string): OpFacts | undefined {

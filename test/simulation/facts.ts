@@ -184,6 +184,8 @@ export interface Ledger {
   readonly now: () => number;
   readonly ops: Map<string, OpFacts>;
   readonly honours: boolean;
+  /** A settled answer may be asked for again: the server replays it. */
+  readonly replays: boolean;
   /** The clients were told that memory is not enough. */
   readonly required: boolean;
   /** True time by which a call has to return. */

@@ -8,15 +8,17 @@ export class Books implements Ledger {
   /** Operations that met a case which is counted apart. */
   readonly aparts = new Map<Apart, number>();
   readonly honours: boolean;
+  readonly replays: boolean;
   readonly required: boolean;
   readonly now: () => number;
   readonly dueAt: (call: Call) => number;
   readonly #checkers: readonly Checker[];
 
-  constructor(now: () => number, how: Pick<Ledger, 'honours' | 'required' | 'dueAt'>, checkers: readonly Checker[]) {
+  constructor(now: () => number, how: Pick<Ledger, 'honours' | 'replays' | 'required' | 'dueAt'>, checkers: readonly Checker[]) {
     this.now = now;
     this.dueAt = how.dueAt;
     this.honours = how.honours;
+    this.replays = how.replays;
     this.required = how.required;
     this.#checkers = checkers;
   }

@@ -1,5 +1,6 @@
 /** A world: one seed decides everything in it. */
 import { hash } from 'node:crypto';
+import type { Dialect } from '../../src/core/dialect.js';
 import type { OnceRecord } from '../../src/core/record.js';
 import { checkers as all } from './checkers/index.js';
 import type { Context, ContextKind } from './context.js';
@@ -56,7 +57,12 @@ export class World {
     this.faults = new Faults(seed ^ 0x5eed, options.faults, this.struck);
     this.books = new Books(
       () => this.time.now,
-      { honours: options.server.honours, required: options.client.durability === 'required', dueAt: (call) => this.#dueAt(call) },
+      {
+        honours: options.server.honours,
+        replays: (options.client.dialect as Dialect | undefined)?.replays === true,
+        required: options.client.durability === 'required',
+        dueAt: (call) => this.#dueAt(call),
+      },
       checkers,
     );
     this.network = new Network(this);

@@ -79,10 +79,10 @@ describe('a guess is no look', () => {
 
   test('and where it did not answer in time, however late it does', async () => {
     const { server, guesses } = setup(30);
-    server.attempt = (attempt) => new Promise((resolve) => setTimeout(() => resolve({ done: false, now: attempt.now, seen: undefined }), 60));
+    server.attempt = (attempt) => new Promise((resolve) => setTimeout(() => resolve({ done: false, now: attempt.now, seen: undefined }), 500));
     const { saw, fault } = await raise(guesses);
     expect(fault?.reason).toBe('timeout');
-    await new Promise((done) => setTimeout(done, 80));
+    await new Promise((done) => setTimeout(done, 700));
     expect(saw).toEqual([undefined, 'could not be looked at']);
   });
 

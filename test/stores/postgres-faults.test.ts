@@ -176,11 +176,14 @@ describe.skipIf(withoutPostgres)('PostgreSQL', () => {
     const { table } = await open();
     await admin.query('CREATE ROLE narrow LOGIN CONNECTION LIMIT 1');
     await admin.query(`GRANT ALL ON ${table} TO narrow`);
-    const store = postgresStore(poolOf({ user: 'narrow', max: 2 }), { table, timeoutMs: 1000 });
-    const other = await poolOf({ user: 'narrow' }).connect();
-    await expect(put(store, record('a'))).rejects.toMatchObject({ reason: expect.stringMatching(/blocked|timeout/) });
-    other.release(true);
-    expect(await put(postgresStore(poolOf({ user: 'narrow', max: 1 }), { table }), record('a'))).toBe('stored');
+    const [first, second] = [poolOf({ user: 'narrow', max: 1 }), poolOf({ user: 'narrow', max: 1 })];
+    const held = await second.connect();
+    await expect(put(postgresStore(first, { table, timeoutMs: 1000 }), record('a'))).rejects.toMatchObject({
+      reason: expect.stringMatching(/blocked|timeout/),
+    });
+    await first.end();
+    held.release();
+    expect(await put(postgresStore(second, { table }), record('a'))).toBe('stored');
   });
 
   test('a user without the right, or a server that only reads: denied', async () => {

@@ -77,12 +77,16 @@ export async function startRedis(options: readonly string[] = []): Promise<Redis
     running.kill('SIGKILL');
     await gone;
   };
+  // Whoever ends in the middle of a test leaves nothing running.
+  const last = (): void => void server?.kill('SIGKILL');
+  process.once('exit', last);
   await start();
   return {
     port,
     kill,
     start,
     async stop() {
+      process.off('exit', last);
       await kill();
       rmSync(folder, { recursive: true, force: true });
     },
@@ -132,15 +136,18 @@ export async function startPostgres(): Promise<PostgresServer> {
   const options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder}`;
   const start = (): void => run('pg_ctl', '-D', data, '-o', options, '-l', join(folder, 'log'), '-w', 'start');
   const kill = (): void => run('pg_ctl', '-D', data, '-m', 'immediate', 'stop');
+  const stop = (): void => {
+    process.off('exit', stop);
+    if (existsSync(join(data, 'postmaster.pid'))) kill();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.once('exit', stop);
   start();
   return {
     port,
     connection: { host: '127.0.0.1', port, user: 'postgres', database: 'postgres' },
     kill,
     start,
-    stop() {
-      if (existsSync(join(data, 'postmaster.pid'))) kill();
-      rmSync(folder, { recursive: true, force: true });
-    },
+    stop,
   };
 }

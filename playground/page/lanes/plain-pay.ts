@@ -5,20 +5,23 @@ import { plainFetch as fetch } from '../timeline/wire.ts';
 import type { Seen } from './lane.ts';
 
 const PATIENCE_MS = 3000;
-let busy = false;
 
-export async function pay(order: Order, show: (seen: Seen) => void): Promise<void> {
-  if (busy) return;
-  busy = true;
-  show({ is: 'paying' });
-  try {
-    show({ is: 'paid', receipt: await postWithRetry(order) });
-  } catch (error) {
-    const declined = error instanceof HttpError && error.status === 402;
-    show({ is: declined ? 'declined' : 'failed' });
-  } finally {
-    busy = false;
-  }
+/** One checkout form; `pay` is what its button calls. */
+export function checkout(show: (seen: Seen) => void): (order: Order) => Promise<void> {
+  let busy = false;
+  return async function pay(order) {
+    if (busy) return;
+    busy = true;
+    show({ is: 'paying' });
+    try {
+      show({ is: 'paid', receipt: await postWithRetry(order) });
+    } catch (error) {
+      const declined = error instanceof HttpError && error.status === 402;
+      show({ is: declined ? 'declined' : 'failed' });
+    } finally {
+      busy = false;
+    }
+  };
 }
 
 async function postWithRetry(order: Order): Promise<Receipt> {

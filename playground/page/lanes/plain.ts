@@ -1,12 +1,12 @@
 /** The left lane: what a page with plain fetch knows, which a reload ends. */
 import { intend } from '../shop.ts';
 import type { Lane, Seen } from './lane.ts';
-import { pay } from './plain-pay.ts';
+import { checkout } from './plain-pay.ts';
 
 export function plainLane(): Lane {
   let seen: Seen = { is: 'ready' };
   let changed = (): void => {};
-  let current = '';
+  let pay = (_: Parameters<Lane['pay']>[0]): void => {};
   return {
     name: 'plain fetch',
     get seen() {
@@ -15,16 +15,19 @@ export function plainLane(): Lane {
     pay(order) {
       if (seen.is === 'paid') return;
       void intend('plain fetch', order.cart, null);
-      void pay(order, (next) => {
-        if (next.is === 'paid') void intend('plain fetch', order.cart, 'done');
-        if (next.is === 'declined') void intend('plain fetch', order.cart, 'refused');
-        if (order.cart !== current) return;
+      pay(order);
+    },
+    turnTo(cart) {
+      // A form of its own for each cart: one that is still paying for the last one goes on unseen.
+      const form = checkout((next) => {
+        if (next.is === 'paid') void intend('plain fetch', cart, 'done');
+        if (next.is === 'declined') void intend('plain fetch', cart, 'refused');
+        if (pay !== current) return;
         seen = next;
         changed();
       });
-    },
-    turnTo(cart) {
-      current = cart;
+      const current: typeof pay = (order) => void form(order);
+      pay = current;
       seen = { is: 'ready' };
       changed();
     },

@@ -1,5 +1,5 @@
 /** The sequences of events that broke earlier drafts of the design, by their numbers, where several contexts, deaths and delays matter. */
-import { GENERIC as generic } from '../../../src/dialects/generic.js';
+import { GENERIC } from '../../../src/dialects/generic.js';
 import type { Scenario } from '../scenario.js';
 import { fate, HOUR, MINUTE, press, SECOND, type Sequence, sequence, twoProcesses, twoTabs } from './sequence.js';
 
@@ -80,7 +80,7 @@ const SEQUENCES: readonly Sequence[] = [
   {
     attack: '10',
     says: 'the next release speaks another dialect; the stored key goes out as it went before',
-    laterClient: { dialect: { ...generic({ header: 'X-Idempotency-Key' }), name: 'renamed' } },
+    laterClient: { dialect: { ...GENERIC, name: 'renamed', carrier: 'header:X-Idempotency-Key' } },
     plan: [press(0), { do: 'restart', at: 10 * SECOND, slot: 0 }, press(2 * MINUTE)],
     sends: [fate.silent],
     effects: 1,

@@ -1,4 +1,5 @@
 /** A context that dies at its n-th await, for every n: the seed is n. Then the button is pressed again, and again. */
+import { GENERIC } from '../../../src/dialects/generic.js';
 import type { ContextKind } from '../context.js';
 import type { Scenario } from '../scenario.js';
 import { FAMILIES, type ServerOptions } from '../servers.js';
@@ -10,7 +11,7 @@ const scenario = (name: string, kind: ContextKind, sends: readonly (typeof fate)
   options: (_, seed) => ({
     devices: [{ locks: kind === 'tab', atomic: true, driftPpm: 0, skewMs: 0, slots: [kind, kind] }],
     server: { ...(FAMILIES['409-retry-after'] as ServerOptions), declined: 0, workMs: [20, 20], ...server },
-    client: { keep: { request: true } },
+    client: { dialect: GENERIC, keep: { request: true } },
     faults: {},
     workload: { operations: 1, spanMs: 0, presses: 1, gapMs: 0 },
     plan: [press(0, 0, { dieAt: seed }), press(2 * MINUTE, 1), press(4 * MINUTE, 0, { payload: 2 }), press(6 * MINUTE, 1)],

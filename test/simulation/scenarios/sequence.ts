@@ -1,4 +1,5 @@
 /** Deterministic sequences: what people do, what the wire makes of each send, and what it must come to. */
+import { GENERIC } from '../../../src/dialects/generic.js';
 import { answer } from '../answers.js';
 import type { Call, OpFacts } from '../facts.js';
 import type { Fate, ScriptedCopy } from '../network.js';
@@ -82,7 +83,7 @@ export const sequence = (s: Sequence): Scenario => ({
     devices: s.devices ?? oneTab,
     sharedStore: s.sharedStore,
     server: { ...(FAMILIES['409-retry-after'] as ServerOptions), declined: 0, workMs: [20, 20], ...s.server },
-    client: s.client ?? {},
+    client: { dialect: GENERIC, ...s.client },
     laterClient: s.laterClient,
     faults: {},
     workload: { operations: 1, spanMs: 0, presses: 1, gapMs: 0 },
