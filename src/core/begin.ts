@@ -104,8 +104,14 @@ function foundPending(record: OnceRecord, same: boolean, c: Claimant, now: numbe
   return adopt(record, same, c, now);
 }
 
+/**
+ * A key that is not random, and that no server holds: it stays, so that losing the storage later falls back on the very
+ * key that took effect.
+ */
+const keepsKey = ({ state, random, sticky, ending }: OnceRecord): boolean => state === 'retired' && !random && !sticky && ending?.effect === 'none';
+
 function insert(before: OnceRecord | undefined, c: Claimant, now: number): Began {
-  const generation = before ? before.generation + 1 : 0;
+  const generation = before ? before.generation + (keepsKey(before) ? 0 : 1) : 0;
   if (c.keyKind === 'derived' && c.keyGeneration !== generation) return { value: { do: 'rekey', generation } };
   const record = seal({
     v: RECORD_VERSION,

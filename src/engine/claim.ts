@@ -2,7 +2,7 @@
 import { type Begun, begin, type Claimant } from '../core/begin.js';
 import { derived } from '../core/derived.js';
 import { unknown, unsent } from '../core/outcome.js';
-import { readRecord } from '../core/record.js';
+import { type OnceRecord, readRecord } from '../core/record.js';
 import { OnceError } from '../errors.js';
 import type { KeyStrategy } from '../option-types.js';
 import type { Client, Job, Place } from './client.js';
@@ -11,7 +11,7 @@ import { diagnose, publish } from './observe.js';
 import { lockOf } from './place.js';
 import { SCHEME } from './prepared.js';
 import { readStored, storedIn, storeOf, timed, updateStored } from './storing.js';
-import { within } from './wait.js';
+import { Late, within } from './wait.js';
 
 const NO_KEY_YET = -1;
 
@@ -172,30 +172,49 @@ async function keyFor(job: Job, generation: number, random: boolean): Promise<st
 
 async function update(job: Job, c: Claimant): Promise<Begun> {
   const { client, slot, id } = job;
-  let absent = false;
+  let begun: Begun | undefined;
   const change = (stored: unknown, storeNow: number) => {
-    absent = stored === undefined;
-    return begin(stored, c, client.platform.clock.now(), storeNow);
+    const began = begin(stored, c, client.platform.clock.now(), storeNow);
+    begun = began.value;
+    return began;
   };
   try {
     return await updateStored(client, slot, id, change, job.name.length ? 'strict' : 'relaxed');
   } catch (cause) {
-    if (!absent || client.registry.degraded.has(slot)) throw storeError(job, cause);
-    if (job.settings.required) throw (await withdraw(job, c)) ? unstored(job, cause) : storeError(job, cause);
-    // A look that said "absent" and a write that failed: nothing is lost by keeping the same record in memory.
-    client.registry.degraded.set(slot, client.fallback);
-    diagnose(client, job, c.key, 'store-degraded', `the record could not be stored and is kept in memory: ${String(cause)}`);
-    return updateStored(client, slot, id, change);
+    if (begun?.do !== 'drive' || !begun.inserted || client.registry.degraded.has(slot)) throw storeError(job, cause);
+    return afterFailedInsert(job, c, begun, cause, () => updateStored(client, slot, id, change));
   }
 }
 
+type Inserted = Extract<Begun, { do: 'drive' }>;
+
+/** The look said "absent", and the write failed or did not come to an end: what is stored now decides. */
+async function afterFailedInsert(job: Job, c: Claimant, begun: Inserted, cause: unknown, again: () => Promise<Begun>): Promise<Begun> {
+  const { client, slot, id } = job;
+  const stored = await readStored(client, slot, id).catch((error: unknown) => Promise.reject(storeError(job, error)));
+  const record = stored === undefined ? undefined : readRecord(stored);
+  // It was stored all the same.
+  if (record && sameRecord(record, begun)) return begun;
+  if (stored !== undefined) throw storeError(job, cause);
+  if (job.settings.required) throw (await withdraw(job, c, begun)) && !(cause instanceof Late) ? unstored(job, cause) : storeError(job, cause);
+  // A write that nobody heard of again may still come, and another context would find it.
+  if (cause instanceof Late) throw storeError(job, cause);
+  // Nothing is lost by keeping the same record in memory.
+  client.registry.degraded.set(slot, client.fallback);
+  diagnose(client, job, c.key, 'store-degraded', `the record could not be stored and is kept in memory: ${String(cause)}`);
+  return again();
+}
+
+const sameRecord = (record: OnceRecord, { record: own }: Inserted): boolean =>
+  record.state === 'pending' && record.key === own.key && record.revision === own.revision;
+
 /** A write that failed may have been stored all the same; only when it is gone for sure was nothing begun. */
-async function withdraw({ client, slot, id }: Job, c: Claimant): Promise<boolean> {
+async function withdraw({ client, slot, id }: Job, c: Claimant, begun: Inserted): Promise<boolean> {
   if (c.keyKind !== 'random') return false;
   try {
     return await updateStored(client, slot, id, (stored) => {
       const record = stored === undefined ? undefined : readRecord(stored);
-      return record?.key === c.key ? { next: null, value: true } : { value: stored === undefined };
+      return record && sameRecord(record, begun) ? { next: null, value: true } : { value: stored === undefined };
     });
   } catch {
     return false;

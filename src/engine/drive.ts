@@ -144,7 +144,7 @@ export class Drive {
     if (halted) return halted;
     const sent = await this.#send(this.payload);
     if ('decision' in sent) return sent;
-    const { reading, result, cause } = sent;
+    const { reading, cause } = sent;
     const { clock, randomness } = this.job.client.platform;
     if (reading.kind === 'in-progress') this.#waits++;
     else this.#tries++;
@@ -159,7 +159,7 @@ export class Drive {
       sameAmbiguous: this.#sameAmbiguous,
       answersMismatch: this.job.settings.dialect.answersMismatch === true,
       keyed: this.#keyed,
-      answered: result !== undefined,
+      answered: this.#last !== undefined,
       tries: this.#tries,
       triesMax: spent ? this.#tries : this.#triesMax,
       waits: this.#waits,
@@ -170,7 +170,7 @@ export class Drive {
     });
     if (reading.ambiguous) this.ambiguous = this.#sameAmbiguous = true;
     if (decision.do === 'wait') throw new Again(decision);
-    return { decision, result, cause };
+    return { decision, result: this.#last, cause };
   }
 
   /** Everything that may have changed since the last attempt; asked before each one. */
@@ -223,6 +223,10 @@ export class Drive {
     const { client, settings, slot } = job;
     const number = this.#attempts + 1;
     let stopped: Stopped | undefined;
+    const stillMine = async (): Promise<boolean> => {
+      stopped = await this.#stillMine();
+      return !stopped;
+    };
     const leaves = (): boolean => {
       stopped = this.mustStop();
       if (stopped) return false;
@@ -233,9 +237,10 @@ export class Drive {
     };
     const ms = Math.min(settings.limits.attemptMs, job.deadline - client.platform.clock.now());
     const { key, carrier, firstSentAt = this.record.createdAt } = this.record;
-    const sent = await payload.send({ job, key, carrier, firstSentAt, number, ambiguous: this.ambiguous, resumed: this.start.resumed, ms, leaves });
+    const sent = await payload.send({ job, key, carrier, firstSentAt, number, ambiguous: this.ambiguous, resumed: this.start.resumed, ms, stillMine, leaves });
     if (stopped) return stopped;
-    this.#last = sent.result;
+    // What was not sent leaves the last answer the last one.
+    if (sent.result || sent.reading.kind !== 'not-sent') this.#last = sent.result;
     if (sent.reached) this.#answered = true;
     return sent;
   }

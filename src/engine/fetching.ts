@@ -4,7 +4,7 @@ import type { Reading } from '../core/dialect.js';
 import type { OnceRecord, StoredAnswer } from '../core/record.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { HOOKED, NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, readPoll } from '../core/verdict.js';
-import { type Answered, again, answerOf, attempt, type Left } from './attempt.js';
+import { type Answered, again, answerOf, attempt } from './attempt.js';
 import type { Job } from './client.js';
 import { endpointOf, noticeAnswer, noticeSilence } from './diagnostics.js';
 import type { Attempting, Payload, Polled, Result, Sent } from './payload.js';
@@ -120,21 +120,30 @@ async function withKey(prepared: Prepared, { carrier, key, firstSentAt, job }: A
 }
 
 async function send(prepared: Prepared, a: Attempting): Promise<Sent> {
+  let gone = false;
+  const leaves = (): boolean => {
+    gone = a.leaves();
+    return gone;
+  };
+  try {
+    return await sendOnce(prepared, { ...a, leaves });
+  } catch (cause) {
+    // A hook failed before the transport was called, or what came back can't even be looked at.
+    return { reading: gone ? NO_ANSWER : NOT_SENT, cause, reached: false };
+  }
+}
+
+async function sendOnce(prepared: Prepared, a: Attempting): Promise<Sent> {
   const { client, settings, stop } = a.job;
   const { clock } = client.platform;
-  const { limits } = settings;
-  let left: Left;
-  try {
-    const asking = clock.now();
-    const first = await withKey(prepared, a);
-    const last = first && settings.headers ? await withKey(merged(first, await hooked(first, a)), a) : first;
-    // The record's key belongs where this request has no place for it.
-    if (!last) return { reading: NOT_A_VERDICT, reached: false };
-    left = await attempt(client, last, { ms: a.ms - (clock.now() - asking), stop, bodyBytes: limits.bodyBytes, leaves: a.leaves });
-  } catch (cause) {
-    // A hook failed: the transport was not called.
-    return { reading: NOT_SENT, cause, reached: false };
-  }
+  const asking = clock.now();
+  const first = await withKey(prepared, a);
+  const last = first && settings.headers ? await withKey(merged(first, await hooked(first, a)), a) : first;
+  // The record's key belongs where this request has no place for it.
+  if (!last) return { reading: NOT_A_VERDICT, reached: false };
+  const slow = clock.now() - asking > settings.tuning.thawMs;
+  if (slow && a.stillMine && !(await a.stillMine())) return { reading: NOT_SENT, reached: false };
+  const left = await attempt(client, last, { ms: a.ms - (clock.now() - asking), stop, bodyBytes: settings.limits.bodyBytes, leaves: a.leaves });
   if (left.end === 'not-sent') return { reading: NOT_SENT, cause: left.cause, reached: false };
   if (left.end === 'no-answer' && left.status === undefined) noticeSilence(a, prepared);
   if (left.end === 'no-answer') return { reading: NO_ANSWER, cause: left.cause, reached: left.status !== undefined };
@@ -163,6 +172,8 @@ function read(prepared: Prepared, answered: Answered, a: Attempting): Reading {
         headers: answered.response.headers,
         json: answer.json,
       });
+      // An async hook says nothing that can be read, and its rejection is its own.
+      void Promise.resolve(said as unknown).catch((error) => client.platform.report(error));
       if (said !== undefined) return HOOKED[said] ?? NOT_A_VERDICT;
     } catch (error) {
       // The server has answered, and nobody can read it now.

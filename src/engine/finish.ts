@@ -205,7 +205,7 @@ async function answered(
     return tell(drive, replayed('reconcile'), result, 'ERR_ONCE_ALREADY_DONE');
   }
   if (said === 'none') {
-    if (!(await settleRecord(job, record, rejected()))) return tell(drive, unknown('store'), result);
+    if (!(await settleRecord(job, record, rejected(), reason === 'burnt'))) return tell(drive, unknown('store'), result);
     // The server's own refusal is the answer to give; without one the call goes on, if it brought something to send.
     return reason === 'refused-after-ambiguity' || job.resumeOnly ? tell(drive, rejected(), result) : 'anew';
   }

@@ -144,7 +144,7 @@ export class Flight {
       caller.reject(new OnceError('ERR_ONCE_ALREADY_SETTLED', own));
       return;
     }
-    if (result.response) outcomes.set(value as Response, own);
+    if (typeof value === 'object' && value !== null) outcomes.set(value, own);
     caller.resolve(value);
   }
 }

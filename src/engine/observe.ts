@@ -60,9 +60,10 @@ const IDLE: OperationState = { phase: 'idle' };
 const LIVES_MAX = 500;
 
 /** A listener's fault is its own: it must not change what becomes of a payment. */
-export function guarded({ platform }: Client, listener: () => void): void {
+export function guarded({ platform }: Client, listener: () => unknown): void {
   try {
-    listener();
+    // An async listener's rejection is nobody else's either.
+    void Promise.resolve(listener()).catch((error) => platform.report(error));
   } catch (error) {
     platform.report(error);
   }

@@ -52,7 +52,8 @@ export async function readRequest(client: Client, settings: Settings, draft: Dra
   if (carrier && key === undefined && !carry?.put(wire, 'x', 0))
     throw new TypeError(`once: the dialect ${name} puts its key at ${carrier}, and this request has no such place`);
   // Taken before a key is put into the body.
-  const { json, ...prints } = await fingerprint(draft, prepared, digest, settings.fingerprint);
+  const taken = fingerprint(draft, prepared, digest, settings.fingerprint);
+  const { json, ...prints } = await within(clock, settings.limits.totalMs, taken, () => new TypeError('once: fingerprint did not answer in time'));
   return { payload: fetching({ ...prepared, json }), ...prints, key };
 }
 

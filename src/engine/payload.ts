@@ -29,6 +29,8 @@ export interface Attempting {
   readonly ambiguous: boolean;
   readonly resumed: boolean;
   readonly ms: number;
+  /** Asked when a hook took its time: whether the record is still this driver's. */
+  stillMine?(): Promise<boolean>;
   /** Asked right before the transport or the effect is called; `false`: it must not be. */
   leaves(): boolean;
 }

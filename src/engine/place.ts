@@ -35,12 +35,12 @@ export function placeOf(client: Client, name: unknown): Place {
 }
 
 /** Where an unnamed operation is: under its key. */
-export const unnamedPlace = (client: Client, namespace: string, label: string, key: string): Place => ({
+export const unnamedPlace = (client: Client, namespace: string, label: string, key: string, id = key): Place => ({
   name: [],
   label,
   namespace,
   slot: slotOf(client, namespace, label, key),
-  id: key,
+  id,
 });
 
 /** Ids in the store are digests, so that it does not show whose records they are. */

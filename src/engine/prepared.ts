@@ -162,7 +162,7 @@ export async function fingerprint(
   const raw = await digest(plain);
   let content = raw;
   if (hook) {
-    content = await digest(printed(hook({ method, url, body: typeof plain === 'string' ? parsed(plain) : plain })));
+    content = await digest(printed(await hook({ method, url, body: typeof plain === 'string' ? parsed(plain) : plain })));
   } else if (Object.prototype.toString.call(from.body) === '[object FormData]') content = await digest(await formText(from.body as FormData, digest));
   // "{" or "[", after white space.
   const json = typeof plain === 'string' ? /^\s*[[{]/.test(plain) : /^(123|91)$/.test(String(plain.find((byte) => byte > 32)));

@@ -28,6 +28,8 @@ export async function underLock(job: Job, held: (() => void) | undefined): Promi
     for (let round = 1; ; round++) {
       const finished = await oneRound(job, round === 1 ? waited : undefined);
       if (finished !== 'anew') return finished;
+      // The caller's own key can't give way to another one.
+      if (typeof job.settings.key === 'string') return failed({ ...noFacts(job, 'maybe'), ...rejected() }, 'ERR_ONCE_KEY_BURNT');
       if (round >= ROUNDS_MAX) return failed({ ...noFacts(job, 'maybe'), ...unknown('unavailable') }, 'ERR_ONCE_UNKNOWN');
     }
   } finally {

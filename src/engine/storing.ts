@@ -3,7 +3,7 @@ import { type OnceRecord, readRecord } from '../core/record.js';
 import type { Changed, Durability, Store } from '../ports.js';
 import type { Client, Job } from './client.js';
 import { diagnose } from './observe.js';
-import { within } from './wait.js';
+import { Late, within } from './wait.js';
 
 /** Where this operation's record lives. */
 export const storeOf = (client: Client, slot: string): Store => client.registry.degraded.get(slot) ?? client.store;
@@ -14,7 +14,7 @@ export const storedIn = (store: Store): 'disk' | 'session' | 'memory' =>
 
 export function timed<T>({ platform, settings }: Client, work: Promise<T>): Promise<T> {
   const ms = settings.tuning.storeTimeoutMs;
-  return within(platform.clock, ms, work, () => new Error(`the store did not answer within ${ms} ms`));
+  return within(platform.clock, ms, work, () => new Late(`the store did not answer within ${ms} ms`));
 }
 
 export const readStored = (client: Client, slot: string, id: string): Promise<unknown> => timed(client, storeOf(client, slot).read(id));
@@ -59,6 +59,7 @@ export async function commit(
 /** A look by a call that never began: true when nothing that may have been sent is stored. Rejects when it can't tell. */
 export async function nothingSent(client: Client, slot: string, id: string): Promise<boolean> {
   const stored = await readStored(client, slot, id);
-  const record = stored === undefined ? undefined : readRecord(stored);
-  return stored === undefined || (record !== undefined && !(record.state === 'pending' && (record.ambiguous || !record.random)));
+  if (stored === undefined) return true;
+  const record = readRecord(stored);
+  return record?.state === 'pending' ? !record.ambiguous && record.random : record?.ending?.effect === 'none';
 }

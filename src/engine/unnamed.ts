@@ -55,7 +55,11 @@ export async function operateUnnamed(client: Client, settings: Settings, draft: 
       : given;
   // Where many people's calls meet, two equal ones are two effects, and a lost one is nobody's here.
   const orphan = platform.server || literal !== undefined ? undefined : await findOrphan(client, settings, namespace, label);
-  const place = orphan?.place ?? unnamedPlace(client, namespace, label, literal ?? shape(platform.randomness.uuid()));
+  const place =
+    orphan?.place ??
+    (literal === undefined
+      ? unnamedPlace(client, namespace, label, shape(platform.randomness.uuid()))
+      : unnamedPlace(client, namespace, label, literal, JSON.stringify([namespace, literal])));
   return operate({
     client,
     settings: { ...settings, key: literal, repeat: 'always' },

@@ -17,6 +17,9 @@ export function wait(clock: Clock, ms: number, signals: readonly AbortSignal[], 
   });
 }
 
+/** Work took longer than it may; nobody knows whether it was done. */
+export class Late extends Error {}
+
 /** Rejects with `late` when `work` takes longer than `ms`. */
 export function within<T>(clock: Clock, ms: number, work: Promise<T>, late: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {

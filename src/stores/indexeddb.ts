@@ -87,8 +87,9 @@ function updateIn(records: IDBObjectStore, id: string, next: (current: unknown) 
     found.onsuccess = () => {
       try {
         const value = next(found.result);
-        if (value) records.put(value, id);
-        else if (value === null) records.delete(id);
+        const write = value ? records.put(value, id) : value === null ? records.delete(id) : undefined;
+        // Firefox fires "complete" for a committed transaction whose put was refused; the request itself tells.
+        if (write) write.onerror = () => reject(write.error);
         // Else it looks for more work first, a quarter of its time. Not in Safari before 15.
         transaction.commit?.();
       } catch (error) {

@@ -8,24 +8,23 @@ import { dueOf, ordered, pageOfPlaces, recordOf } from './text.js';
 
 export type { SqliteDatabase, SqliteStatement } from './sqlite-file.js';
 
-interface Common {
-  /** How long to wait for other processes that write, ms. @default 5_000 */
-  readonly busyTimeoutMs?: number | undefined;
-}
-
 /** A file of the store's own. */
-export interface SqlitePathOptions extends Common {
+export interface SqlitePathOptions {
   /** Where the file is, or shall be; its folder must exist. On a local disk, not a network share. */
   readonly path: string;
   /** What opens it. @default DatabaseSync of `node:sqlite` */
   readonly Database?: (new (path: string) => SqliteDatabase) | undefined;
+  /** How long to wait for other processes that write, ms. @default 5_000 */
+  readonly busyTimeoutMs?: number | undefined;
   readonly database?: undefined;
 }
 
 /** A database that is open already, and stays its owner's to set up and to close. */
-export interface SqliteDatabaseOptions extends Common {
+export interface SqliteDatabaseOptions {
   /** A DatabaseSync of `node:sqlite`, or a Database of better-sqlite3. */
   readonly database: SqliteDatabase & { location?(): string | null; readonly name?: string | undefined };
+  /** How long to wait for other connections that write, ms. @default 5_000 */
+  readonly busyTimeoutMs?: number | undefined;
   readonly path?: undefined;
 }
 

@@ -53,7 +53,7 @@ function Pay({ once, name, seen }: { once: Once; name: string; seen?: OperationS
   const [problem, tell] = useState('');
   seen?.push(payment.state);
   const pay = (): void => void payment.fetch('/api/payments', body).catch((error: unknown) => tell(isOnceError(error) ? error.code : String(error)));
-  return h('div', null, h('button', { onClick: pay }, 'Pay'), h('output', null, payment.state.phase), h('em', null, problem));
+  return h('div', null, h('button', { type: 'button', onClick: pay }, 'Pay'), h('output', null, payment.state.phase), h('em', null, problem));
 }
 
 test('a click goes through sending to settled, and a mashed button charges once', async () => {
@@ -144,7 +144,7 @@ test('a form action and a promise that is used under Suspense charge once', asyn
   const Receipt = () => h('b', null, use(receipt()));
   function Form() {
     const [sent, send] = useState(false);
-    return h('form', { action: () => send(true) }, h('button', null, 'Pay'), sent && h(Suspense, { fallback: 'wait' }, h(Receipt)));
+    return h('form', { action: () => send(true) }, h('button', { type: 'submit' }, 'Pay'), sent && h(Suspense, { fallback: 'wait' }, h(Receipt)));
   }
   await act(() => root.render(h(StrictMode, null, h(Form))));
   await act(async () => {

@@ -1,9 +1,10 @@
 /** Goal: the tables of the guides list what the code has, all of it. Method: each is compared with a union, a list or a stored record. */
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { isMarked } from '../../src/dialects/generic.js';
+import { generic } from '../../src/dialects/generic.js';
 import { faultNames } from '../../src/testing/faults.js';
 import { storeFaultNames } from '../../src/testing/faulty-store.js';
 import { readTexts, Sources, walk } from '../architecture/sources.js';
@@ -31,7 +32,8 @@ test('docs/server.md names the replay headers that are understood', () => {
   const names = [...said.matchAll(/`([A-Z][\w-]+\w)`/g)].map(([, name = '']) => name.toLowerCase());
   const all = new Set(names.flatMap((name) => (/^idempoten(t|cy)-replay/.test(name) ? [name, `x-${name}`] : [name])));
   const answer = { status: 200, type: 'basic', redirected: false, text: '', json: undefined };
-  const marks = (name: string): boolean => ['true', 'replayed'].some((value) => isMarked({ ...answer, header: (of) => (of === name ? value : null) }));
+  const marks = (name: string): boolean =>
+    ['true', 'replayed'].some((value) => generic().replayed({ ...answer, header: (of) => (of === name ? value : null) }));
   const known = readFileSync(join(root, 'src/dialects/generic.ts'), 'utf8').match(/(?<=')[a-z-]*idempoten[a-z-]+(?=')/g) ?? [];
   expect([...all].sort()).toEqual([...new Set(known)].sort());
   expect([...all].filter((name) => !marks(name))).toEqual([]);

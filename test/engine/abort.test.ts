@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import type { OnceEvent } from '../../src/entries/index.js';
-import { answers, charged, delayed, during, hangs, lost, replays } from '../support/server.js';
+import { answers, charged, delayed, during, type Entry, hangs, lost, replays } from '../support/server.js';
 import { CART, NAME, newWorld, pay, rest, SECOND, URL_ } from '../support/world.js';
 
 const REASON = new Error('the user pressed cancel');
@@ -153,6 +153,21 @@ describe('an abort after the send', () => {
     await world.clock.runAll();
     expect(world.server.arrivals).toHaveLength(1);
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: true });
+  });
+
+  test.each<[string, Entry]>([
+    ['that a server asked for', answers(503, '', { 'retry-after': '60' })],
+    ['for work in progress', answers(409, '', { 'retry-after': '50' })],
+  ])('in a wait %s frees the name at once', async (_, entry) => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const controller = new AbortController();
+    world.server.plays(charged(entry), replays());
+    const call = pay(once, { signal: controller.signal });
+    world.clock.timer(SECOND, () => controller.abort(REASON));
+    await world.end(tab, call);
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'replayed' });
+    expect(world.server.gaps).toEqual([SECOND]);
   });
 
   test('while a driver reads its record again sends nothing more', async () => {

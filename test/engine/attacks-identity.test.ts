@@ -135,6 +135,8 @@ describe('A9: on a server', () => {
     );
     void coupon(one.once, 'Ann');
     await rest();
+    // Any lease of the dead process is over.
+    await world.clock.advance(MINUTE);
     const two = world.open({ namespace: 'billing' }, { server: true, locks: false });
     expect((await world.end(two.tab, coupon(two.once, 'Bob'))).outcome).toMatchObject({ type: 'fresh', resumed: false });
     expect(new Set(world.server.keys).size).toBe(2);

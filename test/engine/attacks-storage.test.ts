@@ -230,6 +230,24 @@ describe('A7: tombstones', () => {
   });
 });
 
+test('A7: what is touched between the look of a sweep and its removal stays', async () => {
+  const world = newWorld();
+  const key = await world.interrupted(charged(lost()));
+  await world.clock.advance(31 * DAY);
+  const { tab } = world.open();
+  const scan = tab.store.scan;
+  const touched = async (query: Parameters<typeof scan>[0]) => {
+    const page = await scan(query);
+    if ('before' in query) world.damage((record) => ({ ...record, forgetAt: world.clock.now() + DAY }));
+    return page;
+  };
+  const once = tab.once({ store: { ...tab.store, scan: touched } });
+  world.server.plays(answers(201));
+  await world.end(tab, pay(once, { operation: ['other'] }));
+  await rest();
+  expect(world.record()).toMatchObject({ key });
+});
+
 describe('A10: the wire form of the key', () => {
   const quoting = { ...GENERIC, name: 'other', carrier: 'header:X-Idempotency-Key', keyPattern: /^.+$/ };
 
@@ -256,6 +274,19 @@ describe('A10: the wire form of the key', () => {
     await world.clock.advance(10 * MINUTE);
     const next = world.open();
     expect(await world.end(next.tab, pay(next.once, { limits: { keyWindowMs: later } }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
+  });
+
+  test('A10: a later page with a longer window does not stretch what an earlier one stored', async () => {
+    const world = newWorld();
+    const first = world.open();
+    world.server.plays(charged(lost()), lost());
+    await world.end(first.tab, pay(first.once, { limits: { attempts: 1, keyWindowMs: 5 * MINUTE } }));
+    await world.clock.advance(MINUTE);
+    const second = first.tab.reload();
+    await world.end(second, pay(second.once(), ONE));
+    await world.clock.advance(10 * MINUTE);
+    const third = second.reload();
+    expect(await world.end(third, pay(third.once()))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
   });
 
   test('A10: another origin is another payload, even where a fingerprint hook looks at the body alone', async () => {

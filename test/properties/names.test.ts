@@ -169,7 +169,7 @@ describe('unnamed calls under one literal key', () => {
   const send = (once: ReturnType<ReturnType<typeof newWorld>['open']>['once'], body = 'x') =>
     watched(once.fetch(URL_, { method: 'POST', body, headers: { 'idempotency-key': 'order-5' } }));
 
-  test.fails('(P1) of two people on one device are two operations: neither takes over, nor settles, the record of the other', async () => {
+  test('(P1) of two people on one device are two operations: neither takes over, nor settles, the record of the other', async () => {
     const world = newWorld();
     const { tab, once: ann } = world.open({ namespace: 'ann', limits: { attempts: 1 } });
     const bob = tab.once({ namespace: 'bob', limits: { attempts: 1 } });

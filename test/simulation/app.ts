@@ -1,13 +1,14 @@
 /** The app in a world: it presses buttons, and people react to what they are told. */
+import type { Outcome } from '../../src/core/outcome.js';
 import { isOnceError } from '../../src/errors.js';
-import type { OnceOptions, OperationOptions } from '../../src/option-types.js';
-import { clientOptions, keyFor, opOf } from './client.js';
+import type { OnceOptions } from '../../src/option-types.js';
+import { clientOptions, keyFor } from './client.js';
 import { Context } from './context.js';
 import type { Call, OpFacts, Told } from './facts.js';
 import type { Deed } from './plan.js';
-import type { Slot, World } from './world.js';
+import { runSdk } from './sdk.js';
+import { type Slot, URL, type World } from './world.js';
 
-const URL = 'https://shop.example/pay';
 /** Presses that one answer may lead to, one after another. */
 const INSISTENCE_MAX = 4;
 
@@ -37,7 +38,7 @@ export class App {
     context.once.subscribe((event) => {
       if (event.type === 'attempt') context.attempt = event.attempt;
       if ((event.type !== 'settled' && event.type !== 'unknown') || context.dead) return;
-      const op = opOf(world, event.operation, event.key);
+      const op = world.books.keys.get(event.key)?.op;
       if (op)
         world.books.see({
           kind: 'told',
@@ -58,41 +59,38 @@ export class App {
       return;
     }
     if (press.dieAt !== undefined) context.dieAt = 2 * context.ports + press.dieAt;
-    const op = world.books.op(context.device.user, ['pay', press.name], world.options.client.repeat);
+    const op = world.opFor(context.device.user, press.name, press.payload);
     for (let n = press.double ? 2 : 1; n > 0; n--) this.call(context, op, press, { press, insisted });
   }
 
-  /** One call of `once.fetch`; what it comes to goes into the books. */
-  call(
-    context: Context,
-    op: OpFacts,
-    { payload, abortMs, totalMs }: Pick<Press, 'payload' | 'abortMs' | 'totalMs'>,
-    again?: { press: Press; insisted: number },
-  ): void {
+  /** One call of the client; what it comes to goes into the books. */
+  call(context: Context, op: OpFacts, how: Pick<Press, 'payload' | 'abortMs' | 'totalMs'>, again?: { press: Press; insisted: number }): void {
+    const { payload, abortMs, totalMs } = how;
     const world = this.#world;
     const { client } = world.options;
     if (!op.payloads.includes(payload)) op.payloads.push(payload);
-    const call = this.#begin(context, op, 'fetch', payload, totalMs);
-    const once: OperationOptions = { operation: op.name, key: keyFor(world, op), ...(totalMs === undefined ? {} : { limits: { totalMs } }) };
+    const call = this.#begin(context, op, client.runs ? 'run' : 'fetch', payload, totalMs);
+    const key = keyFor(world, op);
+    const limits = totalMs === undefined ? {} : { limits: { totalMs } };
     const aborted = abortMs === undefined ? undefined : new AbortController();
     if (aborted) {
       world.faults.count('abort');
       context.later(abortMs ?? 0, () => aborted.abort());
     }
-    const promise = context.once.fetch(URL, {
+    const init: RequestInit = {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-call': String(call.id) },
       body: world.body(op, payload),
       ...(aborted ? { signal: aborted.signal } : {}),
       ...(context.kind === 'process' && !client.followsRedirects ? { redirect: 'manual' as const } : {}),
-      once,
-    });
-    this.#await(context, call, promise, again);
+    };
+    if (client.runs) this.#await(context, call, (told) => runSdk(world, context, call, init, { key, ...limits, onOutcome: told }), again);
+    else this.#await(context, call, () => context.once.fetch(URL, { ...init, once: op.unnamed ? limits : { operation: op.name, key, ...limits } }), again);
   }
 
   resume(context: Context, op: OpFacts): void {
     const call = this.#begin(context, op, 'resume', 0, undefined);
-    this.#await(context, call, context.once.operation(op.name).resume());
+    this.#await(context, call, () => context.once.operation(op.name).resume());
   }
 
   #begin(context: Context, op: OpFacts, verb: Call['verb'], payload: number, totalMs: number | undefined): Call {
@@ -121,16 +119,18 @@ export class App {
     return call;
   }
 
-  #await(context: Context, call: Call, promise: Promise<Response>, again?: { press: Press; insisted: number }): void {
+  #await(context: Context, call: Call, begin: (told: (outcome: Outcome) => void) => Promise<unknown>, again?: { press: Press; insisted: number }): void {
     const world = this.#world;
+    // The value of a `run` bears no outcome, so its hook has to say it.
+    let said: Outcome | undefined;
     const told = (by: 'answer' | 'error', of: unknown): void => {
       if (context.dead) return;
-      const outcome = context.outcomeOf(of);
+      const outcome = context.outcomeOf(of) ?? said;
       const word: Told = {
         at: world.time.now,
         by,
         outcome,
-        status: by === 'answer' ? (of as Response).status : undefined,
+        status: by === 'answer' ? (of as Response | undefined)?.status : undefined,
         code: isOnceError(of) ? of.code : undefined,
         error: by === 'error' ? of : undefined,
       };
@@ -140,6 +140,9 @@ export class App {
       world.books.see({ kind: 'told', call, op: call.op, told: word });
       if (again) this.#react(word, again);
     };
+    const promise = begin((outcome) => {
+      said = outcome;
+    });
     promise.then(
       (response) => told('answer', response),
       (error: unknown) => told('error', error),

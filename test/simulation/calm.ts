@@ -38,20 +38,21 @@ function fresh(world: World, app: App, slot: Slot, user: string, reconciles: boo
 }
 
 /** Marks what `pending()` shows. */
-async function list(world: World, context: Context, user: string): Promise<string[]> {
-  const found: string[] = [];
+async function list(world: World, context: Context, user: string): Promise<OpFacts[]> {
+  const found = new Set<OpFacts>();
   let after: string | undefined;
   for (let page = 0; page < PAGES_MAX; page++) {
     const pending = await settled(world, context.once.pending({ limit: 20, after }));
     for (const one of pending) {
-      found.push(JSON.stringify(one.name));
-      const key = world.books.ops.get(`${user} ${JSON.stringify(one.name)}`)?.keys.get(one.key);
-      if (key) key.listed = true;
+      const key = world.books.keys.get(one.key);
+      if (!key || key.op.user !== user) throw new Error(`pending() of ${user} shows a key that nobody knows: ${one.key}`);
+      key.listed = true;
+      found.add(key.op);
     }
     after = pending.at(-1)?.cursor;
     if (pending.length < 20) break;
   }
-  return found;
+  return [...found];
 }
 
 /** Lets the world go on until this is there. */
@@ -71,20 +72,20 @@ async function settled<T>(world: World, work: Promise<T>): Promise<T> {
  * knows which one it means; then with an app that can ask its server. After that it has settled.
  */
 async function drive(world: World, app: App, slot: Slot, user: string): Promise<void> {
-  const names = await list(world, fresh(world, app, slot, user, false), user);
-  const ops = names.map((name) => world.books.ops.get(`${user} ${name}`)).filter((op): op is OpFacts => op !== undefined);
+  const ops = await list(world, fresh(world, app, slot, user, false), user);
   world.stats.leftPending += ops.length;
   let open = ops;
   for (const reconciles of [false, true]) {
     for (let round = 0; open.length > 0 && round < PAYLOADS_MAX; round++) {
       const context = fresh(world, app, slot, user, reconciles);
       for (const op of open) {
-        const payload = op.payloads[op.payloads.length - 1 - round];
+        const payload = op.payloads[op.unnamed ? 0 : op.payloads.length - 1 - round];
         if (payload !== undefined) app.call(context, op, { payload });
       }
       await world.time.run(world.time.now + DRIVE_MS);
-      open = open.filter((op) => !ended(op));
-      if (open.every((op) => op.payloads.length <= round)) break;
+      const pending = new Set(await list(world, fresh(world, app, slot, user, false), user));
+      open = open.filter((op) => (op.unnamed ? pending.has(op) : !ended(op)));
+      if (open.every((op) => op.payloads.length <= round && !op.unnamed)) break;
     }
     if (!reconciles) world.stats.onlyReconcile += open.length;
   }

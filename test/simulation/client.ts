@@ -5,7 +5,7 @@ import type { Context } from './context.js';
 import type { OpFacts } from './facts.js';
 import type { Random } from './random.js';
 import type { ServerOptions } from './servers.js';
-import { USERS, type World } from './world.js';
+import type { World } from './world.js';
 
 /** What an app may know of its server; never more than is true of it. */
 export function dialectFor({ marker, mismatch, honours }: ServerOptions, random: Random): OnceOptions['dialect'] {
@@ -13,22 +13,13 @@ export function dialectFor({ marker, mismatch, honours }: ServerOptions, random:
   return { ...GENERIC, replays: knows && marker, answersMismatch: knows ? mismatch !== 'replays' : undefined };
 }
 
-export function opOf(world: World, name: readonly unknown[] | undefined, key: string): OpFacts | undefined {
-  const label = JSON.stringify(name);
-  for (const user of USERS) {
-    const op = world.books.ops.get(`${user} ${label}`);
-    if (op?.keys.has(key)) return op;
-  }
-  return undefined;
-}
-
 /** The app asks its own server, which tells the truth. */
 export const reconcileIn =
   (world: World, context: Context): NonNullable<OnceOptions['reconcile']> =>
-  ({ operation, key }) =>
+  ({ key }) =>
     context.port('reconcile', (resolve) => {
-      const op = opOf(world, operation, key);
-      resolve(op ? world.truth(op, context.id) : 'unknown');
+      const facts = world.books.keys.get(key);
+      resolve(facts ? world.truth(facts.op, { but: context.id, key: facts }) : 'unknown');
     });
 
 const hookIn =
@@ -44,7 +35,15 @@ const hookIn =
     });
 
 export function clientOptions(world: World, context: Context, later: boolean): OnceOptions {
-  const { keys: _, reconciles, hooks, followsRedirects: __, ...options } = (later && world.options.laterClient) || world.options.client;
+  const {
+    keys: _,
+    reconciles,
+    hooks,
+    followsRedirects: __,
+    runs: ___,
+    unnamed: ____,
+    ...options
+  } = (later && world.options.laterClient) || world.options.client;
   return {
     ...options,
     namespace: () => context.device.user,

@@ -17,7 +17,7 @@ interface Scene {
 /** What people do where they can see a page: on a frozen one nobody presses anything. */
 const BY_HAND = new Set<DoWhat>(['press', 'resume', 'forget', 'settle', 'list', 'log-out', 'close']);
 
-const opOf = ({ world, slot }: Scene, name: number): OpFacts => world.books.op(slot.device.user, ['pay', name], world.options.client.repeat);
+const opOf = ({ world, slot }: Scene, name: number): OpFacts => world.opFor(slot.device.user, name, 1);
 
 /** Something is so for a while. */
 const awhile = ({ world }: Scene, fault: FaultName, ms: number, set: (on: boolean) => void): void => {

@@ -6,7 +6,7 @@ import type { OnceRecord } from '../../src/core/record.js';
 export interface Call {
   readonly id: number;
   readonly op: OpFacts;
-  readonly verb: 'fetch' | 'resume';
+  readonly verb: 'fetch' | 'run' | 'resume';
   readonly context: string;
   readonly payload: number;
   readonly begunAt: number;
@@ -64,8 +64,6 @@ export interface Effect {
   readonly payload: number;
   /** The call of the transport whose copy had it. */
   readonly send: Send;
-  /** True when the server had executed this key before and then forgot it. */
-  readonly afresh: 'first' | 'window-over' | 'forgotten-early' | 'no-support';
 }
 
 /** How a key's time in the store ended. */
@@ -83,6 +81,9 @@ export interface KeyFacts {
   memoryOnly: boolean;
   wasInMemory: boolean;
   pendingInStore: boolean;
+  /** Somebody learned how it ended; and when, if that was what the store said, too. */
+  told: boolean;
+  reportedAt: number | undefined;
   /** `pending()` showed it when everything had come to rest. */
   listed: boolean;
   end: KeyEnd | undefined;
@@ -94,6 +95,8 @@ export interface KeyFacts {
   revived: boolean;
   /** When a later generation took up the same key, which is not random. */
   rebornAt: number;
+  /** The server executed it and then forgot it, which was not this client's doing. */
+  forgotten: Apart | undefined;
   /** The app said what became of it. */
   byHand: boolean;
   readonly sends: Send[];
@@ -111,6 +114,8 @@ export interface OpFacts {
   readonly label: string;
   readonly name: readonly (string | number)[];
   readonly repeat: 'never' | 'if-changed' | 'always';
+  /** Without a name: each call is an operation of its own, but one whose answer was lost is taken up by the next equal call. */
+  readonly unnamed: boolean;
   epoch: number;
   readonly keys: Map<string, KeyFacts>;
   readonly calls: Call[];

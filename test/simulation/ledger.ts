@@ -4,6 +4,8 @@ import type { Apart, Call, Checker, Commit, Fact, KeyFacts, Ledger, OpFacts, Vio
 
 export class Books implements Ledger {
   readonly ops = new Map<string, OpFacts>();
+  /** Keys are the same for one operation only. */
+  readonly keys = new Map<string, KeyFacts>();
   readonly violations: Violation[] = [];
   /** Operations that met a case which is counted apart. */
   readonly aparts = new Map<Apart, number>();
@@ -23,7 +25,11 @@ export class Books implements Ledger {
     this.#checkers = checkers;
   }
 
-  op(user: string, name: readonly (string | number)[], repeat: OpFacts['repeat'] = 'never'): OpFacts {
+  op(
+    user: string,
+    name: readonly (string | number)[],
+    { repeat = 'never', unnamed = false }: { repeat?: OpFacts['repeat'] | undefined; unnamed?: boolean | undefined } = {},
+  ): OpFacts {
     const label = JSON.stringify(name);
     const id = `${user} ${label}`;
     const known = this.ops.get(id);
@@ -33,6 +39,7 @@ export class Books implements Ledger {
       label,
       name,
       repeat,
+      unnamed,
       epoch: 0,
       keys: new Map(),
       calls: [],
@@ -88,11 +95,14 @@ export class Books implements Ledger {
       wasInMemory: false,
       pendingInStore: false,
       listed: false,
+      reportedAt: undefined,
+      told: false,
       end: undefined,
       endedAt: 0,
       windowEndsAt: Number.POSITIVE_INFINITY,
       touchedAt: 0,
       revived: false,
+      forgotten: undefined,
       rebornAt: Number.POSITIVE_INFINITY,
       byHand: false,
       sends: [],
@@ -100,6 +110,7 @@ export class Books implements Ledger {
       none: undefined,
     };
     op.keys.set(key, made);
+    this.keys.set(key, made);
     return made;
   }
 
@@ -108,6 +119,8 @@ export class Books implements Ledger {
     if (call && told.by !== 'event') call.told = told;
     if (!outcome || outcome.effect === 'unknown') return;
     const key = outcome.key === undefined ? undefined : this.keyOf(op, outcome.key);
+    if (told.by !== 'event' && key) key.told = true;
+    if (told.by !== 'event' && key && (key.end === 'settled' || outcome.effect === 'none')) key.reportedAt ??= this.now();
     if (told.by !== 'event') op.reportedIn = Math.max(op.reportedIn, key?.epoch ?? op.epoch);
     if (key && outcome.effect === 'none') key.none ??= { at: this.now(), call };
   }
@@ -157,7 +170,7 @@ export class Books implements Ledger {
 
   /** Whether the app has, by this, asked for another effect under the same name. */
   #opensEpoch(op: OpFacts, before: OnceRecord, after: OnceRecord | undefined, why: Commit['why']): boolean {
-    if (why !== 'written') return false;
+    if (why !== 'written' || op.unnamed) return false;
     if (before.state === 'settled') return !after || after.state === 'retired' || (after.key !== before.key && op.repeat !== 'never');
     if (before.state !== 'pending') return false;
     const forgotten = after?.state === 'retired' && after.key === before.key && after.ending?.type === 'unknown';

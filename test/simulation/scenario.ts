@@ -19,6 +19,10 @@ export interface ClientOptions extends Pick<OnceOptions, 'limits' | 'whenChanged
   /** It signs every attempt in a `headers` hook. */
   readonly hooks?: boolean | undefined;
   readonly followsRedirects?: boolean | undefined;
+  /** It uses a provider's SDK in `run`, not `fetch`. */
+  readonly runs?: boolean | undefined;
+  /** Its calls have no names. */
+  readonly unnamed?: boolean | undefined;
 }
 
 export interface WorldOptions {

@@ -1,6 +1,6 @@
 /** A model server of each family. It answers copies of requests; its effect log is the truth. */
 import { type Answer, aboutKey, answer, html } from './answers.js';
-import type { Effect, Layer, Send } from './facts.js';
+import type { Apart, Effect, Layer, Send } from './facts.js';
 import { mix, type Random } from './random.js';
 import type { World } from './world.js';
 
@@ -67,7 +67,6 @@ export class Server {
   readonly #entries = new Map<string, Entry>();
   /** Keys that were ever executed. */
   readonly #executed = new Set<string>();
-  readonly #early = new Set<string>();
   #boot = 0;
 
   constructor(world: World, options: ServerOptions) {
@@ -115,15 +114,14 @@ export class Server {
     const { honours, mismatch } = this.options;
     const id = honours ? `${copy.send.account}\n${copy.send.key.key}` : '';
     const found = honours ? this.#find(id, copy) : undefined;
-    if (!honours) this.#work(copy, undefined, '', 'no-support');
+    if (!honours) this.#work(copy, undefined, '');
     else if (found && found.payload !== copy.payload && mismatch !== 'replays') copy.reply(MISMATCH[mismatch], 'kept');
     else if (found?.answer) copy.reply(this.#replay(found.answer), found.layer);
     else if (found) this.#busy(found, copy);
     else {
-      const afresh = !this.#executed.has(id) ? 'first' : this.#early.has(id) ? 'forgotten-early' : 'window-over';
       const entry: Entry = { payload: copy.payload, at: this.#world.time.now, state: 'working', answer: undefined, layer: 'done', freeAt: 0, held: [] };
       this.#entries.set(id, entry);
-      this.#work(copy, entry, id, afresh);
+      this.#work(copy, entry, id);
     }
   }
 
@@ -133,9 +131,9 @@ export class Server {
     if (!entry) return undefined;
     const over = entry.state === 'done' ? now - entry.at >= this.options.windowMs : entry.state === 'stuck' && now >= entry.freeAt;
     const early = entry.state === 'done' && this.#world.faults.hits(copy.random, 'forgetsEarly');
-    if (early) this.#early.add(id);
     if (!over && !early) return entry;
     this.#entries.delete(id);
+    if (this.#executed.has(id)) copy.send.key.forgotten = early ? 'key-forgotten-early' : whyLate(copy.send);
     return undefined;
   }
 
@@ -151,7 +149,7 @@ export class Server {
     else copy.reply(answer(409, copy.random.chance(0.5) ? null : IN_USE), 'done');
   }
 
-  #work(copy: Copy, entry: Entry | undefined, id: string, afresh: Effect['afresh']): void {
+  #work(copy: Copy, entry: Entry | undefined, id: string): void {
     const { faults, time } = this.#world;
     const { random } = copy;
     const boot = this.#boot;
@@ -164,8 +162,14 @@ export class Server {
       else if (crash === 'before') this.#end(copy, entry, id, BROKEN, this.options.keepsErrors ? 'kept' : undefined);
       else if (declined) this.#end(copy, entry, id, DECLINED, this.options.keepsRefusals ? 'kept' : undefined);
       else {
+        const effect: Effect = {
+          at: time.now,
+          account: copy.send.account,
+          key: copy.send.key,
+          payload: copy.payload,
+          send: copy.send,
+        };
         this.#executed.add(id);
-        const effect: Effect = { at: time.now, account: copy.send.account, key: copy.send.key, payload: copy.payload, send: copy.send, afresh };
         this.effects.push(effect);
         this.#world.effected(effect);
         if (crash === 'after' && this.options.keepsErrors) this.#end(copy, entry, id, BROKEN, 'kept');
@@ -194,6 +198,12 @@ export class Server {
   declines(opText: string, payload: number): boolean {
     return mix(this.#world.seed, opText, payload) / 2 ** 32 < this.options.declined;
   }
+}
+
+/** Why a key met its server past the window; `undefined`: the device's own clock said so, and it was sent all the same. */
+function whyLate({ wall, key, lateByTrueTime }: Send): Apart | undefined {
+  if (wall >= key.windowEndsAt) return undefined;
+  return lateByTrueTime ? 'clock-lied' : 'copy-outlived-window';
 }
 
 const frontRefusal = (random: Random): Answer => {

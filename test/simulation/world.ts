@@ -17,6 +17,8 @@ import { Timeline } from './timeline.js';
 /** Far more than any world of a sensible size needs. */
 const EVENTS_MAX = 3_000_000;
 const LOG_LINES_MAX = 4000;
+/** Where the button leads. */
+export const URL = 'https://shop.example/pay';
 export const USERS = ['alice', 'bob'] as const;
 const USER_BY_NS = new Map(USERS.map((user) => [hash('sha256', JSON.stringify([user]), 'hex').slice(0, 32), user]));
 
@@ -48,6 +50,7 @@ export class World {
   readonly random: Random;
   readonly contexts = new Map<string, Context>();
   readonly #tracing: boolean;
+  readonly #labels = new Map<string, OpFacts>();
   readonly #requests = new Map<string, { op: OpFacts; payload: number; text: string }>();
 
   constructor(seed: number, options: WorldOptions, { tracing = false, checkers = all }: { tracing?: boolean; checkers?: readonly Checker[] } = {}) {
@@ -86,7 +89,7 @@ export class World {
   committed(before: OnceRecord | undefined, after: OnceRecord | undefined, context: string, memory: boolean, why: Commit['why']): void {
     const record = after ?? before;
     if (!record) return;
-    const op = this.books.op(USER_BY_NS.get(record.ns) ?? '?', JSON.parse(record.label), this.options.client.repeat);
+    const op = this.#opOf(record);
     this.log(
       `  ${memory ? 'memory' : 'store'} of ${context}: ${op.user} ${op.label} ${print(before)} -> ${print(after)}${why === 'written' ? '' : ` (${why})`}`,
     );
@@ -95,7 +98,7 @@ export class World {
 
   /** The store said that it did not take this record. */
   refused(record: OnceRecord | undefined): void {
-    if (record) this.books.op(USER_BY_NS.get(record.ns) ?? '?', JSON.parse(record.label), this.options.client.repeat).refused = true;
+    if (record) this.#opOf(record).refused = true;
   }
 
   sent(send: Send): void {
@@ -117,10 +120,25 @@ export class World {
 
   // ---- who is who
 
+  #opOf({ ns, label }: OnceRecord): OpFacts {
+    const body = this.#labels.get(label);
+    return body ?? this.books.op(USER_BY_NS.get(ns) ?? '?', JSON.parse(label), { repeat: this.options.client.repeat });
+  }
+
+  /** The operation behind a button. Without names, each payload of it is one of its own. */
+  opFor(user: string, name: number, payload: number): OpFacts {
+    const { repeat, unnamed } = this.options.client;
+    return this.books.op(user, unnamed ? ['pay', name, payload] : ['pay', name], { repeat, unnamed });
+  }
+
   body(op: OpFacts, payload: number): string {
     const text = `${op.user} ${op.label}`;
     const body = JSON.stringify({ op: text, payload });
-    if (!this.#requests.has(body)) this.#requests.set(body, { op, payload, text });
+    if (!this.#requests.has(body)) {
+      this.#requests.set(body, { op, payload, text });
+      const sha256 = (data: string): string => hash('sha256', data, 'hex');
+      if (op.unnamed) this.#labels.set(`~${sha256(`POST\n${URL}\n${sha256(body)}`)}`, op);
+    }
     return body;
   }
 
@@ -160,7 +178,8 @@ export class World {
   }
 
   /** What an app could find out from its server, once nothing is on the wire any more. */
-  truth(op: OpFacts, but?: string): 'done' | 'none' | 'unknown' {
+  truth(op: OpFacts, { but, key }: { readonly but?: string; readonly key?: KeyFacts | undefined } = {}): 'done' | 'none' | 'unknown' {
+    if (op.unnamed && key) return key.effects.length ? 'done' : this.idle(op, but) && this.network.quiet(op) ? 'none' : 'unknown';
     // A key that is not random comes round again, and what it had then is all that it ever has.
     if ([...op.keys.values()].some((key) => key.effects.length && (key.epoch === op.epoch || !key.random))) return 'done';
     return this.idle(op, but) && this.network.quiet(op) ? 'none' : 'unknown';

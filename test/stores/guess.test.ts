@@ -68,7 +68,7 @@ const raise = (guesses: Guesses) => watched(guesses, 'n', (current) => record('n
 const countIn = (server: Memory): number => counted(JSON.parse(String(server.records.get('n')?.text ?? '{}')));
 
 describe('a guess is no look', () => {
-  test('"absent" is taken back where the server could not be asked', async () => {
+  test('A5: "absent" is taken back where the server could not be asked', async () => {
     const { server, guesses } = setup();
     server.fate = () => ({ before: broken });
     const { saw, fault } = await raise(guesses);
@@ -108,7 +108,7 @@ describe('a guess is no look', () => {
     expect((await raise(guesses)).saw.at(-1)).toBe('could not be looked at');
   });
 
-  test('what a change throws at a guess is not passed on before a look', async () => {
+  test('A54: what a change throws at a guess is not passed on before a look', async () => {
     const { server, guesses } = setup();
     server.put('n', { count: 1 });
     const { saw, fault } = await watched(guesses, 'n', (current) => {

@@ -126,7 +126,7 @@ describe.skipIf(withoutPostgres)('PostgreSQL', () => {
     },
   );
 
-  test('a server that crashes in mid-update: what was acknowledged strictly is there when it is back', async () => {
+  test('A34: a server that crashes in mid-update: what was acknowledged strictly is there when it is back', async () => {
     const { store } = await open();
     const stored: string[] = [];
     const writing = (async () => {
@@ -235,7 +235,7 @@ test.each([
   });
 });
 
-test('a named call sends nothing where the server is gone: an earlier key may be there', async () => {
+test('A5: a named call sends nothing where the server is gone: an earlier key may be there', async () => {
   let sent = 0;
   const once = createOnce({
     store: postgresStore({ query: () => Promise.reject(new Error('gone')) }, { timeoutMs: 300 }),

@@ -110,7 +110,7 @@ describe.skipIf(withoutPostgres)('PostgreSQL', () => {
     expect(seen.at(-1)).toEqual(record('x', { count: 2 }));
   });
 
-  test('the time is the server’s, however wrong the clock of this machine is', async () => {
+  test('A32: the time is the server’s, however wrong the clock of this machine is', async () => {
     const { store } = await open();
     const real = Date.now;
     const spy = vi.spyOn(Date, 'now').mockImplementation(() => real() - 86_400_000);
@@ -121,7 +121,7 @@ describe.skipIf(withoutPostgres)('PostgreSQL', () => {
     expect(Math.abs((await store.update('a', (_, at) => ({ value: at }))) - Date.now())).toBeLessThan(1000);
   });
 
-  test('eight stores over as many connections raise one record at once, and none is lost', async () => {
+  test('A22: eight stores over as many connections raise one record at once, and none is lost', async () => {
     const { table } = await open();
     const wide = new pg.Pool({ ...server.connection, max: 8 });
     const stores = Array.from({ length: 8 }, () => postgresStore(wide, { table }));
@@ -149,7 +149,7 @@ describe.skipIf(withoutPostgres)('PostgreSQL', () => {
     await one.end();
   });
 
-  test('a strict commit waits for the disk even where the server is set up not to, a relaxed one does not', async () => {
+  test('A34: a strict commit waits for the disk even where the server is set up not to, a relaxed one does not', async () => {
     const { table } = await open();
     const lax = new pg.Pool({ ...server.connection, max: 1, options: '-c synchronous_commit=off' });
     const store = postgresStore(lax, { table });

@@ -148,7 +148,7 @@ describe.skipIf(withoutRedis).each(Object.keys(connect))('%s', (name) => {
     expect(await put(store, record('b'))).toBe('stored');
   });
 
-  test('a server that evicts: refused for strict updates, with the way out, until it is set right', async () => {
+  test('A34: a server that evicts: refused for strict updates, with the way out, until it is set right', async () => {
     await admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
     const { store, client } = await storeOn();
     await expect(put(store, record('a'))).rejects.toMatchObject({
@@ -223,7 +223,7 @@ describe.skipIf(withoutRedis).each(Object.keys(connect))('%s', (name) => {
       await master.stop();
     });
 
-    test('a strict update waits for them, rejects where there are too few, and a relaxed one does not ask', async () => {
+    test('A34: a strict update waits for them, rejects where there are too few, and a relaxed one does not ask', async () => {
       const { store } = await storeOn({ wait: { replicas: 1, timeoutMs: 1000 }, timeoutMs: 3000 }, master.port);
       expect(await put(store, record('a'))).toBe('stored');
       const there = new Redis(replica.port, '127.0.0.1');
@@ -234,7 +234,7 @@ describe.skipIf(withoutRedis).each(Object.keys(connect))('%s', (name) => {
       expect(await put(greedy, record('b', { count: 2 }), 'relaxed')).toBe('stored');
     });
 
-    test('what a strict update stored is there after a failover', async () => {
+    test('A34: what a strict update stored is there after a failover', async () => {
       const prefix = `failover-${name}`;
       const { store } = await storeOn({ prefix, wait: { replicas: 1, timeoutMs: 1000 }, timeoutMs: 3000 }, master.port);
       for (let n = 0; n < 50; n++) await put(store, record(`f${n}`));

@@ -106,7 +106,7 @@ describe.skipIf(withoutRedis)('on one server', () => {
       expect(seen.at(-1)).toEqual(record('x', { count: 2 }));
     });
 
-    test('a change that throws at a wrong guess is asked again with what is there', async () => {
+    test('A54: a change that throws at a wrong guess is asked again with what is there', async () => {
       const prefix = `throws-${name}`;
       const [a, b] = [redisStore(client(), { prefix }), redisStore(client(), { prefix })];
       await put(a, record('x', { count: 1 }));
@@ -115,7 +115,7 @@ describe.skipIf(withoutRedis)('on one server', () => {
       await expect(b.update('y', count)).rejects.toThrow(TypeError);
     });
 
-    test('the time is the server’s, however wrong the clock of this machine is', async () => {
+    test('A32: the time is the server’s, however wrong the clock of this machine is', async () => {
       const real = Date.now;
       const spy = vi.spyOn(Date, 'now').mockImplementation(() => real() + 86_400_000);
       const store = open();
@@ -124,7 +124,7 @@ describe.skipIf(withoutRedis)('on one server', () => {
       expect(Math.abs(now - Date.now())).toBeLessThan(1000);
     });
 
-    test('a machine that slept finds out before it commits', async () => {
+    test('A32: a machine that slept finds out before it commits', async () => {
       const store = open();
       await put(store, record('a'));
       // Its monotonic clock stood still meanwhile.
@@ -138,7 +138,7 @@ describe.skipIf(withoutRedis)('on one server', () => {
       expect(Math.abs((times[1] ?? 0) - Date.now())).toBeLessThan(1000);
     });
 
-    test('keys expire, but no earlier than a sweep might want them, and unsettled ones no earlier than after 30 days', async () => {
+    test('A34: keys expire, but no earlier than a sweep might want them, and unsettled ones no earlier than after 30 days', async () => {
       const [prefix, day] = [`expiry-${name}`, 86_400_000];
       const store = redisStore(client(), { prefix });
       const left = async (id: string) => Math.round((await ioRedis.pttl(`{${prefix}}:r:${id}`)) / day);
@@ -173,7 +173,7 @@ describe.skipIf(withoutRedis)('on one server', () => {
       expect(await put(store, record('a', { count: 2 }))).toBe('stored');
     });
 
-    test('four stores raise one record at once, and none is lost', async () => {
+    test('A22: four stores raise one record at once, and none is lost', async () => {
       const prefix = `raise-${name}`;
       const stores = [1, 2, 3, 4].map(() => redisStore(client(), { prefix }));
       const raise = (store: Store) => store.update('n', (now) => ({ next: record('n', { count: ((now as { count?: number })?.count ?? 0) + 1 }), value: 0 }));

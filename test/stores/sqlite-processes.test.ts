@@ -31,7 +31,7 @@ async function together(path: string, task: string, count: number) {
   return children;
 }
 
-test('updates of one record by four processes at once, on a file that none has made yet, come one after the other', { timeout: 60_000 }, async () => {
+test('A22: updates of one record by four processes at once, on a file that none has made yet, come one after the other', { timeout: 60_000 }, async () => {
   const path = join(folder, 'raise.db');
   const children = await together(path, 'raise', 150);
   expect(await Promise.all(children.map(({ ended }) => ended))).toEqual([0, 0, 0, 0]);
@@ -40,7 +40,7 @@ test('updates of one record by four processes at once, on a file that none has m
   await store.close();
 });
 
-test('of four processes that claim the same names at once, one gets each, and all see its key', { timeout: 60_000 }, async () => {
+test('A22: of four processes that claim the same names at once, one gets each, and all see its key', { timeout: 60_000 }, async () => {
   const path = join(folder, 'claim.db');
   const children = await together(path, 'claim', 300);
   expect(await Promise.all(children.map(({ ended }) => ended))).toEqual([0, 0, 0, 0]);
@@ -51,7 +51,7 @@ test('of four processes that claim the same names at once, one gets each, and al
   await store.close();
 });
 
-test(`a process killed in mid-write takes nothing with it that it was told is stored, ${KILLS} times over`, { timeout: 120_000 }, async () => {
+test(`A34: a process killed in mid-write takes nothing with it that it was told is stored, ${KILLS} times over`, { timeout: 120_000 }, async () => {
   const path = join(folder, 'kill.db');
   let told = 0;
   for (let kill = 0; kill < KILLS; kill++) {

@@ -144,7 +144,7 @@ describe('commits', () => {
     await store.close();
   });
 
-  test('a strict update is flushed to the disk, alone or among relaxed ones; relaxed ones alone are not', async () => {
+  test('A34: a strict update is flushed to the disk, alone or among relaxed ones; relaxed ones alone are not', async () => {
     const store = sqliteStore({ path: file('sync'), Database: Counting });
     const level = () => ran.filter((sql) => sql.startsWith('PRAGMA synchronous =')).at(-1);
     await Promise.all([put(store, 'a', 'relaxed'), put(store, 'b', 'relaxed')]);

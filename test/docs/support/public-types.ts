@@ -39,14 +39,11 @@ function exportsOf({ specifier, path }: Entry): readonly ts.Symbol[] {
   return checker.getExportsOfModule(module).map((one) => (one.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(one) : one));
 }
 
-const kindOf = ({ flags }: ts.Symbol): Exported['kind'] =>
-  flags & ts.SymbolFlags.Function
-    ? 'function'
-    : flags & ts.SymbolFlags.Class
-      ? 'class'
-      : flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.TypeAlias)
-        ? 'type'
-        : 'value';
+function kindOf(symbol: ts.Symbol): Exported['kind'] {
+  if (symbol.flags & ts.SymbolFlags.Class) return 'class';
+  if (symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.TypeAlias)) return 'type';
+  return checker.getTypeOfSymbol(symbol).getCallSignatures().length > 0 ? 'function' : 'value';
+}
 
 /** The first paragraph. */
 const textOf = (symbol: ts.Symbol): string =>

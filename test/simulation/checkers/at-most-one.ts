@@ -2,16 +2,8 @@
 import type { Apart, Checker, Effect, KeyFacts, Ledger } from '../facts.js';
 import { excuse, inMemoryOnly } from './excuse.js';
 
-/** The same key was executed again: the server's doing, unless the client knew that it sent too late. */
-function again(effect: Effect): Apart | undefined {
-  const { afresh, send, key } = effect;
-  if (afresh === 'no-support') return 'no-support';
-  if (afresh === 'forgotten-early') return 'key-forgotten-early';
-  if (afresh === 'first') return undefined;
-  if (send.wall >= key.windowEndsAt) return undefined;
-  // Inside the window by the device's clock. By the true one, either the copy was slow or the clock was wrong.
-  return send.lateByTrueTime ? 'clock-lied' : 'copy-outlived-window';
-}
+/** The same key was executed again: the server's doing, unless the client could know that it sent too late. */
+const again = ({ key }: Effect, { honours }: Ledger): Apart | undefined => key.forgotten ?? (honours ? undefined : 'no-support');
 
 export const atMostOne: Checker = {
   name: 'at-most-one',
@@ -19,13 +11,19 @@ export const atMostOne: Checker = {
     if (fact.kind !== 'effect') return;
     const { effect } = fact;
     const { op, epoch } = effect.key;
+    if (op.unnamed) {
+      // Each call is one intended effect, whichever key it went under.
+      const had = [...op.keys.values()].reduce((sum, key) => sum + key.effects.length, 0);
+      if (had >= op.calls.length && ledger.honours) ledger.violate(this.name, op, `${had + 1} effects of ${op.calls.length} calls`);
+      if (effect.key.effects.length === 0) return;
+    }
     const younger = (key: KeyFacts): Apart | undefined => (inMemoryOnly(key, ledger) || inMemoryOnly(effect.key, ledger) ? 'kept-in-memory-only' : undefined);
     const inOrder = [...op.keys.values()].filter((key) => key.epoch === epoch);
     for (const key of inOrder.filter(({ effects }) => effects.length > 0)) {
       const older = inOrder.indexOf(key) < inOrder.indexOf(effect.key) ? key : { ...effect.key, effects: [effect] };
-      const why = key === effect.key ? again(effect) : (excuse(older, ledger) ?? younger(key));
+      const why = key === effect.key ? again(effect, ledger) : (excuse(older, ledger) ?? younger(key));
       if (why) ledger.apart(why, op);
-      else if (ledger.honours) ledger.violate(this.name, op, says(key === effect.key, key.key, effect, ledger));
+      else ledger.violate(this.name, op, says(key === effect.key, key.key, effect, ledger));
     }
   },
 };

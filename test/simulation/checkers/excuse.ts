@@ -19,6 +19,7 @@ export const inMemoryOnly = (key: KeyFacts, ledger: Ledger): boolean => key.wasI
 
 /** Why the effect of `key` could be overlooked; `undefined`: it could not. */
 export function excuse(key: KeyFacts, ledger: Ledger): Apart | undefined {
+  if (key.forgotten) return key.forgotten;
   if (key.end === 'evicted' && key.random) return 'evicted-with-random-key';
   if (inMemoryOnly(key, ledger)) return 'kept-in-memory-only';
   // Its ending was `rejected`, or the record was used up by one: no other refusal is ever taken for clean.

@@ -24,9 +24,9 @@ export const nothingLost: Checker = {
   },
   atRest(ledger) {
     for (const op of ledger.ops.values()) {
-      if (op.reportedIn >= op.epoch || op.damaged) continue;
+      if ((op.reportedIn >= op.epoch && !op.unnamed) || op.damaged) continue;
       for (const key of op.keys.values()) {
-        if (key.epoch !== op.epoch || !key.sends.length || key.listed) continue;
+        if (key.epoch !== op.epoch || !key.sends.length || key.listed || (op.unnamed && (key.reportedAt !== undefined || key.told))) continue;
         // The next call of its name learns how these ended.
         if (key.end === 'settled' || key.end === 'rejected' || key.end === 'forgotten') continue;
         gone(key, ledger);

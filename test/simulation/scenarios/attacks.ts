@@ -53,6 +53,23 @@ const SEQUENCES: readonly Sequence[] = [
     sent: 2,
   },
   {
+    attack: '6-too-early',
+    says: 'two tabs send the same without a name: two people, or two wishes, and two effects',
+    devices: twoTabs,
+    client: { unnamed: true },
+    plan: [press(0), press(1, 1)],
+    effects: 2,
+    told: ['fresh', 'fresh'],
+  },
+  {
+    attack: '6-too-late',
+    says: 'the page leaves as soon as it is told; the same order tomorrow is another order',
+    client: { unnamed: true },
+    plan: [press(0), { do: 'restart', at: 80, slot: 0 }, press(20 * HOUR), press(40 * HOUR)],
+    effects: 3,
+    told: ['fresh', 'fresh', 'fresh'],
+  },
+  {
     attack: '7-too-long',
     says: 'a settled operation is remembered longer than the server remembers its key, and is not sent again',
     plan: [press(0), { do: 'restart', at: 29 * HOUR, slot: 0 }, press(30 * HOUR)],

@@ -160,6 +160,30 @@ export const forgetful: Scenario = {
   options: (random) => ({ ...anyDevices(random), server: family(random), client: {}, faults: { ...NETWORK, ...SERVER, forgetsEarly: 0.1 }, workload: PEOPLE }),
 };
 
+export const unnamed: Scenario = {
+  name: 'unnamed',
+  says: 'calls without a name: each is one intended effect, and a lost one is taken up by its equal',
+  options: (random) => ({
+    devices: tabs(random),
+    server: family(random),
+    client: { unnamed: true, keep: { request: random.chance(0.5) } },
+    faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.01 },
+    workload: { ...PEOPLE, resume: 0, changed: 0.1, logOut: 0.05 },
+  }),
+};
+
+export const runs: Scenario = {
+  name: 'runs',
+  says: 'a provider’s SDK in run(), which sends by itself under the key that it is given',
+  options: (random) => ({
+    ...anyDevices(random),
+    server: family(random, ['409-retry-after', '409-retry-after, refusals not kept', '409 bare, no marker', 'another payload replays']),
+    client: { runs: true },
+    faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.01 },
+    workload: PEOPLE,
+  }),
+};
+
 export const eviction: Scenario = {
   name: 'eviction',
   says: 'the browser, or its user, clears the storage; keys are random',
