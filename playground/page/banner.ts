@@ -23,7 +23,7 @@ export function banner(root: HTMLElement, status: HTMLElement, mine: (cart: stri
 
   const refresh = async (): Promise<void> => {
     const pending = await once.pending({ prefix: ['pay'] });
-    const others = pending.filter((operation) => !mine(cartOf(operation)));
+    const others = pending.filter((operation) => !mine(cartOf(operation))).sort((a, b) => b.createdAt - a.createdAt);
     shown = others[0];
     if (shown) say(says, `A payment of ${amountOf(shown)} is still being confirmed${others.length > 1 ? `, and ${others.length - 1} more` : ''}.`);
     else say(says, told);

@@ -71,7 +71,8 @@ const faults = faultPanel(part(page, 'faults'), askLedger);
 const OPEN_BAR_MS = 200;
 
 const redraw = oncePerFrame(() => {
-  quantity.value = String(cart.quantity);
+  // Not under the fingers of somebody who types.
+  if (document.activeElement !== quantity) quantity.value = String(cart.quantity);
   say(part(page, 'total'), euros(amountOf(cart)));
   const rows = news?.ledger.rows ?? [];
   for (const { lane, draw } of views) draw(cart, rows, news ? nextOf(lane.name, news.armed) : '');
@@ -160,6 +161,6 @@ onClick('start-over', () => {
     .catch(askLedger);
 });
 
-recorder.resumeAfterReload(cart.id);
+recorder.noteReload(cart.id);
 turnTo(cart);
 if (!cart.started) void faults.rearm();

@@ -34,7 +34,9 @@ function missingFor(path: string): string[] {
   const text = ts.sys.readFile(path) ?? '';
   const imports = ts.preProcessFile(text).importedFiles.map(({ fileName }) => fileName);
   const needs = [...text.matchAll(/^\/\/ needs (\S+)$/gm)].map(([, need]) => need ?? '');
-  return [...imports.filter((specifier) => /^oncefetch(\/|$)/.test(specifier)), ...needs].filter((need) => !there.has(need));
+  const strangers = imports.filter((specifier) => /^[a-z@]/.test(specifier) && !/^(oncefetch|node:)/.test(specifier));
+  const absent = strangers.filter((specifier) => !ts.sys.directoryExists(join(root, 'node_modules', specifier)));
+  return [...[...imports.filter((specifier) => /^oncefetch(\/|$)/.test(specifier)), ...needs].filter((need) => !there.has(need)), ...absent];
 }
 
 const programs = fileNames.map((path) => ({ path, name: relative(folder, path), missing: missingFor(path) }));

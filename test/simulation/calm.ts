@@ -85,7 +85,7 @@ async function drive(world: World, app: App, slot: Slot, user: string): Promise<
       await world.time.run(world.time.now + DRIVE_MS);
       const pending = new Set(await list(world, fresh(world, app, slot, user, false), user));
       open = open.filter((op) => (op.unnamed ? pending.has(op) : !ended(op)));
-      if (open.every((op) => op.payloads.length <= round && !op.unnamed)) break;
+      if (open.every((op) => (op.unnamed ? UNNAMED_ROUNDS : op.payloads.length) <= round)) break;
     }
     if (!reconciles) world.stats.onlyReconcile += open.length;
   }
@@ -94,6 +94,8 @@ async function drive(world: World, app: App, slot: Slot, user: string): Promise<
 
 /** Longer than any call. */
 const DRIVE_MS = 600_000;
+/** Lost ones of one content, one after another. */
+const UNNAMED_ROUNDS = 5;
 /** Nobody edits a form more often than that. */
 const PAYLOADS_MAX = 60;
 

@@ -5,11 +5,13 @@ import { intend, receiptOf } from '../shop.ts';
 import type { Lane, Seen } from './lane.ts';
 import { check, once, pay } from './once-pay.ts';
 
-export const nameOf = (cart: string): readonly [string, string] => ['pay', cart];
+const nameOf = (cart: string): readonly [string, string] => ['pay', cart];
 
 export class OnceLane implements Lane {
   readonly name = 'oncefetch';
   #cart = '';
+  /** Another one for each cart: a call that is still under way for the last one changes nothing here. */
+  #turn = {};
   #operation: Operation | undefined;
   #unsubscribe = (): void => {};
   /** The end of this page's last call for the cart. */
@@ -36,6 +38,8 @@ export class OnceLane implements Lane {
   turnTo(cart: string): void {
     this.#unsubscribe();
     this.#cart = cart;
+    this.#turn = {};
+    this.#calls = 0;
     this.#told = undefined;
     this.#called = false;
     this.#refusedElsewhere = false;
@@ -66,8 +70,9 @@ export class OnceLane implements Lane {
       this.#told = undefined;
       return this.#changed();
     }
+    const turn = this.#turn;
     const told = await check(cart);
-    if (cart !== this.#cart || this.#calls > 0) return;
+    if (turn !== this.#turn || this.#calls > 0) return;
     this.#told = told;
     this.#notice();
   }
@@ -81,32 +86,35 @@ export class OnceLane implements Lane {
   }
 
   async #follow(call: Promise<Seen | undefined>, cart: string): Promise<void> {
+    const turn = this.#turn;
     this.#calls++;
     this.#called = true;
     this.#told = undefined;
     this.#refusedElsewhere = false;
     this.#reported = 'paying';
     this.#changed();
+    let told: Seen | undefined;
     try {
-      const told = await call;
-      if (cart === this.#cart) this.#told = told;
-      else if (told) report(told.is, cart);
+      told = await call;
     } finally {
-      this.#calls--;
-      this.#notice();
+      if (turn === this.#turn) {
+        this.#calls--;
+        this.#told = told;
+        this.#notice();
+      } else if (told) report(told.is, cart);
     }
   }
 
   /** Tells the ledger what the customer is told now, and completes what the screen needs. */
   #notice(): void {
     const { seen } = this;
-    const cart = this.#cart;
-    if (seen.is !== this.#reported) report(seen.is, cart);
+    const turn = this.#turn;
+    if (seen.is !== this.#reported) report(seen.is, this.#cart);
     this.#reported = seen.is;
     if (seen.is === 'paid' && !seen.receipt) {
       // Paid by another page: its receipt is the order page's to give.
-      void receiptOf(this.name, cart).then((receipt) => {
-        if (cart !== this.#cart || !receipt) return;
+      void receiptOf(this.name, this.#cart).then((receipt) => {
+        if (turn !== this.#turn || !receipt) return;
         this.#told = { is: 'paid', receipt };
         this.#changed();
       });

@@ -19,7 +19,7 @@ function hear(event: OnceEvent): void {
   const cart = String(event.operation?.[1]);
   const lane = 'oncefetch';
   if (event.type === 'diagnostic') return;
-  for (const { id, says, tone } of recorder.open(lane, 'wait')) recorder.end(id, { says, tone });
+  for (const { id, says, tone } of recorder.open(lane, 'wait').filter((entry) => entry.cart === cart)) recorder.end(id, { says, tone });
   if (event.type === 'attempt') recorder.add({ lane, cart, kind: 'attempt', says: 'under way', tone: 'quiet', key: `key …${event.key.slice(-4)}` });
   else if (event.type === 'wait') recorder.add({ lane, cart, kind: 'wait', says: WAITS[event.why] ?? event.why, tone: 'quiet' });
   else recorder.add({ lane, cart, kind: 'end', ...wordsOf(event.outcome) }, true);

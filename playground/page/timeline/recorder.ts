@@ -32,6 +32,7 @@ class Recorder {
 
   constructor() {
     sessionStorage.setItem(TAB, this.tab);
+    addEventListener('pagehide', () => this.#cutOff());
     this.#channel.onmessage = ({ data }: MessageEvent<Entry>) => this.#put(data);
   }
 
@@ -55,11 +56,16 @@ class Recorder {
     return this.entries.filter((entry) => entry.tab === this.tab && entry.lane === lane && entry.kind === kind && entry.to === null);
   }
 
-  /** After a reload: what went on then was cut off. */
-  resumeAfterReload(cart: string): void {
+  /** After a reload. */
+  noteReload(cart: string): void {
+    this.#cutOff();
     const mine = this.entries.filter((entry) => entry.tab === this.tab && entry.cart === cart);
-    for (const { id, to } of mine) if (to === null) this.end(id, { says: 'cut off by the reload', tone: 'unsure' });
     for (const lane of new Set(mine.map(({ lane }) => lane))) this.add({ lane, cart, kind: 'note', says: 'The page was reloaded', tone: 'quiet' }, true);
+  }
+
+  /** What goes on in this tab ends with its page, and no other tab would ever hear of its end. */
+  #cutOff(): void {
+    for (const { id, tab, to } of this.entries) if (tab === this.tab && to === null) this.end(id, { says: 'cut off, the page was left', tone: 'unsure' });
   }
 
   clear(): void {
