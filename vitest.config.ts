@@ -36,7 +36,9 @@ const inBrowsers = browsers.flatMap((browser): TestProjectConfiguration[] => {
       ...sources,
       publicDir: path('test/browser/public'),
       // A dependency found late reloads the page under the tests.
-      optimizeDeps: { include: ['@noble/hashes/sha2.js', 'idb-keyval', 'ky', 'msw', 'msw/browser', 'p-retry', 'react', 'react-dom/client', 'uuid', 'canonicalize'] },
+      optimizeDeps: {
+        include: ['@noble/hashes/sha2.js', 'idb-keyval', 'ky', 'msw', 'msw/browser', 'p-retry', 'react', 'react-dom/client', 'uuid', 'canonicalize'],
+      },
       test: {
         ...inTurn(browser.name),
         include: ['test/browser/**/*.test.ts'],

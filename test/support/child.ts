@@ -1,10 +1,9 @@
 /** Node processes that run a piece of our sources, for what only real processes show. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { buildSync } from 'esbuild';
 
 export interface Child {
   readonly process: ChildProcess;
@@ -21,16 +20,10 @@ export interface Child {
 export function script(entry: string): { readonly path: string; start(args: readonly string[], uid?: number): Child; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'oncefetch-script-'));
   const path = join(folder, 'script.mjs');
-  const banner = `import { createRequire } from 'node:module'; const require = createRequire(${JSON.stringify(import.meta.url)});`;
-  buildSync({
-    entryPoints: [entry],
-    outfile: path,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node22',
-    banner: { js: banner },
-    logLevel: 'error',
+  // By its command line: the library's service is shared with the test runner, which may end it.
+  const esbuild = join(import.meta.dirname, '../../node_modules/.bin/esbuild');
+  execFileSync(esbuild, [entry, `--outfile=${path}`, '--bundle', '--platform=node', '--format=esm', '--target=node22', '--log-level=error'], {
+    stdio: 'inherit',
   });
   return { path, start: (args, uid) => start(path, args, uid), remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
