@@ -82,8 +82,8 @@ const BREAKS = [
   {
     name: 'a store that cannot be looked at counts as empty',
     file: 'engine/claim.ts',
-    find: 'if (!absent || ',
-    replace: 'if (',
+    find: "if (begun?.do !== 'drive' || !begun.inserted || client.registry.degraded.has(slot)) throw storeError(job, cause);",
+    replace: 'if (begun === undefined) return client.registry.degraded.set(slot, client.fallback), updateStored(client, slot, id, change);',
   },
   {
     name: 'a call joins another payload',
@@ -142,7 +142,7 @@ async function attempt({ file, find, replace }) {
     path,
     sound.replace(find, () => replace),
   );
-  const { folder, main } = await bundleSimulation(copy);
+  const { folder, main } = bundleSimulation(copy);
   try {
     const text = await simulate(main);
     if (text === '') return { caught: false, says: `no end within ${MS_MAX / 1000} s` };

@@ -25,7 +25,7 @@ const { values } = parseArgs({
   },
 });
 
-const { folder, main } = await bundleSimulation(fileURLToPath(new URL('..', import.meta.url)));
+const { folder, main } = bundleSimulation(fileURLToPath(new URL('..', import.meta.url)));
 
 /**
  * @param {readonly string[]} with_

@@ -2,16 +2,17 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import { buildSync } from 'esbuild';
 
 /**
  * @param {string} root - where `src` and `test/simulation` are
- * @returns {Promise<{ folder: string, main: string }>} a temporary folder, to be removed, and the file in it
+ * @returns {{ folder: string, main: string }} a temporary folder, to be removed, and the file in it
  */
-export async function bundleSimulation(root) {
+export function bundleSimulation(root) {
   const folder = mkdtempSync(join(tmpdir(), 'oncefetch-simulation-'));
   const main = join(folder, 'main.mjs');
-  await build({
+  // In a process of its own each time: a service that lives for minutes may be gone when it is wanted again.
+  buildSync({
     entryPoints: [join(root, 'test/simulation/main.ts')],
     outfile: main,
     bundle: true,

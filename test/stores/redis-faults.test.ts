@@ -103,7 +103,7 @@ describe.skipIf(withoutRedis).each(Object.keys(connect))('%s', (name) => {
       })();
       let [resolved, rejected] = [0, 0];
       const write = async (one: Store): Promise<void> => {
-        for (let n = 0; n < 200 / writers; n++) {
+        for (let n = 0; n < 120 / writers; n++) {
           await raise(one, 'n').then(
             () => resolved++,
             () => rejected++,
@@ -212,7 +212,7 @@ describe.skipIf(withoutRedis).each(Object.keys(connect))('%s', (name) => {
   describe('with replicas', () => {
     let [master, replica] = [undefined as unknown as RedisServer, undefined as unknown as RedisServer];
     beforeAll(async () => {
-      master = await startRedis();
+      master = await startRedis(['--repl-diskless-sync-delay', '0']);
       replica = await startRedis(['--replicaof', '127.0.0.1', String(master.port)]);
       const asked = new Redis(master.port, '127.0.0.1');
       await vi.waitFor(async () => expect(await asked.info('replication')).toContain('state=online'), { timeout: 15_000 });
