@@ -57,7 +57,14 @@ describe('whatever a rule says', () => {
   });
 
   test('what came after a redirect is not read, unless the rule is about one', () => {
-    const dialect = defineDialect({ name: 'form', place, answers: [{ status: 200, redirected: true, text: /thank you/, means: 'done' }, { status: 200, text: /sorry/, means: 'refused' }] });
+    const dialect = defineDialect({
+      name: 'form',
+      place,
+      answers: [
+        { status: 200, redirected: true, text: /thank you/, means: 'done' },
+        { status: 200, text: /sorry/, means: 'refused' },
+      ],
+    });
     const read = (body: string, redirected: boolean) => readAnswer(answerOf({ status: 200, body, redirected }), ASKED, dialect, false, false).kind;
     expect(read('thank you', true)).toBe('fresh');
     expect(read('sorry', true)).toBe('not-a-verdict');

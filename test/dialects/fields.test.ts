@@ -12,7 +12,9 @@ const json = fc.letrec<{ any: Json; object: Json }>((tie) => ({
 
 /** The paths of all objects inside an object, by names alone. */
 const paths = (of: Json, at: string[] = []): string[][] =>
-  typeof of !== 'object' || of === null || Array.isArray(of) ? [] : [at, ...Object.entries(of).flatMap(([name, member]) => (/^[a-z]{1,3}$/.test(name) ? paths(member, [...at, name]) : []))];
+  typeof of !== 'object' || of === null || Array.isArray(of)
+    ? []
+    : [at, ...Object.entries(of).flatMap(([name, member]) => (/^[a-z]{1,3}$/.test(name) ? paths(member, [...at, name]) : []))];
 
 const at = (of: Json, path: readonly string[]): Json => path.reduce<Json>((one, name) => (one as { [k: string]: Json })[name] as Json, of);
 

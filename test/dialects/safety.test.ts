@@ -10,8 +10,20 @@ import { samples } from './support/all.js';
 import { ASKED, answerOf, fixtures } from './support/fixtures.js';
 import { SITUATIONS } from './support/situations.js';
 
-const STATUSES = [100, 200, 201, 202, 204, 301, 303, 304, 307, 400, 401, 402, 403, 404, 405, 407, 408, 409, 410, 412, 417, 421, 422, 423, 424, 425, 429, 451, 460, 499, 500, 501, 502, 503, 504, 505, 511, 520, 599];
-const HEADERS = [{}, { 'retry-after': '1' }, { 'stripe-should-retry': 'false' }, { 'transient-error': 'true' }, { 'repeatability-result': 'accepted' }, { 'repeatability-result': 'rejected' }, { 'x-amzn-errortype': 'ThrottlingException' }, { link: '<https://a.example>; rel="describedby"' }];
+const STATUSES = [
+  100, 200, 201, 202, 204, 301, 303, 304, 307, 400, 401, 402, 403, 404, 405, 407, 408, 409, 410, 412, 417, 421, 422, 423, 424, 425, 429, 451, 460, 499, 500,
+  501, 502, 503, 504, 505, 511, 520, 599,
+];
+const HEADERS = [
+  {},
+  { 'retry-after': '1' },
+  { 'stripe-should-retry': 'false' },
+  { 'transient-error': 'true' },
+  { 'repeatability-result': 'accepted' },
+  { 'repeatability-result': 'rejected' },
+  { 'x-amzn-errortype': 'ThrottlingException' },
+  { link: '<https://a.example>; rel="describedby"' },
+];
 const BODIES = [
   undefined,
   '<html>login</html>',
@@ -30,7 +42,8 @@ const BODIES = [
 /** Refusals that a server is documented to keep although they bear no marker; each has a fixture with its source. */
 const KEPT: Readonly<Record<string, (status: number, body: unknown) => boolean>> = {
   stripe: (status, body) => status === 402 && (body as { error?: { type?: string } })?.error?.type === 'card_error',
-  razorpay: (status, body) => [200, 201].includes(status) && (body as { entity?: string; status?: string })?.entity === 'payout' && (body as { status?: string }).status === 'failed',
+  razorpay: (status, body) =>
+    [200, 201].includes(status) && (body as { entity?: string; status?: string })?.entity === 'payout' && (body as { status?: string }).status === 'failed',
   'repeatableRequests, refusals kept': (status) => [400, 402, 404, 410, 413, 415, 422].includes(status),
 };
 
@@ -40,7 +53,9 @@ interface Case {
   readonly body?: unknown;
 }
 
-const grid: readonly Case[] = STATUSES.flatMap((status) => HEADERS.flatMap((headers) => BODIES.map((body) => ({ status, headers: headers as Record<string, string>, body }))));
+const grid: readonly Case[] = STATUSES.flatMap((status) =>
+  HEADERS.flatMap((headers) => BODIES.map((body) => ({ status, headers: headers as Record<string, string>, body }))),
+);
 const cases = [...fixtures, ...grid].map((one: Case) => ({ ...one, answer: answerOf(one) }));
 type Asked = (typeof cases)[number];
 
@@ -65,7 +80,12 @@ function fault(name: string, dialect: Dialect, { status, headers, body, answer }
 
 describe.each(Object.entries(samples))('%s', { timeout: 60_000 }, (name, { dialect }) => {
   test(`settles none of ${cases.length} answers in ${SITUATIONS.length} situations without a reason`, () => {
-    expect(cases.map((one) => fault(name, dialect, one)).filter((found) => found !== undefined).slice(0, 20)).toEqual([]);
+    expect(
+      cases
+        .map((one) => fault(name, dialect, one))
+        .filter((found) => found !== undefined)
+        .slice(0, 20),
+    ).toEqual([]);
   });
 
   test('says that it is done elsewhere only by a documented answer', () => {
@@ -75,7 +95,7 @@ describe.each(Object.entries(samples))('%s', { timeout: 60_000 }, (name, { diale
   });
 });
 
-test('a request that was never sent, or never answered, is no dialect\'s to judge', () => {
+test("a request that was never sent, or never answered, is no dialect's to judge", () => {
   // Rows 1 and 2 of the table are read before any dialect is asked: `core/verdict.ts` takes no dialect for them.
   expect(Object.keys(samples).length).toBeGreaterThanOrEqual(21);
 });

@@ -12,7 +12,11 @@ const put = (body: unknown) => {
   const wire = { url: 'https://shop.example/graphql.json', headers: new Headers(), body: typeof body === 'string' ? body : JSON.stringify(body) };
   const way = carryOf(carrier, carry);
   const sent = way?.put(wire, 'k-1', 0)?.body as string | undefined;
-  return { sent: sent === undefined ? undefined : (JSON.parse(sent) as { query: string; variables?: unknown }), found: sent === undefined ? undefined : way?.find({ ...wire, body: sent }), raw: sent };
+  return {
+    sent: sent === undefined ? undefined : (JSON.parse(sent) as { query: string; variables?: unknown }),
+    found: sent === undefined ? undefined : way?.find({ ...wire, body: sent }),
+    raw: sent,
+  };
 };
 
 describe('writes the directive behind the only field of the mutation', () => {
@@ -39,7 +43,10 @@ describe('fills the variable of a directive that is there', () => {
   const query = 'mutation m($k: String!) { go @idempotent(key: $k) { ok } }';
   test.each([
     [{ query, variables: {} }, { k: 'k-1' }],
-    [{ query, variables: { a: 1 } }, { k: 'k-1', a: 1 }],
+    [
+      { query, variables: { a: 1 } },
+      { k: 'k-1', a: 1 },
+    ],
     [{ query }, { k: 'k-1' }],
     [{ query, variables: { k: 'mine' } }, { k: 'mine' }],
   ])('%j', (body, variables) => {

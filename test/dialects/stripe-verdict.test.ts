@@ -42,7 +42,9 @@ describe('reads', () => {
 
   test('a result, made now or replayed', () => {
     expect(stripeVerdict({ value: { id: 'pi_1' } })).toBe('fresh');
-    expect(stripeVerdict({ value: Object.defineProperty({ id: 'pi_1' }, 'lastResponse', { value: { headers: { 'idempotent-replayed': 'true' } } }) })).toBe('replayed');
+    expect(stripeVerdict({ value: Object.defineProperty({ id: 'pi_1' }, 'lastResponse', { value: { headers: { 'idempotent-replayed': 'true' } } }) })).toBe(
+      'replayed',
+    );
     expect(stripeVerdict({ value: undefined })).toBe('fresh');
   });
 });
@@ -54,12 +56,16 @@ async function charge(...script: readonly unknown[]) {
   const keys: string[] = [];
   const play = [...script];
   const call = (of: Once) =>
-    of.run(['charge', 1], ({ key }) => {
-      keys.push(key);
-      const next = play.shift();
-      if (next instanceof Error) throw next;
-      return next;
-    }, { verdict: stripeVerdict }) as Promise<Response>;
+    of.run(
+      ['charge', 1],
+      ({ key }) => {
+        keys.push(key);
+        const next = play.shift();
+        if (next instanceof Error) throw next;
+        return next;
+      },
+      { verdict: stripeVerdict },
+    ) as Promise<Response>;
   const end = await world.end(tab, call(once));
   return { world, tab, once, call, end, keys };
 }

@@ -26,14 +26,30 @@ const folder = join(import.meta.dirname, '../fixtures');
 const load = (dialect: string): Fixture[] =>
   readdirSync(join(folder, dialect))
     .sort()
-    .map((file) => ({ dialect, name: file.replace('.json', ''), ...(JSON.parse(readFileSync(join(folder, dialect, file), 'utf8')) as Omit<Fixture, 'dialect' | 'name'>) }));
+    .map((file) => ({
+      dialect,
+      name: file.replace('.json', ''),
+      ...(JSON.parse(readFileSync(join(folder, dialect, file), 'utf8')) as Omit<Fixture, 'dialect' | 'name'>),
+    }));
 
 export const fixtureNames: readonly string[] = readdirSync(folder).sort();
 export const fixtures: readonly Fixture[] = fixtureNames.flatMap(load);
 export const fixturesOf = (dialect: string): readonly Fixture[] => fixtures.filter((one) => one.dialect === dialect);
 
 /** An answer from data. */
-export function answerOf({ status, headers = {}, body, type = 'default', redirected = false }: { status: number; headers?: Readonly<Record<string, string>>; body?: unknown; type?: string; redirected?: boolean }): Answer {
+export function answerOf({
+  status,
+  headers = {},
+  body,
+  type = 'default',
+  redirected = false,
+}: {
+  status: number;
+  headers?: Readonly<Record<string, string>>;
+  body?: unknown;
+  type?: string;
+  redirected?: boolean;
+}): Answer {
   const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
   let json: unknown;
   try {
@@ -47,4 +63,5 @@ export function answerOf({ status, headers = {}, body, type = 'default', redirec
 
 export const ASKED: Asked = { method: 'POST', key: '9f8b7c6d-5e4f-4a3b-8c2d-1e0f9a8b7c6d', refusesHtml: true };
 
-export const readFixture = (fixture: Pick<Fixture, 'status' | 'headers' | 'body'>, dialect: Dialect, ambiguous: boolean) => readAnswer(answerOf(fixture), ASKED, dialect, ambiguous, false);
+export const readFixture = (fixture: Pick<Fixture, 'status' | 'headers' | 'body'>, dialect: Dialect, ambiguous: boolean) =>
+  readAnswer(answerOf(fixture), ASKED, dialect, ambiguous, false);

@@ -25,7 +25,11 @@ const both = [false, true];
 export const SITUATIONS: readonly Situation[] = both.flatMap((ambiguous) =>
   both.flatMap((changed) =>
     both.flatMap((sameAmbiguous) =>
-      both.flatMap((answersMismatch) => both.flatMap((keyed) => both.map((spent) => ({ ...BASE, ambiguous, changed, sameAmbiguous, answersMismatch, keyed, ...(spent && { tries: 5, waitsEnd: 0 }) })))),
+      both.flatMap((answersMismatch) =>
+        both.flatMap((keyed) =>
+          both.map((spent) => ({ ...BASE, ambiguous, changed, sameAmbiguous, answersMismatch, keyed, ...(spent && { tries: 5, waitsEnd: 0 }) })),
+        ),
+      ),
     ),
   ),
 );

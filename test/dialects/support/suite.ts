@@ -118,7 +118,10 @@ function speaks(sample: Sample, all: readonly Fixture[]): void {
       // A mismatch has the first payload sent once more, to read its end.
       world.server.plays(plays(clash), ...(clash.ambiguous === 'mismatch' ? [done] : []));
       const second = await world.end(tab, pay(once, payOf({ ...sample, body: sample.other })));
-      expect(second).toMatchObject({ code: clash.ambiguous === 'mismatch' ? 'ERR_ONCE_ALREADY_SETTLED' : 'ERR_ONCE_ALREADY_DONE', outcome: { effect: 'done' } });
+      expect(second).toMatchObject({
+        code: clash.ambiguous === 'mismatch' ? 'ERR_ONCE_ALREADY_SETTLED' : 'ERR_ONCE_ALREADY_DONE',
+        outcome: { effect: 'done' },
+      });
       expect((second.error as { resource?: string }).resource).toBe(clash.resource);
       expect(new Set(world.server.keys).size).toBe(1);
     });
