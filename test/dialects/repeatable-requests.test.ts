@@ -38,7 +38,11 @@ test('after five minutes nothing is sent any more', async () => {
 test('a 412 after ambiguity asks reconcile', async () => {
   const world = worldOf(dialect);
   const asked: string[] = [];
-  const { tab, once } = world.open({ dialect, reconcile: async ({ reason }) => (asked.push(reason), 'done') });
+  const { tab, once } = world.open({ dialect, reconcile: async ({ reason }) => {
+      asked.push(reason);
+      return 'done';
+    },
+  });
   world.server.plays(charged(lost()), plays(TOO_LATE));
   expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', outcome: { effect: 'done' } });
   expect(asked).toEqual(['refused-after-ambiguity']);
