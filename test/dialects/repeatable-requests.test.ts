@@ -38,7 +38,9 @@ test('after five minutes nothing is sent any more', async () => {
 test('a 412 after ambiguity asks reconcile', async () => {
   const world = worldOf(dialect);
   const asked: string[] = [];
-  const { tab, once } = world.open({ dialect, reconcile: async ({ reason }) => {
+  const { tab, once } = world.open({
+    dialect,
+    reconcile: async ({ reason }) => {
       asked.push(reason);
       return 'done';
     },
