@@ -62,6 +62,7 @@ async function charge(...script: readonly unknown[]) {
         keys.push(key);
         const next = play.shift();
         if (next instanceof Error) throw next;
+        world.server.charged.add(key);
         return next;
       },
       { verdict: stripeVerdict },

@@ -19,7 +19,8 @@ export interface Evidence {
 
 const MARK = { 'idempotent-replayed': 'true' };
 const HTML = { 'content-type': 'text/html' };
-const statuses = (all: readonly number[], more: Omit<Evidence, 'shows' | 'status'>, says = ''): Evidence[] => all.map((status) => ({ shows: `${status}${says}`, status, ...more }));
+const statuses = (all: readonly number[], more: Omit<Evidence, 'shows' | 'status'>, says = ''): Evidence[] =>
+  all.map((status) => ({ shows: `${status}${says}`, status, ...more }));
 
 /** What any server, or anything in front of one, can leave. Row by row as in the table of verdicts. */
 export const EVIDENCE: readonly Evidence[] = [
@@ -51,7 +52,16 @@ export const EVIDENCE: readonly Evidence[] = [
 
 export const readEvidence = (evidence: Evidence, dialect: Dialect, ambiguous: boolean): Reading => {
   const { status = 0, headers = {}, body, type, redirected } = evidence;
-  return evidence.reading ?? readAnswer(answerOf({ status, headers, body, ...(type !== undefined && { type }), ...(redirected !== undefined && { redirected }) }), ASKED, dialect, ambiguous, false);
+  return (
+    evidence.reading ??
+    readAnswer(
+      answerOf({ status, headers, body, ...(type !== undefined && { type }), ...(redirected !== undefined && { redirected }) }),
+      ASKED,
+      dialect,
+      ambiguous,
+      false,
+    )
+  );
 };
 
 const kindSays = ({ kind, sticky, ambiguous, resource }: Reading): string =>

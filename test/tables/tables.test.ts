@@ -17,6 +17,8 @@ test('every row of the decisions tells one decision', () => {
 });
 
 test('after something unsure nothing but a sticky refusal settles as none', () => {
-  const wrong = decisionRows().filter(([reading, when, decision]) => when.includes('after something unsure') && decision.includes('**none') && reading !== 'refused, sticky');
+  const wrong = decisionRows().filter(
+    ([reading, when, decision]) => when.includes('after something unsure') && decision.includes('**none') && reading !== 'refused, sticky',
+  );
   expect(wrong).toEqual([]);
 });
