@@ -21,7 +21,8 @@ export const braintree = ({ field = 'variables.input.apiRequestKey' }: { field?:
     answersMismatch: true,
     answers: [
       { status: 200, at: { 'errors.*.extensions.errorClass': 'VALIDATION' }, afterAmbiguity: true, means: 'in-progress' },
-      { status: 200, at: { 'errors.*.extensions.errorClass': 'VALIDATION' }, means: 'refused' },
+      // Part of the payload beside the error may be part of the effect.
+      { status: 200, at: { 'errors.*.extensions.errorClass': 'VALIDATION' }, empty: 'data.*', means: 'refused' },
       ...REQUEST_AND_FIELD_ERRORS,
     ],
   });

@@ -49,6 +49,8 @@ export interface DialectDefinition {
   readonly answersMismatch?: boolean | undefined;
   /** How long to wait for work in progress where the answer does not say, ms. @default exponential backoff */
   readonly inProgressAfterMs?: number | undefined;
+  /** Reads an answer behind the link of a 202; `undefined` leaves it to its status. */
+  readonly polled?: Dialect['polled'] | undefined;
   /** The server's own answers; the first that matches counts, and what none matches is read as any server's. */
   readonly answers?: readonly AnswerRule[] | undefined;
 }
@@ -88,6 +90,7 @@ export function defineDialect(definition: DialectDefinition): DefinedDialect {
     inProgressAfterMs: definition.inProgressAfterMs,
     perAccount: definition.perAccount === true,
     replayed,
+    ...(definition.polled && { polled: definition.polled }),
     read(answer, _, ambiguous) {
       const marked = replayed(answer);
       // What was stored when the handler crashed stays the last word under this key.
@@ -102,8 +105,10 @@ export function defineDialect(definition: DialectDefinition): DefinedDialect {
 function readingOf({ means, sticky, resource }: AnswerRule, answer: Answer, marked: boolean): Reading | undefined {
   const open = unsure(answer.status);
   switch (means) {
-    case 'in-progress':
     case 'mismatch':
+      // A clean mismatch is rejected, and a 5xx never is.
+      return { kind: open ? 'open' : means, ambiguous: true };
+    case 'in-progress':
     case 'burnt':
     case 'open':
       return { kind: means, ambiguous: true };

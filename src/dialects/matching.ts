@@ -5,8 +5,10 @@ export interface Match {
   readonly status?: number | readonly number[] | undefined;
   /** By path into the JSON body what is there: `'error.code': 'idempotency_key_in_use'`; `*` stands for any one member or element. */
   readonly at?: Readonly<Record<string, string | RegExp>> | undefined;
-  /** A path at which nothing stands. */
+  /** A path at which nothing stands, not even null. */
   readonly absent?: string | undefined;
+  /** A path at which nothing but null stands. */
+  readonly empty?: string | undefined;
   readonly headers?: Readonly<Record<string, string | RegExp>> | undefined;
   /** For bodies that are no JSON. */
   readonly text?: RegExp | undefined;
@@ -37,12 +39,13 @@ const fits = (value: unknown, wanted: string | RegExp): boolean => {
 };
 
 export function matches(rule: Match, answer: Answer, ambiguous: boolean): boolean {
-  const { status, at = {}, absent, headers = {}, text, redirected = false, afterAmbiguity } = rule;
+  const { status, at = {}, absent, empty, headers = {}, text, redirected = false, afterAmbiguity } = rule;
   if (afterAmbiguity && !ambiguous) return false;
   if (answer.redirected !== redirected || /^opaque/.test(answer.type)) return false;
   if (status !== undefined && ![status].flat().includes(answer.status)) return false;
   if (text && !text.test(answer.text)) return false;
   if (absent !== undefined && valuesAt(answer.json, absent).length > 0) return false;
+  if (empty !== undefined && valuesAt(answer.json, empty).some((value) => value !== null)) return false;
   return (
     Object.entries(headers).every(([name, wanted]) => fits(answer.header(name), wanted)) &&
     Object.entries(at).every(([path, wanted]) => valuesAt(answer.json, path).some((value) => fits(value, wanted)))

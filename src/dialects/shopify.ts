@@ -24,8 +24,6 @@ export const shopify = ({ field }: { field?: string | undefined } = {}): Defined
     answers: [
       { status: 200, at: { 'data.*.userErrors.*.code': 'IDEMPOTENCY_CONCURRENT_REQUEST' }, means: 'in-progress' },
       { status: 200, at: { 'data.*.userErrors.*.code': 'IDEMPOTENCY_KEY_PARAMETER_MISMATCH' }, means: 'mismatch' },
-      // Being throttled is said without data, as if the request itself were wrong.
-      { status: 200, at: { 'errors.*.extensions.code': 'THROTTLED' }, means: 'transient' },
       ...REQUEST_AND_FIELD_ERRORS,
       { status: 200, at: { 'data.*.userErrors.*.message': /^/ }, means: 'refused' },
     ],

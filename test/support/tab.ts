@@ -226,7 +226,7 @@ export class Tab {
       from: this.name,
       method: init.method ?? 'GET',
       url,
-      key: headers.get(this.world.keyHeader),
+      key: this.world.keyOf({ url, headers, body: init.body }),
       headers,
       body: init.body ?? null,
       at: this.#clock.now(),

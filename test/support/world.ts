@@ -84,6 +84,8 @@ export class World {
   random = seededRandom(1);
   readonly tabs: Tab[] = [];
   keyHeader = 'Idempotency-Key';
+  /** Where the server finds the key of a request. */
+  keyOf = ({ headers }: { readonly url: string; readonly headers: Headers; readonly body: unknown }): string | null => headers.get(this.keyHeader);
   /** What callers were told. */
   readonly #told: Outcome[] = [];
   readonly #violations: string[] = [];

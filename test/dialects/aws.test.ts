@@ -1,0 +1,38 @@
+/** Goal: client tokens reach AWS in every protocol, and can be signed. Method: `support/suite.ts`, and a hook that signs. */
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { aws } from '../../src/entries/dialects.js';
+import type { Leaving } from '../../src/option-types.js';
+import { charged, lost } from '../support/server.js';
+import { pay } from '../support/world.js';
+import { samples } from './support/all.js';
+import { payOf, plays, speaksAndReads, worldOf } from './support/suite.js';
+
+speaksAndReads('aws');
+speaksAndReads('aws, in a form');
+speaksAndReads('aws, in the query');
+
+const digest = (text: unknown): string => createHash('sha256').update(String(text)).digest('hex');
+const signature = ({ method, url, body, attempt }: Pick<Leaving, 'method' | 'url' | 'body' | 'attempt'>): string => `${attempt}.${digest([method, url, body])}`;
+
+test.each(['aws', 'aws, in a form', 'aws, in the query'])('%s: every attempt is signed anew, over the bytes that go out', async (name) => {
+  const sample = samples[name] as (typeof samples)[string];
+  const world = worldOf(sample.dialect);
+  const { tab, once } = world.open({ dialect: sample.dialect, headers: (leaving) => ({ authorization: signature(leaving) }) });
+  world.server.plays(charged(lost()), plays({ status: 200, headers: {}, body: '<ok/>' }, true));
+  await world.end(tab, pay(once, payOf(sample)));
+  for (const [index, { method, url, body, headers }] of world.server.arrivals.entries())
+    expect(headers.get('authorization')).toBe(signature({ method, url, body: body as string, attempt: index + 1 }));
+  expect(world.server.arrivals).toHaveLength(2);
+});
+
+test('a token that is in the body already is the key, and no other is put beside it', async () => {
+  const dialect = aws({ token: 'ClientRequestToken' });
+  const world = worldOf(dialect);
+  const { tab, once } = world.open({ dialect });
+  world.server.plays(plays({ status: 200, headers: {} }, true));
+  const body = '{"ClientRequestToken":"mine-1","TransactItems":[]}';
+  const end = await world.end(tab, pay(once, { body }));
+  expect(end.outcome).toMatchObject({ key: 'mine-1', effect: 'done' });
+  expect(world.server.arrivals[0]?.body).toBe(body);
+});

@@ -1,0 +1,94 @@
+/** Goal: nobody can define a dialect that takes an unknown outcome for a settled one. Method: bad definitions, and rules that try. */
+import { describe, expect, test } from 'vitest';
+import { decide, type Situation } from '../../src/core/decide.js';
+import { readAnswer } from '../../src/core/verdict.js';
+import { type DialectDefinition, defineDialect, generic, inBody, inHeader, type Meaning } from '../../src/entries/dialects.js';
+import { ASKED, answerOf } from './support/fixtures.js';
+import { AFTER } from './support/situations.js';
+
+const place = inHeader('X-Key');
+const make = (more: Partial<DialectDefinition>) => () => defineDialect({ name: 'mine', place, ...more });
+
+describe('a definition that no server could mean is refused at once', () => {
+  test.each<[string, Partial<DialectDefinition>, string]>([
+    ['an empty name', { name: '' }, 'name'],
+    ['a name with spaces', { name: 'my bank' }, 'name'],
+    ['an unknown place', { place: { carrier: 'cookie:key' } }, 'cookie:key'],
+    ['a place without its code', { place: { carrier: 'body:key' } }, 'body:key'],
+    ['a pattern that lets a line break through', { pattern: /^[^"]+$/ }, 'pattern'],
+    ['a pattern without an end', { pattern: /^[\w-]+/ }, 'pattern'],
+    ['a pattern that forgets', { pattern: /^[\w-]+$/g }, 'flags'],
+    ['a pattern that no UUID matches', { pattern: /^\w{32}$/ }, 'shape'],
+    ['a window that is none', { windowMs: 0 }, 'windowMs'],
+    ['a window without end', { windowMs: Number.POSITIVE_INFINITY }, 'windowMs'],
+    ['a rule for every answer', { answers: [{ means: 'refused' }] }, 'answers[0]'],
+    ['a sticky success', { answers: [{ status: 409, means: 'in-progress', sticky: true }] }, 'sticky'],
+    ['a sticky 500', { answers: [{ status: 500, means: 'refused', sticky: true }] }, 'burnt'],
+    ['a 409 that is done', { answers: [{ status: 409, means: 'done' }] }, '2xx or 3xx'],
+  ])('%s', (_, more, says) => {
+    expect(make(more)).toThrow(says);
+  });
+});
+
+test('a key of our own can be made to fit', () => {
+  const dialect = defineDialect({ name: 'narrow', place, pattern: /^[\da-f]{32}$/, shape: (uuid) => uuid.replaceAll('-', '') });
+  expect(dialect.keyPattern.test(dialect.shape?.('9f8b7c6d-5e4f-4a3b-8c2d-1e0f9a8b7c6d') ?? '')).toBe(true);
+});
+
+const MEANINGS: readonly Meaning[] = ['in-progress', 'mismatch', 'done-elsewhere', 'refused', 'missing-key', 'transient', 'burnt', 'open'];
+const STATUSES = [200, 202, 302, 400, 401, 402, 404, 408, 409, 412, 422, 423, 425, 429, 460, 499, 500, 501, 502, 503, 504, 505, 511, 599];
+
+describe('whatever a rule says', () => {
+  test.each(MEANINGS)('%s of a 5xx never settles as refused, and of a 4xx never as done', (means) => {
+    for (const sticky of means === 'refused' ? [false, true] : [false]) {
+      const dialect = defineDialect({ name: 'liar', place, answers: [{ text: /^/, means, sticky }] });
+      for (const status of STATUSES) {
+        const answer = answerOf({ status, body: '{}' });
+        for (const situation of AFTER) {
+          const decision = decide(readAnswer(answer, ASKED, dialect, situation.ambiguous, false), situation as Situation);
+          if (decision.do !== 'settle') continue;
+          const { effect } = decision.ending;
+          if (status >= 500 && status !== 501 && status !== 505) expect(effect, `${means} ${status}`).not.toBe('none');
+          if (status >= 400) expect(effect, `${means} ${status}`).not.toBe('done');
+          if (effect === 'none' && situation.ambiguous) expect(sticky, `${means} ${status}`).toBe(true);
+        }
+      }
+    }
+  });
+
+  test('what came after a redirect is not read, unless the rule is about one', () => {
+    const dialect = defineDialect({
+      name: 'form',
+      place,
+      answers: [
+        { status: 200, redirected: true, text: /thank you/, means: 'done' },
+        { status: 200, text: /sorry/, means: 'refused' },
+      ],
+    });
+    const read = (body: string, redirected: boolean) => readAnswer(answerOf({ status: 200, body, redirected }), ASKED, dialect, false, false).kind;
+    expect(read('thank you', true)).toBe('fresh');
+    expect(read('sorry', true)).toBe('not-a-verdict');
+    expect(read('sorry', false)).toBe('refused');
+  });
+
+  test('a marked 5xx is burnt', () => {
+    const dialect = defineDialect({ name: 'replays', place, answers: [{ status: 500, means: 'transient' }] });
+    const read = (headers: Record<string, string>) => readAnswer(answerOf({ status: 500, headers }), ASKED, dialect, true, false).kind;
+    expect(read({})).toBe('transient');
+    expect(read({ 'idempotent-replayed': 'true' })).toBe('burnt');
+  });
+});
+
+test('the generic dialect takes another header and another window', () => {
+  expect(generic({ header: 'X-Request-Id', windowMs: 60_000 })).toMatchObject({ name: 'generic', carrier: 'header:X-Request-Id', windowMs: 60_000 });
+  expect(generic()).toMatchObject({ carrier: 'header:Idempotency-Key', windowMs: 86_400_000 });
+});
+
+test('paths go through lists and objects, and no hostile body is walked without end', () => {
+  const dialect = defineDialect({ name: 'deep', place: inBody('k'), answers: [{ at: { 'a.*.b': 'x' }, means: 'in-progress' }] });
+  const read = (body: unknown) => readAnswer(answerOf({ status: 400, body }), ASKED, dialect, false, false).kind;
+  expect(read({ a: [{ b: 'y' }, { b: 'x' }] })).toBe('in-progress');
+  expect(read({ a: { c: { b: 'x' } } })).toBe('in-progress');
+  expect(read({ a: null })).toBe('refused');
+  expect(read({ a: Array.from({ length: 1_000_000 }, () => 1) })).toBe('refused');
+});

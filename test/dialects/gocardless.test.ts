@@ -1,0 +1,4 @@
+/** Goal: gocardless is spoken as documented. Method: `support/suite.ts`. */
+import { speaksAndReads } from './support/suite.js';
+
+speaksAndReads('gocardless');

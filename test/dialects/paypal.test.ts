@@ -1,0 +1,40 @@
+/** Goal: PayPal is spoken as documented, each API within its window. Method: `support/suite.ts`, and the windows. */
+import { expect, test } from 'vitest';
+import { paypal } from '../../src/entries/dialects.js';
+import { charged, lost } from '../support/server.js';
+import { HOUR, pay } from '../support/world.js';
+import { plays, speaksAndReads, worldOf } from './support/suite.js';
+
+speaksAndReads('paypal');
+
+test.each([
+  [undefined, 3],
+  ['vault', 3],
+  ['orders', 6],
+  ['subscriptions', 72],
+  ['products', 72],
+  ['payouts', 30 * 24],
+  ['payments', 45 * 24],
+] as const)('the keys of %s are stored for %i hours', (api, hours) => {
+  expect(paypal({ api }).windowMs).toBe(hours * HOUR);
+});
+
+test('after the window nothing is sent any more', async () => {
+  const dialect = paypal({ api: 'orders' });
+  const world = worldOf(dialect);
+  const { tab, once } = world.open({ dialect });
+  world.server.plays(charged(lost()));
+  await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+  await world.clock.advance(6 * HOUR);
+  expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
+  expect(world.server.arrivals).toHaveLength(1);
+});
+
+test('a business duplicate after a lost answer is told by reconcile, not guessed', async () => {
+  const dialect = paypal();
+  const world = worldOf(dialect);
+  const { tab, once } = world.open({ dialect, reconcile: async () => new Response('{"id":"O1"}', { status: 200 }) });
+  const duplicate = { status: 422, headers: { 'content-type': 'application/json' }, body: { details: [{ issue: 'DUPLICATE_INVOICE_ID' }] } };
+  world.server.plays(charged(lost()), plays(duplicate));
+  expect(await world.end(tab, pay(once))).toMatchObject({ status: 200, outcome: { effect: 'done', type: 'replayed', from: 'reconcile' } });
+});

@@ -1,0 +1,4 @@
+/** Goal: razorpay is spoken as documented. Method: `support/suite.ts`. */
+import { speaksAndReads } from './support/suite.js';
+
+speaksAndReads('razorpay');

@@ -1,0 +1,67 @@
+/** Goal: both headers are right at every attempt, whoever makes it. Method: `support/suite.ts`, and reloads and long pauses. */
+import { expect, test } from 'vitest';
+import { repeatableRequests } from '../../src/entries/dialects.js';
+import { charged, lost } from '../support/server.js';
+import { MINUTE, pay, SECOND } from '../support/world.js';
+import { plays, speaksAndReads, worldOf } from './support/suite.js';
+
+speaksAndReads('repeatableRequests');
+speaksAndReads('repeatableRequests, refusals kept');
+
+const dialect = repeatableRequests();
+const ACCEPTED = plays({ status: 202, headers: { 'repeatability-result': 'accepted' } }, true);
+const TOO_LATE = { status: 412, headers: { 'repeatability-result': 'rejected' } };
+
+test('the time of the first attempt never changes, over a reload two minutes later too', async () => {
+  const world = worldOf(dialect);
+  const { tab, once } = world.open({ dialect });
+  const at = new Date(world.clock.now()).toUTCString();
+  world.server.plays(charged(lost()), lost(), ACCEPTED);
+  await world.end(tab, pay(once, { limits: { attempts: 2 } }));
+  await world.clock.advance(2 * MINUTE);
+  const next = tab.reload();
+  expect(await world.end(next, pay(next.once({ dialect })))).toMatchObject({ outcome: { effect: 'done' } });
+  expect(world.server.arrivals.map(({ headers }) => headers.get('repeatability-first-sent'))).toEqual([at, at, at]);
+});
+
+test('after five minutes nothing is sent any more', async () => {
+  const world = worldOf(dialect);
+  const { tab, once } = world.open({ dialect });
+  world.server.plays(charged(lost()));
+  await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+  await world.clock.advance(5 * MINUTE);
+  const next = tab.reload();
+  expect(await world.end(next, pay(next.once({ dialect })))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown' } });
+  expect(world.server.arrivals).toHaveLength(1);
+});
+
+test('a 412 after ambiguity asks reconcile', async () => {
+  const world = worldOf(dialect);
+  const asked: string[] = [];
+  const { tab, once } = world.open({
+    dialect,
+    reconcile: async ({ reason }) => {
+      asked.push(reason);
+      return 'done';
+    },
+  });
+  world.server.plays(charged(lost()), plays(TOO_LATE));
+  expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', outcome: { effect: 'done' } });
+  expect(asked).toEqual(['refused-after-ambiguity']);
+});
+
+test('a clean 412, from a wrong clock, is a refusal', async () => {
+  const world = worldOf(dialect);
+  const { tab, once } = world.open({ dialect });
+  tab.skewMs = -10 * MINUTE;
+  world.server.plays(plays(TOO_LATE));
+  expect(await world.end(tab, pay(once))).toMatchObject({ status: 412, outcome: { type: 'rejected', effect: 'none' } });
+});
+
+test('a 501 is not tried again', async () => {
+  const world = worldOf(dialect);
+  const { tab, once } = world.open({ dialect });
+  world.server.plays(plays({ status: 501, headers: {} }));
+  const end = await world.end(tab, pay(once, { limits: { totalMs: 60 * SECOND } }));
+  expect(end).toMatchObject({ status: 501, outcome: { type: 'rejected', attempts: 1 } });
+});

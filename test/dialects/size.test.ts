@@ -1,0 +1,26 @@
+/** Goal: who uses one dialect pays for one. Method: each is bundled alone, and must hold no other's name. */
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { expect, test } from 'vitest';
+import { factories, samples } from './support/all.js';
+
+/** By where the key goes: what makes a dialect of data, and the code for its place. */
+const BYTES_MAX: Readonly<Record<string, number>> = { header: 2600, 'header-sf': 2600, query: 3000, body: 3000, graphql: 3800 };
+
+const root = join(import.meta.dirname, '../..');
+const bundle = async (contents: string): Promise<string> => {
+  const { outputFiles } = await build({ stdin: { contents, resolveDir: root }, bundle: true, minify: true, format: 'esm', target: 'es2022', write: false });
+  return outputFiles[0]?.text ?? '';
+};
+
+test.each(factories)('%s brings itself and nothing of the others', async (factory) => {
+  const text = await bundle(`export { ${factory} } from './src/entries/dialects.ts'`);
+  const own = samples[factory]?.dialect.name;
+  const others = Object.values(samples).flatMap(({ dialect: { name } }) =>
+    name !== own && name !== 'generic' && text.includes(`name:"${name}"`) ? [name] : [],
+  );
+  // The two of one vendor share a file, and none of their code.
+  expect(others).toEqual([]);
+  expect(gzipSync(text, { level: 9 }).length).toBeLessThan(BYTES_MAX[samples[factory]?.dialect.carrier.split(':')[0] ?? ''] ?? 0);
+});

@@ -1,0 +1,80 @@
+/** Goal: a key in the body changes nothing else of it. Method: `support/suite.ts`, and bodies that re-serializing would change. */
+import { describe, expect, test } from 'vitest';
+import { square } from '../../src/entries/dialects.js';
+import { charged, lost, textOf } from '../support/server.js';
+import { NAME, pay, URL_ } from '../support/world.js';
+import { plays, speaksAndReads, worldOf } from './support/suite.js';
+
+speaksAndReads('square');
+
+const dialect = square();
+const PAID = plays({ status: 200, headers: { 'content-type': 'application/json' }, body: '{"payment":{"id":"p1"}}' }, true);
+
+test.each([
+  ['{"amount":12345678901234567890}'],
+  ['{ "rate" : 1.0 , "exp":1e2}'],
+  ['\n\t{"name":"caf\\u00e9 {\\"idempotency_key\\":1}"}'],
+  ['{}'],
+  ['{"nested":{"idempotency_key_note":"x"},"list":[{},{}]}'],
+])('%s goes out with the key first and every other byte as it was', async (body) => {
+  const world = worldOf(dialect);
+  const { tab, once } = world.open({ dialect });
+  world.server.plays(PAID);
+  const key = (await world.end(tab, pay(once, { body }))).outcome?.key;
+  const sent = world.server.arrivals[0]?.body as string;
+  expect(sent.replace(new RegExp(`"idempotency_key":"${key}",?`), '')).toBe(body);
+  expect(JSON.parse(sent)).toEqual({ idempotency_key: key, ...(JSON.parse(body) as object) });
+});
+
+test('a body that came as bytes, or in a Request, gets its key too', async () => {
+  const world = worldOf(dialect);
+  const { tab, once } = world.open({ dialect });
+  const bytes = new TextEncoder().encode('{"amount":1}');
+  world.server.plays(PAID, PAID);
+  await world.end(tab, once.fetch(URL_, { method: 'POST', body: bytes, once: NAME }));
+  await world.end(tab, once.fetch(new Request(URL_, { method: 'POST', body: bytes }), { once: [...NAME, 'again'] }));
+  for (const arrival of world.server.arrivals) expect(JSON.parse(await textOf(arrival))).toEqual({ idempotency_key: arrival.key, amount: 1 });
+});
+
+test('the fingerprint is taken before the key is inserted, so the same body is the same operation', async () => {
+  const world = worldOf(dialect);
+  const { tab, once } = world.open({ dialect });
+  world.server.plays(charged(lost()));
+  await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+  const before = world.record();
+  const next = tab.reload();
+  world.server.plays(PAID);
+  expect(await world.end(next, pay(next.once({ dialect })))).toMatchObject({ outcome: { effect: 'done', changed: false } });
+  expect(world.record()?.payloads).toEqual(before?.payloads);
+});
+
+describe('what can not bear a key is refused before anything is stored', () => {
+  test.each([
+    ['no body', undefined],
+    ['text', 'hello'],
+    ['a list', '[1]'],
+    ['a form with files', new FormData()],
+    ['a key that is no text', '{"idempotency_key":7}'],
+  ])('%s', async (_, body) => {
+    const world = worldOf(dialect);
+    const { tab, once } = world.open({ dialect });
+    const call = once.fetch(URL_, { method: 'POST', ...(body !== undefined && { body }), once: NAME });
+    const { error } = await world.end(tab, call);
+    expect(error).toBeInstanceOf(TypeError);
+    expect((error as Error).message).toContain('idempotency_key');
+    expect(world.writes).toEqual([]);
+  });
+});
+
+test('a record whose key belongs elsewhere is not sent without it', async () => {
+  const world = worldOf(dialect);
+  const { tab, once } = world.open({ dialect });
+  world.server.plays(charged(lost()));
+  await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+  const next = tab.reload();
+  // Another dialect, which does not know how to put a key into a body.
+  const end = await world.end(next, pay(next.once()));
+  expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown' } });
+  expect(world.server.arrivals).toHaveLength(1);
+  expect(world.record()).toMatchObject({ state: 'pending', carrier: 'body:idempotency_key' });
+});

@@ -1,0 +1,103 @@
+/**
+ * Goal: what stripe-node gives or throws is read as its HTTP answer would be. Method: objects with the fields of its errors
+ * (src/Error.ts), through `run` on the real engine.
+ */
+import { describe, expect, test } from 'vitest';
+import { stripe, stripeVerdict } from '../../src/entries/dialects.js';
+import type { Once } from '../../src/once.js';
+import { newWorld } from '../support/world.js';
+
+interface Fields {
+  readonly statusCode?: number;
+  readonly rawType?: string;
+  readonly code?: string;
+  readonly headers?: Record<string, string>;
+}
+
+/** As stripe-node makes them: an Error with these fields. */
+const thrown = (type: string, fields: Fields = {}) => Object.assign(new Error(type), { type, ...fields });
+const MARKED = { headers: { 'idempotent-replayed': 'true' } };
+
+const DECLINED = thrown('StripeCardError', { statusCode: 402, rawType: 'card_error', code: 'card_declined' });
+const LOST = thrown('StripeConnectionError');
+
+describe('reads', () => {
+  test.each([
+    ['a connection that broke', LOST, 'ambiguous'],
+    ['a bug in the effect', new TypeError('x is not a function'), 'ambiguous'],
+    ['nothing at all', undefined, 'ambiguous'],
+    ['a declined card, which is stored', DECLINED, 'rejected-for-good'],
+    ['a stored refusal', thrown('StripeInvalidRequestError', { statusCode: 400, rawType: 'invalid_request_error', ...MARKED }), 'rejected-for-good'],
+    ['wrong parameters', thrown('StripeInvalidRequestError', { statusCode: 400, rawType: 'invalid_request_error' }), 'rejected'],
+    ['no valid API key', thrown('StripeAuthenticationError', { statusCode: 401 }), 'rejected'],
+    ['a key in use', thrown('StripeAPIError', { statusCode: 409, rawType: 'idempotency_error', code: 'idempotency_key_in_use' }), 'in-progress'],
+    ['other parameters under the key', thrown('StripeIdempotencyError', { statusCode: 400, rawType: 'idempotency_error' }), 'rejected'],
+    ['too many requests', thrown('StripeRateLimitError', { statusCode: 429, rawType: 'rate_limit_error' }), 'not-sent'],
+    ['a 500', thrown('StripeAPIError', { statusCode: 500, rawType: 'api_error' }), 'transient'],
+    ['a 500 that is not worth another attempt', thrown('StripeAPIError', { statusCode: 500, headers: { 'stripe-should-retry': 'false' } }), 'ambiguous'],
+    ['a stored 500', thrown('StripeAPIError', { statusCode: 500, ...MARKED }), 'ambiguous'],
+  ])('%s', (_, error, verdict) => {
+    expect(stripeVerdict({ error })).toBe(verdict);
+  });
+
+  test('a result, made now or replayed', () => {
+    expect(stripeVerdict({ value: { id: 'pi_1' } })).toBe('fresh');
+    expect(stripeVerdict({ value: Object.defineProperty({ id: 'pi_1' }, 'lastResponse', { value: { headers: { 'idempotent-replayed': 'true' } } }) })).toBe(
+      'replayed',
+    );
+    expect(stripeVerdict({ value: undefined })).toBe('fresh');
+  });
+});
+
+/** Runs a script of results and errors as a charge. */
+async function charge(...script: readonly unknown[]) {
+  const world = newWorld();
+  const { tab, once } = world.open({ dialect: stripe(), keep: { response: 'memory' } });
+  const keys: string[] = [];
+  const play = [...script];
+  const call = (of: Once) =>
+    of.run(
+      ['charge', 1],
+      ({ key }) => {
+        keys.push(key);
+        const next = play.shift();
+        if (next instanceof Error) throw next;
+        world.server.charged.add(key);
+        return next;
+      },
+      { verdict: stripeVerdict },
+    ) as Promise<Response>;
+  const end = await world.end(tab, call(once));
+  return { world, tab, once, call, end, keys };
+}
+
+describe('drives', () => {
+  test('a lost answer, then the stored result', async () => {
+    const { end, keys } = await charge(LOST, { id: 'pi_1' });
+    expect(end.response).toEqual({ id: 'pi_1' });
+    expect(new Set(keys).size).toBe(1);
+  });
+
+  test('a lost answer, then a decline: the customer may try another card, under another key', async () => {
+    const { world, tab, once, call, end, keys } = await charge(LOST, DECLINED, { id: 'pi_2' });
+    expect(end.error).toBe(DECLINED);
+    expect(tab.outcomeOf(end.error)).toMatchObject({ type: 'rejected', effect: 'none' });
+    expect((await world.end(tab, call(once))).response).toEqual({ id: 'pi_2' });
+    expect(keys[2]).not.toBe(keys[1]);
+  });
+
+  test('a lost answer, then no valid API key: nobody knows, and the key stays', async () => {
+    const refused = thrown('StripeAuthenticationError', { statusCode: 401 });
+    const { world, tab, once, call, end, keys } = await charge(LOST, refused, { id: 'pi_1' });
+    expect(tab.outcomeOf(end.error)).toMatchObject({ effect: 'unknown' });
+    await world.end(tab, call(once));
+    expect(new Set(keys).size).toBe(1);
+  });
+
+  test('too many requests are no ambiguity', async () => {
+    const busy = thrown('StripeRateLimitError', { statusCode: 429 });
+    const invalid = thrown('StripeInvalidRequestError', { statusCode: 400 });
+    const { tab, end } = await charge(busy, invalid);
+    expect(tab.outcomeOf(end.error)).toMatchObject({ type: 'rejected', effect: 'none' });
+  });
+});

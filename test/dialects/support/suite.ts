@@ -1,0 +1,166 @@
+/** What every dialect must do: its documented answers are read as documented, and the real engine speaks it. */
+import { describe, expect, test } from 'vitest';
+import { carryOf } from '../../../src/core/carrier.js';
+import type { Dialect } from '../../../src/core/dialect.js';
+import { type Arrival, charged, type Entry, lost, networkError } from '../../support/server.js';
+import { newWorld, type PayOptions, pay, URL_, type World } from '../../support/world.js';
+import { type Sample, samples } from './all.js';
+import { type Fixture, fixturesOf, readFixture } from './fixtures.js';
+
+/** A documented answer on the wire; `done`: it comes with the effect, or from it. */
+export function plays({ status, headers, body }: Pick<Fixture, 'status' | 'headers' | 'body'>, done = false): Entry {
+  return ({ key }, server) => {
+    if (done) server.charged.add(key);
+    return new Response(body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body), { status, headers });
+  };
+}
+
+/** A world whose server finds keys where the dialect puts them. */
+export function worldOf(dialect: Dialect): World {
+  const world = newWorld();
+  world.keyOf = (wire) => carryOf(dialect.carrier, dialect.carry)?.find(wire) ?? null;
+  return world;
+}
+
+export const payOf = ({ body }: Sample, more: PayOptions = {}): PayOptions => ({
+  body,
+  ...(body.startsWith('{') ? {} : { init: { headers: { 'content-type': 'application/x-www-form-urlencoded' } } }),
+  ...more,
+});
+
+/** All that a server sees of one request. */
+const wireOf = ({ url, headers, body }: Arrival) => JSON.stringify([url, [...headers].sort(), body]);
+
+const countOf = (text: string, part: string): number => text.split(part).length - 1;
+
+const find = (all: readonly Fixture[], fits: (one: Fixture) => boolean): Fixture | undefined => all.find(fits);
+
+/** Reads every fixture, clean and after ambiguity. */
+function readsFixtures(dialect: Dialect, all: readonly Fixture[]): void {
+  describe('reads what is documented', () => {
+    test.each(all.map((one) => [one.shows, one] as const))('%s', (_, fixture) => {
+      expect(fixture.source.length).toBeGreaterThan(10);
+      for (const ambiguous of [false, true]) {
+        const kind = ambiguous ? fixture.ambiguous : fixture.clean;
+        const reading = readFixture(fixture, dialect, ambiguous);
+        const when = ambiguous ? 'after ambiguity' : 'clean';
+        expect(reading.kind, when).toBe(kind);
+        expect(reading.resource, when).toBe(fixture.resource);
+        expect(reading.sticky ?? false, when).toBe(kind === 'refused' && fixture.sticky === true);
+        if (fixture.replayed !== undefined) expect(reading.replayed, when).toBe(fixture.replayed);
+      }
+    });
+  });
+}
+
+/** Drives one operation through the real engine for everything that the dialect knows. */
+function speaks(sample: Sample, all: readonly Fixture[]): void {
+  const { dialect } = sample;
+  const success = find(all, ({ clean }) => clean === 'replayed') ?? find(all, ({ clean }) => clean === 'fresh');
+  if (!success) throw new Error(`${dialect.name} has no fixture of a success`);
+  const done = plays(success, true);
+
+  test('puts its key where it belongs, once, and sends the same bytes again after a lost answer', async () => {
+    const world = worldOf(dialect);
+    const { tab, once } = world.open({ dialect });
+    world.server.plays(charged(lost()), done);
+    const end = await world.end(tab, pay(once, payOf(sample)));
+    const key = end.outcome?.key as string;
+    expect(end).toMatchObject({ status: success.status, outcome: { effect: 'done', type: success.clean, attempts: 2 } });
+    expect(world.server.keys).toEqual([key, key]);
+    const [first, second] = world.server.arrivals.map(wireOf);
+    expect(second).toBe(first);
+    expect(countOf(first as string, key)).toBe(1);
+  });
+
+  test('goes on after a reload with the wire form that was stored', async () => {
+    const world = worldOf(dialect);
+    const { tab, once } = world.open({ dialect });
+    world.server.plays(charged(lost()), done);
+    await world.end(tab, pay(once, payOf(sample, { limits: { attempts: 1 } })));
+    expect(world.record()).toMatchObject({ state: 'pending', carrier: dialect.carrier, dialect: dialect.name });
+    const next = tab.reload();
+    const end = await world.end(next, pay(next.once({ dialect }), payOf(sample)));
+    expect(end).toMatchObject({ outcome: { effect: 'done', resumed: true } });
+    expect(new Set(world.server.arrivals.map(wireOf)).size).toBe(1);
+  });
+
+  test('a refusal that is not known to be kept leaves the outcome open after ambiguity', async () => {
+    const world = worldOf(dialect);
+    const { tab, once } = world.open({ dialect });
+    world.server.plays(charged(lost()), plays({ status: 403, headers: {} }));
+    const end = await world.end(tab, pay(once, payOf(sample)));
+    expect(end).toMatchObject({ status: 403, outcome: { effect: 'unknown', reason: 'refused-after-ambiguity' } });
+    expect(world.record()).toMatchObject({ state: 'pending', key: end.outcome?.key });
+  });
+
+  const busy = find(all, ({ ambiguous }) => ambiguous === 'in-progress');
+  if (busy) {
+    test('waits for work in progress under the same key', async () => {
+      const world = worldOf(dialect);
+      const { tab, once } = world.open({ dialect });
+      world.server.plays(charged(lost()), plays(busy), done);
+      const end = await world.end(tab, pay(once, payOf(sample)));
+      expect(end).toMatchObject({ outcome: { effect: 'done', attempts: 3 } });
+      expect(new Set(world.server.keys).size).toBe(1);
+      if (busy.waitsMs !== undefined) expect(world.server.gaps[1]).toBe(busy.waitsMs);
+    });
+  }
+
+  const clash = find(all, ({ ambiguous }) => ambiguous === 'mismatch' || ambiguous === 'done-elsewhere');
+  if (clash) {
+    test('a changed payload after a lost answer can not take effect beside the first one', async () => {
+      const world = worldOf(dialect);
+      const { tab, once } = world.open({ dialect });
+      world.server.plays(charged(lost()));
+      const first = await world.end(tab, pay(once, payOf(sample, { limits: { attempts: 1 } })));
+      expect(first.outcome).toMatchObject({ effect: 'unknown' });
+      // A mismatch has the first payload sent once more, to read its end.
+      world.server.plays(plays(clash), ...(clash.ambiguous === 'mismatch' ? [done] : []));
+      const second = await world.end(tab, pay(once, payOf({ ...sample, body: sample.other })));
+      expect(second).toMatchObject({
+        code: clash.ambiguous === 'mismatch' ? 'ERR_ONCE_ALREADY_SETTLED' : 'ERR_ONCE_ALREADY_DONE',
+        outcome: { effect: 'done' },
+      });
+      expect((second.error as { resource?: string }).resource).toBe(clash.resource);
+      expect(new Set(world.server.keys).size).toBe(1);
+    });
+  }
+
+  const kept = find(all, ({ sticky, ambiguous }) => sticky === true && ambiguous === 'refused');
+  if (kept) {
+    test('a refusal that the server keeps settles, and the next call gets another key', async () => {
+      const world = worldOf(dialect);
+      const { tab, once } = world.open({ dialect });
+      world.server.plays(lost(), plays(kept), done);
+      const refused = await world.end(tab, pay(once, payOf(sample)));
+      expect(refused).toMatchObject({ status: kept.status, outcome: { type: 'rejected', effect: 'none' } });
+      const paid = await world.end(tab, pay(once, payOf({ ...sample, body: sample.other })));
+      expect(paid.outcome).toMatchObject({ effect: 'done' });
+      expect(paid.outcome?.key).not.toBe(refused.outcome?.key);
+    });
+  }
+
+  test('a key that does not fit is refused before anything is stored', async () => {
+    const world = worldOf(dialect);
+    const { tab, once } = world.open({ dialect });
+    for (const key of ['', 'a\r\nx-evil: 1', 'ключ', 'k'.repeat(1001)]) {
+      const end = await world.end(tab, pay(once, payOf(sample, { key })));
+      expect(end.error, JSON.stringify(key)).toBeInstanceOf(TypeError);
+    }
+    expect(world.writes).toEqual([]);
+    expect(world.server.arrivals).toEqual([]);
+  });
+}
+
+/** The whole of it, for one sample of `all.ts`. */
+export function speaksAndReads(name: string): void {
+  const sample = samples[name] as Sample;
+  const all = fixturesOf(sample.fixtures);
+  describe(name, () => {
+    if (!name.includes(',')) readsFixtures(sample.dialect, all);
+    speaks(sample, all);
+  });
+}
+
+export { networkError, URL_ };

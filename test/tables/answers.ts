@@ -1,0 +1,111 @@
+/** Answers, how each dialect reads them, and what is done then. */
+import { decide, type Situation } from '../../src/core/decide.js';
+import type { Dialect, Reading } from '../../src/core/dialect.js';
+import { NO_ANSWER, NOT_SENT, readAnswer } from '../../src/core/verdict.js';
+import { ASKED, answerOf, type Fixture, fixturesOf } from '../dialects/support/fixtures.js';
+import { base } from '../dialects/support/situations.js';
+import { says } from './decisions.js';
+
+export interface Evidence {
+  readonly shows: string;
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly type?: string;
+  readonly redirected?: boolean;
+  /** No HTTP answer at all. */
+  readonly reading?: Reading;
+}
+
+const MARK = { 'idempotent-replayed': 'true' };
+const HTML = { 'content-type': 'text/html' };
+const statuses = (all: readonly number[], more: Omit<Evidence, 'shows' | 'status'>, says = ''): Evidence[] =>
+  all.map((status) => ({ shows: `${status}${says}`, status, ...more }));
+
+/** What any server, or anything in front of one, can leave. Row by row as in the table of verdicts. */
+export const EVIDENCE: readonly Evidence[] = [
+  { shows: 'the transport was never called', reading: NOT_SENT },
+  { shows: 'network error, timeout, abort, cut body', reading: NO_ANSWER },
+  ...statuses([102], {}, ' and nothing more'),
+  { shows: 'opaque response', status: 0, type: 'opaque' },
+  { shows: 'a redirect was followed', status: 200, redirected: true },
+  ...statuses([301, 302, 303, 307, 308], {}, ', not followed'),
+  ...statuses([304], {}),
+  { shows: '200 in HTML to a JSON request', status: 200, headers: HTML, body: '<html>log in</html>' },
+  ...statuses([200, 201, 303], { headers: MARK }, ', replay marker'),
+  ...statuses([400, 402, 404, 409, 422, 429], { headers: MARK }, ', replay marker'),
+  ...statuses([500, 502, 503], { headers: MARK }, ', replay marker'),
+  ...statuses([400, 409, 422], { body: { title: 'The Idempotency-Key was used with a different payload' } }, ' that speaks of another payload under the key'),
+  { shows: '409 that speaks of the key and names a resource', status: 409, body: { type: 'idempotency_key_already_used_error', resource_id: 'r_1' } },
+  ...statuses([412], {}),
+  ...statuses([409, 423], {}, ', empty'),
+  ...statuses([409, 423], { headers: { 'retry-after': '1' }, body: { code: 'order_locked' } }, ' with Retry-After'),
+  ...statuses([409, 423], { body: { title: 'A request is outstanding for this Idempotency-Key' } }, ' that speaks of work in progress'),
+  ...statuses([409, 423], { body: { code: 'email_taken' } }, ' with a code of the application'),
+  ...statuses([400, 503], { headers: { 'x-should-retry': 'true' } }, ', "should retry: true"'),
+  ...statuses([400, 503], { headers: { 'x-should-retry': 'false' } }, ', "should retry: false"'),
+  ...statuses([200, 201, 202, 204, 205], {}),
+  ...statuses([408, 460, 499, 500, 502, 503, 504, 511, 520, 599], {}),
+  ...statuses([421, 425, 429], {}),
+  ...statuses([400, 401, 402, 403, 404, 405, 407, 410, 413, 415, 417, 422, 424, 428, 431, 451, 501, 505], {}),
+];
+
+export const readEvidence = (evidence: Evidence, dialect: Dialect, ambiguous: boolean): Reading => {
+  const { status = 0, headers = {}, body, type, redirected } = evidence;
+  return (
+    evidence.reading ??
+    readAnswer(
+      answerOf({ status, headers, body, ...(type !== undefined && { type }), ...(redirected !== undefined && { redirected }) }),
+      ASKED,
+      dialect,
+      ambiguous,
+      false,
+    )
+  );
+};
+
+const kindSays = ({ kind, sticky, ambiguous, resource }: Reading): string =>
+  `${kind.replaceAll('-', ' ')}${sticky ? ', sticky' : ''}${/^(transient|refused)$/.test(kind) && ambiguous ? ' (unsure)' : ''}${resource === undefined ? '' : ` (${resource})`}`;
+
+/** Within the limits, with the answer in hand. */
+const situation = (dialect: Dialect, ambiguous: boolean, answered: boolean): Situation => ({
+  ...base,
+  ambiguous,
+  answered,
+  sameAmbiguous: ambiguous,
+  answersMismatch: dialect.answersMismatch === true,
+  keyed: dialect.carrier !== '',
+});
+
+/** Reading and decision, clean and after ambiguity. */
+export function cells(evidence: Evidence, dialect: Dialect): readonly string[] {
+  return [false, true].flatMap((ambiguous) => {
+    const reading = readEvidence(evidence, dialect, ambiguous);
+    return [kindSays(reading), says(decide(reading, situation(dialect, ambiguous, evidence.reading === undefined)))];
+  });
+}
+
+/** Rows in which only the evidence differs are one. */
+export function answerRows(all: readonly Evidence[], dialect: Dialect): readonly (readonly string[])[] {
+  const rows = new Map<string, { shows: string[]; told: readonly string[] }>();
+  for (const one of all) {
+    const told = cells(one, dialect);
+    const row = rows.get(told.join('|')) ?? { shows: [], told };
+    row.shows.push(one.shows);
+    rows.set(told.join('|'), row);
+  }
+  return [...rows.values()].map(({ shows, told }) => [shows.join('; '), ...told]);
+}
+
+/** The documented answers of one dialect. */
+export const documentedRows = (folder: string, dialect: Dialect): readonly (readonly string[])[] =>
+  fixturesOf(folder).map((fixture: Fixture) => [`${fixture.status}: ${fixture.shows}`, ...cells(fixture, dialect), sourceOf(fixture.source)]);
+
+const sourceOf = (source: string): string => (/^https:\/\/\S+$/.test(source) ? `[source](${source})` : source);
+
+/** Where this dialect reads an answer that any server can give otherwise than the generic one. */
+export const differingRows = (dialect: Dialect, generic: Dialect): readonly (readonly string[])[] =>
+  answerRows(
+    EVIDENCE.filter((one) => cells(one, dialect).join('|') !== cells(one, generic).join('|')),
+    dialect,
+  );

@@ -1,0 +1,100 @@
+/** Every reading in every situation, and what is done: enumerated, then told by what makes a difference. */
+import { type Decision, decide, type Situation } from '../../src/core/decide.js';
+import type { Reading } from '../../src/core/dialect.js';
+import type { Ending } from '../../src/core/outcome.js';
+import { base } from '../dialects/support/situations.js';
+
+/** What can differ between two situations, in the reader's words. */
+const FACTS = {
+  ambiguous: ['nothing unsure before', 'after something unsure'],
+  changed: ['one payload', 'another payload may have gone out'],
+  sameAmbiguous: ['this payload was never unsure', 'this payload was unsure before'],
+  answersMismatch: ['mismatches may go unanswered', 'mismatches are answered'],
+  keyed: ['no keys', 'keys'],
+  answered: ['no answer in hand', 'an answer in hand'],
+  spent: ['within the limits', 'at the limits'],
+} as const;
+
+type Fact = keyof typeof FACTS;
+type Facts = Readonly<Record<Fact, boolean>>;
+
+const NAMES = Object.keys(FACTS) as Fact[];
+
+/** A payload can only have changed, or have been unsure, where something was. */
+const possible = (facts: Facts): boolean => facts.ambiguous || !(facts.changed || facts.sameAmbiguous);
+
+export const ALL: readonly Facts[] = Array.from(
+  { length: 2 ** NAMES.length },
+  (_, bits) => Object.fromEntries(NAMES.map((name, at) => [name, ((bits >> at) & 1) === 1])) as Record<Fact, boolean>,
+).filter(possible);
+
+export const situationOf = ({ spent, ...facts }: Facts): Situation => ({ ...base, ...facts, ...(spent && { tries: base.triesMax, waitsEnd: 0 }) });
+
+const endingSays = (ending: Ending): string => {
+  if (ending.type === 'fresh') return `done: fresh${ending.certain ? '' : ', not certain'}${ending.changed ? ', changed' : ''}`;
+  if (ending.type === 'replayed') return 'done: replayed';
+  if (ending.type === 'rejected') return `none: rejected${ending.replayed ? ', replayed' : ''}`;
+  if (ending.type === 'unsent') return 'none: unsent';
+  return `unknown: ${ending.reason}`;
+};
+
+/** A decision in one line. */
+export function says(decision: Decision): string {
+  switch (decision.do) {
+    case 'wait':
+      return decision.why === 'in-progress' ? 'wait for the work, same key' : 'wait, same key';
+    case 'settle': {
+      const whose = decision.earlier ? ' (the earlier payload)' : '';
+      return `${decision.ask ? '`reconcile`, else ' : ''}**${endingSays(decision.ending)}**${whose}`;
+    }
+    case 'stop':
+      return `${decision.ask ? '`reconcile`, else ' : ''}${endingSays(decision.ending)}`;
+    case 'done-elsewhere':
+      return '`reconcile`, else **done**: ERR_ONCE_ALREADY_DONE';
+    case 'probe':
+      return 'read the end of each earlier payload; else `reconcile`, else unknown: mismatch';
+    case 'poll':
+      return 'poll the link';
+  }
+}
+
+const READINGS: readonly (readonly [string, Reading])[] = [
+  ['not sent', { kind: 'not-sent', ambiguous: false }],
+  ['no answer', { kind: 'no-answer', ambiguous: true }],
+  ['not a verdict', { kind: 'not-a-verdict', ambiguous: true }],
+  ['accepted', { kind: 'accepted', ambiguous: true }],
+  ['replayed', { kind: 'replayed', ambiguous: false }],
+  ['burnt', { kind: 'burnt', ambiguous: true }],
+  ['mismatch', { kind: 'mismatch', ambiguous: true }],
+  ['done elsewhere', { kind: 'done-elsewhere', ambiguous: false }],
+  ['open', { kind: 'open', ambiguous: true }],
+  ['in progress', { kind: 'in-progress', ambiguous: true }],
+  ['fresh', { kind: 'fresh', ambiguous: false }],
+  ['transient (unsure)', { kind: 'transient', ambiguous: true }],
+  ['transient (no effect)', { kind: 'transient', ambiguous: false }],
+  ['refused (unsure)', { kind: 'refused', ambiguous: true }],
+  ['refused', { kind: 'refused', ambiguous: false }],
+  ['refused, sticky', { kind: 'refused', ambiguous: false, sticky: true }],
+];
+
+const flip = (facts: Facts, name: Fact): Facts => ({ ...facts, [name]: !facts[name] });
+
+/** The facts that make a difference to this reading. */
+function relevant(reading: Reading): readonly Fact[] {
+  const told = (facts: Facts): string => says(decide(reading, situationOf(facts)));
+  return NAMES.filter((name) => ALL.some((facts) => possible(flip(facts, name)) && told(facts) !== told(flip(facts, name))));
+}
+
+/** The rows of the table: one per combination of what makes a difference. */
+export function decisionRows(): readonly (readonly [reading: string, facts: string, decision: string])[] {
+  return READINGS.flatMap(([name, reading]) => {
+    const facts = relevant(reading);
+    const rows = new Map<string, Set<string>>();
+    for (const one of ALL) {
+      const when = facts.map((fact) => FACTS[fact][Number(one[fact])]).join(', ') || 'always';
+      rows.set(when, (rows.get(when) ?? new Set()).add(says(decide(reading, situationOf(one)))));
+    }
+    // Two decisions in one row would mean that a fact that matters was left out.
+    return [...rows].map(([when, decisions]) => [name, when, [...decisions].join(' / ')] as const);
+  });
+}
