@@ -1,9 +1,12 @@
 import './scripts/require-node.mjs';
 import { fileURLToPath } from 'node:url';
 import { playwright } from '@vitest/browser-playwright';
+import type { Plugin } from 'vite';
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
 import type { BrowserProviderOption } from 'vitest/node';
-import { type Browser, browsers, executableOf } from './scripts/browsers.mjs';
+import { type Browser, browsers, executableOf, executablesOf } from './scripts/browsers.mjs';
+import { webkitgtk } from './scripts/webkitgtk-provider.ts';
+import { site } from './test/browser/server/site.ts';
 
 const MINUTE = 60_000;
 
@@ -23,17 +26,34 @@ const sources = {
   },
 } satisfies TestProjectConfiguration;
 
-const providers: Record<Browser['name'], (executablePath: string) => BrowserProviderOption> = {
-  chromium: (executablePath) => playwright({ launchOptions: { executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] } }),
+const FIREFOX_PREFS = {
+  // kB in all, of which an origin gets a fifth, and 10 MB at least: a quota that a test can reach.
+  'dom.quotaManager.temporaryStorage.fixedLimit': 50_000,
 };
+
+const providers: Record<Browser['name'], (...executables: string[]) => BrowserProviderOption> = {
+  chromium: (executablePath = '') => playwright({ launchOptions: { executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] } }),
+  firefox: (executablePath = '') => playwright({ launchOptions: { executablePath, channel: 'moz-firefox', firefoxUserPrefs: FIREFOX_PREFS } }),
+  webkit: (driver = '', miniBrowser = '', xvfb) => webkitgtk({ driver, miniBrowser, xvfb }),
+};
+
+/** A real server of the tests' own origin, in front of vite's. */
+const withSite = (): Plugin => ({
+  name: 'site',
+  configureServer: ({ middlewares }) => {
+    const answer = site();
+    middlewares.use((request, response, next) => void (answer(request, response) || next()));
+  },
+});
 
 /** One project per browser: two providers cannot share one. */
 const inBrowsers = browsers.flatMap((browser): TestProjectConfiguration[] => {
-  const executable = executableOf(browser);
-  if (executable === undefined) return [];
+  const executables = executablesOf(browser);
+  if (executables === undefined) return [];
   return [
     {
       ...sources,
+      plugins: [withSite()],
       publicDir: path('test/browser/public'),
       // A dependency found late reloads the page under the tests.
       optimizeDeps: {
@@ -42,12 +62,14 @@ const inBrowsers = browsers.flatMap((browser): TestProjectConfiguration[] => {
       test: {
         ...inTurn(browser.name),
         include: ['test/browser/**/*.test.ts'],
+        testTimeout: MINUTE,
         browser: {
           enabled: true,
-          headless: true,
+          // MiniBrowser has no such mode; its display is nobody's.
+          headless: browser.name !== 'webkit',
           ui: false,
           screenshotFailures: false,
-          provider: providers[browser.name](executable),
+          provider: providers[browser.name](...executables),
           instances: [{ browser: browser.name, name: browser.name }],
         },
       },

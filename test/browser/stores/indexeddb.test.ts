@@ -1,5 +1,6 @@
 /** Goal: the IndexedDB store tells the truth when IndexedDB misbehaves. Method: the real thing, with one method at a time replaced. */
 import { afterEach, describe, expect, test } from 'vitest';
+import { server } from 'vitest/browser';
 import { StoreFault } from '../../../src/stores/fault.js';
 import { indexedDbStore } from '../../../src/stores/indexeddb.js';
 import { put, record } from '../../../src/testing/contract/bench.js';
@@ -71,6 +72,9 @@ interface StorageBuckets {
   delete(name: string): Promise<void>;
 }
 
+/** Bytes that no compression makes fewer. */
+const noise = (bytes: number): Uint8Array[] => Array.from({ length: Math.ceil(bytes / 65_536) }, () => crypto.getRandomValues(new Uint8Array(65_536)));
+
 const faultOf = (work: Promise<unknown>): Promise<StoreFault> =>
   work.then(
     () => expect.unreachable('it resolved'),
@@ -112,11 +116,15 @@ describe('a write', () => {
     expect(await store.read('a')).toEqual(record('a', { count: 2 }));
   });
 
-  test('beyond the quota rejects with reason quota, and what was stored stays', async () => {
-    await inBucket({ quota: 1_000_000 });
+  test('beyond the quota rejects with reason quota, and what was stored stays', async ({ skip }) => {
+    skip(server.browser === 'webkit', 'WebKitGTK has no quota that a test can reach');
+    if (server.browser === 'chromium') await inBucket({ quota: 1_000_000 });
+    // Firefox runs with a small one.
+    const room = server.browser === 'firefox' ? ((await navigator.storage.estimate()).quota ?? 0) : 1_000_000;
+    expect(room).toBeLessThan(20_000_000);
     const store = indexedDbStore({ name: freshName() });
     await put(store, record('a'));
-    const fault = await faultOf(put(store, record('a', { body: 'x'.repeat(5_000_000) })));
+    const fault = await faultOf(put(store, record('a', { body: noise(room + 4_000_000) })));
     expect(fault.reason).toBe('quota');
     expect((fault.cause as DOMException).name).toBe('QuotaExceededError');
     expect(await store.read('a')).toEqual(record('a'));
@@ -177,7 +185,24 @@ describe('a connection', () => {
     expect(seen.opened).toBe(2);
   });
 
-  test('that the browser closes by itself is opened again', async () => {
+  test('that the browser closes because the site’s data are cleared is opened again', async () => {
+    const store = indexedDbStore({ name: freshName() });
+    const seen = watch();
+    await put(store, record('a'));
+    const first = seen.live;
+    const closed = new Promise((resolve) => first?.addEventListener('close', resolve));
+    // By its answer's Clear-Site-Data.
+    await fetch('/site/clear.html');
+    await closed;
+    // One that is opened while the browser still clears is closed, too.
+    await expect.poll(() => put(store, record('b')).catch(String)).toBeUndefined();
+    expect(await store.read('a')).toBeUndefined();
+    expect(await store.read('b')).toEqual(record('b'));
+    expect(seen.live).not.toBe(first);
+  });
+
+  test('that the browser closes for want of room is opened again', async ({ skip }) => {
+    skip(server.browser !== 'chromium', 'only Chromium can be made to evict');
     const evict = await inBucket({});
     const store = indexedDbStore({ name: freshName() });
     const seen = watch();
@@ -274,11 +299,11 @@ describe('an opening', () => {
   test('that is blocked rejects in its time, and the next call tries anew', async () => {
     const name = freshName();
     const lift = await blockade(name);
-    const store = indexedDbStore({ name, openTimeoutMs: 100 });
+    const store = indexedDbStore({ name, openTimeoutMs: 500 });
     const began = performance.now();
     const fault = await faultOf(put(store, record('a')));
     expect(fault.reason).toBe('blocked');
-    expect(performance.now() - began).toBeGreaterThanOrEqual(95);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(495);
     await expect(store.available?.()).rejects.toMatchObject({ reason: 'blocked' });
     await lift();
     await put(store, record('a'));

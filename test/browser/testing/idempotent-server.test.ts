@@ -4,6 +4,7 @@
  */
 import { setupWorker } from 'msw/browser';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { server as tests } from 'vitest/browser';
 import type { FaultName } from '../../../src/testing/faults.js';
 import { idempotentServer } from '../../../src/testing/idempotent-server.js';
 
@@ -31,7 +32,7 @@ async function seen(): Promise<number | 'cut' | 'network error' | 'silence'> {
 }
 
 describe('behind a service worker', () => {
-  test.each<[FaultName, Awaited<ReturnType<typeof seen>>, 0 | 1]>([
+  test.for<[FaultName, Awaited<ReturnType<typeof seen>>, 0 | 1]>([
     ['lose-request', 'network error', 0],
     ['lose-response', 'network error', 1],
     ['truncate', 'cut', 1],
@@ -41,7 +42,8 @@ describe('behind a service worker', () => {
     ['unavailable-after-commit', 503, 1],
     ['duplicate', 409, 1],
     ['delay', 201, 1],
-  ])('%s: the client sees %s, effects %i; the next attempt makes it one', async (fault, sees, effects) => {
+  ])('%s: the client sees %s, effects %i; the next attempt makes it one', async ([fault, sees, effects], { skip }) => {
+    skip(fault === 'truncate' && tests.browser === 'webkit', 'without transferable streams MSW cannot hand over one that breaks off');
     server.faults.next(fault);
     expect(await seen()).toBe(sees);
     expect(server.effects).toHaveLength(effects);

@@ -1,0 +1,133 @@
+/** WebKitGTK's own MiniBrowser, driven by WebDriver, on a display of its own. Nothing of it outlives this process. */
+import { type AddressInfo, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Guarded, startGuarded } from './guarded.ts';
+
+export interface WebKitGtkPlaces {
+  readonly driver: string;
+  readonly miniBrowser: string;
+  /** Without it the display of `DISPLAY` is used. */
+  readonly xvfb?: string | undefined;
+}
+
+const START_MS_MAX = 20_000;
+const COMMAND_MS_MAX = 60_000;
+const STARTS_MAX = 3;
+
+/** What the driver refuses: `error` is WebDriver's name for it. */
+export class WebDriverError extends Error {
+  readonly error: string;
+  constructor(command: string, { error = 'unknown error', message = '' }: { error?: string; message?: string }) {
+    super(`${command}: ${error}: ${message}`);
+    this.error = error;
+  }
+}
+
+export class WebKitGtk {
+  readonly #base: string;
+  readonly #parts: readonly Guarded[];
+  #session = '';
+
+  private constructor(base: string, parts: readonly Guarded[]) {
+    this.#base = base;
+    this.#parts = parts;
+  }
+
+  /** A browser with one empty window; `wanted` are WebDriver's capabilities. */
+  static async start(places: WebKitGtkPlaces, wanted: object = {}): Promise<WebKitGtk> {
+    const parts: Guarded[] = [];
+    try {
+      const display = places.xvfb === undefined ? process.env['DISPLAY'] : await startDisplay(places.xvfb, parts);
+      if (!display) throw new Error('WebKitGTK needs Xvfb, or a display in DISPLAY');
+      const browser = new WebKitGtk(await startDriver(places.driver, display, parts), parts);
+      await browser.#begin(places.miniBrowser, wanted);
+      return browser;
+    } catch (error) {
+      await stopAll(parts);
+      throw error;
+    }
+  }
+
+  async #begin(miniBrowser: string, wanted: object): Promise<void> {
+    const own = { browserName: 'MiniBrowser', 'webkitgtk:browserOptions': { binary: miniBrowser, args: ['--automation'] } };
+    const capabilities = { alwaysMatch: { ...wanted, ...own } };
+    const { sessionId } = (await send(this.#base, 'POST', '/session', { capabilities }, COMMAND_MS_MAX)) as { sessionId: string };
+    this.#session = `/session/${sessionId}`;
+  }
+
+  /** The driver's process: the browser's are beneath it. */
+  get pid(): number {
+    return this.#parts.at(-1)?.pid ?? 0;
+  }
+
+  /** One WebDriver command of this session: `command('POST', '/url', { url })`. */
+  command(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<unknown> {
+    return send(this.#base, method, this.#session + path, body, COMMAND_MS_MAX);
+  }
+
+  async stop(): Promise<void> {
+    await send(this.#base, 'DELETE', this.#session, undefined, 5000).catch(() => {});
+    await stopAll(this.#parts);
+  }
+}
+
+/** The last one first: a browser without its display complains. */
+async function stopAll(parts: readonly Guarded[]): Promise<void> {
+  for (const part of [...parts].reverse()) await part.stop();
+}
+
+/** Xvfb looks for a free display and writes its number to descriptor 3. */
+async function startDisplay(xvfb: string, parts: Guarded[]): Promise<string> {
+  const part = startGuarded(xvfb, ['-displayfd', '3', '-screen', '0', '1280x800x24', '-nolisten', 'tcp'], { fd3: true });
+  parts.push(part);
+  const said = new Promise<string>((resolve) => part.process.stdio[3]?.once('data', (data: Buffer) => resolve(`:${data.toString().trim()}`)));
+  const over = new AbortController();
+  const late = sleep(START_MS_MAX, 'it said nothing', { signal: over.signal }).catch(() => '');
+  const display = await Promise.race([said, Promise.race([part.ended, late]).then((why) => Promise.reject(new Error(`Xvfb did not start: ${why}`)))]);
+  over.abort();
+  return display;
+}
+
+async function startDriver(driver: string, display: string, parts: Guarded[]): Promise<string> {
+  const env = { ...process.env, DISPLAY: display, GDK_BACKEND: 'x11', LIBGL_ALWAYS_SOFTWARE: '1', NO_AT_BRIDGE: '1' };
+  for (let starts = 1; ; starts++) {
+    const port = await freePort();
+    const part = startGuarded(driver, [`--port=${port}`, '--host=127.0.0.1'], { env });
+    const base = `http://127.0.0.1:${port}`;
+    let why: string | undefined;
+    void part.ended.then((said) => (why = said));
+    const deadline = performance.now() + START_MS_MAX;
+    while (why === undefined && performance.now() < deadline) {
+      const ready = await send(base, 'GET', '/status', undefined, 1000).then(
+        () => true,
+        () => false,
+      );
+      if (ready) {
+        parts.push(part);
+        return base;
+      }
+      await sleep(50);
+    }
+    await part.stop();
+    // Somebody else may have taken the port.
+    if (starts >= STARTS_MAX) throw new Error(`WebKitWebDriver did not start: ${why ?? 'it gave no answer'}`);
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+      .once('error', reject)
+      .listen(0, '127.0.0.1', () => {
+        const { port } = server.address() as AddressInfo;
+        server.close(() => resolve(port));
+      });
+  });
+}
+
+async function send(base: string, method: string, path: string, body: object | undefined, ms: number): Promise<unknown> {
+  const answer = await fetch(base + path, { method, signal: AbortSignal.timeout(ms), ...(body && { body: JSON.stringify(body) }) });
+  const { value } = (await answer.json()) as { value: unknown };
+  if (!answer.ok) throw new WebDriverError(`${method} ${path.replace(/^\/session\/[^/]+/, '')}`, (value ?? {}) as object);
+  return value;
+}

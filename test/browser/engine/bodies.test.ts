@@ -1,0 +1,133 @@
+/**
+ * Goal: a body of any kind goes out with the same bytes on each attempt, and has the fingerprint that it has in Node
+ * (`test/engine/body-cases.test.ts`: the same table). Method: a real server digests what arrives.
+ */
+import { describe, expect, test } from 'vitest';
+import { server } from 'vitest/browser';
+import { bodyCases } from '../../support/body-cases.js';
+import { createOnce, outcomeOf, SOON } from '../realm/lib.js';
+import { Shop, sends } from '../support/shop.js';
+
+const keyOfContent = (given: { fingerprint: string }) => given.fingerprint;
+/** Cuts what a browser calls its form's boundary. */
+const typeOf = (headers: Readonly<Record<string, string>> | undefined) => headers?.['content-type']?.replace(/boundary=.*/, 'boundary');
+
+/** WebKit cannot read a form with a file in it, by any of the ways that there are; plain fetch can send it. */
+const unreadable = (kind: string): boolean => server.browser === 'webkit' && kind === 'a FormData with files';
+const WHY = 'WebKit cannot read a form with files, so that it is refused (ERR_ONCE_BODY)';
+
+describe('a body goes out with the same bytes twice, and has the fingerprint of Node', () => {
+  test.for(bodyCases)('$kind', async ({ kind, make, bytes }, { skip }) => {
+    skip(unreadable(kind), WHY);
+    const shop = new Shop();
+    await shop.meets('unavailable-after-commit');
+    const once = createOnce({ ...SOON, namespace: shop.namespace });
+    const answer = await once.fetch(shop.url, { method: 'POST', body: make(), once: ['pay', 1] });
+    expect(outcomeOf(answer)).toMatchObject({ type: 'replayed', attempts: 2 });
+    const arrivals = await shop.oneEffect();
+    expect(sends(arrivals)).toHaveLength(2);
+    expect(new Set(arrivals.map(({ digest }) => digest)).size).toBe(1);
+    expect(new Set(arrivals.map(({ headers }) => headers['content-type'])).size).toBe(1);
+    if (bytes !== undefined) expect(arrivals[0]?.digest).toBe(bytes);
+  });
+
+  test.for(bodyCases)('$kind: the fingerprint', async ({ kind, make, fingerprint }, { skip }) => {
+    skip(unreadable(kind), WHY);
+    let key: string | null = null;
+    const once = createOnce({ ...SOON, namespace: new Shop().namespace }).extend({
+      fetch: async (_, init) => {
+        key = new Headers(init?.headers).get('idempotency-key');
+        return new Response('{}', { status: 201 });
+      },
+    });
+    await once.fetch('https://shop.example/pay', { method: 'POST', body: make(), once: { operation: ['pay', 1], key: keyOfContent } });
+    expect(key).toBe(fingerprint);
+  });
+});
+
+describe('plain fetch', () => {
+  const plainly = async (shop: Shop, body: BodyInit) => {
+    await fetch(shop.url, { method: 'POST', body, ...(body instanceof ReadableStream && { duplex: 'half' }) } as RequestInit).catch(() => {});
+    return (await shop.ledger()).arrivals[0];
+  };
+
+  test('sends a form with another boundary each time, which is why it is made into bytes once', async () => {
+    const shop = new Shop();
+    const form = new FormData();
+    form.append('a', '1');
+    await plainly(shop, form);
+    await plainly(shop, form);
+    const { arrivals } = await shop.ledger();
+    expect(new Set(arrivals.map(({ digest }) => digest)).size).toBe(2);
+  });
+
+  test('says of each body the same type that oncefetch says', async () => {
+    for (const { kind, make } of bodyCases.filter(({ kind }) => kind !== 'a stream' && !unreadable(kind))) {
+      const shop = new Shop();
+      const plain = await plainly(shop, make());
+      await createOnce({ ...SOON, namespace: shop.namespace }).fetch(shop.url, { method: 'POST', body: make(), once: ['pay', kind] });
+      const ours = (await shop.ledger()).arrivals.at(-1);
+      expect([kind, typeOf(ours?.headers)]).toEqual([kind, typeOf(plain?.headers)]);
+      expect(ours?.bytes).toBe(plain?.bytes);
+    }
+  });
+
+  test('sends a stream in no browser over HTTP/1.1: Firefox sends its name, the others refuse', async () => {
+    const { kind, make } = bodyCases.find((one) => one.kind === 'a stream') ?? expect.unreachable();
+    const plain = await plainly(new Shop(), make());
+    expect([kind, plain?.bytes]).toEqual([kind, server.browser === 'firefox' ? '[object ReadableStream]'.length : undefined]);
+  });
+});
+
+describe('a Request', () => {
+  test('with a body is sent as it is, twice, and its own object tells the outcome', async () => {
+    const shop = new Shop();
+    await shop.meets('unavailable-after-commit');
+    const request = new Request(shop.url, { method: 'POST', body: new Blob(['{"a":1}'], { type: 'application/json' }), headers: { 'x-trace': '7' } });
+    const answer = await createOnce({ ...SOON, namespace: shop.namespace }).fetch(request, { once: ['pay', 1] });
+    expect(answer.status).toBe(201);
+    expect(outcomeOf(request)).toEqual(outcomeOf(answer));
+    const arrivals = await shop.oneEffect();
+    expect(arrivals.map(({ headers }) => [headers['x-trace'], headers['content-type']])).toEqual(arrivals.map(() => ['7', 'application/json']));
+    expect(new Set(arrivals.map(({ digest }) => digest)).size).toBe(1);
+  });
+
+  test('made of a form with files is sent, too; WebKit cannot read it, so there it is refused and nothing is sent', async () => {
+    const shop = new Shop();
+    const { make } = bodyCases.find(({ kind }) => kind === 'a FormData with files') ?? expect.unreachable();
+    const once = createOnce({ ...SOON, namespace: shop.namespace });
+    const told = await once.fetch(new Request(shop.url, { method: 'POST', body: make() }), { once: ['pay', 1] }).catch((error: unknown) => error);
+    if (server.browser === 'webkit') {
+      expect(told).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { effect: 'none', sent: 'no' } });
+      expect((await shop.ledger()).arrivals).toEqual([]);
+    } else await shop.oneEffect();
+  });
+});
+
+describe('what is large', () => {
+  test('a File of 5 MB goes out twice, byte for byte', async () => {
+    const shop = new Shop();
+    await shop.meets('unavailable-after-commit');
+    const part = crypto.getRandomValues(new Uint8Array(65_536));
+    const file = new File(
+      Array.from({ length: 80 }, () => part),
+      'scan.pdf',
+      { type: 'application/pdf' },
+    );
+    await createOnce({ ...SOON, namespace: shop.namespace }).fetch(shop.url, { method: 'POST', body: file, once: ['upload', 1] });
+    const arrivals = await shop.oneEffect();
+    expect(arrivals.map(({ bytes }) => bytes)).toEqual(arrivals.map(() => file.size));
+    expect(new Set(arrivals.map(({ digest }) => digest)).size).toBe(1);
+    expect(sends(arrivals)).toHaveLength(2);
+  });
+
+  test('a stream beyond the limit is refused, and nothing is sent', async () => {
+    const shop = new Shop();
+    const body = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(100_000)) });
+    const error = await createOnce({ ...SOON, namespace: shop.namespace })
+      .fetch(shop.url, { method: 'POST', body, once: ['upload', 1] })
+      .catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { effect: 'none', sent: 'no' } });
+    expect((await shop.ledger()).arrivals).toEqual([]);
+  });
+});

@@ -1,0 +1,252 @@
+/**
+ * Goal: a reload, another tab or a frozen one leave one effect, and everybody is told what became of it. Method: frames of
+ * one origin, each with the package of its own, real locks and a real IndexedDB; answers are held until the test lets them go.
+ */
+import { afterEach, describe, expect, test } from 'vitest';
+import { createOnce } from '../realm/lib.js';
+import { closeRealms, openFrame, openWorker, type Realm, type RealmError } from '../support/realms.js';
+import { Shop, sends } from '../support/shop.js';
+
+afterEach(closeRealms);
+
+interface Told {
+  readonly status?: number;
+  readonly body?: unknown;
+  readonly code?: string;
+  readonly outcome: import('../realm/lib.js').Outcome | undefined;
+}
+
+interface Asks {
+  readonly card?: string;
+  readonly limits?: object;
+  readonly keep?: 'disk';
+}
+
+/** Presses Pay in a realm: what its caller is told. */
+const pay = ({ run }: Realm, { url, namespace }: Shop, { card = 'good', limits = {}, keep }: Asks = {}): Promise<Told> =>
+  run(
+    async (lib, url, namespace, card, limits, keep) => {
+      const once = lib.createOnce({ ...lib.SOON, limits: { ...lib.SOON.limits, ...limits }, namespace, ...(keep && { keep: { response: keep } }) });
+      try {
+        const answer = await once.fetch(url, { method: 'POST', body: JSON.stringify({ card }), once: ['pay', 1] });
+        return { status: answer.status, body: await answer.json(), outcome: lib.outcomeOf(answer) };
+      } catch (error) {
+        return { code: (error as RealmError).code ?? String(error), outcome: lib.outcomeOf(error) };
+      }
+    },
+    url,
+    namespace,
+    card,
+    limits,
+    keep,
+  );
+
+/** Presses Pay in a realm that is not going to live long enough to be told. */
+const payAndForget = (realm: Realm, shop: Shop): void => void pay(realm, shop).catch(() => {});
+
+/** Resolves when a call in that realm waits for another context. */
+const waits = ({ run }: Realm, { namespace }: Shop): Promise<void> =>
+  run(async (lib, namespace) => {
+    const operation = lib.createOnce({ namespace }).operation(['pay', 1]);
+    for (let n = 0; n < 500; n++) {
+      const { state } = operation;
+      if (state.phase === 'waiting' && state.why === 'another-context') return;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    throw new Error(`it does not wait: ${JSON.stringify(operation.state)}`);
+  }, namespace);
+
+describe('a reload in the middle of an attempt', () => {
+  test('loses neither the operation nor its key: the next press adopts it, one effect', async () => {
+    const shop = new Shop();
+    await shop.hold();
+    const frame = await openFrame();
+    payAndForget(frame, shop);
+    const [first] = await shop.arrived(1);
+    await frame.reload();
+    await shop.release();
+    expect(await createOnce({ namespace: shop.namespace }).pending()).toMatchObject([{ name: ['pay', 1], key: first?.key, sent: 'maybe' }]);
+    const told = await pay(frame, shop);
+    expect(told).toMatchObject({ status: 201, body: { charge: 1 }, outcome: { type: 'replayed', resumed: true, key: first?.key } });
+    expect(sends(await shop.oneEffect())).toHaveLength(2);
+    expect(await createOnce({ namespace: shop.namespace }).pending()).toEqual([]);
+  });
+
+  test('and another card then: under the same key, so that only one of them can be charged', async () => {
+    const shop = new Shop();
+    await shop.hold();
+    const frame = await openFrame();
+    payAndForget(frame, shop);
+    await shop.arrived(1);
+    await frame.reload();
+    await shop.release();
+    const told = await pay(frame, shop, { card: 'another' });
+    expect(told.outcome?.effect).toBe('unknown');
+    expect(told.code).toBe('ERR_ONCE_MISMATCH');
+    await shop.oneEffect();
+  });
+
+  test('five times over: one effect', async () => {
+    const shop = new Shop();
+    await shop.meets('hang', 'hang-after-commit', 'hang', 'hang-after-commit', 'hang');
+    const frame = await openFrame();
+    for (let n = 1; n <= 5; n++) {
+      payAndForget(frame, shop);
+      await shop.arrived(n);
+      await frame.reload();
+    }
+    expect(await pay(frame, shop)).toMatchObject({ status: 201, outcome: { type: 'replayed', resumed: true } });
+    await shop.oneEffect();
+  });
+});
+
+describe.each([
+  ['tab', openFrame],
+  ['worker', openWorker],
+])('a second %s', (_, openSecond) => {
+  test('waits for the lock and gets that outcome: nothing is sent again', async () => {
+    const shop = new Shop();
+    const [first, second] = await Promise.all([openFrame(), openSecond()]);
+    await shop.hold();
+    const told = pay(first, shop);
+    await shop.arrived(1);
+    const toldSecond = pay(second, shop);
+    await waits(second, shop);
+    await shop.release();
+    const { outcome } = await told;
+    expect(await told).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
+    expect(await toldSecond).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', key: outcome?.key } });
+    expect(sends(await shop.oneEffect())).toHaveLength(1);
+  });
+
+  test('gets the answer itself where answers are kept on disk', async () => {
+    const shop = new Shop();
+    const [first, second] = await Promise.all([openFrame(), openSecond()]);
+    await shop.hold();
+    const told = pay(first, shop, { keep: 'disk' });
+    await shop.arrived(1);
+    const toldSecond = pay(second, shop, { keep: 'disk' });
+    await waits(second, shop);
+    await shop.release();
+    expect([await told, await toldSecond]).toMatchObject([
+      { status: 201, body: { charge: 1 } },
+      { status: 201, body: { charge: 1 }, outcome: { type: 'replayed', from: 'store' } },
+    ]);
+    expect(sends(await shop.oneEffect())).toHaveLength(1);
+  });
+
+  test('that waits is told of a refusal, and does not try again on its own (A33)', async () => {
+    const shop = new Shop();
+    const [first, second] = await Promise.all([openFrame(), openSecond()]);
+    await shop.hold();
+    const told = pay(first, shop, { card: 'declined' });
+    await shop.arrived(1);
+    const toldSecond = pay(second, shop, { card: 'declined' });
+    await waits(second, shop);
+    await shop.release();
+    expect(await told).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none' } });
+    expect((await toldSecond).outcome).toMatchObject({ type: 'rejected', effect: 'none' });
+    const { effects, arrivals } = await shop.ledger();
+    expect([effects.length, sends(arrivals).length]).toEqual([0, 1]);
+    // Whoever presses Pay after that means another payment, under another key.
+    expect(await pay(second, shop)).toMatchObject({ status: 201, outcome: { type: 'fresh', resumed: false } });
+    expect(new Set((await shop.ledger()).arrivals.map(({ key }) => key)).size).toBe(2);
+  });
+
+  test('takes over as soon as the first is closed in the middle of its attempt, under the same key', async () => {
+    const shop = new Shop();
+    const [first, second] = await Promise.all([openFrame(), openSecond()]);
+    await shop.meets('hang-after-commit');
+    payAndForget(first, shop);
+    await shop.arrived(1);
+    const told = pay(second, shop, { limits: { attemptMs: 60_000, totalMs: 120_000 } });
+    await waits(second, shop);
+    first.close();
+    expect(await told).toMatchObject({ status: 201, body: { charge: 1 }, outcome: { type: 'replayed', resumed: true } });
+    expect(sends(await shop.oneEffect())).toHaveLength(2);
+  });
+
+  test('behind one that never lets go, as when it is frozen, waits for an attempt’s time and goes on with the same key', async () => {
+    const shop = new Shop();
+    const [first, second] = await Promise.all([openFrame(), openSecond()]);
+    await first.run(() => {
+      const { request } = LockManager.prototype;
+      LockManager.prototype.request = function (this: LockManager, ...args: unknown[]) {
+        const held = args.pop() as (lock: Lock | null) => unknown;
+        const never = (lock: Lock | null) => (lock ? Promise.all([held(lock), new Promise(() => {})]) : held(lock));
+        return (request as (...args: unknown[]) => Promise<unknown>).call(this, ...args, never);
+      } as typeof request;
+    });
+    await shop.meets('lose-response');
+    expect(await pay(first, shop, { limits: { attempts: 1 } })).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
+    const began = performance.now();
+    const told = await pay(second, shop, { limits: { attemptMs: 700, totalMs: 5000 } });
+    expect(performance.now() - began).toBeGreaterThanOrEqual(690);
+    expect(told).toMatchObject({ status: 201, outcome: { type: 'replayed', resumed: true } });
+    expect(sends(await shop.oneEffect())).toHaveLength(2);
+  });
+});
+
+describe('a tab that waits between two attempts', () => {
+  /** A frame whose first attempt met a 503, and which waits a second. */
+  const waiting = async (shop: Shop, who: string) => {
+    localStorage.setItem('who', who);
+    await shop.meets({ name: 'unavailable-after-commit', retryAfter: 1 });
+    const frame = await openFrame();
+    const told = frame.run(async (lib, url) => {
+      const once = lib.createOnce({ ...lib.SOON, namespace: () => localStorage.getItem('who') ?? 'nobody' });
+      return once.fetch(url, { method: 'POST', body: '{}', once: ['pay', 1] }).then(
+        ({ status }) => ({ status }),
+        (error) => ({ code: error.code, outcome: lib.outcomeOf(error) }),
+      );
+    }, shop.url);
+    const [first] = await shop.arrived(1);
+    return { told, key: first?.key };
+  };
+
+  test('sends nothing more once another person is logged in, in another tab (A12)', async () => {
+    const shop = new Shop();
+    const { told } = await waiting(shop, `${shop.namespace}-1`);
+    localStorage.setItem('who', `${shop.namespace}-2`);
+    expect(await told).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'identity' } });
+    expect(sends(await shop.oneEffect())).toHaveLength(1);
+  });
+
+  test('stops when another tab logs out by clear(), which keeps the key', async () => {
+    const shop = new Shop();
+    const { told, key } = await waiting(shop, shop.namespace);
+    const { kept } = await createOnce({ namespace: shop.namespace }).clear();
+    expect(kept).toMatchObject([{ name: ['pay', 1], key }]);
+    expect(await told).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown' } });
+    expect(sends(await shop.oneEffect())).toHaveLength(1);
+  });
+});
+
+describe('a page that navigates in the very tick of its answer', () => {
+  test.each([
+    ['named', ['pay', 1]],
+    ['unnamed', undefined],
+  ] as const)('leaves no unsettled %s operation behind (A6)', async (_, name) => {
+    const shop = new Shop();
+    const frame = await openFrame();
+    for (let n = 0; n < 5; n++) {
+      const landed = frame.landed();
+      void frame
+        .run(
+          async (lib, url, namespace, name) => {
+            await lib.createOnce({ ...lib.SOON, namespace }).fetch(url, { method: 'POST', body: '{}', ...(name && { once: [...name] }) });
+            location.href = '/site/empty.html';
+          },
+          `${shop.url}?${n}`,
+          shop.namespace,
+          name && [...name, n],
+        )
+        .catch(() => {});
+      await landed;
+      await frame.renew();
+    }
+    expect(await createOnce({ namespace: shop.namespace }).pending()).toEqual([]);
+    const { effects } = await shop.ledger();
+    expect(effects).toHaveLength(5);
+  });
+});

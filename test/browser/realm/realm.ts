@@ -1,0 +1,31 @@
+/** Runs a test's functions in a page, frame or worker: the other end of `test/browser/support/realms.ts`. */
+import * as lib from './lib.js';
+
+interface Asked {
+  readonly id: number;
+  readonly code: string;
+  readonly args: readonly unknown[];
+}
+
+const told = (error: unknown) => {
+  const { name, message, code, outcome } = (typeof error === 'object' && error !== null ? error : {}) as Record<string, unknown>;
+  return { name, message: message ?? String(error), code, outcome };
+};
+
+function serve(port: MessagePort): void {
+  port.onmessage = async ({ data }: MessageEvent<Asked>) => {
+    try {
+      // biome-ignore lint/security/noGlobalEval: a test's own function
+      const work = globalThis.eval(`(${data.code})`);
+      port.postMessage({ id: data.id, value: await work(lib, ...data.args) });
+    } catch (error) {
+      port.postMessage({ id: data.id, error: told(error) });
+    }
+  };
+  port.postMessage('ready');
+}
+
+const connect = ({ ports }: MessageEvent) => ports[0] && serve(ports[0]);
+addEventListener('message', connect);
+// Of a shared worker.
+addEventListener('connect', connect as EventListener);

@@ -1,0 +1,149 @@
+/** What is under `/site/`: pages, scripts and shops for tests in browsers. As middleware of vitest's own server, or on a port. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Fault, FaultName } from '../../../src/testing/faults.js';
+import { bundles } from './bundles.js';
+import { Shop } from './shop.js';
+
+const SERVICE_WORKER = `
+importScripts('/site/classic.js');
+const { searchParams } = new URL(location);
+const { createOnce, SOON } = oncefetch;
+// What it sends can be told from what a page sends.
+const marked = (input, init = {}) => {
+  const headers = new Headers(init.headers ?? (input instanceof Request ? input.headers : undefined));
+  headers.set('x-through', 'service worker');
+  return fetch(input, { ...init, headers });
+};
+const once = createOnce({ ...SOON, namespace: searchParams.get('namespace') }).extend({ fetch: marked });
+const answers = {
+  once: (request) => once.fetch(request),
+  'offline-page': async () => new Response('<!doctype html>You are offline.', { headers: { 'content-type': 'text/html' } }),
+};
+addEventListener('install', () => skipWaiting());
+addEventListener('activate', (event) => event.waitUntil(clients.claim()));
+addEventListener('fetch', (event) => {
+  if (event.request.url.endsWith('/pay')) event.respondWith(answers[searchParams.get('kind')](event.request));
+});
+`;
+
+type Route = (request: IncomingMessage, response: ServerResponse, match: readonly string[], shops: Map<string, Shop>) => unknown;
+
+const send = (response: ServerResponse, type: string, body: string | undefined, headers: Record<string, string> = {}): void => {
+  response.writeHead(body === undefined ? 404 : 200, { 'content-type': type, 'cache-control': 'no-store', ...headers }).end(body);
+};
+const page = (response: ServerResponse, body: string, headers?: Record<string, string>) =>
+  send(response, 'text/html', `<!doctype html><title>a realm</title>${body}`, headers);
+const script = (response: ServerResponse, text: string | undefined, headers?: Record<string, string>) => send(response, 'text/javascript', text, headers);
+
+const routes: readonly (readonly [pattern: RegExp, route: Route])[] = [
+  [
+    /^\/site\/(?:.*\/)?realm\.html/,
+    (request, response) =>
+      page(response, `<script type="module" src="/site/realm/${new URL(request.url ?? '', 'http://site').searchParams.get('copy')}/realm.js"></script>`),
+  ],
+  [/^\/site\/empty\.html/, (_, response) => page(response, '')],
+  // A path of its own makes all modules of a copy its own.
+  [/^\/site\/realm\/\w+\/([\w.-]+\.js)/, async (_, response, [file = '']) => script(response, (await bundles()).file(file))],
+  [/^\/site\/classic\.js/, async (_, response) => script(response, (await bundles()).classic)],
+  [/^\/site\/service-worker\.js/, (_, response) => script(response, SERVICE_WORKER, { 'service-worker-allowed': '/site/' })],
+  [/^\/site\/clear\.html/, (_, response) => page(response, '', { 'clear-site-data': '"storage"' })],
+  [
+    /^\/site\/shop\/([\w-]+)\/(\w+)/,
+    (request, response, [id = '', verb = ''], shops) => atShop(request, response, verb, shops.get(id) ?? (shops.set(id, new Shop()).get(id) as Shop)),
+  ],
+];
+
+async function json(request: IncomingMessage): Promise<unknown> {
+  let text = '';
+  for await (const chunk of request) text += chunk;
+  return JSON.parse(text);
+}
+
+async function atShop(request: IncomingMessage, response: ServerResponse, verb: string, shop: Shop): Promise<void> {
+  const tell = (value: unknown = {}) => send(response, 'application/json', JSON.stringify(value));
+  switch (verb) {
+    case 'pay':
+      return shop.pay(request, response);
+    case 'events':
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n');
+      return;
+    case 'large':
+      return void response.writeHead(201, { 'content-type': 'application/octet-stream' }).end(Buffer.alloc(3_000_000));
+    case 'moved':
+      return void response.writeHead(302, { location: '/site/empty.html' }).end();
+    case 'faults':
+      shop.faults.next(...((await json(request)) as (FaultName | Fault | 'none')[]));
+      return tell();
+    case 'hold':
+      shop.hold();
+      return tell();
+    case 'release':
+      shop.release();
+      return tell();
+    default:
+      return tell({ effects: shop.effects, arrivals: shop.arrivals });
+  }
+}
+
+const EXPOSED = 'Idempotent-Replayed, Retry-After';
+
+/** The same shops on another origin; the first part of a path says how it answers to CORS. */
+async function abroad(shops: Map<string, Shop>): Promise<Server> {
+  const server = createServer((request, response) => {
+    const [, cors = '', path = ''] = /^\/(\w+)(\/.*)/.exec(request.url ?? '') ?? [];
+    request.url = path;
+    response.setHeader('access-control-allow-origin', cors === 'closed' ? 'https://elsewhere.example' : '*');
+    if (cors === 'open') response.setHeader('access-control-expose-headers', EXPOSED);
+    if (request.method !== 'OPTIONS') return void answer(request, response, shops);
+    // `simple` has no answer to a preflight at all.
+    if (cors === 'open' || cors === 'hiding') response.setHeader('access-control-allow-headers', 'idempotency-key, x-send, content-type');
+    response.writeHead(cors === 'simple' ? 404 : 204).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server.unref();
+}
+
+const originOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+/** Answers what is under `/site/`; `false` for all else. */
+export function site(): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const shops = new Map<string, Shop>();
+  let elsewhere: Promise<Server> | undefined;
+  return (request, response) => {
+    if (request.url !== '/site/abroad') return answer(request, response, shops);
+    elsewhere ??= abroad(shops);
+    void elsewhere.then((server) => send(response, 'text/plain', originOf(server)));
+    return true;
+  };
+}
+
+function answer(request: IncomingMessage, response: ServerResponse, shops: Map<string, Shop>): boolean {
+  for (const [pattern, route] of routes) {
+    const match = pattern.exec(request.url ?? '');
+    if (!match) continue;
+    Promise.resolve(route(request, response, match.slice(1), shops)).catch((error: unknown) => {
+      if (!response.headersSent) response.writeHead(500);
+      response.end(String(error));
+    });
+    return true;
+  }
+  return false;
+}
+
+/** The site on a port of its own. */
+export async function startSite(): Promise<{ readonly origin: string; stop(): Promise<void> }> {
+  const serve = site();
+  const server = createServer((request, response) => {
+    if (!serve(request, response)) response.writeHead(404).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    origin: originOf(server),
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

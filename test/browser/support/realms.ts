@@ -1,0 +1,112 @@
+/** Realms besides the test's own: frames, workers, shared workers. Each has a copy of the package, and runs a test's functions. */
+import type * as Lib from '../realm/lib.js';
+
+type Work<A extends unknown[], T> = (lib: typeof Lib, ...args: A) => T | Promise<T>;
+
+export interface RealmError {
+  readonly name?: string;
+  readonly message: string;
+  readonly code?: string;
+  readonly outcome?: Lib.Outcome;
+}
+
+export interface Realm {
+  /** Runs a function there. It is sent as text: it sees `lib` and its arguments, nothing else. */
+  run<A extends unknown[], T>(work: Work<A, T>, ...args: A): Promise<T>;
+  /** The realm is gone at once, as when its tab is closed. */
+  close(): void;
+}
+
+export interface Frame extends Realm {
+  readonly window: Window;
+  reload(): Promise<void>;
+  /** A realm anew, wherever the frame is. */
+  renew(): Promise<void>;
+  /** Resolves at its next load of anything. */
+  landed(): Promise<unknown>;
+}
+
+const open = new Set<Realm>();
+
+/** For `afterEach`. */
+export function closeRealms(): void {
+  for (const realm of open) realm.close();
+  open.clear();
+}
+
+async function connected(post: (port: MessagePort) => void): Promise<Realm['run']> {
+  const { port1, port2 } = new MessageChannel();
+  const ready = new Promise<void>((resolve) => port1.addEventListener('message', () => resolve(), { once: true }));
+  port1.start();
+  post(port2);
+  await ready;
+  return runOver(port1);
+}
+
+function runOver(port: MessagePort): Realm['run'] {
+  const waiting = new Map<number, { resolve(value: never): void; reject(error: RealmError): void }>();
+  let last = 0;
+  port.onmessage = ({ data }: MessageEvent<{ id: number; value?: never; error?: RealmError }>) => {
+    const { resolve, reject } = waiting.get(data.id) ?? {};
+    waiting.delete(data.id);
+    if (data.error) reject?.(Object.assign(new Error(data.error.message), data.error));
+    else resolve?.(data.value as never);
+  };
+  return (work, ...args) =>
+    new Promise((resolve, reject) => {
+      const id = ++last;
+      waiting.set(id, { resolve, reject });
+      port.postMessage({ id, code: String(work), args });
+    });
+}
+
+const remember = <R extends Realm>(realm: R): R => {
+  open.add(realm);
+  return realm;
+};
+
+/** A frame of this origin: to the package a tab like any other. Frames of one `copy` run the same script. */
+export async function openFrame({ copy = 'a', path = '/site/realm.html' } = {}): Promise<Frame> {
+  const frame = document.createElement('iframe');
+  frame.src = `${path}?copy=${copy}`;
+  const landed = () => new Promise((resolve) => frame.addEventListener('load', resolve, { once: true }));
+  const load = async (go: () => void) => {
+    const loaded = landed();
+    go();
+    await loaded;
+    return connected((port) => window().postMessage('connect', location.origin, [port]));
+  };
+  const window = () => frame.contentWindow as Window;
+  let run = await load(() => document.body.append(frame));
+  return remember({
+    get window() {
+      return window();
+    },
+    run: (work, ...args) => run(work, ...args),
+    reload: async () => {
+      run = await load(() => window().location.reload());
+    },
+    renew: async () => {
+      run = await load(() => window().location.replace(`${path}?copy=${copy}`));
+    },
+    landed,
+    close: () => frame.remove(),
+  });
+}
+
+export async function openWorker({ copy = 'a' } = {}): Promise<Realm> {
+  const worker = new Worker(`/site/realm/${copy}/realm.js`, { type: 'module' });
+  const run = await connected((port) => worker.postMessage('connect', [port]));
+  return remember({ run, close: () => worker.terminate() });
+}
+
+export async function openSharedWorker({ copy = 'a' } = {}): Promise<Realm> {
+  const worker = new SharedWorker(`/site/realm/${copy}/realm.js?${crypto.randomUUID()}`, { type: 'module' });
+  const ready = new Promise<void>((resolve, reject) => {
+    worker.port.addEventListener('message', () => resolve(), { once: true });
+    worker.addEventListener('error', () => reject(new Error('the shared worker did not start')));
+  });
+  worker.port.start();
+  await ready;
+  return remember({ run: runOver(worker.port), close: () => worker.port.close() });
+}

@@ -1,0 +1,70 @@
+/** A test's own shop on the real server of `test/browser/server`. */
+import type { Fault, FaultName } from '../../../src/testing/faults.js';
+import type { Effect } from '../../../src/testing/model-server.js';
+import type { Arrival } from '../server/shop.js';
+
+export type { Arrival };
+
+export interface Ledger {
+  readonly effects: readonly Effect[];
+  readonly arrivals: readonly Arrival[];
+}
+
+export class Shop {
+  readonly #base = `${location.origin}/site/shop/${crypto.randomUUID()}`;
+  /** Where it is paid: a POST here has an effect. */
+  readonly url = `${this.#base}/pay`;
+  /** A namespace that no other test has. */
+  readonly namespace = `customer-${crypto.randomUUID()}`;
+
+  /** Where it is told what to do: never touched by a fault. */
+  at(path: string): string {
+    return `${this.#base}/${path}`;
+  }
+
+  async #tell(path: string, body: unknown = {}): Promise<unknown> {
+    const answer = await fetch(this.at(path), { method: 'POST', body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+    return answer.json();
+  }
+
+  /** The fate of the next calls of fetch, one each, in this order. */
+  async meets(...faults: (FaultName | Fault | 'none')[]): Promise<void> {
+    await this.#tell('faults', faults);
+  }
+
+  /** From now on answers wait, after their effects. */
+  async hold(): Promise<void> {
+    await this.#tell('hold');
+  }
+
+  async release(): Promise<void> {
+    await this.#tell('release');
+  }
+
+  async ledger(): Promise<Ledger> {
+    return (await this.#tell('ledger')) as Ledger;
+  }
+
+  /** Waits until so many calls of fetch have arrived. Copies of one that the browser made by itself count once. */
+  async arrived(count: number): Promise<readonly Arrival[]> {
+    for (let n = 0; n < 500; n++) {
+      const { arrivals } = await this.ledger();
+      if (sends(arrivals).length >= count) return arrivals;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    throw new Error(`fewer than ${count} requests arrived: ${JSON.stringify(await this.ledger())}`);
+  }
+
+  /** What must hold in every test: one effect, under the one key that all its requests bore. */
+  async oneEffect(): Promise<readonly Arrival[]> {
+    const { effects, arrivals } = await this.ledger();
+    const keys = new Set(arrivals.map(({ key }) => key));
+    if (effects.length !== 1 || keys.size !== 1 || keys.has(undefined))
+      throw new Error(`not one effect under one key: ${JSON.stringify({ effects, arrivals })}`);
+    return arrivals;
+  }
+}
+
+/** The calls of fetch among arrivals. */
+export const sends = (arrivals: readonly Arrival[]): string[] => [...new Set(arrivals.map(({ send }, n) => send ?? `copy ${n}`))];
