@@ -1,4 +1,5 @@
 import './scripts/require-node.mjs';
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { playwright } from '@vitest/browser-playwright';
 import type { Plugin } from 'vite';
@@ -10,9 +11,18 @@ import { site } from './test/browser/server/site.ts';
 
 const MINUTE = 60_000;
 
-/** Projects run one after the other: what is timed or killed wants the machine for itself. From 1, because 0 means last where there is one worker. */
-const ORDER = ['unit', 'node', ...browsers.map(({ name }) => name), 'package', 'e2e'];
-const inTurn = (name: string) => ({ name, sequence: { groupOrder: ORDER.indexOf(name) + 1 } });
+/**
+ * Groups of projects run one after the other: first what counts on the processor, then what mostly waits (processes
+ * killed, networks cut, browsers), which shares it well. From 1, because 0 means last where there is one worker.
+ */
+const GROUPS = [
+  ['unit', 'proof', 'docs'],
+  ['node', ...browsers.map(({ name }) => name)],
+  ['package', 'e2e'],
+];
+const inTurn = (name: string) => ({ name, sequence: { groupOrder: GROUPS.findIndex((group) => group.includes(name)) + 1 } });
+
+const WORKERS = Math.max(2, availableParallelism());
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 
@@ -86,9 +96,11 @@ const projects: TestProjectConfiguration[] = [
       ...inTurn('unit'),
       environment: 'node',
       include: ['test/**/*.test.ts'],
-      exclude: ['test/{browser,node,playground,package,types,e2e}/**'],
+      exclude: ['test/{browser,docs,e2e,fuzz,node,package,playground,properties,simulation,types}/**'],
     },
   },
+  { ...sources, test: { ...inTurn('proof'), include: ['test/{fuzz,properties,simulation}/**/*.test.ts'] } },
+  { ...sources, test: { ...inTurn('docs'), include: ['test/docs/**/*.test.ts'] } },
   // Real processes, started and killed.
   { ...sources, test: { ...inTurn('node'), include: ['test/{node,playground}/**/*.test.ts'], testTimeout: MINUTE, hookTimeout: MINUTE } },
   ...inBrowsers,
@@ -96,7 +108,7 @@ const projects: TestProjectConfiguration[] = [
 ];
 // It drives the playground in the first browser.
 if (browsers[0] !== undefined && executableOf(browsers[0]) !== undefined) {
-  projects.push({ test: { ...slow, ...inTurn('e2e'), include: ['test/e2e/**/*.test.ts'], fileParallelism: false } });
+  projects.push({ test: { ...slow, ...inTurn('e2e'), include: ['test/e2e/**/*.test.ts'] } });
 }
 
-export default defineConfig({ test: { projects, reporters: ['default', path('scripts/skipped.mjs')] } });
+export default defineConfig({ test: { projects, maxWorkers: WORKERS, reporters: ['default', path('scripts/skipped.mjs')] } });
