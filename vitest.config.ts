@@ -73,6 +73,8 @@ const inBrowsers = browsers.flatMap((browser): TestProjectConfiguration[] => {
         ...inTurn(browser.name),
         include: ['test/browser/**/*.test.ts'],
         testTimeout: MINUTE,
+        // Its files share an origin: its quota, its locks, its service workers.
+        fileParallelism: false,
         browser: {
           enabled: true,
           // MiniBrowser has no such mode; its display is nobody's.
