@@ -1,20 +1,10 @@
 /** The browsers that the tests run in, and where each is found. */
-import { existsSync, globSync } from 'node:fs';
 import { chromium } from 'playwright';
 
-/**
- * @typedef {object} Browser
- * @property {'chromium' | 'firefox' | 'webkit'} name
- * @property {readonly Part[]} parts The first one is what is started.
- * @property {string} otherwise How to get it where there is no apt.
- */
+/** @import { Tool } from './executables.mjs' */
+/** @typedef {Tool & { name: 'chromium' | 'firefox' | 'webkit' }} Browser */
 
-/**
- * @typedef {object} Part
- * @property {string} variable The environment variable that names its executable.
- * @property {readonly string[]} places Patterns, tried in this order.
- * @property {string} debian The package that brings it.
- */
+export { executableOf, executablesOf, missingOf } from './executables.mjs';
 
 /** @type {readonly Browser[]} */
 export const browsers = [
@@ -56,24 +46,6 @@ export const browsers = [
     otherwise: 'WebKitWebDriver, MiniBrowser and Xvfb of a Linux distribution',
   },
 ];
-
-/** @param {Part} part */
-function find({ variable, places }) {
-  const chosen = process.env[variable];
-  return chosen ? [chosen].find((path) => existsSync(path)) : places.flatMap((place) => (existsSync(place) ? [place] : globSync(place)))[0];
-}
-
-/** The parts of it that are not here. @param {Browser} browser */
-export const missingOf = ({ parts }) => parts.filter((part) => find(part) === undefined);
-
-/** Its executable and what else it needs, in the order of its parts; `undefined` where something is missing. @param {Browser} browser */
-export function executablesOf({ parts }) {
-  const found = parts.map(find).filter((path) => path !== undefined);
-  return found.length === parts.length ? found : undefined;
-}
-
-/** Its executable, or `undefined` where there is none. @param {Browser} browser */
-export const executableOf = (browser) => executablesOf(browser)?.[0];
 
 /** @param {Browser['name']} name */
 export function browserNamed(name) {

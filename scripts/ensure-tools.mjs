@@ -1,45 +1,53 @@
 /**
- * Brings the browsers that the tests need. As root on Debian it installs them; elsewhere it says what is left out and
- * how to get it. With CI=true a missing browser is a failure. Names of browsers as arguments bring only those.
+ * Brings the browsers and servers that the tests need. As root on Debian it installs them; elsewhere it says what is left
+ * out and how to get it. With CI=true a missing one is a failure. Names as arguments bring only those.
  */
 import './require-node.mjs';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { browsers, missingOf } from './browsers.mjs';
+import { browsers } from './browsers.mjs';
+import { howToGet, missingOf } from './executables.mjs';
+import { services } from './services.mjs';
 
 const APT = '/usr/bin/apt-get';
 
+const tools = [
+  ...browsers.map((tool, n) => ({ ...tool, tests: `the tests in ${tool.name}${n === 0 ? ', and e2e, which drives it' : ''}` })),
+  ...services.map((tool) => ({ ...tool, tests: `the tests on ${tool.name}` })),
+];
 const asked = process.argv.slice(2);
-const wanted = browsers.filter(({ name }) => asked.length === 0 || asked.includes(name));
-const missing = () => wanted.filter((browser) => missingOf(browser).length > 0);
-/** @param {typeof wanted} of */
-const packagesOf = (of) => [...new Set(of.flatMap(missingOf).map(({ debian }) => debian))];
+const missing = () => tools.filter((tool) => (asked.length === 0 || asked.includes(tool.name)) && missingOf(tool).length > 0);
+const missingPackages = () => [
+  ...new Set(
+    missing()
+      .flatMap(missingOf)
+      .map(({ debian }) => debian),
+  ),
+];
 
 /** @param {string[]} args */
 function apt(...args) {
   console.log(`apt-get ${args.join(' ')}`);
-  const { status } = spawnSync(APT, ['-q', ...args], { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } });
+  // In runlevel 1 nothing that a package brings is started: the tests start their own, on free ports.
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
+  const { status } = spawnSync(APT, ['-q', ...args], { stdio: ['ignore', 'ignore', 'inherit'], env });
   return status === 0;
 }
+
+/** @param {string[]} packages */
+const install = (...packages) => apt('install', '-y', '--no-install-recommends', ...packages);
 
 /** @returns {string | undefined} */
 function whyNot() {
   if (!existsSync(APT)) return 'there is no apt-get here';
   if (process.getuid?.() !== 0) return 'only root may use apt-get';
   apt('update');
+  if (install(...missingPackages())) return undefined;
   // One by one: a package that this release does not have must not keep the others out.
-  const failed = packagesOf(missing()).filter((name) => !apt('install', '-y', '--no-install-recommends', name));
+  const failed = missingPackages().filter((name) => !install(name));
   return failed.length > 0 ? `apt-get could not install ${failed.join(' and ')}` : undefined;
 }
 
 const reason = missing().length > 0 ? whyNot() : undefined;
-for (const browser of missing()) {
-  const { name, otherwise } = browser;
-  const tests = name === browsers[0]?.name ? `the tests in ${name}, and e2e, which drives it` : `the tests in ${name}`;
-  const variables = missingOf(browser).map(({ variable }) => variable);
-  console.log(
-    `Left out: ${tests}; there is none here (${reason ?? 'not where it should be'}). ` +
-      `To get it: apt-get install ${packagesOf([browser]).join(' ')}, or ${otherwise}, or set ${variables.join(' and ')} to where it is.`,
-  );
-}
+for (const tool of missing()) console.log(`Left out: ${tool.tests}; there is none here (${reason ?? 'not where it should be'}). To get it: ${howToGet(tool)}.`);
 if (missing().length > 0 && process.env['CI'] === 'true') process.exitCode = 1;

@@ -1,28 +1,21 @@
 /** Redis and PostgreSQL for tests: the real servers, each on a free port of the loopback and in a folder of its own. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { executablesOf, howToGet } from '../../scripts/executables.mjs';
+import { postgres, redis } from '../../scripts/services.mjs';
 
 const START_MS_MAX = 20_000;
 const LOOK_EVERY_MS = 20;
 
+const [redisServer, redisCli] = executablesOf(redis) ?? [];
+const [pgCtl, initdb] = executablesOf(postgres) ?? [];
+const without = (tool: typeof redis) => (executablesOf(tool) ? undefined : `there is no ${tool.name} here: ${howToGet(tool)}`);
 /** Why a server can't be started here, and how it could; `undefined` where it can. */
-export const withoutRedis = onPath('redis-server') ? undefined : 'there is no redis-server here: apt-get install redis-server';
-const postgresFolder = findPostgres();
-export const withoutPostgres = postgresFolder ? undefined : 'there is no PostgreSQL here: apt-get install postgresql';
-
-function onPath(program: string): boolean {
-  return (process.env['PATH'] ?? '').split(':').some((folder) => existsSync(join(folder, program)));
-}
-
-function findPostgres(): string | undefined {
-  const debian = '/usr/lib/postgresql';
-  const newest = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
-  const { stdout } = spawnSync('pg_config', ['--bindir'], { encoding: 'utf8' });
-  return [...newest.map((version) => join(debian, version, 'bin')), stdout?.trim()].find((folder) => folder && existsSync(join(folder, 'initdb')));
-}
+export const withoutRedis = without(redis);
+export const withoutPostgres = without(postgres);
 
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -62,11 +55,12 @@ export interface RedisServer {
 
 /** A Redis server; `options` as on its command line: `['--appendonly', 'yes']`. */
 export async function startRedis(options: readonly string[] = []): Promise<RedisServer> {
+  if (!redisServer) throw new Error(withoutRedis);
   const [port, folder] = [await freePort(), mkdtempSync(join(tmpdir(), 'oncefetch-redis-'))];
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder, ...options];
   let server: ChildProcess | undefined;
   const start = async (): Promise<void> => {
-    server = spawn('redis-server', args, { stdio: 'ignore' });
+    server = spawn(redisServer, args, { stdio: 'ignore' });
     await until('redis-server', async () => (await ask(port, 'PING')).startsWith('+PONG'));
   };
   const kill = async (): Promise<void> => {
@@ -98,7 +92,7 @@ export async function startRedisCluster(): Promise<{ readonly ports: readonly nu
   const nodes: RedisServer[] = [];
   for (let n = 0; n < 3; n++) nodes.push(await startRedis(['--cluster-enabled', 'yes', '--cluster-port', String(await freePort())]));
   const ports = nodes.map(({ port }) => port);
-  execFileSync('redis-cli', ['--cluster', 'create', ...ports.map((port) => `127.0.0.1:${port}`), '--cluster-yes'], { stdio: 'ignore' });
+  execFileSync(redisCli as string, ['--cluster', 'create', ...ports.map((port) => `127.0.0.1:${port}`), '--cluster-yes'], { stdio: 'ignore' });
   await until('the cluster', async () =>
     (await Promise.all(ports.map((port) => ask(port, 'CLUSTER INFO')))).every((info) => info.includes('cluster_state:ok')),
   );
@@ -117,14 +111,14 @@ export interface PostgresServer {
 
 /** A PostgreSQL server, in UTF-8 and with the locale `C`. It refuses to run as root, and then runs as `postgres`. */
 export async function startPostgres(): Promise<PostgresServer> {
-  if (!postgresFolder) throw new Error(withoutPostgres);
+  if (!pgCtl || !initdb) throw new Error(withoutPostgres);
   const [port, folder] = [await freePort(), mkdtempSync(join(tmpdir(), 'oncefetch-postgres-'))];
   const data = join(folder, 'data');
   const root = process.getuid?.() === 0;
   const [uid, gid] = root ? ['-u', '-g'].map((flag) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))) : [];
   if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid);
   const run = (program: string, ...args: string[]): void => {
-    const { status, stderr } = spawnSync(join(postgresFolder, program), args, {
+    const { status, stderr } = spawnSync(program, args, {
       stdio: ['ignore', 'ignore', 'pipe'],
       cwd: folder,
       ...(uid !== undefined && { uid }),
@@ -132,10 +126,10 @@ export async function startPostgres(): Promise<PostgresServer> {
     });
     if (status !== 0) throw new Error(`${program} failed: ${stderr}`);
   };
-  run('initdb', '-D', data, '-A', 'trust', '-U', 'postgres', '--no-sync', '-E', 'UTF8', '--locale=C');
+  run(initdb, '-D', data, '-A', 'trust', '-U', 'postgres', '--no-sync', '-E', 'UTF8', '--locale=C');
   const options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder}`;
-  const start = (): void => run('pg_ctl', '-D', data, '-o', options, '-l', join(folder, 'log'), '-w', 'start');
-  const kill = (): void => run('pg_ctl', '-D', data, '-m', 'immediate', 'stop');
+  const start = (): void => run(pgCtl, '-D', data, '-o', options, '-l', join(folder, 'log'), '-w', 'start');
+  const kill = (): void => run(pgCtl, '-D', data, '-m', 'immediate', 'stop');
   const stop = (): void => {
     process.off('exit', stop);
     if (existsSync(join(data, 'postmaster.pid'))) kill();

@@ -5,9 +5,10 @@
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Store, Stored } from '../../src/ports.js';
-import { type RedisClient, redisStore } from '../../src/stores/redis.js';
-import { type RedisServer, startRedis, withoutRedis } from '../support/services.js';
+import type { Store, Stored } from '../../../src/ports.js';
+import { type RedisClient, redisStore } from '../../../src/stores/redis.js';
+import { describeOn } from '../../support/describe-on.js';
+import { type RedisServer, startRedis, withoutRedis } from '../../support/services.js';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
@@ -37,7 +38,7 @@ const connect: Readonly<Record<string, (port: number) => Promise<Connected>>> = 
   },
 };
 
-describe.skipIf(withoutRedis).each(Object.keys(connect))('%s', (name) => {
+const faults = (name: string) => () => {
   let server: RedisServer;
   let admin: Redis;
   const open: Connected[] = [];
@@ -247,4 +248,6 @@ describe.skipIf(withoutRedis).each(Object.keys(connect))('%s', (name) => {
       promoted.disconnect();
     });
   });
-});
+};
+
+for (const name of Object.keys(connect)) describeOn(withoutRedis)(name, faults(name));

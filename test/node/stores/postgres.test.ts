@@ -6,12 +6,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { seal } from '../../src/core/record.js';
-import type { Store, Stored } from '../../src/ports.js';
-import { type PostgresClient, postgresMigration, postgresStore } from '../../src/stores/postgres.js';
-import { ordered } from '../../src/stores/text.js';
-import { storeContract } from '../../src/testing/store-contract.js';
-import { type PostgresServer, startPostgres, withoutPostgres } from '../support/services.js';
+import { seal } from '../../../src/core/record.js';
+import type { Store, Stored } from '../../../src/ports.js';
+import { type PostgresClient, postgresMigration, postgresStore } from '../../../src/stores/postgres.js';
+import { ordered } from '../../../src/stores/text.js';
+import { storeContract } from '../../../src/testing/store-contract.js';
+import { describeOn } from '../../support/describe-on.js';
+import { type PostgresServer, startPostgres, withoutPostgres } from '../../support/services.js';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -21,7 +22,7 @@ const put = (store: Store, next: Stored, durability: 'strict' | 'relaxed' = 'str
 const raise = (store: Store) =>
   store.update('n', (now) => ({ next: record('n', { count: ((now as { count?: number } | undefined)?.count ?? 0) + 1 }), value: 0 }));
 
-describe.skipIf(withoutPostgres)('PostgreSQL', () => {
+describeOn(withoutPostgres)('PostgreSQL', () => {
   let server: PostgresServer;
   let [pool, single] = [undefined as unknown as pg.Pool, undefined as unknown as pg.Client];
   const asked: { text: string; values: unknown[] | undefined }[] = [];
@@ -204,7 +205,7 @@ describe.skipIf(withoutPostgres)('PostgreSQL', () => {
   });
 
   test('docs/stores.md shows its SQL', () => {
-    expect(readFileSync(join(import.meta.dirname, '../../docs/stores.md'), 'utf8')).toContain(`\n${postgresMigration()}\n`);
+    expect(readFileSync(join(import.meta.dirname, '../../../docs/stores.md'), 'utf8')).toContain(`\n${postgresMigration()}\n`);
   });
 
   describe('the table', () => {

@@ -5,11 +5,12 @@
 import { Cluster, Redis } from 'ioredis';
 import { createClient, createCluster } from 'redis';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Store, Stored } from '../../src/ports.js';
-import { type RedisClient, redisStore } from '../../src/stores/redis.js';
-import { ordered } from '../../src/stores/text.js';
-import { storeContract } from '../../src/testing/store-contract.js';
-import { type RedisServer, startRedis, startRedisCluster, withoutRedis } from '../support/services.js';
+import type { Store, Stored } from '../../../src/ports.js';
+import { type RedisClient, redisStore } from '../../../src/stores/redis.js';
+import { ordered } from '../../../src/stores/text.js';
+import { storeContract } from '../../../src/testing/store-contract.js';
+import { describeOn } from '../../support/describe-on.js';
+import { type RedisServer, startRedis, startRedisCluster, withoutRedis } from '../../support/services.js';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
@@ -18,7 +19,7 @@ const record = (id: string, more: object = {}): Stored => ({ id, ns: 'ns', state
 const put = (store: Store, next: Stored, durability: 'strict' | 'relaxed' = 'strict') =>
   store.update(next.id, () => ({ next, value: 'stored' }), { durability });
 
-describe.skipIf(withoutRedis)('on one server', () => {
+describeOn(withoutRedis)('on one server', () => {
   let server: RedisServer;
   let [nodeRedis, ioRedis] = [createClient(), undefined as unknown as Redis];
   /** Calls through either client so far. */
@@ -210,7 +211,7 @@ describe.skipIf(withoutRedis)('on one server', () => {
   });
 });
 
-describe.skipIf(withoutRedis)('on a cluster', () => {
+describeOn(withoutRedis)('on a cluster', () => {
   let cluster: Awaited<ReturnType<typeof startRedisCluster>>;
   let [nodeRedis, ioRedis] = [undefined as unknown as ReturnType<typeof createCluster>, undefined as unknown as Cluster];
   beforeAll(async () => {

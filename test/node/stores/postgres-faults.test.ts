@@ -3,11 +3,12 @@
  * Method: a real server that is killed, locked or set up wrong; clients whose connection is cut; errors by their SQLSTATE.
  */
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createOnce } from '../../src/entries/index.js';
-import type { Store, Stored } from '../../src/ports.js';
-import { type PostgresClient, type PostgresStoreOptions, postgresMigration, postgresStore } from '../../src/stores/postgres.js';
-import { type PostgresServer, startPostgres, withoutPostgres } from '../support/services.js';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { createOnce } from '../../../src/entries/index.js';
+import type { Store, Stored } from '../../../src/ports.js';
+import { type PostgresClient, type PostgresStoreOptions, postgresMigration, postgresStore } from '../../../src/stores/postgres.js';
+import { describeOn } from '../../support/describe-on.js';
+import { type PostgresServer, startPostgres, withoutPostgres } from '../../support/services.js';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -23,7 +24,7 @@ const everyCall = (store: Store): (() => Promise<unknown>)[] => [
   () => store.scan({ before: 1, limit: 1 }),
 ];
 
-describe.skipIf(withoutPostgres)('PostgreSQL', () => {
+describeOn(withoutPostgres)('PostgreSQL', () => {
   let server: PostgresServer;
   let admin: pg.Pool;
   const pools: pg.Pool[] = [];

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { sqliteStore } from '../../src/stores/sqlite.js';
-import { script } from '../support/child.js';
+import { sqliteStore } from '../../../src/stores/sqlite.js';
+import { script } from '../../support/child.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'oncefetch-processes-'));
 let worker: ReturnType<typeof script>;

@@ -1,0 +1,35 @@
+/** The servers that the tests start, and where each is found. */
+import { existsSync, readdirSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/** @import { Tool } from './executables.mjs' */
+
+/** @param {string} program */
+const onPath = (program) => (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, program));
+
+const DEBIAN = '/usr/lib/postgresql';
+const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a)) : [];
+/** Debian keeps it off the path, one folder per version; the newest goes first. @param {string} program */
+const ofPostgres = (program) => [...versions.map((version) => join(DEBIAN, version, 'bin', program)), ...onPath(program)];
+
+/** @type {Tool} */
+export const redis = {
+  name: 'redis',
+  parts: [
+    { variable: 'REDIS_SERVER_PATH', places: onPath('redis-server'), debian: 'redis-server' },
+    { variable: 'REDIS_CLI_PATH', places: onPath('redis-cli'), debian: 'redis-tools' },
+  ],
+  otherwise: 'https://redis.io/downloads/',
+};
+
+/** @type {Tool} */
+export const postgres = {
+  name: 'postgres',
+  parts: [
+    { variable: 'PG_CTL_PATH', places: ofPostgres('pg_ctl'), debian: 'postgresql' },
+    { variable: 'INITDB_PATH', places: ofPostgres('initdb'), debian: 'postgresql' },
+  ],
+  otherwise: 'https://www.postgresql.org/download/',
+};
+
+export const services = [redis, postgres];
