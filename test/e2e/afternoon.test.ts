@@ -8,7 +8,8 @@ import { seededRandom } from '../../src/testing/seeded-random.js';
 import { Playground } from './support/playground.ts';
 import type { Tab } from './support/tab.ts';
 
-const CARTS = 3;
+/** `E2E_CARTS=20` makes it a long one. */
+const CARTS = Number(process.env['E2E_CARTS'] ?? 2);
 const FAULTS = ['lose-response', 'unavailable', 'unavailable-after-commit', 'lose-request', 'truncate', 'duplicate', 'delay', 'kill', 'kill-after-commit'];
 
 let playground: Playground;
