@@ -2,6 +2,7 @@
 import type { OperationName } from './core/name.js';
 import type { Outcome } from './core/outcome.js';
 
+/** The literal code of each {@link OnceError}. */
 export type OnceErrorCode =
   | 'ERR_ONCE_UNKNOWN'
   | 'ERR_ONCE_UNSENT'
@@ -38,6 +39,7 @@ const BRAND = Symbol.for('oncefetch.error');
 export const printName = (name: OperationName | undefined): string =>
   name?.length ? JSON.stringify(name, (_, part: unknown) => (typeof part === 'bigint' ? String(part) : part)).slice(0, 100) : 'unnamed operation';
 
+/** What every call rejects with, unless it rejects where `fetch` itself would: a code, the outcome, the native cause, and what to do next. */
 export class OnceError<C extends OnceErrorCode = OnceErrorCode> extends Error {
   readonly code: C;
   readonly outcome: Outcome;

@@ -28,6 +28,7 @@ export interface OnceRequestInit extends RequestInit {
   once?: OnceInit | undefined;
 }
 
+/** A client: `fetch` and `run` that take effect once, over one store. Made by `createOnce`. */
 export interface Once {
   /**
    * A `fetch`: same arguments, same promise. With a name in `once` it takes effect once; a POST or PATCH without one gets a

@@ -55,6 +55,7 @@ export interface ReconcileQuestion {
  */
 export type Reconcile = (c: ReconcileQuestion) => Promise<Response | 'done' | 'none' | 'unknown'>;
 
+/** What is stored of an operation beside its key, and for how long. */
 export interface Keep {
   /** Store the request, so that another page load or process can send it again. @default false */
   request?: boolean | undefined;

@@ -31,6 +31,7 @@ export type Durability = 'strict' | 'relaxed';
 /** What a committed record outlives: this context (page, realm), a process, the machine's crash, a server's failover. */
 export type Survives = 'context' | 'process' | 'machine' | 'failover';
 
+/** Which records a scan looks for. */
 export type ScanQuery =
   /**
    * Records of one namespace and state, ordered by label, then id. `prefix` is an exact start of the label's text, `after`
@@ -46,6 +47,7 @@ export type ScanQuery =
   /** Records of every namespace whose `forgetAt` is before this time, the oldest first. */
   | { readonly before: number; readonly limit: number };
 
+/** One page of a scan. */
 export interface ScanPage {
   /** As stored. One whose id, ns, state, label or forgetAt is damaged is in no page, and breaks none. */
   readonly records: readonly unknown[];
@@ -85,6 +87,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/** Time, and waiting in it. */
 export interface Clock {
   /** Wall clock, ms since 1970. */
   now(): number;

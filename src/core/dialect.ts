@@ -38,6 +38,7 @@ export type Kind =
   | 'transient'
   | 'refused';
 
+/** What an answer says in the dialect's words, before the verdict. */
 export interface Reading {
   readonly kind: Kind;
   /** The operation may have had its effect by this attempt. */
@@ -50,6 +51,7 @@ export interface Reading {
   readonly resource?: string | undefined;
 }
 
+/** How a family of servers speaks idempotency: where the key goes, how its answers are read, how long it remembers. Made by `defineDialect`. */
 export interface Dialect {
   readonly name: string;
   /** Where the key goes, as text (`core/carrier.ts`); empty where the server knows no keys, so that nothing is sent twice. */

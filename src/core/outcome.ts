@@ -18,6 +18,7 @@ export interface Facts {
   readonly storedIn: 'disk' | 'session' | 'memory';
 }
 
+/** Why nobody can tell what became of an operation. */
 export type UnknownReason =
   | 'no-answer'
   | 'refused-after-ambiguity'
@@ -34,6 +35,7 @@ export type UnknownReason =
   | 'record'
   | 'aborted';
 
+/** Why an operation never left this context. */
 export type UnsentReason = 'offline' | 'unreachable' | 'aborted' | 'store-write' | 'unreplayable-body';
 
 /** How it ended: `effect` is what a screen needs, `type` what a log needs. */
@@ -44,6 +46,7 @@ export type Ending =
   | { readonly type: 'unsent'; readonly effect: 'none'; readonly reason: UnsentReason }
   | { readonly type: 'unknown'; readonly effect: 'unknown'; readonly reason: UnknownReason; readonly retryAt: number | undefined };
 
+/** What is known of an operation, as plain data: `effect` for the screen (done, none, unknown), `type` for the log, and the facts behind both. */
 export type Outcome = Facts & Ending;
 
 export const unknown = (reason: UnknownReason, retryAt?: number): Ending => ({ type: 'unknown', effect: 'unknown', reason, retryAt });

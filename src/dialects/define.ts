@@ -55,6 +55,7 @@ export interface DialectDefinition {
   readonly answers?: readonly AnswerRule[] | undefined;
 }
 
+/** A dialect together with the definition that it was made from. */
 export interface DefinedDialect extends Dialect {
   readonly definition: DialectDefinition;
 }

@@ -1,6 +1,7 @@
 /** Which answers a rule speaks of. */
 import type { Answer } from '../core/dialect.js';
 
+/** What an answer must look like for a rule to speak of it: each given field must fit. */
 export interface Match {
   readonly status?: number | readonly number[] | undefined;
   /** By path into the JSON body what is there: `'error.code': 'idempotency_key_in_use'`; `*` stands for any one member or element. */

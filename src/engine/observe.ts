@@ -23,6 +23,7 @@ export interface PendingOperation {
   readonly cursor: string;
 }
 
+/** What a call waits for before its next step. */
 export type WaitReason = 'backoff' | 'in-progress' | 'retry-after' | 'offline' | 'another-context';
 
 /** One operation, for a screen: the same object until it changes. */

@@ -4,6 +4,7 @@ import type { Durability, ScanPage, ScanQuery, Store, Stored } from '../ports.js
 import { type Next, pageOf, storeOf } from './base.js';
 import { isPlatforms, StoreFault } from './fault.js';
 
+/** Options of `indexedDbStore`. */
 export interface IndexedDbStoreOptions {
   /** The database's name. @default 'oncefetch' */
   readonly name?: string | undefined;

@@ -2,6 +2,7 @@
 import type { Store } from '../ports.js';
 import { isStored, pageOf, storeOf } from './base.js';
 
+/** Options of `localStorageStore`. */
 export interface LocalStorageStoreOptions {
   /** What all its keys begin with. @default 'oncefetch' */
   readonly prefix?: string | undefined;

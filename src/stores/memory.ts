@@ -11,6 +11,7 @@ export interface MemoryMedium {
   scan(query: ScanQuery): ScanPage;
 }
 
+/** Options of `memoryStore`. */
 export interface MemoryStoreOptions {
   /** @default a new one */
   readonly medium?: MemoryMedium | undefined;

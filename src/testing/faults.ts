@@ -82,8 +82,10 @@ const FAULTS = {
   },
 } satisfies Record<string, (wire: Wire) => Promise<Delivery>>;
 
+/** A fault that `idempotentServer` can be told to meet. */
 export type FaultName = keyof typeof FAULTS;
 
+/** Every {@link FaultName}, for a test of each. */
 export const faultNames = Object.keys(FAULTS) as readonly FaultName[];
 
 /** Lets one copy meet its fault. */

@@ -29,6 +29,7 @@ const BEFALLS = {
   corrupt: ['update', 'read'],
 } as const satisfies Record<string, readonly Call[]>;
 
+/** A trouble that `faultyStore` can be told to have. */
 export type StoreFaultName = keyof typeof BEFALLS;
 
 const SLOW_MS = 1000;
@@ -40,6 +41,7 @@ export interface StoreTrouble {
   readonly ms?: number | undefined;
 }
 
+/** Every {@link StoreFaultName}, for a test of each. */
 export const storeFaultNames = Object.keys(BEFALLS) as readonly StoreFaultName[];
 
 /** Decides which call meets which trouble: first what was scripted, then what is drawn. */
@@ -106,6 +108,7 @@ function checked(fault: StoreFaultName | StoreTrouble): StoreTrouble {
   return given;
 }
 
+/** Options of `faultyStore`. */
 export interface FaultyStoreOptions {
   /** One script may be shared by several stores. @default a new one, without troubles */
   readonly faults?: StoreFaults | undefined;

@@ -31,6 +31,7 @@ export interface IdempotentServerOptions<Body = unknown> {
   effect?: ((body: Body, key: string | undefined) => unknown) | undefined;
 }
 
+/** A model server over MSW that counts its effects. */
 export interface IdempotentServer {
   /** For `setupServer(...server.handlers)` and `setupWorker(...server.handlers)`. */
   readonly handlers: HttpHandler[];

@@ -5,6 +5,7 @@ import { recordCases } from './contract/record-cases.js';
 import { scanCases } from './contract/scan-cases.js';
 import { togetherCases } from './contract/together-cases.js';
 
+/** Options of `storeContract`. */
 export interface StoreContractOptions {
   /** Stands before every title. */
   readonly name: string;

@@ -1,6 +1,7 @@
 /** A clock that stands still until a test moves it. */
 import type { Clock } from '../ports.js';
 
+/** Options of `virtualClock`. */
 export interface VirtualClockOptions {
   /** Wall clock at the beginning, ms since 1970. @default 1_700_000_000_000 */
   readonly start?: number | undefined;
@@ -11,6 +12,7 @@ export interface VirtualClockOptions {
   readonly settle?: (() => Promise<void>) | undefined;
 }
 
+/** A clock whose time only a test moves. */
 export interface VirtualClock extends Clock {
   /** Moves on by `ms`, firing every timer that is due on the way, at its own time and in the order of these times. */
   advance(ms: number): Promise<void>;

@@ -16,7 +16,7 @@ let crypto: NodeCrypto | undefined;
 
 const digest: Digest = (data) => {
   crypto ??= builtin<NodeCrypto>('node:crypto');
-  if (!crypto) throw new TypeError('once: Node 20.16 or later is needed');
+  if (!crypto) throw new TypeError('once: Node 20.19 or later is needed');
   return crypto.hash ? crypto.hash('sha256', data, 'hex') : crypto.createHash('sha256').update(data).digest('hex');
 };
 
