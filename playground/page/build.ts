@@ -4,6 +4,9 @@ import { build } from 'vite';
 
 const ROOT = fileURLToPath(new URL('.', import.meta.url));
 
+/** The front page, and the checkout that a team can copy. */
+const PAGES = ['index.html', 'checkout/index.html'];
+
 /** Into `outDir`; the folder with the page. */
 export async function buildPage(outDir = fileURLToPath(new URL('../dist', import.meta.url))): Promise<string> {
   await build({
@@ -12,7 +15,7 @@ export async function buildPage(outDir = fileURLToPath(new URL('../dist', import
     logLevel: 'warn',
     // Relative: the page may be served from a folder of a bigger site.
     base: './',
-    build: { outDir, emptyOutDir: true, target: 'es2022' },
+    build: { outDir, emptyOutDir: true, target: 'es2022', rolldownOptions: { input: PAGES.map((page) => `${ROOT}${page}`) } },
   });
   return outDir;
 }

@@ -22,8 +22,9 @@ export function watchLedger(busy: () => boolean, heard: (news: News) => void): (
     if (asking) return;
     asking = true;
     try {
-      const [ledger, armed] = await Promise.all([readLedger(), readFaults()]);
-      news = { ledger, armed, up: true };
+      const [{ lanes, rows }, armed] = await Promise.all([readLedger(), readFaults()]);
+      // The shop's other pages charge, too.
+      news = { ledger: { lanes, rows: rows.filter(({ lane }) => LANES.some((own) => own === lane)) }, armed, up: true };
     } catch {
       news = { ...news, up: false };
     }

@@ -4,7 +4,7 @@
  * each thing once. Method: the states are reached as a customer reaches them.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { noViolations } from './support/axe.ts';
+import { fitsAnybody, noViolations } from './support/axe.ts';
 import { Playground } from './support/playground.ts';
 import type { Tab } from './support/tab.ts';
 
@@ -13,22 +13,6 @@ beforeAll(async () => {
   playground = await Playground.start();
 });
 afterAll(() => playground?.stop());
-
-const DESKTOP = { width: 1280, height: 900 };
-const PHONE = { width: 360, height: 740 };
-
-async function fitsAnybody(tab: Tab, state: string): Promise<void> {
-  for (const [viewport, colorScheme] of [
-    [DESKTOP, 'light'],
-    [PHONE, 'dark'],
-  ] as const) {
-    await tab.page.setViewportSize(viewport);
-    await tab.page.emulateMedia({ colorScheme });
-    await noViolations(tab, `${state}, ${colorScheme}`);
-    const wide = await tab.page.evaluate(() => document.documentElement.scrollWidth);
-    expect(wide, `${state}, width`).toBeLessThanOrEqual(viewport.width);
-  }
-}
 
 const STATES: Readonly<Record<string, (tab: Tab) => Promise<void>>> = {
   ready: async (tab) => tab.choose('Nothing'),
@@ -84,7 +68,7 @@ const STATES: Readonly<Record<string, (tab: Tab) => Promise<void>>> = {
 describe('axe finds nothing and nothing scrolls sideways', () => {
   let tab: Tab;
   beforeAll(async () => {
-    tab = await playground.customer({ viewport: DESKTOP });
+    tab = await playground.customer();
   });
   afterAll(() => playground.clear());
 

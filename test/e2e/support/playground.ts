@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright';
 import { expect } from 'vitest';
 import { buildPage } from '../../../playground/page/build.ts';
 import { type Shop, startShop } from '../../../playground/start-shop.ts';
@@ -21,6 +21,9 @@ const ARGS = [
 
 /** Long enough to be hit in the middle, short enough to wait for. */
 const CHARGE_MS = 300;
+
+/** `default`: the pages that name no lane. */
+type Lane = 'plain fetch' | 'oncefetch' | 'default';
 
 export interface Charge {
   readonly id: number;
@@ -64,14 +67,23 @@ export class Playground {
 
   /** A customer with a browser of their own; further tabs of it come from the tab. */
   async customer(options: BrowserContextOptions = {}): Promise<Tab> {
+    const tab = new Tab(await this.visitor('/', options));
+    await tab.loaded();
+    return tab;
+  }
+
+  /** The same, on any page of the shop. */
+  async visitor(path: string, options: BrowserContextOptions = {}): Promise<Page> {
     const context = await this.#browser.newContext(options);
     context.setDefaultTimeout(40_000);
     this.#contexts.push(context);
     const page = await context.newPage();
-    const tab = new Tab(page);
-    await page.goto(this.shop.url);
-    await tab.loaded();
-    return tab;
+    // A page that throws is broken, whatever it shows.
+    page.on('pageerror', (error) => {
+      throw error;
+    });
+    await page.goto(this.shop.url + path);
+    return page;
   }
 
   /** Ends every customer's session and empties the shop. */
@@ -101,27 +113,27 @@ export class Playground {
     }
   }
 
-  /** Past the panel: the next requests of the oncefetch lane meet the fault. */
-  async breakNetwork(fault: string, times: number): Promise<void> {
+  /** Past the panel: the next requests of the lane meet the fault; all of them, without `times`. */
+  async breakNetwork(fault: string, times?: number, lane: Lane = 'oncefetch'): Promise<void> {
     await this.mendNetwork();
-    await fetch(`${this.shop.url}/api/faults`, { method: 'POST', body: JSON.stringify({ lane: 'oncefetch', fault, times, ms: 5000 }) });
+    await fetch(`${this.shop.url}/api/faults`, { method: 'POST', body: JSON.stringify({ lane, fault, times, ms: 5000 }) });
   }
 
   async mendNetwork(): Promise<void> {
     await fetch(`${this.shop.url}/api/faults`, { method: 'DELETE' });
   }
 
-  charges(lane: 'plain fetch' | 'oncefetch'): readonly Charge[] {
+  charges(lane: Lane): readonly Charge[] {
     return this.shop.query<Charge>('SELECT id, cart, amount, key FROM charges WHERE lane = ? ORDER BY id', lane);
   }
 
   /** A key was taken and its payment has no answer yet, or a charge was made: a payment is in the middle. */
-  async charging(lane: 'plain fetch' | 'oncefetch'): Promise<void> {
+  async charging(lane: Lane): Promise<void> {
     const taken = () => this.shop.query('SELECT 1 FROM idempotency_keys WHERE lane = ? AND answer IS NULL', lane).length;
     await expect.poll(taken, { timeout: 20_000, interval: 5 }).toBeGreaterThan(0);
   }
 
-  async charged(lane: 'plain fetch' | 'oncefetch', count: number): Promise<void> {
+  async charged(lane: Lane, count: number): Promise<void> {
     await expect.poll(() => this.charges(lane).length, { timeout: 20_000, interval: 10 }).toBe(count);
   }
 

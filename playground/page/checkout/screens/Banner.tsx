@@ -1,0 +1,30 @@
+/** On any page, after a reload or on another day: a payment whose end nobody knows. */
+import { usePending } from 'oncefetch/react';
+import { useState } from 'react';
+import { euros } from '../shop/cart.ts';
+import { once } from '../shop/client.ts';
+import { check } from '../shop/pay.ts';
+import { Status } from './Status.tsx';
+
+/** `except`: the cart on the screen, which says it itself. */
+export function Banner({ except }: { except: string }) {
+  const open = usePending(once, { prefix: ['pay'] }).find(({ name, sent }) => name[1] !== except && sent !== 'no');
+  const [told, tell] = useState('');
+  if (!open && !told) return null;
+  const amount = open ? euros((open.meta as { amount: number } | undefined)?.amount ?? 0) : '';
+  async function look(cart: string): Promise<void> {
+    const problem = await check(cart);
+    const { phase } = once.operation(['pay', cart]).state;
+    if (phase !== 'unsettled') tell(problem ? `The payment of ${amount} was not made.` : `The payment of ${amount} was made.`);
+  }
+  return (
+    <aside className="banner" aria-label="An open payment">
+      <Status>{open ? `Your payment of ${amount} is still being confirmed.` : told}</Status>
+      {open && (
+        <button type="button" onClick={() => void look(String(open.name[1]))}>
+          Check
+        </button>
+      )}
+    </aside>
+  );
+}

@@ -1,0 +1,35 @@
+/** An ordinary form with an action: Enter, a click and twelve clicks are one payment. */
+import { useState } from 'react';
+import { type Cart, euros, totalOf } from '../shop/cart.ts';
+
+/** A payment provider's numbers for trying things out; a real shop keeps a token here, never a card number. */
+const CARDS = { '4242424242424242': '4242, is accepted', '4000000000000002': '0002, is declined' } as const;
+
+export function PayForm({ cart, action, busy, unsure }: { cart: Cart; action: (form: FormData) => void; busy: boolean; unsure: boolean }) {
+  const [card, choose] = useState('4242424242424242');
+  return (
+    <form action={action} aria-busy={busy}>
+      <label>
+        Card
+        <select name="card" value={card} onChange={({ target }) => choose(target.value)} autoComplete="off">
+          {Object.entries(CARDS).map(([number, says]) => (
+            <option key={number} value={number}>
+              {says}
+            </option>
+          ))}
+        </select>
+      </label>
+      <div className="buttons">
+        {/* Not disabled while it is busy: safety does not rest on it, and a keyboard would lose its place. */}
+        <button type="submit" className="primary">
+          Pay {euros(totalOf(cart))}
+        </button>
+        {unsure && (
+          <button type="submit" name="check">
+            Check my payment
+          </button>
+        )}
+      </div>
+    </form>
+  );
+}

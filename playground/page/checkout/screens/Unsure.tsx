@@ -1,0 +1,14 @@
+/** It may have taken effect, and nobody knows yet. Says so, and that both ways on are safe. */
+import type { PendingOperation } from 'oncefetch';
+import { type Cart, euros, totalOf } from '../shop/cart.ts';
+
+export function Unsure({ cart, pending }: { cart: Cart; pending: PendingOperation }) {
+  const { amount } = (pending.meta ?? { amount: totalOf(cart) }) as { amount: number };
+  const edited = amount !== totalOf(cart);
+  return (
+    <p className="unsure">
+      We are still finding out whether you have paid {euros(amount)}. Check, or pay again: you will be charged once.
+      {edited && ` You have changed your cart since: if ${euros(amount)} was paid, that stands.`}
+    </p>
+  );
+}

@@ -1,0 +1,257 @@
+/**
+ * Goal: on each screen of the checkout that teams copy, a customer is charged once for what they meant, and told what is
+ * so. Method: real Chromium, a real server with faults, and its SQLite ledger as judge.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { CheckoutPage } from './support/checkout.ts';
+import { Playground } from './support/playground.ts';
+
+let playground: Playground;
+beforeAll(async () => {
+  playground = await Playground.start();
+});
+afterAll(() => playground?.stop());
+afterEach(() => playground.clear());
+
+const open = async (): Promise<CheckoutPage> => new CheckoutPage(await playground.visitor('/checkout/'));
+
+const UNSURE = /^We are still finding out whether you have paid €42\.00\. Check, or pay again: you will be charged once\./;
+const DECLINED = 'Your card was declined. Nothing was charged.';
+
+/** The ledger: amounts, each under a key of its own, one for each cart. */
+async function ledger(): Promise<readonly number[]> {
+  await playground.calm();
+  const charges = playground.charges('default');
+  expect(new Set(charges.map(({ cart }) => cart)).size, 'no cart is charged twice').toBe(charges.length);
+  return charges.map(({ amount }) => amount);
+}
+const keys = (): number => playground.shop.query("SELECT 1 FROM idempotency_keys WHERE lane = 'default'").length;
+
+/** A charge was made, and no answer came through. */
+async function unsure(shop: CheckoutPage, fault = 'lose-response'): Promise<void> {
+  await playground.breakNetwork(fault, undefined, 'default');
+  await shop.pay();
+  await shop.says(UNSURE);
+  await playground.mendNetwork();
+}
+
+describe('the happy path', () => {
+  test('a click: paid, with the receipt of the one charge', async () => {
+    const shop = await open();
+    await shop.pay();
+    await shop.says(/^Paid €42\.00\. Thank you! Receipt no\. \d+\.$/);
+    expect(await ledger()).toEqual([4200]);
+    expect(await shop.status.textContent()).toContain(`no. ${playground.charges('default')[0]?.id}.`);
+  });
+
+  test('Enter, and a click at once, and more: one charge', async () => {
+    const shop = await open();
+    const pay = shop.button(/^Pay €/);
+    await pay.focus();
+    await shop.page.keyboard.press('Enter');
+    await pay.evaluate((button: HTMLButtonElement) => {
+      for (let click = 0; click < 5; click++) button.click();
+    });
+    await shop.says(/^Paid/);
+    expect(await ledger()).toEqual([4200]);
+    expect(keys()).toBe(1);
+  });
+
+  test('an answer that is lost once is asked for again, and nobody notices', async () => {
+    const shop = await open();
+    await playground.breakNetwork('lose-response', 1, 'default');
+    await shop.pay();
+    await shop.says(/^Paid €42\.00/);
+    expect(await ledger()).toEqual([4200]);
+  });
+
+  test('after it, another cart is another charge', async () => {
+    const shop = await open();
+    await shop.pay();
+    await shop.says(/^Paid/);
+    await shop.button('Shop again').click();
+    await shop.bags(1);
+    await shop.pay();
+    await shop.says(/^Paid €21\.00/);
+    expect(await ledger()).toEqual([4200, 2100]);
+  });
+});
+
+test('a declined card, then a corrected one: one charge, under another key', async () => {
+  const shop = await open();
+  await shop.card('declined');
+  await shop.pay();
+  await shop.says(DECLINED);
+  expect(await ledger()).toEqual([]);
+  await shop.card('accepted');
+  await shop.pay();
+  await shop.says(/^Paid/);
+  expect(await ledger()).toEqual([4200]);
+  expect(keys()).toBe(2);
+});
+
+describe('an unknown outcome', () => {
+  test('is said, and Check tells: one charge', async () => {
+    const shop = await open();
+    await unsure(shop);
+    await shop.button('Check my payment').click();
+    await shop.says(/^Paid €42\.00/);
+    expect(await ledger()).toEqual([4200]);
+  });
+
+  test('and another press of Pay: one charge', async () => {
+    const shop = await open();
+    await unsure(shop);
+    await shop.pay();
+    await shop.says(/^Paid €42\.00/);
+    expect(await ledger()).toEqual([4200]);
+  });
+
+  test('and the server was killed after it charged: one charge', async () => {
+    const shop = await open();
+    await playground.breakNetwork('kill-after-commit', 1, 'default');
+    await shop.pay();
+    await shop.says(/^(Paid|We are still)/);
+    if (!/^Paid/.test((await shop.status.textContent()) ?? '')) await shop.button('Check my payment').click();
+    await shop.says(/^Paid €42\.00/);
+    expect(await ledger()).toEqual([4200]);
+  });
+});
+
+describe('a cart that is edited after a timeout', () => {
+  test('that was charged: the first payment stands, and the screen says so', async () => {
+    const shop = await open();
+    await unsure(shop);
+    await shop.bags(3);
+    await shop.says(/You have changed your cart since: if €42\.00 was paid, that stands\.$/);
+    await shop.pay();
+    await shop.says(/^Paid €42\.00\. .* This is the cart as it was before you changed it\.$/);
+    expect(await ledger()).toEqual([4200]);
+  });
+
+  test('that was never charged: the edited one is, once', async () => {
+    const shop = await open();
+    await unsure(shop, 'lose-request');
+    await shop.bags(3);
+    await shop.pay();
+    await shop.says(/^Paid €63\.00\. Thank you! Receipt no\. \d+\.$/);
+    expect(await ledger()).toEqual([6300]);
+    expect(keys()).toBe(1);
+  });
+});
+
+describe('a reload', () => {
+  test('of an open payment: the screen still says so, and Check tells', async () => {
+    const shop = await open();
+    await unsure(shop);
+    await shop.reload();
+    await shop.says(UNSURE);
+    await shop.button('Check my payment').click();
+    await shop.says(/^Paid €42\.00/);
+    expect(await ledger()).toEqual([4200]);
+  });
+
+  test('in the middle of an attempt, over and over: one charge', async () => {
+    const shop = await open();
+    await playground.breakNetwork('delay', undefined, 'default');
+    for (let reloads = 0; reloads < 3; reloads++) {
+      await shop.pay();
+      await shop.says('Paying…');
+      await shop.reload();
+      await shop.says(UNSURE);
+    }
+    await playground.mendNetwork();
+    await shop.pay();
+    await shop.says(/^Paid €42\.00/);
+    expect(await ledger()).toEqual([4200]);
+  });
+
+  test('with another cart on the screen: the banner names the open payment, and its Check ends it', async () => {
+    const shop = await open();
+    await unsure(shop);
+    // The shop's server gives this customer another cart, as it would on another day.
+    await shop.page.evaluate(() => {
+      for (const key of Object.keys(localStorage)) if (key.startsWith('shop.cart.')) localStorage.removeItem(key);
+    });
+    await shop.reload();
+    await shop.banner.getByText('Your payment of €42.00 is still being confirmed.').waitFor();
+    await shop.banner.getByRole('button', { name: 'Check' }).click();
+    await shop.banner.getByText('The payment of €42.00 was made.').waitFor();
+    expect(await ledger()).toEqual([4200]);
+  });
+});
+
+describe('one device, several users', () => {
+  const logIn = async (shop: CheckoutPage, name: string): Promise<void> => {
+    await shop.button(`Log in as ${name}`).click();
+    await shop.account.getByText(`You are ${name}`).waitFor();
+  };
+  const stored = (shop: CheckoutPage): Promise<string> =>
+    shop.page.evaluate(async () => {
+      const texts: string[] = [];
+      for (const { name } of await indexedDB.databases()) {
+        const db = await new Promise<IDBDatabase>((resolve, reject) => {
+          const asked = indexedDB.open(name as string);
+          asked.onsuccess = () => resolve(asked.result);
+          asked.onerror = () => reject(asked.error);
+        });
+        for (const store of db.objectStoreNames) {
+          const all = db.transaction(store).objectStore(store).getAll();
+          await new Promise((resolve) => {
+            all.onsuccess = resolve;
+          });
+          texts.push(JSON.stringify(all.result));
+        }
+        db.close();
+      }
+      return texts.join('\n');
+    });
+
+  test('log-out keeps the open payment for its user alone; back again, Check ends it with one charge', async () => {
+    const shop = await open();
+    await logIn(shop, 'Anna');
+    await unsure(shop);
+    expect(await stored(shop)).toContain('4242424242424242');
+
+    await shop.button('Log out').click();
+    await shop.account.getByText('A payment is still being confirmed. We will show it when you log in again.').waitFor();
+    expect(await stored(shop), 'nothing that can be read').not.toContain('4242424242424242');
+    await logIn(shop, 'Bert');
+    await shop.bags(1);
+    await shop.pay();
+    await shop.says(/^Paid €21\.00/);
+    expect(await shop.banner.count()).toBe(0);
+
+    await shop.button('Log out').click();
+    await shop.account.getByText('You are logged out.').waitFor();
+    await logIn(shop, 'Anna');
+    await shop.says(/^We are still finding out whether you have paid/);
+    // Her request was cleared with her log-out: Pay sends it anew, under its key.
+    await shop.pay();
+    await shop.says(/^Paid €42\.00/);
+    expect(await ledger()).toEqual([4200, 2100]);
+    expect(keys()).toBe(2);
+  });
+
+  test('a guest who becomes a user takes the open payment along: one charge, one key', async () => {
+    const shop = await open();
+    await unsure(shop);
+    await logIn(shop, 'Anna');
+    await shop.says(UNSURE);
+    await shop.button('Check my payment').click();
+    await shop.says(/^Paid €42\.00/);
+    expect(await ledger()).toEqual([4200]);
+    expect(keys()).toBe(1);
+  });
+
+  test('a guest after that log-out is another guest, and sees none of it', async () => {
+    const shop = await open();
+    await unsure(shop);
+    await logIn(shop, 'Anna');
+    await shop.says(UNSURE);
+    await shop.button('Log out').click();
+    await shop.account.getByText('You are Guest').waitFor();
+    expect(await shop.status.textContent()).toBe('');
+    expect(await shop.banner.count()).toBe(0);
+  });
+});
