@@ -11,6 +11,8 @@ export interface Child {
   readonly lines: readonly string[];
   /** Resolves at the first line that `is` what is waited for. */
   line(is: (line: string) => boolean): Promise<string>;
+  /** Calls back on each line from now on. */
+  heard(listener: (line: string) => void): void;
   /** Resolves when it has ended, with its exit code, or the signal that killed it. */
   readonly ended: Promise<number | string>;
   say(line: string): void;
@@ -22,9 +24,10 @@ export function script(entry: string): { readonly path: string; start(args: read
   const path = join(folder, 'script.mjs');
   // By its command line: the library's service is shared with the test runner, which may end it.
   const esbuild = join(import.meta.dirname, '../../node_modules/.bin/esbuild');
-  execFileSync(esbuild, [entry, `--outfile=${path}`, '--bundle', '--platform=node', '--format=esm', '--target=node22', '--log-level=error'], {
-    stdio: 'inherit',
-  });
+  // Some libraries are CommonJS.
+  const require = "--banner:js=import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
+  const args = ['--bundle', '--platform=node', '--format=esm', '--target=node22', '--external:pg-native', '--log-level=error', require];
+  execFileSync(esbuild, [entry, `--outfile=${path}`, ...args], { stdio: 'inherit' });
   return { path, start: (args, uid) => start(path, args, uid), remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
@@ -32,7 +35,8 @@ function start(path: string, args: readonly string[], uid: number | undefined): 
   const child = spawn(process.execPath, [path, ...args], { stdio: ['pipe', 'pipe', 'inherit'], ...(uid !== undefined && { uid, gid: uid }) });
   const lines: string[] = [];
   const waiting = new Set<() => void>();
-  createInterface({ input: child.stdout }).on('line', (line) => {
+  const output = createInterface({ input: child.stdout });
+  output.on('line', (line) => {
     lines.push(line);
     for (const look of waiting) look();
   });
@@ -53,6 +57,7 @@ function start(path: string, args: readonly string[], uid: number | undefined): 
         look();
         void ended.then((how) => reject(new Error(`the process ended (${how}) after: ${lines.slice(-5).join(' | ')}`)));
       }),
+    heard: (listener) => void output.on('line', listener),
     say: (line) => void child.stdin.write(`${line}\n`),
   };
 }

@@ -5,10 +5,10 @@
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type RedisServer, startRedis, withoutRedis } from '../../../scripts/start-services.ts';
 import type { Store, Stored } from '../../../src/ports.js';
 import { type RedisClient, redisStore } from '../../../src/stores/redis.js';
 import { describeOn } from '../../support/describe-on.js';
-import { type RedisServer, startRedis, withoutRedis } from '../../support/services.js';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 

@@ -4,8 +4,8 @@ import { chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { executablesOf, howToGet } from '../../scripts/executables.mjs';
-import { postgres, redis } from '../../scripts/services.mjs';
+import { executablesOf, howToGet } from './executables.mjs';
+import { postgres, redis } from './services.mjs';
 
 const START_MS_MAX = 20_000;
 const LOOK_EVERY_MS = 20;

@@ -1,0 +1,138 @@
+/**
+ * Processes that share a store and do the same operations against a real HTTP server, while one after the other is killed
+ * with SIGKILL and another takes its place. The truth is the server's ledger.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { startShop } from '../../../playground/start-shop.ts';
+import { startPostgres, startRedis } from '../../../scripts/start-services.ts';
+import { type Child, script } from '../../support/child.ts';
+
+const PROCESSES = 4;
+/** Longest pause between two kills. */
+const PAUSE_MS_MAX = 120;
+/** Operations that nobody has finished yet: many of them stand still, because the lease of one who was killed lasts. */
+const OPEN_MAX = 1000;
+const OPEN_PER_KILL = 8;
+
+export type Kind = 'sqlite' | 'redis' | 'postgres' | 'none';
+
+/** What came of it. */
+export interface Figures {
+  readonly operations: number;
+  readonly kills: number;
+  /** Kills of a process that was in the middle of an operation. */
+  readonly midway: number;
+  /** Operations that another process than the first went on with. */
+  readonly resumed: number;
+  readonly charges: number;
+  /** Charges beyond the first. */
+  readonly duplicates: number;
+  /** Operations without a charge. */
+  readonly lost: number;
+  readonly pending: number;
+}
+
+/** A store's server or file. */
+async function placeOf(kind: Kind): Promise<{ readonly at: string; stop(): unknown }> {
+  if (kind === 'redis') {
+    const server = await startRedis(['--maxmemory-policy', 'noeviction']);
+    return { at: String(server.port), stop: () => server.stop() };
+  }
+  if (kind === 'postgres') {
+    const { postgresMigration } = await import('../../../src/stores/postgres-sql.ts');
+    const server = await startPostgres();
+    const client = new pg.Client(server.connection);
+    await client.connect();
+    await client.query(postgresMigration());
+    await client.end();
+    return { at: String(server.port), stop: () => server.stop() };
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'oncefetch-kills-'));
+  return { at: join(folder, 'once.db'), stop: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** What the workers have said, all together. */
+class Progress {
+  readonly open = new Set<string>();
+  readonly resumed = new Set<string>();
+  operations = 0;
+
+  /** More operations, if there are few. */
+  refill(openMax: number): string[] {
+    const more = Array.from({ length: Math.max(0, openMax - this.open.size) }, () => `o${this.operations++}`);
+    for (const cart of more) this.open.add(cart);
+    return more;
+  }
+
+  hear(line: string): void {
+    const [word, cart = '', how] = line.split(' ');
+    if (word !== 'done') return;
+    this.open.delete(cart);
+    if (how === 'resumed') this.resumed.add(cart);
+  }
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Whether it was killed between the start of an operation and its end. */
+const midway = ({ lines }: Child): boolean => {
+  const begun = lines.filter((line) => line.startsWith('at ')).length;
+  return begun > lines.filter((line) => !line.startsWith('at ')).length;
+};
+
+export async function killRun(kind: Kind, kills: number, random: () => number = Math.random): Promise<Figures> {
+  const [place, shop, worker] = [await placeOf(kind), await startShop({ 'charge-ms': 10, 'retry-after': 0 }), script(join(import.meta.dirname, 'worker.ts'))];
+  const progress = new Progress();
+  const openMax = Math.min(OPEN_MAX, kills * OPEN_PER_KILL);
+  const children: Child[] = [];
+  let over = false;
+  const start = (n: number): void => {
+    const child = worker.start([kind, place.at, shop.url]);
+    children[n] = child;
+    child.heard((line) => progress.hear(line));
+    child.say(over ? 'over' : [...progress.open].join(' '));
+  };
+  try {
+    progress.refill(openMax);
+    for (let n = 0; n < PROCESSES; n++) start(n);
+    let hits = 0;
+    for (let kill = 0; kill < kills; kill++) {
+      const n = Math.floor(random() * PROCESSES);
+      const child = children[n] as Child;
+      await child.line((line) => line.startsWith('at '));
+      await pause(random() * PAUSE_MS_MAX);
+      child.process.kill('SIGKILL');
+      const how = await child.ended;
+      if (how !== 'SIGKILL') throw new Error(`a process ended by itself: ${how}`);
+      if (midway(child)) hits++;
+      const more = progress.refill(openMax);
+      start(n);
+      if (more.length > 0) for (const [m, other] of children.entries()) if (m !== n) other.say(more.join(' '));
+    }
+    while (kind !== 'none' && progress.open.size > 0) await pause(20);
+    over = true;
+    for (const child of children) child.say('over');
+    const pending = await Promise.all(children.map((child) => child.line((line) => line.startsWith('pending '))));
+    await Promise.all(children.map(({ ended }) => ended));
+    const made = shop.query<{ made: number }>('SELECT count(*) AS made FROM charges GROUP BY cart').map((row) => row.made);
+    const charges = made.reduce((sum, one) => sum + one, 0);
+    return {
+      operations: progress.operations,
+      kills,
+      midway: hits,
+      resumed: progress.resumed.size,
+      charges,
+      duplicates: charges - made.length,
+      lost: progress.operations - made.length,
+      pending: Math.max(...pending.map((line) => Number(line.slice('pending '.length)))),
+    };
+  } finally {
+    for (const child of children) child.process.kill('SIGKILL');
+    worker.remove();
+    await shop.stop();
+    await place.stop();
+  }
+}

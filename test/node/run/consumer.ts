@@ -1,0 +1,41 @@
+/**
+ * A consumer in a process of its own. `crash`: its effect asks the provider, and then never comes back. `slow`: its effect
+ * asks again and again until it is 1.5 s old. `deaf`: its effect never ends, whatever it is told. Without a task it does its work.
+ */
+import { writeSync } from 'node:fs';
+import { z } from 'zod';
+import { createOnce, outcomeOf } from '../../../src/entries/index.js';
+import { sqliteStore } from '../../../src/stores/sqlite.js';
+
+const [path = '', provider = '', task = ''] = process.argv.slice(2);
+const say = (line: string) => writeSync(1, `${line}\n`);
+const once = createOnce({ namespace: 'billing', store: sqliteStore({ path }), durability: 'required' });
+const Receipt = z.object({ charge: z.string(), at: z.coerce.date() });
+
+const charge = (key: string) => fetch(`${provider}/charges`, { method: 'POST', body: '{}', headers: { 'idempotency-key': key } });
+
+process.once('SIGTERM', () => {
+  const start = performance.now();
+  void once.close().then(() => {
+    say(`closed ${Math.round(performance.now() - start)}`);
+    process.exit(0);
+  });
+});
+
+const work = once.run(
+  ['message', 'm-1'],
+  async ({ key, child, resumed, ambiguous, attempt }) => {
+    say(`running ${JSON.stringify({ key, resumed, ambiguous, attempt })}`);
+    const { id } = (await (await charge(child('charge'))).json()) as { id: string };
+    say('charged');
+    if (task === 'crash' || task === 'deaf') await new Promise(() => setInterval(() => {}, 1000));
+    if (task === 'slow') await new Promise((resolve) => setTimeout(resolve, 1500));
+    return { charge: id, at: new Date() };
+  },
+  { result: Receipt, limits: { attemptMs: task === 'deaf' ? 1000 : 30_000, attempts: 2 } },
+);
+await work.then(
+  (receipt) => say(`receipt ${receipt.charge} ${receipt.at instanceof Date}`),
+  (error: unknown) => say(`end ${outcomeOf(error)?.type}`),
+);
+if (task === '') await once.close();
