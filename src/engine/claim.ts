@@ -5,6 +5,7 @@ import { unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { OnceError } from '../errors.js';
 import type { KeyStrategy } from '../option-types.js';
+import type { Settings } from '../options.js';
 import type { Client, Job, Place } from './client.js';
 import { notice } from './diagnostics.js';
 import { diagnose, publish } from './observe.js';
@@ -156,12 +157,7 @@ async function keyFor(job: Job, generation: number, random: boolean): Promise<st
   let key: unknown = settings.key;
   if (random) key = job.place.id ?? shape(randomness.uuid());
   else if (typeof key === 'function')
-    key = await within(
-      clock,
-      settings.limits.attemptMs,
-      Promise.resolve((key as KeyStrategy)({ namespace, operation, fingerprint, generation, now: clock.now() })),
-      () => new Error('the key strategy did not answer in time'),
-    );
+    key = await askStrategy(client, settings, key as KeyStrategy, { namespace, operation, fingerprint, generation, now: clock.now() });
   else if (key === undefined) key = shape(derived({ namespace, operation, generation }));
   if (typeof key !== 'string' || !keyPattern.test(key))
     throw new TypeError(
@@ -169,6 +165,10 @@ async function keyFor(job: Job, generation: number, random: boolean): Promise<st
     );
   return key;
 }
+
+/** The key that a strategy gives, in time. */
+export const askStrategy = (client: Client, { limits }: Settings, strategy: KeyStrategy, asked: Parameters<KeyStrategy>[0]): Promise<string> =>
+  within(client.platform.clock, limits.attemptMs, Promise.resolve(strategy(asked)), () => new Error('the key strategy did not answer in time'));
 
 async function update(job: Job, c: Claimant): Promise<Begun> {
   const { client, slot, id } = job;

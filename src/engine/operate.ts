@@ -33,6 +33,8 @@ export interface Call {
   read(): Promise<Read>;
   readonly signal: AbortSignal | undefined;
   readonly request: Request | undefined;
+  /** Wall clock, ms: when it began, if it has done something since then. */
+  readonly startedAt?: number;
   /** The lock, where it is held already. */
   readonly held?: (() => void) | undefined;
 }
@@ -43,8 +45,10 @@ export const NOTHING_TO_READ = async (): Promise<Read> => ({ payload: undefined,
 /** Reads the request: its body becomes bytes, once. */
 export async function readRequest(client: Client, settings: Settings, draft: Draft): Promise<Read> {
   const { clock, digest } = client.platform;
+  const { totalMs } = settings.limits;
+  const startedAt = clock.now();
   const late = (): Error => new BodyTrouble('the body did not come to an end in time');
-  const prepared = await within(clock, settings.limits.totalMs, prepare(draft, settings.limits.bodyBytes), late);
+  const prepared = await within(clock, totalMs, prepare(draft, settings.limits.bodyBytes), late);
   const { carrier, carry: other, name } = settings.dialect;
   const wire = await wireOf(prepared, carrier);
   const carry = carryOf(carrier, other);
@@ -53,7 +57,7 @@ export async function readRequest(client: Client, settings: Settings, draft: Dra
     throw new TypeError(`once: the dialect ${name} puts its key at ${carrier}, and this request has no such place`);
   // Taken before a key is put into the body.
   const taken = fingerprint(draft, prepared, digest, settings.fingerprint);
-  const { json, ...prints } = await within(clock, settings.limits.totalMs, taken, () => new TypeError('once: fingerprint did not answer in time'));
+  const { json, ...prints } = await within(clock, startedAt + totalMs - clock.now(), taken, () => new TypeError('once: fingerprint did not answer in time'));
   return { payload: fetching({ ...prepared, json }), ...prints, key };
 }
 
@@ -61,7 +65,7 @@ export async function readRequest(client: Client, settings: Settings, draft: Dra
 export async function operate(call: Call): Promise<unknown> {
   const { client, settings, place, signal, request } = call;
   const { clock } = client.platform;
-  const startedAt = clock.now();
+  const { startedAt = clock.now() } = call;
   const { flights } = client.registry;
   const { onOutcome } = settings;
   const told = onOutcome && ((outcome: Outcome) => guarded(client, () => onOutcome(outcome)));

@@ -152,6 +152,25 @@ describe('a POST or PATCH without a name', () => {
   });
 });
 
+describe('its limits', () => {
+  test('begin with the call, not when the search for a lost one is over', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world, { limits: { totalMs: 5 * SECOND } });
+    tab.faults.next('hang');
+    expect(await world.end(tab, post(once))).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { sent: 'no', reason: 'unreachable' } });
+    expect(world.server.arrivals).toEqual([]);
+  });
+
+  test('hold for a key strategy that never answers', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world, { limits: { attemptMs: 5 * SECOND } });
+    const begun = world.clock.now();
+    const end = await world.end(tab, post(once, {}, { once: { key: () => new Promise<string>(() => {}) } }));
+    expect(String(end.error)).toContain('the key strategy did not answer in time');
+    expect(world.clock.now() - begun).toBe(5 * SECOND);
+  });
+});
+
 describe('where keys may go', () => {
   const ELSEWHERE = 'https://api.other.example/notes';
   test.each<[string, Parameters<typeof open>[1], string, boolean]>([
