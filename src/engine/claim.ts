@@ -8,7 +8,7 @@ import type { KeyStrategy } from '../option-types.js';
 import type { Settings } from '../options.js';
 import type { Client, Job, Place } from './client.js';
 import { notice } from './diagnostics.js';
-import { diagnose, publish } from './observe.js';
+import { diagnose, named, publish } from './observe.js';
 import { lockOf } from './place.js';
 import { SCHEME } from './prepared.js';
 import { readStored, storedIn, storeOf, timed, updateStored } from './storing.js';
@@ -23,7 +23,7 @@ export interface Waited {
 
 /** Facts of an operation of which nothing was driven yet. */
 export const noFacts = (job: Pick<Job, 'client' | 'name' | 'slot'>, sent: 'no' | 'maybe') => ({
-  operation: job.name.length ? job.name : undefined,
+  operation: named(job.name),
   key: undefined,
   attempts: 0,
   firstSentAt: undefined,
@@ -39,18 +39,8 @@ export const storeError = (job: Pick<Job, 'client' | 'name' | 'slot'>, cause: un
 const unstored = (job: Job, cause: unknown): OnceError =>
   new OnceError('ERR_ONCE_UNSENT', { ...noFacts(job, 'no'), ...unsent('store-write') }, { cause, says: 'its record could not be stored, so nothing was sent' });
 
-export const busyError = (job: Pick<Job, 'name'>): OnceError =>
-  new OnceError('ERR_ONCE_BUSY', {
-    operation: job.name,
-    key: undefined,
-    attempts: 0,
-    firstSentAt: undefined,
-    sent: 'maybe',
-    resumed: false,
-    joined: false,
-    storedIn: 'memory',
-    ...unknown('busy'),
-  });
+export const busyError = (job: Pick<Job, 'client' | 'name' | 'slot'>): OnceError =>
+  new OnceError('ERR_ONCE_BUSY', { ...noFacts(job, 'maybe'), ...unknown('busy') });
 
 const FREE = (): void => {};
 

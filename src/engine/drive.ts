@@ -7,7 +7,7 @@ import { type OnceRecord, readRecord } from '../core/record.js';
 import { outOfBudget } from './budget.js';
 import type { Job } from './client.js';
 import { reasonToHalt } from './halt.js';
-import { emit, publish, type WaitReason } from './observe.js';
+import { emit, named, publish, type WaitReason } from './observe.js';
 import type { Payload, Result, Sent } from './payload.js';
 import { commit, readStored, storedIn, storeOf } from './storing.js';
 import { wait } from './wait.js';
@@ -74,7 +74,7 @@ export class Drive {
     const { record, job } = this;
     const sent: Outcome['sent'] = this.#answered ? 'yes' : this.ambiguous ? 'maybe' : 'no';
     return {
-      operation: job.name.length ? job.name : undefined,
+      operation: named(job.name),
       key: record.key,
       attempts: this.#attempts,
       firstSentAt: this.#attempts || this.start.resumed ? record.firstSentAt : undefined,

@@ -6,7 +6,7 @@ import type { Settings } from '../options.js';
 import { busyError, noFacts, storeError } from './claim.js';
 import type { Client, Job, Place } from './client.js';
 import { fetching } from './fetching.js';
-import { abortReason, Flight } from './flight.js';
+import { abortReason, Flight, giveUp } from './flight.js';
 import { calmDown, guarded } from './observe.js';
 import type { Payload } from './payload.js';
 import { idsOf } from './place.js';
@@ -44,11 +44,16 @@ export const NOTHING_TO_READ = async (): Promise<Read> => ({ payload: undefined,
 
 /** Reads the request: its body becomes bytes, once. */
 export async function readRequest(client: Client, settings: Settings, draft: Draft): Promise<Read> {
-  const { clock, digest } = client.platform;
+  const { clock, digest, randomness } = client.platform;
   const { totalMs } = settings.limits;
   const startedAt = clock.now();
   const late = (): Error => new BodyTrouble('the body did not come to an end in time');
-  const prepared = await within(clock, totalMs, prepare(draft, settings.limits.bodyBytes), late);
+  const prepared = await within(
+    clock,
+    totalMs,
+    prepare(draft, settings.limits.bodyBytes, () => randomness.uuid()),
+    late,
+  );
   const { carrier, carry: other, name } = settings.dialect;
   const wire = await wireOf(prepared, carrier);
   const carry = carryOf(carrier, other);
@@ -67,9 +72,10 @@ export async function operate(call: Call): Promise<unknown> {
   const { clock } = client.platform;
   const { startedAt = clock.now() } = call;
   const { flights } = client.registry;
+  const here = { client, ...place };
   const { onOutcome } = settings;
   const told = onOutcome && ((outcome: Outcome) => guarded(client, () => onOutcome(outcome)));
-  const caller = { signal, request, told };
+  const caller = { signal, request, told, left: { ...noFacts(here, 'maybe'), ...unknown('aborted') } as const };
   let read: Promise<Read> | undefined;
   for (;;) {
     const flight = flights.get(place.slot);
@@ -81,7 +87,7 @@ export async function operate(call: Call): Promise<unknown> {
       void fly(call, own, read, startedAt);
       return answer;
     }
-    if (settings.whenBusy === 'reject') throw busyError(place);
+    if (settings.whenBusy === 'reject') throw busyError(here);
     read ??= call.read();
     const mine = await read.catch(() => undefined);
     const theirs = await flight.fingerprint;
@@ -89,9 +95,15 @@ export async function operate(call: Call): Promise<unknown> {
     if (same && theirs !== undefined && !flight.stop.aborted) return flight.join({ ...caller, joined: true });
     const deadline = startedAt + settings.limits.totalMs;
     await cutBy(client, signal, deadline, flight.landed);
-    if (signal?.aborted) throw abortReason(signal);
-    if (clock.now() >= deadline) throw busyError(place);
+    if (signal?.aborted) throw givenUp(client, signal, caller.left);
+    if (clock.now() >= deadline) throw busyError(here);
   }
+}
+
+function givenUp({ registry }: Client, signal: AbortSignal, left: Outcome): unknown {
+  const reason = abortReason(signal);
+  giveUp(registry, reason, left);
+  return reason;
 }
 
 /** Waits, but no longer than the caller wants to or may. */

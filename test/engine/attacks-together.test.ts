@@ -113,6 +113,7 @@ describe('A14: another payload does not join', () => {
     world.server.plays(delayed(SECOND, answers(201)));
     const [first, same, other] = await world.all(tab, pay(once), pay(once), pay(once, { body: OTHER }));
     expect([first?.status, same?.code, other?.code]).toEqual([201, 'ERR_ONCE_BUSY', 'ERR_ONCE_BUSY']);
+    expect(same?.outcome).toMatchObject({ operation: NAME, effect: 'unknown', storedIn: 'disk' });
     expect(same?.outcome).toMatchObject({ effect: 'unknown', reason: 'busy', sent: 'maybe' });
   });
 
