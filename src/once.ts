@@ -154,12 +154,13 @@ async function callFetch(client: Client, input: RequestInfo | URL, init: OnceReq
   const own = callSettings(client.settings, once);
   const call = outline(input, init);
   const idempotent = call.method !== 'POST' && call.method !== 'PATCH';
-  if (idempotent && once === undefined && !handle && !own.nameOf) return sendPlain(client, own, call, send);
+  const nameOf = once === undefined ? own.nameOf : undefined;
+  const bare = once !== true && !handle && !own.operation && own.key === undefined;
+  if (idempotent && bare && !nameOf) return sendPlain(client, own, call, send);
   const request = draft(input, init, client.platform);
   if (request.signal?.aborted) throw abortReason(request.signal);
   if (client.closing.signal.aborted) throw new TypeError('once: this client is closed');
-  const given =
-    handle ?? own.operation ?? (once === undefined ? own.nameOf?.({ method: request.method, url: request.url, json: parse(request.body) }) : undefined);
+  const given = handle ?? own.operation ?? nameOf?.({ method: request.method, url: request.url, json: parse(request.body) });
   const settings = withDialect(own, request);
   if (given)
     return operate({

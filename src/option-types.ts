@@ -110,6 +110,7 @@ export interface OperationOptions {
   reconcile?: Reconcile | undefined;
   /** Called before every attempt with the request as it goes out, key included: what it returns is set over the call's own headers. */
   headers?: ((a: Leaving) => HeadersInit | Promise<HeadersInit>) | undefined;
+  /** Called once with how the operation ended, though the call itself was aborted. */
   onOutcome?: ((outcome: Outcome) => void) | undefined;
 }
 
@@ -142,7 +143,7 @@ export interface OnceOptions extends Omit<OperationOptions, 'operation' | 'meta'
   /** @default IndexedDB, else localStorage, else memory */
   store?: Store | undefined;
   /** How the server speaks idempotency; `'none'`: it does not, so it gets no key, and what may have had its effect is not sent again. @default generic */
-  dialect?: Dialect | ((request: { method: string; url: string }) => Dialect | 'none') | undefined;
+  dialect?: Dialect | 'none' | ((request: { method: string; url: string }) => Dialect | 'none') | undefined;
   /** @default the global fetch, looked up at each call */
   fetch?: typeof fetch | undefined;
   /** `required`: refuse to send where the record would not outlive the process. @default 'best-effort' */

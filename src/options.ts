@@ -79,7 +79,7 @@ const CLIENT: Spec = {
   ...SHARED,
   namespace: 'string|function',
   store: 'object',
-  dialect: 'object|function',
+  dialect: 'object|function|string',
   fetch: 'function',
   durability: ['best-effort', 'required'],
   retry: { minDelayMs: 'ms', maxDelayMs: 'ms', factor: 'count', budget: 'any' },
@@ -110,7 +110,8 @@ export function extendOptions(base: OnceOptions, over: Partial<OnceOptions>): On
 export function clientSettings(options: OnceOptions): Settings {
   check(options, CLIENT, '');
   const { namespace, retry, durability, keep, limits, dialect: speaks, operation, ...rest } = options;
-  const dialect = typeof speaks === 'object' ? speaks : GENERIC;
+  if (typeof speaks === 'string' && speaks !== 'none') throw new TypeError(`once: dialect must be a dialect or 'none', got ${JSON.stringify(speaks)}`);
+  const dialect = speaks === 'none' ? keyless : typeof speaks === 'object' ? speaks : GENERIC;
   if (namespace === '' || ('namespace' in options && namespace === undefined))
     throw new TypeError(`once: namespace must not be empty, got ${typeOf(namespace)}`);
   const { budget, ...backoff } = merge<Backoff & { budget: number | false }>(defaults.retry, retry);

@@ -37,7 +37,7 @@ export interface OnceRecord {
   readonly windowEndsAt?: number | undefined;
   /** Wall clock of the last write. */
   readonly touchedAt: number;
-  /** Of the fields above. */
+  /** Of everything that decides what is sent or told: all but `lease`, `meta` and `previous`, which has its own. */
   readonly sum: number;
 
   /** Who drives it, and until when by the store's clock, where no lock manager is shared. */
@@ -78,9 +78,20 @@ export type StoredAnswer =
 
 type Sum = Omit<OnceRecord, 'sum'>;
 
+/** Members in an order of their own: a store may keep another one. */
+const sorted = (_: string, value: unknown): unknown => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const members = value as Record<string, unknown>;
+  return Object.fromEntries(
+    Object.keys(members)
+      .sort()
+      .map((name) => [name, members[name]]),
+  );
+};
+
 /** FNV-1a, 32 bit (Fowler, Noll, Vo; IETF draft-eastlake-fnv): a flipped bit in a key would be a second effect. */
 function checksum(r: Sum): number {
-  const text = JSON.stringify([
+  const fields = [
     r.id,
     r.ns,
     r.label,
@@ -100,7 +111,18 @@ function checksum(r: Sum): number {
     r.firstSentAt,
     r.windowEndsAt,
     r.touchedAt,
-  ]);
+    r.forgetAt,
+    r.ending,
+    r.settledAt,
+    r.sticky,
+    r.retryAt,
+    r.spentAt,
+    r.link,
+    r.request,
+    r.earlier,
+    r.answer,
+  ];
+  const text = JSON.stringify(fields, sorted);
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   return hash >>> 0;

@@ -106,7 +106,9 @@ export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambig
   if (status < 200 || /^opaque/.test(answer.type) || answer.redirected || html || status === 304 || (status > 299 && status < 400 && !marked))
     return NOT_A_VERDICT;
   if (status === 202 && poll) return reading('accepted', true);
-  if (marked) return status < 400 ? HOOKED.replayed : status < 500 ? reading('refused', false, true, true) : reading('burnt', true);
+  if (marked && status < 400) return HOOKED.replayed;
+  // What says nothing certain says no more when it is said again.
+  if (marked) return status > 499 || unsure(status) ? reading('burnt', true) : reading('refused', false, true, true);
   const busy = conflict(answer, asked);
   if (busy && busy.kind !== 'in-progress') return busy;
   if (ambiguous && asked.method === 'DELETE' && (status === 404 || status === 410)) return reading('done-elsewhere', false);

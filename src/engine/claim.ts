@@ -5,9 +5,10 @@ import { unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { OnceError } from '../errors.js';
 import type { KeyStrategy } from '../option-types.js';
+import type { Settings } from '../options.js';
 import type { Client, Job, Place } from './client.js';
 import { notice } from './diagnostics.js';
-import { diagnose, publish } from './observe.js';
+import { diagnose, named, publish } from './observe.js';
 import { lockOf } from './place.js';
 import { SCHEME } from './prepared.js';
 import { readStored, storedIn, storeOf, timed, updateStored } from './storing.js';
@@ -22,7 +23,7 @@ export interface Waited {
 
 /** Facts of an operation of which nothing was driven yet. */
 export const noFacts = (job: Pick<Job, 'client' | 'name' | 'slot'>, sent: 'no' | 'maybe') => ({
-  operation: job.name.length ? job.name : undefined,
+  operation: named(job.name),
   key: undefined,
   attempts: 0,
   firstSentAt: undefined,
@@ -38,18 +39,8 @@ export const storeError = (job: Pick<Job, 'client' | 'name' | 'slot'>, cause: un
 const unstored = (job: Job, cause: unknown): OnceError =>
   new OnceError('ERR_ONCE_UNSENT', { ...noFacts(job, 'no'), ...unsent('store-write') }, { cause, says: 'its record could not be stored, so nothing was sent' });
 
-export const busyError = (job: Pick<Job, 'name'>): OnceError =>
-  new OnceError('ERR_ONCE_BUSY', {
-    operation: job.name,
-    key: undefined,
-    attempts: 0,
-    firstSentAt: undefined,
-    sent: 'maybe',
-    resumed: false,
-    joined: false,
-    storedIn: 'memory',
-    ...unknown('busy'),
-  });
+export const busyError = (job: Pick<Job, 'client' | 'name' | 'slot'>): OnceError =>
+  new OnceError('ERR_ONCE_BUSY', { ...noFacts(job, 'maybe'), ...unknown('busy') });
 
 const FREE = (): void => {};
 
@@ -156,12 +147,7 @@ async function keyFor(job: Job, generation: number, random: boolean): Promise<st
   let key: unknown = settings.key;
   if (random) key = job.place.id ?? shape(randomness.uuid());
   else if (typeof key === 'function')
-    key = await within(
-      clock,
-      settings.limits.attemptMs,
-      Promise.resolve((key as KeyStrategy)({ namespace, operation, fingerprint, generation, now: clock.now() })),
-      () => new Error('the key strategy did not answer in time'),
-    );
+    key = await askStrategy(client, settings, key as KeyStrategy, { namespace, operation, fingerprint, generation, now: clock.now() });
   else if (key === undefined) key = shape(derived({ namespace, operation, generation }));
   if (typeof key !== 'string' || !keyPattern.test(key))
     throw new TypeError(
@@ -169,6 +155,10 @@ async function keyFor(job: Job, generation: number, random: boolean): Promise<st
     );
   return key;
 }
+
+/** The key that a strategy gives, in time. */
+export const askStrategy = (client: Client, { limits }: Settings, strategy: KeyStrategy, asked: Parameters<KeyStrategy>[0]): Promise<string> =>
+  within(client.platform.clock, limits.attemptMs, Promise.resolve(strategy(asked)), () => new Error('the key strategy did not answer in time'));
 
 async function update(job: Job, c: Claimant): Promise<Begun> {
   const { client, slot, id } = job;

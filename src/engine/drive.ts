@@ -7,7 +7,7 @@ import { type OnceRecord, readRecord } from '../core/record.js';
 import { outOfBudget } from './budget.js';
 import type { Job } from './client.js';
 import { reasonToHalt } from './halt.js';
-import { emit, publish, type WaitReason } from './observe.js';
+import { emit, named, publish, type WaitReason } from './observe.js';
 import type { Payload, Result, Sent } from './payload.js';
 import { commit, readStored, storedIn, storeOf } from './storing.js';
 import { wait } from './wait.js';
@@ -74,7 +74,7 @@ export class Drive {
     const { record, job } = this;
     const sent: Outcome['sent'] = this.#answered ? 'yes' : this.ambiguous ? 'maybe' : 'no';
     return {
-      operation: job.name.length ? job.name : undefined,
+      operation: named(job.name),
       key: record.key,
       attempts: this.#attempts,
       firstSentAt: this.#attempts || this.start.resumed ? record.firstSentAt : undefined,
@@ -121,7 +121,8 @@ export class Drive {
       if (retryAt < deadline) await this.pause(retryAt - now, 'retry-after');
       else this.#triesMax = 1;
     }
-    if (client.platform.connectivity.online() === false) await this.pause(settings.limits.offlineWaitMs, 'offline');
+    const left = deadline - client.platform.clock.now();
+    if (left > 0 && client.platform.connectivity.online() === false) await this.pause(Math.min(settings.limits.offlineWaitMs, left), 'offline');
   }
 
   /** Waits where screens and logs can see it. */
@@ -176,9 +177,11 @@ export class Drive {
   /** Everything that may have changed since the last attempt; asked before each one. */
   async halt(): Promise<Stopped | undefined> {
     const stopped = this.mustStop();
-    if (stopped) return stopped;
+    const look = this.#attempts > 0 || this.#waited;
+    // Of a record that is another driver's by now, nobody is to be asked.
+    if (stopped) return (look && stopped.decision.do === 'stop' && stopped.decision.ask && (await this.#stillMine())) || stopped;
     if (!this.record.ambiguous) return this.#mark(this.job.client.platform.clock.now());
-    return this.#attempts > 0 || this.#waited ? this.#stillMine() : undefined;
+    return look ? this.#stillMine() : undefined;
   }
 
   /** What can be told at once; asked again right before the attempt leaves, because hooks and stores take their time. */

@@ -22,6 +22,8 @@ interface Caller {
   readonly joined: boolean;
   readonly request: Request | undefined;
   readonly told: ((outcome: Outcome) => void) | undefined;
+  /** What it is told if it leaves before the end. */
+  readonly left: Outcome;
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -31,8 +33,18 @@ export function abortReason(signal: AbortSignal): unknown {
   return signal.reason ?? Object.assign(new Error('The operation was aborted'), { name: 'AbortError' });
 }
 
+/** What is said of a call that is given up, for `outcomeOf(reason)`; `undefined` where that speaks of several calls, or can't be asked. */
+export function giveUp({ outcomes }: Registry, reason: unknown, left: Outcome): Outcome | undefined {
+  if (typeof reason !== 'object' || reason === null) return undefined;
+  const shared = outcomes.has(reason);
+  outcomes.set(reason, shared ? { ...left, operation: undefined } : left);
+  return shared ? undefined : left;
+}
+
 export class Flight {
   readonly #callers = new Set<Caller>();
+  /** Who left, why, and what is said of that so far. */
+  readonly #gone: { readonly caller: Caller; readonly reason: unknown; readonly said: Outcome | undefined }[] = [];
   readonly #stop = new AbortController();
   #fingerprinted: (value: string | undefined) => void = () => {};
   #landed: () => void = () => {};
@@ -73,13 +85,16 @@ export class Flight {
     readonly signal: AbortSignal | undefined;
     readonly request: Request | undefined;
     readonly told: ((outcome: Outcome) => void) | undefined;
+    readonly left: Outcome;
   }): Promise<unknown> {
     const { signal } = caller;
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         this.#callers.delete(entry);
         if (this.#callers.size === 0) this.#stop.abort();
-        reject(abortReason(signal as AbortSignal));
+        const reason = abortReason(signal as AbortSignal);
+        this.#gone.push({ caller: entry, reason, said: giveUp(this.#registry, reason, entry.left) });
+        reject(reason);
       };
       const off = (): void => signal?.removeEventListener('abort', leave);
       const entry: Caller = {
@@ -118,7 +133,19 @@ export class Flight {
     const [first, ...others] = this.#callers;
     for (const caller of others) this.#tell(caller, landing, false);
     if (first) this.#tell(first, landing, true);
+    if (!('broken' in landing)) this.#tellGone(landing.outcome);
     this.#landed();
+  }
+
+  /** Whoever left was rejected long ago; how it ended is still news. */
+  #tellGone(outcome: Outcome): void {
+    const { outcomes } = this.#registry;
+    for (const { caller, reason, said } of this.#gone) {
+      const own = caller.joined ? { ...outcome, joined: true } : outcome;
+      caller.told?.(own);
+      if (caller.request) outcomes.set(caller.request, own);
+      if (said && outcomes.get(reason as object) === said) outcomes.set(reason as object, own);
+    }
   }
 
   #tell(caller: Caller, landing: Landing, first: boolean): void {

@@ -99,7 +99,7 @@ export function calmDown(client: Client, slot: string): void {
 export function emit(client: Client, place: Pick<Place, 'name' | 'label'>, key: string, detail: OnceEventDetail): void {
   const { channel } = client.platform;
   if (!client.listeners.size && !channel?.hasSubscribers) return;
-  const event = { operation: place.name.length ? place.name : undefined, key, at: client.platform.clock.now(), ...detail } as OnceEvent;
+  const event = { operation: named(place.name), key, at: client.platform.clock.now(), ...detail } as OnceEvent;
   if (channel?.hasSubscribers) guarded(client, () => channel.publish(event));
   for (const { hears, begins } of [...client.listeners]) if (!begins || begins(place.label)) guarded(client, () => hears(event));
 }
@@ -124,9 +124,12 @@ export const pendingOf = (record: OnceRecord, held = false): PendingOperation =>
   cursor: cursorOf(record),
 });
 
+/** What an outcome says of a name: an operation without one has none. */
+export const named = (name: OperationName): OperationName | undefined => (name.length ? name : undefined);
+
 /** The outcome of a record that ended in another context or earlier. */
 export const rememberedOutcome = (record: OnceRecord, ending: Ending, storedIn: Outcome['storedIn'], resumed: boolean): Outcome => ({
-  operation: decodeName(record.label),
+  operation: named(decodeName(record.label)),
   key: record.key,
   attempts: 0,
   firstSentAt: record.firstSentAt,

@@ -6,7 +6,7 @@ import type { Settings } from '../options.js';
 import { busyError, noFacts, storeError } from './claim.js';
 import type { Client, Job, Place } from './client.js';
 import { fetching } from './fetching.js';
-import { abortReason, Flight } from './flight.js';
+import { abortReason, Flight, giveUp } from './flight.js';
 import { calmDown, guarded } from './observe.js';
 import type { Payload } from './payload.js';
 import { idsOf } from './place.js';
@@ -33,6 +33,8 @@ export interface Call {
   read(): Promise<Read>;
   readonly signal: AbortSignal | undefined;
   readonly request: Request | undefined;
+  /** Wall clock, ms: when it began, if it has done something since then. */
+  readonly startedAt?: number;
   /** The lock, where it is held already. */
   readonly held?: (() => void) | undefined;
 }
@@ -42,9 +44,16 @@ export const NOTHING_TO_READ = async (): Promise<Read> => ({ payload: undefined,
 
 /** Reads the request: its body becomes bytes, once. */
 export async function readRequest(client: Client, settings: Settings, draft: Draft): Promise<Read> {
-  const { clock, digest } = client.platform;
+  const { clock, digest, randomness } = client.platform;
+  const { totalMs } = settings.limits;
+  const startedAt = clock.now();
   const late = (): Error => new BodyTrouble('the body did not come to an end in time');
-  const prepared = await within(clock, settings.limits.totalMs, prepare(draft, settings.limits.bodyBytes), late);
+  const prepared = await within(
+    clock,
+    totalMs,
+    prepare(draft, settings.limits.bodyBytes, () => randomness.uuid()),
+    late,
+  );
   const { carrier, carry: other, name } = settings.dialect;
   const wire = await wireOf(prepared, carrier);
   const carry = carryOf(carrier, other);
@@ -53,7 +62,7 @@ export async function readRequest(client: Client, settings: Settings, draft: Dra
     throw new TypeError(`once: the dialect ${name} puts its key at ${carrier}, and this request has no such place`);
   // Taken before a key is put into the body.
   const taken = fingerprint(draft, prepared, digest, settings.fingerprint);
-  const { json, ...prints } = await within(clock, settings.limits.totalMs, taken, () => new TypeError('once: fingerprint did not answer in time'));
+  const { json, ...prints } = await within(clock, startedAt + totalMs - clock.now(), taken, () => new TypeError('once: fingerprint did not answer in time'));
   return { payload: fetching({ ...prepared, json }), ...prints, key };
 }
 
@@ -61,11 +70,12 @@ export async function readRequest(client: Client, settings: Settings, draft: Dra
 export async function operate(call: Call): Promise<unknown> {
   const { client, settings, place, signal, request } = call;
   const { clock } = client.platform;
-  const startedAt = clock.now();
+  const { startedAt = clock.now() } = call;
   const { flights } = client.registry;
+  const here = { client, ...place };
   const { onOutcome } = settings;
   const told = onOutcome && ((outcome: Outcome) => guarded(client, () => onOutcome(outcome)));
-  const caller = { signal, request, told };
+  const caller = { signal, request, told, left: { ...noFacts(here, 'maybe'), ...unknown('aborted') } as const };
   let read: Promise<Read> | undefined;
   for (;;) {
     const flight = flights.get(place.slot);
@@ -77,7 +87,7 @@ export async function operate(call: Call): Promise<unknown> {
       void fly(call, own, read, startedAt);
       return answer;
     }
-    if (settings.whenBusy === 'reject') throw busyError(place);
+    if (settings.whenBusy === 'reject') throw busyError(here);
     read ??= call.read();
     const mine = await read.catch(() => undefined);
     const theirs = await flight.fingerprint;
@@ -85,9 +95,15 @@ export async function operate(call: Call): Promise<unknown> {
     if (same && theirs !== undefined && !flight.stop.aborted) return flight.join({ ...caller, joined: true });
     const deadline = startedAt + settings.limits.totalMs;
     await cutBy(client, signal, deadline, flight.landed);
-    if (signal?.aborted) throw abortReason(signal);
-    if (clock.now() >= deadline) throw busyError(place);
+    if (signal?.aborted) throw givenUp(client, signal, caller.left);
+    if (clock.now() >= deadline) throw busyError(here);
   }
+}
+
+function givenUp({ registry }: Client, signal: AbortSignal, left: Outcome): unknown {
+  const reason = abortReason(signal);
+  giveUp(registry, reason, left);
+  return reason;
 }
 
 /** Waits, but no longer than the caller wants to or may. */

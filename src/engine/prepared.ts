@@ -2,6 +2,7 @@
 import { typeOf } from '../core/name.js';
 import type { StoredRequest } from '../core/record.js';
 import type { Digest, Platform } from '../ports.js';
+import { multipart } from './multipart.js';
 
 /** A request as given, read without waiting for anything. */
 export interface Draft {
@@ -57,11 +58,11 @@ export function draft(input: RequestInfo | URL, init: RequestInit & { once?: unk
   };
 }
 
-async function streamBytes(read: () => Promise<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+async function streamBytes(read: () => Promise<ArrayBuffer>, form = false): Promise<Uint8Array<ArrayBuffer>> {
   try {
     return new Uint8Array(await read());
   } catch (cause) {
-    throw new BodyTrouble('once: the body could not be read', { cause });
+    throw new BodyTrouble(`once: the body could not be read${form ? '; hand over the FormData itself, not a Request made of it' : ''}`, { cause });
   }
 }
 
@@ -81,8 +82,8 @@ async function buffer(stream: ReadableStream<Uint8Array<ArrayBuffer>>, limit: nu
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
 
-/** Fixes the body's bytes. A FormData keeps its boundary from here on. */
-export async function prepare(from: Draft, limit: number): Promise<Prepared> {
+/** Fixes the body's bytes. A FormData keeps its boundary from here on; `makeBoundary` is for platforms that can't encode it. */
+export async function prepare(from: Draft, limit: number, makeBoundary: () => string): Promise<Prepared> {
   const { body, headers } = from;
   const tag = Object.prototype.toString.call(body).slice(8, -1);
   const type = (value: string): void => {
@@ -98,11 +99,18 @@ export async function prepare(from: Draft, limit: number): Promise<Prepared> {
   else if (tag === 'ArrayBuffer') bytes = new Uint8Array(body as ArrayBuffer).slice();
   else if (tag === 'FormData') {
     const form = new Response(body as FormData);
-    type(form.headers.get('content-type') ?? '');
-    bytes = await streamBytes(() => form.arrayBuffer());
+    const native = await form.arrayBuffer().catch(() => undefined);
+    if (native) {
+      type(form.headers.get('content-type') ?? '');
+      bytes = new Uint8Array(native);
+    } else {
+      const boundary = makeBoundary();
+      type(`multipart/form-data; boundary=${boundary}`);
+      bytes = await streamBytes(() => multipart(body as FormData, boundary));
+    }
   } else if (tag === 'ReadableStream') bytes = await buffer(body as ReadableStream<Uint8Array<ArrayBuffer>>, limit);
   else if (isRequest(body)) {
-    const content = await streamBytes(() => body.arrayBuffer());
+    const content = await streamBytes(() => body.arrayBuffer(), /^multipart/i.test(headers.get('content-type') ?? ''));
     bytes = content.byteLength ? content : undefined;
   } else throw new BodyTrouble(`once: body must be text, bytes, a Blob, a FormData, URLSearchParams or a stream, got ${typeOf(body)}`);
   const { body: _, ...rest } = from;

@@ -4,7 +4,7 @@ import { type Ending, rejected, replayed, unknown } from '../core/outcome.js';
 import { bare, type OnceRecord, RECORD_VERSION, readRecord, seal } from '../core/record.js';
 import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
 import { OnceError } from '../errors.js';
-import { busyError, tryLock } from './claim.js';
+import { busyError, noFacts, tryLock } from './claim.js';
 import type { Client, Place } from './client.js';
 import { Flight } from './flight.js';
 import { heldElsewhere } from './lease.js';
@@ -100,13 +100,13 @@ async function clearSettled(client: Client, namespace: string): Promise<void> {
 
 /** Takes the claim of a name for one change; rejects with ERR_ONCE_BUSY while a live driver holds it. */
 async function claimed<T>(client: Client, place: Place, work: () => Promise<T>): Promise<T> {
-  if (client.registry.flights.has(place.slot)) throw busyError(place);
+  if (client.registry.flights.has(place.slot)) throw busyError({ client, ...place });
   // Held in this realm from this very tick, so that a click waits until the change is made.
   const hold = new Flight(client.registry, place.slot, client);
   hold.fingerprinted(undefined);
   try {
     const release = await tryLock(client, place);
-    if (!release) throw busyError(place);
+    if (!release) throw busyError({ client, ...place });
     return await work().finally(release);
   } finally {
     hold.free();
@@ -121,17 +121,7 @@ function refusal(
   ending: Ending,
 ): OnceError {
   const where = storedIn(storeOf(client, place.slot));
-  const none = {
-    operation: place.name,
-    key: undefined,
-    attempts: 0,
-    firstSentAt: undefined,
-    sent: 'maybe' as const,
-    resumed: false,
-    joined: false,
-    storedIn: where,
-    ...ending,
-  };
+  const none = { ...noFacts({ client, ...place }, 'maybe'), ...ending };
   return new OnceError(code, record ? { ...rememberedOutcome(record, ending, where, false), sent: record.ambiguous ? 'maybe' : 'no' } : none);
 }
 
@@ -148,7 +138,7 @@ export function settleByHand(client: Client, place: Place, effect: 'done' | 'non
       place.slot,
       id,
       (stored, storeNow) => {
-        if (heldElsewhere(client, stored, storeNow)) return { value: busyError(place) };
+        if (heldElsewhere(client, stored, storeNow)) return { value: busyError({ client, ...place }) };
         const now = clock.now();
         const record = stored === undefined ? undefined : readRecord(stored);
         if (stored !== undefined && !record) return { value: refusal(client, place, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
@@ -203,7 +193,7 @@ export function forget(client: Client, place: Place, evenIfUnknown: boolean): Pr
       place.slot,
       id,
       (stored, storeNow) => {
-        if (heldElsewhere(client, stored, storeNow)) return { value: busyError(place) };
+        if (heldElsewhere(client, stored, storeNow)) return { value: busyError({ client, ...place }) };
         if (stored === undefined) return { value: undefined };
         const record = readRecord(stored);
         if (!record)

@@ -3,7 +3,7 @@ import type { OperationName } from '../core/name.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { pastWindow } from '../core/retention.js';
 import type { Settings } from '../options.js';
-import { tryLock } from './claim.js';
+import { askStrategy, tryLock } from './claim.js';
 import type { Client, Place } from './client.js';
 import { heldElsewhere } from './lease.js';
 import { operate, readRequest } from './operate.js';
@@ -44,15 +44,14 @@ export function mayGo({ platform, settings: { origins } }: Client, { url, origin
 /** A call without a name. */
 export async function operateUnnamed(client: Client, settings: Settings, draft: Draft): Promise<unknown> {
   const { platform } = client;
+  const startedAt = platform.clock.now();
   const namespace = namespaceOf(client);
   const read = await readRequest(client, settings, draft);
   const label = `~${read.fingerprint}`;
   const given = read.key ?? settings.key;
   const { shape = (uuid: string) => uuid } = settings.dialect;
-  const literal =
-    typeof given === 'function'
-      ? await given({ namespace, operation: undefined, fingerprint: read.fingerprint, generation: 0, now: platform.clock.now() })
-      : given;
+  const asked = { namespace, operation: undefined, fingerprint: read.fingerprint, generation: 0, now: platform.clock.now() };
+  const literal = typeof given === 'function' ? await askStrategy(client, settings, given, asked) : given;
   // Where many people's calls meet, two equal ones are two effects, and a lost one is nobody's here.
   const orphan = platform.server || literal !== undefined ? undefined : await findOrphan(client, settings, namespace, label);
   const place =
@@ -67,15 +66,17 @@ export async function operateUnnamed(client: Client, settings: Settings, draft: 
     read: async () => read,
     signal: draft.signal,
     request: draft.request,
+    startedAt,
     held: orphan?.release,
   });
 }
 
 /** A call that is named by its content. */
 export async function operateByContent(client: Client, settings: Settings, draft: Draft): Promise<unknown> {
+  const startedAt = client.platform.clock.now();
   const read = await readRequest(client, settings, draft);
   const name: OperationName = [`sha256:${read.fingerprint}`];
-  return operate({ client, settings, place: placeOf(client, name), read: async () => read, signal: draft.signal, request: draft.request });
+  return operate({ client, settings, place: placeOf(client, name), read: async () => read, signal: draft.signal, request: draft.request, startedAt });
 }
 
 /** The oldest unsettled one with this content that nobody drives now. */

@@ -295,5 +295,88 @@ test('a plain Request brings its own signal', async () => {
   const end = await world.end(tab, once.fetch(request, { once: NAME }));
   expect(end.error).toBe(REASON);
   await rest();
-  expect(tab.outcomeOf(request)).toBeUndefined();
+  expect(tab.outcomeOf(request)).toMatchObject({ operation: NAME, effect: 'unknown', reason: 'aborted', attempts: 1 });
+});
+
+describe('the outcome of an aborted call', () => {
+  /** As browsers do: a new reason for each signal. */
+  const aborting = () => {
+    const controller = new AbortController();
+    return { signal: controller.signal, abort: (reason: unknown = new DOMException('aborted', 'AbortError')) => controller.abort(reason) };
+  };
+
+  test('is unknown at once, and its hook hears how it came to rest', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const { signal, abort } = aborting();
+    const heard: unknown[] = [];
+    world.server.plays(during(() => abort(), hangs()));
+    const call = pay(once, { signal, onOutcome: (outcome) => heard.push(outcome) });
+    const atOnce = call.catch((reason: unknown) => tab.outcomeOf(reason));
+    const end = await world.end(tab, call);
+    expect(await atOnce).toMatchObject({ operation: NAME, effect: 'unknown', reason: 'aborted', sent: 'maybe', storedIn: 'disk' });
+    await rest();
+    expect(tab.outcomeOf(end.error)).toMatchObject({ key: world.record()?.key, reason: 'aborted', attempts: 1 });
+    expect(heard).toEqual([tab.outcomeOf(end.error)]);
+  });
+
+  test('that never sent anything is unsent, once that is sure', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const { signal, abort } = aborting();
+    const call = pay(once, { signal });
+    abort();
+    const { error } = await world.end(tab, call);
+    await rest();
+    expect(tab.outcomeOf(error)).toMatchObject({ type: 'unsent', effect: 'none' });
+  });
+
+  test('that others go on waiting for is theirs', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const { signal, abort } = aborting();
+    const heard: unknown[] = [];
+    world.server.plays(during(() => abort(), delayed(SECOND, answers(201))));
+    const staying = pay(once);
+    const leaving = pay(once, { signal, onOutcome: (outcome) => heard.push(outcome) });
+    await world.end(tab, leaving);
+    expect(heard).toEqual([]);
+    await world.end(tab, staying);
+    expect(heard).toMatchObject([{ effect: 'done', joined: true }]);
+  });
+
+  test('while it waits for another payload of its name is unknown', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const { signal, abort } = aborting();
+    world.server.plays(delayed(5 * SECOND, answers(201)));
+    const first = pay(once);
+    const second = pay(once, { body: { ...CART, amount: 20 }, signal });
+    await rest();
+    abort();
+    const { error } = await world.end(tab, second);
+    expect(tab.outcomeOf(error)).toMatchObject({ operation: NAME, effect: 'unknown', reason: 'aborted' });
+    await world.end(tab, first);
+  });
+
+  test('of several calls under one reason speaks of none of them', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const { signal, abort } = aborting();
+    const one = pay(once, { signal, operation: ['pay', 'one'] });
+    const two = pay(once, { signal, operation: ['pay', 'two'] });
+    abort();
+    const [end] = await world.all(tab, one, two);
+    await rest();
+    expect(tab.outcomeOf(end?.error)).toMatchObject({ operation: undefined, key: undefined, effect: 'unknown' });
+  });
+
+  test('whose reason is a word cannot be asked for', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const { signal, abort } = aborting();
+    const call = pay(once, { signal });
+    abort('enough');
+    expect(await world.end(tab, call)).toMatchObject({ error: 'enough', outcome: undefined });
+  });
 });

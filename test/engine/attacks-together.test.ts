@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { answers, charged, delayed, during, type Entry, hangs, lost, replays, textOf } from '../support/server.js';
-import { CART, HOUR, NAME, newWorld, pay, rest, SECOND, saying } from '../support/world.js';
+import { CART, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, saying } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
 const PATIENT = { limits: { attemptMs: 110 * SECOND } } as const;
@@ -113,6 +113,7 @@ describe('A14: another payload does not join', () => {
     world.server.plays(delayed(SECOND, answers(201)));
     const [first, same, other] = await world.all(tab, pay(once), pay(once), pay(once, { body: OTHER }));
     expect([first?.status, same?.code, other?.code]).toEqual([201, 'ERR_ONCE_BUSY', 'ERR_ONCE_BUSY']);
+    expect(same?.outcome).toMatchObject({ operation: NAME, effect: 'unknown', storedIn: 'disk' });
     expect(same?.outcome).toMatchObject({ effect: 'unknown', reason: 'busy', sent: 'maybe' });
   });
 
@@ -317,6 +318,33 @@ describe('A15: an edited form after an unknown outcome', () => {
   test('A15: a refusal under the same key is no proof about the earlier payload', async () => {
     const { world, tab, once, key } = await edited(answers(402));
     expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({ status: 402, outcome: { effect: 'unknown', key } });
+  });
+});
+
+describe('a driver whose clock was set back in a wait', () => {
+  test('asks nobody about a record that another driver has ended meanwhile', async () => {
+    const world = newWorld();
+    const heard: unknown[] = [];
+    const { tab, once } = world.open({ reconcile: saying(heard, 'done') });
+    world.server.plays(answers(503, '', { 'retry-after': '60' }));
+    const call = pay(once);
+    await rest();
+    await world.run(world.open().once.clear());
+    tab.skewMs = -20 * MINUTE;
+    expect(await world.end(tab, call)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown' } });
+    expect(heard).toEqual([]);
+  });
+
+  test('asks about its own, of which it cannot know whether the server still remembers its key', async () => {
+    const world = newWorld();
+    const heard: unknown[] = [];
+    const { tab, once } = world.open({ reconcile: saying(heard, 'unknown') });
+    world.server.plays(answers(503, '', { 'retry-after': '60' }));
+    const call = pay(once);
+    await rest();
+    tab.skewMs = -20 * MINUTE;
+    expect(await world.end(tab, call)).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown' } });
+    expect(heard).toMatchObject([{ reason: 'key-expired' }]);
   });
 });
 

@@ -208,6 +208,21 @@ describe('keys', () => {
     expect(world.records).toEqual([]);
   });
 
+  test('a dialect that is no dialect is told what would be one', () => {
+    const { tab } = newWorld().open();
+    expect(() => tab.once({ dialect: 'stripe' as never })).toThrow(`once: dialect must be a dialect or 'none', got "stripe"`);
+    expect(() => tab.once({ dialect: 5 as never })).toThrow('once: dialect must be an object or a function or a string, got number');
+    expect(() => tab.once({ store: 5 as never })).toThrow('once: store must be an object, got number');
+  });
+
+  test("'none' is a server without keys", async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ dialect: 'none' });
+    world.server.plays(charged(lost()));
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { attempts: 1 } });
+    expect(world.server.keys).toEqual([null]);
+  });
+
   test("a key must fit the dialect's alphabet", async () => {
     const world = newWorld();
     const { tab, once } = world.open({ dialect: { ...GENERIC, name: 'short', keyPattern: /^[a-z]{1,4}$/ } });

@@ -152,6 +152,25 @@ describe('a POST or PATCH without a name', () => {
   });
 });
 
+describe('its limits', () => {
+  test('begin with the call, not when the search for a lost one is over', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world, { limits: { totalMs: 5 * SECOND } });
+    tab.faults.next('hang');
+    expect(await world.end(tab, post(once))).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { sent: 'no', reason: 'unreachable' } });
+    expect(world.server.arrivals).toEqual([]);
+  });
+
+  test('hold for a key strategy that never answers', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world, { limits: { attemptMs: 5 * SECOND } });
+    const begun = world.clock.now();
+    const end = await world.end(tab, post(once, {}, { once: { key: () => new Promise<string>(() => {}) } }));
+    expect(String(end.error)).toContain('the key strategy did not answer in time');
+    expect(world.clock.now() - begun).toBe(5 * SECOND);
+  });
+});
+
 describe('where keys may go', () => {
   const ELSEWHERE = 'https://api.other.example/notes';
   test.each<[string, Parameters<typeof open>[1], string, boolean]>([
@@ -208,6 +227,15 @@ describe('other words for once', () => {
     expect(world.records).toEqual([]);
   });
 
+  test('the remembered outcome of one has no name either', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world);
+    world.server.plays(answers(402, '', { 'idempotent-replayed': 'true' }));
+    const own = { once: { key: 'mine' } };
+    expect((await world.end(tab, post(once, {}, own))).outcome).toMatchObject({ type: 'rejected', operation: undefined });
+    expect(await world.end(tab, post(once, {}, own))).toMatchObject({ code: 'ERR_ONCE_KEY_BURNT', outcome: { operation: undefined, key: 'mine' } });
+  });
+
   test('options without a name', async () => {
     const world = newWorld();
     const { tab, once } = open(world);
@@ -245,6 +273,23 @@ describe('what HTTP itself calls idempotent', () => {
     expect(end).toMatchObject({ status: 200, outcome: undefined });
     expect(world.server.keys).toEqual([null, null, null, null]);
     expect(world.records).toEqual([]);
+  });
+
+  test.each(['GET', 'PUT'])('%s: with limits of its own, and no name, still without key or record', async (method) => {
+    const world = newWorld();
+    const { tab, once } = open(world);
+    world.server.plays(lost(), answers(503));
+    const end = await world.end(tab, watched(once.fetch(URL_, { method, once: { limits: { attempts: 2 } } })));
+    expect(end).toMatchObject({ status: 503, outcome: undefined });
+    expect(world.server.keys).toEqual([null, null]);
+    expect(world.records).toEqual([]);
+  });
+
+  test('PUT: with a key of its own, and no name, is an operation', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world);
+    world.server.plays(answers(200));
+    expect((await world.end(tab, watched(once.fetch(URL_, { method: 'PUT', once: { key: 'mine' } })))).outcome).toMatchObject({ type: 'fresh', key: 'mine' });
   });
 
   test.each([400, 401, 404, 409, 412, 422, 501])('a %i is its answer', async (status) => {

@@ -178,6 +178,41 @@ describe('limits', () => {
     expect(world.server.arrivals).toEqual([]);
   });
 
+  test('totalMs wins over offlineWaitMs, too', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ limits: { totalMs: 2 * SECOND } });
+    tab.online = false;
+    const begun = world.clock.now();
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNSENT' });
+    expect(world.clock.now() - begun).toBe(2 * SECOND);
+  });
+
+  test('a laptop that wakes up past totalMs, offline, waits for nothing any more', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    tab.online = false;
+    tab.at(4, () => tab.freeze());
+    const call = pay(once);
+    await world.clock.advance(10 * MINUTE);
+    tab.thaw();
+    const thawed = world.clock.now();
+    expect(await world.end(tab, call)).toMatchObject({ code: 'ERR_ONCE_UNSENT' });
+    expect(world.clock.now() - thawed).toBe(0);
+  });
+
+  test('an answer that is seen right after a sleep counts, though the clock was set back meanwhile', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(delayed(2 * MINUTE + 500, answers(201)));
+    const call = pay(once);
+    await rest();
+    tab.freeze();
+    await world.clock.advance(2 * MINUTE);
+    tab.skewMs = -20 * MINUTE;
+    tab.thaw();
+    expect(await world.end(tab, call)).toMatchObject({ status: 201, outcome: { type: 'fresh', attempts: 1 } });
+  });
+
   test('a store that hangs is given up after ten seconds', async () => {
     const world = newWorld();
     const { tab, once } = world.open();

@@ -189,14 +189,12 @@ export class World {
     const context = this.contexts.get(call.context);
     const slack = this.options.faults.storeHangs ? STORE_SLACK_MS : SLACK_MS;
     const setBack = (context?.device.setBackMs ?? 0) - call.setBackMs;
-    return Math.max(call.begunAt + call.limitMs, context?.thawedAt ?? 0) + slack + setBack + OFFLINE_WAIT_MS;
+    return Math.max(call.begunAt + call.limitMs, context?.thawedAt ?? 0) + slack + setBack;
   }
 }
 
 /** What a store and a wire of this world take at most to do their work. */
 const SLACK_MS = 3000;
-/** A call that wakes up offline, past its limits, still waits this long (to be taken out when it does not). */
-const OFFLINE_WAIT_MS = 3000;
 /** Each look and each write may take a store's time, before and behind the limit. */
 const STORE_SLACK_MS = 60_000;
 

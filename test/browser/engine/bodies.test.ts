@@ -12,13 +12,8 @@ const keyOfContent = (given: { fingerprint: string }) => given.fingerprint;
 /** Cuts what a browser calls its form's boundary. */
 const typeOf = (headers: Readonly<Record<string, string>> | undefined) => headers?.['content-type']?.replace(/boundary=.*/, 'boundary');
 
-/** WebKit cannot read a form with a file in it, by any of the ways that there are; plain fetch can send it. */
-const unreadable = (kind: string): boolean => server.browser === 'webkit' && kind === 'a FormData with files';
-const WHY = 'WebKit cannot read a form with files, so that it is refused (ERR_ONCE_BODY)';
-
 describe('a body goes out with the same bytes twice, and has the fingerprint of Node', () => {
-  test.for(bodyCases)('$kind', async ({ kind, make, bytes }, { skip }) => {
-    skip(unreadable(kind), WHY);
+  test.for(bodyCases)('$kind', async ({ kind, make, bytes }) => {
     const shop = new Shop();
     await shop.meets('unavailable-after-commit');
     const once = createOnce({ ...SOON, namespace: shop.namespace });
@@ -31,8 +26,7 @@ describe('a body goes out with the same bytes twice, and has the fingerprint of 
     if (bytes !== undefined) expect(arrivals[0]?.digest).toBe(bytes);
   });
 
-  test.for(bodyCases)('$kind: the fingerprint', async ({ kind, make, fingerprint }, { skip }) => {
-    skip(unreadable(kind), WHY);
+  test.for(bodyCases)('$kind: the fingerprint', async ({ kind, make, fingerprint }) => {
     let key: string | null = null;
     const once = createOnce({ ...SOON, namespace: new Shop().namespace }).extend({
       fetch: async (_, init) => {
@@ -69,7 +63,7 @@ describe('plain fetch', () => {
   });
 
   test('says of each body the same type that oncefetch says', async () => {
-    for (const { kind, make } of bodyCases.filter(({ kind }) => kind !== 'a stream' && !unreadable(kind))) {
+    for (const { kind, make } of bodyCases.filter(({ kind }) => kind !== 'a stream')) {
       const shop = new Shop();
       const plain = await plainly(shop, make());
       await createOnce({ ...SOON, namespace: shop.namespace }).fetch(shop.url, { method: 'POST', body: make(), once: ['pay', kind] });

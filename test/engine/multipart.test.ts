@@ -1,0 +1,78 @@
+/**
+ * Goal: a form with files goes out where the platform can't read it, as WebKit can't. Method: its reading is broken on
+ * purpose; what is encoded instead is compared with what Node's own encoder makes of the same form, byte for byte.
+ */
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { multipart } from '../../src/engine/multipart.js';
+import { answers, charged, lost, replays } from '../support/server.js';
+import { newWorld, URL_, watched } from '../support/world.js';
+
+/** Everything that may need quoting, in every place. */
+function awkward(): FormData {
+  const form = new FormData();
+  for (const text of ['', 'plain', 'Grüße 🎁', 'a "quoted" one', 'one\rtwo\ntwo\r\nthree\n\rfour', 'half \ud83c', '100 %0A']) {
+    form.append(`name ${text}`, `value ${text}`);
+    form.append(`file ${text}`, new File([Uint8Array.from({ length: 256 }, (_, n) => n)], `${text}.bin`));
+    form.append('same', new File(['x'], `${text}.txt`, { type: 'text/plain;charset=utf-8' }));
+  }
+  form.append('blob', new Blob(['{}'], { type: 'application/json' }));
+  return form;
+}
+
+/** A reading that fails as WebKit's does, for forms only. */
+function unreadable() {
+  const { arrayBuffer } = Response.prototype;
+  vi.spyOn(Response.prototype, 'arrayBuffer').mockImplementation(function (this: Response) {
+    const form = /^multipart/.test(this.headers.get('content-type') ?? '');
+    return form ? Promise.reject(new DOMException('Unable to read form data blob', 'InvalidStateError')) : arrayBuffer.call(this);
+  });
+}
+afterEach(() => void vi.restoreAllMocks());
+
+test('its bytes are those of the platform', async () => {
+  const form = awkward();
+  const native = new Response(form);
+  const boundary = /boundary=(.*)/.exec(native.headers.get('content-type') ?? '')?.[1] ?? '';
+  const ours = Buffer.from(await multipart(form, boundary));
+  expect(ours.toString('latin1')).toBe(Buffer.from(await native.arrayBuffer()).toString('latin1'));
+});
+
+describe('where the platform cannot read its own form', () => {
+  test('it goes out all the same, with the same bytes on every attempt, and a server reads it', async () => {
+    unreadable();
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(charged(lost()), replays());
+    const call = watched(once.fetch(URL_, { method: 'POST', body: awkward(), once: ['upload', 1] }));
+    expect((await world.end(tab, call)).outcome).toMatchObject({ type: 'replayed', attempts: 2 });
+    const [one, two] = world.server.arrivals;
+    expect(Buffer.from(one?.body as Uint8Array).equals(Buffer.from(two?.body as Uint8Array))).toBe(true);
+    const read = await new Response(one?.body as Uint8Array<ArrayBuffer>, { headers: one?.headers as Headers }).formData();
+    const plain = await new Response(awkward()).formData();
+    expect([...read.keys()]).toEqual([...plain.keys()]);
+  });
+
+  test('a form that changed is another payload', async () => {
+    unreadable();
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(answers(201));
+    const other = awkward();
+    other.append('more', '1');
+    const send = (body: FormData) => watched(once.fetch(URL_, { method: 'POST', body, once: ['upload', 1] }));
+    await world.end(tab, send(awkward()));
+    expect(await world.end(tab, send(awkward()))).toMatchObject({ outcome: { type: 'replayed' } });
+    expect(await world.end(tab, send(other))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
+  });
+
+  test('a Request made of it says what to hand over instead', async () => {
+    vi.spyOn(Request.prototype, 'arrayBuffer').mockRejectedValue(new DOMException('Unable to read form data blob', 'InvalidStateError'));
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const end = await world.end(tab, watched(once.fetch(new Request(URL_, { method: 'POST', body: awkward() }), { once: ['upload', 1] })));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { effect: 'none' } });
+    expect(String(end.error)).toContain('hand over the FormData itself');
+    const plain = await world.end(tab, watched(once.fetch(new Request(URL_, { method: 'POST', body: 'x' }), { once: ['upload', 1] })));
+    expect(String(plain.error)).not.toContain('FormData');
+  });
+});
