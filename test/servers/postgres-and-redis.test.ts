@@ -1,10 +1,13 @@
 /** Goal and method: those of `sqlite.test.ts`, where row locks, isolation, ON CONFLICT or SET NX are the point. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { withoutPostgres, withoutRedis } from '../support/services.js';
 import { schemes } from './schemes.js';
 import { runScheme, type Services } from './support/run.js';
 import { startServices, stopServices } from './support/services.js';
 import { FAULTS } from './support/wire.js';
+
+// A few seconds each, on a machine that has nothing else to do.
+vi.setConfig({ testTimeout: 120_000 });
 
 let services: Services = {};
 beforeAll(async () => {

@@ -52,10 +52,10 @@ export interface Report {
   readonly seconds: number;
 }
 
-const ATTEMPT_MS = 200;
+const ATTEMPT_MS = 250;
 const LIMITS = { attempts: 5, attemptMs: ATTEMPT_MS, totalMs: 5000, inProgressMs: 2500 };
-const RETRY = { minDelayMs: 5, maxDelayMs: 60, budget: false } as const;
-const AT_A_TIME = 32;
+const RETRY = { minDelayMs: 20, maxDelayMs: 250, budget: false } as const;
+const AT_A_TIME = 20;
 const PRESSES_MAX = 40;
 const PAUSE_MS = 25;
 
@@ -78,7 +78,7 @@ async function operate(course: Course, order: Order): Promise<void> {
       if (effects.some((count) => count !== expected)) course.lies.push(`${order.id} is ${said(outcome)}, with ${effects} effects`);
     }
     if (effect === 'done') return;
-    await sleep(PAUSE_MS);
+    await sleep(PAUSE_MS * press);
   }
   course.lies.push(`${order.id} was not done after ${PRESSES_MAX} presses`);
 }
