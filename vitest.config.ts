@@ -99,13 +99,13 @@ const projects: TestProjectConfiguration[] = [
       // Its tests leave nothing behind, and so can share a worker: half the time.
       isolate: false,
       include: ['test/**/*.test.ts'],
-      exclude: ['test/{browser,docs,e2e,fuzz,node,package,playground,properties,simulation,types}/**'],
+      exclude: ['test/{browser,docs,e2e,fuzz,node,package,playground,properties,servers,simulation,types}/**'],
     },
   },
   { ...sources, test: { ...inTurn('proof'), include: ['test/{fuzz,properties,simulation}/**/*.test.ts'] } },
   { ...sources, test: { ...inTurn('docs'), include: ['test/docs/**/*.test.ts'] } },
   // Real processes, started and killed.
-  { ...sources, test: { ...inTurn('node'), include: ['test/{node,playground}/**/*.test.ts'], testTimeout: MINUTE, hookTimeout: MINUTE } },
+  { ...sources, test: { ...inTurn('node'), include: ['test/{node,playground,servers}/**/*.test.ts'], testTimeout: MINUTE, hookTimeout: MINUTE } },
   ...inBrowsers,
   { test: { ...slow, ...inTurn('package'), include: ['test/package/**/*.test.ts'] } },
 ];

@@ -1,0 +1,32 @@
+/** Prints the counts of the schemes: `npm run schemes`, or some of them: `npm run schemes -- etag-if-match state-machine`. */
+import './require-node.mjs';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+mkdirSync(join(root, '.tmp'), { recursive: true });
+// In the project, so that packages are found from there.
+const folder = mkdtempSync(join(root, '.tmp/schemes-'));
+try {
+  const main = join(folder, 'main.mjs');
+  const entries = { oncefetch: join(root, 'src/entries/index.ts'), 'oncefetch/dialects': join(root, 'src/entries/dialects.ts') };
+  // The servers are started from where they are, not from where the bundle is.
+  const define = { 'import.meta.dirname': JSON.stringify(join(root, 'test/servers/support')) };
+  await build({
+    entryPoints: [join(root, 'test/servers/support/print.ts')],
+    outfile: main,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    alias: entries,
+    define,
+    logLevel: 'error',
+  });
+  process.exitCode = spawnSync(process.execPath, [main, ...process.argv.slice(2)], { stdio: 'inherit' }).status ?? 1;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

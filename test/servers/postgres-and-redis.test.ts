@@ -1,0 +1,31 @@
+/** Goal and method: those of `sqlite.test.ts`, where row locks, isolation, ON CONFLICT or SET NX are the point. */
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { withoutPostgres, withoutRedis } from '../support/services.js';
+import { schemes } from './schemes.js';
+import { runScheme, type Services } from './support/run.js';
+import { startServices, stopServices } from './support/services.js';
+import { FAULTS } from './support/wire.js';
+
+// A few seconds each, on a machine that has nothing else to do.
+vi.setConfig({ testTimeout: 120_000 });
+
+let services: Services = {};
+beforeAll(async () => {
+  services = await startServices();
+});
+afterAll(stopServices);
+
+const on = (kind: 'postgres' | 'redis') => Object.entries(schemes).filter(([, { server }]) => server.on === kind);
+
+describe.each([
+  ['postgres', withoutPostgres],
+  ['redis', withoutRedis],
+] as const)('on %s', (kind, without) => {
+  test.for(on(kind))('%s', async ([name, scheme], { skip }) => {
+    skip(without !== undefined, without);
+    const report = await runScheme(name, scheme, services);
+    expect(report).toMatchObject({ operations: 200, doubled: [], lost: [], lies: [], effects: 200 });
+    expect(FAULTS.filter((fault) => report.met[fault] === 0)).toEqual([]);
+    expect(report.deaths).toBeGreaterThan(0);
+  });
+});

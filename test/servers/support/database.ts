@@ -1,0 +1,103 @@
+/** The databases of the servers: SQLite in a file, a schema of PostgreSQL, a Redis beside either. */
+import { DatabaseSync } from 'node:sqlite';
+import type { Redis } from 'ioredis';
+import type { Pool, PoolClient } from 'pg';
+import type { Handler } from './http.ts';
+
+/** What every server says of itself. `effects`: a query for each kind of effect, with a row per effect that names its operation; each must be there once. */
+interface Kept {
+  readonly tables: string;
+  readonly effects: readonly string[];
+}
+
+export interface SqliteServer extends Kept {
+  readonly on: 'sqlite';
+  handle(db: DatabaseSync): Handler;
+}
+
+/** With a Redis beside it. */
+export interface RedisServer extends Kept {
+  readonly on: 'redis';
+  handle(db: DatabaseSync, redis: Redis): Handler;
+}
+
+export interface PostgresServer extends Kept {
+  readonly on: 'postgres';
+  handle(pool: Pool): Handler;
+}
+
+export type Server = SqliteServer | RedisServer | PostgresServer;
+
+/** Where the data is. */
+export interface Opened {
+  /** Of the SQLite file. */
+  readonly file: string;
+  /** Of the schema in PostgreSQL. */
+  readonly schema: string;
+  readonly postgres?: { readonly host: string; readonly port: number; readonly user: string; readonly database: string };
+  readonly redis?: number;
+}
+
+export function openSqlite(file: string): DatabaseSync {
+  const db = new DatabaseSync(file, { timeout: 5000 });
+  // What is killed here is a process, not the machine: nothing has to be on the disk.
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
+  return db;
+}
+
+export async function openPostgres({ postgres, schema }: Opened): Promise<Pool> {
+  const { default: pg } = await import('pg');
+  const pool = new pg.Pool({ ...postgres, max: 20, options: `-c search_path=${schema} -c synchronous_commit=off` });
+  // A connection that breaks while nobody uses it.
+  pool.on('error', () => {});
+  return pool;
+}
+
+/** Loads what its database needs, which takes time. */
+export async function load({ on }: Server): Promise<void> {
+  if (on === 'postgres') await import('pg');
+  if (on === 'redis') await import('ioredis');
+}
+
+/** Opens a server's database, with its tables. */
+export async function open(server: Server, opened: Opened): Promise<Handler> {
+  if (server.on === 'postgres') {
+    const pool = await openPostgres(opened);
+    await pool.query(`CREATE SCHEMA IF NOT EXISTS ${opened.schema}; ${server.tables}`);
+    return server.handle(pool);
+  }
+  const db = openSqlite(opened.file);
+  db.exec(server.tables);
+  if (server.on === 'sqlite') return server.handle(db);
+  const { Redis } = await import('ioredis');
+  return server.handle(db, new Redis(opened.redis ?? 0, '127.0.0.1'));
+}
+
+/** All of `work` or nothing. IMMEDIATE: it holds the write lock from its first look on. */
+export function transaction<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const value = work();
+    db.exec('COMMIT');
+    return value;
+  } catch (error) {
+    db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/** All of `work` or nothing, on a connection of its own. */
+export async function pgTransaction<T>(pool: Pool, begin: string, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  try {
+    await client.query(begin);
+    const value = await work(client);
+    await client.query('COMMIT');
+    return value;
+  } catch (error) {
+    await client.query('ROLLBACK');
+    throw error;
+  } finally {
+    client.release();
+  }
+}

@@ -1,0 +1,53 @@
+/** One server as a process of its own: `node main.ts <scheme> <services as JSON>`. Stands by, says its port, and dies where a request asks it to. */
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { load, type Opened, open, type Server } from './database.ts';
+import { answer, type Call, send, textOf } from './http.ts';
+
+/** Long enough for two copies of a request to meet. */
+const WORK_MS = 8;
+
+/** No clean-up, no last word: the process is gone, as under a power cut. */
+function die(): never {
+  process.kill(process.pid, 'SIGKILL');
+  for (;;); // the signal may take a moment, in which a commit would slip through
+}
+
+async function callOf(request: IncomingMessage): Promise<Call> {
+  const { method = '', url = '/', headers } = request;
+  const text = await textOf(request);
+  const dies = (moment: string): void => void (headers['x-dies'] === moment && die());
+  return {
+    method,
+    path: url.split('?')[0] ?? '',
+    headers,
+    text,
+    json: text.startsWith('{') ? JSON.parse(text) : {},
+    work: () => sleep(WORK_MS),
+    beforeCommit: () => dies('kill-before-commit'),
+    afterCommit: () => dies('kill-after-commit'),
+  };
+}
+
+const [scheme = '', services = '{}'] = process.argv.slice(2);
+const { server } = (await import(`../${scheme}.ts`)) as { server: Server };
+await load(server);
+
+async function serve(): Promise<void> {
+  const handle = await open(server, JSON.parse(services) as Opened);
+  const http = createServer(async (request, response) => {
+    const told = await callOf(request)
+      .then(handle)
+      .catch((error: unknown) => {
+        console.error(error);
+        return answer(500, { title: String(error) });
+      });
+    send(response, told);
+  });
+  http.listen(0, '127.0.0.1', () => process.send?.((http.address() as AddressInfo).port));
+}
+
+// It stands by until its turn has come: the one before it is dead.
+process.once('message', () => void serve());
+process.once('disconnect', () => process.exit());

@@ -1,0 +1,53 @@
+/** A server as a process of its own; another one stands by, for whenever it dies. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import type { Opened } from './database.js';
+
+export interface ServerProcess {
+  /** Of the process that serves; where there is none, of the next one. */
+  port(): Promise<number>;
+  /** How often it was killed. */
+  readonly deaths: number;
+  stop(): Promise<void>;
+}
+
+const MAIN = join(import.meta.dirname, 'main.ts');
+
+export function startServer(scheme: string, opened: Opened): ServerProcess {
+  let deaths = 0;
+  let stopping = false;
+  const spawned = (): ChildProcess => spawn(process.execPath, [MAIN, scheme, JSON.stringify(opened)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  let [child, next] = [spawned(), spawned()];
+
+  const serve = (): Promise<number> =>
+    new Promise((resolve, reject) => {
+      child.once('message', (port) => resolve(Number(port)));
+      child.once('exit', (code, signal) => {
+        if (stopping) return;
+        if (signal !== 'SIGKILL') return reject(new Error(`the server ${scheme} ended with ${signal ?? code}`));
+        deaths++;
+        [child, next] = [next, spawned()];
+        port = serve();
+        port.catch(() => {});
+      });
+      child.send('go');
+    });
+  let port = serve();
+  return {
+    port: () => port,
+    get deaths() {
+      return deaths;
+    },
+    async stop() {
+      stopping = true;
+      await Promise.all([child, next].map(ended));
+    },
+  };
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGKILL');
+  await gone;
+}

@@ -1,0 +1,150 @@
+/** The network between client and server: a real HTTP server that forwards, loses, breaks, repeats and holds back. */
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { seededRandom } from '../../../src/testing/seeded-random.js';
+import { send, textOf } from './http.js';
+
+/** On its way to the server, or back. */
+const ON_THE_WIRE = [
+  'none',
+  /** The connection breaks before the server sees the request. */
+  'lose-request',
+  /** The effect is committed, the connection breaks instead of an answer. */
+  'lose-response',
+  /** Half of the answer's body arrives. */
+  'truncate',
+  /** Nothing reaches the server, nothing comes back. */
+  'hang',
+  /** The effect is committed, nothing comes back. */
+  'hang-after-effect',
+  /** A gateway's 503, without an effect. */
+  'unavailable',
+  /** The effect is committed, and a gateway makes 503 of the answer. */
+  'unavailable-after-effect',
+  /** Two copies reach the server at once; the answer to the second is given. */
+  'duplicate',
+  /** The request reaches the server when the client has given up on it, and has sent it again. */
+  'late',
+] as const;
+const KILLS = ['kill-before-commit', 'kill-after-commit'] as const;
+
+export const FAULTS = [...ON_THE_WIRE, ...KILLS] as const;
+export type Fault = (typeof FAULTS)[number];
+
+/** What the first requests of operations meet, one after the other. A server that dies takes all its other requests with it: once is worth many. */
+const PLAN: readonly Fault[] = [...ON_THE_WIRE, ...KILLS, ...Array.from({ length: 5 }, () => ON_THE_WIRE).flat()];
+/** Methods of requests that change nothing that counts, and what they may meet. */
+const READING: readonly string[] = ['GET', 'DELETE'];
+const READS: readonly Fault[] = ['lose-request', 'lose-response', 'truncate', 'hang', 'unavailable'];
+/** How likely a request meets a fault that is not planned. */
+const AGAIN = 0.25;
+/** When a gateway gives up on a connection that hangs. */
+const CUT_MS = 1000;
+/** From this request of an operation on, none does. */
+const CALM_FROM = 4;
+
+export interface Wire {
+  readonly origin: string;
+  /** Requests that met each fault. */
+  readonly met: Readonly<Record<Fault, number>>;
+  close(): Promise<void>;
+}
+
+interface Copy {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+interface Came {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+function forward(port: number, { method, url, headers, text }: Copy, more: IncomingHttpHeaders = {}): Promise<Came> {
+  return new Promise((resolve, reject) => {
+    const out = request({ host: '127.0.0.1', port, method, path: url, headers: { ...headers, ...more }, agent: false }, async (response) => {
+      const chunks: Buffer[] = [];
+      try {
+        for await (const chunk of response) chunks.push(chunk as Buffer);
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) });
+      } catch (error) {
+        reject(error);
+      }
+    });
+    out.on('error', reject).end(text);
+  });
+}
+
+const cut = (from: IncomingMessage): void => void setTimeout(() => from.socket.destroy(), CUT_MS).unref();
+
+/** Which fault each request meets: planned for the first of every operation and endpoint, drawn for those after it. */
+function planner(seed: number): (copy: Copy) => Fault {
+  const random = seededRandom(seed);
+  const arrived = new Map<string, number>();
+  const drawn = (from: readonly Fault[]): Fault => (random() < AGAIN ? (from[Math.floor(random() * from.length)] ?? 'none') : 'none');
+  return ({ method, url, headers, text }) => {
+    const [, order] = /\bo-(\d+)\b/.exec(`${url} ${text} ${JSON.stringify(headers)}`) ?? [];
+    // Behind a link or a key nobody sees whose it is.
+    if (order === undefined) return drawn(READING.includes(method) ? READS : ON_THE_WIRE);
+    const place = `${method} ${url.split(/[/?]/)[1]} ${order}`;
+    const count = (arrived.get(place) ?? 0) + 1;
+    arrived.set(place, count);
+    if (READING.includes(method)) return count < CALM_FROM ? drawn(READS) : 'none';
+    if (count === 1) return PLAN[Number(order) % PLAN.length] ?? 'none';
+    return count < CALM_FROM ? drawn(ON_THE_WIRE) : 'none';
+  };
+}
+
+/** `spared`: what this server could not survive, whoever calls it. `lateMs`: longer than the client waits for an answer. */
+export async function openWire({
+  port,
+  seed,
+  lateMs,
+  spared,
+}: {
+  port: () => Promise<number>;
+  seed: number;
+  lateMs: number;
+  spared: readonly Fault[];
+}): Promise<Wire> {
+  const met = Object.fromEntries(FAULTS.map((fault) => [fault, 0])) as Record<Fault, number>;
+  const draw = planner(seed);
+
+  async function carry(from: IncomingMessage, to: ServerResponse): Promise<void> {
+    const { method = '', url = '', headers } = from;
+    const copy = { method, url, headers, text: await textOf(from) };
+    const drawn = draw(copy);
+    const fault = spared.includes(drawn) ? 'none' : drawn;
+    met[fault]++;
+    const gateway = () => send(to, { status: 503, body: { title: 'Service unavailable' } });
+    if (fault === 'lose-request') return void from.socket.destroy();
+    if (fault === 'hang') return cut(from);
+    if (fault === 'unavailable') return gateway();
+    if (fault === 'late') await sleep(lateMs);
+    const kill = fault.startsWith('kill') ? { 'x-dies': fault } : {};
+    if (fault === 'duplicate') forward(await port(), copy).catch(() => {});
+    const came = await forward(await port(), copy, kill);
+    if (fault === 'hang-after-effect' || fault === 'late') return cut(from);
+    if (fault === 'lose-response') return void from.socket.destroy();
+    if (fault === 'unavailable-after-effect') return gateway();
+    to.writeHead(came.status, came.headers);
+    if (fault === 'truncate') return void to.write(came.body.subarray(0, came.body.length >> 1), () => from.socket.destroy());
+    to.end(came.body);
+  }
+
+  const http = createServer((from, to) => void carry(from, to).catch(() => from.socket.destroy()));
+  await new Promise<void>((listening) => http.listen(0, '127.0.0.1', listening));
+  return {
+    origin: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
+    met,
+    close: () =>
+      new Promise((closed) => {
+        http.close(() => closed());
+        http.closeAllConnections();
+      }),
+  };
+}
