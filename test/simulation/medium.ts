@@ -1,6 +1,7 @@
 /** Where records lie, whoever reads them; and a store over it, with the faults that stores have. */
 import type { OnceRecord } from '../../src/core/record.js';
 import type { Change, ScanPage, ScanQuery, Store, Stored } from '../../src/ports.js';
+import { isStored, pageOf } from '../../src/stores/base.js';
 import type { Context } from './context.js';
 import type { Commit } from './facts.js';
 import type { Random } from './random.js';
@@ -59,14 +60,7 @@ export class Medium {
   }
 
   scan(query: ScanQuery): ScanPage {
-    const all = [...this.records.values()].filter((one): one is Stored => typeof one === 'object');
-    if ('before' in query) return { records: all.filter((one) => one.forgetAt < query.before).slice(0, query.limit) };
-    const { ns, state, prefix = '', after, limit } = query;
-    const past = after === undefined ? undefined : (JSON.parse(after) as { label: string }).label;
-    const found = all
-      .filter((one) => one.ns === ns && (state ?? one.state) === one.state && one.label.startsWith(prefix) && (past === undefined || one.label > past))
-      .sort((a, b) => (a.label < b.label ? -1 : 1));
-    return { records: found.slice(0, limit), next: found.length > limit ? JSON.stringify({ label: found[limit - 1]?.label }) : undefined };
+    return pageOf([...this.records.values()].filter(isStored), query);
   }
 
   #put(id: string, next: unknown): void {

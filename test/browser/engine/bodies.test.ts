@@ -13,7 +13,7 @@ const keyOfContent = (given: { fingerprint: string }) => given.fingerprint;
 const typeOf = (headers: Readonly<Record<string, string>> | undefined) => headers?.['content-type']?.replace(/boundary=.*/, 'boundary');
 
 describe('a body goes out with the same bytes twice, and has the fingerprint of Node', () => {
-  test.for(bodyCases)('$kind', async ({ kind, make, bytes }) => {
+  test.for(bodyCases)('$kind', async ({ make, bytes }) => {
     const shop = new Shop();
     await shop.meets('unavailable-after-commit');
     const once = createOnce({ ...SOON, namespace: shop.namespace });
@@ -26,7 +26,7 @@ describe('a body goes out with the same bytes twice, and has the fingerprint of 
     if (bytes !== undefined) expect(arrivals[0]?.digest).toBe(bytes);
   });
 
-  test.for(bodyCases)('$kind: the fingerprint', async ({ kind, make, fingerprint }) => {
+  test.for(bodyCases)('$kind: the fingerprint', async ({ make, fingerprint }) => {
     let key: string | null = null;
     const once = createOnce({ ...SOON, namespace: new Shop().namespace }).extend({
       fetch: async (_, init) => {

@@ -109,7 +109,7 @@ const SEQUENCES: readonly Sequence[] = [
     plan: [press(0), { do: 'restart', at: 5, slot: 0 }, press(MINUTE, 0, { abortMs: 1 }), press(2 * MINUTE, 0, { abortMs: 4 }), press(3 * MINUTE)],
     sends: [fate.answerLost],
     effects: 1,
-    told: ['dead', 'aborted', 'aborted', 'replayed'],
+    told: ['dead', 'unknown', 'unknown', 'replayed'],
   },
   {
     attack: '11-late-writer',
