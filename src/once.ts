@@ -16,7 +16,7 @@ import { registry } from './engine/registry.js';
 import { moveAll, type Resumed, resumeAll } from './engine/resume.js';
 import { type Attempt, running } from './engine/running.js';
 import { mayGo, operateByContent, operateUnnamed, parse, wantsKey } from './engine/unnamed.js';
-import { isOnceError } from './errors.js';
+import { isOnceError, OnceError } from './errors.js';
 import type { OnceInit, OnceOptions, RunEnd, RunOptions } from './option-types.js';
 import { callSettings, clientSettings, extendOptions, runSettings, withDialect } from './options.js';
 import { detectPlatform } from './platform/detect.js';
@@ -188,11 +188,18 @@ async function runOnce<T>(client: Client, name: OperationName, effect: (attempt:
     const said = JSON.stringify(await settings.fingerprint?.({ method: 'RUN', url: '', body: undefined })) ?? '';
     return { payload, fingerprint: await client.platform.digest(said), raw: '' };
   };
-  const value = await operate({ client, settings, place, read, signal, request: undefined });
-  const parsed = schema?.['~standard'].validate(value);
-  const { issues, value: output } = ((await parsed) ?? { value }) as { issues?: unknown; value?: unknown };
-  if (issues) throw new TypeError('once: the result does not match options.result');
-  return output as T;
+  let outcome: Outcome | undefined;
+  const onOutcome = (end: Outcome) => {
+    outcome = end;
+    return settings.onOutcome?.(end);
+  };
+  const value = await operate({ client, settings: { ...settings, onOutcome }, place, read, signal, request: undefined });
+  if (!schema) return value as T;
+  const parsed = (await schema['~standard'].validate(value)) as { readonly issues?: unknown; readonly value?: unknown };
+  // Whatever it looks like, the effect took place.
+  if (parsed.issues)
+    throw new OnceError('ERR_ONCE_ALREADY_SETTLED', outcome as Outcome, { cause: parsed, says: 'it is done; what it gave does not match options.result' });
+  return parsed.value as T;
 }
 
 /** How many causes deep an outcome is looked for. */

@@ -15,11 +15,13 @@ const headersOf = (of: unknown): Record<string, unknown> => (typeof of === 'obje
 
 function answerOf(status: number, headers: unknown, error: StripeErrorLike | undefined): Answer {
   const known = headersOf(headers);
+  // Headers by its fetch client, an object by its Node one.
+  const header = (name: string): unknown => (typeof known['get'] === 'function' ? known['get'](name) : known[name]);
   return {
     status,
     type: 'default',
     redirected: false,
-    header: (name) => (known[name] === undefined ? null : String(known[name])),
+    header: (name) => (header(name) == null ? null : String(header(name))),
     text: '',
     json: error && { error: { type: error.rawType, code: error.code } },
   };
@@ -35,8 +37,9 @@ function verdictOf({ kind, sticky, ambiguous }: Reading): Verdict {
 
 /**
  * Reads what stripe-node gave or threw, for the `verdict` of `run`. Errors are told by their fields, whatever version or
- * copy of the library they come from; what is no error of Stripe's API is ambiguous. Let stripe-node not retry by itself
- * (`maxNetworkRetries: 0`), or it does so unseen.
+ * copy of the library they come from; what is no error of Stripe's API is ambiguous. Let stripe-node not send again unseen:
+ * `maxNetworkRetries: 0`, and `httpClient: Stripe.createFetchHttpClient()`, because its Node client sends once more all the
+ * same when a connection is closed.
  *
  * @see https://github.com/stripe/stripe-node src/Error.ts (663942164)
  * @example
