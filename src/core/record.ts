@@ -79,15 +79,16 @@ export type StoredAnswer =
 type Sum = Omit<OnceRecord, 'sum'>;
 
 /** Members in an order of their own: a store may keep another one. */
-const sorted = (_: string, value: unknown): unknown => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
   const members = value as Record<string, unknown>;
   return Object.fromEntries(
     Object.keys(members)
       .sort()
-      .map((name) => [name, members[name]]),
+      .map((name) => [name, sorted(members[name])]),
   );
-};
+}
 
 /** FNV-1a, 32 bit (Fowler, Noll, Vo; IETF draft-eastlake-fnv): a flipped bit in a key would be a second effect. */
 function checksum(r: Sum): number {
@@ -122,7 +123,7 @@ function checksum(r: Sum): number {
     r.earlier,
     r.answer,
   ];
-  const text = JSON.stringify(fields, sorted);
+  const text = JSON.stringify(sorted(fields));
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   return hash >>> 0;

@@ -2,7 +2,7 @@
 import type { Answer } from '../core/dialect.js';
 import type { Client } from './client.js';
 import type { Prepared } from './prepared.js';
-import { wait } from './wait.js';
+import { OVER, wait } from './wait.js';
 
 /** An answer and, where its body was read, all that is needed to give it again. */
 export interface Answered {
@@ -59,7 +59,7 @@ export async function attempt(client: Client, prepared: Prepared, sending: Sendi
   try {
     return await Promise.race([sent, limit]);
   } finally {
-    over.abort();
+    over.abort(OVER);
   }
 }
 

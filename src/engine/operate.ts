@@ -13,7 +13,7 @@ import { idsOf } from './place.js';
 import { BodyTrouble, type Draft, fingerprint, prepare, wireOf } from './prepared.js';
 import { conclude, underLock } from './round.js';
 import { nothingSent } from './storing.js';
-import { wait, within } from './wait.js';
+import { OVER, wait, within } from './wait.js';
 
 /** What a call brings, read. */
 export interface Read {
@@ -109,7 +109,7 @@ function givenUp({ registry }: Client, signal: AbortSignal, left: Outcome): unkn
 /** Waits, but no longer than the caller wants to or may. */
 function cutBy({ platform }: Client, signal: AbortSignal | undefined, deadline: number, work: Promise<void>): Promise<void> {
   const over = new AbortController();
-  void work.then(() => over.abort());
+  void work.then(() => over.abort(OVER));
   return wait(platform.clock, deadline - platform.clock.now(), signal ? [signal, over.signal] : [over.signal]);
 }
 

@@ -4,7 +4,7 @@ import type { StoredAnswer } from '../core/record.js';
 import { HOOKED, NO_ANSWER, NOT_A_VERDICT, NOT_SENT, type Verdict } from '../core/verdict.js';
 import type { RunEnd } from '../option-types.js';
 import type { Attempting, Payload, Result, Sent } from './payload.js';
-import { wait } from './wait.js';
+import { OVER, wait } from './wait.js';
 
 /** What an effect gets. */
 export interface Attempt {
@@ -60,7 +60,7 @@ async function run(effect: (attempt: Attempt) => unknown, verdict: ((end: RunEnd
     }
   })();
   const end = await Promise.race([done, limit]);
-  over.abort();
+  over.abort(OVER);
   return end ? read(end, verdict, a) : { reading: NO_ANSWER, reached: false };
 }
 

@@ -17,6 +17,9 @@ export function wait(clock: Clock, ms: number, signals: readonly AbortSignal[], 
   });
 }
 
+/** Says that a wait is not wanted any more. Without a reason the platform makes an error and its stack, which nobody reads. */
+export const OVER = 'over';
+
 /** Work took longer than it may; nobody knows whether it was done. */
 export class Late extends Error {}
 

@@ -1,0 +1,65 @@
+/**
+ * Cases in one run, in turn, each between two runs of the base: what the machine does meanwhile meets all of them alike, and
+ * only ratios and differences within one round are compared.
+ */
+import { type Spread, spread } from './stats.ts';
+
+/** One measurement: wall and CPU time of a call, µs. */
+export interface Cost {
+  readonly wall: number;
+  readonly cpu: number;
+}
+
+export interface Compared {
+  /** µs a call. */
+  readonly wall: Spread;
+  readonly cpu: Spread;
+  /** To the base of the same round. */
+  readonly ratio: Spread;
+  /** Above the base of the same round, µs. */
+  readonly added: Spread;
+  readonly addedCpu: Spread;
+}
+
+/** Runs `call` `calls` times, `atOnce` of them at a time. */
+export async function costOf(call: () => Promise<unknown>, calls: number, atOnce = 1): Promise<Cost> {
+  const cpu = process.cpuUsage();
+  const start = performance.now();
+  let left = calls;
+  const lane = async (): Promise<void> => {
+    while (left-- > 0) await call();
+  };
+  await Promise.all(Array.from({ length: atOnce }, lane));
+  const wall = performance.now() - start;
+  const { user, system } = process.cpuUsage(cpu);
+  await new Promise((done) => setImmediate(done));
+  return { wall: (wall * 1000) / calls, cpu: (user + system) / calls };
+}
+
+/** `measure` runs one case once. `base` is the name of the case that the others are compared with; itself, it shows the noise. */
+export async function interleaved<Name extends string>(
+  names: readonly Name[],
+  base: Name,
+  rounds: number,
+  measure: (name: Name) => Promise<Cost>,
+): Promise<Record<Name, Compared>> {
+  const seen = Object.fromEntries(names.map((name) => [name, [] as { own: Cost; base: Cost }[]])) as Record<Name, { own: Cost; base: Cost }[]>;
+  for (const name of names) for (let warm = 0; warm < 2; warm++) await measure(name);
+  let before = await measure(base);
+  for (let round = 0; round < rounds; round++) {
+    for (const name of round % 2 ? names : [...names].reverse()) {
+      const own = await measure(name);
+      const after = await measure(base);
+      seen[name].push({ own, base: { wall: (before.wall + after.wall) / 2, cpu: (before.cpu + after.cpu) / 2 } });
+      before = after;
+    }
+  }
+  const compared = (pairs: readonly { own: Cost; base: Cost }[]): Compared => ({
+    wall: spread(pairs.map(({ own }) => own.wall)),
+    cpu: spread(pairs.map(({ own }) => own.cpu)),
+    ratio: spread(pairs.map(({ own, base }) => own.wall / base.wall)),
+    added: spread(pairs.map(({ own, base }) => own.wall - base.wall)),
+    addedCpu: spread(pairs.map(({ own, base }) => own.cpu - base.cpu)),
+  });
+  return Object.fromEntries(names.map((name) => [name, compared(seen[name])])) as Record<Name, Compared>;
+}

@@ -1,0 +1,48 @@
+/**
+ * Cases that say themselves how long they took, one call of each in turn: for what is slow, and for browsers. Nothing in
+ * here is of Node.
+ */
+
+/** Does it once; gives µs. */
+export type Case = () => Promise<number>;
+
+/** By case, the median of each round, µs. */
+export type Rounds = Readonly<Record<string, readonly number[]>>;
+
+export const elapsed = async (work: () => Promise<unknown> | unknown): Promise<number> => {
+  const start = performance.now();
+  await work();
+  return (performance.now() - start) * 1000;
+};
+
+const middle = (numbers: readonly number[]): number => [...numbers].sort((a, b) => a - b)[numbers.length >> 1] ?? Number.NaN;
+
+/** `rounds` medians of `calls` calls, the cases in turn, in another order each time. */
+export async function inTurns(cases: Readonly<Record<string, Case>>, rounds: number, calls: number): Promise<Rounds> {
+  const names = Object.keys(cases);
+  const medians = Object.fromEntries(names.map((name) => [name, [] as number[]]));
+  // The first round warms up.
+  for (let round = -1; round < rounds; round++) {
+    const seen = Object.fromEntries(names.map((name) => [name, [] as number[]]));
+    for (let call = 0; call < calls; call++) {
+      const first = (call + round + names.length) % names.length;
+      for (const name of [...names.slice(first), ...names.slice(0, first)]) (seen[name] as number[]).push(await (cases[name] as Case)());
+    }
+    if (round >= 0) for (const name of names) (medians[name] as number[]).push(middle(seen[name] as number[]));
+  }
+  return medians;
+}
+
+/** A call of a client from its begin to the first byte, over a `fetch` that the client was made with. */
+export class FirstByte {
+  #at = 0;
+  readonly fetch = async (): Promise<Response> => {
+    this.#at = performance.now();
+    return new Response('{"ok":true,"id":"pay_123"}', { status: 201, headers: { 'content-type': 'application/json' } });
+  };
+  readonly of = async (call: () => Promise<unknown>): Promise<number> => {
+    const start = performance.now();
+    await call();
+    return (this.#at - start) * 1000;
+  };
+}

@@ -1,0 +1,194 @@
+/**
+ * Goal: DESIGN section 11, as far as it can be counted: one store commit between the call and the first byte, a relaxed one
+ * before the answer, nothing listed, nothing left behind. Method: stores and a transport that note their calls, in one list.
+ */
+import { getEventListeners } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { registry } from '../../src/engine/registry.js';
+import { createOnce } from '../../src/entries/index.js';
+import { memoryStore } from '../../src/stores/memory.js';
+import { type SqliteDatabase, sqliteStore } from '../../src/stores/sqlite.js';
+import { answers, lost, replays } from '../support/server.js';
+import { newWorld, pay } from '../support/world.js';
+import { watchedDatabase, watchedStore } from './watched.js';
+
+const URL_ = 'https://shop.example/api/payments';
+const CALLS = 5000;
+const MINUTE = 60_000;
+const RETRY = { minDelayMs: 0, maxDelayMs: 1 } as const;
+
+/** A client whose transport and store write into one list. */
+function client(make: (steps: string[]) => ReturnType<typeof memoryStore>, answer = () => new Response('{"id":"ch_1"}', { status: 201 })) {
+  const steps: string[] = [];
+  const fetch = async () => {
+    steps.push('first byte');
+    return answer();
+  };
+  return { steps, once: createOnce({ namespace: 'ann', store: make(steps), fetch, retry: RETRY }) };
+}
+
+const post = (name: readonly [string, number], more: RequestInit = {}) => ({ method: 'POST', body: '{"amount":10}', once: name, ...more }) as const;
+
+/** What one named call did, up to its answer. The first call of a client opens its store and sweeps; this is not the first. */
+async function steps(of: ReturnType<typeof client>): Promise<readonly string[]> {
+  await of.once.fetch(URL_, post(['pay', 1]));
+  await new Promise((done) => setTimeout(done, 0));
+  of.steps.length = 0;
+  await of.once.fetch(URL_, post(['pay', 2]));
+  return [...of.steps];
+}
+
+const inMemory = () => client((noted) => watchedStore(memoryStore(), noted));
+
+function inSqlite() {
+  const folder = mkdtempSync(join(tmpdir(), 'oncefetch-cost-'));
+  const made = client((noted) =>
+    sqliteStore({ path: join(folder, 'once.db'), Database: watchedDatabase(DatabaseSync as unknown as new (path: string) => SqliteDatabase, noted) }),
+  );
+  onTestFinished(async () => {
+    await made.once.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return made;
+}
+
+describe('a named call', () => {
+  test('commits once before the first byte and once, relaxed, before the answer', async () => {
+    expect(await steps(inMemory())).toEqual(['commit strict', 'first byte', 'commit relaxed']);
+  });
+
+  test('is two transactions of one read and one write in SQLite, only the first of them flushed', async () => {
+    const transaction = ['BEGIN IMMEDIATE', 'get', 'write', 'COMMIT'];
+    expect(await steps(inSqlite())).toEqual(['PRAGMA synchronous = 2', ...transaction, 'first byte', 'PRAGMA synchronous = 1', ...transaction]);
+  });
+
+  test('of many at once in SQLite shares its two transactions with them', async () => {
+    const { steps: noted, once } = inSqlite();
+    await once.fetch(URL_, post(['pay', 1]));
+    await new Promise((done) => setTimeout(done, 0));
+    noted.length = 0;
+    await Promise.all(Array.from({ length: 64 }, (_, n) => once.fetch(URL_, post(['pay', n + 2]))));
+    expect(noted.filter((step) => step === 'COMMIT').length).toBeLessThanOrEqual(4);
+    expect(noted.filter((step) => step === 'write')).toHaveLength(128);
+  });
+
+  test('that is joined by another click commits for both', async () => {
+    const { steps: noted, once } = inMemory();
+    await once.fetch(URL_, post(['pay', 1]));
+    noted.length = 0;
+    await Promise.all([once.fetch(URL_, post(['pay', 2])), once.fetch(URL_, post(['pay', 2]))]);
+    expect(noted).toEqual(['commit strict', 'first byte', 'commit relaxed']);
+  });
+
+  test('writes nothing more for an attempt that is repeated: one look, whose time is hidden in the wait', async () => {
+    let attempt = 0;
+    const of = client(
+      (noted) => watchedStore(memoryStore(), noted),
+      () => new Response('', { status: attempt++ ? 201 : 503 }),
+    );
+    await of.once.fetch(URL_, post(['pay', 1]));
+    expect(of.steps).toEqual(['commit strict', 'first byte', 'read', 'first byte', 'commit relaxed', 'sweep']);
+  });
+
+  test('that is done already, by its name, costs one commit that writes nothing', async () => {
+    const { steps: noted, once } = inMemory();
+    await once.fetch(URL_, post(['pay', 1]));
+    noted.length = 0;
+    await once.fetch(URL_, post(['pay', 1]));
+    expect(noted).toEqual(['commit strict']);
+  });
+});
+
+describe('the sweep', () => {
+  test('comes with one settled operation in fifty, and never before the first byte', async () => {
+    const { steps: noted, once } = inMemory();
+    for (let n = 0; n < 101; n++) await once.fetch(URL_, post(['pay', n]));
+    expect(noted.filter((step) => step === 'sweep')).toHaveLength(3);
+    expect(noted.filter((step) => step === 'list')).toEqual([]);
+    for (const [at, step] of noted.entries()) if (step === 'sweep') expect(noted[at - 1]).toBe('commit relaxed');
+  });
+});
+
+describe('a call without a name', () => {
+  test('commits twice, too, and on a server looks for no other', async () => {
+    const { steps: noted, once } = inMemory();
+    await once.fetch(URL_, post(['pay', 1]));
+    noted.length = 0;
+    await once.fetch(URL_, { method: 'POST', body: '{}' });
+    expect(noted).toEqual(['commit relaxed', 'first byte', 'commit relaxed']);
+  });
+
+  test('that is idempotent touches no store at all', async () => {
+    const { steps: noted, once } = inMemory();
+    await once.fetch(URL_);
+    await once.fetch(URL_, { method: 'PUT', body: '{}' });
+    expect(noted).toEqual(['first byte', 'first byte']);
+  });
+});
+
+/** Every signal that gets a listener, until the test ends. */
+function watchedSignals(): ReadonlySet<AbortSignal> {
+  const signals = new Set<AbortSignal>();
+  const { addEventListener } = EventTarget.prototype;
+  EventTarget.prototype.addEventListener = function (this: EventTarget, ...listening: Parameters<typeof addEventListener>) {
+    if (this instanceof AbortSignal) signals.add(this);
+    return addEventListener.apply(this, listening);
+  };
+  onTestFinished(() => {
+    EventTarget.prototype.addEventListener = addEventListener;
+  });
+  return signals;
+}
+
+describe('what is left behind', () => {
+  test('by a tab, after answers of every kind: no timer and no lock', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(answers(201), answers(402), lost(), replays());
+    await world.end(tab, pay(once));
+    await world.end(tab, once.fetch(URL_, post(['pay', 2])));
+    await world.end(tab, once.fetch(URL_, post(['pay', 3])));
+    expect(world.clock.pending).toBe(0);
+    expect(world.locks.names).toEqual([]);
+  });
+
+  test('on the signal of a caller that keeps it: no listener', async () => {
+    const { once } = inMemory();
+    const { signal } = new AbortController();
+    for (let n = 0; n < 10; n++) await once.fetch(URL_, post(['pay', n], { signal }));
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  test(
+    `after ${CALLS} operations: no timer, no handle, and tables no longer than they may be`,
+    async () => {
+      const { steps: noted, once } = inMemory();
+      const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout' || kind === 'Immediate').length;
+      const before = timers();
+      const signals = watchedSignals();
+      for (let n = 0; n < CALLS; n += 100) {
+        await Promise.all(Array.from({ length: 100 }, (_, more) => once.fetch(URL_, post(['pay', n + more])).then((answer) => answer.text())));
+        noted.length = 0;
+      }
+      await new Promise((done) => setTimeout(done, 0));
+      expect(timers()).toBeLessThanOrEqual(before);
+      expect(signals.size).toBeGreaterThan(CALLS);
+      expect([...signals].flatMap((signal) => getEventListeners(signal, 'abort'))).toEqual([]);
+      const { flights, payloads, degraded, latest, answers: kept, lives, budgets, noticed, ignored } = registry();
+      expect({ flights: flights.size, payloads: payloads.size, degraded: degraded.size, latest: latest.size }).toEqual({
+        flights: 0,
+        payloads: 0,
+        degraded: 0,
+        latest: 0,
+      });
+      expect(kept.size).toBeLessThanOrEqual(32);
+      expect(lives.size).toBeLessThanOrEqual(500);
+      expect(budgets.size + noticed.size + ignored.size).toBeLessThanOrEqual(10);
+    },
+    MINUTE,
+  );
+});
