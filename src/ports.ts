@@ -74,6 +74,8 @@ export interface Store {
   readonly shared: 'context' | 'origin' | 'machine' | 'cluster';
   /** Whether `update` is atomic among all who share the records. */
   readonly atomic: boolean;
+  /** Where records are, if that is less than `survives` and `shared` make of it: in a server's memory. */
+  storedIn?(): 'disk' | 'session';
   /**
    * `false` when the platform has no such store or refuses it by policy: the next one in a chain is taken, for good.
    * Rejects when that could not be found out.

@@ -10,7 +10,7 @@ export const storeOf = (client: Client, slot: string): Store => client.registry.
 
 /** What the record outlives: nothing, the page, the browser or process. */
 export const storedIn = (store: Store): 'disk' | 'session' | 'memory' =>
-  store.shared === 'context' ? 'memory' : store.survives === 'context' ? 'session' : 'disk';
+  store.storedIn?.() ?? (store.shared === 'context' ? 'memory' : store.survives === 'context' ? 'session' : 'disk');
 
 export function timed<T>({ platform, settings }: Client, work: Promise<T>): Promise<T> {
   const ms = settings.tuning.storeTimeoutMs;

@@ -74,5 +74,11 @@ for n = 1, #ARGV do
   end
 end`;
 
-/** KEYS: any, so that a cluster asks the node that has the records. CONFIG is refused by many who host Redis. */
-export const POLICY = `return string.match(redis.call('INFO', 'memory'), 'maxmemory_policy:([%w-]+)') or ''`;
+/**
+ * KEYS: any, so that a cluster asks the node that has the records. Gives the eviction policy, and whether what was written
+ * is on the disk or will be in a second: '1' or '0'. CONFIG is refused by many who host Redis.
+ */
+export const POLICY = `return {
+  string.match(redis.call('INFO', 'memory'), 'maxmemory_policy:([%w-]+)') or '',
+  string.match(redis.call('INFO', 'persistence'), 'aof_enabled:(%d)') or '0'
+}`;

@@ -51,14 +51,18 @@ const WITHOUT_EVICTION = 'noeviction';
  * const once = createOnce({ namespace: 'billing', store: redisStore(new Redis()) });
  */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
-  const { prefix = 'oncefetch', timeoutMs = TIMEOUT_MS, wait, acceptEviction } = options;
+  const { prefix = 'oncefetch', timeoutMs = TIMEOUT_MS, wait, acceptEviction = WITHOUT_EVICTION } = options;
   const scripts = scriptsOf(client);
   if (wait && !waiterOf(client)) throw new TypeError('once: wait is about one connection to one server, so it needs a plain client of node-redis or ioredis');
   const scope = `redis:${numberOf(client)}:${prefix}`;
   // A tag of the caller's own decides the slot.
   const base = /\{[^}]+\}/.test(prefix) ? prefix : `{${prefix}}`;
   const redis: Redis = { scope, scripts, places: `${base}:places`, times: `${base}:times`, keyOf: (ordered) => `${base}:r:${ordered}` };
-  const policy = evictionCheck(redis, acceptEviction);
+  // In its memory, until it says that it logs to the disk.
+  let logs = false;
+  const policy = serverCheck(redis, acceptEviction, (said) => {
+    logs = said;
+  });
   const server = {
     attempt: async (attempt: Attempt) => {
       const strict = attempt.durability === 'strict';
@@ -73,7 +77,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const guesses = new Guesses(server, timeoutMs);
   // Of a client's process; the server's machine may be set up to lose a second.
   const claims: Claims = { kind: 'redis', scope, survives: 'process', shared: 'cluster', atomic: true };
-  return storeOf(
+  const store = storeOf(
     claims,
     {
       update: (id, next, durability) => guesses.update(id, next, durability),
@@ -82,6 +86,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     },
     () => guesses.clock.said,
   );
+  return { ...store, storedIn: () => (logs ? 'disk' : 'session') };
 }
 
 interface Redis {
@@ -157,11 +162,13 @@ async function replicated(
     );
 }
 
-/** Asks once for the server's eviction policy; until it was right, anew for each update. */
-function evictionCheck({ scope, scripts, places }: Redis, accepted = WITHOUT_EVICTION): () => Promise<void> {
+/** Asks once for the server's eviction policy, and whether it logs to the disk; until the policy was right, anew for each update. */
+function serverCheck({ scope, scripts, places }: Redis, accepted: string, heard: (logs: boolean) => void): () => Promise<void> {
   let checking: Promise<void> | undefined;
   const check = async (): Promise<void> => {
-    const policy = String(await scripts.run(POLICY, [places], [])) || 'unknown';
+    const [said, logs] = ((await scripts.run(POLICY, [places], [])) as unknown[]).map(String);
+    const policy = said || 'unknown';
+    heard(logs === '1');
     if (policy === WITHOUT_EVICTION || policy === accepted) return;
     throw new StoreFault(
       'denied',

@@ -6,6 +6,7 @@ import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type RedisServer, startRedis, withoutRedis } from '../../../scripts/start-services.ts';
+import { createOnce, type Outcome } from '../../../src/entries/index.js';
 import type { Store, Stored } from '../../../src/ports.js';
 import { type RedisClient, redisStore } from '../../../src/stores/redis.js';
 import { describeOn } from '../../support/describe-on.js';
@@ -162,6 +163,22 @@ const faults = (name: string) => () => {
     await expect(put(redisStore(client, { acceptEviction: 'volatile-ttl' }), record('b'))).rejects.toMatchObject({ reason: 'denied' });
     await admin.config('SET', 'maxmemory-policy', 'noeviction');
     expect(await put(store, record('a'))).toBe('stored');
+  });
+
+  test('storedIn says disk of a server that logs, and session of one that would forget', async () => {
+    const { store } = await storeOn();
+    const end = async () => {
+      let outcome: Outcome | undefined;
+      const once = createOnce({ namespace: 'n', store, onOutcome: (told) => (outcome = told) });
+      await once.run(['stored', Math.random()], () => 1);
+      return outcome?.storedIn;
+    };
+    expect(await end()).toBe('disk');
+    await admin.config('SET', 'appendonly', 'no');
+    const { store: another } = await storeOn();
+    await put(another, record('a'));
+    expect(another.storedIn?.()).toBe('session');
+    await admin.config('SET', 'appendonly', 'yes');
   });
 
   test('a user without the right: denied', async () => {

@@ -1,0 +1,64 @@
+/** What the services have in common: where their keys are, and how they listen. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createOnce, memoryStore, type Once, type OnceOptions, type Store } from 'oncefetch';
+
+export type Engine = 'sqlite' | 'redis' | 'postgres' | 'none';
+
+/** The store that all copies of all services share: `at` is a file, or a port of this machine. */
+async function storeOf(engine: Engine, at: string): Promise<Store> {
+  if (engine === 'redis') {
+    const [{ Redis }, { redisStore }] = [await import('ioredis'), await import('oncefetch/redis')];
+    return redisStore(new Redis(Number(at), '127.0.0.1'));
+  }
+  if (engine === 'postgres') {
+    const [{ default: pg }, { postgresStore }] = [await import('pg'), await import('oncefetch/postgres')];
+    return postgresStore(new pg.Pool({ host: '127.0.0.1', port: Number(at), user: 'postgres', database: 'postgres', max: 8 }));
+  }
+  // Each copy its own: what comes of it without a store that is shared.
+  if (engine === 'none') return memoryStore();
+  const { sqliteStore } = await import('oncefetch/sqlite');
+  return sqliteStore({ path: at });
+}
+
+/** A service's client; its namespace keeps its operations apart from those of the other service. */
+export async function clientOf(namespace: string, options: Partial<OnceOptions> = {}): Promise<Once> {
+  const store = await storeOf(env('STORE') as Engine, env('STORE_AT'));
+  const once = createOnce({
+    namespace,
+    store,
+    durability: env('STORE') === 'none' ? 'best-effort' : 'required',
+    limits: { attemptMs: 2000, totalMs: 20_000 },
+    retry: { minDelayMs: 20, maxDelayMs: 200 },
+    ...options,
+  });
+  // What is under way ends; nothing new begins.
+  process.once('SIGTERM', () => void once.close().then(() => process.exit(0)));
+  return once;
+}
+
+export function env(name: string): string {
+  const value = process.env[name];
+  if (!value) throw new TypeError(`${name} is not set`);
+  return value;
+}
+
+export type Routes = Readonly<Record<string, (body: Record<string, unknown>, key: string | undefined) => Promise<{ status: number; body?: unknown }>>>;
+
+/** JSON over HTTP; resolves with the port. */
+export async function listen(routes: Routes, fallback?: (request: IncomingMessage, response: ServerResponse) => void): Promise<number> {
+  const server = createServer((request, response) => {
+    const route = routes[`${request.method} ${request.url}`];
+    if (!route) return fallback ? fallback(request, response) : void response.writeHead(404).end();
+    const answer = async () => {
+      const text = Buffer.concat(await request.toArray()).toString();
+      const { status, body } = await route(text ? JSON.parse(text) : {}, request.headers['idempotency-key'] as string | undefined);
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body ?? {}));
+    };
+    answer().catch((error: unknown) => {
+      if (!response.headersSent) response.writeHead(503, { 'content-type': 'text/plain' }).end(String(error));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}

@@ -1,0 +1,76 @@
+/** Copies of the services, each a process that is started again when it dies, and one address in front of them. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { request as ask } from 'node:http';
+import { join } from 'node:path';
+import { listen } from './common.ts';
+
+interface Copy {
+  readonly process: ChildProcess;
+  /** Where it listens; 0: not yet, or nowhere. */
+  port: number;
+}
+
+export class Copies {
+  readonly #copies: Copy[] = [];
+  #ended = false;
+  readonly #script: string;
+  readonly #env: NodeJS.ProcessEnv;
+
+  constructor(script: string, env: Readonly<Record<string, string>>) {
+    this.#script = join(import.meta.dirname, script);
+    this.#env = { ...process.env, ...env };
+  }
+
+  /** Resolves when all of them are there. */
+  start(count: number): Promise<unknown> {
+    return Promise.all(Array.from({ length: count }, (_, n) => this.#start(n)));
+  }
+
+  #start(n: number): Promise<void> {
+    const copy: Copy = { process: spawn(process.execPath, [this.#script], { env: this.#env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }), port: 0 };
+    this.#copies[n] = copy;
+    copy.process.once('exit', (code, signal) => {
+      copy.port = 0;
+      if (this.#ended) return;
+      // By itself it never ends: a service that can't start would go round for ever.
+      if (signal !== 'SIGKILL') throw new Error(`${this.#script} ended by itself (${code ?? signal})`);
+      void this.#start(n);
+    });
+    return new Promise((resolve) =>
+      copy.process.once('message', (message: { port: number }) => {
+        copy.port = message.port;
+        resolve();
+      }),
+    );
+  }
+
+  killOne(): void {
+    this.#copies[Math.floor(Math.random() * this.#copies.length)]?.process.kill('SIGKILL');
+  }
+
+  /** A balancer: hands each request to a copy; 502 where that breaks off, whatever it has done by then. */
+  async balanced(): Promise<string> {
+    const port = await listen({}, (request, response) => {
+      const ports = this.#copies.map((copy) => copy.port).filter((port) => port > 0);
+      const to = ports[Math.floor(Math.random() * ports.length)];
+      const { method, url, headers } = request;
+      const onward = ask({ host: '127.0.0.1', port: to ?? 1, method, path: url, headers }, (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response).on('error', () => response.destroy());
+        answer.once('error', () => response.destroy());
+      });
+      onward.once('error', () => (response.headersSent ? response.destroy() : response.writeHead(502).end()));
+      request.pipe(onward);
+    });
+    return `http://127.0.0.1:${port}`;
+  }
+
+  /** Asks them to end, and waits. */
+  async stop(): Promise<void> {
+    this.#ended = true;
+    const alive = this.#copies.map(({ process }) => process).filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
+    const gone = alive.map((child) => new Promise((resolve) => child.once('exit', resolve)));
+    for (const child of alive) child.kill('SIGTERM');
+    await Promise.all(gone);
+  }
+}

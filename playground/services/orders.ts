@@ -1,0 +1,32 @@
+/**
+ * The orders service, one of several copies. It takes orders and puts a message into the queue for each; it takes receipts
+ * and writes them down.
+ */
+import { DatabaseSync } from 'node:sqlite';
+import { clientOf, env, listen } from './common.ts';
+
+const db = new DatabaseSync(env('ORDERS_DB'), { timeout: 5000 });
+const once = await clientOf('orders');
+
+/** An effect by a call: the key goes with it, and the queue drops a second copy. */
+const place = (order: string, amount: number) =>
+  once.run(['place', order], async ({ child, signal }) => {
+    const body = JSON.stringify({ order, amount });
+    const response = await fetch(`${env('QUEUE')}/messages`, { method: 'POST', body, headers: { 'idempotency-key': child('message') }, signal });
+    if (!response.ok) throw new Error(`the queue says ${response.status}`);
+    return { state: 'placed' };
+  });
+
+/** An effect in a database of one's own: the key goes into the same transaction. */
+const receive = (order: string, charge: number) =>
+  once.run(['receipt', order], ({ key }) => {
+    db.prepare('INSERT INTO receipts (key, order_id, charge) VALUES (?, ?, ?) ON CONFLICT (key) DO NOTHING').run(key, order, charge);
+    return { state: 'paid' };
+  });
+
+const port = await listen({
+  'POST /orders': async ({ order, amount }) => ({ status: 201, body: await place(String(order), Number(amount)) }),
+  'POST /receipts': async ({ order, charge }) => ({ status: 201, body: await receive(String(order), Number(charge)) }),
+});
+process.send?.({ port });
+process.once('disconnect', () => process.exit());

@@ -1,0 +1,37 @@
+/** A queue that delivers at least once: a message that is not said to be done within its time is delivered again. */
+import { listen } from './common.ts';
+
+/** How long a consumer has for a message. */
+const VISIBLE_AFTER_MS = 1000;
+
+export interface Queue {
+  readonly url: string;
+  /** Messages that nobody has done yet. */
+  open(): number;
+  readonly counts: { messages: number; deliveries: number };
+}
+
+export async function startQueue(): Promise<Queue> {
+  const messages = new Map<string, { readonly body: object; visibleAt: number }>();
+  const keys = new Set<string>();
+  const counts = { messages: 0, deliveries: 0 };
+  const port = await listen({
+    'POST /messages': async (body, key) => {
+      if (key === undefined) return { status: 400 };
+      if (!keys.has(key)) messages.set(`m-${counts.messages++}`, { body, visibleAt: 0 });
+      keys.add(key);
+      return { status: 202 };
+    },
+    'POST /take': async () => {
+      const now = Date.now();
+      const [found] = [...messages].filter(([, { visibleAt }]) => visibleAt <= now);
+      if (!found) return { status: 204 };
+      const [id, message] = found;
+      message.visibleAt = now + VISIBLE_AFTER_MS;
+      counts.deliveries++;
+      return { status: 200, body: { id, ...message.body } };
+    },
+    'POST /done': async ({ id }) => ({ status: messages.delete(String(id)) ? 200 : 404 }),
+  });
+  return { url: `http://127.0.0.1:${port}`, open: () => messages.size, counts };
+}
