@@ -9,7 +9,7 @@ import { postgresMigration, postgresStore } from 'oncefetch/postgres';
 import { redisStore } from 'oncefetch/redis';
 import { sqliteStore } from 'oncefetch/sqlite';
 import { Pool } from 'pg';
-import { startPostgres, startRedis, withoutPostgres, withoutRedis } from '../../test/support/services.ts';
+import { startPostgres, startRedis, withoutPostgres, withoutRedis } from '../../scripts/start-services.ts';
 
 export interface Medium {
   /** A store of its own. */

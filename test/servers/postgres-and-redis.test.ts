@@ -1,6 +1,6 @@
 /** Goal and method: those of `sqlite.test.ts`, where row locks, isolation, ON CONFLICT or SET NX are the point. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { withoutPostgres, withoutRedis } from '../support/services.js';
+import { withoutPostgres, withoutRedis } from '../../scripts/start-services.ts';
 import { schemes } from './schemes.js';
 import { runScheme, type Services } from './support/run.js';
 import { startServices, stopServices } from './support/services.js';

@@ -1,5 +1,5 @@
 /** What `npm run schemes` prints. */
-import { withoutPostgres, withoutRedis } from '../../support/services.js';
+import { withoutPostgres, withoutRedis } from '../../../scripts/start-services.ts';
 import { schemes } from '../schemes.js';
 import { type Report, runScheme } from './run.js';
 import { startServices, stopServices } from './services.js';

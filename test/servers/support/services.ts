@@ -1,5 +1,5 @@
 /** The database servers that the schemes share: started once, where they are to be had. */
-import { type PostgresServer, type RedisServer, startPostgres, startRedis, withoutPostgres, withoutRedis } from '../../support/services.js';
+import { type PostgresServer, type RedisServer, startPostgres, startRedis, withoutPostgres, withoutRedis } from '../../../scripts/start-services.ts';
 import type { Services } from './run.js';
 
 let postgres: PostgresServer | undefined;
