@@ -120,7 +120,7 @@ describe('what is no program', () => {
   );
 
   test('every fence is of a kind that is looked at, or plain text', () => {
-    const kinds = ['ts', 'tsx', 'js', 'sh', 'json', 'text', 'http'];
+    const kinds = ['ts', 'tsx', 'js', 'sh', 'sql', 'json', 'text', 'http'];
     expect(fences.filter(({ language }) => !kinds.includes(language)).map(({ path, line }) => `${path}:${line}`)).toEqual([]);
   });
 });

@@ -1,0 +1,66 @@
+/**
+ * Goal: the pages of docs/schemes show what is driven here, and nothing else. Method: every line of a page's client stands in
+ * the client that is driven, in this order, and every statement of its SQL in its server.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { fencesOf, readPage, tableUnder } from '../docs/support/markdown.js';
+import { schemes } from './schemes.js';
+import { FAULTS } from './support/wire.js';
+
+const source = (path: string): string => readFileSync(join(import.meta.dirname, path), 'utf8');
+const linesOf = (code: string): string[] =>
+  code
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
+const flat = (text: string): string => text.replaceAll(/\s+/g, ' ');
+
+/** The first of `lines` that `all` has not, after those before it. */
+function missing(lines: readonly string[], all: readonly string[]): string | undefined {
+  let at = 0;
+  for (const line of lines) {
+    const found = all.indexOf(line, at);
+    if (found < 0) return line;
+    at = found + 1;
+  }
+  return undefined;
+}
+
+describe.each(Object.keys(schemes))('%s', (name) => {
+  const fences = fencesOf(readPage(`docs/schemes/${name}.md`));
+  const code = (language: string): string[] => fences.filter((fence) => fence.language === language).map((fence) => fence.code);
+
+  test('its client is the one that is driven', () => {
+    const [shown = ''] = code('ts');
+    const lines = linesOf(shown).filter((line) => line !== "import { createOnce } from 'oncefetch';");
+    expect(lines.length).toBeGreaterThan(1);
+    expect(missing(lines, linesOf(source(`clients/${name}.ts`)))).toBeUndefined();
+  });
+
+  test('its SQL is that of its server', () => {
+    const statements = code('sql').flatMap((sql) =>
+      flat(sql)
+        .split(';')
+        .map((one) => one.trim())
+        .filter(Boolean),
+    );
+    expect(statements.length).toBeGreaterThan(0);
+    expect(statements.filter((statement) => !flat(source(`${name}.ts`)).includes(statement))).toEqual([]);
+  });
+
+  test('its command is there, with its own name', () => {
+    expect(code('sh')).toEqual([`npm run schemes -- ${name}\n`]);
+  });
+});
+
+test('every scheme is in the list, and every fault in the table', () => {
+  const page = readPage('docs/schemes/README.md');
+  expect(tableUnder(page, '## Which there are').map(([cell = '']) => /\((.+)\.md\)/.exec(cell)?.[1])).toEqual(Object.keys(schemes));
+  expect(tableUnder(page, '## How they are shown').map(([cell]) => cell)).toEqual(FAULTS.map((fault) => `\`${fault}\``));
+});
+
+test('a line that is not driven would be found', () => {
+  expect(missing(['a', 'c', 'b'], ['a', 'b', 'c'])).toBe('b');
+});
