@@ -35,9 +35,11 @@ export const stripe = (): DefinedDialect =>
  * Stripe's API v2. It does not keep failures: the same key goes on with what failed, so the answer may differ from the first
  * one, and nothing but a success settles after ambiguity.
  *
- * Not known: what marks a replay, and how it answers while an earlier attempt is at work.
+ * Not known: what marks a replay. Work in progress is read by the code that Stripe's list of error codes has for it, which does
+ * not tell versions apart; its overview of v2 is silent on it.
  *
  * @see https://docs.stripe.com/api-v2-overview#idempotency
+ * @see https://docs.stripe.com/error-codes#idempotency-key-in-use
  * @see https://github.com/stripe/stripe-node src/Error.ts, generateV2Error (663942164)
  */
 export const stripeV2 = (): DefinedDialect =>
