@@ -1,6 +1,7 @@
 /** Goal and method: those of `sqlite.test.ts`, where row locks, isolation, ON CONFLICT or SET NX are the point. */
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { withoutPostgres, withoutRedis } from '../../scripts/start-services.ts';
+import { describeOn } from '../support/describe-on.js';
 import { schemes } from './schemes.js';
 import { runScheme, type Services } from './support/run.js';
 import { startServices, stopServices } from './support/services.js';
@@ -15,17 +16,15 @@ beforeAll(async () => {
 });
 afterAll(stopServices);
 
-const on = (kind: 'postgres' | 'redis') => Object.entries(schemes).filter(([, { server }]) => server.on === kind);
-
-describe.each([
+for (const [kind, missing] of [
   ['postgres', withoutPostgres],
   ['redis', withoutRedis],
-] as const)('on %s', (kind, without) => {
-  test.for(on(kind))('%s', async ([name, scheme], { skip }) => {
-    skip(without !== undefined, without);
-    const report = await runScheme(name, scheme, services);
-    expect(report).toMatchObject({ operations: 200, doubled: [], lost: [], lies: [], effects: 200 });
-    expect(FAULTS.filter((fault) => report.met[fault] === 0)).toEqual([]);
-    expect(report.deaths).toBeGreaterThan(0);
+] as const)
+  describeOn(missing)(`on ${kind}`, () => {
+    test.each(Object.entries(schemes).filter(([, { server }]) => server.on === kind))('%s', async (name, scheme) => {
+      const report = await runScheme(name, scheme, services);
+      expect(report).toMatchObject({ operations: 200, doubled: [], lost: [], lies: [], effects: 200 });
+      expect(FAULTS.filter((fault) => report.met[fault] === 0)).toEqual([]);
+      expect(report.deaths).toBeGreaterThan(0);
+    });
   });
-});
