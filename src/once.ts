@@ -190,17 +190,15 @@ async function runOnce<T>(client: Client, name: OperationName, effect: (attempt:
     const said = JSON.stringify(await settings.fingerprint?.({ method: 'RUN', url: '', body: undefined })) ?? '';
     return { payload, fingerprint: await client.platform.digest(said), raw: '' };
   };
-  let outcome: Outcome | undefined;
+  let outcome = undefined as unknown as Outcome;
   const onOutcome = (end: Outcome) => {
     outcome = end;
     return settings.onOutcome?.(end);
   };
   const value = await operate({ client, settings: { ...settings, onOutcome }, place, read, signal, request: undefined });
-  if (!schema) return value as T;
-  const parsed = (await schema['~standard'].validate(value)) as { readonly issues?: unknown; readonly value?: unknown };
+  const parsed = ((await schema?.['~standard'].validate(value)) ?? { value }) as { issues?: unknown; value?: unknown };
   // Whatever it looks like, the effect took place.
-  if (parsed.issues)
-    throw new OnceError('ERR_ONCE_ALREADY_SETTLED', outcome as Outcome, { cause: parsed, says: 'it is done; what it gave does not match options.result' });
+  if (parsed.issues) throw new OnceError('ERR_ONCE_ALREADY_SETTLED', outcome, { cause: parsed, says: 'it is done, but does not match options.result' });
   return parsed.value as T;
 }
 
