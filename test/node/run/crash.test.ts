@@ -65,6 +65,24 @@ test('A24: killed in mid-effect, it runs again elsewhere under the same keys, an
   expect(third.lines).toEqual(['receipt ch_1 true']);
 });
 
+test('A32: paused until another one took over, and woken, it settles nothing over that one, and its caller still gets what is in its hand', async () => {
+  const first = worker.start([path, url, 'slow']);
+  await first.line((line) => line === 'charged');
+  first.process.kill('SIGSTOP');
+  const second = worker.start([path, url]);
+  expect(await second.ended).toBe(0);
+  expect(second.lines.at(-1)).toBe('receipt ch_1 true');
+  const store = sqliteStore({ path });
+  const settled = (await store.scan({ before: Number.MAX_SAFE_INTEGER, limit: 10 })).records;
+  first.process.kill('SIGCONT');
+  expect(await first.line((line) => /^(receipt|end)/.test(line))).toBe('receipt ch_1 true');
+  expect(settled).toMatchObject([{ state: 'settled', key: facts(second.lines.find(running) as string).key }]);
+  expect((await store.scan({ before: Number.MAX_SAFE_INTEGER, limit: 10 })).records).toEqual(settled);
+  await store.close();
+  expect([charges.size, new Set(asked).size]).toEqual([1, 1]);
+  first.process.kill('SIGKILL');
+});
+
 test('SIGTERM: the effect under way ends, its end is stored, and then the process ends', async () => {
   const child = worker.start([path, url, 'slow']);
   await child.line((line) => line === 'charged');
