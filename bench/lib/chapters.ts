@@ -12,7 +12,7 @@ function inNode({ node }: Results): string {
   const rows = Object.entries(node.cases).filter(([name]) => !name.startsWith('part: '));
   return `## A call in Node, without a network
 
-Over a stub that answers at once, a POST with a body of ${node.bodyBytes} bytes. The first row is the noise: the stub beside itself. In brackets: where the middle half of the rounds lies. Versions: ${versionsOf(node.versions)}.
+Over a stub that answers at once, a POST with a body of ${node.bodyBytes} bytes. ${node.rounds} rounds. The first row is the noise: the stub beside itself. In brackets: where the middle half of the rounds lies. Versions: ${versionsOf(node.versions)}.
 
 ${table(
   ['client', 'added, µs', 'added CPU, µs'],
@@ -28,7 +28,7 @@ function onLoopback({ loopback }: Results): string {
   const [first, second] = [loopback.atOnce[one] ?? {}, loopback.atOnce[many] ?? {}];
   return `## Over a connection to the same machine
 
-Time of a call to that of plain fetch in the same round; its CPU time.
+Time of a call to that of plain fetch in the same round; its CPU time. ${loopback.rounds} rounds.
 
 ${table(
   ['client', `${one} at a time`, 'CPU, µs', `${many} at a time`, 'CPU, µs'],
@@ -67,7 +67,7 @@ function onServers({ stores, records }: Results): string {
     : '';
   return `## Stores of servers
 
-Beside the cheapest commit of the same database: one insert of a text as long as the record, flushed to the disk as the database does it.
+Beside the cheapest commit of the same database: one insert of a text as long as the record, flushed to the disk as the database does it. ${stores.rounds} rounds.
 
 ${table(
   ['store', 'a bare commit, µs', 'to the first byte, µs', 'to a bare commit', 'whole, µs', 'to two', `of ${stores.atOnce} at once, µs each`],
@@ -91,7 +91,7 @@ function inPages({ browsers }: Results): string {
   const head = (of: string): string[] => [of, ...found.map(([name, { version }]) => `${name} ${version.split('.')[0]}, µs`)];
   return `## Pages
 
-Over a stub: what a page does before the first byte leaves and until the answer is there, without any network. A request over a mobile network takes a hundred milliseconds.
+Over a stub: what a page does before the first byte leaves and until the answer is there, without any network. A request over a mobile network takes a hundred milliseconds. ${browsers.rounds} rounds.
 
 ${table(head('oncefetch, and what its stores are made of'), rows('stores'))}
 

@@ -25,16 +25,21 @@ export interface Restart {
 }
 
 export const results = {
-  node: load<{ bodyBytes: number; cases: By<Compared>; versions: By<string> }>('node'),
-  loopback: load<{ atOnce: By<By<Compared>> }>('loopback'),
-  stores: load<{ stores: By<By<Spread>>; leftOut: By<string>; atOnce: number }>('stores'),
+  node: load<{ rounds: number; bodyBytes: number; cases: By<Compared>; versions: By<string> }>('node'),
+  loopback: load<{ rounds: number; atOnce: By<By<Compared>> }>('loopback'),
+  stores: load<{ rounds: number; stores: By<By<Spread>>; leftOut: By<string>; atOnce: number }>('stores'),
   browsers: load<{
+    rounds: number;
     browsers: By<{ version: string; stores?: By<Spread>; records?: By<Spread>; peers?: By<Spread>; ratios?: By<Spread> }>;
     leftOut: By<string>;
   }>('browsers'),
-  records: load<{ sizes: number[]; pending: number; stores: By<{ calls: By<{ us: Spread; ratio: Spread }>; restart: Restart }>; leftOut: By<string> }>(
-    'records',
-  ),
+  records: load<{
+    rounds: number;
+    sizes: number[];
+    pending: number;
+    stores: By<{ calls: By<{ us: Spread; ratio: Spread }>; restart: Restart }>;
+    leftOut: By<string>;
+  }>('records'),
   size: load<{ entries: By<{ now: number; later: number }>; peers: By<number>; whole: number; features: By<number>; considered: By<number> }>('size'),
   memory: load<{ samples: { operations: number; heap: number; handles: number; entries: By<number> }[]; perOperation: number }>('memory'),
   faults: load<{
