@@ -5,7 +5,7 @@ export interface Line {
 }
 
 const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT] = [760, 360, 56, 44, 16, 190];
-const COLOURS = ['#0b7a75', '#c2410c', '#6d28d9', '#1d4ed8', '#b45309', '#be185d', '#4d7c0f', '#64748b'];
+const COLOURS = ['#0b7a75', '#c2410c', '#6d28d9', '#1d4ed8', '#0ea5e9', '#be185d', '#4d7c0f', '#64748b'];
 
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
