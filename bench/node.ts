@@ -1,4 +1,5 @@
 /** What a call costs in Node beside the network: every client over the same stub, which answers at once. `npm run bench:node [-- rounds]` */
+import { hash } from 'node:crypto';
 import { createOnce, memoryStore } from 'oncefetch';
 import { type Compared, costOf, interleaved } from './lib/interleaved.ts';
 import { BODY, POST } from './lib/payment.ts';
@@ -12,6 +13,7 @@ const HEADERS = { status: 200, headers: { 'content-type': 'application/json' } }
 const stub: Fetch = async () => new Response('{"ok":true,"id":"pay_123"}', HEADERS);
 
 let n = 0;
+const bare = memoryStore();
 const once = createOnce({ namespace: 'bench', fetch: stub, store: memoryStore() });
 const ours: Readonly<Record<string, Call>> = {
   'oncefetch, named': async (url) => (await once.fetch(url, { ...POST, once: ['pay', ++n] })).json(),
@@ -20,8 +22,39 @@ const ours: Readonly<Record<string, Call>> = {
   'oncefetch, once: false': async (url) => (await once.fetch(url, { ...POST, once: false })).json(),
 };
 
+/** What a call cannot do without, by itself, beside the same stub: what the floor is made of. */
+const parts: Readonly<Record<string, Call>> = {
+  'part: a copy of the answer, read to its end': async (url) => {
+    const response = await stub(url, POST);
+    const bytes = await new Response(response.clone().body).arrayBuffer();
+    await new Response(bytes).text();
+    return response.json();
+  },
+  'part: four digests': async (url) => {
+    for (let digest = 0; digest < 4; digest++) hash('sha256', BODY, 'hex');
+    return (await stub(url, POST)).json();
+  },
+  'part: a time limit that can be called off': async (url) => {
+    const controller = new AbortController();
+    const timer = setTimeout(() => controller.abort(), 30_000);
+    try {
+      return await (await stub(url, { ...POST, signal: controller.signal })).json();
+    } finally {
+      clearTimeout(timer);
+    }
+  },
+  'part: two commits in memory': async (url) => {
+    const id = `${++n}`;
+    const record = { id, ns: 'n', state: 'pending', label: id, forgetAt: 1 } as const;
+    await bare.update(id, () => ({ next: record, value: undefined }));
+    const response = await stub(url, POST);
+    await bare.update(id, () => ({ next: { ...record, state: 'settled' }, value: undefined }));
+    return response.json();
+  },
+};
+
 const made = await Promise.all(Object.entries(peers).map(async ([name, make]) => [name, await make(stub)] as const));
-const calls: Readonly<Record<string, Call>> = { 'bare stub': async () => (await stub(URL_, POST)).json(), ...Object.fromEntries(made), ...ours };
+const calls: Readonly<Record<string, Call>> = { 'bare stub': async () => (await stub(URL_, POST)).json(), ...Object.fromEntries(made), ...ours, ...parts };
 for (const [name, call] of Object.entries(calls)) {
   const said = (await call(URL_, BODY, 'k')) as { ok?: boolean };
   if (said.ok !== true) throw new Error(`${name} gave ${JSON.stringify(said)}`);

@@ -1,4 +1,5 @@
 /** What a page pays: every entry beside the peers, bundled alike, and what createOnce is made of. `npm run bench:size` */
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build, type Plugin } from 'esbuild';
@@ -70,6 +71,35 @@ const without = (files: readonly RegExp[]): Plugin => ({
   },
 });
 
+/** Other code in the place of some. */
+const changed = (change: (path: string) => string | undefined): Plugin => ({
+  name: 'changed',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.[mc]?[jt]s$/ }, ({ path }) => {
+      const contents = change(path);
+      return contents === undefined ? undefined : { contents, loader: path.endsWith('ts') ? 'ts' : 'js' };
+    });
+  },
+});
+
+const instead = (file: RegExp, code: string | ((text: string) => string)) => (path: string) =>
+  file.test(path) ? (typeof code === 'string' ? code : code(readFileSync(path, 'utf8'))) : undefined;
+
+const LOOP =
+  'export default async (work, { onFailedAttempt }) => { for (;;) try { return await work(); } catch (error) { await onFailedAttempt({ error }); } }';
+
+/** What could be smaller, and what it would bring. docs/decisions/0004-size.md says why each was left as it is. */
+const CONSIDERED: Readonly<Record<string, (path: string) => string | undefined>> = {
+  'a loop of our own for p-retry': instead(/\/p-retry\//, LOOP),
+  'no is-network-error, which p-retry asks and nobody hears': instead(/\/is-network-error\//, 'export default () => false'),
+  'no derived keys (uuid v5)': instead(/core\/derived\./, 'export const derived = String, childKey = String;'),
+  'crypto.randomUUID for uuid v4, where it exists': instead(/uuid\/dist\/v4\./, 'export default () => crypto.randomUUID();'),
+  'another bundle for browsers, without the platform of Node': instead(/platform\/node\//, 'export const nodePlatform = () => {};'),
+  'private fields as plain ones': instead(/src\/(engine|stores)\//, (text) => text.replace(/(\.|^ +(?:readonly |get |async )*)#(\w+)/gm, '$1_$2')),
+  'errors that say their code only': instead(/src\/errors\./, (text) => text.replace(/(ERR_ONCE_\w+): '[^']*'/g, "$1: ''")),
+  'options that are not checked': instead(/src\/check\./, 'export const check = () => {}, checkOne = () => {};'),
+};
+
 const SOURCE = `export { createOnce } from './src/entries/index.ts'`;
 const sizes = await measure();
 const peers: Record<string, number> = {};
@@ -79,6 +109,9 @@ const features: Record<string, number> = {};
 for (const [name, files] of Object.entries(FEATURES)) features[name] = whole - (await gzipOf(SOURCE, root, [without(files)]));
 const all = Object.values(FEATURES).flat();
 features['all of these together'] = whole - (await gzipOf(SOURCE, root, [without(all)]));
-save('size', { versions, entries: sizes, peers, whole, features });
+const considered: Record<string, number> = {};
+for (const [name, change] of Object.entries(CONSIDERED)) considered[name] = whole - (await gzipOf(SOURCE, root, [changed(change)]));
+save('size', { versions, entries: sizes, peers, whole, features, considered });
 console.log(table(['peer', 'gzip B'], Object.entries(peers)));
 console.log(table(['part', 'gzip B'], Object.entries(features)));
+console.log(table(['considered', 'gzip B'], Object.entries(considered)));

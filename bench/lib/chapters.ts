@@ -1,0 +1,197 @@
+/** The tables of docs/cost.md. */
+import { number, type Results, spreadOf } from './results.ts';
+import { table } from './stats.ts';
+
+const versionsOf = (versions: Readonly<Record<string, string>> | undefined): string =>
+  Object.entries(versions ?? {})
+    .map(([name, version]) => `${name} ${version}`)
+    .join(', ');
+
+function inNode({ node }: Results): string {
+  if (!node) return '';
+  const rows = Object.entries(node.cases).filter(([name]) => !name.startsWith('part: '));
+  return `## A call in Node, without a network
+
+Over a stub that answers at once, a POST with a body of ${node.bodyBytes} bytes. ${node.rounds} rounds. The first row is the noise: the stub beside itself. In brackets: where the middle half of the rounds lies. Versions: ${versionsOf(node.versions)}.
+
+${table(
+  ['client', 'added, µs', 'added CPU, µs'],
+  rows.map(([name, { added, addedCpu }]) => [name, spreadOf(added), spreadOf(addedCpu)]),
+)}
+
+workbox-background-sync and offline-transactions are measured [in pages](#pages) only: their queues live there.`;
+}
+
+function onLoopback({ loopback }: Results): string {
+  if (!loopback) return '';
+  const [one = '1', many = '64'] = Object.keys(loopback.atOnce);
+  const [first, second] = [loopback.atOnce[one] ?? {}, loopback.atOnce[many] ?? {}];
+  return `## Over a connection to the same machine
+
+Time of a call to that of plain fetch in the same round; its CPU time. ${loopback.rounds} rounds.
+
+${table(
+  ['client', `${one} at a time`, 'CPU, µs', `${many} at a time`, 'CPU, µs'],
+  Object.keys(first).map((name) => [
+    name,
+    spreadOf(first[name]?.ratio),
+    number(first[name]?.cpu.median),
+    spreadOf(second[name]?.ratio),
+    number(second[name]?.cpu.median),
+  ]),
+)}`;
+}
+
+const leftOut = (of: Readonly<Record<string, string>> | undefined): string =>
+  Object.entries(of ?? {})
+    .map(([name, why]) => `\n\nLeft out: ${name}, ${why}.`)
+    .join('');
+
+function onServers({ stores, records }: Results): string {
+  if (!stores) return '';
+  const restart = records
+    ? `\n\nA restart with ${number(records.pending)} open operations: \`pending\` lists them in pages of 100, \`resume\` drives them, four at a time, over a stub.\n\n${table(
+        ['store', 'listed', 'a page, µs', 'resumed', 'per second', 'heap grew by at most'],
+        Object.entries(records.stores).map(([kind, { restart: seen }]) => [
+          kind,
+          number(seen.listed),
+          spreadOf(seen.pageUs),
+          number(seen.resumed),
+          number(seen.perSecond),
+          `${number(seen.heapGrowth / 1e6)} MB`,
+        ]),
+      )}\n\nA call on a store that holds records already, to the same call with ${records.sizes[0]} of them:\n\n${table(
+        ['store', ...records.sizes.map((size) => `${number(size)} records`)],
+        Object.entries(records.stores).map(([kind, { calls }]) => [kind, ...records.sizes.map((size) => spreadOf(calls[size]?.ratio))]),
+      )}`
+    : '';
+  return `## Stores of servers
+
+Beside the cheapest commit of the same database: one insert of a text as long as the record, flushed to the disk as the database does it. ${stores.rounds} rounds.
+
+${table(
+  ['store', 'a bare commit, µs', 'to the first byte, µs', 'to a bare commit', 'whole, µs', 'to two', `of ${stores.atOnce} at once, µs each`],
+  Object.entries(stores.stores).map(([kind, seen]) => [
+    kind,
+    number(seen['bare']?.median),
+    number(seen['toFirstByte']?.median),
+    spreadOf(seen['firstByteRatio']),
+    number(seen['whole']?.median),
+    spreadOf(seen['wholeRatio']),
+    number(seen['wholeOfMany']?.median),
+  ]),
+)}${leftOut(stores.leftOut)}${restart}`;
+}
+
+function inPages({ browsers }: Results): string {
+  if (!browsers) return '';
+  const found = Object.entries(browsers.browsers);
+  const rows = (part: 'stores' | 'peers' | 'records') =>
+    Object.keys(found[0]?.[1][part] ?? {}).map((name) => [name, ...found.map(([, seen]) => spreadOf(seen[part]?.[name]))]);
+  const head = (of: string): string[] => [of, ...found.map(([name, { version }]) => `${name} ${version.split('.')[0]}, µs`)];
+  return `## Pages
+
+Over a stub: what a page does before the first byte leaves and until the answer is there, without any network. A request over a mobile network takes a hundred milliseconds. ${browsers.rounds} rounds.
+
+${table(head('oncefetch, and what its stores are made of'), rows('stores'))}
+
+The peers that survive a reload. workbox sends first and stores what failed; offline-transactions stores first, without asking for a strict commit.
+
+${table(head('peer'), rows('peers'))}
+
+Full stores, the whole call:
+
+${table(head('records'), rows('records'))}${leftOut(browsers.leftOut)}`;
+}
+
+function underFaults({ faults }: Results): string {
+  if (!faults) return '';
+  const { herd, lossy } = faults;
+  const lost = Object.entries(lossy).map(
+    ([loss, seen]) =>
+      `${number(Number(loss) * 100)} % of requests lost:\n\n${table(
+        ['client', 'median, ms', '95 % within, ms', 'requests per settled', 'duplicates', 'lost', 'told "failed" after an effect'],
+        Object.entries(seen).map(([name, of]) => [
+          name,
+          number(of.medianMs),
+          number(of.p95Ms),
+          of.requestsPerSettled.toFixed(2),
+          of.duplicates,
+          of.lost,
+          of.untold,
+        ]),
+      )}`,
+  );
+  return `## Under faults
+
+The clients as they are, on a virtual clock, against a server that honours keys. Of the requests that are lost, one half is lost on the way there, the other on the way back, and either is noticed after a second. A customer who is told that it failed presses again five seconds later, ${faults.presses - 1} times at most. The peers send an idempotency key, too: one that the app makes at each press, because they know no names. Each makes up to five attempts, oncefetch as by default. ${number(faults.operations)} orders.
+
+${lost.join('\n\n')}
+
+![Second effects by client and share of lost requests: none with oncefetch.](images/cost-duplicates.svg)
+
+![Seconds until 95 % of customers know, by client and share of lost requests.](images/cost-settle.svg)
+
+### A server that comes back
+
+${number(herd.clients)} devices, whose customers press within ${herd.pressedWithinMs / 1000} seconds, at a server that answers 503 and is back after ${herd.backAfterMs / 1000} seconds.
+
+${table(
+  ['client', 'requests while down', 'most in one second after', 'median, ms', 'duplicates', 'lost'],
+  Object.entries(herd.results).map(([name, of]) => [name, number(of.whileDown), number(of.peakAfterReturn), number(of.medianMs), of.duplicates, of.lost]),
+)}
+
+![Requests in each second, by client, before and after the server is back.](images/cost-herd.svg)
+
+A server that says \`Retry-After\` spreads them as it likes; this one does not. Where few are lost and many are late, a client has pressed less: read the columns together.`;
+}
+
+function sizes({ size }: Results): string {
+  if (!size) return '';
+  return `## Size
+
+Bundled alike, minified, gzipped.
+
+${table(
+  ['bundle', 'B', 'loaded later, B'],
+  [
+    ...Object.entries(size.entries).map(([name, { now, later }]) => [name, number(now), later ? number(later) : '']),
+    ...Object.entries(size.peers).flatMap(([name, bytes]) => (name in size.entries ? [] : [[name, number(bytes), '']])),
+  ],
+)}
+
+What createOnce would weigh less without each of its parts, and what only they need. Some is in two of them, so they do not add up.
+
+${table(
+  ['part', 'B'],
+  Object.entries(size.features).map(([name, bytes]) => [name, number(bytes)]),
+)}
+
+What was considered to make it smaller, and what that would bring; [why it was left](decisions/0004-size.md).
+
+${table(
+  ['instead', 'B less'],
+  Object.entries(size.considered).map(([name, bytes]) => [name, number(bytes)]),
+)}`;
+}
+
+function memory({ memory: seen }: Results): string {
+  if (!seen) return '';
+  const last = seen.samples.at(-1);
+  return `## Memory
+
+${table(
+  ['operations', 'heap, MB', 'handles'],
+  seen.samples.map(({ operations, heap, handles }) => [number(operations), (heap / 1e6).toFixed(2), handles]),
+)}
+
+Entries in the tables of the process at the end: ${Object.entries(last?.entries ?? {})
+    .map(([name, count]) => `${name} ${count}`)
+    .join(', ')}. Each has an upper bound.`;
+}
+
+export const chapters = (results: Results): string =>
+  [inNode, onLoopback, onServers, inPages, underFaults, sizes, memory]
+    .map((chapter) => chapter(results))
+    .filter(Boolean)
+    .join('\n\n');

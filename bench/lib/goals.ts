@@ -1,0 +1,125 @@
+/** What was wanted, what was measured, and what stands in the way. */
+import { number, type Results, spreadOf } from './results.ts';
+import { type Spread, table } from './stats.ts';
+
+interface Goal {
+  readonly wanted: string;
+  readonly measured: string;
+  /** `undefined`: it was not measured. */
+  readonly met: boolean | undefined;
+  /** Where it is not met. */
+  readonly floor: string;
+}
+
+const atMost = (wanted: string, measured: Spread | undefined, limit: number, floor: string): Goal => ({
+  wanted: `${wanted}: at most ${limit} ×`,
+  measured: `${spreadOf(measured)} ×`,
+  met: measured && measured.median <= limit,
+  floor,
+});
+
+function inProcess({ node }: Results): Goal {
+  const [ours, ky, parts] = [node?.cases['oncefetch, named'], node?.cases['ky, defaults'], Object.entries(node?.cases ?? {})];
+  const ratio = ours && ky && ours.addedCpu.median / ky.addedCpu.median;
+  const made = parts.flatMap(([name, { addedCpu }]) => (name.startsWith('part: ') ? [`${name.slice(6)} ${number(addedCpu.median)} µs`] : []));
+  return {
+    wanted: 'CPU that a named call adds in Node, memory store: at most 0.5 × what ky adds with its defaults',
+    measured: `${number(ratio)} × (${number(ours?.addedCpu.median)} µs to ${number(ky?.addedCpu.median)} µs)`,
+    met: ratio === undefined ? undefined : ratio <= 0.5,
+    floor: `Measured by themselves: ${made.join(', ')}. \`run\`, which reads no HTTP answer, adds ${number(node?.cases['oncefetch, run']?.addedCpu.median)} µs. The rest is the record (made, frozen, its checksum taken and compared at each commit), names, options and some forty promises on the way.`,
+  };
+}
+
+function inPages({ browsers }: Results): Goal[] {
+  const { ratios, stores } = browsers?.browsers['chromium'] ?? {};
+  const memory = stores?.['memory: to the first byte'];
+  const floor = `The same call on the memory store, which commits nothing, takes ${number(memory?.median)} µs to its first byte: digests, the lock, and what a page's main thread does between promises. A lock and a strict commit alone take ${number(stores?.['bare: lock and strict commit']?.median)} µs.`;
+  return [
+    atMost('From the call to the first byte, Chromium and IndexedDB, to one bare strict commit in a Web Lock', ratios?.['firstByte'], 1.15, floor),
+    atMost(
+      'A whole call there, to its two bare commits in a Web Lock',
+      ratios?.['whole'],
+      1.15,
+      `As above; then the answer is read to its end and the record read again within the second commit, which compares it.`,
+    ),
+  ];
+}
+
+function inSqlite({ stores }: Results): Goal[] {
+  const { SQLite: sqlite, memory } = stores?.stores ?? {};
+  const rest = `A call in memory takes ${number(memory?.['toFirstByte']?.median)} µs to its first byte and ${number(memory?.['whole']?.median)} µs as a whole; a bare commit here takes only ${number(sqlite?.['bare']?.median)} µs, because this disk flushes fast. The commit itself reads before it writes and keeps two indexes.`;
+  return [
+    atMost('From the call to the first byte, SQLite, to one bare committed insert', sqlite?.['firstByteRatio'], 1.2, rest),
+    atMost('A whole call on SQLite, to its two bare commits', sqlite?.['wholeRatio'], 1.2, 'As above.'),
+  ];
+}
+
+function flat({ records, browsers }: Results): Goal[] {
+  const largest = records?.sizes.at(-1) ?? 0;
+  const inNode = Object.entries(records?.stores ?? {}).map(([kind, { calls }]) =>
+    atMost(
+      `A call with ${number(largest)} records in ${kind}, to one with ${records?.sizes[0]}`,
+      calls[largest]?.ratio,
+      1.1,
+      'The indexes of the database grow deeper, and its cache holds less of them.',
+    ),
+  );
+  const { ratios } = browsers?.browsers['chromium'] ?? {};
+  return [
+    ...inNode,
+    atMost('A call with 100,000 records in IndexedDB, Chromium, to one with 10', ratios?.['IndexedDB'], 1.1, 'The indexes grow deeper.'),
+    atMost(
+      'A call with 5,000 records in localStorage, Chromium, to one with 10',
+      ratios?.['localStorage'],
+      1.1,
+      'The sweep reads every key, one call in fifty, and each of these rounds has one.',
+    ),
+  ];
+}
+
+function restart({ records }: Results): Goal {
+  const shares = Object.values(records?.stores ?? {}).map(({ restart: { largestShareOfFirstTenth } }) => largestShareOfFirstTenth);
+  const [listed, done] = (['listed', 'resumed'] as const).map((count) =>
+    Object.values(records?.stores ?? {}).reduce((sum, { restart }) => sum + restart[count], 0),
+  );
+  const worst = shares.length ? Math.max(...shares) : undefined;
+  return {
+    wanted: `${number(records?.pending)} operations resumed after a restart, fair between ten kinds of name: of the first tenth, at most 0.2 are of one kind`,
+    measured: `${number(worst)}; ${number(done)} of ${number(listed)} done`,
+    met: worst === undefined ? undefined : worst <= 0.2,
+    floor:
+      'They are resumed in the order of their names, which is the order of the index: one kind after the other. An app that wants turns resumes by `prefix`.',
+  };
+}
+
+function size({ size: sizes }: Results): Goal {
+  const [ours, ky] = [sizes?.entries['createOnce']?.now, sizes?.entries['ky']?.now];
+  return {
+    wanted: 'createOnce with all browser stores: smaller than ky',
+    measured: `${number(ours)} B to ${number(ky)} B, gzipped`,
+    met: ours !== undefined && ky !== undefined ? ours < ky : undefined,
+    floor: 'See [size](#size) below, and [why](decisions/0004-size.md).',
+  };
+}
+
+function memory({ memory: seen }: Results): Goal {
+  return {
+    wanted: 'Heap and handles flat over 100,000 operations: less than one byte an operation, no handle more',
+    measured: `${number(seen?.perOperation)} bytes an operation, open handles before and after: ${seen?.samples[0]?.handles} and ${seen?.samples.at(-1)?.handles}`,
+    met: seen && seen.perOperation < 1 && (seen.samples.at(-1)?.handles ?? 0) <= (seen.samples[0]?.handles ?? 0),
+    floor: '',
+  };
+}
+
+export function goals(results: Results): string {
+  const all = [inProcess(results), ...inPages(results), ...inSqlite(results), ...flat(results), restart(results), size(results), memory(results)];
+  const missed = all.filter(({ met }) => met === false);
+  return [
+    table(
+      ['goal', 'measured', ''],
+      all.map(({ wanted, measured, met }) => [wanted, measured, met === undefined ? 'not measured' : met ? 'met' : '**not met**']),
+    ),
+    ...(missed.length ? ['What stands in the way of those that are not met:'] : []),
+    missed.map(({ wanted, floor }) => `- **${wanted.split(':')[0]}.** ${floor}`).join('\n'),
+  ].join('\n\n');
+}

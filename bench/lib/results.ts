@@ -1,0 +1,74 @@
+/** The results that the page is made of, as the benchmarks save them. */
+import type { Compared } from './interleaved.ts';
+import { load, type Spread } from './stats.ts';
+
+type By<T> = Readonly<Record<string, T>>;
+
+export interface Outcomes {
+  readonly wanted: number;
+  readonly settled: number;
+  readonly medianMs: number;
+  readonly p95Ms: number;
+  readonly requestsPerSettled: number;
+  readonly duplicates: number;
+  readonly lost: number;
+  readonly untold: number;
+}
+
+export interface Restart {
+  readonly listed: number;
+  readonly pageUs: Spread;
+  readonly resumed: number;
+  readonly perSecond: number;
+  readonly heapGrowth: number;
+  readonly largestShareOfFirstTenth: number;
+}
+
+export const results = {
+  node: load<{ rounds: number; bodyBytes: number; cases: By<Compared>; versions: By<string> }>('node'),
+  loopback: load<{ rounds: number; atOnce: By<By<Compared>> }>('loopback'),
+  stores: load<{ rounds: number; stores: By<By<Spread>>; leftOut: By<string>; atOnce: number }>('stores'),
+  browsers: load<{
+    rounds: number;
+    browsers: By<{ version: string; stores?: By<Spread>; records?: By<Spread>; peers?: By<Spread>; ratios?: By<Spread> }>;
+    leftOut: By<string>;
+  }>('browsers'),
+  records: load<{
+    rounds: number;
+    sizes: number[];
+    pending: number;
+    stores: By<{ calls: By<{ us: Spread; ratio: Spread }>; restart: Restart }>;
+    leftOut: By<string>;
+  }>('records'),
+  size: load<{ entries: By<{ now: number; later: number }>; peers: By<number>; whole: number; features: By<number>; considered: By<number> }>('size'),
+  memory: load<{ samples: { operations: number; heap: number; handles: number; entries: By<number> }[]; perOperation: number }>('memory'),
+  faults: load<{
+    operations: number;
+    presses: number;
+    losses: number[];
+    lossy: By<By<Outcomes>>;
+    herd: {
+      clients: number;
+      pressedWithinMs: number;
+      backAfterMs: number;
+      lastsMs: number;
+      results: By<Outcomes & { perSecond: number[]; peakAfterReturn: number; whileDown: number }>;
+    };
+  }>('faults'),
+};
+
+export type Results = typeof results;
+
+export const where = (): string => {
+  const { cpu, cores, os, node } = results.node?.where ?? {};
+  return `${cores} cores, ${cpu}, ${os}, Node ${node}`;
+};
+
+/** In three digits, thousands set apart. */
+export const number = (value: number | undefined): string => {
+  if (value === undefined || Number.isNaN(value)) return '?';
+  return Math.abs(value) >= 100 || Number.isInteger(value) ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(2)));
+};
+
+/** The median, and where the middle half lies. */
+export const spreadOf = (of: Spread | undefined): string => (of ? `${number(of.median)} (${number(of.low)} to ${number(of.high)})` : '?');
