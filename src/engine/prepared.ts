@@ -2,6 +2,7 @@
 import { typeOf } from '../core/name.js';
 import type { StoredRequest } from '../core/record.js';
 import type { Digest, Platform } from '../ports.js';
+import { joined, textOf } from './bytes.js';
 import { multipart } from './multipart.js';
 
 /** A request as given, read without waiting for anything. */
@@ -79,7 +80,7 @@ async function buffer(stream: ReadableStream<Uint8Array<ArrayBuffer>>, limit: nu
     }
     chunks.push(chunk.value);
   }
-  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+  return joined(chunks, size);
 }
 
 /** Fixes the body's bytes. A FormData keeps its boundary from here on; `makeBoundary` is for platforms that can't encode it. */
@@ -120,7 +121,7 @@ export async function prepare(from: Draft, limit: number, makeBoundary: () => st
 /** The request as a key is put into it, its body as text unless the key goes into a header. */
 export async function wireOf<T extends Prepared>(prepared: T, carrier: string): Promise<T> {
   const { body, headers } = prepared;
-  const text = typeof body !== 'object' || /^header/.test(carrier) ? body : await new Response(body).text();
+  const text = typeof body !== 'object' || /^header/.test(carrier) ? body : ArrayBuffer.isView(body) ? textOf(body) : await new Response(body).text();
   return { ...prepared, body: text, headers: new Headers(headers) };
 }
 
@@ -166,7 +167,7 @@ export async function fingerprint(
   hook: ((request: { method: string; url: string; body: unknown }) => unknown) | undefined,
 ): Promise<{ readonly raw: string; readonly fingerprint: string; readonly json: boolean }> {
   const { method, url, body } = prepared;
-  const plain = typeof body === 'object' && !ArrayBuffer.isView(body) ? new Uint8Array(await body.arrayBuffer()) : (body ?? '');
+  const plain = typeof body === 'object' && !ArrayBuffer.isView(body) ? new Uint8Array(await new Response(body).arrayBuffer()) : (body ?? '');
   const raw = await digest(plain);
   let content = raw;
   if (hook) {
