@@ -27,5 +27,7 @@ export default defineConfig([
     sourcemap: false,
     splitting: false,
     noExternal: [/.*/],
+    // Hermes has no async generators.
+    esbuildOptions: (options) => void Object.assign(options, { supported: { 'async-generator': false, 'for-await': false } }),
   },
 ]);

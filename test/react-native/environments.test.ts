@@ -3,7 +3,8 @@
  * Native's own JavaScript (XMLHttpRequest, fetch, AbortController, Blob, timers), bundled by its own Metro, in a realm
  * that is cut down to Hermes' globals; the native modules are ours, over a real server.
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EXPECTED } from './expected.js';
 import { openShop } from './realm/shop.mjs';
@@ -14,6 +15,10 @@ beforeAll(async () => {
   shop = await openShop();
 });
 afterAll(() => shop.close());
+
+/** What the server saw, as it is in the docs: requests, charges, keys. */
+const cells = new Map<string, Map<string, string>>();
+const note = (scenario: string, name: string, cell: string) => cells.set(scenario, (cells.get(scenario) ?? new Map<string, string>()).set(name, cell));
 
 const NO_KEYS = /react-native-get-random-values.*reactNative\(\{ randomUUID: Crypto\.randomUUID \}\).*expo-crypto/;
 
@@ -31,6 +36,7 @@ describe.each(environments)('$name', (environment) => {
     expect(saw).toMatchObject(sees);
     if (scenario === 'no source of keys') expect(saw['says']).toMatch(NO_KEYS);
     const { requests, charges, keys, bodies, aborted } = shop.saw(id);
+    note(scenario, environment.name, `${saw['effect'] ?? (saw['one'] as { effect?: string }).effect}: ${requests}, ${charges}, ${keys.size}`);
     const redirected = scenario === 'a redirect to a page';
     expect({ requests: redirected ? 0 : requests, charges, keys: redirected ? 1 : keys.size }).toEqual(server);
     if (body !== undefined) expect([...bodies]).toEqual([body]);
@@ -97,4 +103,20 @@ describe.each(environments.filter(({ app, os }) => os === 'ios' || app === '0.88
 
 test('the bundle has one copy of the package', () => {
   for (const { app } of environments) expect(readFileSync(bundleOf(app, 'ios'), 'utf8').split('oncefetch.storages').length).toBe(2);
+});
+
+const PAGE = join(import.meta.dirname, '../../docs/react-native.md');
+const [START, END] = ['<!-- what the server saw -->\n', '\n<!-- end -->'];
+
+test('the docs have the table of what the server saw (UPDATE_DOCS=1 writes it)', ({ skip }) => {
+  skip(cells.size < Object.keys(EXPECTED).length, 'not all scenarios were run');
+  const names = environments.map(({ name }) => name);
+  const row = (all: readonly string[]) => `| ${all.join(' | ')} |`;
+  const lines = Object.keys(EXPECTED).map((scenario) => row([scenario, ...names.map((name) => cells.get(scenario)?.get(name) ?? '')]));
+  const table = [row(['', ...names]), row(['---', ...names.map(() => '---')]), ...lines].join('\n');
+  const page = readFileSync(PAGE, 'utf8');
+  const [before = '', rest = ''] = page.split(START);
+  const wanted = `${before}${START}\n${table}\n${END}${rest.split(END)[1]}`;
+  if (process.env['UPDATE_DOCS']) writeFileSync(PAGE, wanted);
+  expect(readFileSync(PAGE, 'utf8')).toBe(wanted);
 });

@@ -47,7 +47,7 @@ function makeNetworking({ platform, emit, blobs, defaultTimeout = 0, step }) {
   function run(id, request) {
     if (step()) send(id, request);
   }
-  function send(id, { method, url, headers, data, responseType, timeout, withCredentials }) {
+  function send(id, { method, url, headers, data, responseType, timeout }) {
     const u0 = url;
     let redirects = 0;
     let done = false;
