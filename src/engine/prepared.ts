@@ -83,10 +83,20 @@ async function buffer(stream: ReadableStream<Uint8Array<ArrayBuffer>>, limit: nu
   return joined(chunks, size);
 }
 
+/** What a body is: by its tag, or by what it can do. React Native's own classes bear no tag. */
+function kindOf(body: unknown): string {
+  const tag = Object.prototype.toString.call(body).slice(8, -1);
+  if (tag !== 'Object') return tag;
+  const can = (name: string): boolean => typeof (body as Record<string, unknown>)[name] === 'function';
+  if (can('getParts')) return 'FormData';
+  if (can('slice') && 'size' in (body as object)) return 'Blob';
+  return can('append') && can('sort') ? 'URLSearchParams' : tag;
+}
+
 /** Fixes the body's bytes. A FormData keeps its boundary from here on; `makeBoundary` is for platforms that can't encode it. */
 export async function prepare(from: Draft, limit: number, makeBoundary: () => string): Promise<Prepared> {
   const { body, headers } = from;
-  const tag = Object.prototype.toString.call(body).slice(8, -1);
+  const tag = kindOf(body);
   const type = (value: string): void => {
     if (!headers.has('content-type')) headers.set('content-type', value);
   };
@@ -100,7 +110,7 @@ export async function prepare(from: Draft, limit: number, makeBoundary: () => st
   else if (tag === 'ArrayBuffer') bytes = new Uint8Array(body as ArrayBuffer).slice();
   else if (tag === 'FormData') {
     const form = new Response(body as FormData);
-    const native = await form.arrayBuffer().catch(() => undefined);
+    const native = await (async () => form.arrayBuffer())().catch(() => undefined);
     if (native) {
       type(form.headers.get('content-type') ?? '');
       bytes = new Uint8Array(native);
