@@ -18,4 +18,16 @@ export default defineConfig([
   { ...common, format: 'esm', sourcemap: true },
   // The second pass that splits CJS leaves maps to itself, under this machine's paths. It stays readable without.
   { ...common, format: 'cjs', sourcemap: false },
+  // One file for React Native: Metro would take a second copy for a `require`, and Jest there reads no ES module.
+  {
+    ...common,
+    entry: { 'react-native.bundle': 'src/react-native-bundle.ts' },
+    format: 'cjs',
+    dts: false,
+    sourcemap: false,
+    splitting: false,
+    noExternal: [/.*/],
+    // Hermes has no async generators.
+    esbuildOptions: (options) => void Object.assign(options, { supported: { 'async-generator': false, 'for-await': false } }),
+  },
 ]);

@@ -18,7 +18,7 @@ const MINUTE = 60_000;
 const GROUPS = [
   ['unit', 'proof', 'docs'],
   ['node', ...browsers.map(({ name }) => name)],
-  ['package', 'e2e'],
+  ['react-native', 'package', 'e2e'],
 ];
 const inTurn = (name: string) => ({ name, sequence: { groupOrder: GROUPS.findIndex((group) => group.includes(name)) + 1 } });
 
@@ -111,7 +111,7 @@ const projects: TestProjectConfiguration[] = [
       // Its tests leave nothing behind, and so can share a worker: half the time.
       isolate: false,
       include: ['test/**/*.test.ts'],
-      exclude: ['test/{browser,docs,e2e,fuzz,node,package,playground,properties,servers,simulation,types}/**'],
+      exclude: ['test/{browser,docs,e2e,fuzz,node,package,playground,properties,react-native,servers,simulation,types}/**'],
     },
   },
   { ...sources, test: { ...inTurn('proof'), include: ['test/{fuzz,properties,simulation}/**/*.test.ts'] } },
@@ -119,6 +119,8 @@ const projects: TestProjectConfiguration[] = [
   // Real processes, started and killed.
   { ...sources, test: { ...inTurn('node'), include: ['test/{node,playground,servers}/**/*.test.ts'], testTimeout: MINUTE, hookTimeout: MINUTE } },
   ...inBrowsers,
+  // React Native's own JavaScript, installed by itself; the packed package in it.
+  { test: { ...slow, ...inTurn('react-native'), globalSetup: [path('test/react-native/prepare.mjs')], include: ['test/react-native/*.test.ts'] } },
   { test: { ...slow, ...inTurn('package'), include: ['test/package/**/*.test.ts'] } },
 ];
 // It drives the playground in the first browser.

@@ -155,6 +155,8 @@ export interface OnceOptions extends Omit<OperationOptions, 'operation' | 'meta'
   /** Names the calls of clients that can't carry an option; `false` for a plain fetch, `undefined` for no name. */
   operation?: ((request: { method: string; url: string; json: unknown }) => OperationName | false | undefined) | undefined;
   connectivity?: Connectivity | undefined;
+  /** Makes the UUIDs that keys are; it must be cryptographic. @default crypto.randomUUID */
+  randomUUID?: (() => string) | undefined;
 }
 
 /** The `once` of a call: a name, more options, `true` to be named by its content, or `false` for a plain fetch. */

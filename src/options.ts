@@ -57,6 +57,7 @@ export interface Settings extends Omit<OperationOptions, 'keep' | 'limits' | 're
   readonly required: boolean;
   readonly backoff: Backoff;
   readonly connectivity: Connectivity | undefined;
+  readonly randomUUID: (() => string) | undefined;
 }
 
 const KEEP: Spec = { request: 'boolean', response: ['memory', 'disk', false], headers: 'array', forMs: 'ms' };
@@ -86,6 +87,7 @@ const CLIENT: Spec = {
   origins: 'array|function',
   operation: 'function',
   connectivity: 'object',
+  randomUUID: 'function',
 };
 
 /** `over` on `base`, where an explicit `undefined` counts as absent. */

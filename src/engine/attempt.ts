@@ -1,5 +1,6 @@
 /** One attempt: one call of the transport, its body included, and what it left. */
 import type { Answer } from '../core/dialect.js';
+import { joined, textOf } from './bytes.js';
 import type { Client } from './client.js';
 import type { Prepared } from './prepared.js';
 import { OVER, wait } from './wait.js';
@@ -71,10 +72,11 @@ async function read(response: Response, limit: number): Promise<Answered> {
   const announced = Number(response.headers.get('content-length') ?? 0);
   if (response.body === null) return { response, body: null, text: '' };
   if (announced > limit || /event-stream/i.test(type) || response.type === 'opaque') return { response, text: '' };
-  const bytes = await readAll(response.clone(), limit);
-  if (!bytes) return { response, text: '' };
+  const copy = response.clone();
+  const bytes = textual(type) && !copy.body?.getReader ? await copy.text() : await readAll(copy, limit);
+  if (bytes === undefined) return { response, text: '' };
   if (!textual(type)) return { response, body: bytes, text: '' };
-  const text = await new Response(bytes).text();
+  const text = textOf(bytes);
   return { response, body: text, text };
 }
 
@@ -92,7 +94,7 @@ async function readAll(copy: Response, limit: number): Promise<ArrayBuffer | und
     }
     chunks.push(chunk.value);
   }
-  return chunks.length === 1 && chunks[0]?.byteLength === chunks[0]?.buffer.byteLength ? chunks[0]?.buffer : new Blob(chunks).arrayBuffer();
+  return chunks.length === 1 && chunks[0]?.byteLength === chunks[0]?.buffer.byteLength ? chunks[0]?.buffer : joined(chunks, size).buffer;
 }
 
 /** The answer as the rules see it. */

@@ -2,6 +2,7 @@
 import { typeOf } from '../core/name.js';
 import type { StoredRequest } from '../core/record.js';
 import type { Digest, Platform } from '../ports.js';
+import { joined, textOf } from './bytes.js';
 import { multipart } from './multipart.js';
 
 /** A request as given, read without waiting for anything. */
@@ -79,13 +80,23 @@ async function buffer(stream: ReadableStream<Uint8Array<ArrayBuffer>>, limit: nu
     }
     chunks.push(chunk.value);
   }
-  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+  return joined(chunks, size);
+}
+
+/** What a body is: by its tag, or by what it can do. React Native's own classes bear no tag. */
+function kindOf(body: unknown): string {
+  const tag = Object.prototype.toString.call(body).slice(8, -1);
+  if (tag !== 'Object') return tag;
+  const can = (name: string): boolean => typeof (body as Record<string, unknown>)[name] === 'function';
+  if (can('getParts')) return 'FormData';
+  if (can('slice') && 'size' in (body as object)) return 'Blob';
+  return can('append') && can('sort') ? 'URLSearchParams' : tag;
 }
 
 /** Fixes the body's bytes. A FormData keeps its boundary from here on; `makeBoundary` is for platforms that can't encode it. */
 export async function prepare(from: Draft, limit: number, makeBoundary: () => string): Promise<Prepared> {
   const { body, headers } = from;
-  const tag = Object.prototype.toString.call(body).slice(8, -1);
+  const tag = kindOf(body);
   const type = (value: string): void => {
     if (!headers.has('content-type')) headers.set('content-type', value);
   };
@@ -99,7 +110,7 @@ export async function prepare(from: Draft, limit: number, makeBoundary: () => st
   else if (tag === 'ArrayBuffer') bytes = new Uint8Array(body as ArrayBuffer).slice();
   else if (tag === 'FormData') {
     const form = new Response(body as FormData);
-    const native = await form.arrayBuffer().catch(() => undefined);
+    const native = await (async () => form.arrayBuffer())().catch(() => undefined);
     if (native) {
       type(form.headers.get('content-type') ?? '');
       bytes = new Uint8Array(native);
@@ -120,7 +131,7 @@ export async function prepare(from: Draft, limit: number, makeBoundary: () => st
 /** The request as a key is put into it, its body as text unless the key goes into a header. */
 export async function wireOf<T extends Prepared>(prepared: T, carrier: string): Promise<T> {
   const { body, headers } = prepared;
-  const text = typeof body !== 'object' || /^header/.test(carrier) ? body : await new Response(body).text();
+  const text = typeof body !== 'object' || /^header/.test(carrier) ? body : ArrayBuffer.isView(body) ? textOf(body) : await new Response(body).text();
   return { ...prepared, body: text, headers: new Headers(headers) };
 }
 
@@ -166,7 +177,7 @@ export async function fingerprint(
   hook: ((request: { method: string; url: string; body: unknown }) => unknown) | undefined,
 ): Promise<{ readonly raw: string; readonly fingerprint: string; readonly json: boolean }> {
   const { method, url, body } = prepared;
-  const plain = typeof body === 'object' && !ArrayBuffer.isView(body) ? new Uint8Array(await body.arrayBuffer()) : (body ?? '');
+  const plain = typeof body === 'object' && !ArrayBuffer.isView(body) ? new Uint8Array(await new Response(body).arrayBuffer()) : (body ?? '');
   const raw = await digest(plain);
   let content = raw;
   if (hook) {

@@ -13,7 +13,7 @@ export class StoreFault extends Error {
 }
 
 /** Whether the platform said it. IndexedDB says `null` where it has no reason. Anything else was thrown by our own code. */
-export const isPlatforms = (error: unknown): boolean => !error || error instanceof DOMException;
+export const isPlatforms = (error: unknown): boolean => !error || (typeof DOMException === 'function' && error instanceof DOMException);
 
 /** What the platform threw, as a {@link StoreFault}. Judged by its name: messages differ by browser and language. */
 export function faultOf(scope: string, error: unknown): unknown {

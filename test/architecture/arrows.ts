@@ -21,7 +21,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   options: ['check', 'core', 'dialects', 'option-types', 'ports'],
   'default-store': ['ports', 'stores'],
   once: ['default-store', ...JOINED],
-  entries: ['face', 'once', 'integrations', 'testing', ...JOINED],
+  'react-native': ['once', 'option-types', 'platform', 'ports', 'stores'],
+  'react-native-bundle': ['entries', 'react-native'],
+  entries: ['face', 'once', 'react-native', 'integrations', 'testing', ...JOINED],
 };
 
 /** The engine is handed its settings; their type is written where their defaults are. */
@@ -61,7 +63,7 @@ export function checkCycles({ files, imports }: Sources): Finding[] {
   return found;
 }
 
-const isEntry = (path: string): boolean => /^src\/entries\/[^/]+$/.test(path);
+const isEntry = (path: string): boolean => /^src\/(entries\/[^/]+|react-native-bundle\.ts)$/.test(path);
 
 export function checkReachable(sources: Sources): Finding[] {
   const reached = sources.reach([...sources.files.keys()].filter(isEntry), ['value', 'type', 'lazy']);

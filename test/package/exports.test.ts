@@ -21,18 +21,35 @@ describe('entry points', () => {
     const sources = readdirSync(join(root, 'src/entries')).map((file) => file.replace(/\.tsx?$/, ''));
     expect(sources.sort()).toEqual([...entries].sort());
     const builds = [tsup].flat().filter((build) => typeof build !== 'function');
-    expect(builds.map(({ format }) => format)).toEqual(['esm', 'cjs']);
-    for (const { entry } of builds) expect(Object.keys(entry ?? {}).sort()).toEqual([...entries].sort());
+    expect(builds.map(({ format }) => format)).toEqual(['esm', 'cjs', 'cjs']);
+    for (const { entry } of builds.slice(0, 2)) expect(Object.keys(entry ?? {}).sort()).toEqual([...entries].sort());
+    expect(builds[2]?.entry).toEqual({ 'react-native.bundle': 'src/react-native-bundle.ts' });
   });
 
   test.each(entries)('%s has ESM and CJS, each with its types', (entry) => {
     const at = (extension: string) => `./dist/${entry}.${extension}`;
-    expect(manifest.exports[entry === 'index' ? '.' : `./${entry}`]).toEqual({
+    const { 'react-native': there, ...others } = manifest.exports[entry === 'index' ? '.' : `./${entry}`] as Record<string, unknown>;
+    expect(others).toEqual({
       import: { types: at('d.ts'), default: at('js') },
       require: { types: at('d.cts'), default: at('cjs') },
     });
+    expect(there).toEqual(IN_REACT_NATIVE.includes(entry) ? { types: at('d.cts'), default: BUNDLE } : undefined);
+  });
+
+  test('of React Native come first, as one file: bundlers take the first condition that they know', () => {
+    for (const entry of IN_REACT_NATIVE) {
+      const conditions = manifest.exports[entry === 'index' ? '.' : `./${entry}`] as object;
+      expect(Object.keys(conditions)[0]).toBe('react-native');
+    }
+    const file = readFileSync(join(installed.folder, BUNDLE), 'utf8');
+    // Babel takes a dynamic import in node_modules for another bundle, and import.meta breaks this one.
+    expect(file.match(/\brequire\(|\bimport\(|import\.meta|^import |^export /gm)).toBeNull();
   });
 });
+
+/** What a bundler for React Native gets in one file, so that an app has one copy of it. */
+const BUNDLE = './dist/react-native.bundle.cjs';
+const IN_REACT_NATIVE = ['index', 'react-native'];
 
 describe.each(runtimes())('Node $version', ({ path, version }) => {
   const load = (entry: string, how: string): string[] => {
@@ -71,6 +88,7 @@ describe('the package', () => {
       }
       if (dist().includes(`${file}.map`)) wanted.add(`${file}.map`);
     }
+    wanted.add(BUNDLE.slice(2));
     expect(dist().filter((file) => !wanted.has(file))).toEqual([]);
     expect([...wanted].filter((file) => !dist().includes(file))).toEqual([]);
   });

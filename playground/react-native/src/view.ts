@@ -1,0 +1,20 @@
+/** What the screen says, whichever client has paid. */
+import { outcomeOf } from 'oncefetch';
+
+export interface Order {
+  readonly id: string;
+  readonly total: number;
+}
+
+export type View = 'paid' | 'offline' | 'declined' | 'unsure';
+
+export function viewOf(error: unknown): View {
+  const outcome = outcomeOf(error);
+  // Nothing was sent, and nothing will be.
+  if (outcome?.type === 'unsent') return 'offline';
+  if (outcome?.effect === 'none') return 'declined';
+  if (outcome?.effect === 'unknown') return 'unsure';
+  // Paid, and the client refused what came back.
+  if (outcome?.effect === 'done') return 'paid';
+  throw error;
+}

@@ -1,0 +1,76 @@
+/** What NetInfo and AppState say, as the engine's hints. */
+import type { Connectivity } from '../../ports.js';
+
+interface NetworkState {
+  readonly isConnected?: boolean | null | undefined;
+}
+
+type Listening = (event: string, listener: (state: string) => void) => unknown;
+
+export interface Senses {
+  /** `@react-native-community/netinfo`, or the module `expo-network`. */
+  readonly NetInfo?: unknown;
+  /** `AppState` of `react-native`. */
+  readonly AppState?: unknown;
+}
+
+type Hear = (state: NetworkState) => void;
+
+interface Networks {
+  addEventListener?(hear: Hear): unknown;
+  addNetworkStateListener?(hear: Hear): unknown;
+  getNetworkStateAsync?(): Promise<NetworkState>;
+}
+
+/**
+ * Wakes when the device is online again and when the app is shown again. Listens from its first use on, for as long as the
+ * app lives. NetInfo repeats states that are equal, and iOS is `inactive` behind every alert: neither wakes anybody.
+ *
+ * @throws TypeError where a part is not what it should be
+ */
+export function senses({ NetInfo, AppState }: Senses): Connectivity {
+  const networks = NetInfo as Networks | undefined;
+  const app = AppState as { addEventListener?: Listening } | undefined;
+  if (networks && !networks.addEventListener && !networks.addNetworkStateListener) throw new TypeError('once: NetInfo must have a method addEventListener');
+  if (app && typeof app.addEventListener !== 'function') throw new TypeError('once: AppState must have a method addEventListener');
+  const listeners = new Set<() => void>();
+  let listening = false;
+  let online: boolean | undefined;
+  let away = false;
+  const wake = (): void => {
+    for (const listener of [...listeners]) listener();
+  };
+  const hear: Hear = ({ isConnected }) => {
+    const back = online === false && isConnected === true;
+    online = isConnected ?? undefined;
+    if (back) wake();
+  };
+  const listen = (): void => {
+    if (listening) return;
+    listening = true;
+    if (networks?.addEventListener) networks.addEventListener(hear);
+    else if (networks) {
+      networks.addNetworkStateListener?.(hear);
+      // It tells changes only. Not knowing is no reason to wait.
+      networks.getNetworkStateAsync?.().then(hear, () => {});
+    }
+    app?.addEventListener?.('change', (state) => {
+      const back = away && state === 'active';
+      away = state === 'background' || (away && !back);
+      if (back) wake();
+    });
+  };
+  return {
+    kind: 'react-native',
+    online() {
+      listen();
+      return online;
+    },
+    subscribe(listener) {
+      listen();
+      const own = (): void => listener();
+      listeners.add(own);
+      return () => void listeners.delete(own);
+    },
+  };
+}

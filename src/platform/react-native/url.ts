@@ -1,0 +1,62 @@
+/** URLs as text: React Native's own URL adds slashes, joins wrongly, and takes what is no URL. */
+
+/** RFC 3986, appendix B, for URLs with an authority. */
+const ABSOLUTE = /^([a-z][a-z0-9+.-]*):\/\/([^/?#\\]+)([^?#]*)(\?[^#]*)?/i;
+const DEFAULT_PORT = /^(?:http:\/\/.*:80|https:\/\/.*:443)$/;
+
+interface Parts {
+  readonly origin: string;
+  readonly path: string;
+  readonly query: string;
+}
+
+function partsOf(url: string): Parts | undefined {
+  const [, scheme, authority = '', path = '', query = ''] = ABSOLUTE.exec(url) ?? [];
+  if (scheme === undefined || /\s/.test(authority)) return undefined;
+  const origin = `${scheme}://${authority}`.toLowerCase();
+  return { origin: DEFAULT_PORT.test(origin) ? origin.replace(/:\d+$/, '') : origin, path: path || '/', query };
+}
+
+/** RFC 3986, section 5.2.4. */
+function withoutDots(path: string): string {
+  const kept: string[] = [];
+  const segments = path.split('/').slice(1);
+  for (const [at, segment] of segments.entries()) {
+    if (segment === '..') kept.pop();
+    else if (segment !== '.') kept.push(segment);
+    if (at === segments.length - 1 && /^\.\.?$/.test(segment)) kept.push('');
+  }
+  return `/${kept.join('/')}`;
+}
+
+/** A reference on what it is relative to: RFC 3986, section 5.2.2. */
+function joined(reference: string, base: Parts): string {
+  const [, path = '', query] = /^([^?#]*)(\?[^#]*)?/.exec(reference) ?? [];
+  if (path.startsWith('//')) return `${base.origin.replace(/\/\/.*/, '')}${reference}`;
+  if (path === '') return `${base.origin}${base.path}${query ?? base.query}`;
+  return `${base.origin}${withoutDots(path.startsWith('/') ? path : base.path.replace(/[^/]*$/, path))}${query ?? ''}`;
+}
+
+/** The URL without its fragment. Throws a TypeError on what can't be sent as it stands. */
+export function resolveText(given: string, base: string | undefined): { readonly url: string; readonly origin: string } {
+  const text = given.trim();
+  const from = base === undefined ? undefined : partsOf(base);
+  const parts = partsOf(text) ?? (from && partsOf(joined(text, from)));
+  if (!parts) throw new TypeError(`once: url must be ${from ? 'a URL' : 'absolute where there is no page'}, got ${JSON.stringify(given.slice(0, 100))}`);
+  if (parts.origin.includes('@')) throw new TypeError('once: url must not carry a user name or password');
+  return { url: `${parts.origin}${parts.path}${parts.query}`, origin: parts.origin };
+}
+
+/** Two spellings of one URL: the system's own ones encode otherwise. */
+export function isSameUrl(one: string, other: string): boolean {
+  const plain = (url: string): string => {
+    const parts = partsOf(url);
+    const text = parts ? `${parts.origin}${parts.path}${parts.query}` : url;
+    try {
+      return decodeURIComponent(text);
+    } catch {
+      return text;
+    }
+  };
+  return plain(one) === plain(other);
+}

@@ -1,0 +1,72 @@
+/** The client of React Native: joins the app's own modules, handed in, with the engine. Nothing native is imported. */
+import { createOn, type Once } from './once.js';
+import type { OnceOptions } from './option-types.js';
+import { senses } from './platform/react-native/connectivity.js';
+import { reactNativePlatform } from './platform/react-native/index.js';
+import type { Store } from './ports.js';
+import { type AsyncStorageLike, asyncStorageStore } from './stores/async-storage.js';
+import { type KvStoreLike, kvStoreStore } from './stores/kv-store.js';
+import { defaultMemoryStore } from './stores/memory.js';
+import { type MmkvLike, mmkvStore } from './stores/mmkv.js';
+
+/** An app's own modules. Each is looked at when it is handed in. */
+export interface ReactNativeParts {
+  /** The default export of `@react-native-async-storage/async-storage` 2, or of its version 3 `createAsyncStorage('oncefetch')`. */
+  AsyncStorage?: unknown;
+  /** `createMMKV({ id: 'oncefetch' })` of `react-native-mmkv` 4. */
+  mmkv?: unknown;
+  /** The default export of `expo-sqlite/kv-store`. */
+  kvStore?: unknown;
+  /** The default export of `@react-native-community/netinfo`, or the module `expo-network`. */
+  NetInfo?: unknown;
+  /** `AppState` of `react-native`. */
+  AppState?: unknown;
+  /** `randomUUID` of `expo-crypto`, or another cryptographic source of UUIDs. @default crypto, where a polyfill has brought it */
+  randomUUID?: (() => string) | undefined;
+}
+
+const STORES = {
+  AsyncStorage: (storage: unknown) => asyncStorageStore(storage as AsyncStorageLike),
+  mmkv: (storage: unknown) => mmkvStore(storage as MmkvLike),
+  kvStore: (storage: unknown) => kvStoreStore(storage as KvStoreLike),
+};
+
+/**
+ * Options of a client in React Native, from the app's own modules: where records live, when the device is online and the
+ * app in the foreground, and where keys come from.
+ *
+ * @throws TypeError where a part is not what it should be, or where two storages are given
+ * @example
+ * const once = createOnce({ ...reactNative({ kvStore, NetInfo, AppState, randomUUID: Crypto.randomUUID }), namespace: () => session.userId });
+ */
+export function reactNative(parts: ReactNativeParts): Pick<OnceOptions, 'store' | 'connectivity' | 'randomUUID'> {
+  const { NetInfo, AppState, randomUUID, ...storages } = parts;
+  const given = Object.entries(storages).filter(([, storage]) => storage !== undefined);
+  for (const [name] of given) if (!Object.hasOwn(STORES, name)) throw new TypeError(`once: reactNative takes no ${name}`);
+  if (given.length > 1) throw new TypeError(`once: reactNative takes one storage, got ${given.map(([name]) => name).join(' and ')}`);
+  const [chosen] = given as [keyof typeof STORES, unknown][];
+  return {
+    ...(chosen ? { store: STORES[chosen[0]](chosen[1]) } : undefined),
+    ...(NetInfo || AppState ? { connectivity: senses({ NetInfo, AppState }) } : undefined),
+    ...(randomUUID ? { randomUUID } : undefined),
+  };
+}
+
+let warned = false;
+
+function unkept(): Store {
+  if (!warned) console.warn('once: without a store, keys are forgotten when the app ends; give createOnce one, such as ...reactNative({ AsyncStorage })');
+  warned = true;
+  return defaultMemoryStore();
+}
+
+/**
+ * Makes a client. Bundlers for React Native give this one for `import { createOnce } from 'oncefetch'`.
+ *
+ * @throws TypeError or RangeError that names the wrong option
+ * @example
+ * const once = createOnce({ ...reactNative({ AsyncStorage, NetInfo, AppState, randomUUID: Crypto.randomUUID }) });
+ */
+export function createOnce(options: OnceOptions = {}): Once {
+  return createOn(reactNativePlatform(options.connectivity ?? senses({})), { ...options, store: options.store ?? unkept() });
+}

@@ -1,0 +1,109 @@
+/** Records as text in an app's own storage of pairs: what the stores of React Native have in common. */
+import type { Store } from '../ports.js';
+import { isStored, pageOf, storeOf } from './base.js';
+import { StoreFault } from './fault.js';
+import { recordOf, textOf } from './text.js';
+
+/** What a key has: nothing is `null`, `undefined` or the empty text. */
+export type Text = string | null | undefined;
+
+/** An app's storage of text by key. It may throw, or reject with, anything. */
+export interface Pairs {
+  get(key: string): Text | Promise<Text>;
+  getMany(keys: readonly string[]): readonly Text[] | Promise<readonly Text[]>;
+  keys(): readonly string[] | Promise<readonly string[]>;
+  /** One step: `change` makes of the present text another one, its removal (`null`), or no change (`undefined`). */
+  swap(key: string, change: (text: Text) => string | null | undefined): unknown;
+}
+
+/** Options of a store in an app's own storage. */
+export interface PairsOptions {
+  /** What all its keys begin with. @default 'oncefetch' */
+  readonly prefix?: string | undefined;
+}
+
+/** A store over `pairs`, which all of the app's one JavaScript runtime reach under `scope`. */
+export function pairsStore(kind: string, scope: string, prefix: string, pairs: Pairs): Store {
+  const keyOf = (id: string) => `${prefix}/${id}`;
+  const parsed = (text: Text) => (text ? recordOf(text) : undefined);
+  const natively = async <T>(work: () => T): Promise<Awaited<T>> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw pairsFault(scope, error);
+    }
+  };
+  return storeOf(
+    // The operating system has it; whether it outlives a power cut is the storage's and the device's affair.
+    { kind, scope, survives: 'process', shared: 'origin', atomic: true },
+    {
+      async update(id, next) {
+        let thrown: { readonly error: unknown } | undefined;
+        const change = (text: Text): string | null | undefined => {
+          try {
+            const record = next(parsed(text));
+            return record && textOf(record);
+          } catch (error) {
+            thrown = { error };
+            throw error;
+          }
+        };
+        try {
+          await pairs.swap(keyOf(id), change);
+        } catch (error) {
+          throw thrown ? thrown.error : pairsFault(scope, error);
+        }
+      },
+      read: (id) => natively(async () => parsed(await pairs.get(keyOf(id)))),
+      scan: (query) =>
+        natively(async () => {
+          const keys = (await pairs.keys()).filter((key) => key.startsWith(keyOf('')));
+          return pageOf((await pairs.getMany(keys)).map(parsed).filter(isStored), query);
+        }),
+    },
+  );
+}
+
+/** SQLite and file systems say that they are full in words of their own, which are all that comes through. */
+const FULL = /\bfull\b|quota|no space left|ENOSPC/i;
+
+function pairsFault(scope: string, error: unknown): StoreFault {
+  const says = String((error as { message?: unknown } | undefined)?.message ?? error);
+  return new StoreFault(FULL.test(says) ? 'quota' : 'io', `${scope} failed: ${says}`, error);
+}
+
+/** Refuses at once what could only fail at the first payment. */
+export function mustHave(storage: unknown, what: string, methods: readonly string[]): void {
+  const missing = methods.find((method) => typeof (storage as Record<string, unknown> | undefined)?.[method] !== 'function');
+  if (missing !== undefined) throw new TypeError(`once: ${what} must have a method ${missing}`);
+}
+
+const REALM = Symbol.for('oncefetch.storages');
+
+/** What all copies of the package in one realm share. */
+function realm(): { readonly numbers: WeakMap<object, number>; readonly turns: Map<string, Promise<unknown>>; count: number } {
+  const here = globalThis as { [REALM]?: ReturnType<typeof realm> };
+  here[REALM] ??= { numbers: new WeakMap(), turns: new Map(), count: 0 };
+  return here[REALM];
+}
+
+/** A name for a storage that has none: its number in this realm. */
+export function numberOf(storage: object): string {
+  const known = realm();
+  if (!known.numbers.has(storage)) known.numbers.set(storage, ++known.count);
+  return `#${known.numbers.get(storage)}`;
+}
+
+/** Runs work on what `name` names while no other work on it does. */
+export function inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
+  const { turns } = realm();
+  const before = turns.get(name) ?? Promise.resolve();
+  const mine = before.then(work, work);
+  const end = mine
+    .catch(() => {})
+    .then(() => {
+      if (turns.get(name) === end) turns.delete(name);
+    });
+  turns.set(name, end);
+  return mine;
+}

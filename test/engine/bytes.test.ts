@@ -1,0 +1,60 @@
+/** Goal: bytes become text as UTF-8 where a platform has no TextDecoder, no streams, and a Response that takes bytes for Latin-1. */
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { joined, textOf } from '../../src/engine/bytes.js';
+import { createOnce, memoryStore } from '../../src/entries/index.js';
+
+const TEXT = 'héllo 世界 😀 %41';
+afterEach(() => void vi.unstubAllGlobals());
+
+test.each(['with', 'without'])('UTF-8 %s a TextDecoder', (how) => {
+  const bytes = new TextEncoder().encode(TEXT);
+  if (how === 'without') vi.stubGlobal('TextDecoder', undefined);
+  expect([textOf(bytes), textOf(bytes.buffer), textOf(TEXT), textOf(new Uint8Array())]).toEqual([TEXT, TEXT, TEXT, '']);
+});
+
+test('chunks are one after the other', () => {
+  expect(joined([new Uint8Array([1, 2]), new Uint8Array(), new Uint8Array([3])], 3)).toEqual(new Uint8Array([1, 2, 3]));
+});
+
+test('an answer without a stream is read as text, as React Native’s own fetch wants it', async () => {
+  const copy = { text: async () => JSON.stringify({ says: TEXT }), arrayBuffer: () => Promise.reject(new Error('Latin-1')) };
+  const answer = { ...copy, status: 201, ok: true, statusText: '', url: '', bodyUsed: false, headers: new Headers({ 'content-type': 'application/json' }) };
+  const fetch = async () => ({ ...answer, clone: () => answer }) as unknown as Response;
+  const seen: unknown[] = [];
+  const once = createOnce({ store: memoryStore(), fetch, verdict: ({ json }) => void seen.push(json) });
+  await once.fetch('https://shop.example/pay', { method: 'POST', body: '{}', once: ['pay', 1] });
+  expect(seen).toEqual([{ says: TEXT }]);
+});
+
+describe('bodies of classes without a tag, as React Native has them', () => {
+  const sent: unknown[] = [];
+  const fetch = async (_: unknown, init?: RequestInit) => {
+    sent.push(init?.body, new Headers(init?.headers).get('content-type'));
+    return new Response('{}', { status: 201 });
+  };
+  const pay = (body: object) =>
+    createOnce({ store: memoryStore(), fetch }).fetch('https://shop.example/pay', { method: 'POST', body: body as BodyInit, once: ['pay', 1] });
+  afterEach(() => void sent.splice(0));
+
+  test('URLSearchParams are text', async () => {
+    await pay({ append() {}, sort() {}, toString: () => 'a=1' });
+    expect(sent).toEqual(['a=1', 'application/x-www-form-urlencoded;charset=UTF-8']);
+  });
+
+  test('a form whose bytes nobody can fix is refused, and nothing is sent', async () => {
+    vi.stubGlobal(
+      'Response',
+      class {
+        arrayBuffer() {
+          throw new Error('could not read FormData body as blob');
+        }
+      },
+    );
+    await expect(pay({ append() {}, getParts: () => [] })).rejects.toMatchObject({ code: 'ERR_ONCE_BODY' });
+    expect(sent).toEqual([]);
+  });
+
+  test('any other object is refused', async () => {
+    await expect(pay({ a: 1 })).rejects.toMatchObject({ code: 'ERR_ONCE_BODY' });
+  });
+});

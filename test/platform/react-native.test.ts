@@ -1,0 +1,263 @@
+/** Goal: React Native's platform promises no more than an app's runtime keeps. Method: each part by itself, with what is known of the real ones. */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createOnce, outcomeOf } from '../../src/entries/index.js';
+import { reactNative } from '../../src/entries/react-native.js';
+import { wakefulClock } from '../../src/platform/react-native/clock.js';
+import { senses } from '../../src/platform/react-native/connectivity.js';
+import { reactNativePlatform } from '../../src/platform/react-native/index.js';
+import { isSameUrl, resolveText } from '../../src/platform/react-native/url.js';
+import { createOnce as createOnceThere } from '../../src/react-native-bundle.js';
+import { memoryStore } from '../../src/stores/memory.js';
+import { asyncStorage, disk, mmkv } from '../stores/app-storages.js';
+
+/** A module that tells events, as NetInfo and AppState do. */
+function events<T>() {
+  const hears: ((event: T) => void)[] = [];
+  return {
+    hears,
+    addEventListener: (...given: unknown[]) => void hears.push(given.at(-1) as (event: T) => void),
+    tell: (event: T) => hears.map((hear) => hear(event)),
+  };
+}
+const network = () => events<{ isConnected: boolean | null }>();
+
+describe('what NetInfo and AppState say', () => {
+  test('states that are equal wake nobody; coming back does, once', () => {
+    const NetInfo = network();
+    const wake = vi.fn();
+    const { online, subscribe } = senses({ NetInfo });
+    subscribe(wake);
+    const tell = (isConnected: boolean | null) => {
+      NetInfo.tell({ isConnected });
+      return [online(), wake.mock.calls.length];
+    };
+    expect([tell(true), tell(true), tell(false), tell(false), tell(true), tell(true), tell(null)]).toEqual([
+      [true, 0],
+      [true, 0],
+      [false, 0],
+      [false, 0],
+      [true, 1],
+      [true, 1],
+      [undefined, 1],
+    ]);
+    expect(NetInfo.hears).toHaveLength(1);
+  });
+
+  test('the app wakes when it comes from the background, not when an alert is closed', () => {
+    const AppState = events<string>();
+    const wake = vi.fn();
+    const off = senses({ AppState }).subscribe(wake);
+    for (const state of ['inactive', 'active']) AppState.tell(state);
+    expect(wake).not.toHaveBeenCalled();
+    for (const state of ['inactive', 'background', 'inactive', 'active', 'active']) AppState.tell(state);
+    expect(wake).toHaveBeenCalledTimes(1);
+    off();
+    for (const state of ['background', 'active']) AppState.tell(state);
+    expect(wake).toHaveBeenCalledTimes(1);
+  });
+
+  test('expo-network is as good as NetInfo', async () => {
+    const { addEventListener, tell } = network();
+    const { online } = senses({ NetInfo: { addNetworkStateListener: addEventListener, getNetworkStateAsync: async () => ({ isConnected: false }) } });
+    expect(online()).toBeUndefined();
+    await vi.waitFor(() => expect(online()).toBe(false));
+    tell({ isConnected: true });
+    expect(online()).toBe(true);
+  });
+
+  test('what is neither is refused by name', () => {
+    expect(() => senses({ NetInfo: {} })).toThrow('NetInfo must have a method addEventListener');
+    expect(() => senses({ AppState: {} })).toThrow('AppState must have a method addEventListener');
+  });
+});
+
+describe('the clock', () => {
+  beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
+  afterEach(() => void vi.useRealTimers());
+
+  /** The app sleeps: time passes, and no timer hears of it. */
+  const asleep = (ms: number) => vi.setSystemTime(Date.now() + ms);
+
+  test('what is due fires when the app is shown again, the rest at its time of day', () => {
+    const AppState = events<string>();
+    const clock = wakefulClock(senses({ AppState }));
+    const fired: string[] = [];
+    for (const [name, ms] of Object.entries({ soon: 1000, later: 60_000, cancelled: 1000 })) {
+      const cancel = clock.timer(ms, () => fired.push(name));
+      if (name === 'cancelled') cancel();
+    }
+    AppState.tell('background');
+    asleep(30_000);
+    AppState.tell('active');
+    expect(fired).toEqual(['soon']);
+    vi.advanceTimersByTime(29_999);
+    expect(fired).toEqual(['soon']);
+    vi.advanceTimersByTime(1);
+    expect(fired).toEqual(['soon', 'later']);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('a clock that was set back makes no wait longer', () => {
+    const AppState = events<string>();
+    const fire = vi.fn();
+    wakefulClock(senses({ AppState })).timer(1000, fire);
+    asleep(-3_600_000);
+    for (const state of ['background', 'active']) AppState.tell(state);
+    vi.advanceTimersByTime(1000);
+    expect(fire).toHaveBeenCalledTimes(1);
+  });
+
+  test('listens only while something is timed', () => {
+    const subscribe = vi.fn(() => off);
+    const off = vi.fn();
+    const clock = wakefulClock({ kind: 'x', online: () => undefined, subscribe });
+    const [a, b] = [clock.timer(1, () => {}), clock.timer(1, () => {})];
+    a();
+    expect([subscribe.mock.calls.length, off.mock.calls.length]).toEqual([1, 0]);
+    b();
+    expect(off).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('URLs as text', () => {
+  test.each([
+    'https://api.example/pay',
+    'HTTPS://API.Example:443/Pay?q=A#part',
+    'http://h:1/a//b/../c',
+    'http://localhost:3000',
+    'https://[::1]:8080/x?y',
+    'http://a/b?c=d%20e&f=%C3%BC',
+    ' https://a.example/b ',
+  ])('%s resolves as a browser resolves it, but for dots and encoding', (url) => {
+    const real = new URL(url);
+    real.hash = '';
+    const { url: got, origin } = resolveText(url, undefined);
+    expect(origin).toBe(real.origin);
+    expect(new URL(got).href).toBe(real.href);
+  });
+
+  test.each(['/b', 'c', '../c', './c/./d/..', '?q=1', '', '//other.example/x', 'https://other.example/y', '../../../z', 'c/'])(
+    '%j on a base is what a browser makes of it',
+    (reference) => {
+      const base = 'https://a.example/one/two/three?x=1';
+      expect(resolveText(reference, base)).toEqual({ url: new URL(reference, base).href, origin: new URL(reference, base).origin });
+    },
+  );
+
+  test.each(['/pay', 'not a url', 'pay', '', 'mailto:a@b', 'http://', 'http:///x'])('%j is refused where there is no page', (url) => {
+    expect(() => resolveText(url, undefined)).toThrow('url must be absolute where there is no page');
+  });
+
+  test('a password in a URL is refused', () => {
+    expect(() => resolveText('https://u:p@a.example/', undefined)).toThrow('must not carry a user name or password');
+    expect(resolveText('https://a.example/@b', undefined).url).toBe('https://a.example/@b');
+  });
+
+  test.each([
+    ['https://A.example', 'https://a.example/', true],
+    ['https://a.example/x?q=[1]', 'https://a.example/x?q=%5B1%5D', true],
+    ['https://a.example/x#f', 'https://a.example/x', true],
+    ['https://a.example/x', 'https://a.example/y', false],
+    ['https://a.example/x', 'http://a.example/x', false],
+    ['https://a.example/%zz', 'https://a.example/%zz', true],
+  ])('%s and %s are the same: %s', (one, other, same) => expect(isSameUrl(one, other)).toBe(same));
+});
+
+describe('keys', () => {
+  const UUID = '6a0f6cc4-98b7-4f0c-a5b4-9a0d6e1c2b3d';
+  const sent: string[] = [];
+  const fetch = async (_: unknown, init?: RequestInit) => {
+    sent.push(new Headers(init?.headers).get('idempotency-key') ?? '');
+    return new Response('{}', { status: 201 });
+  };
+  const pay = (options: object, create = createOnceThere, store = memoryStore()) =>
+    create({ store, fetch, ...options }).fetch('https://shop.example/pay', { method: 'POST', body: '{}', once: ['pay', 1] });
+  beforeEach(() => void sent.splice(0));
+  afterEach(() => void vi.unstubAllGlobals());
+
+  test('without a cryptographic source nothing is sent, and the error names both ways', async () => {
+    vi.stubGlobal('crypto', undefined);
+    const store = memoryStore();
+    const weak = vi.spyOn(Math, 'random');
+    const error = await pay({}, createOnceThere, store).catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(TypeError);
+    expect(String(error)).toMatch(/react-native-get-random-values.*reactNative\(\{ randomUUID: Crypto\.randomUUID \}\).*expo-crypto/);
+    expect([sent, outcomeOf(error), weak.mock.calls.length]).toEqual([[], undefined, 0]);
+  });
+
+  test('a polyfill that comes later counts', async () => {
+    vi.stubGlobal('crypto', undefined);
+    const once = createOnceThere({ store: memoryStore(), fetch });
+    vi.stubGlobal('crypto', { getRandomValues: (bytes: Uint8Array) => bytes.fill(7) });
+    await once.fetch('https://shop.example/pay', { method: 'POST', body: '{}', once: ['pay', 1] });
+    expect(sent).toEqual(['07070707-0707-4707-8707-070707070707']);
+  });
+
+  test.each([
+    ['React Native', createOnceThere],
+    ['every platform', createOnce],
+  ])('randomUUID makes them on %s', async (_, create) => {
+    await pay(reactNative({ randomUUID: () => UUID.toUpperCase() }), create as typeof createOnceThere);
+    expect(sent).toEqual([UUID]);
+  });
+
+  test.each([[() => 'x'], [() => 4 as never], [() => String(Math.random())]])('%s is no source of keys', async (randomUUID) => {
+    await expect(pay({ randomUUID })).rejects.toThrow('randomUUID must give a UUID');
+    expect(sent).toEqual([]);
+  });
+});
+
+describe('reactNative', () => {
+  test('takes an app’s parts', () => {
+    const { store, connectivity } = reactNative({ AsyncStorage: asyncStorage(disk(), 3), NetInfo: network() });
+    expect([store?.kind, store?.survives, store?.atomic, connectivity?.kind]).toEqual(['asyncstorage', 'process', true, 'react-native']);
+    expect(reactNative({})).toEqual({});
+    expect(reactNative({ mmkv: undefined, AppState: undefined })).toEqual({});
+  });
+
+  test('refuses two storages, and what it does not know', () => {
+    expect(() => reactNative({ mmkv: mmkv(disk()), AsyncStorage: asyncStorage(disk(), 3) })).toThrow('takes one storage, got mmkv and AsyncStorage');
+    expect(() => reactNative({ asyncStorage: {} } as never)).toThrow('reactNative takes no asyncStorage');
+    expect(() => reactNative({ AsyncStorage: {} })).toThrow('AsyncStorage must have a method getItem');
+  });
+
+  test('without a store it says once that keys end with the app', () => {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    createOnceThere();
+    createOnceThere();
+    expect(warn.mock.calls).toEqual([[expect.stringContaining('keys are forgotten when the app ends')]]);
+    expect(() => createOnceThere({ durability: 'required' })).toThrow("durability 'required' needs a store that outlives the process");
+    warn.mockRestore();
+  });
+});
+
+describe('the platform', () => {
+  const platform = reactNativePlatform(senses({}));
+
+  test('digests as Web Crypto does', async () => {
+    const bytes = new TextEncoder().encode('héllo');
+    const hex = Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('hex');
+    expect([platform.digest('héllo'), platform.digest(bytes)]).toEqual([hex, hex]);
+  });
+
+  test('a redirect that fetch does not tell is told by the URL of the answer', async () => {
+    const answer = (url: string) =>
+      Object.defineProperties(new Response('{}'), { url: { value: url }, redirected: { value: undefined, writable: true, configurable: true } });
+    const redirected = async (url: string) => (await platform.transport(async () => answer(url)).send('https://a.example/pay', {})).redirected;
+    expect([await redirected('https://a.example/pay'), await redirected('https://a.example/login'), await redirected('')]).toEqual([false, true, undefined]);
+  });
+
+  test('its locks exclude within the realm, across copies, and a wait can be aborted', async () => {
+    const [one, other] = [platform.locks, reactNativePlatform(senses({})).locks];
+    const release = await one?.acquire('x', { wait: false });
+    expect(await other?.acquire('x', { wait: false })).toBeUndefined();
+    const aborted = new AbortController();
+    const given = other?.acquire('x', { wait: true, signal: aborted.signal });
+    aborted.abort();
+    await expect(given).rejects.toThrow('aborted');
+    const next = other?.acquire('x', { wait: true });
+    release?.();
+    (await next)?.();
+    expect(await one?.acquire('x', { wait: false })).toBeTypeOf('function');
+  });
+});

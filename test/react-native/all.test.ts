@@ -1,0 +1,9 @@
+/** All suites of React Native, or why there are none: without its packages, and without a way to them. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'vitest';
+
+const reason = join(import.meta.dirname, '../../.tmp/react-native/missing');
+
+if (existsSync(reason)) test('React Native', ({ skip }) => skip(readFileSync(reason, 'utf8')));
+else for (const suite of ['packages', 'hermes', 'environments', 'example']) await import(`./${suite}.suite.ts`);

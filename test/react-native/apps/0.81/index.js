@@ -1,0 +1,2 @@
+import 'react-native/Libraries/Core/InitializeCore';
+import '../../realm/scenarios.js';

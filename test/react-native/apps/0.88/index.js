@@ -1,0 +1,2 @@
+import 'react-native/setup-env';
+import '../../realm/scenarios.js';

@@ -1,0 +1,2 @@
+import 'expo';
+import '../../realm/scenarios.js';

@@ -1,0 +1,22 @@
+/** What the apps' bundlers have in common: where the packed tarball is, and one React Native per app. */
+const { dirname, join } = require('node:path');
+
+const here = dirname(__dirname);
+const root = join(here, '../..');
+const packed = join(root, '.tmp/react-native');
+const REACT = /^(react|react-native)(\/|$)/;
+
+exports.adapted = (config, app) => ({
+  ...config,
+  projectRoot: app,
+  watchFolders: [here, join(packed, 'node_modules'), join(root, 'playground/react-native')],
+  reporter: { update() {} },
+  maxWorkers: 2,
+  resolver: {
+    ...config.resolver,
+    nodeModulesPaths: [join(packed, 'node_modules'), join(app, 'node_modules'), join(here, 'node_modules')],
+    // Packages that npm put above the apps must not find another app's.
+    resolveRequest: (context, name, platform) =>
+      context.resolveRequest(REACT.test(name) ? { ...context, originModulePath: join(app, 'index.js') } : context, name, platform),
+  },
+});

@@ -1,0 +1,95 @@
+/**
+ * Goal: React Native's stores keep the contract, and say what their storage says when it fails. Method: models of the
+ * packages; `test/react-native` runs the same contract over the packages themselves.
+ */
+import { afterAll, describe, expect, test } from 'vitest';
+import type { Store } from '../../src/ports.js';
+import { asyncStorageStore } from '../../src/stores/async-storage.js';
+import { kvStoreStore } from '../../src/stores/kv-store.js';
+import { mmkvStore } from '../../src/stores/mmkv.js';
+import type { PairsOptions } from '../../src/stores/pairs.js';
+import { put, record, remove } from '../../src/testing/contract/bench.js';
+import { storeContract } from '../../src/testing/store-contract.js';
+import { asyncStorage, type Disk, disk, kvStore, mmkv } from './app-storages.js';
+
+const KINDS: Record<string, { storage: (at: Disk) => unknown; store: (storage: unknown, options?: PairsOptions) => Store }> = {
+  'AsyncStorage 2': { storage: (at) => asyncStorage(at, 2), store: asyncStorageStore as never },
+  'AsyncStorage 3': { storage: (at) => asyncStorage(at, 3), store: asyncStorageStore as never },
+  MMKV: { storage: (at) => mmkv(at), store: mmkvStore as never },
+  'kv-store': { storage: kvStore, store: kvStoreStore as never },
+};
+
+describe.each(Object.entries(KINDS))('%s', (name, { storage, store: open }) => {
+  const media = new Map<string, { readonly at: Disk; readonly storage: unknown }>();
+  // An app has one storage, and its stores share it.
+  const mediumOf = (medium: string) => {
+    const at = disk();
+    const known = media.get(medium) ?? { at, storage: storage(at) };
+    media.set(medium, known);
+    return known;
+  };
+  const report = storeContract({
+    name,
+    test,
+    open: (medium) => open(mediumOf(medium).storage),
+    plant: (medium, id, value) => void mediumOf(medium).at.pairs.set(`oncefetch/${id}`, JSON.stringify(value)),
+    work: () => [...media.values()].reduce((calls, { at }) => calls + at.calls, 0),
+  });
+  afterAll(() => expect(report.left).toEqual([]));
+
+  test('leaves other keys of the app alone', async () => {
+    const at = disk();
+    at.pairs.set('theirs', 'not ours');
+    at.pairs.set('oncefetchers/x', JSON.stringify(record('x')));
+    const store = open(storage(at));
+    await put(store, record('a'));
+    expect((await store.scan({ ns: 'ns', state: 'pending', limit: 9 })).records).toEqual([record('a')]);
+    await remove(store, 'a');
+    expect([...at.pairs.keys()]).toEqual(['theirs', 'oncefetchers/x']);
+  });
+
+  test('stores of two prefixes do not meet, and their scopes say so', async () => {
+    const at = disk();
+    const shared = storage(at);
+    const [one, two] = [open(shared, { prefix: 'one' }), open(shared, { prefix: 'two' })];
+    await put(one, record('a'));
+    expect(await two.read('a')).toBeUndefined();
+    expect(one.scope).not.toBe(two.scope);
+  });
+
+  test.each([
+    [new Error('database or disk is full (code 13 SQLITE_FULL)'), 'quota'],
+    [new Error('disk I/O error'), 'io'],
+    ['no error at all', 'io'],
+  ])('says that it failed with %s', async (thrown, reason) => {
+    const at = disk();
+    const store = open(storage(at));
+    at.failing = thrown;
+    for (const call of [() => put(store, record('a')), () => store.read('a'), () => store.scan({ before: 1, limit: 1 })])
+      await expect(call()).rejects.toMatchObject({ name: 'StoreFault', reason, cause: thrown });
+    at.failing = undefined;
+    await put(store, record('a'));
+    expect(await store.read('a')).toEqual(record('a'));
+  });
+});
+
+test('a storage that lacks what is needed is refused at once, by name', () => {
+  expect(() => asyncStorageStore({} as never)).toThrow(new TypeError('once: AsyncStorage must have a method getItem'));
+  expect(() => mmkvStore({ getString() {}, set() {} } as never)).toThrow(new TypeError('once: mmkv must have a method remove'));
+  expect(() => kvStoreStore(undefined as never)).toThrow(new TypeError('once: kvStore must have a method getItemAsync'));
+});
+
+test('what is removed half-way from the kv-store counts as absent', async () => {
+  const at = disk();
+  at.pairs.set('oncefetch/a', '');
+  const store = kvStoreStore(kvStore(at));
+  expect(await store.read('a')).toBeUndefined();
+  expect(await store.update('a', (current) => ({ next: record('a'), value: current }))).toBeUndefined();
+  expect(await store.read('a')).toEqual(record('a'));
+});
+
+test('two stores on one database are one, whichever object they were given', () => {
+  const named = (id: string) => mmkvStore(mmkv(disk(), id)).scope;
+  expect(named('a')).toBe(named('a'));
+  expect(named('a')).not.toBe(named('b'));
+});

@@ -1,0 +1,62 @@
+/** Storages of apps, as their packages show them, over maps: what React Native's stores are tried on where no package is installed. */
+import type { AsyncStorageLike } from '../../src/stores/async-storage.js';
+import type { KvStoreLike } from '../../src/stores/kv-store.js';
+import type { MmkvLike } from '../../src/stores/mmkv.js';
+
+/** One app's disk. `calls` counts what was asked of it; `failing` is thrown instead of an answer. */
+export interface Disk {
+  readonly pairs: Map<string, string>;
+  calls: number;
+  failing: unknown;
+}
+
+export const disk = (): Disk => ({ pairs: new Map(), calls: 0, failing: undefined });
+
+function touch(at: Disk): Map<string, string> {
+  at.calls++;
+  if (at.failing !== undefined) throw at.failing;
+  return at.pairs;
+}
+
+/** Answers come later, and in no order of their own. */
+const later = async <T>(at: Disk, work: (pairs: Map<string, string>) => T): Promise<T> => {
+  await new Promise((go) => setTimeout(go, Math.random() * 2));
+  return work(touch(at));
+};
+
+export const asyncStorage = (at: Disk, version: 2 | 3): AsyncStorageLike => ({
+  getItem: (key) => later(at, (pairs) => pairs.get(key) ?? null),
+  setItem: (key, value) => later(at, (pairs) => void pairs.set(key, value)),
+  removeItem: (key) => later(at, (pairs) => void pairs.delete(key)),
+  getAllKeys: () => later(at, (pairs) => [...pairs.keys()]),
+  ...(version === 3
+    ? { getMany: (keys) => later(at, (pairs) => Object.fromEntries(keys.map((key) => [key, pairs.get(key) ?? null]))) }
+    : { multiGet: (keys) => later(at, (pairs) => keys.map((key) => [key, pairs.get(key) ?? null] as const)) }),
+});
+
+export const mmkv = (at: Disk, id?: string): MmkvLike => ({
+  id,
+  getString: (key) => touch(at).get(key),
+  set: (key, value) => void touch(at).set(key, value),
+  remove: (key) => touch(at).delete(key),
+  getAllKeys: () => [...touch(at).keys()],
+});
+
+/** Exclusive transactions that overlap are refused, as SQLite does when nobody waits. */
+export function kvStore(at: Disk): KvStoreLike {
+  let busy = false;
+  return {
+    getItemAsync: (key) => later(at, (pairs) => pairs.get(key) ?? null),
+    async setItemAsync(key, value) {
+      if (busy) throw new Error('database is locked');
+      busy = true;
+      try {
+        await later(at, (pairs) => void pairs.set(key, value(pairs.get(key) ?? null)));
+      } finally {
+        busy = false;
+      }
+    },
+    removeItemAsync: (key) => later(at, (pairs) => pairs.delete(key)),
+    getAllKeysAsync: () => later(at, (pairs) => [...pairs.keys()]),
+  };
+}
