@@ -54,7 +54,8 @@ export class Playground {
     const executablePath = browsers[0] && executableOf(browsers[0]);
     const [shop, browser] = await Promise.all([
       buildPage(folder).then((page) => startShop({ public: page, 'charge-ms': CHARGE_MS })),
-      chromium.launch({ args: ARGS, ...(executablePath !== undefined && { executablePath }) }),
+      // Playwright turns the back-forward cache off; customers have it.
+      chromium.launch({ args: ARGS, ignoreDefaultArgs: ['--disable-back-forward-cache'], ...(executablePath !== undefined && { executablePath }) }),
     ]);
     return new Playground(shop, browser, folder);
   }
