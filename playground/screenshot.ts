@@ -60,7 +60,7 @@ try {
   await buildPage(folder);
   for (const { file, viewport, scale, whole } of SHOTS) {
     const shop = await startShop({ public: folder, 'charge-ms': 300 });
-    const page = await browser.newPage({ viewport, deviceScaleFactor: scale });
+    const page = await browser.newPage({ viewport, deviceScaleFactor: scale, reducedMotion: 'reduce' });
     await page.goto(shop.url);
     await visit(page);
     // Not the customer's next click.

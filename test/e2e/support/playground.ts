@@ -75,7 +75,8 @@ export class Playground {
 
   /** The same, on any page of the shop. */
   async visitor(path: string, options: BrowserContextOptions = {}): Promise<Page> {
-    const context = await this.#browser.newContext(options);
+    // The front page starts by itself, but not for those who asked for less motion.
+    const context = await this.#browser.newContext({ reducedMotion: 'reduce', ...options });
     context.setDefaultTimeout(40_000);
     this.#contexts.push(context);
     const page = await context.newPage();
