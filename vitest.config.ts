@@ -69,6 +69,7 @@ const inBrowsers = browsers.flatMap((browser): TestProjectConfiguration[] => {
       optimizeDeps: {
         include: [
           '@noble/hashes/sha2.js',
+          '@tanstack/react-query',
           'idb-keyval',
           'ky',
           'msw',
@@ -77,6 +78,7 @@ const inBrowsers = browsers.flatMap((browser): TestProjectConfiguration[] => {
           'react',
           'react-dom/client',
           'swr/mutation',
+          'react-dom/server',
           'uuid',
           'canonicalize',
         ],

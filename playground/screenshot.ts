@@ -1,5 +1,6 @@
 /**
- * Makes `docs/images/playground.png` (desktop) and `playground-phone.png`: the page, used as a visitor would.
+ * Makes the pictures of `docs/images`, each for a desktop and a phone: the front page and the checkout's screens, used as
+ * a visitor would.
  *
  *     node playground/screenshot.ts [--out docs/images]
  */
@@ -11,7 +12,7 @@ import { parseArgs } from 'node:util';
 import { chromium, type Page } from 'playwright';
 import { browsers, executableOf } from '../scripts/browsers.mjs';
 import { buildPage } from './page/build.ts';
-import { startShop } from './start-shop.ts';
+import { type Shop, startShop } from './start-shop.ts';
 
 const { values: args } = parseArgs({
   options: { out: { type: 'string', default: fileURLToPath(new URL('../docs/images', import.meta.url)) } },
@@ -48,26 +49,55 @@ async function payBoth(page: Page): Promise<void> {
   await page.getByRole('region', { name: 'oncefetch' }).getByText('and the customer knows').waitFor();
 }
 
-const SHOTS = [
-  { file: 'playground.png', viewport: { width: 1200, height: 900 }, scale: 1.5, whole: true },
-  { file: 'playground-phone.png', viewport: { width: 360, height: 780 }, scale: 1.5, whole: false },
+/** The checkout, screen after screen; calls back at each. */
+async function checkOut(page: Page, shop: Shop, shoot: (screen: string) => Promise<void>): Promise<void> {
+  const status = page.getByRole('region', { name: 'Payment' }).getByRole('status');
+  const pay = page.getByRole('button', { name: /^Pay €/ });
+  const faults = page.getByLabel('What goes wrong');
+  await page.goto(`${shop.url}/checkout/`);
+  await page.getByLabel('Card').selectOption('4000000000000002');
+  await pay.click();
+  await status.getByText(/declined/).waitFor();
+  await shoot('declined');
+  await page.getByLabel('Card').selectOption('4242424242424242');
+  await Promise.all([
+    page.waitForResponse((response) => response.request().method() === 'POST' && response.url().endsWith('/api/faults')),
+    faults.selectOption('lose-response'),
+  ]);
+  await pay.click();
+  await status.getByText(/still finding out/).waitFor();
+  await shoot('unsure');
+  await faults.selectOption('none');
+  await page.getByRole('button', { name: 'Check my payment' }).click();
+  await status.getByText(/^Paid €/).waitFor();
+  await shoot('paid');
+}
+
+const SIZES = [
+  { suffix: '', viewport: { width: 1200, height: 900 }, whole: true },
+  { suffix: '-phone', viewport: { width: 360, height: 780 }, whole: false },
 ] as const;
+const SCALE = 1.5;
 
 const folder = mkdtempSync(join(tmpdir(), 'oncefetch-page-'));
 const executable = executableOf(browsers[0] as (typeof browsers)[number]);
 const browser = await chromium.launch({ ...(executable && { executablePath: executable }), args: ['--no-sandbox', '--disable-gpu'] });
 try {
   await buildPage(folder);
-  for (const { file, viewport, scale, whole } of SHOTS) {
+  for (const { suffix, viewport, whole } of SIZES) {
     const shop = await startShop({ public: folder, 'charge-ms': 300 });
-    const page = await browser.newPage({ viewport, deviceScaleFactor: scale });
-    await page.goto(shop.url);
+    const page = await browser.newPage({ viewport, deviceScaleFactor: SCALE, reducedMotion: 'reduce' });
+    await page.goto(`${shop.url}/?seed=7`);
     await visit(page);
     // Not the customer's next click.
     await page.mouse.move(0, 0);
     const lanes = await page.locator('#lanes').boundingBox();
     const height = whole || !lanes ? undefined : Math.ceil(lanes.y + lanes.height + 16);
-    await page.screenshot({ path: join(args.out, file), fullPage: true, ...(height && { clip: { x: 0, y: 0, width: viewport.width, height } }) });
+    const path = join(args.out, `playground${suffix}.png`);
+    await page.screenshot({ path, fullPage: true, ...(height && { clip: { x: 0, y: 0, width: viewport.width, height } }) });
+    await checkOut(page, shop, async (screen) => {
+      await page.screenshot({ path: join(args.out, `checkout-${screen}${suffix}.png`), fullPage: true });
+    });
     await page.close();
     await shop.stop();
   }

@@ -37,6 +37,9 @@ export const amountOf = ({ quantity }: Pick<Cart, 'quantity'>): number => quanti
 
 export const euros = (cents: number): string => `€${(cents / 100).toFixed(2)}`;
 
+/** Whether this browser has been here before. */
+export const isNewcomer = (): boolean => localStorage.getItem(CART) === null;
+
 export function loadCart(): Cart {
   const stored = localStorage.getItem(CART);
   return stored === null ? newCart() : (JSON.parse(stored) as Cart);

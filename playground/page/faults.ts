@@ -58,7 +58,11 @@ const load = (): Chosen => {
   return stored === null ? FIRST : (JSON.parse(stored) as Chosen);
 };
 
+export const titleOf = (fault: string): string => FAULTS[fault]?.title ?? fault;
+
 export interface FaultPanel {
+  /** Chooses for the visitor: the next cart's first request meets it. Resolves when it is armed. */
+  choose(fault: string): Promise<void>;
   /** Arms what is chosen: for a new cart, or a new choice. */
   rearm(): Promise<void>;
 }
@@ -86,11 +90,14 @@ export function faultPanel(root: HTMLElement, armed: () => void): FaultPanel {
       .then(armed);
     return arming;
   };
-  root.addEventListener('change', () => {
-    chosen = { fault: options.querySelector<HTMLInputElement>('input:checked')?.value ?? NONE, times: times.value };
+  const take = (next: Chosen): Promise<void> => {
+    chosen = next;
     localStorage.setItem(STORED, JSON.stringify(chosen));
     show();
-    void rearm();
+    return rearm();
+  };
+  root.addEventListener('change', () => {
+    void take({ fault: options.querySelector<HTMLInputElement>('input:checked')?.value ?? NONE, times: times.value });
   });
   // Another tab chose: it has armed it, too.
   addEventListener('storage', ({ key }) => {
@@ -99,7 +106,7 @@ export function faultPanel(root: HTMLElement, armed: () => void): FaultPanel {
     show();
   });
   show();
-  return { rearm };
+  return { rearm, choose: (fault) => take({ fault, times: '1' }) };
 }
 
 function option(name: string, { title, does }: Fault): HTMLElement {

@@ -1,7 +1,7 @@
 /** The live ledger, as the shop's database has it. */
 import { euros } from './cart.ts';
 import { element, part, say } from './dom.ts';
-import { type ArmedFault, type Charge, LANES, type Ledger, readFaults, readLedger } from './shop.ts';
+import { type ArmedFault, type Charge, LANES, type LaneName, type Ledger, readFaults, readLedger } from './shop.ts';
 
 const BUSY_MS = 300;
 const IDLE_MS = 1500;
@@ -53,6 +53,15 @@ export function drawLedger(root: HTMLElement, { ledger, up }: News): void {
     }),
   );
   replaceIfNew(rows, ledger.rows.map(rowOf));
+}
+
+/** The whole page in one line. */
+export function scoreOf({ lanes }: Ledger): string {
+  const of = (lane: LaneName): string => {
+    const { wanted = 0, made = 0 } = lanes.find((one) => one.lane === lane) ?? {};
+    return `${lane}: ${made} ${made === 1 ? 'charge' : 'charges'} for ${wanted} ${wanted === 1 ? 'cart' : 'carts'}`;
+  };
+  return `${LANES.map(of).join('. ')}.`;
 }
 
 /** Trouble is bold, framed and bears a sign: it does not stand out by its colour alone. */

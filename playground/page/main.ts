@@ -1,6 +1,6 @@
 /** The playground's page: joins cart, lanes, faults, ledger and timeline. */
 import { banner } from './banner.ts';
-import { amountOf, CARDS, type Cart, euros, loadCart, newCart, type Order, onCartOfOtherTab, saveCart } from './cart.ts';
+import { amountOf, CARDS, type Cart, euros, isNewcomer, loadCart, newCart, type Order, onCartOfOtherTab, saveCart } from './cart.ts';
 import { oncePerFrame, part, say } from './dom.ts';
 import { faultPanel, nextOf } from './faults.ts';
 import { OnceLane } from './lanes/once.ts';
@@ -9,13 +9,15 @@ import onceCode from './lanes/once-pay.ts?raw';
 import { plainLane } from './lanes/plain.ts';
 import plainCode from './lanes/plain-pay.ts?raw';
 import { laneView } from './lanes/view.ts';
-import { drawLedger, type News, watchLedger } from './ledger.ts';
+import { drawLedger, type News, scoreOf, watchLedger } from './ledger.ts';
 import { intend, reset } from './shop.ts';
+import { startShow } from './show.ts';
 import { drawEvents } from './timeline/once-events.ts';
 import { recorder } from './timeline/recorder.ts';
 import { drawTimelines } from './timeline/view.ts';
 
 const page = document.body;
+const newcomer = isNewcomer();
 let cart = loadCart();
 let news: News | undefined;
 
@@ -63,6 +65,7 @@ const busy = (): boolean => views.some(({ lane }) => lane.seen.is === 'paying');
 const askLedger = watchLedger(busy, (heard) => {
   news = heard;
   drawLedger(part(page, 'ledger'), heard);
+  say(part(page, 'score'), scoreOf(heard.ledger));
   redraw();
 });
 const faults = faultPanel(part(page, 'faults'), askLedger);
@@ -160,6 +163,23 @@ onClick('start-over', () => {
     })
     .catch(askLedger);
 });
+
+// The show
+startShow(
+  part(page, 'show'),
+  {
+    busy,
+    play: async ({ fault, bags }) => {
+      giveUp();
+      turnTo(saveCart({ ...newCart(), quantity: bags }));
+      card.value = 'works';
+      await faults.choose(fault);
+      payBoth();
+    },
+  },
+  newcomer,
+  [part(page, 'checkout'), part(page, 'lanes')],
+);
 
 recorder.noteReload(cart.id);
 turnTo(cart);

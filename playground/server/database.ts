@@ -22,6 +22,10 @@ const SCHEMA = `
     PRIMARY KEY (lane, cart)
   ) STRICT;
 
+  -- The plain form: a customer's carts, the latest last, each with the key that its page bears.
+  CREATE TABLE IF NOT EXISTS forms (cart TEXT PRIMARY KEY, customer TEXT NOT NULL, key TEXT NOT NULL, problem TEXT NOT NULL) STRICT;
+  CREATE INDEX IF NOT EXISTS forms_by_customer ON forms (customer);
+
   -- In the database, because a fault that kills the server must not be forgotten by it.
   CREATE TABLE IF NOT EXISTS armed_faults (
     lane TEXT NOT NULL, fault TEXT NOT NULL, times INTEGER, rate REAL NOT NULL, ms INTEGER, PRIMARY KEY (lane, fault)
@@ -54,6 +58,6 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
 
 export function emptyAll(db: DatabaseSync): void {
   transaction(db, () => {
-    for (const table of ['charges', 'idempotency_keys', 'intents', 'armed_faults', 'met_faults']) db.exec(`DELETE FROM ${table}`);
+    for (const table of ['charges', 'idempotency_keys', 'intents', 'armed_faults', 'met_faults', 'forms']) db.exec(`DELETE FROM ${table}`);
   });
 }

@@ -57,13 +57,20 @@ export function declareIntents(db: DatabaseSync, body: Record<string, unknown>):
   return json(200, { declared: intents.length });
 }
 
-/**
- * `GET /api/orders/by-cart/:id`: `paid`; `processing` while a key of this cart has no answer yet; else `open`, which
- * says that no charge stands now, not that none can follow.
- */
-export function orderByCart(db: DatabaseSync, cart: string, lane: string | null): Answer {
-  const where = 'cart = ? AND (? IS NULL OR lane = ?)';
-  const charges = db.prepare(`SELECT id, amount, at FROM charges WHERE ${where} ORDER BY id`).all(cart, lane, lane);
-  const working = db.prepare(`SELECT 1 FROM idempotency_keys WHERE ${where} AND answer IS NULL`).get(cart, lane, lane);
-  return json(200, { cart, state: charges.length > 0 ? 'paid' : working ? 'processing' : 'open', charges });
+/** What the shop knows of a cart. */
+export interface Order {
+  readonly cart: string;
+  /** `processing` while a key of this cart has no answer yet; `open`: no charge stands now, not that none can follow. */
+  readonly state: 'paid' | 'processing' | 'open';
+  readonly charges: readonly { readonly id: number; readonly amount: number; readonly at: number }[];
 }
+
+export function orderOf(db: DatabaseSync, cart: string, lane: string | null = null): Order {
+  const where = 'cart = ? AND (? IS NULL OR lane = ?)';
+  const charges = db.prepare(`SELECT id, amount, at FROM charges WHERE ${where} ORDER BY id`).all(cart, lane, lane) as unknown as Order['charges'];
+  const working = db.prepare(`SELECT 1 FROM idempotency_keys WHERE ${where} AND answer IS NULL`).get(cart, lane, lane);
+  return { cart, state: charges.length > 0 ? 'paid' : working ? 'processing' : 'open', charges };
+}
+
+/** `GET /api/orders/by-cart/:id` */
+export const orderByCart = (db: DatabaseSync, cart: string, lane: string | null): Answer => json(200, orderOf(db, cart, lane));

@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 import { emptyAll, openDatabase } from './database.ts';
 import { FaultLayer } from './faults.ts';
+import { PlainForm } from './form.ts';
 import { type Answer, BadRequest, json, parseObject, problem, readBody, send } from './http.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
 import { declareIntents, ledger, orderByCart } from './ledger.ts';
@@ -32,6 +33,7 @@ const db = openDatabase(args.db);
 const keys = new IdempotencyKeys(db, { boot, windowMs: Number(args['window-ms']), retryAfter: Number(args['retry-after']) });
 const payments = new Payments(db, keys, { chargeMs: Number(args['charge-ms']) });
 const faults = new FaultLayer(db);
+const form = args.public === undefined ? undefined : new PlainForm(db, payments, faults, args.public);
 
 async function pay(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
   const body = await readBody(request);
@@ -60,6 +62,8 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const url = new URL(request.url ?? '/', 'http://shop');
   const { pathname } = url;
   if (`${method} ${pathname}` === 'POST /api/payments') return pay(request, response, pathname);
+  if (form && pathname === '/form/') return method === 'POST' ? form.pay(request, response) : form.show(request, response);
+  if (form && `${method} ${pathname}` === 'POST /form/new') return form.startAnother(request, response);
   const route = routes[`${method} ${pathname}`];
   if (route) {
     const body = method === 'POST' ? await readBody(request) : '';

@@ -2,51 +2,13 @@
  * The React hooks in a real browser, on React 19 with StrictMode, IndexedDB and a server with faults.
  * Method: small components without JSX, real clicks, and the server's count of effects as judge.
  */
-import { createOnce, isOnceError, type Once, type OperationState } from 'oncefetch';
+import { isOnceError, type Once, type OperationState } from 'oncefetch';
 import { useOperation, usePending } from 'oncefetch/react';
-import { idempotentServer } from 'oncefetch/testing';
 import { act, createElement as h, StrictMode, Suspense, use, useEffect, useState } from 'react';
-import { createRoot, type Root } from 'react-dom/client';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { body, cart, client, onStage, place, root, server, settled, shown } from './support/react.js';
 
-Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
-
-const server = idempotentServer({ url: '/api/payments', retryAfter: 0 });
-let root: Root;
-let place: HTMLElement;
-let cart = '';
-let carts = 0;
-
-beforeEach(() => {
-  server.reset();
-  cart = `cart-${Date.now()}-${carts++}`;
-  place = document.createElement('div');
-  document.body.append(place);
-  root = createRoot(place);
-});
-
-afterEach(async () => {
-  await act(() => root.unmount());
-  place.remove();
-});
-
-const client = (options: Parameters<typeof createOnce>[0] = {}): Once =>
-  createOnce({ namespace: 'ann', fetch: server.fetch, retry: { minDelayMs: 1, maxDelayMs: 5 }, ...options });
-
-const body = { method: 'POST', body: '{"total":42}', headers: { 'content-type': 'application/json' } };
-const shown = (selector: string): string => place.querySelector(selector)?.textContent ?? '';
-
-/** React shows what came only when `act` ends, so each look is an `act` of its own. */
-async function settled(check: () => void): Promise<void> {
-  for (let look = 0; ; look++) {
-    await act(() => new Promise((resolve) => setTimeout(resolve, 20)));
-    try {
-      return check();
-    } catch (error) {
-      if (look > 200) throw error;
-    }
-  }
-}
+onStage();
 
 function Pay({ once, name, seen }: { once: Once; name: string; seen?: OperationState[] }) {
   const payment = useOperation(once, ['pay', name]);

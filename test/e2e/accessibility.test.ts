@@ -107,6 +107,10 @@ describe('by keyboard', () => {
     }
     const order = [
       'Skip to the two lanes',
+      'A checkout to copy, in React',
+      'A plain form',
+      'Play',
+      /^Link to run \d+$/,
       'Bags of coffee',
       /^Card/,
       /^What goes wrong/,

@@ -37,6 +37,12 @@ interface Intent {
   readonly ended: 'done' | 'gave-up' | 'refused' | null;
 }
 
+/** Playwright turns the back-forward cache off; customers have it. */
+export function launch(): Promise<Browser> {
+  const executablePath = browsers[0] && executableOf(browsers[0]);
+  return chromium.launch({ args: ARGS, ignoreDefaultArgs: ['--disable-back-forward-cache'], ...(executablePath !== undefined && { executablePath }) });
+}
+
 export class Playground {
   readonly shop: Shop;
   readonly #browser: Browser;
@@ -51,11 +57,7 @@ export class Playground {
 
   static async start(): Promise<Playground> {
     const folder = mkdtempSync(join(tmpdir(), 'oncefetch-e2e-'));
-    const executablePath = browsers[0] && executableOf(browsers[0]);
-    const [shop, browser] = await Promise.all([
-      buildPage(folder).then((page) => startShop({ public: page, 'charge-ms': CHARGE_MS })),
-      chromium.launch({ args: ARGS, ...(executablePath !== undefined && { executablePath }) }),
-    ]);
+    const [shop, browser] = await Promise.all([buildPage(folder).then((page) => startShop({ public: page, 'charge-ms': CHARGE_MS })), launch()]);
     return new Playground(shop, browser, folder);
   }
 
@@ -74,7 +76,8 @@ export class Playground {
 
   /** The same, on any page of the shop. */
   async visitor(path: string, options: BrowserContextOptions = {}): Promise<Page> {
-    const context = await this.#browser.newContext(options);
+    // The front page starts by itself, but not for those who asked for less motion.
+    const context = await this.#browser.newContext({ reducedMotion: 'reduce', ...options });
     context.setDefaultTimeout(40_000);
     this.#contexts.push(context);
     const page = await context.newPage();

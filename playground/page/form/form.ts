@@ -1,0 +1,76 @@
+/** Makes the form keep its promise where the browser alone cannot: lost answers, a closed tab, many clicks. */
+import { createOnce, outcomeOf } from 'oncefetch';
+
+const form = document.querySelector('#pay') as HTMLFormElement;
+const status = document.querySelector('#status') as HTMLElement;
+const field = (name: string): HTMLInputElement => form.elements.namedItem(name) as HTMLInputElement;
+
+const once = createOnce({
+  namespace: form.dataset['customer'] as string,
+  keep: { request: true },
+  limits: { attempts: 3, attemptMs: 5000, totalMs: 20_000 },
+  retry: { minDelayMs: 300, maxDelayMs: 2000 },
+  // The key may have been sent before, without script. The server stores refusals with their keys, so one holds for all of them.
+  verdict: ({ status }) => (status === 402 ? 'rejected-for-good' : undefined),
+});
+const operation = ['pay', field('cart').value] as const;
+const payment = once.operation(operation);
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault();
+  void pay();
+});
+
+async function pay(): Promise<void> {
+  const answer: unknown = await once
+    .fetch(form.action, {
+      method: 'POST',
+      headers: { accept: 'application/json' },
+      body: new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, String(value)])),
+      // The key that the server rendered: sent without script, the form is the same payment.
+      once: { operation, key: () => field('key').value },
+    })
+    .catch((error: unknown) => error);
+  switch (outcomeOf(answer)?.effect) {
+    case 'done':
+      return say(answer instanceof Response ? receiptOf((await answer.json()) as Receipt) : 'Paid. Thank you!', 'paid');
+    case 'none':
+      if (!(answer instanceof Response)) return say('Nothing was sent, and nothing was charged. Are you online?');
+      // A corrected form gets another key, and the server has said which.
+      if (answer.status === 402) field('key').value = ((await answer.json()) as { key: string }).key;
+      return say(answer.status === 402 ? 'Your card was declined. Nothing was charged.' : 'Not paid. Nothing was charged.');
+    case 'unknown':
+      return say('Not sure yet whether you have paid. Pay again: you will be charged once.');
+    default:
+      throw answer;
+  }
+}
+
+interface Receipt {
+  readonly id: number;
+  readonly amount: number;
+}
+const receiptOf = ({ id, amount }: Receipt): string => `Paid €${(amount / 100).toFixed(2)}. Thank you! Receipt no. ${id}.`;
+
+function say(words: string, state = 'open'): void {
+  status.textContent = words;
+  for (const { dataset } of document.querySelectorAll('form')) dataset['state'] = state;
+  if (state === 'paid' && document.activeElement === document.body) status.focus();
+}
+
+/** What is known of the payment, whoever makes it: this page, another tab, or the one before the reload. */
+function draw(): void {
+  const { state } = payment;
+  const busy = state.phase === 'sending' || state.phase === 'waiting';
+  form.setAttribute('aria-busy', String(busy));
+  if (form.dataset['state'] === 'paid') {
+    // The server has rendered the receipt: what was open here is not any more.
+    if (state.phase === 'unsettled') void payment.settle('done');
+  } else if (busy) say('Paying…');
+  else if (state.phase === 'unsettled') say('Not sure yet whether you have paid. Pay again: you will be charged once.');
+  else if (state.phase === 'settled' && state.outcome.effect === 'done') say('Paid. Thank you!', 'paid');
+}
+
+payment.subscribe(draw);
+// From the back-forward cache the page comes as it was left; much may have happened since.
+addEventListener('pageshow', ({ persisted }) => persisted && location.reload());

@@ -1,0 +1,115 @@
+/**
+ * The plain form: a page that works without script, and a key that the server rendered into it.
+ *
+ * Each customer (a cookie) has one open cart, and each cart one key, the same however often the page is asked for: a
+ * reload, a second tab and a form from the back-forward cache all send the same one. A refusal uses it up; the form that
+ * is rendered next has another.
+ */
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FaultLayer } from './faults.ts';
+import { type Answer, json, readBody, send } from './http.ts';
+import { orderOf } from './ledger.ts';
+import type { Payments } from './payments.ts';
+
+const PRICE_CENTS = 2100;
+const LANE = 'default';
+const LOOK_MS = 50;
+const WORKING_MS_MAX = 10_000;
+
+interface Form {
+  readonly cart: string;
+  readonly customer: string;
+  readonly key: string;
+  readonly problem: string;
+}
+
+export class PlainForm {
+  readonly #db: DatabaseSync;
+  readonly #payments: Payments;
+  readonly #faults: FaultLayer;
+  readonly #folder: string;
+
+  constructor(db: DatabaseSync, payments: Payments, faults: FaultLayer, folder: string) {
+    this.#db = db;
+    this.#payments = payments;
+    this.#faults = faults;
+    this.#folder = folder;
+  }
+
+  /** `GET /form/` */
+  async show(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const customer = customerOf(request) ?? randomUUID();
+    const form = this.#formOf(customer) ?? this.#newForm(customer);
+    // The customer has pressed Pay, and waits for this page: what is still being worked on is nearly done.
+    for (let waited = 0; orderOf(this.#db, form.cart).state === 'processing' && waited < WORKING_MS_MAX; waited += LOOK_MS) await sleep(LOOK_MS);
+    const { state, charges } = orderOf(this.#db, form.cart);
+    const [paid] = charges;
+    const says = paid
+      ? `Paid ${euros(paid.amount)}. Thank you! Receipt no. ${paid.id}.`
+      : state === 'processing'
+        ? 'Your bank is working on it. Reload in a moment.'
+        : form.problem;
+    const values: Readonly<Record<string, string>> = { customer, cart: form.cart, key: form.key, status: says, state: paid ? 'paid' : 'open' };
+    const page = readFileSync(join(this.#folder, 'form/index.html'), 'utf8').replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => plain(values[name] ?? ''));
+    // Not `no-store`: the page may go into the back-forward cache, and is true when it comes back.
+    const headers = {
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-cache',
+      'set-cookie': `customer=${customer}; HttpOnly; SameSite=Lax; Path=/form/`,
+    };
+    send(response, { status: 200, headers, body: page });
+  }
+
+  /** `POST /form/`: from the browser itself, which is led back to the page, or from the page's script, which wants JSON. */
+  async pay(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readBody(request);
+    const fields = new URLSearchParams(body);
+    const byScript = request.headers.accept === 'application/json';
+    const [cart, rendered] = [fields.get('cart') ?? '', fields.get('key') ?? ''];
+    const key = (request.headers['idempotency-key'] as string | undefined) ?? rendered;
+    const order = { cart, amount: Number(fields.get('bags')) * PRICE_CENTS, card: fields.get('card') };
+    const pay = async (): Promise<Answer> => {
+      const answer = await this.#payments.pay({ method: 'POST', path: '/form/', body: JSON.stringify(order), key, lane: LANE });
+      const next = answer.status === 402 ? { key: this.#refuse(cart, key) } : {};
+      return byScript ? { ...answer, body: JSON.stringify({ ...(JSON.parse(answer.body) as object), ...next }) } : BACK;
+    };
+    await this.#faults.handle({ request, response, pay }, LANE, cart);
+  }
+
+  /** `POST /form/new`: another purchase. */
+  startAnother(request: IncomingMessage, response: ServerResponse): void {
+    const customer = customerOf(request);
+    if (customer !== undefined) this.#newForm(customer);
+    send(response, BACK);
+  }
+
+  #formOf(customer: string): Form | undefined {
+    return this.#db.prepare('SELECT * FROM forms WHERE customer = ? ORDER BY rowid DESC LIMIT 1').get(customer) as Form | undefined;
+  }
+
+  #newForm(customer: string): Form {
+    const form: Form = { cart: `form-${randomUUID().slice(0, 8)}`, customer, key: randomUUID(), problem: '' };
+    this.#db.prepare('INSERT INTO forms (cart, customer, key, problem) VALUES (?, ?, ?, ?)').run(form.cart, customer, form.key, '');
+    return form;
+  }
+
+  /** Uses the key up; once, however often its refusal is repeated. The key of the next form. */
+  #refuse(cart: string, key: string): string {
+    const words = 'Your card was declined. Nothing was charged.';
+    this.#db.prepare('UPDATE forms SET key = ?, problem = ? WHERE cart = ? AND key = ?').run(randomUUID(), words, cart, key);
+    return (this.#db.prepare('SELECT key FROM forms WHERE cart = ?').get(cart) as { key: string } | undefined)?.key ?? '';
+  }
+}
+
+/** After a POST a page of its own: a reload of it sends nothing. */
+const BACK: Answer = { ...json(303, {}), headers: { location: '/form/' } };
+
+const customerOf = ({ headers }: IncomingMessage): string | undefined => /(?:^|; )customer=([\w-]+)/.exec(headers.cookie ?? '')?.[1];
+const euros = (cents: number): string => `€${(cents / 100).toFixed(2)}`;
+/** No markup in it. */
+const plain = (text: string): string => text.replaceAll(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);

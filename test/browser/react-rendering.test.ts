@@ -1,0 +1,141 @@
+/**
+ * What React 19 does with a component besides rendering it: actions, server rendering and hydration, and remounts in the
+ * middle of a payment. Method: as in `react.test.ts`, with the server's count of effects as judge.
+ */
+import { outcomeOf } from 'oncefetch';
+import { useOperation, usePending } from 'oncefetch/react';
+import { act, createElement as h, StrictMode, useActionState, useOptimistic } from 'react';
+import { hydrateRoot, type Root } from 'react-dom/client';
+import { renderToString } from 'react-dom/server';
+import { expect, test, vi } from 'vitest';
+import { body, cart, click, client, onStage, place, root, server, settled, shown } from './support/react.js';
+
+onStage();
+
+type Client = ReturnType<typeof client>;
+
+function Form({ once }: { once: Client }) {
+  const payment = useOperation(once, ['pay', cart]);
+  const [says, pay, busy] = useActionState(async (_: string, form: FormData) => {
+    const init = { ...body, body: JSON.stringify({ card: form.get('card') }) };
+    const answer: unknown = await payment.fetch('/api/payments', init).catch((error: unknown) => error);
+    return outcomeOf(answer)?.effect ?? String(answer);
+  }, '');
+  return h(
+    'form',
+    { action: pay },
+    h('input', { name: 'card', defaultValue: '4242' }),
+    h('button', { type: 'submit' }, busy ? 'busy' : 'Pay'),
+    h('output', null, payment.state.phase),
+    h('em', null, says),
+  );
+}
+
+test('an action of useActionState: submitted three times at once, one effect, and the action’s state is the outcome', async () => {
+  await act(() => root.render(h(StrictMode, null, h(Form, { once: client() }))));
+  const form = place.querySelector('form') as HTMLFormElement;
+  await act(async () => {
+    for (let times = 0; times < 3; times++) form.requestSubmit();
+  });
+  await settled(() => expect(shown('button')).toBe('Pay'));
+  expect(shown('em')).toBe('done');
+  expect(shown('output')).toBe('settled');
+  expect(server.effects).toHaveLength(1);
+});
+
+test('an action with an unknown end, then the same again: one effect, one key', async () => {
+  await act(() => root.render(h(StrictMode, null, h(Form, { once: client({ limits: { attempts: 1 } }) }))));
+  server.faults.next('lose-response');
+  const form = place.querySelector('form') as HTMLFormElement;
+  await act(() => form.requestSubmit());
+  await settled(() => expect(shown('em')).toBe('unknown'));
+  expect(shown('output')).toBe('unsettled');
+  await act(() => form.requestSubmit());
+  await settled(() => expect(shown('em')).toBe('done'));
+  expect(server.effects).toHaveLength(1);
+  expect(new Set(server.requests.map(({ key }) => key)).size).toBe(1);
+});
+
+test('useOptimistic goes back to what is so when the outcome is unknown', async () => {
+  const once = client({ limits: { attempts: 1 } });
+  function Vote() {
+    const [votes, act_] = useActionState(async (count: number) => {
+      const answer: unknown = await once.fetch('/api/payments', { ...body, once: ['vote', cart] }).catch((error: unknown) => error);
+      return outcomeOf(answer)?.effect === 'done' ? count + 1 : count;
+    }, 0);
+    const [seen, add] = useOptimistic(votes, (count: number, more: number) => count + more);
+    const vote = (): void => {
+      add(1);
+      act_();
+    };
+    return h('form', { action: vote }, h('button', { type: 'submit' }, 'Vote'), h('b', null, seen));
+  }
+  await act(() => root.render(h(Vote)));
+  server.faults.next('lose-response');
+  await click();
+  await settled(() => expect(shown('b')).toBe('0'));
+  await click();
+  await settled(() => expect(shown('b')).toBe('1'));
+  expect(server.effects).toHaveLength(1);
+});
+
+function Screen({ once }: { once: Client }) {
+  const payment = useOperation(once, ['pay', cart]);
+  const open = usePending(once, { prefix: ['pay', cart] });
+  const pay = (): void => void payment.fetch('/api/payments', body).catch(() => {});
+  return h('main', null, h('button', { type: 'button', onClick: pay }, 'Pay'), h('output', null, payment.state.phase), h('b', null, open.length));
+}
+
+test('rendered on a server it knows nothing, says so, and hydrates without a complaint to what is stored', async () => {
+  const before = client({ limits: { attempts: 1 } });
+  server.faults.next('lose-response');
+  await before.fetch('/api/payments', { ...body, once: ['pay', cart] }).catch(() => {});
+  const once = client();
+  const html = renderToString(h(StrictMode, null, h(Screen, { once })));
+  expect(html).toContain('<output>loading</output><b>0</b>');
+
+  const complaints: unknown[] = [];
+  const consoleError = vi.spyOn(console, 'error').mockImplementation((...said) => void complaints.push(said));
+  const rendered = document.createElement('div');
+  rendered.innerHTML = html;
+  document.body.append(rendered);
+  const node = rendered.querySelector('button');
+  let hydrated: Root | undefined;
+  await act(() => {
+    hydrated = hydrateRoot(rendered, h(StrictMode, null, h(Screen, { once })), { onRecoverableError: (error) => complaints.push(error) });
+  });
+  await settled(() => expect(rendered.querySelector('output')?.textContent).toBe('unsettled'));
+  await settled(() => expect(rendered.querySelector('b')?.textContent).toBe('1'));
+  expect(complaints).toEqual([]);
+  consoleError.mockRestore();
+  expect(rendered.querySelector('button'), 'the server’s element is kept').toBe(node);
+  await act(async () => node?.click());
+  await settled(() => expect(rendered.querySelector('output')?.textContent).toBe('settled'));
+  expect(server.effects).toHaveLength(1);
+  expect(new Set(server.requests.map(({ key }) => key)).size).toBe(1);
+  await act(() => hydrated?.unmount());
+  rendered.remove();
+});
+
+test('a mount that goes in the middle of a payment leaves it running, and the next mount follows it', async () => {
+  const once = client();
+  server.faults.next({ name: 'delay', ms: 300 });
+  await act(() => root.render(h(Screen, { once })));
+  await click();
+  await settled(() => expect(shown('output')).toBe('sending'));
+  await act(() => root.render(null));
+  await act(() => root.render(h(StrictMode, null, h(Screen, { once }))));
+  await settled(() => expect(shown('output')).toBe('sending'));
+  await click();
+  await settled(() => expect(shown('output')).toBe('settled'));
+  expect(server.effects).toHaveLength(1);
+  expect(server.requests).toHaveLength(1);
+});
+
+test('two components of one name show one state', async () => {
+  const once = client();
+  await act(() => root.render(h('div', null, h(Screen, { once }), h(Screen, { once }))));
+  await click();
+  await settled(() => expect([...place.querySelectorAll('output')].map(({ textContent }) => textContent)).toEqual(['settled', 'settled']));
+  expect(server.effects).toHaveLength(1);
+});

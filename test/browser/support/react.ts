@@ -1,0 +1,48 @@
+/** A place for React to render into, a server with faults, and a client of it, for each test. */
+import { createOnce, type Once } from 'oncefetch';
+import { type IdempotentServer, idempotentServer } from 'oncefetch/testing';
+import { act } from 'react';
+import { createRoot, type Root } from 'react-dom/client';
+import { afterEach, beforeEach } from 'vitest';
+
+Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
+
+export const server: IdempotentServer = idempotentServer({ url: '/api/payments', retryAfter: 0 });
+export let root: Root;
+export let place: HTMLElement;
+export let cart = '';
+let carts = 0;
+
+/** To be called once in a file. */
+export function onStage(): void {
+  beforeEach(() => {
+    server.reset();
+    cart = `cart-${Date.now()}-${carts++}`;
+    place = document.createElement('div');
+    document.body.append(place);
+    root = createRoot(place);
+  });
+  afterEach(async () => {
+    await act(() => root.unmount());
+    place.remove();
+  });
+}
+
+export const client = (options: Parameters<typeof createOnce>[0] = {}): Once =>
+  createOnce({ namespace: 'ann', fetch: server.fetch, retry: { minDelayMs: 1, maxDelayMs: 5 }, ...options });
+
+export const body = { method: 'POST', body: '{"total":42}', headers: { 'content-type': 'application/json' } };
+export const shown = (selector: string): string => place.querySelector(selector)?.textContent ?? '';
+export const click = (selector = 'button'): Promise<void> => act(async () => (place.querySelector(selector) as HTMLElement).click());
+
+/** React shows what came only when `act` ends, so each look is an `act` of its own. */
+export async function settled(check: () => void): Promise<void> {
+  for (let look = 0; ; look++) {
+    await act(() => new Promise((resolve) => setTimeout(resolve, 20)));
+    try {
+      return check();
+    } catch (error) {
+      if (look > 200) throw error;
+    }
+  }
+}

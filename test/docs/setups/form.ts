@@ -1,0 +1,13 @@
+/** An ordinary form, as its server rendered it. */
+import { DECLINED } from '../support/shop.js';
+import { shop, show } from '../support/stage.js';
+
+export const customer = 'u-7';
+const fields = (card: string): FormData => {
+  const data = new FormData();
+  for (const [name, value] of Object.entries({ cart: 'c-42', key: 'k-from-the-server', card })) data.set(name, value);
+  return data;
+};
+export const filledIn = fields('4242424242424242');
+export const declinedCard = DECLINED;
+export { shop, show };

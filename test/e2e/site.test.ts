@@ -1,0 +1,67 @@
+/**
+ * Goal: the site of `npm run docs` can be used by anybody: no link leads nowhere, axe finds nothing, in light and dark.
+ * Method: it is built, every page is read for its links, and one of each kind is opened in Chromium.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, normalize, relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fitsAnybody } from './support/axe.ts';
+import { launch } from './support/playground.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+let site: string;
+let pages: ReadonlyMap<string, string>;
+
+beforeAll(() => {
+  site = mkdtempSync(join(tmpdir(), 'oncefetch-site-'));
+  const built = spawnSync(process.execPath, [join(root, 'node_modules/typedoc/bin/typedoc'), '--out', site], { cwd: root, encoding: 'utf8' });
+  if (built.status !== 0) throw new Error(built.stdout + built.stderr);
+  const files = readdirSync(site, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.html'));
+  pages = new Map(files.map((path) => [path, readFileSync(join(site, path), 'utf8')]));
+});
+afterAll(() => rmSync(site, { recursive: true, force: true }));
+
+const guides = (): string[] => readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md') && name !== 'README.md');
+
+test('it has a page for every guide and for every entry', () => {
+  const names = [...pages.keys()];
+  for (const guide of guides()) expect(names.join('\n').toLowerCase()).toContain(`documents/${guide.replace('.md', '.html')}`.toLowerCase());
+  for (const entry of ['index', 'react', 'ky', 'testing', 'dialects']) expect(names).toContain(`modules/${entry}.html`);
+});
+
+test('no link leads nowhere', () => {
+  const broken: string[] = [];
+  let followed = 0;
+  for (const [path, html] of pages) {
+    for (const [, href = ''] of html.matchAll(/<a [^>]*?href="([^"]+)"/g)) {
+      if (/^[a-z]+:/.test(href)) continue;
+      const [to = '', anchor = ''] = href.split('#');
+      const target = to === '' ? path : normalize(join(dirname(path), decodeURIComponent(to)));
+      const there = pages.get(target);
+      followed++;
+      if (target.endsWith('.html') || to === '' ? there === undefined : !readdirSync(join(site, dirname(target))).includes(relative(dirname(target), target)))
+        broken.push(`${path}: ${href}`);
+      else if (anchor && there && !there.includes(`id="${decodeURIComponent(anchor)}"`)) broken.push(`${path}: ${href}, no such heading`);
+    }
+  }
+  expect(followed).toBeGreaterThan(500);
+  expect([...new Set(broken)]).toEqual([]);
+});
+
+test('axe finds nothing on a guide, a module, a function and the front page', async () => {
+  const browser = await launch();
+  try {
+    const page = await browser.newPage();
+    for (const path of ['index.html', 'documents/Checkout.html', 'modules/react.html', 'functions/index.createOnce.html']) {
+      const found = [...pages.keys()].find((name) => name.toLowerCase() === path.toLowerCase());
+      expect(found, path).toBeDefined();
+      await page.goto(pathToFileURL(join(site, found as string)).href);
+      await fitsAnybody({ page }, path);
+    }
+  } finally {
+    await browser.close();
+  }
+});
