@@ -10,7 +10,7 @@ import { endpointOf, noticeAnswer, noticeSilence } from './diagnostics.js';
 import type { Attempting, Payload, Polled, Result, Sent } from './payload.js';
 import { type Prepared, storable, wireOf } from './prepared.js';
 import { valueResult } from './running.js';
-import { within } from './wait.js';
+import { wait } from './wait.js';
 
 export const fetching = (prepared: Prepared): Payload => ({
   origin: prepared.origin,
@@ -104,11 +104,13 @@ const merged = (prepared: Prepared, more: HeadersInit | undefined): Prepared => 
   return { ...prepared, headers };
 };
 
-/** What the caller sets over its own headers; it is asked with the request as it goes out. */
+/** What the caller sets over its own headers; it is asked with the request as it goes out, and nobody who left waits for it. */
 function hooked({ method, url, headers, body }: Prepared, { job, number, resumed, ms }: Attempting): Promise<HeadersInit | undefined> {
-  const { settings, client } = job;
+  const { settings, client, stop } = job;
   const asked = Promise.resolve(settings.headers?.({ attempt: number, resumed, method, url, headers: new Headers(headers), body }));
-  return within(client.platform.clock, ms, asked, () => new Error('the headers hook did not answer in time'));
+  const over = new AbortController();
+  const late = wait(client.platform.clock, ms, [stop, over.signal]).then(() => Promise.reject(new Error('the headers hook did not answer in time')));
+  return Promise.race([asked, late]).finally(() => over.abort());
 }
 
 /** The request with its key where the record says; `undefined` when there is no such place in it. */
