@@ -15,7 +15,7 @@ import { clearAll, listPending } from './engine/records.js';
 import { registry } from './engine/registry.js';
 import { moveAll, type Resumed, resumeAll } from './engine/resume.js';
 import { type Attempt, running } from './engine/running.js';
-import { mayGo, operateByContent, operateUnnamed, parse, wantsKey } from './engine/unnamed.js';
+import { bearsKey, mayGo, operateByContent, operateUnnamed, parse, wantsKey } from './engine/unnamed.js';
 import { isOnceError, OnceError } from './errors.js';
 import type { OnceInit, OnceOptions, RunEnd, RunOptions } from './option-types.js';
 import { callSettings, clientSettings, extendOptions, runSettings, withDialect } from './options.js';
@@ -162,6 +162,8 @@ async function callFetch(client: Client, input: RequestInfo | URL, init: OnceReq
   if (client.closing.signal.aborted) throw new TypeError('once: this client is closed');
   const given = handle ?? own.operation ?? nameOf?.({ method: request.method, url: request.url, json: parse(request.body) });
   const settings = withDialect(own, request);
+  // A request that bears a page's key is that page's: each would wait for the other.
+  if (client.platform.relay && once === undefined && !handle && bearsKey(settings, request)) return send();
   if (given)
     return operate({
       client,

@@ -145,4 +145,6 @@ export interface Platform {
   report(error: unknown): void;
   /** True where many people's calls meet in one context. */
   readonly server: boolean;
+  /** True in a service worker, which pages' own requests pass through. */
+  readonly relay?: boolean;
 }

@@ -1,4 +1,5 @@
 /** Calls without a name: each is an operation of its own, under its key; in one person's hands it takes up one that was lost. */
+import { carryOf } from '../core/carrier.js';
 import type { OperationName } from '../core/name.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { pastWindow } from '../core/retention.js';
@@ -40,6 +41,10 @@ export function mayGo({ platform, settings: { origins } }: Client, { url, origin
   if (origins) return origins.includes(origin);
   return platform.server || platform.origin === undefined || platform.origin === origin;
 }
+
+/** Whether there is a key in its headers already. */
+export const bearsKey = ({ dialect }: Settings, { url, headers }: Draft): boolean =>
+  /^header/.test(dialect.carrier) && carryOf(dialect.carrier)?.find({ url, headers, body: undefined }) !== undefined;
 
 /** A call without a name. */
 export async function operateUnnamed(client: Client, settings: Settings, draft: Draft): Promise<unknown> {

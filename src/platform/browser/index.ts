@@ -64,4 +64,5 @@ export const browserPlatform = (): Platform => ({
   origin: globalThis.location?.origin,
   report: (error) => (globalThis.reportError ?? console.error)(error),
   server: false,
+  relay: 'ServiceWorkerGlobalScope' in globalThis,
 });
