@@ -1,0 +1,125 @@
+/** Goal: what is no answer of the shop is not taken for one, and other origins are met as browsers meet them. Method: real redirects, pages, streams and preflights. */
+import { describe, expect, test } from 'vitest';
+import { createOnce as createBare } from '../../../src/entries/index.js';
+import { createOnce, type OnceEvent, outcomeOf, SOON } from '../realm/lib.js';
+import { Shop } from '../support/shop.js';
+
+const ORDER = { method: 'POST', body: '{"cart":1}', once: ['pay', 1] } as const;
+const client = (shop: Shop) => createOnce({ ...SOON, namespace: shop.namespace });
+const caught = (work: Promise<unknown>) =>
+  work.then(
+    () => expect.unreachable('it resolved'),
+    (error) => error,
+  );
+
+describe('not a verdict (A17)', () => {
+  test('a login page behind a redirect, although it is a 200', async () => {
+    const shop = new Shop();
+    const once = client(shop);
+    const error = await caught(once.fetch(shop.at('moved'), ORDER));
+    expect(error).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'not-a-verdict', attempts: 1 } });
+    expect(error.response).toMatchObject({ status: 200, redirected: true });
+    expect(await once.pending()).toHaveLength(1);
+  });
+
+  test('a redirect that was not followed, of which a browser shows nothing', async () => {
+    const shop = new Shop();
+    const told = await client(shop).fetch(shop.at('moved'), { ...ORDER, redirect: 'manual' });
+    expect([told.type, told.status]).toEqual(['opaqueredirect', 0]);
+    expect(outcomeOf(told)).toMatchObject({ effect: 'unknown', reason: 'not-a-verdict' });
+  });
+
+  test('a page where JSON was sent, as a captive portal gives', async () => {
+    const shop = new Shop();
+    const error = await caught(client(shop).fetch('/site/empty.html', ORDER));
+    expect(error).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { reason: 'not-a-verdict' } });
+  });
+
+  test('what no-cors would hide is refused before anything is stored or sent', async () => {
+    const shop = new Shop();
+    const once = client(shop);
+    expect(await caught(once.fetch(shop.url, { ...ORDER, mode: 'no-cors' }))).toBeInstanceOf(TypeError);
+    expect(await once.pending()).toEqual([]);
+    expect((await shop.ledger()).arrivals).toEqual([]);
+  });
+});
+
+describe('an answer that goes on (A39)', () => {
+  test('event by event is handed over at its first one', async () => {
+    const shop = new Shop();
+    const answer = await client(shop).fetch(shop.at('events'), ORDER);
+    expect(outcomeOf(answer)).toMatchObject({ type: 'fresh', effect: 'done' });
+    const reader = answer.body?.getReader();
+    const { value, done } = (await reader?.read()) ?? {};
+    expect([new TextDecoder().decode(value), done]).toEqual(['data: 1\n\n', false]);
+    await reader?.cancel();
+  });
+
+  test('for longer than the limit of bodies is handed over at its headers, and can be read to its end', async () => {
+    const shop = new Shop();
+    const answer = await client(shop).fetch(shop.at('large'), ORDER);
+    expect((await answer.arrayBuffer()).byteLength).toBe(3_000_000);
+    expect(outcomeOf(answer)).toMatchObject({ effect: 'done' });
+  });
+
+  test('and breaks off is no answer: the next attempt gets it whole', async () => {
+    const shop = new Shop();
+    await shop.meets('truncate');
+    const answer = await client(shop).fetch(shop.url, ORDER);
+    expect(await answer.json()).toEqual({ charge: 1 });
+    expect(outcomeOf(answer)).toMatchObject({ type: 'replayed', attempts: 2 });
+    await shop.oneEffect();
+  });
+});
+
+describe('another origin', () => {
+  /** The shop, seen from another origin: `open` to CORS, `hiding` its headers, `closed` to preflights of strangers, `simple` without any. */
+  const abroad = async (shop: Shop, cors: 'open' | 'hiding' | 'closed' | 'simple') =>
+    shop.url.replace(location.origin, `${await (await fetch('/site/abroad')).text()}/${cors}`);
+  const listening = (shop: Shop) => {
+    const events: OnceEvent[] = [];
+    const once = client(shop);
+    once.subscribe((event) => events.push(event));
+    return { once, codes: () => events.flatMap((event) => (event.type === 'diagnostic' ? [event.code] : [])) };
+  };
+
+  test('that allows the key and exposes its headers is as good as the own one', async () => {
+    const shop = new Shop();
+    await shop.meets({ name: 'unavailable-after-commit', retryAfter: 0 });
+    const { once, codes } = listening(shop);
+    const answer = await once.fetch(await abroad(shop, 'open'), ORDER);
+    expect(outcomeOf(answer)).toMatchObject({ type: 'replayed', attempts: 2 });
+    expect(codes()).toEqual([]);
+    await shop.oneEffect();
+  });
+
+  test('whose preflight refuses the key never gets the request, which no browser can tell from a lost one (A55)', async () => {
+    const shop = new Shop();
+    const { once, codes } = listening(shop);
+    const error = await caught(once.fetch(await abroad(shop, 'closed'), ORDER));
+    expect(error).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'no-answer', attempts: 5 } });
+    expect(error.cause).toBeInstanceOf(TypeError);
+    expect((await shop.ledger()).arrivals).toEqual([]);
+    expect(codes()).toEqual(['preflight-suspected']);
+  });
+
+  test('that hides its headers leaves a replay looking fresh: done, but not certain', async () => {
+    const shop = new Shop();
+    await shop.meets({ name: 'unavailable-after-commit', retryAfter: 0 });
+    const { once, codes } = listening(shop);
+    const answer = await once.fetch(await abroad(shop, 'hiding'), ORDER);
+    expect(answer.headers.get('idempotent-replayed')).toBeNull();
+    expect(outcomeOf(answer)).toMatchObject({ type: 'fresh', effect: 'done', certain: false });
+    expect(codes()).toEqual(['retry-after-hidden', 'replay-hidden']);
+    await shop.oneEffect();
+  });
+
+  test('gets no key of a call without a name, and so no preflight', async () => {
+    const shop = new Shop();
+    // Without the header that tells our sends apart, which would ask for a preflight of its own.
+    const bare = createBare({ namespace: shop.namespace });
+    expect((await bare.fetch(await abroad(shop, 'simple'), { method: 'POST', body: 'x' })).status).toBe(201);
+    const { arrivals } = await shop.ledger();
+    expect(arrivals.map(({ key }) => key)).toEqual([undefined]);
+  });
+});

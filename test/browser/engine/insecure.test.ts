@@ -1,0 +1,100 @@
+/**
+ * Goal: on an origin that is not secure, without Web Crypto and Web Locks, the same records are found and two tabs still
+ * make one effect. Method: both are taken away in real frames; a real insecure origin is in `test/e2e/`.
+ */
+import { afterEach, describe, expect, test } from 'vitest';
+import { createOnce } from '../realm/lib.js';
+import { closeRealms, type Frame, openFrame } from '../support/realms.js';
+import { Shop, sends } from '../support/shop.js';
+
+afterEach(() => {
+  closeRealms();
+  localStorage.clear();
+});
+
+async function insecure(): Promise<Frame> {
+  const frame = await openFrame();
+  await frame.run(() => {
+    for (const [of, name] of [
+      [Crypto.prototype, 'subtle'],
+      [Crypto.prototype, 'randomUUID'],
+      [Navigator.prototype, 'locks'],
+    ] as const)
+      Object.defineProperty(of, name, { value: undefined, configurable: true });
+  });
+  return frame;
+}
+
+const pay = ({ run }: Frame, { url, namespace }: Shop, kind: 'indexeddb' | 'localstorage' = 'indexeddb') =>
+  run(
+    async (lib, url, namespace, kind) => {
+      const codes: string[] = [];
+      const once = lib.createOnce({ ...lib.SOON, namespace, ...(kind === 'localstorage' && { store: lib.localStorageStore({ prefix: namespace }) }) });
+      once.subscribe((event) => event.type === 'diagnostic' && codes.push(event.code));
+      const loaded = () => performance.getEntriesByType('resource').filter(({ name }) => /sha256/.test(name)).length;
+      const before = loaded();
+      try {
+        const answer = await once.fetch(url, { method: 'POST', body: '{"cart":1}', once: ['pay', 1] });
+        return { status: answer.status, outcome: lib.outcomeOf(answer), codes, loaded: [before, loaded()] };
+      } catch (error) {
+        return { code: (error as { code?: string }).code ?? String(error), outcome: lib.outcomeOf(error), codes, loaded: [before, loaded()] };
+      }
+    },
+    url,
+    namespace,
+    kind,
+  );
+
+describe('an origin without Web Crypto and Web Locks', () => {
+  test('pays, loads the digest that stands in only then, and says once that tabs do not wait for each other', async () => {
+    const shop = new Shop();
+    const told = await pay(await insecure(), shop);
+    expect(told).toMatchObject({ status: 201, outcome: { type: 'fresh', storedIn: 'disk' }, codes: ['insecure-origin'], loaded: [0, 1] });
+    await shop.oneEffect();
+  });
+
+  test('finds what a secure page stored, because the digests are equal', async () => {
+    const shop = new Shop();
+    const secure = await openFrame();
+    expect(await pay(secure, shop)).toMatchObject({ status: 201, codes: [], loaded: [0, 0] });
+    expect(await pay(await insecure(), shop)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+    expect(sends(await shop.oneEffect())).toHaveLength(1);
+  });
+
+  test('goes on after a reload with the key that is stored', async () => {
+    const shop = new Shop();
+    await shop.meets('hang-after-commit');
+    const frame = await insecure();
+    pay(frame, shop).catch(() => {});
+    const [first] = await shop.arrived(1);
+    frame.close();
+    const told = await pay(await insecure(), shop);
+    expect(told).toMatchObject({ status: 201, outcome: { type: 'replayed', resumed: true, key: first?.key } });
+    await shop.oneEffect();
+  });
+
+  test.each(['indexeddb', 'localstorage'] as const)('makes one effect of two tabs that pay at once, over %s (A22)', async (kind) => {
+    const shop = new Shop();
+    const frames = await Promise.all([insecure(), insecure()]);
+    const told = await Promise.all(frames.map((frame) => pay(frame, shop, kind)));
+    // One of them may not be able to tell; neither says that there was none.
+    expect(told.map(({ outcome }) => outcome?.effect)).not.toContain('none');
+    expect(told.map(({ outcome }) => outcome?.effect)).toContain('done');
+    await shop.oneEffect();
+  });
+
+  test('makes one effect of ten races in which both tabs read before either writes, over localStorage', async () => {
+    const frames = await Promise.all([insecure(), insecure()]);
+    for (let n = 0; n < 10; n++) {
+      const shop = new Shop();
+      await Promise.all(frames.map((frame) => pay(frame, shop, 'localstorage')));
+      await shop.oneEffect();
+    }
+  });
+
+  test('is no hindrance to a client of the secure page beside it', async () => {
+    const shop = new Shop();
+    await pay(await insecure(), shop);
+    expect(await createOnce({ namespace: shop.namespace }).pending()).toEqual([]);
+  });
+});

@@ -1,0 +1,99 @@
+/**
+ * Goal: a page and a service worker that both use the package do not wait for each other, and one key goes out (A26).
+ * Method: a real service worker that answers with `once.fetch(event.request)`, over the same namespace and store.
+ */
+import { afterEach, describe, expect, test } from 'vitest';
+import { createOnce } from '../realm/lib.js';
+import { closeRealms, type Frame, openFrame } from '../support/realms.js';
+import { Shop, sends } from '../support/shop.js';
+
+const registered: ServiceWorkerRegistration[] = [];
+afterEach(async () => {
+  closeRealms();
+  for (const one of registered.splice(0)) await one.unregister();
+});
+
+/** A page behind a service worker; `kind` says what the worker does with payments. */
+async function behind(shop: Shop, kind: 'once' | 'offline-page' = 'once'): Promise<Frame> {
+  const scope = `/site/${crypto.randomUUID()}/`;
+  const registration = await navigator.serviceWorker.register(`/site/service-worker.js?namespace=${shop.namespace}&kind=${kind}`, { scope });
+  registered.push(registration);
+  const worker = registration.installing ?? registration.waiting ?? registration.active;
+  await expect.poll(() => worker?.state, { timeout: 20_000 }).toBe('activated');
+  const frame = await openFrame({ path: `${scope}realm.html` });
+  expect(await frame.run(() => navigator.serviceWorker.controller?.state)).toBe('activated');
+  return frame;
+}
+
+const pay = ({ run }: Frame, { url, namespace }: Shop, name: readonly ['pay', number] | undefined) =>
+  run(
+    async (lib, url, namespace, name) => {
+      const once = lib.createOnce({ ...lib.SOON, namespace });
+      const began = performance.now();
+      try {
+        const answer = await once.fetch(url, { method: 'POST', body: '{"cart":1}', ...(name && { once: [...name] }) });
+        return { status: answer.status, outcome: lib.outcomeOf(answer), ms: performance.now() - began };
+      } catch (error) {
+        return { code: (error as { code?: string }).code, outcome: lib.outcomeOf(error), ms: performance.now() - began };
+      }
+    },
+    url,
+    namespace,
+    name,
+  );
+
+/** Half of an attempt's time: whoever waits for the other's lock takes longer. */
+const SOON_MS = 7000;
+
+describe('a service worker that uses the package, too', () => {
+  test.each([
+    ['named', ['pay', 1]],
+    ['unnamed', undefined],
+  ] as const)('passes a %s call through with its key, without waiting for the page', async (_, name) => {
+    const shop = new Shop();
+    const told = await pay(await behind(shop), shop, name);
+    expect(told).toMatchObject({ status: 201, outcome: { type: 'fresh', attempts: 1 } });
+    expect(told.ms).toBeLessThan(SOON_MS);
+    const arrivals = await shop.oneEffect();
+    expect(sends(arrivals)).toHaveLength(1);
+    expect(arrivals[0]?.key).toBe(told.outcome?.key);
+    expect(arrivals[0]?.headers['x-through']).toBe('service worker');
+  });
+
+  test('makes no record of its own for it', async () => {
+    const shop = new Shop();
+    const frame = await behind(shop);
+    await shop.hold();
+    const told = pay(frame, shop, ['pay', 1]);
+    await shop.arrived(1);
+    expect(await createOnce({ namespace: shop.namespace }).pending()).toMatchObject([{ name: ['pay', 1] }]);
+    await shop.release();
+    await told;
+    expect(await createOnce({ namespace: shop.namespace }).pending()).toEqual([]);
+  });
+
+  test('leaves it to the page to send it again, under the one key', async () => {
+    const shop = new Shop();
+    const frame = await behind(shop);
+    await shop.meets('unavailable-after-commit', 'lose-response');
+    const told = await pay(frame, shop, ['pay', 1]);
+    expect(told).toMatchObject({ status: 201, outcome: { type: 'replayed', attempts: 3 } });
+    expect(sends(await shop.oneEffect())).toHaveLength(3);
+  });
+
+  test('gives a key to a page’s plain fetch, and sends it again for it', async () => {
+    const shop = new Shop();
+    const frame = await behind(shop);
+    await shop.meets('unavailable-after-commit');
+    const status = await frame.run(async (_, url) => (await fetch(url, { method: 'POST', body: '{"cart":1}' })).status, shop.url);
+    expect(status).toBe(201);
+    expect(sends(await shop.oneEffect())).toHaveLength(2);
+  });
+});
+
+test('a service worker’s offline page is no answer of the shop: unknown, and the key stays (A17)', async () => {
+  const shop = new Shop();
+  const told = await pay(await behind(shop, 'offline-page'), shop, ['pay', 1]);
+  expect(told).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'not-a-verdict' } });
+  expect(await createOnce({ namespace: shop.namespace }).pending()).toHaveLength(1);
+});

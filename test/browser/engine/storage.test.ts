@@ -1,0 +1,195 @@
+/**
+ * Goal: whatever becomes of the store under an operation, at most one effect and no lie. Method: the real IndexedDB, cleared,
+ * closed, upgraded, full or silent; a real server counts.
+ */
+import { afterEach, describe, expect, test } from 'vitest';
+import { server } from 'vitest/browser';
+import { createOnce, derived, indexedDbStore, type OnceEvent, type OnceOptions, outcomeOf, SOON } from '../realm/lib.js';
+import { freshName, replaceMethod, settled } from '../stores/support.js';
+import { Shop, sends } from '../support/shop.js';
+
+const undo: (() => void)[] = [];
+afterEach(() => {
+  for (const restore of undo.splice(0).reverse()) restore();
+});
+
+const ORDER = { method: 'POST', body: '{"cart":1}', once: ['pay', 1] } as const;
+const caught = (work: Promise<unknown>) =>
+  work.then(
+    () => expect.unreachable('it resolved'),
+    (error) => error,
+  );
+
+/** A client with a database of its own: what happens to it happens to no other test. */
+function client(shop: Shop, options: OnceOptions = {}) {
+  const name = freshName();
+  const events: OnceEvent[] = [];
+  const once = createOnce({ ...SOON, namespace: shop.namespace, store: indexedDbStore({ name, openTimeoutMs: 600 }), ...options });
+  once.subscribe((event) => events.push(event));
+  return { name, once, codes: () => events.flatMap((event) => (event.type === 'diagnostic' ? [event.code] : [])) };
+}
+
+/** A call whose first attempt was answered by a 503 after its effect, and which waits a second. */
+async function waiting(shop: Shop, { once }: ReturnType<typeof client>) {
+  await shop.meets({ name: 'unavailable-after-commit', retryAfter: 1 });
+  const told = once.fetch(shop.url, ORDER).then(
+    (answer) => ({ status: answer.status, outcome: outcomeOf(answer) }),
+    (error) => ({ code: error.code, outcome: error.outcome }),
+  );
+  await expect.poll(() => once.operation(['pay', 1]).state).toMatchObject({ phase: 'waiting' });
+  return { told };
+}
+
+const write = (make: Parameters<typeof replaceMethod>[2]) => undo.push(replaceMethod(IDBObjectStore, 'put', make));
+const full = () => {
+  throw new DOMException('no room', 'QuotaExceededError');
+};
+
+describe('while an operation waits between two attempts', () => {
+  test('its site’s data are cleared: it sends nothing more under a key that nobody knows any longer', async () => {
+    const shop = new Shop();
+    const { told } = await waiting(shop, client(shop));
+    await fetch('/site/clear.html');
+    expect(await told).toMatchObject({ outcome: { effect: 'unknown' } });
+    expect(sends(await shop.oneEffect())).toHaveLength(1);
+  });
+
+  test('its database is upgraded by another version of the app: it goes on, in the upgraded one', async () => {
+    const shop = new Shop();
+    const own = client(shop);
+    const { told } = await waiting(shop, own);
+    (await settled(indexedDB.open(own.name, 9))).close();
+    expect(await told).toMatchObject({ status: 201, outcome: { type: 'replayed', storedIn: 'disk' } });
+    expect(await own.once.pending()).toEqual([]);
+    await shop.oneEffect();
+  });
+
+  test('its connection is lost, as iOS does in the background: it goes on', async () => {
+    const shop = new Shop();
+    const own = client(shop);
+    let connection: IDBDatabase | undefined;
+    undo.push(
+      replaceMethod(
+        IDBDatabase,
+        'transaction',
+        (transaction) =>
+          function (...args) {
+            connection = this as IDBDatabase;
+            return transaction.apply(this, args);
+          },
+      ),
+    );
+    const { told } = await waiting(shop, own);
+    connection?.close();
+    expect(await told).toMatchObject({ status: 201, outcome: { type: 'replayed' } });
+    expect(await own.once.pending()).toEqual([]);
+    await shop.oneEffect();
+  });
+
+  test('the disk fills up: the answer is told, and what became of it is kept in mind here', async () => {
+    const shop = new Shop();
+    const own = client(shop);
+    const { told } = await waiting(shop, own);
+    write(() => full);
+    expect(await told).toMatchObject({ status: 201, outcome: { effect: 'done' } });
+    expect(own.codes()).toContain('store-write');
+    const again = await own.once.fetch(shop.url, ORDER).catch((error: unknown) => error);
+    expect(outcomeOf(again)?.effect).not.toBe('none');
+    await shop.oneEffect();
+  });
+});
+
+describe('a store without room', () => {
+  test('that showed no record: the operation is kept in memory, and it says so', async () => {
+    const shop = new Shop();
+    const own = client(shop);
+    await own.once.pending();
+    write(() => full);
+    await shop.meets('unavailable-after-commit');
+    const answer = await own.once.fetch(shop.url, ORDER);
+    expect(outcomeOf(answer)).toMatchObject({ type: 'replayed', storedIn: 'memory' });
+    expect(own.codes()).toEqual(['store-degraded']);
+    await shop.oneEffect();
+  });
+
+  test('where it is required: nothing is sent', async () => {
+    const shop = new Shop();
+    const own = client(shop, { durability: 'required' });
+    await own.once.pending();
+    write(() => full);
+    const error = await caught(own.once.fetch(shop.url, ORDER));
+    expect(error).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { effect: 'none', sent: 'no', reason: 'store-write' } });
+    expect((await shop.ledger()).arrivals).toEqual([]);
+  });
+
+  test('of which the browser itself says so: nothing is sent where it is required', async ({ skip }) => {
+    skip(server.browser !== 'firefox', 'only Firefox runs with a quota that a test can reach');
+    const shop = new Shop();
+    const own = client(shop, { durability: 'required' });
+    const quota = (await navigator.storage.estimate()).quota ?? 0;
+    const hoard = await settled(
+      Object.assign(indexedDB.open(freshName()), {
+        onupgradeneeded: (event: Event) => (event.target as IDBOpenDBRequest).result.createObjectStore('noise', { autoIncrement: true }),
+      }),
+    );
+    // Until not even a record fits.
+    for (let size = quota; size >= 256; size = Math.floor(size / 2)) {
+      const bytes = Array.from({ length: Math.ceil(size / 65_536) }, () => crypto.getRandomValues(new Uint8Array(Math.min(size, 65_536))));
+      await settled(hoard.transaction('noise', 'readwrite').objectStore('noise').add(bytes)).catch(() => {});
+    }
+    const error = await caught(own.once.fetch(shop.url, { ...ORDER, once: { operation: ['pay', 1], meta: 'x'.repeat(1000) } }));
+    hoard.close();
+    expect(error.outcome).toMatchObject({ effect: expect.stringMatching(/none|unknown/) });
+    expect((await shop.ledger()).arrivals).toEqual([]);
+  });
+});
+
+describe('a store that cannot be looked at', () => {
+  const silent = () => undo.push(replaceMethod(IDBFactory, 'open', () => () => ({})));
+
+  test('makes a named call fail before anything is sent, because an earlier key may be in it', async () => {
+    const shop = new Shop();
+    const own = client(shop);
+    silent();
+    const error = await caught(own.once.fetch(shop.url, ORDER));
+    expect(error).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown', sent: 'maybe' }, cause: { reason: 'blocked' } });
+    expect((await shop.ledger()).arrivals).toEqual([]);
+  });
+
+  test('is asked again by the next call, which finds the key of before', async () => {
+    const shop = new Shop();
+    const own = client(shop);
+    await shop.meets('lose-response');
+    await caught(own.once.fetch(shop.url, { ...ORDER, once: { operation: ['pay', 1], limits: { attempts: 1 } } }));
+    (await settled(indexedDB.open(own.name, 7))).close();
+    silent();
+    await caught(own.once.fetch(shop.url, ORDER));
+    for (const restore of undo.splice(0)) restore();
+    const answer = await own.once.fetch(shop.url, ORDER);
+    expect(outcomeOf(answer)).toMatchObject({ type: 'replayed', resumed: true });
+    expect(sends(await shop.oneEffect())).toHaveLength(2);
+  });
+});
+
+describe('after the site’s data were cleared (A31)', () => {
+  test('a random key is gone, and the same press of Pay is another effect; the docs say so', async () => {
+    const shop = new Shop();
+    const own = client(shop);
+    await shop.meets('lose-response');
+    await caught(own.once.fetch(shop.url, { ...ORDER, once: { operation: ['pay', 1], limits: { attempts: 1 } } }));
+    await fetch('/site/clear.html');
+    await expect.poll(() => own.once.fetch(shop.url, ORDER).then(({ status }) => status, String)).toBe(201);
+    expect((await shop.ledger()).effects).toHaveLength(2);
+  });
+
+  test('a derived key is the same as before: one effect', async () => {
+    const shop = new Shop();
+    const own = client(shop, {});
+    const order = { ...ORDER, once: { operation: ['pay', 1], key: derived } } as const;
+    await shop.meets('lose-response');
+    await caught(own.once.fetch(shop.url, { ...order, once: { ...order.once, limits: { attempts: 1 } } }));
+    await fetch('/site/clear.html');
+    await expect.poll(() => own.once.fetch(shop.url, order).then(({ status }) => status, String)).toBe(201);
+    await shop.oneEffect();
+  });
+});

@@ -1,0 +1,125 @@
+/**
+ * Goal: what a browser knows of the network and of its page cuts and stretches waits between attempts, and is never taken
+ * for the truth. Method: the browser's own events, a wait that is too long for a test, and a real server.
+ */
+import { afterEach, describe, expect, test } from 'vitest';
+import { createOnce, outcomeOf } from '../realm/lib.js';
+import { replaceProperty } from '../stores/support.js';
+import { Shop, sends } from '../support/shop.js';
+
+const undo: (() => void)[] = [];
+afterEach(() => {
+  for (const restore of undo.splice(0).reverse()) restore();
+});
+
+const ORDER = { method: 'POST', body: '{"cart":1}', once: ['pay', 1] } as const;
+
+/** What the device says of the network. */
+function network(online: boolean): void {
+  undo.push(replaceProperty(navigator, 'onLine', { get: () => online }));
+}
+/** What the page is told. */
+function visibility(state: DocumentVisibilityState): void {
+  undo.push(replaceProperty(document, 'visibilityState', { get: () => state }));
+  document.dispatchEvent(new Event('visibilitychange'));
+}
+
+/** A call that met a fault, and waits longer than a test; its answer in an object, so that nobody awaits it by the way. */
+async function waiting(shop: Shop, fault: Parameters<Shop['meets']>[0] = 'unavailable') {
+  // Backoff draws its time from the whole range.
+  const { random } = Math;
+  Math.random = () => 0.99;
+  undo.push(() => {
+    Math.random = random;
+  });
+  await shop.meets(fault);
+  const once = createOnce({ namespace: shop.namespace, retry: { minDelayMs: 40_000, maxDelayMs: 40_000 }, limits: { totalMs: 120_000 } });
+  const controller = new AbortController();
+  undo.push(() => controller.abort());
+  const answer = once.fetch(shop.url, { ...ORDER, signal: controller.signal });
+  answer.catch(() => {});
+  await expect.poll(() => once.operation(['pay', 1]).state).toMatchObject({ phase: 'waiting', attempt: 1 });
+  return { answer };
+}
+
+/** Whether the second attempt comes within half a second. */
+async function wakes(shop: Shop): Promise<boolean> {
+  for (let n = 0; n < 10; n++) {
+    if (sends((await shop.ledger()).arrivals).length > 1) return true;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return false;
+}
+
+describe('a wait between two attempts', () => {
+  test.each<[string, () => unknown]>([
+    ['the network comes back', () => dispatchEvent(new Event('online'))],
+    ['the page is shown again', () => visibility('visible')],
+    ['the page comes back from the back-forward cache', () => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))],
+  ])('ends when %s: the next attempt leaves at once', async (_, wake) => {
+    const shop = new Shop();
+    const { answer } = await waiting(shop);
+    expect(await wakes(shop)).toBe(false);
+    wake();
+    expect((await answer).status).toBe(201);
+    expect(outcomeOf(await answer)).toMatchObject({ attempts: 2 });
+    await shop.oneEffect();
+  });
+
+  test.each<[string, () => unknown]>([
+    ['the network is lost', () => dispatchEvent(new Event('offline'))],
+    ['the page is hidden', () => visibility('hidden')],
+  ])('goes on when %s', async (_, event) => {
+    const shop = new Shop();
+    await waiting(shop);
+    event();
+    expect(await wakes(shop)).toBe(false);
+  });
+
+  test('goes on whatever happens when the server said when to come back', async () => {
+    const shop = new Shop();
+    await waiting(shop, { name: 'unavailable', retryAfter: 60 });
+    dispatchEvent(new Event('online'));
+    visibility('visible');
+    expect(await wakes(shop)).toBe(false);
+  });
+});
+
+describe('a device that says it is offline', () => {
+  const pay = (shop: Shop, offlineWaitMs: number) => createOnce({ namespace: shop.namespace, limits: { offlineWaitMs } }).fetch(shop.url, ORDER);
+
+  test('makes the first attempt wait until it says something else', async () => {
+    const shop = new Shop();
+    network(false);
+    const answer = pay(shop, 60_000);
+    await expect.poll(() => createOnce({ namespace: shop.namespace }).operation(['pay', 1]).state).toMatchObject({ phase: 'waiting', why: 'offline' });
+    expect((await shop.ledger()).arrivals).toEqual([]);
+    network(true);
+    dispatchEvent(new Event('online'));
+    expect((await answer).status).toBe(201);
+    expect(sends(await shop.oneEffect())).toHaveLength(1);
+  });
+
+  test('is not believed for ever: the first attempt leaves after offlineWaitMs, and the shop can be paid at (A27)', async () => {
+    const shop = new Shop();
+    network(false);
+    const began = performance.now();
+    const answer = await pay(shop, 400);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(390);
+    expect(answer.status).toBe(201);
+    await shop.oneEffect();
+  });
+
+  test('leaves a record that says that nothing was sent, which an abort takes away', async () => {
+    const shop = new Shop();
+    network(false);
+    const controller = new AbortController();
+    const once = createOnce({ namespace: shop.namespace, limits: { offlineWaitMs: 60_000 } });
+    const told = once.fetch(shop.url, { ...ORDER, signal: controller.signal }).catch((error: unknown) => error);
+    await expect.poll(() => once.pending()).toMatchObject([{ sent: 'no', firstSentAt: undefined }]);
+    controller.abort();
+    expect(await told).toBe(controller.signal.reason);
+    await expect.poll(() => once.pending()).toEqual([]);
+    expect((await shop.ledger()).arrivals).toEqual([]);
+  });
+});

@@ -1,0 +1,70 @@
+/** Goal: workers, which have no localStorage and no page, pay once among themselves and with pages. Method: real ones, with bundles of their own. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { createOnce } from '../realm/lib.js';
+import { closeRealms, openFrame, openSharedWorker, openWorker, type Realm } from '../support/realms.js';
+import { Shop, sends } from '../support/shop.js';
+
+afterEach(closeRealms);
+
+const pay = ({ run }: Realm, { url, namespace }: Shop) =>
+  run(
+    async (lib, url, namespace) => {
+      const once = lib.createOnce({ ...lib.SOON, namespace });
+      const answer = await once.fetch(url, { method: 'POST', body: '{"cart":1}', once: ['pay', 1] });
+      return { status: answer.status, outcome: lib.outcomeOf(answer), storage: typeof localStorage, page: typeof document };
+    },
+    url,
+    namespace,
+  );
+
+describe.each([
+  ['a worker', openWorker],
+  ['a shared worker', openSharedWorker],
+])('%s', (_, open) => {
+  test('pays once through faults, and stores the key where pages find it', async () => {
+    const shop = new Shop();
+    await shop.meets('lose-response', 'truncate');
+    const told = await pay(await open(), shop);
+    expect(told).toMatchObject({ status: 201, storage: 'undefined', page: 'undefined', outcome: { type: 'replayed', attempts: 3, storedIn: 'disk' } });
+    await shop.oneEffect();
+    const state = () => createOnce({ namespace: shop.namespace }).operation(['pay', 1]).state;
+    await expect.poll(state).toMatchObject({ phase: 'settled', outcome: { effect: 'done', key: told.outcome?.key } });
+  });
+
+  test('resolves an address without a page, and keeps unnamed calls apart', async () => {
+    const shop = new Shop();
+    const worker = await open();
+    const path = new URL(shop.url).pathname;
+    await worker.run(
+      async (lib, path, namespace) => {
+        const once = lib.createOnce({ ...lib.SOON, namespace });
+        await Promise.all([1, 2].map(() => once.fetch(path, { method: 'POST', body: '{}' })));
+      },
+      path,
+      shop.namespace,
+    );
+    const { effects, arrivals } = await shop.ledger();
+    expect([effects.length, new Set(arrivals.map(({ key }) => key)).size]).toEqual([2, 2]);
+  });
+});
+
+test('a worker that is ended in the middle of its attempt leaves its key to the page', async () => {
+  const shop = new Shop();
+  await shop.meets('hang-after-commit');
+  const [worker, frame] = await Promise.all([openWorker(), openFrame()]);
+  pay(worker, shop).catch(() => {});
+  const [first] = await shop.arrived(1);
+  worker.close();
+  expect(await pay(frame, shop)).toMatchObject({ status: 201, outcome: { type: 'replayed', resumed: true, key: first?.key } });
+  expect(sends(await shop.oneEffect())).toHaveLength(2);
+});
+
+test('a page, a worker and a shared worker that pay at once make one effect', async () => {
+  const shop = new Shop();
+  const realms = await Promise.all([openFrame(), openWorker(), openSharedWorker()]);
+  const told = await Promise.allSettled(realms.map((realm) => pay(realm, shop)));
+  const outcomes = told.map((one) => (one.status === 'fulfilled' ? one.value.outcome : one.reason.outcome));
+  expect(outcomes.map((outcome) => outcome?.effect)).toEqual(['done', 'done', 'done']);
+  expect(new Set(outcomes.map((outcome) => outcome?.key)).size).toBe(1);
+  expect(sends(await shop.oneEffect())).toHaveLength(1);
+});
