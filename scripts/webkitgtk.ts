@@ -26,6 +26,7 @@ export class WebDriverError extends Error {
 export class WebKitGtk {
   readonly #base: string;
   readonly #parts: readonly Guarded[];
+  #capabilities: object = {};
   #session = '';
 
   private constructor(base: string, parts: readonly Guarded[]) {
@@ -33,14 +34,20 @@ export class WebKitGtk {
     this.#parts = parts;
   }
 
-  /** A browser with one empty window; `wanted` are WebDriver's capabilities. */
-  static async start(places: WebKitGtkPlaces, wanted: object = {}): Promise<WebKitGtk> {
+  /**
+   * A browser with one empty window; `wanted` are WebDriver's capabilities. One that `stays` is not the session's own: it
+   * outlives the session, which ends with the first page that crashes.
+   */
+  static async start(places: WebKitGtkPlaces, wanted: object = {}, { stays = false } = {}): Promise<WebKitGtk> {
     const parts: Guarded[] = [];
     try {
       const display = places.xvfb === undefined ? process.env['DISPLAY'] : await startDisplay(places.xvfb, parts);
       if (!display) throw new Error('WebKitGTK needs Xvfb, or a display in DISPLAY');
-      const browser = new WebKitGtk(await startDriver(places.driver, display, parts), parts);
-      await browser.#begin(places.miniBrowser, wanted);
+      const target = stays ? await startBrowser(places.miniBrowser, display, parts) : undefined;
+      const browser = new WebKitGtk(await startDriver(places.driver, display, parts, target), parts);
+      const own = { browserName: 'MiniBrowser', 'webkitgtk:browserOptions': { binary: places.miniBrowser, args: ['--automation'] } };
+      browser.#capabilities = { alwaysMatch: { ...wanted, ...(stays ? {} : own) } };
+      await browser.begin(stays ? START_MS_MAX : 0);
       return browser;
     } catch (error) {
       await stopAll(parts);
@@ -48,16 +55,27 @@ export class WebKitGtk {
     }
   }
 
-  async #begin(miniBrowser: string, wanted: object): Promise<void> {
-    const own = { browserName: 'MiniBrowser', 'webkitgtk:browserOptions': { binary: miniBrowser, args: ['--automation'] } };
-    const capabilities = { alwaysMatch: { ...wanted, ...own } };
-    const { sessionId } = (await send(this.#base, 'POST', '/session', { capabilities }, COMMAND_MS_MAX)) as { sessionId: string };
-    this.#session = `/session/${sessionId}`;
+  /** A session, or another one; it is asked for again while the browser may still be starting. */
+  async begin(patienceMs: number): Promise<void> {
+    const deadline = performance.now() + patienceMs;
+    const ask = () => send(this.#base, 'POST', '/session', { capabilities: this.#capabilities }, COMMAND_MS_MAX);
+    for (;;) {
+      // The driver learns only by asking that a session is over.
+      if (this.#session) await this.command('GET', '/window').catch(() => this.command('DELETE', '').catch(() => {}));
+      try {
+        const { sessionId } = (await ask()) as { sessionId: string };
+        this.#session = `/session/${sessionId}`;
+        return;
+      } catch (error) {
+        if (performance.now() > deadline) throw error;
+      }
+      await sleep(100);
+    }
   }
 
-  /** The driver's process: the browser's are beneath it. */
-  get pid(): number {
-    return this.#parts.at(-1)?.pid ?? 0;
+  /** The processes that were started: the browser's are beneath them. */
+  get pids(): readonly number[] {
+    return this.#parts.map(({ pid }) => pid);
   }
 
   /** One WebDriver command of this session: `command('POST', '/url', { url })`. */
@@ -88,11 +106,20 @@ async function startDisplay(xvfb: string, parts: Guarded[]): Promise<string> {
   return display;
 }
 
-async function startDriver(driver: string, display: string, parts: Guarded[]): Promise<string> {
-  const env = { ...process.env, DISPLAY: display, GDK_BACKEND: 'x11', LIBGL_ALWAYS_SOFTWARE: '1', NO_AT_BRIDGE: '1' };
+const envOf = (display: string) => ({ ...process.env, DISPLAY: display, GDK_BACKEND: 'x11', LIBGL_ALWAYS_SOFTWARE: '1', NO_AT_BRIDGE: '1' });
+
+/** Where a driver finds it. */
+async function startBrowser(miniBrowser: string, display: string, parts: Guarded[]): Promise<string> {
+  const target = `127.0.0.1:${await freePort()}`;
+  parts.push(startGuarded(miniBrowser, ['--automation'], { env: { ...envOf(display), WEBKIT_INSPECTOR_SERVER: target } }));
+  return target;
+}
+
+async function startDriver(driver: string, display: string, parts: Guarded[], target: string | undefined): Promise<string> {
+  const env = envOf(display);
   for (let starts = 1; ; starts++) {
     const port = await freePort();
-    const part = startGuarded(driver, [`--port=${port}`, '--host=127.0.0.1'], { env });
+    const part = startGuarded(driver, [`--port=${port}`, '--host=127.0.0.1', ...(target ? [`--target=${target}`] : [])], { env });
     const base = `http://127.0.0.1:${port}`;
     let why: string | undefined;
     void part.ended.then((said) => (why = said));

@@ -1,0 +1,88 @@
+/** The page that is closed, reloaded and crashed: one button, pressed from outside. */
+import { createOnce, outcomeOf } from '../../src/entries/index.js';
+
+/** What the customer is told. */
+export interface Told {
+  readonly effect: 'done' | 'none' | 'unknown' | 'nothing';
+  readonly type: string;
+  readonly key: string | undefined;
+  /** The charge on the receipt, where there is one. */
+  readonly charge: number | undefined;
+}
+
+export interface Order {
+  readonly cart: string;
+  readonly amount: number;
+  readonly card: string;
+}
+
+export interface KillPage {
+  /** Presses Pay; what comes of it is in `told`. `plain`: with fetch alone, for comparison. */
+  press(order: Order, plain: boolean): void;
+  told: Told | undefined;
+  /** It came out of the back-forward cache. */
+  restored: boolean;
+  /** What the operation does now. */
+  phase(cart: string): string;
+  /** What the browser still knows of a cart, by itself. */
+  knows(cart: string): Promise<'settled' | 'unsettled' | 'nothing'>;
+}
+
+const once = createOnce({
+  namespace: 'customer',
+  retry: { minDelayMs: 20, maxDelayMs: 200 },
+  limits: { attempts: 20, attemptMs: 4000, totalMs: 25_000 },
+});
+
+const request = (order: Order) => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json', 'x-lane': 'oncefetch' },
+  body: JSON.stringify(order),
+});
+
+/** As a page would without the package: whatever is no success did not happen. */
+async function payPlainly(order: Order): Promise<Told> {
+  const response = await fetch('/api/payments', request(order)).catch(() => undefined);
+  return { effect: response?.ok ? 'done' : 'none', type: String(response?.status), key: undefined, charge: undefined };
+}
+
+async function pay(order: Order): Promise<Told> {
+  try {
+    const response = await once.fetch('/api/payments', { ...request(order), once: ['pay', order.cart] });
+    const outcome = outcomeOf(response);
+    const body = (await response.json().catch(() => ({}))) as { id?: number };
+    return { effect: outcome?.effect ?? 'nothing', type: outcome?.type ?? String(response.status), key: outcome?.key, charge: body.id };
+  } catch (error) {
+    const outcome = outcomeOf(error);
+    return { effect: outcome?.effect ?? 'nothing', type: (error as { code?: string }).code ?? String(error), key: outcome?.key, charge: undefined };
+  }
+}
+
+const page: KillPage = {
+  press(order, plain) {
+    page.told = undefined;
+    void (plain ? payPlainly : pay)(order).then((told) => {
+      page.told = told;
+    });
+  },
+  told: undefined,
+  restored: false,
+  phase: (cart) => once.operation(['pay', cart]).state.phase,
+  async knows(cart) {
+    const operation = once.operation(['pay', cart]);
+    for (let n = 0; n < 400; n++) {
+      const { phase } = operation.state;
+      if (phase === 'settled') return 'settled';
+      if (phase === 'unsettled') return 'unsettled';
+      if (phase === 'idle') return 'nothing';
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    throw new Error(`the store said nothing of ${cart}`);
+  },
+};
+
+addEventListener('pageshow', ({ persisted }) => {
+  page.restored = persisted;
+});
+
+Object.assign(globalThis, { page });

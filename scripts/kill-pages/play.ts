@@ -1,0 +1,237 @@
+/**
+ * One browser's part of the game: customers press Pay, their pages are reloaded, closed or crashed at random moments, they
+ * come back and press again. The network and the server fail, too. Afterwards the ledger is held against what they were told.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { type Shop, startShop } from '../../playground/start-shop.ts';
+import { seededRandom } from '../../src/testing/seeded-random.ts';
+import { type EngineName, startTabs, type Tab, type Tabs } from '../tabs.ts';
+import type { Order, Told } from './page.ts';
+
+export const KINDS = ['reload', 'close', 'crash'] as const;
+export type Kind = (typeof KINDS)[number];
+
+export interface Game {
+  readonly engine: EngineName;
+  readonly kills: number;
+  readonly seed: number;
+  /** With fetch alone: shows that the judge can see. */
+  readonly plain?: boolean | undefined;
+}
+
+export interface Score {
+  readonly engine: EngineName;
+  readonly kind: Kind;
+  carts: number;
+  kills: number;
+  effects: number;
+  duplicates: number;
+  /** Carts that the customer believes paid and that are not, and operations that the browser forgot. */
+  lost: number;
+  readonly violations: string[];
+}
+
+const LANE = 'oncefetch';
+const CHARGE_MS = 120;
+/** From before the record is stored to after the answer was read. */
+const MOMENT_MS_MAX = 350;
+const KILLS_OF_A_CART_MAX = 3;
+const PRESSES_MAX = 5;
+const TOLD_MS_MAX = 30_000;
+const GOOD_CARD = '4242424242424242';
+const DECLINED_CARD = '4000000000000002';
+
+/** Each with its probability, for every request. */
+const FAULTS = {
+  'lose-response': 0.12,
+  'unavailable-after-commit': 0.08,
+  'lose-request': 0.08,
+  truncate: 0.06,
+  duplicate: 0.05,
+  'kill-after-commit': 0.01,
+  kill: 0.01,
+};
+
+interface Cart {
+  readonly order: Order;
+  readonly score: Score;
+  readonly told: Told[];
+}
+
+/** Plays one game; `undefined` where that browser is missing. */
+export async function play(game: Game): Promise<readonly Score[] | undefined> {
+  const folder = mkdtempSync(join(tmpdir(), 'oncefetch-kill-pages-'));
+  let shop: Shop | undefined;
+  let tabs: Tabs | undefined;
+  try {
+    await buildPage(folder);
+    shop = await startShop({ public: folder, 'charge-ms': CHARGE_MS, 'retry-after': 0 });
+    tabs = await startTabs(game.engine);
+    return tabs && (await new Player(game, shop, tabs).play());
+  } finally {
+    await tabs?.stop();
+    await shop?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Into a folder that the shop serves. */
+export async function buildPage(folder: string): Promise<void> {
+  await build({
+    entryPoints: [fileURLToPath(new URL('page.ts', import.meta.url))],
+    bundle: true,
+    format: 'esm',
+    outfile: join(folder, 'page.js'),
+    logLevel: 'error',
+  });
+  writeFileSync(join(folder, 'index.html'), '<!doctype html><title>a shop</title><script type="module" src="/page.js"></script>');
+}
+
+class Player {
+  readonly #game: Game;
+  readonly #shop: Shop;
+  readonly #tabs: Tabs;
+  readonly #random: () => number;
+  readonly #carts: Cart[] = [];
+
+  constructor(game: Game, shop: Shop, tabs: Tabs) {
+    this.#game = game;
+    this.#shop = shop;
+    this.#tabs = tabs;
+    this.#random = seededRandom(game.seed);
+  }
+
+  async play(): Promise<readonly Score[]> {
+    const { engine, kills } = this.#game;
+    const scores = KINDS.map((kind): Score => ({ engine, kind, carts: 0, kills: 0, effects: 0, duplicates: 0, lost: 0, violations: [] }));
+    for (const [fault, rate] of Object.entries(FAULTS)) await this.#tell('/api/faults', { lane: LANE, fault, rate });
+    const all = () => scores.reduce((sum, score) => sum + score.kills, 0);
+    for (let n = 0; all() < kills; n++) await this.#serve(n, scores[n % scores.length] as Score, kills - all());
+    await this.#calm();
+    for (const cart of this.#carts) this.#judge(cart);
+    return scores;
+  }
+
+  /** One customer with one cart. */
+  async #serve(n: number, score: Score, killsLeft: number): Promise<void> {
+    const card = this.#random() < 0.1 ? DECLINED_CARD : GOOD_CARD;
+    const cart: Cart = { order: { cart: `${this.#game.engine}-${n}`, amount: 100 + n, card }, score, told: [] };
+    this.#carts.push(cart);
+    score.carts++;
+    let tab = await this.#arrive();
+    const killsOfIt = Math.min(killsLeft, 1 + Math.floor(this.#random() * KILLS_OF_A_CART_MAX));
+    for (let kill = 0; kill < killsOfIt; kill++) {
+      // A second tab of the same customer, who is impatient.
+      const second = this.#random() < 0.3 ? await this.#arrive() : undefined;
+      await this.#press(tab, cart.order);
+      if (second) await this.#press(second, cart.order);
+      await sleep(this.#random() * MOMENT_MS_MAX);
+      tab = await this.#kill(tab, score);
+      await this.#mustKnow(tab, cart);
+      // After a crash the second tab is gone, too.
+      if (second && score.kind !== 'crash') {
+        cart.told.push(await this.#told(second));
+        await second.close();
+      }
+    }
+    for (let presses = 0; presses < PRESSES_MAX; presses++) {
+      await this.#press(tab, cart.order);
+      const told = await this.#told(tab);
+      cart.told.push(told);
+      if (told.effect !== 'unknown') break;
+    }
+    await tab.close();
+  }
+
+  async #press(tab: Tab, order: Order): Promise<void> {
+    await tab.evaluate(`page.press(${JSON.stringify(order)}, ${this.#game.plain === true})`);
+  }
+
+  async #told(tab: Tab): Promise<Told> {
+    const deadline = performance.now() + TOLD_MS_MAX;
+    while (performance.now() < deadline) {
+      const told = await tab.evaluate<Told | null>('page.told ?? null');
+      if (told) return told;
+      await sleep(20);
+    }
+    return { effect: 'nothing', type: 'no word', key: undefined, charge: undefined };
+  }
+
+  /** A tab with the page in it, although the server may just be starting again. */
+  async #arrive(tab?: Tab): Promise<Tab> {
+    const url = `${this.#shop.url}/`;
+    for (let tries = 0; tries < 100; tries++) {
+      try {
+        if (tab) await tab.go(url);
+        else tab = await this.#tabs.open(url);
+        if ((await tab.evaluate<string>('typeof page')) === 'object') return tab;
+      } catch {
+        // It is not there yet.
+      }
+      await sleep(100);
+    }
+    throw new Error(`${this.#game.engine} did not get to the page`);
+  }
+
+  async #kill(tab: Tab, score: Score): Promise<Tab> {
+    score.kills++;
+    if (score.kind === 'reload') {
+      await tab.reload().catch(() => {});
+      const there = await tab.evaluate<string>('typeof page').catch(() => 'gone');
+      return there === 'object' ? tab : this.#arrive(tab);
+    }
+    if (score.kind === 'close') await tab.close();
+    else await this.#tabs.crash();
+    return this.#arrive();
+  }
+
+  /** What the server has seen, the next page must know of. */
+  async #mustKnow(tab: Tab, { order, score }: Cart): Promise<void> {
+    const seen = this.#shop.query('SELECT 1 FROM idempotency_keys WHERE lane = ? AND cart = ?', LANE, order.cart).length > 0;
+    const knows = seen ? await tab.evaluate<string>(`page.knows(${JSON.stringify(order.cart)})`) : 'unsettled';
+    // Of a refusal nothing is left to know: its key is used up.
+    if (knows !== 'nothing' || order.card === DECLINED_CARD) return;
+    score.lost++;
+    score.violations.push(`${order.cart}: the server has its key, the browser forgot it`);
+  }
+
+  /** Until the server works on nothing any more: what a client gave up on may still be charged. */
+  async #calm(): Promise<void> {
+    for (let quiet = 0; quiet < 5; ) {
+      const { busy } = await this.#shop.health().catch(() => ({ busy: 1 }));
+      quiet = busy === 0 ? quiet + 1 : 0;
+      await sleep(100);
+    }
+  }
+
+  #judge({ order, score, told }: Cart): void {
+    const charges = this.#shop.query<{ id: number }>('SELECT id FROM charges WHERE lane = ? AND cart = ?', LANE, order.cart);
+    const keys = this.#shop.query('SELECT key FROM idempotency_keys WHERE lane = ? AND cart = ?', LANE, order.cart);
+    const complain = (says: string) => score.violations.push(`${order.cart}: ${says}`);
+    score.effects += charges.length;
+    if (charges.length > 1) {
+      score.duplicates += charges.length - 1;
+      complain(`charged ${charges.length} times`);
+    }
+    if (keys.length > 1) complain(`${keys.length} keys`);
+    if (told.at(-1)?.effect !== (order.card === DECLINED_CARD ? 'none' : 'done')) complain(`the last word is ${JSON.stringify(told.at(-1))}`);
+    for (const { effect, charge } of told) {
+      if (effect === 'done' && charges.length === 0) {
+        score.lost++;
+        complain('told that it is paid, and never charged');
+      }
+      if (effect === 'none' && charges.length > 0) complain('told that it is not charged, and charged');
+      if (typeof charge === 'number' && !charges.some(({ id }) => id === charge)) complain(`a receipt for the charge ${charge}, which is not there`);
+    }
+  }
+
+  async #tell(path: string, body: object): Promise<void> {
+    const answer = await fetch(this.#shop.url + path, { method: 'POST', body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  }
+}

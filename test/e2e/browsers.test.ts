@@ -1,0 +1,129 @@
+/**
+ * Goal: what only whole tabs can show, in each browser: the back-forward cache, a frozen tab, a network that is really gone,
+ * an origin that is really not secure. Method: the page of `scripts/kill-pages`, and the shop's ledger in SQLite.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type Shop, startShop } from '../../playground/start-shop.ts';
+import { browsers, executablesOf } from '../../scripts/browsers.mjs';
+import type { Told } from '../../scripts/kill-pages/page.ts';
+import { buildPage } from '../../scripts/kill-pages/play.ts';
+import { startTabs, type Tab, type Tabs, type TabsOptions } from '../../scripts/tabs.ts';
+import { startProxy } from './support/proxy.ts';
+
+const here = browsers.filter((browser) => executablesOf(browser) !== undefined);
+const folder = mkdtempSync(join(tmpdir(), 'oncefetch-browsers-'));
+const CARD = '4242424242424242';
+
+let shop: Shop;
+beforeAll(async () => {
+  await buildPage(folder);
+  shop = await startShop({ public: folder, 'charge-ms': 100, 'retry-after': 0 });
+});
+afterAll(async () => {
+  await shop?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+let carts = 0;
+const newCart = () => `cart-${++carts}`;
+const press = (tab: Tab, cart: string) => tab.evaluate(`page.press(${JSON.stringify({ cart, amount: 4200, card: CARD })}, false)`);
+const told = async (tab: Tab): Promise<Told> => {
+  await expect.poll(() => tab.evaluate('page.told?.effect'), { timeout: 30_000 }).toBeDefined();
+  return tab.evaluate<Told>('page.told');
+};
+const phase = (tab: Tab, cart: string) => tab.evaluate<string>(`page.phase(${JSON.stringify(cart)})`);
+const charges = (cart: string) => shop.query<{ id: number; key: string }>('SELECT id, key FROM charges WHERE cart = ?', cart);
+const arm = (fault: string, more: object = {}) =>
+  fetch(`${shop.url}/api/faults`, { method: 'POST', body: JSON.stringify({ lane: 'oncefetch', fault, ...more }) });
+afterEach(async () => void (await fetch(`${shop.url}/api/faults`, { method: 'DELETE' })));
+
+describe.each(here)('$name', ({ name }) => {
+  let tabs: Tabs;
+  const started: Tabs[] = [];
+  const start = async (options?: TabsOptions): Promise<Tabs> => {
+    const one = (await startTabs(name, options)) ?? expect.unreachable();
+    started.push(one);
+    return one;
+  };
+  beforeAll(async () => {
+    tabs = await start();
+  });
+  afterAll(async () => {
+    for (const one of started) await one.stop();
+  });
+
+  test('a page that was left in the middle of a payment and came back by the back button: one charge, and it says so', async () => {
+    const cart = newCart();
+    await arm('unavailable-after-commit');
+    const tab = await tabs.open(`${shop.url}/`);
+    await press(tab, cart);
+    await expect.poll(() => charges(cart).length).toBe(1);
+    await tab.go(`${shop.url}/api/health`);
+    await fetch(`${shop.url}/api/faults`, { method: 'DELETE' });
+    await tab.back();
+    await expect.poll(() => tab.evaluate('typeof page')).toBe('object');
+    // Either the page of before goes on by itself, or it is a new one, where the customer presses again.
+    if (!(await tab.evaluate<boolean>('page.restored'))) await press(tab, cart);
+    expect(await told(tab)).toMatchObject({ effect: 'done' });
+    expect(charges(cart)).toHaveLength(1);
+    await tab.close();
+  });
+
+  test('a second tab behind one that is frozen in the middle of its payment waits its time, then ends it under the same key', async ({ skip }) => {
+    skip(!tabs.freeze, 'only Chromium can be told to freeze a tab');
+    const cart = newCart();
+    const [first, second] = [await tabs.open(`${shop.url}/`), await tabs.open(`${shop.url}/`)];
+    await arm('hang-after-commit', { times: 1 });
+    await press(first, cart);
+    await expect.poll(() => charges(cart).length).toBe(1);
+    await tabs.freeze?.(first);
+    await press(second, cart);
+    await expect.poll(() => phase(second, cart)).toBe('waiting');
+    const [charge] = charges(cart);
+    expect(await told(second)).toMatchObject({ effect: 'done', key: charge?.key, charge: charge?.id });
+    expect(charges(cart)).toHaveLength(1);
+  });
+
+  test('a network that is really gone for longer than offlineWaitMs burns no attempts: paid once when it is back', async ({ skip }) => {
+    skip(!tabs.offline, 'WebKitGTK cannot be told to go offline');
+    const cart = newCart();
+    const tab = await tabs.open(`${shop.url}/`);
+    await tabs.offline?.(true);
+    await press(tab, cart);
+    await new Promise((resolve) => setTimeout(resolve, 5000));
+    expect(await tab.evaluate('page.told ?? null')).toBeNull();
+    await tabs.offline?.(false);
+    const back = performance.now();
+    expect(await told(tab)).toMatchObject({ effect: 'done' });
+    expect(performance.now() - back).toBeLessThan(5000);
+    expect(charges(cart)).toHaveLength(1);
+    await tab.close();
+  });
+
+  test('an origin that is not secure has no Web Crypto and no Web Locks; through a reload and a second tab: one charge', async () => {
+    const proxy = await startProxy(Number(new URL(shop.url).port));
+    try {
+      const insecure = await start({ proxy: proxy.address });
+      const tab = await insecure.open('http://shop.test/');
+      expect(await tab.evaluate('[isSecureContext, typeof crypto.subtle, typeof navigator.locks, typeof crypto.randomUUID].join()')).toBe(
+        'false,undefined,undefined,undefined',
+      );
+      const cart = newCart();
+      await arm('hang-after-commit', { times: 1 });
+      await press(tab, cart);
+      await expect.poll(() => charges(cart).length).toBe(1);
+      await tab.reload();
+      await expect.poll(() => tab.evaluate('typeof page')).toBe('object');
+      const second = await insecure.open('http://shop.test/');
+      await Promise.all([press(tab, cart), press(second, cart)]);
+      expect((await Promise.all([told(tab), told(second)])).map(({ effect }) => effect)).toEqual(['done', 'done']);
+      expect(charges(cart)).toHaveLength(1);
+      expect(shop.query('SELECT DISTINCT key FROM idempotency_keys WHERE cart = ?', cart)).toHaveLength(1);
+    } finally {
+      await proxy.stop();
+    }
+  });
+});
