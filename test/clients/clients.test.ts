@@ -1,0 +1,144 @@
+/**
+ * Goal: what other people's HTTP clients do over oncefetch takes effect once, and their users can tell what happened.
+ * Method: each client against a real HTTP server, through faults; what arrives and what comes back makes the table in
+ * docs/clients.md (`UPDATE_DOCS=1` writes it).
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createOnce, memoryStore, type Once, type OnceOptions, type Outcome, outcomeOf } from '../../src/entries/index.js';
+import { type ClientCase, clients, type Order } from './support/clients.js';
+import { openShop, type Shop } from './support/shop.js';
+
+const NAME = ['pay', 'c-42'] as const;
+const ORDER: Order = { cart: 'c-42', card: 'good' };
+const DECLINED: Order = { cart: 'c-42', card: 'declined' };
+
+let shop: Shop;
+beforeEach(async () => {
+  shop = await openShop();
+});
+afterEach(() => shop.close());
+
+interface Paid {
+  readonly outcomes: readonly Outcome[];
+  readonly end: { readonly given: unknown } | { readonly thrown: unknown };
+}
+
+const onceOf = ({ options }: ClientCase, outcomes: Outcome[], more: OnceOptions = {}): Once =>
+  createOnce({
+    store: memoryStore(),
+    namespace: 'ann',
+    retry: { minDelayMs: 1, maxDelayMs: 2 },
+    limits: { attemptMs: 2000, totalMs: 10_000 },
+    onOutcome: (outcome) => outcomes.push(outcome),
+    ...options,
+    ...more,
+  });
+
+async function pay(one: ClientCase, order: Order = ORDER, more: OnceOptions = {}): Promise<Paid> {
+  const outcomes: Outcome[] = [];
+  const once = onceOf(one, outcomes, more);
+  const end = await one.pay({ once, origin: shop.origin, order, name: NAME }).then(
+    (given) => ({ given }),
+    (thrown: unknown) => ({ thrown }),
+  );
+  return { outcomes, end };
+}
+
+const valueOf = ({ end }: Paid): unknown => ('given' in end ? end.given : end.thrown);
+/** What a client gives instead of throwing it. */
+const readable = (value: unknown): Outcome | undefined => outcomeOf(value) ?? outcomeOf((value as { error?: unknown } | undefined)?.error);
+const keys = () => new Set(shop.server.requests.map(({ key }) => key));
+
+type Row = Record<'success' | 'refusal' | 'unknown', string>;
+const rows = new Map<string, Row>(clients.map(({ client }) => [client, { success: '', refusal: '', unknown: '' }]));
+const note = ({ client }: ClientCase, column: keyof Row, paid: Paid): void => {
+  const value = valueOf(paid);
+  const thrown = 'thrown' in paid.end;
+  const how = outcomeOf(value) ? (thrown ? 'outcomeOf(error)' : 'outcomeOf(result)') : readable(value) ? 'outcomeOf(result.error)' : undefined;
+  (rows.get(client) as Row)[column] = how ? `\`${how}\`` : 'only `onOutcome`';
+};
+
+describe.each(clients)('$client', (one) => {
+  test('an answer lost after the charge: charged once, and it gives the charge', async () => {
+    shop.server.faults.next('lose-response');
+    const paid = await pay(one);
+    expect('given' in paid.end && one.charge(paid.end.given)).toBe('ch_1');
+    expect([shop.server.effects.length, shop.server.requests.length, keys().size]).toEqual([1, 2, 1]);
+    expect(paid.outcomes).toMatchObject([{ effect: 'done', attempts: 2 }]);
+    note(one, 'success', paid);
+  });
+
+  test('409, still in progress: it waits, and is charged once', async () => {
+    shop.server.faults.next({ name: 'in-progress', retryAfter: 0 });
+    const paid = await pay(one);
+    expect('given' in paid.end && one.charge(paid.end.given)).toBe('ch_1');
+    expect([shop.server.effects.length, shop.server.requests.length, keys().size]).toEqual([1, 2, 1]);
+  });
+
+  test('a server that hangs after the charge: charged once', async () => {
+    shop.server.faults.next('hang-after-commit');
+    const paid = await pay(one, ORDER, { limits: { attemptMs: 700, totalMs: 10_000 } });
+    expect('given' in paid.end && one.charge(paid.end.given)).toBe('ch_1');
+    expect([shop.server.effects.length, shop.server.requests.length, keys().size]).toEqual([1, 2, 1]);
+  });
+
+  test('pressed twice: charged once, and both get an answer', async () => {
+    const once = onceOf(one, []);
+    const both = await Promise.all([1, 2].map(() => one.pay({ once, origin: shop.origin, order: ORDER, name: NAME })));
+    expect(both.map(one.charge)).toEqual(['ch_1', 'ch_1']);
+    expect(shop.server.effects).toHaveLength(1);
+  });
+
+  test('a refusal is told as one', async () => {
+    const paid = await pay(one, DECLINED);
+    expect(shop.server.effects).toEqual([]);
+    expect('given' in paid.end && paid.end.given instanceof Response === false && one.charge(paid.end.given)).toBeFalsy();
+    const outcome = readable(valueOf(paid));
+    // Of a key that is not random an earlier record may have been lost: its first refusal proves nothing.
+    const effect = one.name === 'its own key' ? 'unknown' : 'none';
+    expect(paid.outcomes.at(-1)?.effect).toBe(effect);
+    if (outcome) expect(outcome.effect).toBe(effect);
+    note(one, 'refusal', paid);
+  });
+
+  test('no answer at all, though charged: what it throws or gives is unknown, and is no success', async () => {
+    shop.server.faults.next('lose-response', 'lose-response', 'lose-response', 'lose-response', 'lose-response');
+    const paid = await pay(one, ORDER, { limits: { attempts: 2 } });
+    expect(paid.outcomes).toMatchObject([{ effect: 'unknown' }]);
+    expect('given' in paid.end && one.charge(paid.end.given)).toBeFalsy();
+    const outcome = readable(valueOf(paid));
+    if (outcome) expect(outcome.effect).toBe('unknown');
+    expect(shop.server.effects).toHaveLength(1);
+    note(one, 'unknown', paid);
+  });
+});
+
+const PAGE = join(import.meta.dirname, '../../docs/clients.md');
+const [BEGIN, END] = ['<!-- table: test/clients -->\n', '<!-- end of table -->'];
+const HOW: Record<ClientCase['name'], string> = {
+  option: '`once` per call',
+  'operation()': '`operation` of the client',
+  'its own key': 'the key that it sets',
+  'once.run': '`once.run`',
+};
+
+function table(): string {
+  const cells = clients.map(({ client, name }) => {
+    const row = rows.get(client) as Row;
+    return [client, HOW[name], row.success, row.refusal, row.unknown];
+  });
+  const head = ['client', 'the name', 'outcome of a success', 'of a refusal', 'of an unknown end'];
+  return `${[head, head.map(() => '---'), ...cells].map((row) => `| ${row.join(' | ')} |`).join('\n')}\n`;
+}
+
+afterAll(() => {
+  // One test alone knows only its own row.
+  if ([...rows.values()].some((row) => Object.values(row).includes(''))) return;
+  const page = readFileSync(PAGE, 'utf8');
+  const [before = '', rest = ''] = page.split(BEGIN);
+  const [shown, after] = rest.split(END);
+  if (process.env['UPDATE_DOCS']) writeFileSync(PAGE, `${before}${BEGIN}${table()}${END}${after}`);
+  else expect(shown, 'docs/clients.md shows another table; UPDATE_DOCS=1 writes it').toBe(table());
+});
