@@ -67,7 +67,19 @@ const inBrowsers = browsers.flatMap((browser): TestProjectConfiguration[] => {
       publicDir: path('test/browser/public'),
       // A dependency found late reloads the page under the tests.
       optimizeDeps: {
-        include: ['@noble/hashes/sha2.js', 'idb-keyval', 'ky', 'msw', 'msw/browser', 'p-retry', 'react', 'react-dom/client', 'uuid', 'canonicalize'],
+        include: [
+          '@noble/hashes/sha2.js',
+          'idb-keyval',
+          'ky',
+          'msw',
+          'msw/browser',
+          'p-retry',
+          'react',
+          'react-dom/client',
+          'swr/mutation',
+          'uuid',
+          'canonicalize',
+        ],
       },
       test: {
         ...inTurn(browser.name),

@@ -22,8 +22,6 @@ export interface Tabs {
   open(url: string): Promise<Tab>;
   /** Pulls the network's plug, or plugs it in again; absent where the browser cannot be told. */
   offline?(off: boolean): Promise<void>;
-  /** Freezes a tab, as browsers do in the background; absent where the browser cannot be told. */
-  freeze?(tab: Tab): Promise<void>;
   /** SIGKILL to every process that has a page in it: all tabs are gone, the browser and what it stores are not. */
   crash(): Promise<void>;
   stop(): Promise<void>;
@@ -74,7 +72,7 @@ async function startPlaywright(engine: 'chromium' | 'firefox', executablePath: s
     const tab: Tab = {
       evaluate: (expression) => page.evaluate(expression),
       go: async (url) => void (await page.goto(url)),
-      back: async () => void (await page.goBack()),
+      back: async () => void (await page.goBack({ waitUntil: 'commit' })),
       reload: async () => void (await page.reload()),
       close: async () => {
         open.delete(tab);
@@ -92,14 +90,6 @@ async function startPlaywright(engine: 'chromium' | 'firefox', executablePath: s
       return tabOf(page);
     },
     offline: (off) => context.setOffline(off),
-    ...(engine === 'chromium' && {
-      freeze: async (tab: Tab) => {
-        const page = open.get(tab);
-        if (!page) throw new TypeError('this tab is closed');
-        const session = await context.newCDPSession(page);
-        await session.send('Page.setWebLifecycleState', { state: 'frozen' });
-      },
-    }),
     async crash() {
       await killPages([process.pid], PAGES[engine]);
       // A tab that has crashed may not be able to say goodbye.

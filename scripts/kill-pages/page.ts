@@ -22,6 +22,8 @@ export interface KillPage {
   told: Told | undefined;
   /** It came out of the back-forward cache. */
   restored: boolean;
+  /** Hangs, after the answer to whoever asked for it: no script and no timer runs for so long, and its locks stay held. */
+  hang(ms: number): void;
   /** What the operation does now. */
   phase(cart: string): string;
   /** What the browser still knows of a cart, by itself. */
@@ -67,6 +69,12 @@ const page: KillPage = {
   },
   told: undefined,
   restored: false,
+  hang(ms) {
+    setTimeout(() => {
+      const end = performance.now() + ms;
+      while (performance.now() < end);
+    }, 50);
+  },
   phase: (cart) => once.operation(['pay', cart]).state.phase,
   async knows(cart) {
     const operation = once.operation(['pay', cart]);

@@ -218,7 +218,8 @@ class Player {
       score.duplicates += charges.length - 1;
       complain(`charged ${charges.length} times`);
     }
-    if (keys.length > 1) complain(`${keys.length} keys`);
+    // A card that was declined and is tried again is another payment, under another key.
+    if (keys.length > 1 && order.card === GOOD_CARD) complain(`${keys.length} keys`);
     if (told.at(-1)?.effect !== (order.card === DECLINED_CARD ? 'none' : 'done')) complain(`the last word is ${JSON.stringify(told.at(-1))}`);
     for (const { effect, charge } of told) {
       if (effect === 'done' && charges.length === 0) {

@@ -46,7 +46,7 @@ async function pay(one: ClientCase, order: Order = ORDER, more: OnceOptions = {}
   return { outcomes, end };
 }
 
-const valueOf = ({ end }: Paid): unknown => ('given' in end ? end.given : end.thrown);
+const endOf = ({ end }: Paid): unknown => ('given' in end ? end.given : end.thrown);
 /** What a client gives instead of throwing it. */
 const readable = (value: unknown): Outcome | undefined => outcomeOf(value) ?? outcomeOf((value as { error?: unknown } | undefined)?.error);
 const keys = () => new Set(shop.server.requests.map(({ key }) => key));
@@ -54,7 +54,7 @@ const keys = () => new Set(shop.server.requests.map(({ key }) => key));
 type Row = Record<'success' | 'refusal' | 'unknown', string>;
 const rows = new Map<string, Row>(clients.map(({ client }) => [client, { success: '', refusal: '', unknown: '' }]));
 const note = ({ client }: ClientCase, column: keyof Row, paid: Paid): void => {
-  const value = valueOf(paid);
+  const value = endOf(paid);
   const thrown = 'thrown' in paid.end;
   const how = outcomeOf(value) ? (thrown ? 'outcomeOf(error)' : 'outcomeOf(result)') : readable(value) ? 'outcomeOf(result.error)' : undefined;
   (rows.get(client) as Row)[column] = how ? `\`${how}\`` : 'only `onOutcome`';
@@ -95,7 +95,7 @@ describe.each(clients)('$client', (one) => {
     const paid = await pay(one, DECLINED);
     expect(shop.server.effects).toEqual([]);
     expect('given' in paid.end && paid.end.given instanceof Response === false && one.charge(paid.end.given)).toBeFalsy();
-    const outcome = readable(valueOf(paid));
+    const outcome = readable(endOf(paid));
     // Of a key that is not random an earlier record may have been lost: its first refusal proves nothing.
     const effect = one.name === 'its own key' ? 'unknown' : 'none';
     expect(paid.outcomes.at(-1)?.effect).toBe(effect);
@@ -108,7 +108,7 @@ describe.each(clients)('$client', (one) => {
     const paid = await pay(one, ORDER, { limits: { attempts: 2 } });
     expect(paid.outcomes).toMatchObject([{ effect: 'unknown' }]);
     expect('given' in paid.end && one.charge(paid.end.given)).toBeFalsy();
-    const outcome = readable(valueOf(paid));
+    const outcome = readable(endOf(paid));
     if (outcome) expect(outcome.effect).toBe('unknown');
     expect(shop.server.effects).toHaveLength(1);
     note(one, 'unknown', paid);

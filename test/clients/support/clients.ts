@@ -3,7 +3,7 @@ import { ApolloClient, gql as apolloGql, HttpLink, InMemoryCache } from '@apollo
 import { createClient as createSupabase } from '@supabase/supabase-js';
 import { MutationObserver, QueryClient } from '@tanstack/query-core';
 import { createTRPCUntypedClient, httpLink } from '@trpc/client';
-import { fetchExchange, gql as urqlGql, Client as UrqlClient } from '@urql/core';
+import { fetchExchange, Client as UrqlClient, gql as urqlGql } from '@urql/core';
 import axios from 'axios';
 import { GraphQLClient, gql } from 'graphql-request';
 import ky from 'ky';
@@ -40,7 +40,8 @@ export interface ClientCase {
 }
 
 const field = (...path: readonly string[]) => {
-  return (given: unknown): string | undefined => path.reduce<unknown>((at, name) => (at as Record<string, unknown> | null | undefined)?.[name], given) as string;
+  return (given: unknown): string | undefined =>
+    path.reduce<unknown>((at, name) => (at as Record<string, unknown> | null | undefined)?.[name], given) as string;
 };
 const byVariables: OnceOptions = {
   operation: ({ json }) => ['pay', (json as { variables: Order }).variables.cart],
@@ -138,7 +139,10 @@ export const clients: readonly ClientCase[] = [
     options: byCart,
     pay: async ({ once, origin, order }) => {
       const auth = { persistSession: false, autoRefreshToken: false };
-      return await createSupabase(origin, 'key', { auth, global: { fetch: asFetch(once) } }).from('payments').insert(order).select();
+      return await createSupabase(origin, 'key', { auth, global: { fetch: asFetch(once) } })
+        .from('payments')
+        .insert(order)
+        .select();
     },
     charge: field('data', 'id'),
   },

@@ -13,6 +13,8 @@ interface Order {
   readonly cart?: unknown;
   readonly card?: string | undefined;
   readonly total?: number | undefined;
+  /** Of a GraphQL request. */
+  readonly variables?: Order | undefined;
 }
 
 export interface Shop {
@@ -32,10 +34,11 @@ const idOf = (cart: unknown): string => String(typeof cart === 'object' && cart 
 function shopServer(): IdempotentServer {
   const server: IdempotentServer = idempotentServer<Order>({
     url: '/api/*',
-    refuse: (order) => (order?.card === DECLINED ? Response.json({ code: 'card_declined' }, { status: 402 }) : undefined),
+    refuse: (order) => ((order?.card ?? order?.variables?.card) === DECLINED ? Response.json({ code: 'card_declined' }, { status: 402 }) : undefined),
     effect: (order) => {
       const id = `ch_${server.effects.length + 1}`;
       if ((order as { export?: unknown } | undefined)?.export) return new Response(null, { status: 202, headers: { location: '/api/exports/7' } });
+      if ((order as { query?: unknown } | undefined)?.query) return { data: { pay: { id } } };
       return { id, ...(order?.cart === undefined ? {} : { cart: idOf(order.cart) }) };
     },
   });

@@ -1,0 +1,10 @@
+/** A page with a client, for clients of other people: what every end was is on the screen, too. */
+import * as oncefetch from 'oncefetch';
+import { shop, show } from '../support/stage.js';
+
+export const { outcomeOf } = oncefetch;
+export const cart = { id: 'c-42', total: 4200, card: '4242424242424242' };
+export const origin = shop().origin;
+export const createOnce = oncefetch.createOnce;
+export const once = createOnce({ namespace: 'u-7' });
+export { show };
