@@ -22,7 +22,7 @@ async function pay(url: string, { arg }: { arg: { cart: string; card: string } }
 
 test.each([
   ['good', 1, ['effect-1', 'effect-1']],
-  ['declined', 0, ['none', 'none']],
+  ['declined', 0, ['overtaken', 'none']],
 ] as const)('two presses with a %s card', async (card, effects, told) => {
   server.reset();
   server.faults.next(card === 'good' ? 'lose-response' : 'none');
@@ -33,7 +33,8 @@ test.each([
     const press = (): void =>
       void ends.push(
         trigger({ cart, card }).then(
-          ({ id }) => id,
+          // SWR gives nothing of a refusal that a later press has overtaken.
+          (paid: { id: string } | undefined) => paid?.id ?? 'overtaken',
           (error: unknown) => outcomeOf(error)?.effect,
         ),
       );

@@ -61,18 +61,6 @@ describe('an origin without Web Crypto and Web Locks', () => {
     expect(sends(await shop.oneEffect())).toHaveLength(1);
   });
 
-  test('goes on after a reload with the key that is stored', async () => {
-    const shop = new Shop();
-    await shop.meets('hang-after-commit');
-    const frame = await insecure();
-    pay(frame, shop).catch(() => {});
-    const [first] = await shop.arrived(1);
-    frame.close();
-    const told = await pay(await insecure(), shop);
-    expect(told).toMatchObject({ status: 201, outcome: { type: 'replayed', resumed: true, key: first?.key } });
-    await shop.oneEffect();
-  });
-
   test.each(['indexeddb', 'localstorage'] as const)('makes one effect of two tabs that pay at once, over %s (A22)', async (kind) => {
     const shop = new Shop();
     const frames = await Promise.all([insecure(), insecure()]);

@@ -3,7 +3,6 @@
  * closed, upgraded, full or silent; a real server counts.
  */
 import { afterEach, describe, expect, test } from 'vitest';
-import { server } from 'vitest/browser';
 import { createOnce, derived, indexedDbStore, type OnceEvent, type OnceOptions, outcomeOf, SOON } from '../realm/lib.js';
 import { freshName, replaceMethod, settled } from '../stores/support.js';
 import { Shop, sends } from '../support/shop.js';
@@ -119,27 +118,6 @@ describe('a store without room', () => {
     write(() => full);
     const error = await caught(own.once.fetch(shop.url, ORDER));
     expect(error).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { effect: 'none', sent: 'no', reason: 'store-write' } });
-    expect((await shop.ledger()).arrivals).toEqual([]);
-  });
-
-  test('of which the browser itself says so: nothing is sent where it is required', async ({ skip }) => {
-    skip(server.browser !== 'firefox', 'only Firefox runs with a quota that a test can reach');
-    const shop = new Shop();
-    const own = client(shop, { durability: 'required' });
-    const quota = (await navigator.storage.estimate()).quota ?? 0;
-    const hoard = await settled(
-      Object.assign(indexedDB.open(freshName()), {
-        onupgradeneeded: (event: Event) => (event.target as IDBOpenDBRequest).result.createObjectStore('noise', { autoIncrement: true }),
-      }),
-    );
-    // Until not even a record fits.
-    for (let size = quota; size >= 256; size = Math.floor(size / 2)) {
-      const bytes = Array.from({ length: Math.ceil(size / 65_536) }, () => crypto.getRandomValues(new Uint8Array(Math.min(size, 65_536))));
-      await settled(hoard.transaction('noise', 'readwrite').objectStore('noise').add(bytes)).catch(() => {});
-    }
-    const error = await caught(own.once.fetch(shop.url, { ...ORDER, once: { operation: ['pay', 1], meta: 'x'.repeat(1000) } }));
-    hoard.close();
-    expect(error.outcome).toMatchObject({ effect: expect.stringMatching(/none|unknown/) });
     expect((await shop.ledger()).arrivals).toEqual([]);
   });
 });

@@ -29,6 +29,8 @@ const clock = {
 
 export class Shop {
   readonly arrivals: Arrival[] = [];
+  /** Reads that got here past the browser's cache. */
+  reads = 0;
   readonly faults = new Faults();
   readonly #model = new ModelServer({
     clock,

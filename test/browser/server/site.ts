@@ -72,6 +72,16 @@ async function atShop(request: IncomingMessage, response: ServerResponse, verb: 
       return void response.writeHead(201, { 'content-type': 'application/octet-stream' }).end(Buffer.alloc(3_000_000));
     case 'moved':
       return void response.writeHead(302, { location: '/site/empty.html' }).end();
+    case 'echo':
+      response.setHeader('set-cookie', 'seen=yes; Path=/site/');
+      response.setHeader('x-echo', 'heard');
+      return tell({ method: request.method, headers: request.headers });
+    case 'cached':
+      return void response.writeHead(200, { 'content-type': 'text/plain', 'cache-control': 'max-age=60' }).end(String(++shop.reads));
+    case 'nothing':
+      return void response.writeHead(204).end();
+    case 'missing':
+      return void response.writeHead(404, 'Gone Fishing', { 'content-type': 'text/plain' }).end('not here');
     case 'faults':
       shop.faults.next(...((await json(request)) as (FaultName | Fault | 'none')[]));
       return tell();

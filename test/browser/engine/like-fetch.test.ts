@@ -1,0 +1,157 @@
+/**
+ * Goal: where oncefetch has nothing to do, `once.fetch` can't be told from `fetch`: same answers, same requests on the wire,
+ * same rejections, and no store and no lock is touched. Method: each case is done by both, against a real server, and what
+ * could be seen is compared.
+ */
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { createOnce, outcomeOf } from '../../../src/entries/index.js';
+import { Shop } from '../support/shop.js';
+
+type Fetch = (input: RequestInfo | URL, init?: RequestInit) => Promise<Response>;
+
+const once = createOnce({ namespace: 'nobody', retry: { minDelayMs: 1, maxDelayMs: 2 } });
+const both = { fetch: (input, init) => fetch(input, init), 'once.fetch': once.fetch } satisfies Record<string, Fetch>;
+
+afterEach(() => vi.restoreAllMocks());
+
+/** Each of the two, on a shop of its own; addresses are told without what differs. */
+async function compared<T>(work: (fetch: Fetch, shop: Shop) => Promise<T>): Promise<T> {
+  const open = vi.spyOn(IDBFactory.prototype, 'open');
+  const lock = navigator.locks && vi.spyOn(LockManager.prototype, 'request');
+  const [plain, ours] = await Promise.all(
+    Object.values(both).map(async (one) => {
+      const shop = new Shop();
+      const end = await work(one, shop).catch((error: unknown) => ({ rejected: error instanceof Error ? error.name : error }));
+      return JSON.parse((JSON.stringify(end) ?? 'null').replaceAll(shop.at(''), '/'));
+    }),
+  );
+  expect(ours).toEqual(plain);
+  expect([open.mock.calls.length, lock?.mock.calls.length ?? 0], 'stores opened, locks taken').toEqual([0, 0]);
+  return ours;
+}
+
+/** All that a caller can see of an answer. */
+async function seen(answer: Response): Promise<object> {
+  const { status, statusText, ok, type, url, redirected, bodyUsed } = answer;
+  expect(answer).toBeInstanceOf(Response);
+  expect(outcomeOf(answer)).toBeUndefined();
+  // When it was sent differs.
+  const headers = [...answer.headers].filter(([name]) => name !== 'date');
+  const copy = await answer.clone().text();
+  const text = await answer.text();
+  expect(copy).toBe(text);
+  return { status, statusText, ok, type, url, redirected, bodyUsed, headers, used: answer.bodyUsed, text };
+}
+
+describe('an answer', () => {
+  test.each(['echo', 'cached', 'nothing', 'missing', 'moved'])('of /%s', async (path) => {
+    await compared(async (fetch, shop) => seen(await fetch(shop.at(path))));
+  });
+
+  test.each<[string, (shop: Shop) => [RequestInfo | URL, RequestInit?]]>([
+    ['a URL', (shop) => [new URL(shop.at('echo'))]],
+    ['a Request', (shop) => [new Request(shop.at('echo'), { headers: { 'x-own': '1' }, credentials: 'omit', cache: 'no-store' })]],
+    ['a Request, and options over it', (shop) => [new Request(shop.at('echo'), { headers: { 'x-own': '1' } }), { headers: { 'x-own': '2' }, referrer: '' }]],
+    ['a method in small letters', (shop) => [shop.at('echo'), { method: 'head' }]],
+    ['OPTIONS', (shop) => [shop.at('echo'), { method: 'OPTIONS' }]],
+    ['a fragment', (shop) => [`${shop.at('echo')}#here`]],
+    [
+      'headers as pairs',
+      (shop) => [
+        shop.at('echo'),
+        {
+          headers: [
+            ['x-a', '1'],
+            ['x-a', '2'],
+          ],
+        },
+      ],
+    ],
+    ['a POST with once: false', (shop) => [shop.at('echo'), { method: 'POST', body: '{"a":1}', once: false } as RequestInit]],
+    ['a form with once: false', (shop) => [shop.at('echo'), { method: 'POST', body: new URLSearchParams({ a: '1' }), once: false } as RequestInit]],
+    ['a data: address', () => ['data:text/plain,hello']],
+  ])('to %s', async (_, asks) => {
+    await compared(async (fetch, shop) => {
+      const { once: _, ...init } = (asks(shop)[1] ?? {}) as RequestInit & { once?: false };
+      return seen(await fetch(asks(shop)[0], fetch === once.fetch ? asks(shop)[1] : init));
+    });
+  });
+});
+
+describe('redirects', () => {
+  test.each(['follow', 'manual', 'error'] as const)('%s', async (redirect) => {
+    const told = await compared(async (fetch, shop) => seen(await fetch(shop.at('moved'), { redirect })));
+    expect(told).toMatchObject({ follow: { redirected: true }, manual: { type: 'opaqueredirect' }, error: { rejected: 'TypeError' } }[redirect]);
+  });
+});
+
+test.each(['omit', 'same-origin', 'include'] as const)('credentials: %s', async (credentials) => {
+  await fetch(new Shop().at('echo'));
+  const told = await compared(async (fetch, shop) => ((await (await fetch(shop.at('echo'), { credentials })).json()) as { headers: object }).headers);
+  expect('cookie' in told).toBe(credentials !== 'omit');
+});
+
+test.each(['default', 'no-store', 'reload', 'no-cache', 'force-cache', 'only-if-cached'] as const)('cache: %s', async (cache) => {
+  await compared(async (fetch, shop) => {
+    const read = async (how: RequestCache) => (await fetch(shop.at('cached'), { cache: how, ...(how === 'only-if-cached' && { mode: 'same-origin' }) })).text();
+    return [await read('default'), await read(cache), await read(cache), await read('default')];
+  });
+});
+
+test('an opaque answer of another origin stays opaque', async () => {
+  const abroad = await (await fetch('/site/abroad')).text();
+  const told = await compared(async (fetch, shop) => seen(await fetch(shop.at('echo').replace(location.origin, `${abroad}/simple`), { mode: 'no-cors' })));
+  expect(told).toMatchObject({ type: 'opaque', status: 0, text: '' });
+});
+
+describe('a stream', () => {
+  test('is handed over at its first chunk, and a cancel ends it', async () => {
+    await compared(async (fetch, shop) => {
+      const reader = (await fetch(shop.at('events'))).body?.getReader();
+      const first = await reader?.read();
+      await reader?.cancel();
+      return [new TextDecoder().decode(first?.value), first?.done, (await reader?.read())?.done];
+    });
+  });
+
+  test('tells its progress as it comes', async () => {
+    const told = await compared(async (fetch, shop) => {
+      const answer = await fetch(shop.at('large'));
+      const sizes: number[] = [];
+      const reader = answer.body?.getReader();
+      for (let chunk = await reader?.read(); chunk && !chunk.done; chunk = await reader?.read()) sizes.push(chunk.value.byteLength);
+      return { total: sizes.reduce((sum, size) => sum + size, 0), inParts: sizes.length > 1 };
+    });
+    expect(told).toEqual({ total: 3_000_000, inParts: true });
+  });
+
+  test('is cut by an abort, while it is read', async () => {
+    await compared(async (fetch, shop) => {
+      const controller = new AbortController();
+      const reader = (await fetch(shop.at('events'), { signal: controller.signal })).body?.getReader();
+      await reader?.read();
+      controller.abort();
+      await reader?.read();
+    });
+  });
+});
+
+describe('rejects as fetch does', () => {
+  test.each<[string, (shop: Shop) => [RequestInfo | URL, RequestInit?]]>([
+    ['a wrong address', () => ['http://']],
+    ['a scheme that is not there', () => ['nowhere:x']],
+    ['a GET with a body', (shop) => [shop.at('echo'), { body: 'x' }]],
+    ['a forbidden method', (shop) => [shop.at('echo'), { method: 'TRACE' }]],
+    ['a wrong header', (shop) => [shop.at('echo'), { headers: { 'not a name': '1' } }]],
+    ['an aborted signal', (shop) => [shop.at('echo'), { signal: AbortSignal.abort() }]],
+    ['a digest that does not match', (shop) => [shop.at('echo'), { integrity: 'sha256-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=' }]],
+  ])('%s', async (_, asks) => {
+    expect(await compared(async (fetch, shop) => seen(await fetch(...asks(shop))))).toMatchObject({ rejected: expect.stringMatching(/TypeError|AbortError/) });
+  });
+
+  test('never throws where fetch would give a promise', () => {
+    const promise = once.fetch('http://');
+    promise.catch(() => {});
+    expect(promise).toBeInstanceOf(Promise);
+  });
+});
