@@ -123,9 +123,12 @@ export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambig
 
 /**
  * Reads an answer behind the link of a 202. A refusal there (not logged in, not found yet, too many) says nothing of the
- * work itself.
+ * work itself, and neither does a page for people: a login, a captive portal.
  */
 export function readPoll(answer: Answer, dialect: Dialect): 'running' | 'done' | 'failed' {
   const { status } = answer;
-  return dialect.polled?.(answer) ?? (status === 202 || status < 200 || status > 303 || (status > 299 && status < 303) ? 'running' : 'done');
+  const said = dialect.polled?.(answer);
+  if (said) return said;
+  const page = /html/i.test(answer.header('content-type') ?? '');
+  return page || status === 202 || status < 200 || status > 303 || (status > 299 && status < 303) ? 'running' : 'done';
 }

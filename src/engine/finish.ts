@@ -140,8 +140,8 @@ async function halt(drive: Drive, { decision, result, cause, lost }: Stopped): P
 
 async function poll(drive: Drive, accepted: Result | undefined): Promise<Finished> {
   const end = await askAfter(drive, accepted);
-  // After another payload it may be that one's work.
-  const doubtful = drive.start.changed && !drive.job.settings.dialect.answersMismatch;
+  // After another payload it may be that one's work, and a link that was found here is an earlier call's.
+  const doubtful = drive.start.changed && (drive.start.record.link !== undefined || !drive.job.settings.dialect.answersMismatch);
   if (end?.state === 'done') return settle(drive, fresh(!doubtful, drive.start.changed), end.result);
   if (end?.state === 'failed') return settle(drive, rejected(), end.result, { sticky: true });
   return halt(drive, { decision: { do: 'stop', ending: unknown('in-progress'), ask: true, spent: true }, result: accepted });

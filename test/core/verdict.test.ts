@@ -403,6 +403,8 @@ describe('a 202', () => {
     const say = (status: number) => readPoll(answer({ status }), GENERIC);
     for (const status of [200, 201, 204, 303]) expect(say(status)).toBe('done');
     for (const status of [0, 202, 301, 304, 400, 401, 403, 404, 410, 429, 500, 503]) expect(say(status)).toBe('running');
+    // A login page is nobody's word on the work.
+    expect(readPoll(answer({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' } }), GENERIC)).toBe('running');
     expect(readPoll(answer({ status: 200 }), { ...GENERIC, polled: () => 'failed' })).toBe('failed');
     expect(readPoll(answer({ status: 200 }), { ...GENERIC, polled: () => undefined })).toBe('done');
   });

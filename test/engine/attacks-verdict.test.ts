@@ -293,6 +293,22 @@ describe('A19: a 202', () => {
     expect((await world.end(tab, pay(once, { body: { ...CART, amount: 20 } }))).outcome).toMatchObject({ effect: 'done', certain: false, changed: true });
   });
 
+  test('A19: a login page behind its link is no end of the work', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ accepted: 'poll' });
+    world.server.plays(idle(ACCEPTED), answers(200, '<h1>Sign in</h1>', { 'content-type': 'text/html' }), charged(answers(200, { status: 'paid' })));
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 200, outcome: { type: 'fresh', certain: true } });
+    expect(world.server.arrivals).toHaveLength(3);
+  });
+
+  test('A19: a link that an earlier payload left behind is not certainly that of the next one', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ accepted: 'poll', dialect: { ...GENERIC, answersMismatch: true }, limits: { inProgressMs: 0 } });
+    world.server.plays(ACCEPTED, answers(202), answers(200, { status: 'paid' }));
+    await world.end(tab, pay(once));
+    expect((await world.end(tab, pay(once, { body: { ...CART, amount: 20 } }))).outcome).toMatchObject({ effect: 'done', certain: false, changed: true });
+  });
+
   test('A19: one that failed is rejected', async () => {
     const dialect: Dialect = { ...GENERIC, polled: ({ json }) => ((json as { status?: string } | undefined)?.status === 'failed' ? 'failed' : undefined) };
     const world = newWorld();

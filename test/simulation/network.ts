@@ -42,13 +42,14 @@ export class Network {
 
   /** No copy of this operation can have an effect any more. */
   quiet(op: OpFacts): boolean {
-    return !this.#under.get(op);
+    return !this.#under.get(op) && !this.#world.server.works(op);
   }
 
   send(context: Context, url: string, init: RequestInit): Promise<Response> {
     return context.port(
       'send',
       (resolve, reject) => {
+        if (init.method === 'GET') return this.#ask(context, url, init.signal, { resolve: resolve as (answer: unknown) => void, reject });
         const headers = init.headers as Headers;
         const { op, payload, text } = this.#world.request(init.body as string);
         const random = this.#world.faults.occasion(`net ${op.user} ${op.label}`);
@@ -83,6 +84,30 @@ export class Network {
       },
       'once',
     );
+  }
+
+  /** Asks after work behind a link; no effect can come of it. */
+  #ask(
+    context: Context,
+    url: string,
+    signal: AbortSignal | null | undefined,
+    to: { resolve: (answer: unknown) => void; reject: (reason: unknown) => void },
+  ): void {
+    const { faults, server, time } = this.#world;
+    const random = faults.occasion(`net ${url}`);
+    const { refused, copies, end, answerMs } = this.#fate(random);
+    signal?.addEventListener('abort', () => to.reject(signal.reason));
+    if (refused || !context.device.online) {
+      to.reject(failed('ENETUNREACH'));
+      return;
+    }
+    if (end === 'silent') return;
+    time.after(copies[0]?.delayMs ?? 1, () => {
+      const said = server.ask(url, random);
+      context.later(answerMs, () =>
+        end === 'lost' || copies.length === 0 ? to.reject(failed('ECONNRESET')) : to.resolve(new SimulatedResponse(said, url, end as BodyEnd)),
+      );
+    });
   }
 
   #carry(

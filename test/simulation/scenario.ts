@@ -10,7 +10,7 @@ import type { Random } from './random.js';
 import type { ServerOptions } from './servers.js';
 import type { World } from './world.js';
 
-export interface ClientOptions extends Pick<OnceOptions, 'limits' | 'whenChanged' | 'durability' | 'keep' | 'retry' | 'dialect'> {
+export interface ClientOptions extends Pick<OnceOptions, 'limits' | 'whenChanged' | 'durability' | 'keep' | 'retry' | 'dialect' | 'accepted'> {
   /** Not random: given by the app. */
   readonly keys?: 'random' | 'derived' | 'literal' | undefined;
   readonly repeat?: 'never' | 'if-changed' | 'always' | undefined;

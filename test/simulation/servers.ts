@@ -1,6 +1,6 @@
 /** A model server of each family. It answers copies of requests; its effect log is the truth. */
 import { type Answer, aboutKey, answer, html } from './answers.js';
-import type { Apart, Effect, Layer, Send } from './facts.js';
+import type { Apart, Effect, Layer, OpFacts, Send } from './facts.js';
 import { mix, type Random } from './random.js';
 import type { World } from './world.js';
 
@@ -22,6 +22,14 @@ export interface ServerOptions {
   readonly workMs: readonly [number, number];
   /** Share of payloads that are declined, always. */
   readonly declined: number;
+  /** It answers 202 at once, with a link at which the work can be asked after. */
+  readonly accepts?: boolean | undefined;
+}
+
+/** Work behind a 202, which its server does not lose. */
+interface Job {
+  readonly op: OpFacts;
+  end: 'done' | 'failed' | undefined;
 }
 
 /** One copy of a request on the server. */
@@ -48,6 +56,8 @@ interface Entry {
   readonly held: Copy[];
 }
 
+/** Where jobs can be asked after. */
+const JOBS = 'https://shop.example/jobs/';
 /** How long the lock of a server that died at work holds. */
 const LOCK_MS = 90_000;
 const RETRY_AFTER = { 'retry-after': '1' };
@@ -67,6 +77,7 @@ export class Server {
   readonly #entries = new Map<string, Entry>();
   /** Keys that were ever executed. */
   readonly #executed = new Set<string>();
+  readonly #jobs: Job[] = [];
   #boot = 0;
 
   constructor(world: World, options: ServerOptions) {
@@ -121,8 +132,48 @@ export class Server {
     else {
       const entry: Entry = { payload: copy.payload, at: this.#world.time.now, state: 'working', answer: undefined, layer: 'done', freeAt: 0, held: [] };
       this.#entries.set(id, entry);
-      this.#work(copy, entry, id);
+      if (this.options.accepts) this.#accept(copy, entry, id);
+      else this.#work(copy, entry, id);
     }
+  }
+
+  /** Work that is queued survives restarts; when its server dies at it, another one takes it up. */
+  #accept(copy: Copy, entry: Entry, id: string): void {
+    const { faults, time } = this.#world;
+    const { random } = copy;
+    const job: Job = { op: copy.send.key.op, end: undefined };
+    const link = `${JOBS}${this.#jobs.push(job) - 1}`;
+    const late = faults.hits(random, 'dies') ? LOCK_MS : 0;
+    const declined = faults.hits(random, 'declines') || this.declines(copy.opText, copy.payload);
+    const said = answer(202, { state: 'accepted' }, { location: link, 'retry-after': '2' });
+    Object.assign(entry, { state: 'done', answer: said, layer: 'done' });
+    copy.reply(said, 'done');
+    time.after(late + random.int(...this.options.workMs), () => {
+      job.end = declined ? 'failed' : 'done';
+      if (!declined) this.#execute(copy, id);
+    });
+  }
+
+  /** What is found at a link; in front of it stands the same as in front of everything. */
+  ask(url: string, random: Random): Answer {
+    const { faults } = this.#world;
+    if (faults.hits(random, 'frontRefuses')) return answer(random.pick([401, 404, 429]), { code: 'refused_in_front' });
+    if (faults.hits(random, 'frontBreaks')) return gateway(random);
+    if (faults.hits(random, 'loginPage')) return html(200, random.chance(0.5));
+    const end = this.#jobs[Number(url.slice(JOBS.length))]?.end;
+    return end ? answer(200, { state: end }) : answer(202, { state: 'running' }, { 'retry-after': '3' });
+  }
+
+  /** Work of this operation is queued. */
+  works(op: OpFacts): boolean {
+    return this.#jobs.some((job) => job.op === op && !job.end);
+  }
+
+  #execute(copy: Copy, id: string): void {
+    const effect: Effect = { at: this.#world.time.now, account: copy.send.account, key: copy.send.key, payload: copy.payload, send: copy.send };
+    this.#executed.add(id);
+    this.effects.push(effect);
+    this.#world.effected(effect);
   }
 
   #find(id: string, copy: Copy): Entry | undefined {
@@ -133,7 +184,8 @@ export class Server {
     const early = entry.state === 'done' && this.#world.faults.hits(copy.random, 'forgetsEarly');
     if (!over && !early) return entry;
     this.#entries.delete(id);
-    if (this.#executed.has(id)) copy.send.key.forgotten = early ? 'key-forgotten-early' : whyLate(copy.send);
+    // A refusal that it had promised to keep counts as much as an effect.
+    if (entry.state === 'done' || this.#executed.has(id)) copy.send.key.forgotten = early ? 'key-forgotten-early' : whyLate(copy.send);
     return undefined;
   }
 
@@ -162,16 +214,7 @@ export class Server {
       else if (crash === 'before') this.#end(copy, entry, id, BROKEN, this.options.keepsErrors ? 'kept' : undefined);
       else if (declined) this.#end(copy, entry, id, DECLINED, this.options.keepsRefusals ? 'kept' : undefined);
       else {
-        const effect: Effect = {
-          at: time.now,
-          account: copy.send.account,
-          key: copy.send.key,
-          payload: copy.payload,
-          send: copy.send,
-        };
-        this.#executed.add(id);
-        this.effects.push(effect);
-        this.#world.effected(effect);
+        this.#execute(copy, id);
         if (crash === 'after' && this.options.keepsErrors) this.#end(copy, entry, id, BROKEN, 'kept');
         else this.#end(copy, entry, id, answer(201, { id: this.effects.length }), 'done', crash === 'after' ? BROKEN : undefined);
       }
@@ -235,7 +278,8 @@ export const FAMILIES: Readonly<Record<string, ServerOptions>> = {
   '409 bare, no marker': { ...FAMILY, family: '409 bare, no marker', busy: '409', marker: false, keepsRefusals: false },
   'errors kept': { ...FAMILY, family: 'errors kept', keepsErrors: true, mismatch: 400 },
   'another payload replays': { ...FAMILY, family: 'another payload replays', mismatch: 'replays', keepsRefusals: false },
+  accepts: { ...FAMILY, family: 'accepts', accepts: true, workMs: [50, 30_000] },
   'no support': { ...FAMILY, family: 'no support', honours: false, marker: false, keepsRefusals: false },
 };
 
-export const HONEST = Object.keys(FAMILIES).filter((name) => FAMILIES[name]?.honours);
+export const HONEST = Object.keys(FAMILIES).filter((name) => FAMILIES[name]?.honours && !FAMILIES[name]?.accepts);

@@ -1,7 +1,7 @@
 /** Answers, how each dialect reads them, and what is done then. */
 import { decide, type Situation } from '../../src/core/decide.js';
-import type { Dialect, Reading } from '../../src/core/dialect.js';
-import { NO_ANSWER, NOT_SENT, readAnswer } from '../../src/core/verdict.js';
+import type { Answer, Dialect, Reading } from '../../src/core/dialect.js';
+import { NO_ANSWER, NOT_SENT, readAnswer, readPoll } from '../../src/core/verdict.js';
 import { ASKED, answerOf, type Fixture, fixturesOf } from '../dialects/support/fixtures.js';
 import { base } from '../dialects/support/situations.js';
 import { says } from './decisions.js';
@@ -34,7 +34,7 @@ export const EVIDENCE: readonly Evidence[] = [
   { shows: '200 in HTML to a JSON request', status: 200, headers: HTML, body: '<html>log in</html>' },
   ...statuses([200, 201, 303], { headers: MARK }, ', replay marker'),
   ...statuses([400, 402, 404, 409, 422, 429], { headers: MARK }, ', replay marker'),
-  ...statuses([500, 502, 503], { headers: MARK }, ', replay marker'),
+  ...statuses([408, 460, 499, 500, 502, 503], { headers: MARK }, ', replay marker'),
   ...statuses([400, 409, 422], { body: { title: 'The Idempotency-Key was used with a different payload' } }, ' that speaks of another payload under the key'),
   { shows: '409 that speaks of the key and names a resource', status: 409, body: { type: 'idempotency_key_already_used_error', resource_id: 'r_1' } },
   ...statuses([412], {}),
@@ -50,19 +50,11 @@ export const EVIDENCE: readonly Evidence[] = [
   ...statuses([400, 401, 402, 403, 404, 405, 407, 410, 413, 415, 417, 422, 424, 428, 431, 451, 501, 505], {}),
 ];
 
-export const readEvidence = (evidence: Evidence, dialect: Dialect, ambiguous: boolean): Reading => {
-  const { status = 0, headers = {}, body, type, redirected } = evidence;
-  return (
-    evidence.reading ??
-    readAnswer(
-      answerOf({ status, headers, body, ...(type !== undefined && { type }), ...(redirected !== undefined && { redirected }) }),
-      ASKED,
-      dialect,
-      ambiguous,
-      false,
-    )
-  );
-};
+const answerFor = ({ status = 0, headers = {}, body, type, redirected }: Evidence): Answer =>
+  answerOf({ status, headers, body, ...(type !== undefined && { type }), ...(redirected !== undefined && { redirected }) });
+
+export const readEvidence = (evidence: Evidence, dialect: Dialect, ambiguous: boolean): Reading =>
+  evidence.reading ?? readAnswer(answerFor(evidence), ASKED, dialect, ambiguous, false);
 
 const kindSays = ({ kind, sticky, ambiguous, resource }: Reading): string =>
   `${kind.replaceAll('-', ' ')}${sticky ? ', sticky' : ''}${/^(transient|refused)$/.test(kind) && ambiguous ? ' (unsure)' : ''}${resource === undefined ? '' : ` (${resource})`}`;
@@ -109,3 +101,19 @@ export const differingRows = (dialect: Dialect, generic: Dialect): readonly (rea
     EVIDENCE.filter((one) => cells(one, dialect).join('|') !== cells(one, generic).join('|')),
     dialect,
   );
+
+/** What is found behind the link of a 202, and what it says of the work. */
+export function polledRows(dialect: Dialect): readonly (readonly string[])[] {
+  const says = {
+    running: 'ask again, until the budget of waiting is spent; then `reconcile`, else unknown: in-progress',
+    done: '**done: fresh**',
+    failed: '**none: rejected**',
+  };
+  const rows = new Map<keyof typeof says, string[]>();
+  for (const one of EVIDENCE) {
+    if (one.reading) continue;
+    const work = readPoll(answerFor(one), dialect);
+    rows.set(work, [...(rows.get(work) ?? []), one.shows]);
+  }
+  return [...rows].map(([work, shows]) => [shows.join('; '), work, says[work]]);
+}

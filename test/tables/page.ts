@@ -1,7 +1,7 @@
 /** docs/verdicts.md, from the code. */
 import { samples } from '../dialects/support/all.js';
 import { fixtures } from '../dialects/support/fixtures.js';
-import { answerRows, differingRows, documentedRows, EVIDENCE } from './answers.js';
+import { answerRows, differingRows, documentedRows, EVIDENCE, polledRows } from './answers.js';
 import { ALL, decisionRows } from './decisions.js';
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
@@ -42,6 +42,9 @@ export function page(): string {
     table(HEADS, answerRows(EVIDENCE, generic.dialect)),
     'Answers that public servers document, as the generic dialect reads them:',
     table([...HEADS, 'source'], documentedRows('generic', generic.dialect)),
+    '## Behind the link of a 202',
+    "Under `accepted: 'poll'` the link is asked until the work has ended. A dialect may read words of its own there (`polled`); without any, the status decides. Only such a word can say that it failed.",
+    table(['evidence', 'the work', 'then'], polledRows(generic.dialect)),
     `## Every reading, in every situation\n\nAll ${ALL.length} situations that can be, for each reading; only what makes a difference is told. "At the limits": no attempt, or no time to wait for work in progress, is left.`,
     table(['reading', 'when', 'decision'], decisionRows()),
     `## By dialect\n\n${fixtures.length} documented answers, each from the page, specification or source that is named.`,

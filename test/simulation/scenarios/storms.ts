@@ -1,6 +1,6 @@
 /** Everything at once, on every kind of device, and each kind of trouble by itself. */
 import type { Scenario } from '../scenario.js';
-import { FAMILIES } from '../servers.js';
+import { FAMILIES, type ServerOptions } from '../servers.js';
 import { anyDevices, family, LIFE, machines, NETWORK, PEOPLE, processes, SERVER, STORE, tabs } from './parts.js';
 
 export const checkout: Scenario = {
@@ -180,6 +180,18 @@ export const runs: Scenario = {
     server: family(random, ['409-retry-after', '409-retry-after, refusals not kept', '409 bare, no marker', 'another payload replays']),
     client: { runs: true },
     faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.01 },
+    workload: PEOPLE,
+  }),
+};
+
+export const polling: Scenario = {
+  name: 'polling',
+  says: 'the server accepts with 202 and does the work later; its link is asked until the work has ended',
+  options: (random) => ({
+    ...anyDevices(random),
+    server: FAMILIES['accepts'] as ServerOptions,
+    client: { accepted: 'poll', reconciles: random.chance(0.3), keep: { request: random.chance(0.5) } },
+    faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.005 },
     workload: PEOPLE,
   }),
 };
