@@ -2,6 +2,8 @@
 import { number, type Results, spreadOf } from './results.ts';
 import { type Spread, table } from './stats.ts';
 
+const RECORDS_WANTED = 1_000_000;
+
 interface Goal {
   readonly wanted: string;
   readonly measured: string;
@@ -47,7 +49,7 @@ function inPages({ browsers }: Results): Goal[] {
 
 function inSqlite({ stores }: Results): Goal[] {
   const { SQLite: sqlite, memory } = stores?.stores ?? {};
-  const rest = `A call in memory takes ${number(memory?.['toFirstByte']?.median)} µs to its first byte and ${number(memory?.['whole']?.median)} µs as a whole; a bare commit here takes only ${number(sqlite?.['bare']?.median)} µs, because this disk flushes fast. The commit itself reads before it writes and keeps two indexes.`;
+  const rest = `A bare commit took ${number(sqlite?.['bare']?.median)} µs in this run, and a call in memory takes ${number(memory?.['toFirstByte']?.median)} µs to its first byte and ${number(memory?.['whole']?.median)} µs as a whole, whatever the disk does: the faster it flushes, the larger is their share. The commit itself reads before it writes, and keeps two indexes.`;
   return [
     atMost('From the call to the first byte, SQLite, to one bare committed insert', sqlite?.['firstByteRatio'], 1.2, rest),
     atMost('A whole call on SQLite, to its two bare commits', sqlite?.['wholeRatio'], 1.2, 'As above.'),
@@ -56,14 +58,16 @@ function inSqlite({ stores }: Results): Goal[] {
 
 function flat({ records, browsers }: Results): Goal[] {
   const largest = records?.sizes.at(-1) ?? 0;
-  const inNode = Object.entries(records?.stores ?? {}).map(([kind, { calls }]) =>
-    atMost(
-      `A call with ${number(largest)} records in ${kind}, to one with ${records?.sizes[0]}`,
+  const inNode = Object.entries(records?.stores ?? {}).map(([kind, { calls }]): Goal => {
+    const goal = atMost(
+      `A call with ${number(RECORDS_WANTED)} records in ${kind}, to one with ${records?.sizes[0]}`,
       calls[largest]?.ratio,
       1.1,
       'The indexes of the database grow deeper, and its cache holds less of them.',
-    ),
-  );
+    );
+    // With fewer it says nothing of more.
+    return largest < RECORDS_WANTED ? { ...goal, measured: `${goal.measured} with ${number(largest)}`, met: goal.met === false ? false : undefined } : goal;
+  });
   const { ratios } = browsers?.browsers['chromium'] ?? {};
   return [
     ...inNode,
@@ -117,7 +121,7 @@ export function goals(results: Results): string {
   return [
     table(
       ['goal', 'measured', ''],
-      all.map(({ wanted, measured, met }) => [wanted, measured, met === undefined ? 'not measured' : met ? 'met' : '**not met**']),
+      all.map(({ wanted, measured, met }) => [wanted, measured, met === undefined ? 'not measured in full' : met ? 'met' : '**not met**']),
     ),
     ...(missed.length ? ['What stands in the way of those that are not met:'] : []),
     missed.map(({ wanted, floor }) => `- **${wanted.split(':')[0]}.** ${floor}`).join('\n'),
