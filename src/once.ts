@@ -1,5 +1,5 @@
 /** createOnce: joins options, store, platform and engine. */
-import { encodeName, namePrefix, type OperationName, typeOf } from './core/name.js';
+import { encodeName, namePrefix, type OperationName } from './core/name.js';
 import type { Outcome } from './core/outcome.js';
 import type { Verdict } from './core/verdict.js';
 import { defaultStore } from './default-store.js';
@@ -20,7 +20,8 @@ import { isOnceError, OnceError } from './errors.js';
 import type { OnceInit, OnceOptions, RunEnd, RunOptions } from './option-types.js';
 import { callSettings, clientSettings, extendOptions, runSettings, withDialect } from './options.js';
 import { detectPlatform } from './platform/detect.js';
-import type { Platform, Randomness } from './ports.js';
+import { randomnessOf } from './platform/shared.js';
+import type { Platform } from './ports.js';
 import { defaultMemoryStore } from './stores/memory.js';
 
 /** fetch's `init`, with `once`. */
@@ -95,7 +96,7 @@ export function createOn(platform: Platform, options: OnceOptions = {}, from?: C
   const connectivity = settings.connectivity ?? platform.connectivity;
   const client: Client = {
     settings,
-    platform: { ...platform, connectivity, randomness: randomnessOf(platform, settings.randomUUID) },
+    platform: { ...platform, connectivity, randomness: randomnessOf(platform.randomness, settings.randomUUID) },
     store,
     fallback: defaultMemoryStore(),
     transport: platform.transport(settings.fetch),
@@ -107,19 +108,6 @@ export function createOn(platform: Platform, options: OnceOptions = {}, from?: C
     owner: undefined,
   };
   return face(client, platform, options);
-}
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** The platform's, or with UUIDs of the caller's own. */
-function randomnessOf({ randomness }: Platform, own: (() => string) | undefined): Randomness {
-  if (!own) return randomness;
-  const uuid = (): string => {
-    const made: unknown = own();
-    if (typeof made !== 'string' || !UUID.test(made)) throw new TypeError(`once: randomUUID must give a UUID, got ${typeOf(made)}`);
-    return made.toLowerCase();
-  };
-  return { ...randomness, uuid };
 }
 
 function face(client: Client, platform: Platform, options: OnceOptions): Once {

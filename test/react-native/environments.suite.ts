@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EXPECTED } from './expected.js';
 import { openShop } from './realm/shop.mjs';
-import { bundleOf, disk, environments, launch } from './support.js';
+import { bundleOf, disk, environments, type Launched, launch } from './support.js';
 
 let shop: Awaited<ReturnType<typeof openShop>>;
 beforeAll(async () => {
@@ -23,7 +23,10 @@ const note = (scenario: string, name: string, cell: string) => cells.set(scenari
 const NO_KEYS = /react-native-get-random-values.*reactNative\(\{ randomUUID: Crypto\.randomUUID \}\).*expo-crypto/;
 
 describe.each(environments)('$name', (environment) => {
-  const app = launch(environment, disk());
+  let app: Launched;
+  beforeAll(() => {
+    app = launch(environment, disk());
+  });
   afterAll(() => app.realm.close());
 
   test('has all scenarios, and no others', () => {
@@ -48,7 +51,10 @@ describe.each(environments)('$name', (environment) => {
 describe('what only looks right goes red', () => {
   // Without these an app could use what is not there, and no test here would know.
   const old = environments.find(({ app }) => app === '0.86')!;
-  const app = launch(old, disk());
+  let app: Launched;
+  beforeAll(() => {
+    app = launch(old, disk());
+  });
   afterAll(() => app.realm.close());
   test.each(['crypto.randomUUID', 'AbortSignal.timeout', 'throwIfAborted'])('%s', (name) => {
     expect(() => app.realm.G.wrong[name]!()).toThrow();

@@ -13,7 +13,7 @@ const config = from.resolve(app.startsWith('expo') ? 'expo/metro-config' : '@rea
 // npm may have put another version of Metro beside the app.
 const Metro = createRequire(config)(app.startsWith('expo') ? '@expo/metro/metro' : 'metro');
 const loaded = await Metro.loadConfig({ cwd: folder, config: join(folder, app.startsWith('expo') ? 'metro.config.js' : 'metro.config.cjs') });
-const { code } = await Metro.runBuild(loaded, { entry, platform, dev: false, minify: false, unstable_transformProfile: profile });
+const { code } = await Metro.runBuild(loaded, { entry: join(folder, entry), platform, dev: false, minify: false, unstable_transformProfile: profile });
 mkdirSync(dirname(out), { recursive: true });
 writeFileSync(out, code);
 process.exit(0);

@@ -1,1 +1,0 @@
-module.exports = { presets: ['module:@react-native/babel-preset'] };
