@@ -19,6 +19,7 @@ const { values } = parseArgs({
     operations: { type: 'string', default: '20000' },
     jobs: { type: 'string', default: String(availableParallelism()) },
     base: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 32)) },
+    minutes: { type: 'string', default: 'Infinity' },
     scenario: { type: 'string' },
     seed: { type: 'string' },
     trace: { type: 'boolean' },
@@ -51,6 +52,8 @@ async function together() {
     '--operations',
     String(Math.ceil(Number(values.operations) / jobs)),
     '--json',
+    '--minutes',
+    values.minutes,
     ...(values.scenario === undefined ? [] : ['--scenario', values.scenario]),
   ];
   const ends = await Promise.all(

@@ -18,6 +18,8 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
     sum: { type: 'string' },
     seconds: { type: 'string' },
+    /** Ends after so much time, with what there is by then. */
+    minutes: { type: 'string', default: 'Infinity' },
     /** Ends at the first violation. */
     first: { type: 'boolean', default: false },
   },
@@ -38,7 +40,7 @@ async function many(): Promise<void> {
     operations: Number(values.operations),
     base,
     scenarios: values.scenario === undefined ? undefined : [scenarioNamed(values.scenario)],
-    enough: () => values.first && broken > 0,
+    enough: () => (values.first && broken > 0) || performance.now() - started > Number(values.minutes) * 60_000,
     async failed(report, scenario) {
       const say = values.json ? console.error : console.log;
       if (broken++ < SHRUNK_MAX && !values.first) say(printFailure(report, await shrink(scenario, report)));

@@ -1,0 +1,154 @@
+/** A test runner for StrykerJS: bundles the tests once, and runs those that reach a mutant in one process, the likeliest first. */
+import { globSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
+import { Script } from 'node:vm';
+import { declareClassPlugin, PluginKind } from '@stryker-mutator/api/plugin';
+import { DryRunStatus, determineHitLimitReached, TestStatus, toMutantRunResult } from '@stryker-mutator/api/test-runner';
+import { buildSync } from 'esbuild';
+import * as suite from './suite.mjs';
+
+/**
+ * @typedef {import('@stryker-mutator/api/test-runner').TestResult} TestResult
+ * @typedef {import('@stryker-mutator/api/test-runner').MutantRunOptions} MutantRunOptions
+ * @typedef {import('@stryker-mutator/api/core').MutantCoverage} MutantCoverage
+ * @typedef {{ activeMutant?: string | undefined, currentTestId?: string | undefined, mutantCoverage?: MutantCoverage | undefined, hitCount?: number | undefined, hitLimit?: number | undefined }} Switches
+ */
+
+const FOLDERS = (process.env['MUTATION_TESTS'] ?? 'core,engine,properties').split(',');
+/** Where Stryker's instrumented sources look for the mutant that is on. */
+const SWITCHES = '__stryker__';
+
+const native = createRequire(resolve('package.json'));
+
+class InProcess {
+  static inject = /** @type {[]} */ ([]);
+  /** @type {readonly string[]} */
+  #files = [];
+  /** @type {Script | undefined} */
+  #script;
+  /** @type {ReturnType<typeof suite.collect>} */
+  #tests = new Map();
+  /** Net times of tests, ms. @type {Map<string, number>} */
+  #times = new Map();
+  /** Tests that killed, the latest last. @type {Set<string>} */
+  #killers = new Set();
+  /** @type {Switches} */
+  #switches = {};
+  #stale = true;
+  /** @type {string[]} */
+  #leftOut = [];
+
+  capabilities() {
+    return { reloadEnvironment: true };
+  }
+
+  async init() {
+    // The seed stays, and nobody needs the smallest example.
+    native('fast-check').configureGlobal({ seed: 1, endOnFailure: true });
+    this.#switches = /** @type {any} */ (globalThis)[SWITCHES] ??= {};
+    this.#files = globSync(FOLDERS.map((folder) => `test/${folder}/**/*.test.ts`)).sort();
+    const { outputFiles } = buildSync({
+      stdin: {
+        contents: this.#files.map((file) => `exports[${JSON.stringify(file)}] = () => require(${JSON.stringify(`./${file}`)});`).join('\n'),
+        resolveDir: '.',
+        loader: 'js',
+      },
+      bundle: true,
+      write: false,
+      format: 'cjs',
+      platform: 'node',
+      target: 'node24',
+      external: ['vitest', 'fast-check'],
+      logLevel: 'error',
+    });
+    this.#script = new Script(`(require, module, exports) => {${outputFiles[0]?.text}\n}`, { filename: resolve('mutation-bundle.cjs') });
+  }
+
+  /** @param {import('@stryker-mutator/api/test-runner').DryRunOptions} options */
+  async dryRun({ coverageAnalysis }) {
+    if (coverageAnalysis !== 'off') this.#switches.mutantCoverage = { static: {}, perTest: {} };
+    this.#load();
+    const tests = (await this.#run([...this.#tests.keys()], false)).map((result) => this.#usable(result));
+    this.#killers.clear();
+    writeFileSync('left-out.json', JSON.stringify({ leftOut: this.#leftOut, times: [...this.#times].sort(([, a], [, b]) => b - a).slice(0, 60) }, null, 2));
+    const { mutantCoverage } = this.#switches;
+    this.#switches.mutantCoverage = undefined;
+    return { status: DryRunStatus.Complete, tests, mutantCoverage };
+  }
+
+  /** @param {MutantRunOptions} options */
+  async mutantRun({ activeMutant, mutantActivation, reloadEnvironment, testFilter, hitLimit, disableBail }) {
+    const fixed = mutantActivation === 'static';
+    this.#switches.hitLimit = hitLimit;
+    this.#switches.hitCount = hitLimit === undefined ? undefined : 0;
+    this.#switches.activeMutant = fixed ? activeMutant.id : undefined;
+    try {
+      if (fixed || reloadEnvironment || this.#stale) this.#load();
+      this.#stale = fixed;
+      this.#switches.activeMutant = activeMutant.id;
+      const tests = await this.#run(this.#inTurn(testFilter ?? [...this.#times.keys()]), !disableBail);
+      const endless = determineHitLimitReached(this.#switches.hitCount, hitLimit);
+      return toMutantRunResult(endless ?? { status: DryRunStatus.Complete, tests });
+    } catch (error) {
+      this.#stale = true;
+      return toMutantRunResult({ status: DryRunStatus.Complete, tests: [failed('loading', `could not be loaded: ${String(error)}`)] });
+    } finally {
+      this.#switches.activeMutant = undefined;
+    }
+  }
+
+  #load() {
+    const module = { exports: /** @type {Record<string, () => void>} */ ({}) };
+    this.#switches.currentTestId = undefined;
+    this.#script?.runInThisContext()((/** @type {string} */ name) => (name === 'vitest' ? suite : native(name)), module, module.exports);
+    this.#tests = suite.collect(this.#files, (file) => module.exports[file]?.());
+  }
+
+  /** A test that fails without a mutant can't tell one. @param {TestResult} result @returns {TestResult} */
+  #usable(result) {
+    if (result.status !== TestStatus.Failed) return result;
+    this.#leftOut.push(`${result.name}: ${result.failureMessage}`);
+    return { ...result, status: TestStatus.Skipped };
+  }
+
+  /** What killed lately, then what is quick. @param {readonly string[]} ids */
+  #inTurn(ids) {
+    const rank = new Map([...this.#killers].reverse().map((id, index) => [id, index]));
+    const cost = (/** @type {string} */ id) => rank.get(id) ?? 1e6 + (this.#times.get(id) ?? 0);
+    return [...ids].sort((a, b) => cost(a) - cost(b));
+  }
+
+  /** @param {readonly string[]} ids @param {boolean} bail @returns {Promise<TestResult[]>} */
+  async #run(ids, bail) {
+    /** @type {TestResult[]} */
+    const results = [];
+    for (const id of ids) {
+      const one = this.#tests.get(id);
+      if (!one) throw new Error(`there is no test ${id}`);
+      this.#switches.currentTestId = id;
+      const begun = performance.now();
+      const failure = await suite.runOne(one);
+      this.#switches.currentTestId = undefined;
+      const timeSpentMs = performance.now() - begun;
+      if (failure === undefined) this.#times.set(id, timeSpentMs);
+      results.push(failure === undefined ? { id, name: id, timeSpentMs, status: TestStatus.Success } : failed(id, failure, timeSpentMs));
+      if (failure === undefined) continue;
+      this.#killers.delete(id);
+      this.#killers.add(id);
+      if (bail) break;
+    }
+    return results;
+  }
+}
+
+/** @param {string} id @param {string} failureMessage @returns {TestResult} */
+const failed = (id, failureMessage, timeSpentMs = 0) => ({
+  id,
+  name: id,
+  timeSpentMs,
+  status: TestStatus.Failed,
+  failureMessage: failureMessage.slice(0, 300),
+});
+
+export const strykerPlugins = [declareClassPlugin(PluginKind.TestRunner, 'in-process', /** @type {any} */ (InProcess))];

@@ -1,0 +1,120 @@
+/**
+ * Stands in for `vitest` while mutants are tested: the same tests, in this process, one after the other. Starting a worker
+ * for each test file and each of thousands of mutants would take far longer than the tests do.
+ */
+import { expect, vi } from 'vitest';
+
+/**
+ * @typedef {() => unknown} Work
+ * @typedef {{ readonly id: string, readonly work: Work }} Test
+ */
+
+/** The longest that one test may take, ms of real time. */
+const TEST_MS_MAX = 60_000;
+/** A test that waits while nothing is left that could wake it is over after so many looks in a row. */
+const LOOKS_MAX = 6;
+const LOOK_MS = 40;
+
+/** @type {Map<string, Test>} */
+let tests = new Map();
+/** @type {string[]} */
+let path = [];
+/** @type {{ before: Work[], after: Work[] }} */
+let hooks = { before: [], after: [] };
+/** @type {Work[]} */
+let finishing = [];
+/** @type {unknown[]} */
+const unhandled = [];
+
+process.on('unhandledRejection', (error) => unhandled.push(error));
+
+/** @param {string} name @param {unknown} options @param {unknown} [last] */
+function add(name, options, last) {
+  const body = /** @type {Work} */ (typeof options === 'function' ? options : last);
+  const { before, after } = hooks;
+  const full = [...path, name].join(' > ');
+  // Two rows of a table may print alike.
+  let id = full;
+  for (let row = 2; tests.has(id); row++) id = `${full} #${row}`;
+  const work = async () => {
+    try {
+      for (const hook of before) await hook();
+      await body();
+    } finally {
+      for (const hook of [...finishing.splice(0), ...after]) await hook();
+    }
+  };
+  tests.set(id, { id, work });
+}
+
+/** @param {string} name @param {unknown} options @param {unknown} [last] */
+function group(name, options, last) {
+  const outside = hooks;
+  hooks = { before: [...outside.before], after: [...outside.after] };
+  path = [...path, name];
+  /** @type {Work} */ (typeof options === 'function' ? options : last)();
+  path = path.slice(0, -1);
+  hooks = outside;
+}
+
+/** @param {(name: string, body: Work) => void} one */
+const each = (one) => (/** @type {readonly unknown[]} */ rows) => (/** @type {string} */ name, /** @type {any} */ options, /** @type {any} */ last) => {
+  const body = typeof options === 'function' ? options : last;
+  const spread = rows.every((row) => Array.isArray(row));
+  for (const [index, row] of rows.entries()) one(`${name} [${index}]`, () => (spread ? body(.../** @type {unknown[]} */ (row)) : body(row)));
+};
+
+export const test = Object.assign(add, { each: each(add) });
+export const it = test;
+export const describe = Object.assign(group, { each: each(group) });
+export const beforeEach = (/** @type {Work} */ hook) => void hooks.before.push(hook);
+export const afterEach = (/** @type {Work} */ hook) => void hooks.after.unshift(hook);
+export const onTestFinished = (/** @type {Work} */ hook) => void finishing.unshift(hook);
+export { expect, vi };
+
+/** The tests that `load` adds. @param {readonly string[]} files @param {(file: string) => void} load */
+export function collect(files, load) {
+  tests = new Map();
+  for (const file of files) {
+    path = [file];
+    hooks = { before: [], after: [] };
+    load(file);
+  }
+  return tests;
+}
+
+/** Runs one test; resolves with what it failed with, `undefined` when it passed. @param {Test} one @returns {Promise<string | undefined>} */
+export async function runOne({ work }) {
+  unhandled.length = 0;
+  /** @type {(error: Error) => void} */
+  let reject = () => {};
+  const stuck = new Promise((_, no) => {
+    reject = no;
+  });
+  const stop = watch((how) => reject(new Error(`mutation: the test ${how}`)));
+  try {
+    await Promise.race([work(), stuck]);
+    await new Promise((next) => setImmediate(next));
+    return unhandled.length > 0 ? `unhandled: ${String(unhandled[0])}` : undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message || error.name : `threw ${String(error)}`;
+  } finally {
+    stop();
+    vi.restoreAllMocks();
+    finishing = [];
+  }
+}
+
+/** Calls back when a test will never end: nothing is left in this process that could wake it. @param {(how: 'hung' | 'late') => void} tell */
+function watch(tell) {
+  let idle = 0;
+  const end = performance.now() + TEST_MS_MAX;
+  const timer = setInterval(() => {
+    // One of them is this timer.
+    const awake = process.getActiveResourcesInfo().filter((kind) => /Timeout|Immediate|FSReq|Worker|MessagePort|ChildProcess/.test(kind));
+    idle = awake.length <= 1 ? idle + 1 : 0;
+    if (idle >= LOOKS_MAX) tell('hung');
+    else if (performance.now() > end) tell('late');
+  }, LOOK_MS);
+  return () => clearInterval(timer);
+}
