@@ -18,7 +18,7 @@ ${chapters(results)}
 ## Measure it yourself
 
 \`\`\`sh
-npm ci && (cd bench/peers && npm ci)
+npm ci && npm ci --prefix bench/peers
 npm run bench:node && npm run bench:docs
 \`\`\`
 
