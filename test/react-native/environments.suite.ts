@@ -48,6 +48,8 @@ describe.each(environments)('$name', (environment) => {
   });
 });
 
+test('Expo SDK 57', ({ skip }) => skip('not there yet: its realm lacks web streams, which the command line of Expo puts before every bundle'));
+
 describe('what only looks right goes red', () => {
   // Without these an app could use what is not there, and no test here would know.
   const old = environments.find(({ app }) => app === '0.86')!;
