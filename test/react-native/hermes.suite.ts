@@ -13,7 +13,7 @@ const made = join(here, '../../.tmp/react-native');
 const OS = { linux: 'linux64-bin/hermesc', darwin: 'osx-bin/hermesc', win32: 'win64-bin/hermesc.exe' }[process.platform as string] ?? '';
 /** Where each is, and the apps that it compiles. React Native 0.81 brings none for this system: its app goes through the next one. */
 const COMPILERS = {
-  'Hermes 250829098 (React Native 0.84 to 0.87, Expo SDK 57)': { compiler: 'node_modules/hermes-compiler/hermesc', compiles: ['0.81', '0.86', 'expo-57'] },
+  'Hermes 250829098 (React Native 0.84 to 0.87, Expo SDK 57)': { compiler: 'node_modules/hermes-compiler/hermesc', compiles: ['0.81', '0.86'] },
   'Hermes 260318099 (React Native 0.88)': { compiler: 'apps/0.88/node_modules/hermes-compiler/hermesc', compiles: ['0.88'] },
 };
 
