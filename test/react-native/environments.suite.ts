@@ -48,9 +48,11 @@ describe.each(environments)('$name', (environment) => {
   });
 });
 
+test('Expo SDK 57', ({ skip }) => skip('not there yet: its realm lacks web streams, which the command line of Expo puts before every bundle'));
+
 describe('what only looks right goes red', () => {
   // Without these an app could use what is not there, and no test here would know.
-  const old = environments.find(({ app }) => app === '0.86')!;
+  const old = environments.find(({ app, os }) => app === '0.86' && os === 'android')!;
   let app: Launched;
   beforeAll(() => {
     app = launch(old, disk());
@@ -64,11 +66,11 @@ describe('what only looks right goes red', () => {
 /** A core built with each of them, in place of what it does now. */
 describe('a core that uses them does not pay', () => {
   test.each([
-    ['crypto.randomUUID', 'uuid() {', 'uuid() { return crypto.randomUUID();'],
-    ['AbortSignal.timeout', 'const controller = new AbortController();', 'const controller = new AbortController(); AbortSignal.timeout(1000);'],
-    ['throwIfAborted', 'const controller = new AbortController();', 'const controller = new AbortController(); controller.signal.throwIfAborted();'],
+    ['crypto.randomUUID', 'made = own();', 'made = crypto.randomUUID();'],
+    ['AbortSignal.timeout', 'var controller = new AbortController();', 'var controller = new AbortController(); AbortSignal.timeout(1000);'],
+    ['throwIfAborted', 'var controller = new AbortController();', 'var controller = new AbortController(); controller.signal.throwIfAborted();'],
   ])('%s', async (_, from, to) => {
-    const environment = environments.find(({ app }) => app === '0.86')!;
+    const environment = environments.find(({ app, os }) => app === '0.86' && os === 'android')!;
     const app = launch(environment, disk(), Number.POSITIVE_INFINITY, (code) => {
       expect(code).toContain(from);
       return code.replaceAll(from, to);

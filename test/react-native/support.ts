@@ -22,9 +22,12 @@ const APPS: Readonly<Record<string, { readonly name: string; readonly realm?: st
 };
 
 export const apps: readonly string[] = Object.keys(APPS);
-export const environments: readonly Environment[] = apps.flatMap((app) =>
-  (['ios', 'android'] as const).map((os) => ({ app, os, name: `${APPS[app]?.name}, ${os === 'ios' ? 'iOS' : 'Android'}` })),
-);
+/** Expo's bundle is made, and its realm lacks the streams that Expo's command line puts before it. */
+const NOT_YET = ['expo-57'];
+
+export const environments: readonly Environment[] = apps
+  .filter((app) => !NOT_YET.includes(app))
+  .flatMap((app) => (['ios', 'android'] as const).map((os) => ({ app, os, name: `${APPS[app]?.name}, ${os === 'ios' ? 'iOS' : 'Android'}` })));
 
 export const bundleOf = (app: string, os: Os): string => join(bundles, `${app}.${os}.js`);
 

@@ -24,7 +24,7 @@ exports.createRealm = (opts) => {
     }
     const mod = extra => Object.assign(new NativeModule(), extra);
     globalThis.expo = {EventEmitter, SharedObject, SharedRef, NativeModule, uuidv4: () => 'x', uuidv5: () => 'x', getViewConfig: () => null, expoModulesCoreVersion: {}, cacheDir: '/', documentsDir: '/', reloadAppAsync() {},
-      modules: new Proxy({ExpoFetchModule: mod({NativeRequest, NativeResponse}), NativeModulesProxy: mod({})}, {get: (t, k) => { if (!(k in t) && typeof k === 'string') __expoAsked(k); return t[k]; }})};
+      modules: new Proxy({ExpoFetchModule: mod({NativeRequest, NativeResponse}), NativeModulesProxy: mod({})}, {get: (t, k) => { if (!(k in t) && typeof k === 'string') { __expoAsked(k); t[k] = mod({}); } return t[k]; }})};
     globalThis.process = {env: {EXPO_OS: 'ios', NODE_ENV: 'production'}};
   })()`;
   const asked = [];
