@@ -179,9 +179,9 @@ export class Drive {
     const stopped = this.mustStop();
     const look = this.#attempts > 0 || this.#waited;
     // Of a record that is another driver's by now, nobody is to be asked.
-    if (stopped) return (look && stopped.decision.do === 'stop' && stopped.decision.ask && (await this.#stillMine())) || stopped;
+    if (stopped) return (look && stopped.decision.do === 'stop' && stopped.decision.ask && (await this.stillMine())) || stopped;
     if (!this.record.ambiguous) return this.#mark(this.job.client.platform.clock.now());
-    return look ? this.#stillMine() : undefined;
+    return look ? this.stillMine() : undefined;
   }
 
   /** What can be told at once; asked again right before the attempt leaves, because hooks and stores take their time. */
@@ -207,7 +207,7 @@ export class Drive {
   }
 
   /** A log-out, a `forget` or another driver may have come in between. */
-  async #stillMine(): Promise<Stopped | undefined> {
+  async stillMine(): Promise<Stopped | undefined> {
     const { client, slot, id } = this.job;
     let stored: unknown;
     try {
@@ -227,7 +227,7 @@ export class Drive {
     const number = this.#attempts + 1;
     let stopped: Stopped | undefined;
     const stillMine = async (): Promise<boolean> => {
-      stopped = await this.#stillMine();
+      stopped = await this.stillMine();
       return !stopped;
     };
     const leaves = (): boolean => {

@@ -201,7 +201,9 @@ async function answered(
 ): Promise<Finished | undefined> {
   const { job, record } = drive;
   if (said === 'done') {
-    await settleRecord(job, record, replayed('reconcile'));
+    const lost = (await settleRecord(job, record, replayed('reconcile'))) ? undefined : await drive.stillMine();
+    // It was done, but another driver has the record, and its key may be the one that did it.
+    if (lost?.lost && !lost.ended) return halt(drive, { ...lost, result });
     return tell(drive, replayed('reconcile'), result, 'ERR_ONCE_ALREADY_DONE');
   }
   if (said === 'none') {

@@ -107,15 +107,7 @@ function forget(context: Context, op: OpFacts, anyway: boolean): void {
   context.once
     .operation(op.name)
     .forget({ evenIfUnknown: anyway })
-    .then(
-      () => {
-        if (!anyway || !op.damaged) return;
-        // What could not be read was thrown away: from here on it is another intention.
-        op.damaged = false;
-        op.epoch++;
-      },
-      () => {},
-    );
+    .catch(() => {});
 }
 
 function logOut({ world, slot: { device } }: Scene, to: string): void {

@@ -131,6 +131,8 @@ export class Books implements Ledger {
       op.damaged = true;
       return;
     }
+    // Nobody writes over what is damaged; an app that was asked throws it away.
+    if (why === 'written') op.damaged = false;
     if (old && before && (!after || after.key !== before.key || after.state !== 'pending')) {
       // What ends in the memory of one context goes on where the others see it.
       if (!memory || !old.pendingInStore) this.#end(old, before, after, why);

@@ -21,6 +21,8 @@ export class Medium {
   readonly #world: World;
   /** Relaxed commits that a loss of power would take away, in order. */
   #unflushed: Unflushed[] = [];
+  /** What the damaged ones were. */
+  readonly #torn = new Map<string, unknown>();
 
   constructor(world: World) {
     this.#world = world;
@@ -32,12 +34,14 @@ export class Medium {
     // What is on the disk has everything before it on the disk, too.
     if (strict) this.#unflushed = [];
     else this.#unflushed.push({ id, before });
-    this.#tell(before, next, by, 'written');
+    this.#tell(this.#torn.get(id) ?? before, next, by, 'written');
+    this.#torn.delete(id);
   }
 
   /** Half of a record reached the disk. */
   tear(id: string, next: Stored, by: string): void {
     this.#put(id, JSON.stringify(next).slice(0, 40));
+    this.#torn.set(id, next);
     this.#tell(next, undefined, by, 'torn');
   }
 
