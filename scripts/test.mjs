@@ -17,7 +17,16 @@ const checks = [
   ['lint', `${BIN}/biome`, 'check', '--error-on-warnings', '.'],
   ['typecheck', `${BIN}/tsc`, '--noEmit'],
   ['build', process.execPath, 'scripts/build.mjs', '--if-stale'],
-  ['tests', `${BIN}/vitest`, 'run', '--reporter=default', '--reporter=./scripts/skipped.mjs', '--reporter=json', `--outputFile.json=${report}`],
+  [
+    'tests',
+    `${BIN}/vitest`,
+    'run',
+    '--project=!react-native',
+    '--reporter=default',
+    '--reporter=./scripts/skipped.mjs',
+    '--reporter=json',
+    `--outputFile.json=${report}`,
+  ],
 ];
 
 /**

@@ -84,7 +84,7 @@ const INTRO = `# Mutants
 
 Each line of \`src/core\` and \`src/engine\` is changed on purpose, one change at a time: conditions turned round, operators and
 literals exchanged, blocks and arrow functions emptied, single statements left out. A change that makes no test fail has
-survived. \`npm run test:mutation\` does it all over again with [StrykerJS](https://stryker-mutator.io);
+survived. \`npm run test:mutation\` does it all over again with [StrykerJS](https://stryker-mutator.io/);
 \`-- --slice core\`, \`engine\` or a file does a part. *Endless*: stopped as a loop that turned a hundred times too often, or as a test that waits for what
 can't come any more. Those count as killed, the others are killed by an assertion.
 

@@ -22,7 +22,7 @@ export class Tab {
 
   /** The page has asked the server at least once. */
   async loaded(): Promise<void> {
-    await this.plain.root.getByText(/The network works|request/).waitFor({ timeout: WAIT_MS });
+    await this.plain.root.locator('[data-part=next]', { hasText: /\w/ }).waitFor({ timeout: WAIT_MS });
     await this.once.status.filter({ hasText: /\w/ }).waitFor();
   }
 
