@@ -15,11 +15,7 @@ const MINUTE = 60_000;
  * Groups of projects run one after the other: first what counts on the processor, then what mostly waits (processes
  * killed, networks cut, browsers), which shares it well. From 1, because 0 means last where there is one worker.
  */
-const GROUPS = [
-  ['unit', 'proof', 'docs'],
-  ['node', ...browsers.map(({ name }) => name)],
-  ['react-native', 'package', 'e2e'],
-];
+const GROUPS = [['unit', 'proof', 'docs'], ['node'], browsers.map(({ name }) => name), ['react-native', 'package', 'e2e']];
 const inTurn = (name: string) => ({ name, sequence: { groupOrder: GROUPS.findIndex((group) => group.includes(name)) + 1 } });
 
 const WORKERS = Math.max(2, availableParallelism());

@@ -28,13 +28,18 @@ export const reconcileIn =
     });
 
 const hookIn =
-  ({ faults }: World, context: Context): NonNullable<OnceOptions['headers']> =>
+  (world: World, context: Context): NonNullable<OnceOptions['headers']> =>
   ({ attempt }) =>
     context.port('hook', (resolve, reject) => {
+      const { faults } = world;
       const random = faults.occasion(`${context.slot} hook`);
       if (faults.hits(random, 'hookThrows')) return reject(new Error('simulated: no token'));
       if (faults.hits(random, 'hookHangs')) return;
-      const tell = (): void => resolve({ authorization: `attempt-${attempt}` });
+      const askedAt = world.time.now;
+      const tell = (): void => {
+        context.hook = { askedAt, answeredAt: world.time.now };
+        resolve({ authorization: `attempt-${attempt}` });
+      };
       if (faults.hits(random, 'hookDelays')) context.later(random.int(10, 20_000), tell);
       else tell();
     });

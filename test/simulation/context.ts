@@ -29,6 +29,8 @@ export class Context {
   frozen = false;
   closed = false;
   thawedAt = 0;
+  /** The last hook that it waited for. */
+  hook = { askedAt: Number.NEGATIVE_INFINITY, answeredAt: Number.NEGATIVE_INFINITY };
   /** The number of the attempt that leaves now. */
   attempt = 1;
   /** The await at which it dies: twice its number, plus one for right behind it. */

@@ -48,6 +48,8 @@ export interface Send {
   readonly attempt: number;
   /** Its context has been running without a break since then. */
   readonly thawedAt: number;
+  /** The last hook that its context waited for. */
+  readonly hook: { readonly askedAt: number; readonly answeredAt: number };
   /** Put on the wire by this one call. */
   readonly copies: number;
   /** How the copy was answered whose answer the client got. */

@@ -75,6 +75,7 @@ export class Network {
           wall: context.device.wall(),
           attempt: context.attempt,
           thawedAt: context.thawedAt,
+          hook: context.hook,
           lateByTrueTime: this.#world.server.forgets(context.device.user, headers.get('idempotency-key') ?? ''),
           copies: fate.copies.length,
           answeredBy: undefined,

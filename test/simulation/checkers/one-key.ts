@@ -26,9 +26,11 @@ export const oneKey: Checker = {
     if (key.key === '') return ledger.violate(NAME, key.op, 'an attempt without a key');
     // Its own window, by its own clock: past it the key is as good as another one.
     if (send.wall >= key.windowEndsAt) ledger.violate(NAME, key.op, `${key.key} was sent past its window, ${send.wall - key.windowEndsAt} ms too late`);
-    // It reads its record again before every attempt after the first; what ended in between is a matter of milliseconds.
+    // It reads its record again before every attempt after the first, and before it asks a hook; what ended in between is a matter of milliseconds.
     const ended = key.end !== undefined && key.end !== 'evicted' && !(key.end === 'settled' && ledger.replays) && send.attempt > 1;
-    if (ended && ledger.now() - Math.max(key.endedAt, send.thawedAt) > LATE_MS_MAX)
+    const { askedAt, answeredAt } = send.hook;
+    const lookedAt = ledger.now() - answeredAt > LATE_MS_MAX ? ledger.now() : askedAt;
+    if (ended && lookedAt - Math.max(key.endedAt, send.thawedAt) > LATE_MS_MAX)
       ledger.violate(NAME, key.op, `${key.key} was sent ${ledger.now() - key.endedAt} ms after it had ended: ${key.end}`);
     if (!send.call || send.call.dead || (send.call.told && send.call.told.at < ledger.now()))
       ledger.violate(NAME, key.op, `${key.key} was sent and nobody waits for it`);
@@ -36,5 +38,5 @@ export const oneKey: Checker = {
   },
 };
 
-/** From the last look at the record to the wire: a store's answer and a hook. */
+/** From the last look at the record to the wire, or to the hook. */
 const LATE_MS_MAX = 50;
