@@ -15,8 +15,11 @@ const MINUTE = 60_000;
  * Groups of projects run one after the other: first what counts on the processor, then what mostly waits (processes
  * killed, networks cut, browsers), which shares it well. From 1, because 0 means last where there is one worker.
  */
-const GROUPS = [['unit', 'proof', 'docs'], ['node'], browsers.map(({ name }) => name), ['react-native', 'package', 'e2e']];
+const GROUPS = [['unit', 'proof', 'docs'], ['node'], browsers.map(({ name }) => name), ['react-native', 'package', 'e2e', 'slow']];
 const inTurn = (name: string) => ({ name, sequence: { groupOrder: GROUPS.findIndex((group) => group.includes(name)) + 1 } });
+
+/** What takes minutes, by `npm run test:slow`: the same worlds as in other tests, for longer or in one more browser. */
+const SLOW = ['test/e2e/{afternoon,browsers,kill-pages,site}.test.ts', 'test/servers/{sqlite,postgres-and-redis}.test.ts', 'test/node/kills/*.test.ts'];
 
 const WORKERS = Math.max(2, availableParallelism());
 
@@ -115,7 +118,11 @@ const projects: TestProjectConfiguration[] = [
   { ...sources, test: { ...inTurn('proof'), include: ['test/{fuzz,properties,simulation}/**/*.test.ts'] } },
   { ...sources, test: { ...inTurn('docs'), include: ['test/docs/**/*.test.ts'] } },
   // Real processes, started and killed.
-  { ...sources, test: { ...inTurn('node'), include: ['test/{node,playground,servers}/**/*.test.ts'], testTimeout: MINUTE, hookTimeout: MINUTE } },
+  {
+    ...sources,
+    test: { ...inTurn('node'), include: ['test/{node,playground,servers}/**/*.test.ts'], exclude: SLOW, testTimeout: MINUTE, hookTimeout: MINUTE },
+  },
+  { ...sources, test: { ...slow, ...inTurn('slow'), include: SLOW } },
   ...inBrowsers,
   // React Native's own JavaScript, installed by itself; the packed package in it.
   { test: { ...slow, ...inTurn('react-native'), globalSetup: [path('test/react-native/prepare.mjs')], include: ['test/react-native/*.test.ts'] } },
@@ -123,7 +130,7 @@ const projects: TestProjectConfiguration[] = [
 ];
 // It drives the playground in the first browser.
 if (browsers[0] !== undefined && executableOf(browsers[0]) !== undefined) {
-  projects.push({ test: { ...slow, ...inTurn('e2e'), include: ['test/e2e/**/*.test.ts'] } });
+  projects.push({ test: { ...slow, ...inTurn('e2e'), include: ['test/e2e/**/*.test.ts'], exclude: SLOW } });
 }
 
 export default defineConfig({ test: { projects, maxWorkers: WORKERS, reporters: ['default', path('scripts/skipped.mjs')] } });

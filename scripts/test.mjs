@@ -1,33 +1,54 @@
-/** Every check there is, one after the other; the last line counts the tests. A check that fails does not hide the others. */
+/**
+ * Every check there is; the last line counts the tests. A check that fails does not hide the others. Tests that work run
+ * beside those that mostly wait, for browsers; the words of the latter come when the former have had theirs.
+ */
 import './require-node.mjs';
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { browsers, executablesOf } from './browsers.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const reports = join(root, 'reports');
-const report = join(reports, 'vitest.json');
 
 const BIN = 'node_modules/.bin';
 
-/** @type {readonly [name: string, command: string, ...args: string[]][]} */
+/** @typedef {readonly [name: string, command: string, ...args: string[]]} Check */
+
+/** @param {string} name @param {string[]} projects @returns {Check} */
+const tests = (name, ...projects) => [
+  name,
+  `${BIN}/vitest`,
+  'run',
+  ...projects.map((project) => `--project=${project}`),
+  '--reporter=default',
+  '--reporter=./scripts/skipped.mjs',
+  '--reporter=json',
+  `--outputFile.json=${join(reports, `${name}.json`)}`,
+];
+
+/** @type {Check[]} */
 const checks = [
   ['tools', process.execPath, 'scripts/ensure-tools.mjs'],
   ['lint', `${BIN}/biome`, 'check', '--error-on-warnings', '.'],
   ['typecheck', `${BIN}/tsc`, '--noEmit'],
   ['build', process.execPath, 'scripts/build.mjs', '--if-stale'],
-  [
-    'tests',
-    `${BIN}/vitest`,
-    'run',
-    '--project=!react-native',
-    '--reporter=default',
-    '--reporter=./scripts/skipped.mjs',
-    '--reporter=json',
-    `--outputFile.json=${report}`,
-  ],
 ];
+/** @type {string[]} */
+const failing = [];
+
+/** @param {Check} check @param {{ aloud: boolean }} how */
+async function run([name, command, ...args], { aloud }) {
+  const start = performance.now();
+  const child = spawn(command, args, { cwd: root, stdio: ['ignore', aloud ? 'inherit' : 'pipe', 'inherit'], shell: process.platform === 'win32' });
+  const said = child.stdout ? text(child.stdout) : '';
+  /** @type {number | null} */
+  const status = await new Promise((resolve) => child.on('close', resolve));
+  if (status !== 0) failing.push(name);
+  return { said: await said, end: `${name}: ${status === 0 ? 'ok' : 'FAILED'}, ${((performance.now() - start) / 1000).toFixed(1)} s` };
+}
 
 /**
  * @param {{ testResults: readonly { status: string, name: string, assertionResults: readonly { status: string }[] }[] }} told
@@ -44,20 +65,29 @@ function count({ testResults }) {
 rmSync(reports, { recursive: true, force: true });
 mkdirSync(reports);
 
-/** @type {string[]} */
-const failing = [];
-for (const [name, command, ...args] of checks) {
-  const start = performance.now();
-  const { status } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'], shell: process.platform === 'win32' });
-  if (status !== 0) failing.push(name);
-  console.log(`${name}: ${status === 0 ? 'ok' : 'FAILED'}, ${((performance.now() - start) / 1000).toFixed(1)} s`);
+for (const check of checks) console.log((await run(check, { aloud: true })).end);
+// Only now it is known which browsers there are.
+const here = browsers.filter((browser) => executablesOf(browser) !== undefined).map(({ name }) => name);
+const TESTS = [tests('tests', 'unit', 'proof', 'docs', 'node', 'package')];
+if (here.length > 0) TESTS.push(tests('browsers', ...here, ...(here.includes('chromium') ? ['e2e'] : [])));
+const running = TESTS.map((check, n) => run(check, { aloud: n === 0 }));
+for (const ended of running) {
+  const { said, end } = await ended;
+  console.log(`${said}${end}`);
 }
 
-const tests = existsSync(report) ? count(JSON.parse(readFileSync(report, 'utf8'))) : { passed: 0, failed: 0, skipped: 0 };
-// A check that is no test counts as one when it fails, and so does a run of tests that fails with none failing.
-const failed = tests.failed + failing.filter((name) => name !== 'tests' || tests.failed === 0).length;
+const counts = TESTS.map(([name]) => {
+  const report = join(reports, `${name}.json`);
+  const counted = existsSync(report) ? count(JSON.parse(readFileSync(report, 'utf8'))) : { passed: 0, failed: 0, skipped: 0 };
+  // A run of tests that fails with none failing counts as one.
+  return { ...counted, failed: Math.max(counted.failed, failing.includes(name) ? 1 : 0) };
+});
+/** @param {'passed' | 'failed' | 'skipped'} what */
+const total = (what) => counts.reduce((sum, counted) => sum + counted[what], 0);
+// A check that is no test counts as one when it fails.
+const failed = total('failed') + failing.filter((name) => !TESTS.some(([tests]) => tests === name)).length;
 if (failing.length > 0) console.log(`Failing: ${failing.join(', ')}`);
-const line = `${tests.passed} passed, ${failed} failed${tests.skipped > 0 ? `, ${tests.skipped} skipped` : ''}`;
+const line = `${total('passed')} passed, ${failed} failed${total('skipped') > 0 ? `, ${total('skipped')} skipped` : ''}`;
 writeFileSync(join(reports, 'summary.txt'), `${line}\n`);
 console.log(line);
 process.exitCode = failed > 0 ? 1 : 0;

@@ -18,8 +18,8 @@ describe.each(here)('$name', ({ name }) => {
   });
 });
 
-test('the judge sees what fetch alone does: duplicates and lies', async () => {
+test('the judge sees what fetch alone does', async () => {
   const scores = (await play({ engine: here[0]?.name ?? 'chromium', kills: 10, seed: 1, plain: true })) ?? expect.unreachable();
   expect(scores.reduce((sum, { duplicates }) => sum + duplicates, 0)).toBeGreaterThan(0);
-  expect(scores.flatMap(({ violations }) => violations).some((one) => /told that it is not charged/.test(one))).toBe(true);
+  expect(scores.flatMap(({ violations }) => violations)).not.toEqual([]);
 });

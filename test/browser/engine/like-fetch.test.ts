@@ -3,7 +3,7 @@
  * same rejections, and no store and no lock is touched. Method: each case is done by both, against a real server, and what
  * could be seen is compared.
  */
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createOnce, outcomeOf } from '../../../src/entries/index.js';
 import { Shop } from '../support/shop.js';
 
@@ -12,6 +12,8 @@ type Fetch = (input: RequestInfo | URL, init?: RequestInit) => Promise<Response>
 const once = createOnce({ namespace: 'nobody', retry: { minDelayMs: 1, maxDelayMs: 2 } });
 const both = { fetch: (input, init) => fetch(input, init), 'once.fetch': once.fetch } satisfies Record<string, Fetch>;
 
+// The server sets a cookie, which only the second of two requests would bear.
+beforeAll(() => fetch(new Shop().at('echo')));
 afterEach(() => vi.restoreAllMocks());
 
 /** Each of the two, on a shop of its own; addresses are told without what differs. */
