@@ -112,10 +112,10 @@ const projects: TestProjectConfiguration[] = [
       // Its tests leave nothing behind, and so can share a worker: half the time.
       isolate: false,
       include: ['test/**/*.test.ts'],
-      exclude: ['test/{browser,docs,e2e,fuzz,node,package,playground,properties,react-native,servers,simulation,types}/**'],
+      exclude: ['test/{browser,cost,docs,e2e,fuzz,node,package,playground,properties,react-native,servers,simulation,types}/**'],
     },
   },
-  { ...sources, test: { ...inTurn('proof'), include: ['test/{fuzz,properties,simulation}/**/*.test.ts'] } },
+  { ...sources, test: { ...inTurn('proof'), include: ['test/{cost,fuzz,properties,simulation}/**/*.test.ts'] } },
   { ...sources, test: { ...inTurn('docs'), include: ['test/docs/**/*.test.ts'] } },
   // Real processes, started and killed.
   {
