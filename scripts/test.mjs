@@ -69,7 +69,8 @@ for (const check of checks) console.log((await run(check, { aloud: true })).end)
 // Only now it is known which browsers there are.
 const here = browsers.filter((browser) => executablesOf(browser) !== undefined).map(({ name }) => name);
 const TESTS = [tests('tests', 'unit', 'proof', 'docs', 'node', 'package')];
-if (here.length > 0) TESTS.push(tests('browsers', ...here, ...(here.includes('chromium') ? ['e2e'] : [])));
+if (here.length > 0) TESTS.push(tests('browsers', ...here));
+if (here.includes('chromium')) TESTS.push(tests('e2e', 'e2e'));
 const running = TESTS.map((check, n) => run(check, { aloud: n === 0 }));
 for (const ended of running) {
   const { said, end } = await ended;

@@ -1,5 +1,6 @@
 /** Goal: what is no answer of the shop is not taken for one, and other origins are met as browsers meet them. Method: real redirects, pages, streams and preflights. */
 import { describe, expect, test } from 'vitest';
+import { server } from 'vitest/browser';
 import { createOnce as createBare } from '../../../src/entries/index.js';
 import { createOnce, type OnceEvent, outcomeOf, SOON } from '../realm/lib.js';
 import { Shop } from '../support/shop.js';
@@ -99,7 +100,10 @@ describe('another origin', () => {
     const error = await caught(once.fetch(await abroad(shop, 'closed'), ORDER));
     expect(error).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'no-answer', attempts: 5 } });
     expect(error.cause).toBeInstanceOf(TypeError);
-    expect((await shop.ledger()).arrivals).toEqual([]);
+    // WebKitGTK was seen to send it all the same, now and then.
+    const { arrivals } = await shop.ledger();
+    if (server.browser === 'webkit') expect(new Set(arrivals.map(({ key }) => key)).size).toBeLessThanOrEqual(1);
+    else expect(arrivals).toEqual([]);
     expect(codes()).toEqual(['preflight-suspected']);
   });
 

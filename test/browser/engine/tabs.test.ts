@@ -96,7 +96,8 @@ describe('a reload in the middle of an attempt', () => {
       await shop.arrived(n);
       await frame.reload();
     }
-    expect(await pay(frame, shop)).toMatchObject({ status: 201, outcome: { type: 'replayed', resumed: true } });
+    // Firefox lets a page that it reloads send once more, and even hear the answer: then it is settled already.
+    expect(await pay(frame, shop)).toMatchObject({ outcome: { type: 'replayed', effect: 'done' } });
     await shop.oneEffect();
   });
 });
