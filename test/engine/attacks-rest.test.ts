@@ -1,7 +1,8 @@
 /**
  * Goal: the rarer sequences hold as well: functions that run once, servers that know no keys, devices that lie about their
- * connection, forms, names and limits (attacks 23, 24, 27, 29, 36, 41 to 45, 48, 53). Method: as the other attack tests.
+ * connection, forms, names and limits (attacks 23, 24, 27, 29, 36, 41 to 45, 48, 51, 53). Method: as the other attack tests.
  */
+import { createHash } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
 import type { Dialect } from '../../src/core/dialect.js';
 import { GENERIC } from '../../src/dialects/generic.js';
@@ -425,6 +426,28 @@ describe('A41 to A45, A48: limits', () => {
     createOnce();
     expect(warn.mock.calls.map(([message]) => String(message))).toEqual([expect.stringContaining('forgotten')]);
     warn.mockRestore();
+  });
+});
+
+describe('A51: small secrets', () => {
+  const card = JSON.stringify({ cart: 'c-1', pan: '4242424242424242', cvv: '123' });
+  const digest = createHash('sha256').update(card).digest('hex');
+  const storedWith = async (options: object): Promise<string> => {
+    const world = newWorld();
+    const { tab, once } = world.open(options);
+    world.server.plays(charged(lost()));
+    await world.end(tab, pay(once, { ...ONE, body: card }));
+    return JSON.stringify(world.records);
+  };
+
+  test('A51: where `fingerprint` leaves a card out, nothing is stored from which it could be found by trying', async () => {
+    const stored = await storedWith({ fingerprint: ({ body }: { body: { cart: string } }) => body.cart });
+    expect(stored).toContain('"raw"');
+    expect(stored).not.toContain(digest.slice(0, 8));
+  });
+
+  test('A51: without one the digest of the body is', async () => {
+    expect(await storedWith({})).toContain(digest);
   });
 });
 
