@@ -111,12 +111,13 @@ const projects: TestProjectConfiguration[] = [
       ...inTurn('unit'),
       // Its tests leave nothing behind, and so can share a worker: half the time.
       isolate: false,
+      testTimeout: MINUTE,
       include: ['test/**/*.test.ts'],
       exclude: ['test/{browser,cost,docs,e2e,fuzz,node,package,playground,properties,react-native,servers,simulation,types}/**'],
     },
   },
-  { ...sources, test: { ...inTurn('proof'), include: ['test/{cost,fuzz,properties,simulation}/**/*.test.ts'] } },
-  { ...sources, test: { ...inTurn('docs'), include: ['test/docs/**/*.test.ts'] } },
+  { ...sources, test: { ...inTurn('proof'), testTimeout: MINUTE, include: ['test/{cost,fuzz,properties,simulation}/**/*.test.ts'] } },
+  { ...sources, test: { ...inTurn('docs'), testTimeout: MINUTE, include: ['test/docs/**/*.test.ts'] } },
   // Real processes, started and killed.
   {
     ...sources,

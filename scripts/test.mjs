@@ -1,12 +1,8 @@
-/**
- * Every check there is; the last line counts the tests. A check that fails does not hide the others. Tests that work run
- * beside those that mostly wait, for browsers; the words of the latter come when the former have had theirs.
- */
+/** Every check there is, one after the other; the last line counts the tests. A check that fails does not hide the others. */
 import './require-node.mjs';
-import { spawn } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { browsers, executablesOf } from './browsers.mjs';
 
@@ -39,15 +35,12 @@ const checks = [
 /** @type {string[]} */
 const failing = [];
 
-/** @param {Check} check @param {{ aloud: boolean }} how */
-async function run([name, command, ...args], { aloud }) {
+/** @param {Check} check */
+function run([name, command, ...args]) {
   const start = performance.now();
-  const child = spawn(command, args, { cwd: root, stdio: ['ignore', aloud ? 'inherit' : 'pipe', 'inherit'], shell: process.platform === 'win32' });
-  const said = child.stdout ? text(child.stdout) : '';
-  /** @type {number | null} */
-  const status = await new Promise((resolve) => child.on('close', resolve));
+  const { status } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'], shell: process.platform === 'win32' });
   if (status !== 0) failing.push(name);
-  return { said: await said, end: `${name}: ${status === 0 ? 'ok' : 'FAILED'}, ${((performance.now() - start) / 1000).toFixed(1)} s` };
+  console.log(`${name}: ${status === 0 ? 'ok' : 'FAILED'}, ${((performance.now() - start) / 1000).toFixed(1)} s`);
 }
 
 /**
@@ -65,17 +58,13 @@ function count({ testResults }) {
 rmSync(reports, { recursive: true, force: true });
 mkdirSync(reports);
 
-for (const check of checks) console.log((await run(check, { aloud: true })).end);
+for (const check of checks) run(check);
 // Only now it is known which browsers there are.
 const here = browsers.filter((browser) => executablesOf(browser) !== undefined).map(({ name }) => name);
 const TESTS = [tests('tests', 'unit', 'proof', 'docs', 'node', 'package')];
 if (here.length > 0) TESTS.push(tests('browsers', ...here));
 if (here.includes('chromium')) TESTS.push(tests('e2e', 'e2e'));
-const running = TESTS.map((check, n) => run(check, { aloud: n === 0 }));
-for (const ended of running) {
-  const { said, end } = await ended;
-  console.log(`${said}${end}`);
-}
+for (const check of TESTS) run(check);
 
 const counts = TESTS.map(([name]) => {
   const report = join(reports, `${name}.json`);
