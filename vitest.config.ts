@@ -113,15 +113,15 @@ const projects: TestProjectConfiguration[] = [
       isolate: false,
       testTimeout: MINUTE,
       include: ['test/**/*.test.ts'],
-      exclude: ['test/{browser,cost,docs,e2e,fuzz,node,package,playground,properties,react-native,servers,simulation,types}/**'],
+      exclude: ['test/{browser,clients,cost,docs,e2e,fuzz,node,package,playground,properties,react-native,servers,simulation,stores,testing,types}/**'],
     },
   },
-  { ...sources, test: { ...inTurn('proof'), testTimeout: MINUTE, include: ['test/{cost,fuzz,properties,simulation}/**/*.test.ts'] } },
+  { ...sources, test: { ...inTurn('proof'), testTimeout: MINUTE, include: ['test/{cost,fuzz,properties,simulation,stores,testing}/**/*.test.ts'] } },
   { ...sources, test: { ...inTurn('docs'), testTimeout: MINUTE, include: ['test/docs/**/*.test.ts'] } },
   // Real processes, started and killed.
   {
     ...sources,
-    test: { ...inTurn('node'), include: ['test/{node,playground,servers}/**/*.test.ts'], exclude: SLOW, testTimeout: MINUTE, hookTimeout: MINUTE },
+    test: { ...inTurn('node'), include: ['test/{clients,node,playground,servers}/**/*.test.ts'], exclude: SLOW, testTimeout: MINUTE, hookTimeout: MINUTE },
   },
   { ...sources, test: { ...slow, ...inTurn('slow'), include: SLOW } },
   ...inBrowsers,
