@@ -5,25 +5,10 @@
 import { describe, expect, test } from 'vitest';
 import { type Decision, decide, type Situation } from '../../src/core/decide.js';
 import type { Kind, Reading } from '../../src/core/dialect.js';
+import { CALM as BASE } from '../support/situation.js';
 
 const NOW = 1_700_000_000_000;
-const CALM: Situation = {
-  now: NOW,
-  deadline: NOW + 120_000,
-  ambiguous: false,
-  changed: false,
-  sameAmbiguous: false,
-  answersMismatch: false,
-  keyed: true,
-  answered: true,
-  tries: 1,
-  triesMax: 5,
-  waits: 1,
-  waitsEnd: NOW + 60_000,
-  retryAfterMs: undefined,
-  backoff: { minDelayMs: 500, maxDelayMs: 15_000, factor: 2 },
-  random: 0.5,
-};
+const CALM: Situation = { ...BASE, now: NOW, deadline: NOW + BASE.deadline, waitsEnd: NOW + BASE.waitsEnd };
 
 /** Which attempt each kind of reading may have been; DESIGN section 4, column "ambiguous". */
 const READINGS: Reading[] = [
