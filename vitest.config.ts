@@ -63,7 +63,6 @@ const inBrowsers = browsers.flatMap((browser): TestProjectConfiguration[] => {
     {
       ...sources,
       plugins: [withSite()],
-      publicDir: path('test/browser/public'),
       // A dependency found late reloads the page under the tests.
       optimizeDeps: {
         include: [
