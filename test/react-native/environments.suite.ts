@@ -121,7 +121,7 @@ test('the docs have the table of what the server saw (UPDATE_DOCS=1 writes it)',
   const names = environments.map(({ name }) => name);
   const row = (all: readonly string[]) => `| ${all.join(' | ')} |`;
   const lines = Object.keys(EXPECTED).map((scenario) => row([scenario, ...names.map((name) => cells.get(scenario)?.get(name) ?? '')]));
-  const table = [row(['', ...names]), row(['---', ...names.map(() => '---')]), ...lines].join('\n');
+  const table = [row(['scenario', ...names]), row(['---', ...names.map(() => '---')]), ...lines].join('\n');
   const page = readFileSync(PAGE, 'utf8');
   const [before = '', rest = ''] = page.split(START);
   const wanted = `${before}${START}\n${table}\n${END}${rest.split(END)[1]}`;
