@@ -33,7 +33,7 @@ export class App {
     const context = new Context(world, `${slot.name}.${slot.restarts++}`, slot.name, slot.kind, slot.device);
     slot.context = context;
     world.contexts.set(context.id, context);
-    world.log(`${context.id} starts`);
+    world.log(() => `${context.id} starts`);
     context.boot({ ...clientOptions(world, context, slot.restarts > 1), ...more });
     context.once.subscribe((event) => {
       if (event.type === 'attempt') context.attempt = event.attempt;
@@ -111,7 +111,7 @@ export class App {
     };
     op.calls.push(call);
     world.calls.set(String(call.id), call);
-    world.log(`${context.id} calls ${verb} #${call.id} for ${op.user} ${op.label}, payload ${payload}`);
+    world.log(() => `${context.id} calls ${verb} #${call.id} for ${op.user} ${op.label}, payload ${payload}`);
     context.mourners.add(() => {
       call.dead = call.told === undefined;
     });
@@ -135,7 +135,8 @@ export class App {
         error: by === 'error' ? of : undefined,
       };
       world.log(
-        `${context.id} is told of #${call.id} for ${call.op.user} ${call.op.label}: ${word.status ?? word.code ?? String(of)} ${outcome?.type} ${outcome?.effect === 'unknown' ? outcome.reason : ''}`,
+        () =>
+          `${context.id} is told of #${call.id} for ${call.op.user} ${call.op.label}: ${word.status ?? word.code ?? String(of)} ${outcome?.type} ${outcome?.effect === 'unknown' ? outcome.reason : ''}`,
       );
       world.books.see({ kind: 'told', call, op: call.op, told: word });
       if (again) this.#react(word, again);

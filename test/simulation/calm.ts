@@ -12,7 +12,7 @@ const REST_MS = 2 * HOUR_MS;
 const PAGES_MAX = 1000;
 
 export async function calmDown(world: World, app: App): Promise<void> {
-  world.log('--- calm');
+  world.log(() => '--- calm');
   world.faults.stop();
   for (const device of world.devices) {
     device.medium.full = false;

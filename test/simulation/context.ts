@@ -104,7 +104,7 @@ export class Context {
     const random = this.#world.faults.occasion(`${this.slot} port`);
     const fate = this.#fate(random);
     if (this.dead) return new Promise(() => {});
-    this.#world.log(`${this.id} ${place}`);
+    this.#world.log(() => `${this.id} ${place}`);
     return new Promise((resolve, reject) => {
       const settle = (tell: () => void): void => {
         if (fate === 'dies-after') this.kill();
@@ -124,7 +124,7 @@ export class Context {
   freeze(ms: number): void {
     if (this.dead || this.frozen) return;
     this.frozen = true;
-    this.#world.log(`${this.id} freezes for ${ms} ms`);
+    this.#world.log(() => `${this.id} freezes for ${ms} ms`);
     this.#world.time.after(ms, () => this.thaw());
   }
 
@@ -132,7 +132,7 @@ export class Context {
     if (!this.frozen || this.dead) return;
     this.frozen = false;
     this.thawedAt = this.#world.time.now;
-    this.#world.log(`${this.id} thaws`);
+    this.#world.log(() => `${this.id} thaws`);
     const held = this.#held;
     this.#held = [];
     for (const entry of held) this.later(0, () => entry.run?.());
@@ -143,7 +143,7 @@ export class Context {
   kill(): void {
     if (this.dead) return;
     this.dead = true;
-    this.#world.log(`${this.id} dies`);
+    this.#world.log(() => `${this.id} dies`);
     this.#held = [];
     this.device.contexts.delete(this);
     this.device.locks?.free(this);

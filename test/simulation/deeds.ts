@@ -98,7 +98,7 @@ export function act(world: World, app: App, action: Action): void {
     context.later(0, () => act(world, app, action));
     return;
   }
-  if (!BY_HAND.has(action.do)) world.log(`${slot.device.name}: ${action.do}`);
+  if (!BY_HAND.has(action.do)) world.log(() => `${slot.device.name}: ${action.do}`);
   (deeds[action.do] as (action: Action, scene: Scene) => unknown)(action, { world, app, slot, context });
 }
 
@@ -114,7 +114,7 @@ function logOut({ world, slot: { device } }: Scene, to: string): void {
   world.faults.count('logOut');
   const context = [...device.contexts].find((one) => !one.closed);
   if (context) {
-    world.log(`${context.id} logs ${device.user} out`);
+    world.log(() => `${context.id} logs ${device.user} out`);
     void context.once.clear().catch(() => {});
   }
   // The cookie is another one a moment later, while the clearing is still under way.

@@ -143,7 +143,7 @@ export class Network {
           if (index !== heard) return;
           send.answeredBy = layer;
           const { end } = fate;
-          this.#world.log(`  server to ${context.id} for ${op.user} ${op.label}: ${said.status} (${layer}), ${end}`);
+          this.#world.log(() => `  server to ${context.id} for ${op.user} ${op.label}: ${said.status} (${layer}), ${end}`);
           if (end === 'lost') toClient(fate.answerMs, () => to.reject(failed(fate.code ?? 'ECONNRESET')));
           else if (end !== 'silent') toClient(fate.answerMs, () => to.resolve(new SimulatedResponse(said, to.url, end)));
         },

@@ -78,6 +78,8 @@ export class Server {
   /** Keys that were ever executed. */
   readonly #executed = new Set<string>();
   readonly #jobs: Job[] = [];
+  /** Answers as their replays, by the first one. */
+  readonly #replays = new Map<Answer, Answer>();
   #boot = 0;
 
   constructor(world: World, options: ServerOptions) {
@@ -191,7 +193,11 @@ export class Server {
 
   #replay(first: Answer): Answer {
     if (!this.options.marker) return first;
-    return { ...first, headers: new Headers([...first.headers, ['idempotent-replayed', 'true']]) };
+    const known = this.#replays.get(first);
+    if (known) return known;
+    const replay = { ...first, headers: new Headers([...first.headers, ['idempotent-replayed', 'true']]) };
+    this.#replays.set(first, replay);
+    return replay;
   }
 
   #busy(entry: Entry, copy: Copy): void {

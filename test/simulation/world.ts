@@ -78,9 +78,10 @@ export class World {
     }
   }
 
-  log(line: string): void {
+  /** Lines that nobody prints are never put together. */
+  log(line: () => string): void {
     if (!this.#tracing) return;
-    this.lines.push(`${String(this.time.now).padStart(9)}  ${line}`);
+    this.lines.push(`${String(this.time.now).padStart(9)}  ${line()}`);
     if (this.lines.length > LOG_LINES_MAX) this.lines.splice(0, LOG_LINES_MAX / 2);
   }
 
@@ -91,7 +92,7 @@ export class World {
     if (!record) return;
     const op = this.#opOf(record);
     this.log(
-      `  ${memory ? 'memory' : 'store'} of ${context}: ${op.user} ${op.label} ${print(before)} -> ${print(after)}${why === 'written' ? '' : ` (${why})`}`,
+      () => `  ${memory ? 'memory' : 'store'} of ${context}: ${op.user} ${op.label} ${print(before)} -> ${print(after)}${why === 'written' ? '' : ` (${why})`}`,
     );
     this.books.see({ kind: 'commit', op, before, after, context, memory, why });
   }
@@ -104,18 +105,20 @@ export class World {
   sent(send: Send): void {
     this.attempts++;
     this.copies += send.copies;
-    this.log(`  ${send.context} sends ${send.key.key.slice(0, 8)} of ${send.key.op.user} ${send.key.op.label}, payload ${send.payload}, ${send.copies} copies`);
+    this.log(
+      () => `  ${send.context} sends ${send.key.key.slice(0, 8)} of ${send.key.op.user} ${send.key.op.label}, payload ${send.payload}, ${send.copies} copies`,
+    );
     this.books.see({ kind: 'sent', send });
   }
 
   effected(effect: Effect): void {
-    this.log(`  EFFECT under ${effect.key.key.slice(0, 8)} of ${effect.key.op.user} ${effect.key.op.label}, payload ${effect.payload}`);
+    this.log(() => `  EFFECT under ${effect.key.key.slice(0, 8)} of ${effect.key.op.user} ${effect.key.op.label}, payload ${effect.payload}`);
     this.books.see({ kind: 'effect', effect });
   }
 
   /** A listener or hook of the app failed; that is allowed, and changes nothing. */
   reported(context: Context, error: unknown): void {
-    this.log(`  ${context.id} reports ${String(error)}`);
+    this.log(() => `  ${context.id} reports ${String(error)}`);
   }
 
   // ---- who is who
