@@ -10,6 +10,7 @@ import { NOTHING_TO_READ, operate } from './operate.js';
 import { idsOf, slotOf } from './place.js';
 import { scanPending, slotOfRecord } from './records.js';
 import { timed } from './storing.js';
+import { OVER } from './wait.js';
 
 /** How one resumed operation ended this time. */
 export interface Resumed {
@@ -27,20 +28,29 @@ export async function* resumeAll(
   const { prefix, concurrency = client.settings.tuning.resumeConcurrency, signal } = options;
   if (!(concurrency >= 1)) throw new RangeError(`once: concurrency must be at least 1, got ${concurrency}`);
   const running = new Set<Promise<Resumed | undefined>>();
+  const over = new AbortController();
+  const cut = (): void => over.abort(signal && abortReason(signal));
   const next = async (): Promise<Resumed | undefined> => {
     const [done, end] = await Promise.race([...running].map((one) => one.then((value) => [one, value] as const)));
     running.delete(done);
     return end;
   };
-  for await (const { record } of scanPending(client, namespace, prefix, undefined)) {
-    if (signal?.aborted) throw abortReason(signal);
-    running.add(resumeOne(client, namespace, record, signal));
-    const end = running.size >= concurrency ? await next() : undefined;
-    if (end) yield end;
-  }
-  while (running.size) {
-    const end = await next();
-    if (end) yield end;
+  signal?.addEventListener('abort', cut);
+  try {
+    for await (const { record } of scanPending(client, namespace, prefix, undefined)) {
+      if (signal?.aborted) throw abortReason(signal);
+      running.add(resumeOne(client, namespace, record, over.signal));
+      const end = running.size >= concurrency ? await next() : undefined;
+      if (end) yield end;
+    }
+    while (running.size) {
+      const end = await next();
+      if (end) yield end;
+    }
+  } finally {
+    // Whoever stops listening, or cannot read on, has nothing sent behind their back.
+    signal?.removeEventListener('abort', cut);
+    over.abort(OVER);
   }
 }
 
