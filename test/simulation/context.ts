@@ -9,6 +9,7 @@ import type { MemoryMedium } from '../../src/stores/memory.js';
 import type { Device } from './device.js';
 import { Medium, storeOn } from './medium.js';
 import { Random } from './random.js';
+import type { Sweep } from './sweep.js';
 import type { World } from './world.js';
 
 const REGISTRY = Symbol.for('oncefetch');
@@ -37,6 +38,8 @@ export class Context {
   dieAt = -1;
   ports = 0;
   once!: Once;
+  /** It goes through all that is pending. */
+  sweep: Sweep | undefined;
   /** Called when it dies. */
   readonly mourners = new Set<() => void>();
   readonly #world: World;

@@ -15,7 +15,7 @@ interface Scene {
 }
 
 /** What people do where they can see a page: on a frozen one nobody presses anything. */
-const BY_HAND = new Set<DoWhat>(['press', 'resume', 'forget', 'settle', 'list', 'log-out', 'close']);
+const BY_HAND = new Set<DoWhat>(['press', 'resume', 'resume-all', 'forget', 'settle', 'list', 'log-out', 'close']);
 
 const opOf = ({ world, slot }: Scene, name: number): OpFacts => world.opFor(slot.device.user, name, 1);
 
@@ -29,6 +29,7 @@ const awhile = ({ world }: Scene, fault: FaultName, ms: number, set: (on: boolea
 const deeds: { readonly [D in DoWhat]: (action: Deed<D>, scene: Scene) => unknown } = {
   press: (action, { app }) => app.press(action),
   resume: ({ slot, name }, scene) => scene.app.resume(scene.app.open(slot), opOf(scene, name)),
+  'resume-all': (action, { app }) => app.resumeAll(app.open(action.slot), action),
   list: ({ slot }, { app }) =>
     app
       .open(slot)

@@ -159,7 +159,7 @@ export class World {
   callOf(context: Context, id: string | null, op: OpFacts): Call | undefined {
     const named = id === null ? undefined : this.calls.get(id);
     if (named && !named.told && !named.dead && named.context === context.id) return named;
-    return op.calls.filter((call) => call.context === context.id && !call.told && !call.dead).at(-1) ?? named;
+    return op.calls.filter((call) => call.context === context.id && !call.told && !call.dead).at(-1) ?? context.sweep?.callFor(op) ?? named;
   }
 
   /** A correct wall clock. */

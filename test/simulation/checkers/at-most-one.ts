@@ -12,9 +12,10 @@ export const atMostOne: Checker = {
     const { effect } = fact;
     const { op, epoch } = effect.key;
     if (op.unnamed) {
-      // Each call is one intended effect, whichever key it went under.
+      // Each call is one intended effect, whichever key it went under; going on with what is pending intends none.
+      const wanted = op.calls.filter(({ verb }) => verb !== 'resume').length;
       const had = [...op.keys.values()].reduce((sum, key) => sum + key.effects.length, 0);
-      if (had >= op.calls.length && ledger.honours) ledger.violate(this.name, op, `${had + 1} effects of ${op.calls.length} calls`);
+      if (had >= wanted && ledger.honours) ledger.violate(this.name, op, `${had + 1} effects of ${wanted} calls`);
       if (effect.key.effects.length === 0) return;
     }
     const younger = (key: KeyFacts): Apart | undefined => (inMemoryOnly(key, ledger) || inMemoryOnly(effect.key, ledger) ? 'kept-in-memory-only' : undefined);

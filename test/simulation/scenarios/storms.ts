@@ -196,6 +196,22 @@ export const polling: Scenario = {
   }),
 };
 
+export const resuming: Scenario = {
+  name: 'resuming',
+  says: 'an app goes through all that is pending, a few at a time, stops in between, and dies at it',
+  options: (random) => {
+    // On a server no call without a name takes up another one, so calm could not drive them.
+    const unnamed = random.chance(0.2);
+    return {
+      ...(unnamed ? { devices: tabs(random) } : anyDevices(random)),
+      server: family(random),
+      client: { keep: { request: random.chance(0.85) }, reconciles: random.chance(0.4), unnamed },
+      faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.01, lookFails: 0.005 },
+      workload: { ...PEOPLE, insistent: 0.2, restart: 0.3, resumeAll: 0.8 },
+    };
+  },
+};
+
 export const eviction: Scenario = {
   name: 'eviction',
   says: 'the browser, or its user, clears the storage; keys are random',
