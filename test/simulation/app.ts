@@ -8,10 +8,12 @@ import type { Call, OpFacts, Told } from './facts.js';
 import type { Deed } from './plan.js';
 import { runSdk } from './sdk.js';
 import { Sweep } from './sweep.js';
-import { type Slot, URL, type World } from './world.js';
+import { GUEST, type Slot, URL, type World } from './world.js';
 
 /** Presses that one answer may lead to, one after another. */
 const INSISTENCE_MAX = 4;
+/** After what was to be brought along could not be. */
+const AGAIN_MS = 5000;
 
 type Press = Deed<'press'>;
 
@@ -59,6 +61,27 @@ export class App {
       context.later(0, () => this.press(press, insisted));
       return;
     }
+    if (world.options.guests && context.device.user !== GUEST) {
+      // Before anything else is pressed, what the guest left open is brought along; where that fails, it is tried again.
+      void this.bring(context).then((brought) =>
+        brought ? this.#pressed(context, press, insisted) : context.later(AGAIN_MS, () => this.press(press, insisted)),
+      );
+      return;
+    }
+    this.#pressed(context, press, insisted);
+  }
+
+  /** What the guest left open comes into the namespace of who logged in. */
+  bring(context: Context): Promise<boolean> {
+    return context.once.move(GUEST).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  #pressed(context: Context, press: Press, insisted: number): void {
+    const world = this.#world;
+    if (context.dead) return;
     if (press.dieAt !== undefined) context.dieAt = 2 * context.ports + press.dieAt;
     const op = world.opFor(context.device.user, press.name, press.payload);
     for (let n = press.double ? 2 : 1; n > 0; n--) this.call(context, op, press, { press, insisted });

@@ -4,7 +4,7 @@ import type { Context } from './context.js';
 import type { OpFacts } from './facts.js';
 import type { FaultName } from './faults.js';
 import type { Action, Deed, DoWhat } from './plan.js';
-import { type Slot, USERS, type World } from './world.js';
+import { GUEST, type Slot, USERS, type World } from './world.js';
 
 interface Scene {
   readonly world: World;
@@ -15,7 +15,7 @@ interface Scene {
 }
 
 /** What people do where they can see a page: on a frozen one nobody presses anything. */
-const BY_HAND = new Set<DoWhat>(['press', 'resume', 'resume-all', 'forget', 'settle', 'list', 'log-out', 'close']);
+const BY_HAND = new Set<DoWhat>(['press', 'resume', 'resume-all', 'forget', 'settle', 'list', 'log-out', 'log-in', 'close']);
 
 const opOf = ({ world, slot }: Scene, name: number): OpFacts => world.opFor(slot.device.user, name, 1);
 
@@ -47,6 +47,14 @@ const deeds: { readonly [D in DoWhat]: (action: Deed<D>, scene: Scene) => unknow
         .catch(() => {});
   },
   'log-out': ({ to }, scene) => logOut(scene, USERS[to] as string),
+  'log-in'({ slot }, { world, app }) {
+    const context = app.open(slot);
+    if (context.device.user !== GUEST) return;
+    world.faults.count('logIn');
+    world.log(() => `${context.id} logs in`);
+    context.device.user = USERS[0];
+    void app.bring(context);
+  },
   restart(_, { world, app, slot, context }) {
     if (!context) return;
     world.faults.count('restart');

@@ -89,6 +89,7 @@ export class Books implements Ledger {
       op,
       epoch: op.epoch,
       bornAt: this.now(),
+      user: op.user,
       random,
       durable: false,
       memoryOnly: false,
@@ -125,7 +126,8 @@ export class Books implements Ledger {
     if (key && outcome.effect === 'none') key.none ??= { at: this.now(), call };
   }
 
-  #commit({ op, before, after, memory, why }: Commit): void {
+  #commit({ op, user, before, after, memory, why }: Commit): void {
+    if (why === 'moved') return;
     const old = before && this.keyOf(op, before.key, before.random);
     if (why === 'torn') {
       op.damaged = true;
@@ -140,7 +142,10 @@ export class Books implements Ledger {
     }
     if (old && !memory) old.pendingInStore = false;
     if (!after) return;
+    const isNew = !op.keys.has(after.key);
     const key = this.keyOf(op, after.key, after.random);
+    // What comes late into the guest's copy of it does not make it the guest's again.
+    if (isNew || user === op.user) key.user = user;
     if (memory) {
       key.wasInMemory = true;
       if (!key.durable) key.memoryOnly = true;

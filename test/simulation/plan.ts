@@ -38,6 +38,8 @@ export interface Workload {
   readonly serverRestart?: number;
   /** Somebody, or a start of the app, goes through all that is pending. */
   readonly resumeAll?: number;
+  /** The guest logs in, for good. */
+  readonly logIn?: number;
 }
 
 interface At {
@@ -74,6 +76,7 @@ interface Kinds {
   forget: About & { readonly anyway: boolean };
   list: On;
   'log-out': On & { readonly to: number };
+  'log-in': On;
   restart: On;
   die: On;
   close: On;
@@ -145,6 +148,7 @@ function befall(random: Random, slots: number, w: Workload): Action[] {
     takes: random.chance(0.15) ? random.int(1, 3) : Number.POSITIVE_INFINITY,
     ...(random.chance(0.15) ? { abortMs: random.int(0, 60_000) } : {}),
   }));
+  some(w.logIn, (at, slot) => ({ do: 'log-in', at, slot }));
   return actions;
 }
 

@@ -20,7 +20,9 @@ const LOG_LINES_MAX = 4000;
 /** Where the button leads. */
 export const URL = 'https://shop.example/pay';
 export const USERS = ['alice', 'bob'] as const;
-const USER_BY_NS = new Map(USERS.map((user) => [hash('sha256', JSON.stringify([user]), 'hex').slice(0, 32), user]));
+/** Who the first of them is until the log-in. */
+export const GUEST = 'guest';
+const USER_BY_NS = new Map([...USERS, GUEST].map((user) => [hash('sha256', JSON.stringify([user]), 'hex').slice(0, 32), user]));
 
 export interface Slot {
   readonly name: string;
@@ -72,7 +74,7 @@ export class World {
     this.server = new Server(this, options.server);
     this.random = new Random(seed).of('world');
     for (const [index, { slots, ...device }] of options.devices.entries()) {
-      const made = new Device(this, `device-${index}`, USERS[0], device, options.sharedStore ? this.devices[0]?.medium : undefined);
+      const made = new Device(this, `device-${index}`, options.guests ? GUEST : USERS[0], device, options.sharedStore ? this.devices[0]?.medium : undefined);
       this.devices.push(made);
       for (const kind of slots) this.slots.push({ name: `${kind}-${this.slots.length}`, device: made, kind, context: undefined, restarts: 0 });
     }
@@ -91,10 +93,26 @@ export class World {
     const record = after ?? before;
     if (!record) return;
     const op = this.#opOf(record);
+    const user = USER_BY_NS.get(record.ns) ?? '?';
     this.log(
       () => `  ${memory ? 'memory' : 'store'} of ${context}: ${op.user} ${op.label} ${print(before)} -> ${print(after)}${why === 'written' ? '' : ` (${why})`}`,
     );
-    this.books.see({ kind: 'commit', op, before, after, context, memory, why });
+    this.books.see({
+      kind: 'commit',
+      op,
+      user,
+      before,
+      after,
+      context,
+      memory,
+      why: why === 'written' && before && !after && this.#brought(before) ? 'moved' : why,
+    });
+  }
+
+  /** It lies in the namespace of who logged in, too. */
+  #brought({ ns, key }: OnceRecord): boolean {
+    if (USER_BY_NS.get(ns) !== GUEST) return false;
+    return this.devices.some(({ medium }) => [...medium.records.values()].some((one) => (one as OnceRecord).key === key && (one as OnceRecord).ns !== ns));
   }
 
   /** The store said that it did not take this record. */
@@ -125,13 +143,13 @@ export class World {
 
   #opOf({ ns, label }: OnceRecord): OpFacts {
     const body = this.#labels.get(label);
-    return body ?? this.books.op(USER_BY_NS.get(ns) ?? '?', JSON.parse(label), { repeat: this.options.client.repeat });
+    return body ?? this.books.op(personOf(USER_BY_NS.get(ns) ?? '?'), JSON.parse(label), { repeat: this.options.client.repeat });
   }
 
   /** The operation behind a button. Without names, each payload of it is one of its own. */
   opFor(user: string, name: number, payload: number): OpFacts {
     const { repeat, unnamed } = this.options.client;
-    return this.books.op(user, unnamed ? ['pay', name, payload] : ['pay', name], { repeat, unnamed });
+    return this.books.op(personOf(user), unnamed ? ['pay', name, payload] : ['pay', name], { repeat, unnamed });
   }
 
   body(op: OpFacts, payload: number): string {
@@ -200,6 +218,9 @@ export class World {
 const SLACK_MS = 3000;
 /** Each look and each write may take a store's time, before and behind the limit. */
 const STORE_SLACK_MS = 60_000;
+
+/** A guest's cart is the cart of who logs in. */
+const personOf = (user: string): string => (user === GUEST ? USERS[0] : user);
 
 const print = (record: OnceRecord | undefined): string =>
   record

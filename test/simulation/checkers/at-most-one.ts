@@ -22,12 +22,16 @@ export const atMostOne: Checker = {
     const inOrder = [...op.keys.values()].filter((key) => key.epoch === epoch);
     for (const key of inOrder.filter(({ effects }) => effects.length > 0)) {
       const older = inOrder.indexOf(key) < inOrder.indexOf(effect.key) ? key : { ...effect.key, effects: [effect] };
-      const why = key === effect.key ? again(effect, ledger) : (excuse(older, ledger) ?? younger(key));
+      const why = key === effect.key ? again(effect, ledger) : (excuse(older, ledger) ?? younger(key) ?? asGuest(key, effect.key));
       if (why) ledger.apart(why, op);
       else ledger.violate(this.name, op, says(key === effect.key, key.key, effect, ledger));
     }
   },
 };
+
+/** Names live inside a namespace: there the guest's settled operation is another one. */
+const asGuest = (earlier: KeyFacts, now: KeyFacts): Apart | undefined =>
+  earlier.user !== earlier.op.user && earlier.end === 'settled' && now.user === now.op.user ? 'settled-as-guest' : undefined;
 
 const says = (same: boolean, earlier: string, effect: Effect, ledger: Ledger): string =>
   `a second effect at ${ledger.now()}, ${same ? `under the same key ${earlier}, sent past its window` : `under ${effect.key.key} after one under ${earlier}`}`;

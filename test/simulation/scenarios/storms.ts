@@ -212,6 +212,19 @@ export const resuming: Scenario = {
   },
 };
 
+export const guests: Scenario = {
+  name: 'guests',
+  says: 'a guest logs in and takes along what is open; contexts die while it is moved',
+  options: (random) => ({
+    devices: random.chance(0.6) ? tabs(random) : processes(random),
+    guests: true,
+    server: { ...family(random), anyAccount: random.chance(0.7) },
+    client: { keep: { request: random.chance(0.5) }, reconciles: random.chance(0.3), hooks: random.chance(0.3) },
+    faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.01, hookDelays: 0.2 },
+    workload: { ...PEOPLE, logIn: 0.08, resumeAll: 0.1 },
+  }),
+};
+
 export const eviction: Scenario = {
   name: 'eviction',
   says: 'the browser, or its user, clears the storage; keys are random',
