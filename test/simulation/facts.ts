@@ -52,8 +52,8 @@ export interface Send {
   readonly hook: { readonly askedAt: number; readonly answeredAt: number };
   /** Put on the wire by this one call. */
   readonly copies: number;
-  /** How the copy was answered whose answer the client got. */
-  answeredBy: Layer | undefined;
+  /** The answer that the client got, if it got one while it still listened. */
+  heard: { readonly layer: Layer; readonly status: number } | undefined;
 }
 
 /** Who refused, of those who may: the key layer remembers its refusals, the others do not. */
