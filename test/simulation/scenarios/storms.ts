@@ -225,6 +225,30 @@ export const guests: Scenario = {
   }),
 };
 
+export const tunnels: Scenario = {
+  name: 'tunnels',
+  says: 'devices are offline as often as not, and what was pressed there waits, or ends unsent',
+  options: (random) => ({
+    ...anyDevices(random),
+    server: family(random),
+    client: { keep: { request: random.chance(0.5) }, reconciles: random.chance(0.3), followsRedirects: random.chance(0.3) },
+    faults: { ...NETWORK, ...SERVER, connectionRefused: 0.1, killed: 0.003 },
+    workload: { ...PEOPLE, offline: 1, abort: 0.15, resumeAll: 0.1 },
+  }),
+};
+
+export const frozenTabs: Scenario = {
+  name: 'frozen-tabs',
+  says: 'tabs wait for the lock of a frozen one, go on without it, and meet it when it thaws',
+  options: (random) => ({
+    devices: tabs(random),
+    server: family(random),
+    client: { keep: { request: random.chance(0.5) }, reconciles: random.chance(0.3), hooks: random.chance(0.3) },
+    faults: { ...NETWORK, ...SERVER, frozen: 0.04, frozenMsMax: 300_000, killed: 0.002, hookDelays: 0.2 },
+    workload: { ...PEOPLE, gapMs: 8000, presses: 2.5, freeze: 0.5, close: 0.05 },
+  }),
+};
+
 export const eviction: Scenario = {
   name: 'eviction',
   says: 'the browser, or its user, clears the storage; keys are random',
