@@ -154,7 +154,7 @@ async function callFetch(client: Client, input: RequestInfo | URL, asked: OnceRe
   const send = () => (client.settings.fetch ?? globalThis.fetch)(input, 'once' in init ? rest : init);
   if (once === false && !handle) return send();
   const own = callSettings(client.settings, once);
-  const call = outline(input, init);
+  const call = outline(client.platform, input, init);
   const idempotent = call.method !== 'POST' && call.method !== 'PATCH';
   const nameOf = once === undefined ? own.nameOf : undefined;
   const bare = once !== true && !handle && !own.operation && own.key === undefined;

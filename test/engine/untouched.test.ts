@@ -86,3 +86,26 @@ describe('a call that can bear no key', () => {
     expect(world.records).toEqual([]);
   });
 });
+
+describe('a GET that fetch refuses', () => {
+  test.each<[string, string, RequestInit]>([
+    ['a wrong address', 'http://[', {}],
+    ['a scheme that is none', 'nowhere:x', {}],
+    ['a password in the address', 'https://a:b@shop.example/', {}],
+    ['a body', URL_, { body: 'x' }],
+    ['a wrong header', URL_, { headers: { 'not a name': '1' } }],
+    ['a wrong option', URL_, { redirect: 'elsewhere' as RequestRedirect }],
+  ])('for %s rejects at once, and is not tried again', async (_, url, init) => {
+    const world = newWorld();
+    let calls = 0;
+    const own = new TypeError('mine');
+    const fetch = () => {
+      calls++;
+      return Promise.reject(own);
+    };
+    const { tab, once } = open(world, { fetch });
+    const begun = world.clock.now();
+    expect((await world.end(tab, watched(once.fetch(url, init)))).error).toBe(own);
+    expect([calls, world.clock.now() - begun]).toEqual([1, 0]);
+  });
+});
