@@ -148,7 +148,7 @@ async function fly({ client, settings, place, held }: Call, flight: Flight, read
 }
 
 /** Raised after the look, so that "nothing was sent" is true of the operation. */
-async function bodyError(client: Client, place: Place, cause: BodyTrouble): Promise<unknown> {
+export async function bodyError(client: Client, place: Place, cause: BodyTrouble): Promise<unknown> {
   const job = { client, ...place };
   try {
     const clean = await nothingSent(client, place.slot, (await idsOf(client, place)).id);
