@@ -86,7 +86,7 @@ export async function moveAll(client: Client, from: string, to: string): Promise
         store.update(
           id,
           (stored) => {
-            const there = stored === undefined ? undefined : readRecord(stored);
+            const there = readRecord(stored);
             return stored === undefined || there?.state === 'retired' || there?.key === record.key ? { next: moved, value: true } : { value: false };
           },
           { durability: 'strict' },
@@ -104,9 +104,7 @@ export async function moveAll(client: Client, from: string, to: string): Promise
       }
       await timed(
         client,
-        store.update(record.id, (stored) =>
-          stored !== undefined && readRecord(stored)?.key === record.key ? { next: null, value: undefined } : { value: undefined },
-        ),
+        store.update(record.id, (stored) => (readRecord(stored)?.key === record.key ? { next: null, value: undefined } : { value: undefined })),
       );
     } else
       await timed(

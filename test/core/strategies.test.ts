@@ -40,8 +40,8 @@ describe('derived', () => {
 
   test('of a given operation never changes from release to release: a deploy must not mean a second charge', () => {
     const known = derived({ namespace: 'ann', operation: ['pay', 'c1'], generation: 0 });
-    expect(known).toMatchInlineSnapshot(`"94d19e79-d22b-51d1-96e0-81643b89d854"`);
-    expect(childKey(known, 'charge')).toMatchInlineSnapshot(`"a369971a-89d7-5140-99bf-97322567cb8f"`);
+    expect(known).toBe('94d19e79-d22b-51d1-96e0-81643b89d854');
+    expect(childKey(known, 'charge')).toBe('a369971a-89d7-5140-99bf-97322567cb8f');
   });
 
   test('wants a name', () => {
