@@ -45,7 +45,7 @@ describe('derived', () => {
   });
 
   test('wants a name', () => {
-    expect(() => derived({ namespace: 'ann', operation: undefined, generation: 0 })).toThrow(TypeError);
+    expect(() => derived({ namespace: 'ann', operation: undefined, generation: 0 })).toThrow(new TypeError('once: a derived key needs a name'));
   });
 
   test('child keys differ by label and by parent', () => {
@@ -94,7 +94,17 @@ describe('canonicalJson', () => {
     expect(at(body, { pick: ['cart', 'at'], omit: ['at'] })).toBe(at({ cart: 'c1' }));
   });
 
-  test.each(['', 'no JSON', new Uint8Array(2)])('refuses %o', (body) => {
+  test('takes a value that is no object as it is', () => {
+    expect([5, true, null, [2, 1]].map((body) => at(body, { pick: ['cart'] }))).toEqual(['5', 'true', 'null', '[2,1]']);
+  });
+
+  test.each([
+    ['', /an empty string/],
+    ['no JSON', /string/],
+    [undefined, /undefined/],
+    [new Uint8Array(2), /object/],
+  ])('refuses %o, and says so', (body, says) => {
     expect(() => at(body)).toThrow(TypeError);
+    expect(() => at(body)).toThrow(says);
   });
 });
