@@ -16,6 +16,8 @@ import * as suite from './suite.mjs';
  */
 
 const FOLDERS = (process.env['MUTATION_TESTS'] ?? '').split(',');
+/** What costs more than this, ms, judges only where nothing cheaper does: one in sixty tests, and half of the time. */
+const TEST_MS_MAX = 60;
 /** How far back it is remembered which tests killed. */
 const KILLERS_MAX = 100;
 /** What is expected of a test that killed none of them. */
@@ -145,7 +147,8 @@ class InProcess {
     for (const id of this.#killers) kills.set(id, (kills.get(id) ?? 0) + 1);
     const cost = (/** @type {string} */ id) => (this.#times.get(id) ?? 0) / ((kills.get(id) ?? 0) + KILLS_ELSE);
     const costs = new Map(ids.map((id) => [id, cost(id)]));
-    return [...ids].sort((a, b) => (costs.get(a) ?? 0) - (costs.get(b) ?? 0));
+    const cheap = ids.filter((id) => (this.#times.get(id) ?? 0) <= TEST_MS_MAX);
+    return (cheap.length > 0 ? cheap : [...ids]).sort((a, b) => (costs.get(a) ?? 0) - (costs.get(b) ?? 0));
   }
 
   /** @param {readonly string[]} ids @param {boolean} bail @returns {Promise<TestResult[]>} */
