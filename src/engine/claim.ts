@@ -53,8 +53,10 @@ export async function tryLock({ platform }: Client, place: Place): Promise<(() =
 export async function takeLock(job: Job): Promise<{ readonly release: () => void; readonly waited: Waited | undefined }> {
   const { client, settings, stop, deadline } = job;
   const { locks, clock, server } = client.platform;
-  if (!locks && !server) notice(job, '', 'insecure-origin', client.platform.origin ?? '');
-  if (!locks) return { release: FREE, waited: undefined };
+  if (!locks) {
+    if (!server) notice(job, '', 'insecure-origin', client.platform.origin ?? '');
+    return { release: FREE, waited: undefined };
+  }
   const free = await tryLock(client, job.place);
   if (free) return { release: free, waited: undefined };
   if (settings.whenBusy === 'reject') throw busyError(job);
@@ -65,7 +67,7 @@ export async function takeLock(job: Job): Promise<{ readonly release: () => void
   const cut = (): void => bound.abort();
   const cancel = clock.timer(ms, cut);
   for (const signal of [stop, client.closing.signal]) signal.addEventListener('abort', cut);
-  const release = await locks.acquire(lockOf(job.place), { wait: true, signal: bound.signal }).catch(() => FREE);
+  const release = await locks.acquire(lockOf(job.place), { wait: true, signal: bound.signal }).catch(() => undefined);
   cancel();
   for (const signal of [stop, client.closing.signal]) signal.removeEventListener('abort', cut);
   return { release: release ?? FREE, waited: { settledKey: seen } };
@@ -74,8 +76,7 @@ export async function takeLock(job: Job): Promise<{ readonly release: () => void
 /** The first look of a call that waits. */
 async function look(job: Job): Promise<string | undefined> {
   try {
-    const stored = await readStored(job.client, job.slot, job.id);
-    const record = stored === undefined ? undefined : readRecord(stored);
+    const record = readRecord(await readStored(job.client, job.slot, job.id));
     return record && record.state !== 'pending' ? record.key : undefined;
   } catch (cause) {
     throw storeError(job, cause);
@@ -182,7 +183,7 @@ type Inserted = Extract<Begun, { do: 'drive' }>;
 async function afterFailedInsert(job: Job, c: Claimant, begun: Inserted, cause: unknown, again: () => Promise<Begun>): Promise<Begun> {
   const { client, slot, id } = job;
   const stored = await readStored(client, slot, id).catch((error: unknown) => Promise.reject(storeError(job, error)));
-  const record = stored === undefined ? undefined : readRecord(stored);
+  const record = readRecord(stored);
   // It was stored all the same.
   if (record && sameRecord(record, begun)) return begun;
   if (stored !== undefined) throw storeError(job, cause);
@@ -203,7 +204,7 @@ async function withdraw({ client, slot, id }: Job, c: Claimant, begun: Inserted)
   if (c.keyKind !== 'random') return false;
   try {
     return await updateStored(client, slot, id, (stored) => {
-      const record = stored === undefined ? undefined : readRecord(stored);
+      const record = readRecord(stored);
       return record && sameRecord(record, begun) ? { next: null, value: true } : { value: stored === undefined };
     });
   } catch {

@@ -134,5 +134,5 @@ async function findOrphan(
 /** It may have settled between the scan and the lock. */
 async function isPending(client: Client, { slot, id }: Place): Promise<boolean> {
   const stored = await readStored(client, slot, id as string).catch(() => undefined);
-  return stored !== undefined && readRecord(stored)?.state === 'pending';
+  return readRecord(stored)?.state === 'pending';
 }

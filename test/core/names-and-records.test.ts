@@ -66,8 +66,9 @@ describe('names', () => {
     [null, /null/],
     ['pay', /string/],
     [{ length: 1, 0: 'pay' }, /object/],
-    [[], /empty/],
-    [[''], /operation\[0\].*empty string/],
+    ['', /an empty string/],
+    [[], /an empty one/],
+    [[''], /operation\[0\].*an empty string/],
     [['a', Number.NaN], /operation\[1\].*NaN/],
     [['a', 'b', true], /operation\[2\].*boolean/],
     [['a', Symbol('x')], /operation\[1\].*symbol/],
@@ -85,6 +86,7 @@ describe('names', () => {
     // A copy of it as JSON would not fit into a string.
     const huge = 'x'.repeat(400_000_000);
     expect(() => encodeName(['pay', huge, huge])).toThrow(RangeError);
+    expect(() => encodeName(['x'.repeat(NAME_UNITS_MAX), {}])).toThrow(/longer than 2048/);
   });
 
   test('a prefix begins the names that begin with its parts, and no others', () => {
