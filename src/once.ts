@@ -105,6 +105,7 @@ export function createOn(platform: Platform, options: OnceOptions = {}, from?: C
     closing: new AbortController(),
     settles: 0,
     damaged: 0,
+    ns: undefined,
     owner: undefined,
   };
   return face(client, platform, options);
