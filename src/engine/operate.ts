@@ -3,7 +3,7 @@ import { carryOf, isInHeader } from '../core/carrier.js';
 import { type Outcome, unknown, unsent } from '../core/outcome.js';
 import { isOnceError, OnceError } from '../errors.js';
 import type { Settings } from '../options.js';
-import { busyError, noFacts, storeError } from './claim.js';
+import { busyError, noFacts, storeError, tryLock } from './claim.js';
 import type { Client, Job, Place } from './client.js';
 import { fetching } from './fetching.js';
 import { abortReason, Flight, giveUp } from './flight.js';
@@ -117,8 +117,10 @@ function cutBy({ platform }: Client, signal: AbortSignal | undefined, deadline: 
 }
 
 async function fly({ client, settings, place, held }: Call, flight: Flight, read: Promise<Read>, startedAt: number): Promise<void> {
+  // Asked for while the body is read and digested, which takes as long.
+  const lock = held ? Promise.resolve(held) : tryLock(client, place);
   try {
-    const [request, ids] = await Promise.all([read, idsOf(client, place)]);
+    const [request, ids, free] = await Promise.all([read, idsOf(client, place), lock]);
     flight.fingerprinted(request.fingerprint);
     const deadline = startedAt + settings.limits.totalMs;
     const { key, ...rest } = request;
@@ -135,11 +137,14 @@ async function fly({ client, settings, place, held }: Call, flight: Flight, read
       deadline,
       resumeOnly: request.payload === undefined,
     };
-    const ended = await underLock(job, held);
+    const ended = await underLock(job, free);
     conclude(job, ended);
     flight.land(ended);
   } catch (error) {
-    held?.();
+    void lock.then(
+      (release) => release?.(),
+      () => {},
+    );
     calmDown(client, place.slot);
     const known = error instanceof BodyTrouble ? await bodyError(client, place, error) : error;
     flight.land(
