@@ -54,7 +54,8 @@ export interface Once {
   /** Operations that have not settled, ordered by name. @default limit 100 */
   pending(options?: { prefix?: OperationName | undefined; limit?: number | undefined; after?: string | undefined }): Promise<readonly PendingOperation[]>;
   /**
-   * Goes on with what is pending, a few at a time, each under its own key. Nothing is resumed by itself.
+   * Goes on with what is pending, a few at a time, each under its own key. Names that begin differently take turns, so that
+   * a backlog of one kind does not hold up the others. Nothing is resumed by itself.
    *
    * @default concurrency 4
    * @example

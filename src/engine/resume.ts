@@ -10,6 +10,7 @@ import { NOTHING_TO_READ, operate } from './operate.js';
 import { idsOf, slotOf } from './place.js';
 import { scanPending, slotOfRecord } from './records.js';
 import { timed } from './storing.js';
+import { pendingInTurns } from './turns.js';
 
 /** How one resumed operation ended this time. */
 export interface Resumed {
@@ -18,7 +19,7 @@ export interface Resumed {
   readonly response: Response | undefined;
 }
 
-/** A few at a time, in the order in which they end. */
+/** A few at a time, kinds of names in turns, in the order in which they end. */
 export async function* resumeAll(
   client: Client,
   namespace: string,
@@ -32,7 +33,7 @@ export async function* resumeAll(
     running.delete(done);
     return end;
   };
-  for await (const { record } of scanPending(client, namespace, prefix, undefined)) {
+  for await (const { record } of pendingInTurns(client, namespace, prefix)) {
     if (signal?.aborted) throw abortReason(signal);
     running.add(resumeOne(client, namespace, record, signal));
     const end = running.size >= concurrency ? await next() : undefined;
