@@ -54,7 +54,8 @@ export interface Once {
   /** Operations that have not settled, ordered by name. @default limit 100 */
   pending(options?: { prefix?: OperationName | undefined; limit?: number | undefined; after?: string | undefined }): Promise<readonly PendingOperation[]>;
   /**
-   * Goes on with what is pending, a few at a time, each under its own key. Nothing is resumed by itself.
+   * Goes on with what is pending, a few at a time, each under its own key. Names that begin differently take turns, so that
+   * a backlog of one kind does not hold up the others. Nothing is resumed by itself.
    *
    * @default concurrency 4
    * @example
@@ -105,6 +106,7 @@ export function createOn(platform: Platform, options: OnceOptions = {}, from?: C
     closing: new AbortController(),
     settles: 0,
     damaged: 0,
+    ns: undefined,
     owner: undefined,
   };
   return face(client, platform, options);

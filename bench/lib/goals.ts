@@ -91,8 +91,7 @@ function restart({ records }: Results): Goal {
     wanted: `${number(records?.pending)} operations resumed after a restart, fair between ten kinds of name: of the first tenth, at most 0.2 are of one kind`,
     measured: `${number(worst)}; ${number(done)} of ${number(listed)} done`,
     met: worst === undefined ? undefined : worst <= 0.2,
-    floor:
-      'They are resumed in the order of their names, which is the order of the index: one kind after the other. An app that wants turns resumes by `prefix`.',
+    floor: 'Eight kinds take turns; where there are more, each next one begins when one of them is through.',
   };
 }
 

@@ -21,6 +21,8 @@ export interface Carry {
   put(wire: Wire, key: string, firstSentAt: number): Pick<Wire, 'url' | 'body'> | undefined;
 }
 
+export const isInHeader = (carrier: string): boolean => /^header/.test(carrier);
+
 /** `undefined` where nobody here knows such a place. */
 export function carryOf(carrier: string, other?: (carrier: string) => Carry | undefined): Carry | undefined {
   const [, quoted, name, date] = /^header(-sf)?:([^+]+)\+?(.*)/.exec(carrier) ?? [];

@@ -63,9 +63,14 @@ const WORKING = /outstanding|in.?progress|being.processed|still.processing/i;
 const KEY_BUSY = /in.?use|concurrent|processing|pending|locked/i;
 const OTHER_PAYLOAD = /mismatch|different|do(es)? not match|another (request|payload|body)|same (param|payload|body|request)|reused/i;
 
+/** The statuses that servers refuse a key with; the words of any other answer are not looked at. */
+const OF_KEYS: readonly number[] = [400, 409, 422, 423];
+
 /** Rows 7, 8 and 10 by the words of problem details (IETF draft-07, section 2.7) and of codes in common use. */
 function conflict(answer: Answer, asked: Asked): Reading | undefined {
-  const { status, json, text } = answer;
+  const { status } = answer;
+  if (!OF_KEYS.includes(status)) return undefined;
+  const { json, text } = answer;
   const { codes, prose, resource } = words(json);
   const said = `${codes.join(' ')} ${prose}`;
   const aboutKey = /idempoten/i.test(said) || (asked.key.length > 7 && text.includes(asked.key));

@@ -3,7 +3,7 @@ import type { Answer } from '../core/dialect.js';
 import { joined, textOf } from './bytes.js';
 import type { Client } from './client.js';
 import type { Prepared } from './prepared.js';
-import { OVER, wait } from './wait.js';
+import { whenOver } from './wait.js';
 
 /** An answer and, where its body was read, all that is needed to give it again. */
 export interface Answered {
@@ -31,20 +31,26 @@ export interface Sending {
 export async function attempt(client: Client, prepared: Prepared, sending: Sending): Promise<Left> {
   if (!sending.leaves()) return { end: 'not-sent', cause: undefined };
   const controller = new AbortController();
-  const over = new AbortController();
   const init = { ...prepared.rest, method: prepared.method, headers: prepared.headers, body: prepared.body ?? null, signal: controller.signal } as RequestInit;
   let response: Response | undefined;
+  let over = false;
   let cut = false;
   const { clock } = client.platform;
   const { thawMs } = client.settings.tuning;
   const end = clock.now() + sending.ms;
-  const limit = wait(clock, sending.ms, [sending.stop, over.signal]).then(async (): Promise<Left> => {
+  let off = (): void => {};
+  const passed = (ms: number) =>
+    new Promise<void>((resolve) => {
+      off = whenOver(clock, ms, [sending.stop], resolve);
+    });
+  const limit = (async (): Promise<Left> => {
+    await passed(sending.ms);
     // A clock that was set in between says as little about how long it slept.
-    if (Math.abs(clock.now() - end) > thawMs) await wait(clock, thawMs, [sending.stop, over.signal]);
-    cut = !over.signal.aborted;
+    if (!over && Math.abs(clock.now() - end) > thawMs) await passed(thawMs);
+    cut = !over;
     if (cut) controller.abort();
     return { end: 'no-answer', cause: undefined, status: response?.status };
-  });
+  })();
   const sent = (async (): Promise<Left> => {
     try {
       response = await client.transport.send(prepared.url, init);
@@ -60,7 +66,8 @@ export async function attempt(client: Client, prepared: Prepared, sending: Sendi
   try {
     return await Promise.race([sent, limit]);
   } finally {
-    over.abort(OVER);
+    over = true;
+    off();
   }
 }
 
@@ -97,15 +104,26 @@ async function readAll(copy: Response, limit: number): Promise<ArrayBuffer | und
   return chunks.length === 1 && chunks[0]?.byteLength === chunks[0]?.buffer.byteLength ? chunks[0]?.buffer : joined(chunks, size).buffer;
 }
 
+/** By lower-case name. A dozen of them are looked for in each answer, and a platform checks each name that it is asked for. */
+function headersOf({ headers }: Response): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  headers.forEach((value, name) => {
+    const before = found.get(name);
+    found.set(name, before === undefined ? value : `${before}, ${value}`);
+  });
+  return found;
+}
+
 /** The answer as the rules see it. */
 export function answerOf({ response, text }: Answered): Answer {
+  const headers = headersOf(response);
   let json: unknown;
   let parsed = false;
   return {
     status: response.status,
     type: response.type ?? 'default',
     redirected: response.redirected === true,
-    header: (name) => response.headers.get(name),
+    header: (name) => headers.get(name.toLowerCase()) ?? null,
     text,
     get json() {
       if (!parsed && /^\s*[[{"]/.test(text)) {

@@ -49,16 +49,12 @@ export async function tryLock({ platform }: Client, place: Place): Promise<(() =
   return platform.locks ? platform.locks.acquire(lockOf(place), { wait: false }).catch(() => FREE) : FREE;
 }
 
-/** Takes the lock that contexts share, if the platform has one. Behind a frozen holder the wait is bounded. */
-export async function takeLock(job: Job): Promise<{ readonly release: () => void; readonly waited: Waited | undefined }> {
+/** Takes the lock that contexts share, if the platform has one: `free` is what asking for it gave. Behind a frozen holder the wait is bounded. */
+export async function takeLock(job: Job, free: (() => void) | undefined): Promise<{ readonly release: () => void; readonly waited: Waited | undefined }> {
   const { client, settings, stop, deadline } = job;
   const { locks, clock, server } = client.platform;
-  if (!locks) {
-    if (!server) notice(job, '', 'insecure-origin', client.platform.origin ?? '');
-    return { release: FREE, waited: undefined };
-  }
-  const free = await tryLock(client, job.place);
-  if (free) return { release: free, waited: undefined };
+  if (!locks && !server) notice(job, '', 'insecure-origin', client.platform.origin ?? '');
+  if (free || !locks) return { release: free ?? FREE, waited: undefined };
   if (settings.whenBusy === 'reject') throw busyError(job);
   const seen = await look(job);
   const ms = Math.min(settings.limits.attemptMs, Math.max(0, deadline - clock.now()) / 2);
@@ -87,7 +83,7 @@ async function look(job: Job): Promise<string | undefined> {
 export async function beginRecord(job: Job, waited: Waited | undefined): Promise<Begun> {
   const { client } = job;
   const store = storeOf(client, job.slot);
-  await timed(client, Promise.resolve(store.ready?.())).catch((cause: unknown) => Promise.reject(storeError(job, cause)));
+  if (store.ready) await timed(client, store.ready()).catch((cause: unknown) => Promise.reject(storeError(job, cause)));
   if (job.settings.required && store.survives === 'context')
     throw storeError(job, new Error(`the ${store.kind} store forgets with this context, and durability is 'required'`));
   // An unnamed operation is found by its key, so no two contexts can race for it.

@@ -21,6 +21,8 @@ export interface Client {
   settles: number;
   /** Damaged records that the last sweep met. */
   damaged: number;
+  /** The digest of the namespace that was asked for last. */
+  ns: { readonly of: string; readonly digest: string } | undefined;
   /** Its name in leases; made at the first one. */
   owner: string | undefined;
 }

@@ -1,4 +1,5 @@
 /** A request, made ready to be sent any number of times with the same bytes. */
+import { isInHeader } from '../core/carrier.js';
 import { typeOf } from '../core/name.js';
 import type { StoredRequest } from '../core/record.js';
 import type { Digest, Platform } from '../ports.js';
@@ -143,7 +144,7 @@ export async function prepare(from: Draft, limit: number, makeBoundary: () => st
 /** The request as a key is put into it, its body as text unless the key goes into a header. */
 export async function wireOf<T extends Prepared>(prepared: T, carrier: string): Promise<T> {
   const { body, headers } = prepared;
-  const text = typeof body !== 'object' || /^header/.test(carrier) ? body : ArrayBuffer.isView(body) ? textOf(body) : await new Response(body).text();
+  const text = typeof body !== 'object' || isInHeader(carrier) ? body : ArrayBuffer.isView(body) ? textOf(body) : await new Response(body).text();
   return { ...prepared, body: text, headers: new Headers(headers) };
 }
 

@@ -25,22 +25,33 @@ export interface Scanned {
 export const slotOfRecord = (client: Client, namespace: string, { label, key }: OnceRecord): string =>
   slotOf(client, namespace, label, label[0] === '~' ? key : '');
 
-/** The pending records of a namespace, page by page, those that could only be kept in memory included. */
-export async function* scanPending(client: Client, namespace: string, prefix: OperationName | undefined, after: string | undefined): AsyncGenerator<Scanned> {
+/** One page of pending records. `start`: what their labels' text begins with. */
+export type Pages = (start: string | undefined, after: string | undefined, limit: number) => Promise<{ found: Scanned[]; next: string | undefined }>;
+
+/** Where the pending records of a namespace are: in the store, and what could only be kept in memory. */
+export async function pendingIn(client: Client, namespace: string, prefix: OperationName | undefined): Promise<readonly Pages[]> {
   const { ns } = await idsOf(client, { namespace, label: '', id: '' });
   const wanted = prefix?.length ? namePrefix(prefix) : undefined;
-  const { degraded } = client.registry;
-  const stores = degraded.size ? [client.store, client.fallback] : [client.store];
-  for (const store of stores) {
+  const stores = client.registry.degraded.size ? [client.store, client.fallback] : [client.store];
+  return stores.map((store) => async (start = wanted?.start, after, limit) => {
+    const { records, next } = await timed(client, store.scan({ ns, state: 'pending', prefix: start, after, limit }));
+    const found = records.flatMap((stored) => {
+      const record = readRecord(stored);
+      if (!record || (wanted && !wanted.begins(record.label))) return [];
+      const slot = slotOfRecord(client, namespace, record);
+      return storeOf(client, slot) === store ? [{ record, slot }] : [];
+    });
+    return { found, next };
+  });
+}
+
+/** The pending records of a namespace, page by page, in the order of their names. */
+export async function* scanPending(client: Client, namespace: string, prefix: OperationName | undefined, after: string | undefined): AsyncGenerator<Scanned> {
+  for (const pages of await pendingIn(client, namespace, prefix)) {
     let cursor = after;
     do {
-      const page = await timed(client, store.scan({ ns, state: 'pending', prefix: wanted?.start, after: cursor, limit: PAGE }));
-      for (const stored of page.records) {
-        const record = readRecord(stored);
-        if (!record || (wanted && !wanted.begins(record.label))) continue;
-        const slot = slotOfRecord(client, namespace, record);
-        if (storeOf(client, slot) === store) yield { record, slot };
-      }
+      const page = await pages(undefined, cursor, PAGE);
+      yield* page.found;
       cursor = page.next;
     } while (cursor !== undefined);
   }

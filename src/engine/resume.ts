@@ -10,6 +10,7 @@ import { NOTHING_TO_READ, operate } from './operate.js';
 import { idsOf, slotOf } from './place.js';
 import { scanPending, slotOfRecord } from './records.js';
 import { timed } from './storing.js';
+import { pendingInTurns } from './turns.js';
 import { OVER } from './wait.js';
 
 /** How one resumed operation ended this time. */
@@ -19,7 +20,7 @@ export interface Resumed {
   readonly response: Response | undefined;
 }
 
-/** A few at a time, in the order in which they end. */
+/** A few at a time, kinds of names in turns, in the order in which they end. */
 export async function* resumeAll(
   client: Client,
   namespace: string,
@@ -37,7 +38,7 @@ export async function* resumeAll(
   };
   signal?.addEventListener('abort', cut);
   try {
-    for await (const { record } of scanPending(client, namespace, prefix, undefined)) {
+    for await (const { record } of pendingInTurns(client, namespace, prefix)) {
       if (signal?.aborted) throw abortReason(signal);
       running.add(resumeOne(client, namespace, record, over.signal));
       const end = running.size >= concurrency ? await next() : undefined;

@@ -1,5 +1,5 @@
 /** Calls without a name: each is an operation of its own, under its key; in one person's hands it takes up one that was lost. */
-import { carryOf } from '../core/carrier.js';
+import { carryOf, isInHeader } from '../core/carrier.js';
 import type { OperationName } from '../core/name.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { pastWindow } from '../core/retention.js';
@@ -46,7 +46,7 @@ export function mayGo({ platform, settings: { origins } }: Client, { url, origin
 
 /** Whether there is a key in its headers already. */
 export const bearsKey = ({ dialect }: Settings, { url, headers }: Draft): boolean =>
-  /^header/.test(dialect.carrier) && carryOf(dialect.carrier)?.find({ url, headers, body: undefined }) !== undefined;
+  isInHeader(dialect.carrier) && carryOf(dialect.carrier)?.find({ url, headers, body: undefined }) !== undefined;
 
 async function readUnnamed(client: Client, settings: Settings, draft: Draft): Promise<Read> {
   try {

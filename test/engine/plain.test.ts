@@ -6,10 +6,12 @@ import { describe, expect, test, vi } from 'vitest';
 import type { Client } from '../../src/engine/client.js';
 import { type Outline, outline, sendPlain } from '../../src/engine/plain.js';
 import type { Settings } from '../../src/options.js';
+import type { Platform } from '../../src/ports.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
 import { rest } from '../support/world.js';
 
 const URL_ = 'https://shop.example/cart';
+const resolve: Platform['resolve'] = (url) => ({ url, origin: new URL(url).origin });
 
 describe('what is read of a call', () => {
   const request = new Request(URL_, { method: 'PUT', body: 'x' });
@@ -34,7 +36,7 @@ describe('what is read of a call', () => {
     ['a stream', URL_, { method: 'PUT', body: new ReadableStream() }, { replayable: false }],
     ['no body', URL_, { method: 'PUT', body: null }, { replayable: true }],
   ])('%s', (_, input, init, expected) => {
-    expect(outline(input, init)).toMatchObject(expected);
+    expect(outline({ resolve } as Platform, input, init)).toMatchObject(expected);
   });
 });
 
@@ -51,7 +53,7 @@ function scene() {
   const sent: number[] = [];
   const start = clock.now();
   const plain = (answers: Answer[], call: Partial<Outline> = {}) => {
-    const ended = sendPlain(client, settings, { method: 'GET', url: URL_, replayable: true, signal: undefined, ...call }, async () => {
+    const ended = sendPlain(client, settings, { method: 'GET', url: URL_, replayable: true, signal: undefined, sendable: () => true, ...call }, async () => {
       sent.push(clock.now() - start);
       const answer = answers.shift() ?? new Error('nothing is left to answer with');
       if (answer instanceof Error) throw answer;

@@ -84,7 +84,8 @@ export class App {
     if (context.dead) return;
     if (press.dieAt !== undefined) context.dieAt = 2 * context.ports + press.dieAt;
     const op = world.opFor(context.device.user, press.name, press.payload);
-    for (let n = press.double ? 2 : 1; n > 0; n--) this.call(context, op, press, { press, insisted });
+    // A page that dies at the first makes no second one.
+    for (let n = press.double ? 2 : 1; n > 0 && !context.dead; n--) this.call(context, op, press, { press, insisted });
   }
 
   /** One call of the client; what it comes to goes into the books. */
