@@ -94,10 +94,11 @@ async function moveOne(client: Client, to: string, { key, label, id: old }: Once
       client,
       store.update(of, (stored) => change(readRecord(stored), stored), { durability: 'strict' }),
     );
-  // Where a key counts for one account only, the new account's server has never seen it.
-  const scoped = client.settings.dialect.perAccount ? { windowEndsAt: client.platform.clock.now() } : {};
-  const moved = (before: OnceRecord, generation = 0): OnceRecord =>
-    seal({ ...before, ...scoped, id, ns, generation: Math.max(generation, before.generation), revision: before.revision + 1 });
+  const moved = (before: OnceRecord, generation = 0): OnceRecord => {
+    // Where a key counts for one account only, the new account's server does not know what was sent under it.
+    const scoped = client.settings.dialect.perAccount && before.ambiguous ? { windowEndsAt: client.platform.clock.now() } : {};
+    return seal({ ...before, ...scoped, id, ns, generation: Math.max(generation, before.generation), revision: before.revision + 1 });
+  };
   // First its drivers lose it: what one of them settled from here on would stay open in the other namespace.
   const taken = await update(old, (there) => {
     if (there?.state !== 'pending' || there.key !== key) return { value: undefined };
