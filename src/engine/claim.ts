@@ -73,7 +73,7 @@ export async function takeLock(job: Job, free: (() => void) | undefined): Promis
 async function look(job: Job): Promise<string | undefined> {
   try {
     const stored = await readStored(job.client, job.slot, job.id);
-    const record = stored === undefined ? undefined : readRecord(stored);
+    const record = readRecord(stored);
     return record && record.state !== 'pending' ? record.key : undefined;
   } catch (cause) {
     throw storeError(job, cause);
@@ -180,7 +180,7 @@ type Inserted = Extract<Begun, { do: 'drive' }>;
 async function afterFailedInsert(job: Job, c: Claimant, begun: Inserted, cause: unknown, again: () => Promise<Begun>): Promise<Begun> {
   const { client, slot, id } = job;
   const stored = await readStored(client, slot, id).catch((error: unknown) => Promise.reject(storeError(job, error)));
-  const record = stored === undefined ? undefined : readRecord(stored);
+  const record = readRecord(stored);
   // It was stored all the same.
   if (record && sameRecord(record, begun)) return begun;
   if (stored !== undefined) throw storeError(job, cause);
@@ -201,7 +201,7 @@ async function withdraw({ client, slot, id }: Job, c: Claimant, begun: Inserted)
   if (c.keyKind !== 'random') return false;
   try {
     return await updateStored(client, slot, id, (stored) => {
-      const record = stored === undefined ? undefined : readRecord(stored);
+      const record = readRecord(stored);
       return record && sameRecord(record, begun) ? { next: null, value: true } : { value: stored === undefined };
     });
   } catch {

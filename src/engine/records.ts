@@ -77,7 +77,7 @@ export async function clearAll(client: Client, namespace: string, forget: boolea
   const kept: PendingOperation[] = [];
   for await (const { record, slot } of scanPending(client, namespace, undefined, undefined)) {
     const left = await updateStored(client, slot, record.id, (stored) => {
-      const current = stored === undefined ? undefined : readRecord(stored);
+      const current = readRecord(stored);
       if (current?.state !== 'pending') return { value: undefined };
       const next = seal({ ...bare(current), retryAt: current.retryAt, revision: current.revision + 1 });
       return forget ? { next: null, value: next } : { next, value: next };
@@ -151,7 +151,7 @@ export function settleByHand(client: Client, place: Place, effect: 'done' | 'non
       (stored, storeNow) => {
         if (heldElsewhere(client, stored, storeNow)) return { value: busyError({ client, ...place }) };
         const now = clock.now();
-        const record = stored === undefined ? undefined : readRecord(stored);
+        const record = readRecord(stored);
         if (stored !== undefined && !record) return { value: refusal(client, place, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
         if (effect === 'none' && record?.state !== 'pending')
           return {

@@ -87,7 +87,7 @@ export async function moveAll(client: Client, from: string, to: string): Promise
         store.update(
           id,
           (stored) => {
-            const there = stored === undefined ? undefined : readRecord(stored);
+            const there = readRecord(stored);
             return stored === undefined || there?.state === 'retired' || there?.key === record.key ? { next: moved, value: true } : { value: false };
           },
           { durability: 'strict' },

@@ -44,7 +44,7 @@ export async function commit(
       slot,
       id,
       (stored) => {
-        const record = stored === undefined ? undefined : readRecord(stored);
+        const record = readRecord(stored);
         const mine = record?.state === 'pending' && record.key === known.key && record.revision === known.revision;
         return mine ? { next: next(client.platform.clock.now()), value: true } : { value: false };
       },

@@ -40,7 +40,7 @@ async function sweep(client: Client): Promise<void> {
     await timed(
       client,
       client.store.update(seen.id, (now) => {
-        const record = now === undefined ? undefined : readRecord(now);
+        const record = readRecord(now);
         return record && record.revision === seen.revision && record.forgetAt < before ? { next: null, value: undefined } : { value: undefined };
       }),
     );
