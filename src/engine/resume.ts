@@ -1,7 +1,7 @@
 /** Goes on with stored operations, and brings them from one namespace to another. */
 import { decodeName, type OperationName } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
-import { type OnceRecord, readRecord, seal } from '../core/record.js';
+import { readRecord, seal } from '../core/record.js';
 import { isOnceError } from '../errors.js';
 import type { Client, Place } from './client.js';
 import { abortReason } from './flight.js';
@@ -10,7 +10,7 @@ import { NOTHING_TO_READ, operate } from './operate.js';
 import { idsOf, slotOf } from './place.js';
 import { scanPending, slotOfRecord } from './records.js';
 import { timed } from './storing.js';
-import { pendingInTurns } from './turns.js';
+import { pendingInTurns, type Waiting } from './turns.js';
 
 /** How one resumed operation ended this time. */
 export interface Resumed {
@@ -33,7 +33,7 @@ export async function* resumeAll(
     running.delete(done);
     return end;
   };
-  for await (const { record } of pendingInTurns(client, namespace, prefix)) {
+  for await (const record of pendingInTurns(client, namespace, prefix)) {
     if (signal?.aborted) throw abortReason(signal);
     running.add(resumeOne(client, namespace, record, signal));
     const end = running.size >= concurrency ? await next() : undefined;
@@ -45,7 +45,7 @@ export async function* resumeAll(
   }
 }
 
-async function resumeOne(client: Client, namespace: string, record: OnceRecord, signal: AbortSignal | undefined): Promise<Resumed | undefined> {
+async function resumeOne(client: Client, namespace: string, record: Waiting, signal: AbortSignal | undefined): Promise<Resumed | undefined> {
   const name = decodeName(record.label);
   const place: Place = { name, label: record.label, namespace, slot: slotOfRecord(client, namespace, record), id: name.length ? undefined : record.id };
   let outcome: Outcome | undefined;
