@@ -1,4 +1,5 @@
 /** The peers that survive a reload, in a page: how long until the request is safe in the store, and the first byte leaves. */
+import { answer, answered } from './lib/answers.ts';
 import { elapsed, FirstByte, inTurns, type Rounds } from './lib/turns.ts';
 
 const BODY = JSON.stringify({ amount: 1, pad: 'x'.repeat(180) });
@@ -16,7 +17,7 @@ async function tanstack(): Promise<{ toFirstByte: () => Promise<number>; whole: 
   const { createCollection, localOnlyCollectionOptions } = await import('@tanstack/db' as string);
   const { startOfflineExecutor } = await import('@tanstack/offline-transactions' as string);
   const payments = createCollection(localOnlyCollectionOptions({ id: 'payments', getKey: ({ id }: { id: string }) => id }));
-  const first = new FirstByte();
+  const first = new FirstByte(answer);
   const offline = startOfflineExecutor({ collections: { payments }, mutationFns: { pay: () => first.fetch() } });
   await offline.waitForInit?.();
   const call = async (): Promise<void> => {
@@ -24,7 +25,7 @@ async function tanstack(): Promise<{ toFirstByte: () => Promise<number>; whole: 
     transaction.mutate(() => payments.insert({ id: crypto.randomUUID(), body: BODY }));
     await transaction.commit();
   };
-  return { toFirstByte: () => first.of(call), whole: () => elapsed(call) };
+  return { toFirstByte: answered(() => first.of(call)), whole: answered(() => elapsed(call)) };
 }
 
 async function peers(rounds: number, calls: number): Promise<Rounds> {

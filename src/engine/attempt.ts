@@ -3,7 +3,7 @@ import type { Answer } from '../core/dialect.js';
 import { joined, textOf } from './bytes.js';
 import type { Client } from './client.js';
 import type { Prepared } from './prepared.js';
-import { whenOver } from './wait.js';
+import { limit } from './wait.js';
 
 /** An answer and, where its body was read, all that is needed to give it again. */
 export interface Answered {
@@ -38,15 +38,14 @@ export async function attempt(client: Client, prepared: Prepared, sending: Sendi
   const { clock } = client.platform;
   const { thawMs } = client.settings.tuning;
   const end = clock.now() + sending.ms;
-  let off = (): void => {};
-  const passed = (ms: number) =>
-    new Promise<void>((resolve) => {
-      off = whenOver(clock, ms, [sending.stop], resolve);
-    });
-  const limit = (async (): Promise<Left> => {
-    await passed(sending.ms);
+  let time = limit(clock, sending.ms, [sending.stop]);
+  const late = (async (): Promise<Left> => {
+    await time.over;
     // A clock that was set in between says as little about how long it slept.
-    if (!over && Math.abs(clock.now() - end) > thawMs) await passed(thawMs);
+    if (!over && Math.abs(clock.now() - end) > thawMs) {
+      time = limit(clock, thawMs, [sending.stop]);
+      await time.over;
+    }
     cut = !over;
     if (cut) controller.abort();
     return { end: 'no-answer', cause: undefined, status: response?.status };
@@ -64,10 +63,10 @@ export async function attempt(client: Client, prepared: Prepared, sending: Sendi
     }
   })();
   try {
-    return await Promise.race([sent, limit]);
+    return await Promise.race([sent, late]);
   } finally {
     over = true;
-    off();
+    time.off();
   }
 }
 
@@ -104,19 +103,11 @@ async function readAll(copy: Response, limit: number): Promise<ArrayBuffer | und
   return chunks.length === 1 && chunks[0]?.byteLength === chunks[0]?.buffer.byteLength ? chunks[0]?.buffer : joined(chunks, size).buffer;
 }
 
-/** By lower-case name. A dozen of them are looked for in each answer, and a platform checks each name that it is asked for. */
-function headersOf({ headers }: Response): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
-  headers.forEach((value, name) => {
-    const before = found.get(name);
-    found.set(name, before === undefined ? value : `${before}, ${value}`);
-  });
-  return found;
-}
-
 /** The answer as the rules see it. */
 export function answerOf({ response, text }: Answered): Answer {
-  const headers = headersOf(response);
+  // A dozen headers are looked for in each answer, and platforms check each name that they are asked for.
+  const headers = new Map<string, string>();
+  response.headers.forEach((value, name) => void headers.set(name.toLowerCase(), value));
   let json: unknown;
   let parsed = false;
   return {

@@ -10,7 +10,7 @@ import { endpointOf, noticeAnswer, noticeSilence } from './diagnostics.js';
 import type { Attempting, Payload, Polled, Result, Sent } from './payload.js';
 import { type Prepared, storable, wireOf } from './prepared.js';
 import { valueResult } from './running.js';
-import { wait } from './wait.js';
+import { limit } from './wait.js';
 
 export const fetching = (prepared: Prepared): Payload => ({
   origin: prepared.origin,
@@ -108,9 +108,9 @@ const merged = (prepared: Prepared, more: HeadersInit | undefined): Prepared => 
 function hooked({ method, url, headers, body }: Prepared, { job, number, resumed, ms }: Attempting): Promise<HeadersInit | undefined> {
   const { settings, client, stop } = job;
   const asked = Promise.resolve(settings.headers?.({ attempt: number, resumed, method, url, headers: new Headers(headers), body }));
-  const over = new AbortController();
-  const late = wait(client.platform.clock, ms, [stop, over.signal]).then(() => Promise.reject(new Error('the headers hook did not answer in time')));
-  return Promise.race([asked, late]).finally(() => over.abort());
+  const { over, off } = limit(client.platform.clock, ms, [stop]);
+  const late = over.then(() => Promise.reject(new Error('the headers hook did not answer in time')));
+  return Promise.race([asked, late]).finally(off);
 }
 
 /** The request with its key where the record says; `undefined` when there is no such place in it. */

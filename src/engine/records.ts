@@ -22,7 +22,7 @@ export interface Scanned {
 }
 
 /** An unnamed operation is kept apart from its equals by its key. */
-export const slotOfRecord = (client: Client, namespace: string, { label, key }: OnceRecord): string =>
+export const slotOfRecord = (client: Client, namespace: string, { label, key }: Pick<OnceRecord, 'label' | 'key'>): string =>
   slotOf(client, namespace, label, label[0] === '~' ? key : '');
 
 /** One page of pending records. `start`: what their labels' text begins with. */

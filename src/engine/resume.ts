@@ -10,7 +10,7 @@ import { NOTHING_TO_READ, operate } from './operate.js';
 import { idsOf, slotOf } from './place.js';
 import { scanPending, slotOfRecord } from './records.js';
 import { timed } from './storing.js';
-import { pendingInTurns } from './turns.js';
+import { pendingInTurns, type Waiting } from './turns.js';
 import { OVER } from './wait.js';
 
 /** How one resumed operation ended this time. */
@@ -38,7 +38,7 @@ export async function* resumeAll(
   };
   signal?.addEventListener('abort', cut);
   try {
-    for await (const { record } of pendingInTurns(client, namespace, prefix)) {
+    for await (const record of pendingInTurns(client, namespace, prefix)) {
       if (signal?.aborted) throw abortReason(signal);
       running.add(resumeOne(client, namespace, record, over.signal));
       const end = running.size >= concurrency ? await next() : undefined;
@@ -55,7 +55,7 @@ export async function* resumeAll(
   }
 }
 
-async function resumeOne(client: Client, namespace: string, record: OnceRecord, signal: AbortSignal | undefined): Promise<Resumed | undefined> {
+async function resumeOne(client: Client, namespace: string, record: Waiting, signal: AbortSignal | undefined): Promise<Resumed | undefined> {
   const name = decodeName(record.label);
   const place: Place = { name, label: record.label, namespace, slot: slotOfRecord(client, namespace, record), id: name.length ? undefined : record.id };
   let outcome: Outcome | undefined;

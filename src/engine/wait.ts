@@ -1,31 +1,34 @@
 /** Waits on the clock port; every one of them can be cut. */
 import type { Clock, Connectivity } from '../ports.js';
 
-/** Calls `fire` once: after `ms`, when one of the signals aborts, or when `connectivity` wakes. The result calls it off. */
-export function whenOver(clock: Clock, ms: number, signals: readonly AbortSignal[], fire: () => void, connectivity?: Connectivity): () => void {
-  if (signals.some((signal) => signal.aborted)) {
-    fire();
-    return () => {};
-  }
-  const off = (): void => {
-    cancel();
-    unsubscribe?.();
-    for (const signal of signals) signal.removeEventListener('abort', end);
-  };
-  const end = (): void => {
-    off();
-    fire();
-  };
-  const cancel = clock.timer(ms, end);
-  const unsubscribe = connectivity?.subscribe(end);
-  for (const signal of signals) signal.addEventListener('abort', end);
-  return off;
+/** A time that ends after `ms`, or at once when one of the signals aborts or `connectivity` wakes; once it is called off, it never does. */
+export function limit(
+  clock: Clock,
+  ms: number,
+  signals: readonly AbortSignal[],
+  connectivity?: Connectivity,
+): { readonly over: Promise<void>; readonly off: () => void } {
+  let off = (): void => {};
+  const over = new Promise<void>((resolve) => {
+    if (signals.some((signal) => signal.aborted)) return resolve();
+    const end = (): void => {
+      off();
+      resolve();
+    };
+    const cancel = clock.timer(ms, end);
+    const unsubscribe = connectivity?.subscribe(end);
+    for (const signal of signals) signal.addEventListener('abort', end);
+    off = () => {
+      cancel();
+      unsubscribe?.();
+      for (const signal of signals) signal.removeEventListener('abort', end);
+    };
+  });
+  return { over, off };
 }
 
 /** Resolves after `ms`, or at once when one of the signals aborts, or when `connectivity` wakes. */
-export function wait(clock: Clock, ms: number, signals: readonly AbortSignal[], connectivity?: Connectivity): Promise<void> {
-  return new Promise((resolve) => void whenOver(clock, ms, signals, resolve, connectivity));
-}
+export const wait = (...how: Parameters<typeof limit>): Promise<void> => limit(...how).over;
 
 /** Says that a wait is not wanted any more. Without a reason the platform makes an error and its stack, which nobody reads. */
 export const OVER = 'over';

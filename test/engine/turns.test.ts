@@ -54,10 +54,10 @@ describe('resume', () => {
   });
 
   test('looks for a few at a time, and for no more often than pages are needed', async () => {
-    const { order, scans } = await resumed([...many('import', 130), ...many('pay', 60)]);
-    expect(order).toHaveLength(190);
-    expect(Math.max(...scans.map(({ limit }) => limit))).toBe(50);
-    expect(scans.length).toBeLessThanOrEqual(8);
+    const { order, scans } = await resumed([...many('import', 230), ...many('pay', 60)]);
+    expect(order).toHaveLength(290);
+    expect(Math.max(...scans.map(({ limit }) => limit))).toBe(100);
+    expect(scans.length).toBeLessThanOrEqual(7);
   });
 
   test('kinds that are more than take turns at once come after one another', async () => {
@@ -69,14 +69,14 @@ describe('resume', () => {
   });
 
   test('names without a kind in common, of one part, and numbers that begin alike are all resumed, once', async () => {
-    const left: OperationName[] = [...many('a', 55), ['a'], ['ab'], [4], [42], ...many(4, 52), ...many(42, 3), [4n, 1], ['\uffff', 1], ['"', 1], ['z']];
+    const left: OperationName[] = [...many('a', 105), ['a'], ['ab'], [4], [42], ...many(4, 102), ...many(42, 3), [4n, 1], ['\uffff', 1], ['"', 1], ['z']];
     const { order } = await resumed(left);
     const text = (names: readonly OperationName[]) => names.map((name) => name.map((part) => `${typeof part} ${part}`).join(', ')).sort();
     expect(text(order)).toEqual(text(left));
   });
 
   test('below a prefix, what comes next in the name takes turns', async () => {
-    const left = [...many('a', 2), ...[1, 2].flatMap((shop) => Array.from({ length: 53 }, (_, n) => ['pay', `shop ${shop}`, n])), ['pay']];
+    const left = [...many('a', 2), ...[1, 2].flatMap((shop) => Array.from({ length: 103 }, (_, n) => ['pay', `shop ${shop}`, n])), ['pay']];
     const { order } = await resumed(left, ['pay']);
     expect(sorted(order)).toEqual(sorted(left.slice(2)));
     expect(order.slice(0, 4).map((name) => name[1])).toEqual(['shop 1', 'shop 2', undefined, 'shop 1']);
