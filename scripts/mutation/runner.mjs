@@ -37,6 +37,22 @@ const folders = {
     })),
 };
 
+/**
+ * What is made when a file is loaded has no test of its own; those that reach anything else in the file judge it.
+ *
+ * @param {MutantCoverage} coverage
+ */
+function reaching({ perTest }) {
+  /** @type {Map<string, string[]>} */
+  const tests = new Map();
+  for (const file of globSync('src/**/*.ts')) {
+    const mutants = [...readFileSync(file, 'utf8').matchAll(/stryCov_\w+\("(\d+)"/g)].map(([, id]) => /** @type {string} */ (id));
+    const found = Object.keys(perTest).filter((test) => mutants.some((id) => perTest[test]?.[id]));
+    if (found.length > 0) tests.set(resolve(file), found);
+  }
+  return tests;
+}
+
 class InProcess {
   static inject = /** @type {[]} */ ([]);
   /** @type {readonly string[]} */
@@ -47,6 +63,8 @@ class InProcess {
   #tests = new Map();
   /** What tests cost, ms of this process, whatever else the machine does. @type {Map<string, number>} */
   #times = new Map();
+  /** Tests that reach a file, by its path. @type {Map<string, string[]>} */
+  #reaching = new Map();
   /** Tests that killed, the latest last. @type {string[]} */
   #killers = [];
   /** @type {Switches} */
@@ -91,6 +109,7 @@ class InProcess {
     this.#killers = [];
     writeFileSync('left-out.json', JSON.stringify({ leftOut: this.#leftOut, times: [...this.#times].sort(([, a], [, b]) => b - a).slice(0, 3000) }, null, 2));
     const { mutantCoverage } = this.#switches;
+    if (mutantCoverage) this.#reaching = reaching(mutantCoverage);
     this.#switches.mutantCoverage = undefined;
     return { status: DryRunStatus.Complete, tests, mutantCoverage };
   }
@@ -105,7 +124,7 @@ class InProcess {
       if (fixed || reloadEnvironment || this.#stale) this.#load();
       this.#stale = fixed;
       this.#switches.activeMutant = activeMutant.id;
-      const tests = await this.#run(this.#inTurn(testFilter ?? [...this.#times.keys()]), !disableBail);
+      const tests = await this.#run(this.#inTurn(testFilter ?? this.#reaching.get(activeMutant.fileName) ?? [...this.#times.keys()]), !disableBail);
       const endless = determineHitLimitReached(this.#switches.hitCount, hitLimit);
       return toMutantRunResult(endless ?? { status: DryRunStatus.Complete, tests });
     } catch (error) {
