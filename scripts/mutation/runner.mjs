@@ -1,5 +1,5 @@
 /** A test runner for StrykerJS: bundles the tests once, and runs those that reach a mutant in one process, the likeliest first. */
-import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import { Script } from 'node:vm';
@@ -22,6 +22,8 @@ const TEST_MS_MAX = 60;
 const KILLERS_MAX = 100;
 /** What is expected of a test that killed none of them. */
 const KILLS_ELSE = 0.1;
+/** What a process that takes over from another one has to know: only the first one has the dry run. */
+const DRY_RUN = 'dry-run.json';
 /** Where Stryker's instrumented sources look for the mutant that is on. */
 const SWITCHES = '__stryker__';
 
@@ -46,7 +48,8 @@ function reaching({ perTest }) {
   /** @type {Map<string, string[]>} */
   const tests = new Map();
   for (const file of globSync('src/**/*.ts')) {
-    const mutants = [...readFileSync(file, 'utf8').matchAll(/stryCov_\w+\("(\d+)"/g)].map(([, id]) => /** @type {string} */ (id));
+    const covered = [...readFileSync(file, 'utf8').matchAll(/stryCov_\w+\(([^)]*)\)/g)].map(([, ids]) => ids).join();
+    const mutants = [...covered.matchAll(/"(\d+)"/g)].map(([, id]) => /** @type {string} */ (id));
     const found = Object.keys(perTest).filter((test) => mutants.some((id) => perTest[test]?.[id]));
     if (found.length > 0) tests.set(resolve(file), found);
   }
@@ -82,6 +85,10 @@ class InProcess {
     native('fast-check').configureGlobal({ seed: 1, endOnFailure: true });
     this.#switches = /** @type {any} */ (globalThis)[SWITCHES] ??= {};
     this.#files = globSync(FOLDERS.map((folder) => `test/${folder}/**/*.test.ts`)).sort();
+    if (existsSync(DRY_RUN)) {
+      const { files, times, reaching: tests } = JSON.parse(readFileSync(DRY_RUN, 'utf8'));
+      [this.#files, this.#times, this.#reaching] = [files, new Map(times), new Map(tests)];
+    }
     const { outputFiles } = await build({
       plugins: [folders],
       stdin: {
@@ -107,10 +114,11 @@ class InProcess {
     this.#load();
     const tests = (await this.#run([...this.#tests.keys()], false)).map((result) => this.#usable(result));
     this.#killers = [];
-    writeFileSync('left-out.json', JSON.stringify({ leftOut: this.#leftOut, times: [...this.#times].sort(([, a], [, b]) => b - a).slice(0, 3000) }, null, 2));
+    writeFileSync('left-out.json', JSON.stringify({ leftOut: this.#leftOut, times: [...this.#times].sort(([, a], [, b]) => b - a) }, null, 2));
     const { mutantCoverage } = this.#switches;
     if (mutantCoverage) this.#reaching = reaching(mutantCoverage);
     this.#switches.mutantCoverage = undefined;
+    writeFileSync(DRY_RUN, JSON.stringify({ files: this.#files, times: [...this.#times], reaching: [...this.#reaching] }));
     return { status: DryRunStatus.Complete, tests, mutantCoverage };
   }
 
@@ -166,8 +174,10 @@ class InProcess {
     for (const id of this.#killers) kills.set(id, (kills.get(id) ?? 0) + 1);
     const cost = (/** @type {string} */ id) => (this.#times.get(id) ?? 0) / ((kills.get(id) ?? 0) + KILLS_ELSE);
     const costs = new Map(ids.map((id) => [id, cost(id)]));
-    const cheap = ids.filter((id) => (this.#times.get(id) ?? 0) <= TEST_MS_MAX);
-    return (cheap.length > 0 ? cheap : [...ids]).sort((a, b) => (costs.get(a) ?? 0) - (costs.get(b) ?? 0));
+    // What failed without a mutant can't judge, nor what has another name with this one.
+    const sound = ids.filter((id) => this.#times.has(id) && this.#tests.has(id));
+    const cheap = sound.filter((id) => (this.#times.get(id) ?? 0) <= TEST_MS_MAX);
+    return (cheap.length > 0 ? cheap : sound).sort((a, b) => (costs.get(a) ?? 0) - (costs.get(b) ?? 0));
   }
 
   /** @param {readonly string[]} ids @param {boolean} bail @returns {Promise<TestResult[]>} */
