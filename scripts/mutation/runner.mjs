@@ -73,6 +73,12 @@ class InProcess {
   /** @type {Switches} */
   #switches = {};
   #stale = true;
+  /** @type {Record<string, () => void>} */
+  #modules = {};
+  /** @type {Set<string>} */
+  #loaded = new Set();
+  /** The mutant that is on while a module is evaluated. @type {string | undefined} */
+  #atLoading;
   /** @type {string[]} */
   #leftOut = [];
 
@@ -110,8 +116,8 @@ class InProcess {
   /** @param {import('@stryker-mutator/api/test-runner').DryRunOptions} options */
   async dryRun({ coverageAnalysis }) {
     if (coverageAnalysis !== 'off') this.#switches.mutantCoverage = { static: {}, perTest: {} };
-    this.#files = this.#files.filter((file) => this.#loads(file));
     this.#load();
+    this.#files = this.#files.filter((file) => this.#loads(file));
     const tests = (await this.#run([...this.#tests.keys()], false)).map((result) => this.#usable(result));
     this.#killers = [];
     writeFileSync('left-out.json', JSON.stringify({ leftOut: this.#leftOut, times: [...this.#times].sort(([, a], [, b]) => b - a) }, null, 2));
@@ -127,11 +133,10 @@ class InProcess {
     const fixed = mutantActivation === 'static';
     this.#switches.hitLimit = hitLimit;
     this.#switches.hitCount = hitLimit === undefined ? undefined : 0;
-    this.#switches.activeMutant = fixed ? activeMutant.id : undefined;
+    this.#switches.activeMutant = activeMutant.id;
     try {
-      if (fixed || reloadEnvironment || this.#stale) this.#load();
+      if (fixed || reloadEnvironment || this.#stale) this.#load(fixed ? activeMutant.id : undefined);
       this.#stale = fixed;
-      this.#switches.activeMutant = activeMutant.id;
       const tests = await this.#run(this.#inTurn(testFilter ?? this.#reaching.get(activeMutant.fileName) ?? [...this.#times.keys()]), !disableBail);
       const endless = determineHitLimitReached(this.#switches.hitCount, hitLimit);
       return toMutantRunResult(endless ?? { status: DryRunStatus.Complete, tests });
@@ -146,7 +151,7 @@ class InProcess {
   /** What is written for vitest alone can't judge here. @param {string} file */
   #loads(file) {
     try {
-      this.#load([file]);
+      this.#collect(file);
       return true;
     } catch (error) {
       this.#leftOut.push(`${file}: ${String(error)}`);
@@ -154,11 +159,32 @@ class InProcess {
     }
   }
 
-  #load(files = this.#files) {
+  /** All modules anew; each is evaluated when a test wants it. `activeMutant`: the one that is on while they are. @param {string} [activeMutant] */
+  #load(activeMutant) {
     const module = { exports: /** @type {Record<string, () => void>} */ ({}) };
-    this.#switches.currentTestId = undefined;
     this.#script?.runInThisContext()((/** @type {string} */ name) => (name === 'vitest' ? suite : native(name)), module, module.exports);
-    this.#tests = suite.collect(files, (file) => module.exports[file]?.());
+    this.#tests = new Map();
+    this.#modules = module.exports;
+    this.#atLoading = activeMutant;
+    this.#loaded.clear();
+  }
+
+  /** @param {string} file */
+  #collect(file) {
+    const { activeMutant, currentTestId } = this.#switches;
+    this.#switches.activeMutant = this.#atLoading;
+    this.#switches.currentTestId = undefined;
+    this.#loaded.add(file);
+    for (const [id, test] of suite.collect([file], () => this.#modules[file]?.())) this.#tests.set(id, test);
+    this.#switches.activeMutant = activeMutant;
+    this.#switches.currentTestId = currentTestId;
+  }
+
+  /** @param {string} id */
+  #test(id) {
+    const file = id.slice(0, id.indexOf(' > '));
+    if (!this.#loaded.has(file)) this.#collect(file);
+    return this.#tests.get(id);
   }
 
   /** A test that fails without a mutant can't tell one. @param {TestResult} result @returns {TestResult} */
@@ -174,8 +200,8 @@ class InProcess {
     for (const id of this.#killers) kills.set(id, (kills.get(id) ?? 0) + 1);
     const cost = (/** @type {string} */ id) => (this.#times.get(id) ?? 0) / ((kills.get(id) ?? 0) + KILLS_ELSE);
     const costs = new Map(ids.map((id) => [id, cost(id)]));
-    // What failed without a mutant can't judge, nor what has another name with this one.
-    const sound = ids.filter((id) => this.#times.has(id) && this.#tests.has(id));
+    // What failed without a mutant can't judge.
+    const sound = ids.filter((id) => this.#times.has(id));
     const cheap = sound.filter((id) => (this.#times.get(id) ?? 0) <= TEST_MS_MAX);
     return (cheap.length > 0 ? cheap : sound).sort((a, b) => (costs.get(a) ?? 0) - (costs.get(b) ?? 0));
   }
@@ -185,8 +211,9 @@ class InProcess {
     /** @type {TestResult[]} */
     const results = [];
     for (const id of ids) {
-      const one = this.#tests.get(id);
-      if (!one) throw new Error(`there is no test ${id}`);
+      const one = this.#test(id);
+      // A table of tests that is made of what is mutated may have other rows now.
+      if (!one) continue;
       this.#switches.currentTestId = id;
       const [begun, used] = [performance.now(), process.cpuUsage()];
       const failure = await suite.runOne(one);

@@ -1,4 +1,5 @@
 /** From how a drive stopped to what its callers are told: every write comes before the word. */
+import type { Stop } from '../core/decide.js';
 import { type Ending, fresh, rejected, replayed, type UnknownReason, unknown } from '../core/outcome.js';
 import { bare, type OnceRecord, type StoredAnswer, seal } from '../core/record.js';
 import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
@@ -72,7 +73,7 @@ export async function finish(drive: Drive, stopped: Stopped): Promise<Finished> 
     case 'poll':
       return poll(drive, stopped.result);
     default:
-      return halt(drive, stopped);
+      return halt(drive, decision, stopped);
   }
 }
 
@@ -114,8 +115,7 @@ function tell(
 }
 
 /** The end of a call that settles nothing, or finds that nothing was sent. */
-async function halt(drive: Drive, { decision, result, cause, lost }: Stopped): Promise<Finished> {
-  if (decision.do !== 'stop') throw new TypeError(`once: nothing is known of the decision ${decision.do}`);
+async function halt(drive: Drive, decision: Stop, { result, cause, lost }: Omit<Stopped, 'decision'>): Promise<Finished> {
   const { job, record } = drive;
   const { ending } = decision;
   if (ending.type === 'unsent') {
@@ -124,7 +124,6 @@ async function halt(drive: Drive, { decision, result, cause, lost }: Stopped): P
     const gone = await commit(job, record, () => record.previous ?? null);
     return gone ? tell(drive, ending, undefined, 'ERR_ONCE_UNSENT', { cause }) : tell(drive, unknown('store'), undefined, undefined, { cause });
   }
-  if (ending.type !== 'unknown') throw new TypeError('once: a stop settles nothing');
   if (decision.ask) {
     const asked = await ask(drive, ending.reason, result);
     if (asked) return asked;
@@ -144,7 +143,7 @@ async function poll(drive: Drive, accepted: Result | undefined): Promise<Finishe
   const doubtful = drive.start.changed && (drive.start.record.link !== undefined || !drive.job.settings.dialect.answersMismatch);
   if (end?.state === 'done') return settle(drive, fresh(!doubtful, drive.start.changed), end.result);
   if (end?.state === 'failed') return settle(drive, rejected(), end.result, { sticky: true });
-  return halt(drive, { decision: { do: 'stop', ending: unknown('in-progress'), ask: true, spent: true }, result: accepted });
+  return halt(drive, { do: 'stop', ending: unknown('in-progress'), ask: true, spent: true }, { result: accepted });
 }
 
 /** What the server holds under this key is another payload: reads the end of those whose bytes are still here. */
@@ -158,7 +157,7 @@ async function probe(drive: Drive, result: Result | undefined): Promise<Finished
     if (end?.reading.kind === 'replayed' || end?.reading.kind === 'fresh') return settle(drive, replayed('server'), end.result, { earlier: true });
     if (end?.reading.kind === 'refused' && end.reading.sticky && (await settleRecord(job, record, rejected(true), true))) return 'anew';
   }
-  return halt(drive, { decision: { do: 'stop', ending: unknown(start.otherBytes ? 'bytes' : 'mismatch'), ask: true }, result });
+  return halt(drive, { do: 'stop', ending: unknown(start.otherBytes ? 'bytes' : 'mismatch'), ask: true }, { result });
 }
 
 /** Asks the caller's `reconcile`; `proven`: only an answer can add to what is known. `undefined` when there is none or it does not know either. */
@@ -203,7 +202,7 @@ async function answered(
   if (said === 'done') {
     const lost = (await settleRecord(job, record, replayed('reconcile'))) ? undefined : await drive.stillMine();
     // It was done, but another driver has the record, and its key may be the one that did it.
-    if (lost?.lost && !lost.ended) return halt(drive, { ...lost, result });
+    if (lost?.lost && !lost.ended) return finish(drive, { ...lost, result });
     return tell(drive, replayed('reconcile'), result, 'ERR_ONCE_ALREADY_DONE');
   }
   if (said === 'none') {
