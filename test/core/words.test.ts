@@ -77,6 +77,9 @@ describe('words for work in progress', () => {
     ['a busy key', { code: 'x', description: 'the Idempotency-Key is in use' }],
     ['a busy key in a word', { code: 'idempotency_key_inuse' }],
     ['a busy key, by its own text', { code: 'x', error_description: `${KEY} is locked` }],
+    ['words that stand in two places', { code: 'x', title: 'is being', detail: 'processed' }],
+    ['words that stand in two codes', { code: 'still', type: 'processing' }],
+    ['words that begin in a code', { code: 'still', title: 'processing' }],
     ['a concurrent use of a key', { code: 'x', errorMessage: 'concurrent use of an idempotency key' }],
   ])('%s', (_, json) => {
     expect(kindOf(409, json)).toBe('in-progress');
