@@ -60,7 +60,7 @@ export async function finish(drive: Drive, stopped: Stopped): Promise<Finished> 
   const { decision } = stopped;
   switch (decision.do) {
     case 'settle': {
-      if (decision.ask && drive.job.settings.reconcile) {
+      if (decision.ask) {
         const asked = await ask(drive, 'mismatch', stopped.result, true);
         if (asked) return asked;
       }
@@ -110,12 +110,12 @@ function tell(
   if (honest && !code) return { outcome, result, record: drive.record, driven: true };
   // What an effect threw is its own refusal.
   if (ending.type === 'rejected' && more.cause !== undefined && !result) return { outcome, record: drive.record, driven: true, fail: () => more.cause };
-  const fallback = ending.effect === 'none' ? 'ERR_ONCE_UNSENT' : ending.effect === 'done' ? 'ERR_ONCE_ALREADY_DONE' : 'ERR_ONCE_UNKNOWN';
+  const fallback = ending.effect === 'none' ? 'ERR_ONCE_UNSENT' : 'ERR_ONCE_UNKNOWN';
   return { outcome, record: drive.record, driven: true, fail: (own) => new OnceError(code ?? fallback, own, { ...more, response: result?.response }) };
 }
 
 /** The end of a call that settles nothing, or finds that nothing was sent. */
-async function halt(drive: Drive, decision: Stop, { result, cause, lost }: Omit<Stopped, 'decision'>): Promise<Finished> {
+async function halt(drive: Drive, decision: Omit<Stop, 'do'>, { result, cause, lost }: Omit<Stopped, 'decision'>): Promise<Finished> {
   const { job, record } = drive;
   const { ending } = decision;
   if (ending.type === 'unsent') {
@@ -134,7 +134,7 @@ async function halt(drive: Drive, decision: Stop, { result, cause, lost }: Omit<
     if (await commit(job, record, () => next)) drive.record = next;
   }
   const code = lost ? 'ERR_ONCE_CLAIM_LOST' : CODES[ending.reason];
-  return tell(drive, ending, result, code, { cause, ...(/^(mismatch|bytes)$/.test(ending.reason) ? { says: MISMATCHED } : {}) });
+  return tell(drive, ending, result, code, { cause, ...(code === 'ERR_ONCE_MISMATCH' ? { says: MISMATCHED } : {}) });
 }
 
 async function poll(drive: Drive, accepted: Result | undefined): Promise<Finished> {
@@ -143,7 +143,7 @@ async function poll(drive: Drive, accepted: Result | undefined): Promise<Finishe
   const doubtful = drive.start.changed && (drive.start.record.link !== undefined || !drive.job.settings.dialect.answersMismatch);
   if (end?.state === 'done') return settle(drive, fresh(!doubtful, drive.start.changed), end.result);
   if (end?.state === 'failed') return settle(drive, rejected(), end.result, { sticky: true });
-  return halt(drive, { do: 'stop', ending: unknown('in-progress'), ask: true, spent: true }, { result: accepted });
+  return halt(drive, { ending: unknown('in-progress'), ask: true, spent: true }, { result: accepted });
 }
 
 /** What the server holds under this key is another payload: reads the end of those whose bytes are still here. */
@@ -155,9 +155,9 @@ async function probe(drive: Drive, result: Result | undefined): Promise<Finished
     if (fingerprint === job.fingerprint) continue;
     const end = await drive.probe(payload);
     if (end?.reading.kind === 'replayed' || end?.reading.kind === 'fresh') return settle(drive, replayed('server'), end.result, { earlier: true });
-    if (end?.reading.kind === 'refused' && end.reading.sticky && (await settleRecord(job, record, rejected(true), true))) return 'anew';
+    if (end?.reading.sticky && (await settleRecord(job, record, rejected(true), true))) return 'anew';
   }
-  return halt(drive, { do: 'stop', ending: unknown(start.otherBytes ? 'bytes' : 'mismatch'), ask: true }, { result });
+  return halt(drive, { ending: unknown(start.otherBytes ? 'bytes' : 'mismatch'), ask: true }, { result });
 }
 
 /** Asks the caller's `reconcile`; `proven`: only an answer can add to what is known. `undefined` when there is none or it does not know either. */
