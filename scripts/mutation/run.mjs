@@ -22,7 +22,7 @@ const { values } = parseArgs({
   options: {
     slice: { type: 'string', multiple: true, default: ['core', 'engine'] },
     /** Folders of tests: a few of them judge in a fraction of the time, and leave more alive. */
-    tests: { type: 'string', default: 'core,engine,properties,errors,dialects,tables' },
+    tests: { type: 'string', default: 'core,engine,properties,errors,dialects' },
     /** Judges everything anew. */
     force: { type: 'boolean', default: false },
   },

@@ -100,6 +100,20 @@ describe('what is pending', () => {
     expect(drive({ payloads }, { fingerprint: 'new' }).record.payloads).toEqual([...payloads.slice(1), 'new']);
   });
 
+  test('keeps the request of the payload before, under its fingerprint', () => {
+    const request = { method: 'POST', url: 'https://shop.example/', headers: [], body: '{}' };
+    const { record } = drive({ payloads: ['one', 'two', 'three'], request }, { fingerprint: 'four' });
+    expect(record.earlier).toEqual([{ fingerprint: 'three', request }]);
+  });
+
+  test.each([
+    ['new', 'old', 'new'],
+    [undefined, 'old', 'old'],
+    ['new', undefined, 'new'],
+  ])('has the meta that a call brings, else the one it had: %s over %s', (brought, had, has) => {
+    expect(drive({ meta: had }, { meta: brought }).record.meta).toBe(has);
+  });
+
   test('notes a lease only where one is wanted and it is driven', () => {
     const lease = { owner: 'me', ms: 1000 };
     expect(drive({}, { lease }).record.lease).toEqual({ owner: 'me', until: NOW + 1000 });

@@ -75,6 +75,8 @@ describe('Retry-After', () => {
     [{ 'retry-after': '0x10' }, undefined],
     [{ 'retry-after': 'Infinity' }, undefined],
     [{ 'retry-after': 'Fri, 20 Nov 2026 11:59:59 GMT' }, undefined],
+    [{ 'retry-after': 'x Fri, 20 Nov 2026 12:00:30 GMT' }, undefined],
+    [{ 'retry-after': 'Fri, 20 Nov 2026 12:00:30 GMT+1' }, undefined],
     [{ 'retry-after': 'Fri, 32 Nov 2026 12:00:30 GMT' }, undefined],
     [{ 'retry-after': '9'.repeat(400) }, YEAR],
     [{ 'retry-after': 'Fri, 20 Nov 9999 12:00:30 GMT' }, YEAR],
