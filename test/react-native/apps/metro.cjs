@@ -14,7 +14,8 @@ exports.adapted = (config, app) => ({
   maxWorkers: 2,
   resolver: {
     ...config.resolver,
-    nodeModulesPaths: [join(packed, 'node_modules'), join(app, 'node_modules'), join(here, 'node_modules')],
+    // The last: npm puts what Expo brings beneath it, because there are other apps; in an app alone it is at the top.
+    nodeModulesPaths: [join(packed, 'node_modules'), join(app, 'node_modules'), join(here, 'node_modules'), join(app, 'node_modules/expo/node_modules')],
     // Packages that npm put above the apps must not find another app's.
     resolveRequest: (context, name, platform) =>
       context.resolveRequest(REACT.test(name) ? { ...context, originModulePath: join(app, 'index.js') } : context, name, platform),
