@@ -43,6 +43,10 @@ describe.each(Object.entries(COMPILERS))('%s', (_, { compiler, compiles }) => {
     expect(compile(compiler, bundleOf(app, os))).toBe('compiled');
   });
 
+  test.runIf(compiles.includes('expo-57')).each(['ios', 'android'] as const)('takes the example for %s', (os) => {
+    expect(compile(compiler, bundleOf('example', os))).toBe('compiled');
+  });
+
   test.each(['async function* a() {}', 'class A { static { using b = c; } }', 'import.meta.url;', '/[a--b]/v;'])('refuses %s', (bad) => {
     const file = join(made, 'bad.js');
     writeFileSync(file, bad);

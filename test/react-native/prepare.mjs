@@ -19,9 +19,16 @@ const SYSTEMS = ['ios', 'android'];
 const apps = readdirSync(join(here, 'apps'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);
-/** What is bundled beside the apps' own scenarios: the example, and the scenarios for an older engine, which is at hand. */
+/**
+ * What is bundled beside the apps' own scenarios: the example, its screen on stand-ins for its native packages, and the
+ * scenarios for an older engine, which is at hand.
+ * @type {Readonly<Record<string, readonly { name: string, entry: string, systems: readonly string[], profile?: string, standIns?: boolean }[]>>}
+ */
 const MORE = {
-  'expo-57': [{ name: 'example', entry: '../../../../playground/react-native/index.ts', systems: SYSTEMS, profile: undefined }],
+  'expo-57': [
+    { name: 'example', entry: '../../../../playground/react-native/index.ts', systems: SYSTEMS },
+    { name: 'checkout', entry: 'checkout.js', systems: ['ios'], standIns: true },
+  ],
   0.88: [{ name: 'hermes-0.12', entry: 'hermes.js', systems: ['ios'], profile: 'default' }],
 };
 /** Metro keeps two processors busy with one app. */
@@ -67,10 +74,9 @@ function unpack() {
 
 /** @param {string} app @returns {Promise<void>} */
 function bundle(app) {
-  const own = { name: app, entry: 'index.js', systems: SYSTEMS, profile: undefined };
-  const all = [own, ...(Object.entries(MORE).find(([name]) => name === app)?.[1] ?? [])];
-  const bundles = all.flatMap(({ name, entry, systems, profile }) =>
-    systems.map((platform) => ({ entry, platform, profile, out: join(made, 'bundles', `${name}.${platform}.js`) })),
+  const all = [{ name: app, entry: 'index.js', systems: SYSTEMS }, ...(MORE[app] ?? [])];
+  const bundles = all.flatMap(({ name, systems, ...how }) =>
+    systems.map((platform) => ({ ...how, platform, out: join(made, 'bundles', `${name}.${platform}.js`) })),
   );
   const child = spawn(process.execPath, [join(here, 'realm/build.mjs'), app, JSON.stringify(bundles)], { stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';

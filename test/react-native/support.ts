@@ -11,6 +11,8 @@ export interface Environment {
   readonly name: string;
   readonly app: string;
   readonly os: Os;
+  /** Another of the app's bundles than its scenarios. */
+  readonly bundle?: string;
 }
 
 /** What an engine or a version has or lacks. */
@@ -37,6 +39,7 @@ interface Global {
   readonly scenarios: Readonly<Record<string, Play>>;
   readonly launch: Readonly<Record<'pay' | 'resume', Play>>;
   readonly wrong: Readonly<Record<string, () => unknown>>;
+  readonly checkout: { open(): void; texts(): Iterable<string>; press(title: string): void };
 }
 
 export interface Launched {
@@ -47,6 +50,7 @@ export interface Launched {
   readonly killed: Promise<'killed'>;
   /** Plays, and tells the result as data of this realm. */
   play(play: Play | undefined, to: To): Promise<Says>;
+  /** Whatever it was doing. */
   close(): void;
 }
 
@@ -101,7 +105,7 @@ function storagesOn(pairs: Disk, { into, promise }: Realm, step: () => boolean):
 let launches = 0;
 
 /** Starts an app. `killAt`: it is killed at this step, and nothing that was under way is heard of again. `change`: of its code. */
-export function launch({ app, os }: Environment, pairs: Disk, killAt = Number.POSITIVE_INFINITY, change?: (code: string) => string): Launched {
+export function launch({ app, os, bundle = app }: Environment, pairs: Disk, killAt = Number.POSITIVE_INFINITY, change?: (code: string) => string): Launched {
   let steps = 0;
   let dead = false;
   let kill = (_: 'killed'): void => {};
@@ -109,12 +113,15 @@ export function launch({ app, os }: Environment, pairs: Disk, killAt = Number.PO
   const step = (): boolean => {
     if (dead) return false;
     if (++steps < killAt) return true;
-    dead = true;
-    realm.close();
+    die();
     kill('killed');
     return false;
   };
-  const realm = createRealm({ os, bundle: bundleOf(app, os), engine: APPS[app]?.engine ?? {}, step, change });
+  const die = () => {
+    dead = true;
+    realm.close();
+  };
+  const realm = createRealm({ os, bundle: bundleOf(bundle, os), engine: APPS[app]?.engine ?? {}, step, change });
   if (realm.unhandled.length > 0) throw new Error(`${app} did not start: ${realm.unhandled.map(({ message }) => message).join()}`);
   const storages = realm.into({}) as Record<string, object>;
   for (const [name, calls] of Object.entries(storagesOn(pairs, realm, step))) storages[name] = Object.assign(realm.into({}), calls);
@@ -128,6 +135,6 @@ export function launch({ app, os }: Environment, pairs: Disk, killAt = Number.PO
       if (!play) throw new Error(`${app} has no such scenario`);
       return JSON.parse(JSON.stringify(await play(realm.into(to)))) as Says;
     },
-    close: () => realm.close(),
+    close: die,
   };
 }
