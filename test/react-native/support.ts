@@ -15,12 +15,15 @@ export interface Environment {
   readonly bundle?: string;
 }
 
+/** Hermes 250829098, of React Native 0.84 to 0.87; those before have no more. */
+const OLDER = ['TextDecoder', 'FinalizationRegistry', 'Object.groupBy'];
+
 /** What an engine or a version has or lacks. */
 const APPS: Readonly<Record<string, { readonly name: string; readonly engine: Engine }>> = {
-  '0.81': { name: 'React Native 0.81.6', engine: { textDecoder: false, turboProxy: true } },
-  '0.86': { name: 'React Native 0.86.3', engine: { textDecoder: false } },
+  '0.81': { name: 'React Native 0.81.6', engine: { lacks: OLDER, turboProxy: true } },
+  '0.86': { name: 'React Native 0.86.3', engine: { lacks: OLDER } },
   '0.88': { name: 'React Native 0.88.1', engine: {} },
-  'expo-57': { name: 'Expo SDK 57', engine: { textDecoder: false, expo: true } },
+  'expo-57': { name: 'Expo SDK 57', engine: { lacks: OLDER, expo: true } },
 };
 
 const SYSTEMS = { ios: 'iOS', android: 'Android' };

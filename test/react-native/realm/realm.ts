@@ -13,8 +13,8 @@ import type { Os } from './system-http.js';
 import { timersOf } from './timers.js';
 
 export interface Engine {
-  /** Hermes 250829098, of React Native 0.84 to 0.87, has none. */
-  readonly textDecoder?: boolean;
+  /** What it lacks of the built-ins of React Native 0.88's: a global, or a global's own function. */
+  readonly lacks?: readonly string[];
   /** React Native 0.81 asks for its modules by this way too. */
   readonly turboProxy?: boolean;
   readonly expo?: boolean;
@@ -57,7 +57,7 @@ function scriptOf(file: string, change?: (code: string) => string): vm.Script {
 
 type Inner = (...given: unknown[]) => void;
 
-export function createRealm({ os, bundle, engine: { textDecoder = true, turboProxy = false, expo = false }, step, change }: RealmOptions): Realm {
+export function createRealm({ os, bundle, engine: { lacks = [], turboProxy = false, expo = false }, step, change }: RealmOptions): Realm {
   const context = vm.createContext(Object.create(null), { name: `react-native-${os}` });
   const run = (source: string): unknown => vm.runInContext(source, context);
   const inside = (file: string) => scriptOf(join(import.meta.dirname, 'inside', file)).runInContext(context) as Inner;
@@ -98,7 +98,10 @@ export function createRealm({ os, bundle, engine: { textDecoder = true, turboPro
     (text: string) => [...Buffer.from(text)],
     (bytes: Iterable<number>, label: string, fatal: boolean) => new TextDecoder(label, { fatal }).decode(Uint8Array.from([...bytes])),
   );
-  if (!textDecoder) delete global['TextDecoder'];
+  for (const path of lacks) {
+    const [own = '', ...of] = path.split('.').reverse();
+    Reflect.deleteProperty(of[0] ? (global[of[0]] as object) : global, own);
+  }
   const expoFetch = expoHttp(os, noting('ExpoFetchModule'));
   if (expo) inside('expo.js')(expoFetch.start, os);
   scriptOf(bundle, change).runInContext(context);
