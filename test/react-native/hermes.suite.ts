@@ -1,7 +1,7 @@
 /**
  * Goal: Hermes takes what is published and what Metro makes of an app with it, and runs it. Method: the compilers that come
- * with React Native 0.84 to 0.88 and with Expo, which refuse what their engines cannot run; and the newest Hermes that is to
- * be had for a desktop, 0.12, older than any of these: it plays the scenarios, on a clock and a network of its own.
+ * with React Native 0.84 to 0.88 and with Expo, which refuse what their engines cannot run; and the newest Hermes that npm
+ * has for a desktop, 0.12, older than any of these: it plays the scenarios, on a clock and a network of its own.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

@@ -52,6 +52,15 @@ describe.each(worlds)('killed in $name', ({ environment, storage, name }) => {
     }
   });
 
+  test('on a disk that has forgotten there are two charges: the server would show them', async () => {
+    const id = `${prefix}-forgotten`;
+    const { steps } = await live('pay', disk(), `${prefix}-measured`);
+    expect((await live('pay', disk(), id, steps)).end).toBe('killed');
+    await live('resume', disk(), id);
+    const { charges, keys } = shop.saw(id);
+    expect({ charges, keys: keys.size }).toEqual({ charges: 2, keys: 2 });
+  });
+
   test('and again at every step after the relaunch', async () => {
     // Charged, and the answer is lost.
     const charged = async (id: string) => {
