@@ -16,7 +16,7 @@ import { registry } from './engine/registry.js';
 import { moveAll, type Resumed, resumeAll } from './engine/resume.js';
 import { type Attempt, running } from './engine/running.js';
 import { bearsKey, mayGo, operateByContent, operateUnnamed, parse, wantsKey } from './engine/unnamed.js';
-import { isOnceError, OnceError } from './errors.js';
+import { OnceError } from './errors.js';
 import type { OnceInit, OnceOptions, RunEnd, RunOptions } from './option-types.js';
 import { callSettings, clientSettings, extendOptions, runSettings, withDialect } from './options.js';
 import { detectPlatform } from './platform/detect.js';
@@ -212,40 +212,4 @@ async function runOnce<T>(client: Client, name: OperationName, effect: (attempt:
   // Whatever it looks like, the effect took place.
   if (parsed.issues) throw new OnceError('ERR_ONCE_ALREADY_SETTLED', outcome, { cause: parsed, says: 'it is done, but does not match options.result' });
   return parsed.value as T;
-}
-
-/** How many causes deep an outcome is looked for. */
-const DEPTH_MAX = 4;
-/** Where HTTP clients hide our error or our Response in theirs. */
-const CARRIERS = ['request', 'response', 'cause', 'detail', 'networkError', 'originalError', 'meta', 'context'] as const;
-
-/**
- * What became of the operation: of a Response, a Request, one of our errors, or the error or response of an HTTP client
- * that carries one of these. `undefined` for a call that oncefetch had nothing to do with.
- *
- * @example
- * if (outcomeOf(error)?.effect === 'unknown') showUnsure();
- */
-export function outcomeOf(of: unknown): Outcome | undefined {
-  let level: unknown[] = [of];
-  for (let depth = 0; depth <= DEPTH_MAX && level.length; depth++) {
-    const next: unknown[] = [];
-    for (const one of level) {
-      if ((typeof one !== 'object' && typeof one !== 'function') || one === null) continue;
-      const found = registry().outcomes.get(one) ?? (isOnceError(one) ? one.outcome : undefined);
-      if (found) return found;
-      for (const name of CARRIERS) next.push(peek(one, name));
-    }
-    level = next;
-  }
-  return undefined;
-}
-
-/** A getter of a stranger's object may throw. */
-function peek(of: object, name: string): unknown {
-  try {
-    return (of as Record<string, unknown>)[name];
-  } catch {
-    return undefined;
-  }
 }
