@@ -37,7 +37,7 @@ async function fill(store: Store, size: number): Promise<void> {
   }
 }
 
-/** A look of the sweep that finds nothing to remove: what one settled operation in fifty sets off, in the background. */
+/** A look of the sweep that finds nothing to remove; it comes in the background, once a minute at most. */
 const SWEEP = { limit: 100 };
 
 type BySize = Record<string, { us: Spread; ratio: Spread }>;

@@ -105,6 +105,7 @@ export function createOn(platform: Platform, options: OnceOptions = {}, from?: C
     listeners: new Set(),
     closing: new AbortController(),
     settles: 0,
+    sweptAt: Number.NEGATIVE_INFINITY,
     damaged: 0,
     ns: undefined,
     owner: undefined,

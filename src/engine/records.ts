@@ -14,7 +14,7 @@ import { SCHEME } from './prepared.js';
 import { readStored, storedIn, storeOf, timed, updateStored } from './storing.js';
 
 /** Records looked at in one step of a listing. */
-export const PAGE = 100;
+const PAGE = 100;
 
 export interface Scanned {
   readonly record: OnceRecord;
@@ -26,15 +26,15 @@ export const slotOfRecord = (client: Client, namespace: string, { label, key }: 
   slotOf(client, namespace, label, label[0] === '~' ? key : '');
 
 /** One page of pending records. `start`: what their labels' text begins with. */
-export type Pages = (start: string | undefined, after: string | undefined, limit: number) => Promise<{ found: Scanned[]; next: string | undefined }>;
+export type Pages = (start: string | undefined, after: string | undefined) => Promise<{ found: Scanned[]; next: string | undefined }>;
 
 /** Where the pending records of a namespace are: in the store, and what could only be kept in memory. */
 export async function pendingIn(client: Client, namespace: string, prefix: OperationName | undefined): Promise<readonly Pages[]> {
   const { ns } = await idsOf(client, { namespace, label: '', id: '' });
   const wanted = prefix?.length ? namePrefix(prefix) : undefined;
   const stores = client.registry.degraded.size ? [client.store, client.fallback] : [client.store];
-  return stores.map((store) => async (start = wanted?.start, after, limit) => {
-    const { records, next } = await timed(client, store.scan({ ns, state: 'pending', prefix: start, after, limit }));
+  return stores.map((store) => async (start = wanted?.start, after) => {
+    const { records, next } = await timed(client, store.scan({ ns, state: 'pending', prefix: start, after, limit: PAGE }));
     const found = records.flatMap((stored) => {
       const record = readRecord(stored);
       if (!record || (wanted && !wanted.begins(record.label))) return [];
@@ -50,7 +50,7 @@ export async function* scanPending(client: Client, namespace: string, prefix: Op
   for (const pages of await pendingIn(client, namespace, prefix)) {
     let cursor = after;
     do {
-      const page = await pages(undefined, cursor, PAGE);
+      const page = await pages(undefined, cursor);
       yield* page.found;
       cursor = page.next;
     } while (cursor !== undefined);

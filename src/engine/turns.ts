@@ -2,7 +2,7 @@
 import type { OperationName } from '../core/name.js';
 import type { OnceRecord } from '../core/record.js';
 import type { Client } from './client.js';
-import { PAGE, type Pages, pendingIn } from './records.js';
+import { type Pages, pendingIn } from './records.js';
 
 /** Kinds that take turns; where there are more, the next one comes when one of these is through. */
 const KINDS_MAX = 8;
@@ -10,66 +10,60 @@ const KINDS_MAX = 8;
 /** Which record it is. The record itself is not held: there may be a request in it. */
 export type Waiting = Pick<OnceRecord, 'id' | 'key' | 'label'>;
 
-interface Look {
-  readonly found: Waiting[];
-  /** Where there are more; `undefined`: nowhere. */
-  readonly next: string | undefined;
-}
-
 /** What is left of one kind: no more than a page of it is held. */
-interface Lane extends Look {
+interface Lane {
   readonly kind: string;
+  found: Waiting[];
+  /** Where there are more; `undefined`: nowhere. */
+  next: string | undefined;
 }
 
-/** Each pending record once, as a listing by name gives them, but kind by kind in turns. */
+/** Each pending record once. */
 export async function* pendingInTurns(client: Client, namespace: string, prefix: OperationName | undefined): AsyncGenerator<Waiting> {
   for (const pages of await pendingIn(client, namespace, prefix)) yield* turns(pages, (prefix?.length ?? 0) + 1);
 }
 
-async function look(pages: Pages, start: string | undefined, after: string | undefined): Promise<Look> {
-  const { found, next } = await pages(start, after, PAGE);
-  return { found: found.map(({ record: { id, key, label } }) => ({ id, key, label })), next };
-}
-
 async function* turns(pages: Pages, parts: number): AsyncGenerator<Waiting> {
-  const kindOf = kindsBy(parts);
   let lanes: Lane[] = [];
   /** Behind it are kinds not met so far; `undefined`: there are none. */
   let rest: string | undefined = '';
   while (rest !== undefined || lanes.length > 0) {
     while (lanes.length < KINDS_MAX && rest !== undefined) {
-      const seen: Look = await look(pages, undefined, rest || undefined);
-      const met = lanesOf(seen, kindOf);
-      lanes.push(...met);
-      // Behind all of the last kind, whose own records its lane goes on with.
-      rest = seen.next && (met.length ? JSON.stringify([`${met.at(-1)?.kind}\uffff`, '']) : seen.next);
+      const met = await lanesAt(pages, rest, parts);
+      lanes.push(...met.lanes);
+      rest = met.rest;
     }
-    const left: Lane[] = [];
     for (const lane of lanes) {
-      const { kind, found, next } = lane;
-      const [first] = found.splice(0, 1);
+      if (lane.found.length === 0 && lane.next !== undefined) {
+        const { found, next } = await pages(lane.kind, lane.next);
+        lane.found = found.map(waiting);
+        lane.next = next;
+      }
+      const first = lane.found.shift();
       if (first) yield first;
-      if (found.length > 0) left.push(lane);
-      else if (next !== undefined) left.push({ kind, ...(await look(pages, kind, next)) });
     }
-    lanes = left;
+    lanes = lanes.filter(({ found, next }) => found.length > 0 || next !== undefined);
   }
 }
 
-/** Records of one page, which are in the order of their labels, by kind. Only the last kind can go on behind it. */
-function lanesOf({ found, next }: Look, kindOf: (label: string) => string): Lane[] {
+/** The kinds of one page, which is in the order of labels: only the last kind can go on behind it. */
+async function lanesAt(pages: Pages, after: string, parts: number): Promise<{ lanes: Lane[]; rest: string | undefined }> {
+  const { found, next } = await pages(undefined, after || undefined);
   const lanes: Lane[] = [];
-  for (const one of found) {
-    const kind = kindOf(one.label);
-    const last = lanes.at(-1);
-    if (last?.kind === kind) last.found.push(one);
-    else lanes.push({ kind, found: [one], next: undefined });
+  for (const one of found.map(waiting)) {
+    const kind = kindOf(one.label, parts);
+    if (lanes.at(-1)?.kind !== kind) lanes.push({ kind, found: [], next: undefined });
+    lanes.at(-1)?.found.push(one);
   }
-  return lanes.map((lane, at) => (at === lanes.length - 1 ? { ...lane, next } : lane));
+  const last = lanes.at(-1);
+  if (!last || next === undefined) return { lanes, rest: next };
+  last.next = next;
+  // Behind all of it: no label has U+FFFF where a name's next part begins.
+  return { lanes, rest: JSON.stringify([`${last.kind}\uffff`, '']) };
 }
+
+const waiting = ({ record: { id, key, label } }: { readonly record: OnceRecord }): Waiting => ({ id, key, label });
 
 /** How the label begins, up to so many parts of the name and what follows them: `["pay",`. Unnamed ones are one kind. */
-const kindsBy =
-  (parts: number) =>
-  (label: string): string =>
-    label[0] === '[' ? label.slice(0, JSON.stringify((JSON.parse(label) as unknown[]).slice(0, parts)).length) : label.slice(0, 1);
+const kindOf = (label: string, parts: number): string =>
+  label.slice(0, label[0] === '[' ? JSON.stringify((JSON.parse(label) as unknown[]).slice(0, parts)).length : 1);
