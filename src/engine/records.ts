@@ -29,8 +29,8 @@ export const slotOfRecord = (client: Client, namespace: string, { label, key }: 
 export async function* scanPending(client: Client, namespace: string, prefix: OperationName | undefined, after: string | undefined): AsyncGenerator<Scanned> {
   const { ns } = await idsOf(client, { namespace, label: '', id: '' });
   const wanted = prefix?.length ? namePrefix(prefix) : undefined;
-  const { degraded } = client.registry;
-  const stores = degraded.size ? [client.store, client.fallback] : [client.store];
+  const { store: main, fallback, registry } = client;
+  const stores = registry.degraded.size && fallback.scope !== main.scope ? [main, fallback] : [main];
   for (const store of stores) {
     let cursor = after;
     do {
@@ -39,7 +39,8 @@ export async function* scanPending(client: Client, namespace: string, prefix: Op
         const record = readRecord(stored);
         if (!record || (wanted && !wanted.begins(record.label))) continue;
         const slot = slotOfRecord(client, namespace, record);
-        if (storeOf(client, slot) === store) yield { record, slot };
+        // Each client has an object of its own for the memory of the page.
+        if (storeOf(client, slot).scope === store.scope) yield { record, slot };
       }
       cursor = page.next;
     } while (cursor !== undefined);
