@@ -46,8 +46,8 @@ const BREAKS = [
   {
     name: 'a record lost when nobody knows how it ended',
     file: 'engine/finish.ts',
-    find: "if (ending.type !== 'unknown') throw new TypeError('once: a stop settles nothing');",
-    replace: 'await commit(job, record, () => null);',
+    find: '  if (decision.ask) {\n    const asked = await ask(drive, ending.reason, result);',
+    replace: '  await commit(job, record, () => null);\n  if (decision.ask) {\n    const asked = await ask(drive, ending.reason, result);',
   },
   {
     name: "a false 'none' after attempts without an answer",
@@ -58,8 +58,8 @@ const BREAKS = [
   {
     name: 'a wait that never ends',
     file: 'engine/attempt.ts',
-    find: 'wait(clock, sending.ms, [sending.stop, over.signal])',
-    replace: 'wait(clock, 1e9, [sending.stop, over.signal])',
+    find: 'let time = limit(clock, sending.ms, [sending.stop]);',
+    replace: 'let time = limit(clock, 1e9, [sending.stop]);',
   },
   {
     name: 'the key window is not looked at',

@@ -213,6 +213,8 @@ export function forget(client: Client, place: Place, evenIfUnknown: boolean): Pr
           return evenIfUnknown ? { next: null, value: undefined } : { value: refusal(client, place, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
         if (record.state === 'pending' && (record.ambiguous || !record.random) && !evenIfUnknown)
           return { value: refusal(client, place, record, 'ERR_ONCE_UNKNOWN', unknown('no-answer')) };
+        // Nothing came of it, and nothing will: its key is as good as new.
+        if (record.state === 'retired' && record.ending?.effect === 'none' && !record.sticky) return { value: undefined };
         const now = client.platform.clock.now();
         return {
           next: seal({

@@ -9,7 +9,7 @@ import { derived, type Once, type OperationName } from '../../src/entries/index.
 import { defaultMemoryStore } from '../../src/stores/memory.js';
 import { answers, charged, delayed, idle, lost } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { DAY, MINUTE, NAME, newWorld, pay, rest, SECOND, type World } from '../support/world.js';
+import { DAY, MINUTE, NAME, newWorld, type PayOptions, pay, rest, SECOND, type World } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
 const ANN = { namespace: 'ann' } as const;
@@ -304,6 +304,17 @@ describe('forget', () => {
     expect(operation.state).toEqual({ phase: 'idle' });
     const { payloads } = tables(scene.tab);
     expect([...payloads.keys()].map((key) => key.includes('other'))).toEqual([true]);
+  });
+
+  test('of what came to nothing leaves its key to the next one, so that lost storage leads back to it', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const options: PayOptions = { operation: ['derived'], key: ({ generation }) => `order-7-${generation}` };
+    world.server.plays(answers(402), answers(201));
+    await world.end(tab, pay(once, options));
+    await world.run(once.operation(['derived']).forget());
+    await world.end(tab, pay(once, options));
+    expect(world.server.keys).toEqual(['order-7-0', 'order-7-0']);
   });
 
   test('of nothing writes nothing', async () => {
