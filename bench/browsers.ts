@@ -5,8 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { type BrowserType, chromium, firefox } from 'playwright';
 import { browsers, executableOf } from '../scripts/browsers.mjs';
+import { ANSWER_PATH } from './lib/answers.ts';
 import { median, type Spread, save, spread, table } from './lib/stats.ts';
-import type { Rounds } from './lib/turns.ts';
+import { ANSWER, type Rounds } from './lib/turns.ts';
 import { versions } from './peers/index.ts';
 
 const CALLS = 40;
@@ -32,6 +33,11 @@ async function bundle(entry: string): Promise<string> {
 
 const scripts: Record<string, string> = { '/page.js': await bundle('page.ts'), '/peers.js': await bundle('page-peers.ts') };
 const server = createServer((request, response) => {
+  if (request.url === ANSWER_PATH) {
+    request.resume();
+    response.writeHead(201, { 'content-type': 'application/json' }).end(ANSWER);
+    return;
+  }
   const script = scripts[request.url ?? ''];
   // Isolated from other origins, a page gets a clock of 5 µs.
   response.writeHead(200, {
@@ -77,6 +83,7 @@ async function measure(name: string, type: BrowserType, executablePath: string):
         result.ratios = {
           firstByte: ratio(seen, 'IndexedDB: to the first byte', 'bare: lock and strict commit'),
           whole: ratio(seen, 'IndexedDB: whole', 'bare: lock, strict and relaxed commit'),
+          wholeRead: ratio(seen, 'IndexedDB: whole', 'bare: the same, and an answer read'),
         };
       if (part === 'records')
         result.ratios = {

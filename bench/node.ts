@@ -1,5 +1,5 @@
 /** What a call costs in Node beside the network: every client over the same stub, which answers at once. `npm run bench:node [-- rounds]` */
-import { hash } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { createOnce, memoryStore } from 'oncefetch';
 import { type Compared, costOf, interleaved } from './lib/interleaved.ts';
 import { BODY, POST } from './lib/payment.ts';
@@ -22,26 +22,46 @@ const ours: Readonly<Record<string, Call>> = {
   'oncefetch, once: false': async (url) => (await once.fetch(url, { ...POST, once: false })).json(),
 };
 
+/** As many fields as a record has, and as long. */
+const RECORD = [...Array.from({ length: 4 }, () => 'x'.repeat(64)), ...Array.from({ length: 10 }, () => 'header:Key'), ...Array.from({ length: 6 }, Date.now)];
+
+/** FNV-1a over its JSON. */
+function checksum(record: readonly unknown[]): number {
+  const text = JSON.stringify(record);
+  let sum = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193);
+  return sum;
+}
+
 /** What a call cannot do without, by itself, beside the same stub: what the floor is made of. */
 const parts: Readonly<Record<string, Call>> = {
   'part: a copy of the answer, read to its end': async (url) => {
     const response = await stub(url, POST);
-    const bytes = await new Response(response.clone().body).arrayBuffer();
-    await new Response(bytes).text();
+    await response.clone().text();
     return response.json();
   },
-  'part: four digests': async (url) => {
-    for (let digest = 0; digest < 4; digest++) hash('sha256', BODY, 'hex');
+  'part: three digests': async (url) => {
+    for (let digest = 0; digest < 3; digest++) hash('sha256', BODY, 'hex');
     return (await stub(url, POST)).json();
   },
-  'part: a time limit that can be called off': async (url) => {
+  'part: four time limits, called off': async (url) => {
     const controller = new AbortController();
+    for (let limit = 0; limit < 3; limit++) clearTimeout(setTimeout(() => {}, 30_000));
     const timer = setTimeout(() => controller.abort(), 30_000);
     try {
       return await (await stub(url, { ...POST, signal: controller.signal })).json();
     } finally {
       clearTimeout(timer);
     }
+  },
+  'part: an address, headers and a key': async (url) => {
+    const headers = new Headers(new Headers(POST.headers));
+    headers.set('idempotency-key', randomUUID());
+    return (await stub(new URL(url).href, { ...POST, headers })).json();
+  },
+  'part: three checksums of a record': async (url) => {
+    for (let sum = 0; sum < 3; sum++) checksum(RECORD);
+    return (await stub(url, POST)).json();
   },
   'part: two commits in memory': async (url) => {
     const id = `${++n}`;

@@ -1,5 +1,6 @@
 /** What `browsers.ts` runs in a page. Every time is between a call and the first byte, or a whole call over a stub: no network is in it. */
 import { createOnce, indexedDbStore, localStorageStore, memoryStore, type Store } from 'oncefetch';
+import { answer, answered } from './lib/answers.ts';
 import { POST } from './lib/payment.ts';
 import { type Case, elapsed, FirstByte, inTurns, type Rounds } from './lib/turns.ts';
 
@@ -35,7 +36,7 @@ function commit(db: IDBDatabase, durability: 'strict' | 'relaxed', id: string): 
 const locked = (work: () => unknown): Promise<unknown> => navigator.locks.request(`bare ${Math.random()}`, work);
 
 function clientOf(store: Store): { first: FirstByte; call: () => Promise<unknown> } {
-  const first = new FirstByte();
+  const first = new FirstByte(answer);
   const once = createOnce({ namespace: 'bench', store, fetch: first.fetch });
   let n = 0;
   return { first, call: async () => (await once.fetch(URL_, { ...POST, once: ['pay', ++n, Math.random()] })).json() };
@@ -61,11 +62,28 @@ async function stores(rounds: number, calls: number): Promise<Rounds> {
           await commit(db, 'relaxed', `c${id}`);
         }),
       ),
+    'bare: the same, and an answer read': answered(() =>
+      elapsed(() =>
+        locked(async () => {
+          await commit(db, 'strict', `d${++id}`);
+          await answer().json();
+          await commit(db, 'relaxed', `d${id}`);
+        }),
+      ),
+    ),
+    'bare: an answer read': answered(() => elapsed(() => answer().json())),
+    'bare: an answer read, and a copy of it': answered(() =>
+      elapsed(async () => {
+        const given = answer();
+        await given.clone().text();
+        await given.json();
+      }),
+    ),
   };
   for (const [name, make] of Object.entries(STORES)) {
     const { first, call } = clientOf(make());
-    cases[`${name}: to the first byte`] = () => first.of(call);
-    cases[`${name}: whole`] = () => elapsed(call);
+    cases[`${name}: to the first byte`] = answered(() => first.of(call));
+    cases[`${name}: whole`] = answered(() => elapsed(call));
   }
   return inTurns(cases, rounds, calls);
 }
@@ -96,20 +114,22 @@ async function records(rounds: number, calls: number): Promise<Rounds> {
   for (const count of [10, 100_000]) {
     const name = `full-${count}-${Math.random()}`;
     const { call } = clientOf(indexedDbStore({ name }));
-    await call();
+    const timed = answered(() => elapsed(call));
+    await timed();
     await fillIndexedDb(name, count);
-    cases[`IndexedDB ${count}`] = () => elapsed(call);
+    cases[`IndexedDB ${count}`] = timed;
   }
   const inDatabase = await inTurns(cases, rounds, calls);
   // One localStorage for all: emptied and filled in turn, so that rounds and not calls are interleaved.
   const { call } = clientOf(localStorageStore({ prefix: 'full' }));
+  const timed = answered(() => elapsed(call));
   const seen: Record<string, number[]> = { 'localStorage 10': [], 'localStorage 5000': [] };
   for (let round = 0; round < rounds; round++) {
     for (const count of [10, 5000]) {
       localStorage.clear();
-      await call();
+      await timed();
       fillLocalStorage('full', count);
-      seen[`localStorage ${count}`]?.push(...((await inTurns({ call: () => elapsed(call) }, 1, calls))['call'] ?? []));
+      seen[`localStorage ${count}`]?.push(...((await inTurns({ timed }, 1, calls))['timed'] ?? []));
     }
   }
   localStorage.clear();

@@ -37,16 +37,27 @@ async function fill(store: Store, size: number): Promise<void> {
   }
 }
 
-/** One store of each size, a call on each in turn. */
-async function callsBySize(open: (name: string) => Promise<Store>): Promise<Record<string, { us: Spread; ratio: Spread }>> {
-  const cases: Record<string, () => Promise<number>> = {};
+/** A look of the sweep that finds nothing to remove; it comes in the background, once a minute at most. */
+const SWEEP = { limit: 100 };
+
+type BySize = Record<string, { us: Spread; ratio: Spread }>;
+
+/** One store of each size, a call on each in turn, and a sweep. */
+async function bySize(open: (name: string) => Promise<Store>): Promise<{ calls: BySize; sweeps: BySize }> {
+  const calls: Record<string, () => Promise<number>> = {};
+  const sweeps: Record<string, () => Promise<number>> = {};
   let n = 0;
   for (const size of SIZES) {
     const store = await open(`of_${size}`);
     await fill(store, size);
     const once = createOnce({ namespace: 'bench', store, fetch: stub });
-    cases[size] = () => elapsed(async () => (await once.fetch(URL_, { ...POST, once: ['pay', ++n] })).json());
+    calls[size] = () => elapsed(async () => (await once.fetch(URL_, { ...POST, once: ['pay', ++n] })).json());
+    sweeps[size] = () => elapsed(() => store.scan({ before: Date.now(), ...SWEEP }));
   }
+  return { calls: await compared(calls), sweeps: await compared(sweeps) };
+}
+
+async function compared(cases: Record<string, () => Promise<number>>): Promise<BySize> {
   const seen = await inTurns(cases, ROUNDS, CALLS);
   const few = seen[SIZES[0] as number] ?? [];
   return Object.fromEntries(
@@ -111,7 +122,7 @@ async function restart(store: Store) {
   };
 }
 
-const results: Record<string, { calls: Record<string, { us: Spread; ratio: Spread }>; restart: Awaited<ReturnType<typeof restart>> }> = {};
+const results: Record<string, { calls: BySize; sweeps: BySize; restart: Awaited<ReturnType<typeof restart>> }> = {};
 const leftOut: Record<string, string> = {};
 for (const [kind, { missing, start }] of Object.entries(media)) {
   if (missing) {
@@ -119,7 +130,7 @@ for (const [kind, { missing, start }] of Object.entries(media)) {
     continue;
   }
   const medium = await start();
-  results[kind] = { calls: await callsBySize(medium.open), restart: await restart(await medium.open('restart')) };
+  results[kind] = { ...(await bySize(medium.open)), restart: await restart(await medium.open('restart')) };
   await medium.close();
   console.log(kind, JSON.stringify(results[kind].restart));
   console.log(

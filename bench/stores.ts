@@ -1,6 +1,6 @@
 /** What each store of a server adds: a call to its first byte and as a whole, beside bare commits of the same database. `npm run bench:stores [-- rounds]` */
 import { randomUUID } from 'node:crypto';
-import { createOnce } from 'oncefetch';
+import { createOnce, type Stored } from 'oncefetch';
 import { POST } from './lib/payment.ts';
 import { media } from './lib/servers.ts';
 import { median, type Spread, save, spread, table } from './lib/stats.ts';
@@ -12,10 +12,14 @@ const rounds = Number(process.argv[2] ?? 9);
 const URL_ = 'http://127.0.0.1:9/v1/payments';
 /** As long as the record of a named call. */
 const TEXT = 'x'.repeat(600);
+const DAY = 86_400_000;
 
 interface Measured {
   readonly bare: Spread;
   readonly bareTwice: Spread;
+  /** The store's own two commits, without a call around them. */
+  readonly begin: Spread;
+  readonly settle: Spread;
   readonly toFirstByte: Spread;
   readonly whole: Spread;
   readonly wholeOfMany: Spread;
@@ -36,7 +40,11 @@ for (const [kind, { missing, start }] of Object.entries(media)) {
   }
   const medium = await start();
   const first = new FirstByte();
-  const once = createOnce({ namespace: 'bench', store: await medium.open('records'), fetch: first.fetch });
+  const store = await medium.open('records');
+  const once = createOnce({ namespace: 'bench', store, fetch: first.fetch });
+  let record: Stored = { id: '', ns: 'other', state: 'pending', label: '["bare"]', forgetAt: Date.now() + DAY };
+  const write = (durability: 'strict' | 'relaxed') =>
+    store.update(record.id, () => ({ next: { ...record, pad: TEXT } as Stored, value: undefined }), { durability });
   let n = 0;
   const call = async (): Promise<unknown> => (await once.fetch(URL_, { ...POST, once: ['pay', ++n] })).json();
   const seen = await inTurns(
@@ -48,6 +56,14 @@ for (const [kind, { missing, start }] of Object.entries(media)) {
           await medium.bare(id, TEXT);
           await medium.again(id, `y${TEXT}`);
         });
+      },
+      begin: () => {
+        record = { ...record, id: randomUUID(), state: 'pending' };
+        return elapsed(() => write('strict'));
+      },
+      settle: () => {
+        record = { ...record, state: 'settled' };
+        return elapsed(() => write('relaxed'));
       },
       toFirstByte: () => first.of(call),
       whole: () => elapsed(call),
@@ -61,6 +77,8 @@ for (const [kind, { missing, start }] of Object.entries(media)) {
   results[kind] = {
     bare: spread(of('bare')),
     bareTwice: spread(of('bareTwice')),
+    begin: spread(of('begin')),
+    settle: spread(of('settle')),
     toFirstByte: spread(of('toFirstByte')),
     whole: spread(of('whole')),
     wholeOfMany: spread(many['many'] ?? []),

@@ -29,6 +29,8 @@ const tuning = {
   answersMax: 32,
   /** Settled operations between two sweeps. */
   sweepEvery: 50,
+  /** How long it rests with nothing left to do. No record is due sooner after it was written. */
+  sweepRestMs: 60_000,
   /** Operations that `resume` drives at a time. */
   resumeConcurrency: 4,
 } as const;

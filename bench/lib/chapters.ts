@@ -63,6 +63,9 @@ function onServers({ stores, records }: Results): string {
       )}\n\nA call on a store that holds records already, to the same call with ${records.sizes[0]} of them:\n\n${table(
         ['store', ...records.sizes.map((size) => `${number(size)} records`)],
         Object.entries(records.stores).map(([kind, { calls }]) => [kind, ...records.sizes.map((size) => spreadOf(calls[size]?.ratio))]),
+      )}\n\nA look of the sweep, µs, which comes behind an answer, once a minute at most where nothing is to be removed:\n\n${table(
+        ['store', ...records.sizes.map((size) => `${number(size)} records`)],
+        Object.entries(records.stores).map(([kind, { sweeps }]) => [kind, ...records.sizes.map((size) => spreadOf(sweeps?.[size]?.us))]),
       )}`
     : '';
   return `## Stores of servers

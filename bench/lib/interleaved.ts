@@ -36,6 +36,9 @@ export async function costOf(call: () => Promise<unknown>, calls: number, atOnce
   return { wall: (wall * 1000) / calls, cpu: (user + system) / calls };
 }
 
+/** Until what is compiled while it runs is compiled: the compiler's threads count as CPU time of the call. */
+const WARM = 8;
+
 /** `measure` runs one case once. `base` is the name of the case that the others are compared with; itself, it shows the noise. */
 export async function interleaved<Name extends string>(
   names: readonly Name[],
@@ -44,7 +47,7 @@ export async function interleaved<Name extends string>(
   measure: (name: Name) => Promise<Cost>,
 ): Promise<Record<Name, Compared>> {
   const seen = Object.fromEntries(names.map((name) => [name, [] as { own: Cost; base: Cost }[]])) as Record<Name, { own: Cost; base: Cost }[]>;
-  for (const name of names) for (let warm = 0; warm < 2; warm++) await measure(name);
+  for (const name of names) for (let warm = 0; warm < WARM; warm++) await measure(name);
   let before = await measure(base);
   for (let round = 0; round < rounds; round++) {
     for (const name of round % 2 ? names : [...names].reverse()) {

@@ -37,7 +37,7 @@ export const results = {
     rounds: number;
     sizes: number[];
     pending: number;
-    stores: By<{ calls: By<{ us: Spread; ratio: Spread }>; restart: Restart }>;
+    stores: By<{ calls: By<{ us: Spread; ratio: Spread }>; sweeps?: By<{ us: Spread; ratio: Spread }>; restart: Restart }>;
     leftOut: By<string>;
   }>('records'),
   size: load<{ entries: By<{ now: number; later: number }>; peers: By<number>; whole: number; features: By<number>; considered: By<number> }>('size'),

@@ -33,12 +33,18 @@ export async function inTurns(cases: Readonly<Record<string, Case>>, rounds: num
   return medians;
 }
 
+export const ANSWER = '{"ok":true,"id":"pay_123"}';
+
 /** A call of a client from its begin to the first byte, over a `fetch` that the client was made with. */
 export class FirstByte {
+  readonly #answer: () => Response;
   #at = 0;
+  constructor(answer = () => new Response(ANSWER, { status: 201, headers: { 'content-type': 'application/json' } })) {
+    this.#answer = answer;
+  }
   readonly fetch = async (): Promise<Response> => {
     this.#at = performance.now();
-    return new Response('{"ok":true,"id":"pay_123"}', { status: 201, headers: { 'content-type': 'application/json' } });
+    return this.#answer();
   };
   readonly of = async (call: () => Promise<unknown>): Promise<number> => {
     const start = performance.now();

@@ -150,8 +150,9 @@ export const RECORD_VERSION = 1;
 /** A record ready to be stored. */
 export const seal = (record: Sum): OnceRecord => ({ ...record, sum: checksum(record) });
 
-/** The record as read, or `undefined` if it is damaged. Fields that a newer version added stay. */
+/** The record as read, or `undefined` if it is absent or damaged. Fields that a newer version added stay. */
 export function readRecord(stored: unknown): OnceRecord | undefined {
+  if (stored === undefined) return undefined;
   const r = stored as OnceRecord;
   try {
     const sound = r.v >= RECORD_VERSION && r.sum === checksum(r) && /^(pending|settled|retired)$/.test(r.state) && typeof r.forgetAt === 'number';

@@ -63,9 +63,14 @@ const WORKING = /outstanding|in.?progress|being.processed|still.processing/i;
 const KEY_BUSY = /in.?use|concurrent|processing|pending|locked/i;
 const OTHER_PAYLOAD = /mismatch|different|do(es)? not match|another (request|payload|body)|same (param|payload|body|request)|reused/i;
 
+/** The statuses that servers refuse a key with; the words of any other answer are not looked at. */
+const OF_KEYS: readonly number[] = [400, 409, 422, 423];
+
 /** Rows 7, 8 and 10 by the words of problem details (IETF draft-07, section 2.7) and of codes in common use. */
 function conflict(answer: Answer, asked: Asked): Reading | undefined {
-  const { status, json, text } = answer;
+  const { status } = answer;
+  if (!OF_KEYS.includes(status)) return undefined;
+  const { json, text } = answer;
   const { codes, prose, resource } = words(json);
   const said = `${codes.join(' ')} ${prose}`;
   const aboutKey = /idempoten/i.test(said) || (asked.key.length > 7 && text.includes(asked.key));
@@ -97,7 +102,7 @@ function told(answer: Answer): Reading | undefined {
  */
 export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambiguous: boolean, poll: boolean): Reading {
   const { status } = answer;
-  const ok = status >= 200 && status < 300;
+  const ok = status < 300;
   const own = dialect.read?.(answer, asked, ambiguous);
   if (own) return own;
   const marked = dialect.replayed(answer);
@@ -110,10 +115,9 @@ export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambig
   // What says nothing certain says no more when it is said again.
   if (marked) return status > 499 || unsure(status) ? reading('burnt', true) : reading('refused', false, true, true);
   const busy = conflict(answer, asked);
-  if (busy && busy.kind !== 'in-progress') return busy;
+  if (busy) return busy;
   if (ambiguous && asked.method === 'DELETE' && (status === 404 || status === 410)) return reading('done-elsewhere', false);
   if (ambiguous && status === 412) return reading('open', true);
-  if (busy) return busy;
   const word = told(answer);
   if (word) return word;
   if (ok) return HOOKED.fresh;

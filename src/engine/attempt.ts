@@ -3,7 +3,7 @@ import type { Answer } from '../core/dialect.js';
 import { joined, textOf } from './bytes.js';
 import type { Client } from './client.js';
 import type { Prepared } from './prepared.js';
-import { OVER, wait } from './wait.js';
+import { limit } from './wait.js';
 
 /** An answer and, where its body was read, all that is needed to give it again. */
 export interface Answered {
@@ -31,20 +31,25 @@ export interface Sending {
 export async function attempt(client: Client, prepared: Prepared, sending: Sending): Promise<Left> {
   if (!sending.leaves()) return { end: 'not-sent', cause: undefined };
   const controller = new AbortController();
-  const over = new AbortController();
   const init = { ...prepared.rest, method: prepared.method, headers: prepared.headers, body: prepared.body ?? null, signal: controller.signal } as RequestInit;
   let response: Response | undefined;
+  let over = false;
   let cut = false;
   const { clock } = client.platform;
   const { thawMs } = client.settings.tuning;
   const end = clock.now() + sending.ms;
-  const limit = wait(clock, sending.ms, [sending.stop, over.signal]).then(async (): Promise<Left> => {
+  let time = limit(clock, sending.ms, [sending.stop]);
+  const late = (async (): Promise<Left> => {
+    await time.over;
     // A clock that was set in between says as little about how long it slept.
-    if (Math.abs(clock.now() - end) > thawMs) await wait(clock, thawMs, [sending.stop, over.signal]);
-    cut = !over.signal.aborted;
+    if (!over && Math.abs(clock.now() - end) > thawMs) {
+      time = limit(clock, thawMs, [sending.stop]);
+      await time.over;
+    }
+    cut = !over;
     if (cut) controller.abort();
     return { end: 'no-answer', cause: undefined, status: response?.status };
-  });
+  })();
   const sent = (async (): Promise<Left> => {
     try {
       response = await client.transport.send(prepared.url, init);
@@ -58,9 +63,10 @@ export async function attempt(client: Client, prepared: Prepared, sending: Sendi
     }
   })();
   try {
-    return await Promise.race([sent, limit]);
+    return await Promise.race([sent, late]);
   } finally {
-    over.abort(OVER);
+    over = true;
+    time.off();
   }
 }
 
@@ -99,13 +105,16 @@ async function readAll(copy: Response, limit: number): Promise<ArrayBuffer | und
 
 /** The answer as the rules see it. */
 export function answerOf({ response, text }: Answered): Answer {
+  // A dozen headers are looked for in each answer, and platforms check each name that they are asked for.
+  const headers = new Map<string, string>();
+  response.headers.forEach((value, name) => void headers.set(name.toLowerCase(), value));
   let json: unknown;
   let parsed = false;
   return {
     status: response.status,
     type: response.type ?? 'default',
     redirected: response.redirected === true,
-    header: (name) => response.headers.get(name),
+    header: (name) => headers.get(name.toLowerCase()) ?? null,
     text,
     get json() {
       if (!parsed && /^\s*[[{"]/.test(text)) {

@@ -49,14 +49,12 @@ export async function tryLock({ platform }: Client, place: Place): Promise<(() =
   return platform.locks ? platform.locks.acquire(lockOf(place), { wait: false }).catch(() => FREE) : FREE;
 }
 
-/** Takes the lock that contexts share, if the platform has one. Behind a frozen holder the wait is bounded. */
-export async function takeLock(job: Job): Promise<{ readonly release: () => void; readonly waited: Waited | undefined }> {
+/** Takes the lock that contexts share, if the platform has one: `free` is what asking for it gave. Behind a frozen holder the wait is bounded. */
+export async function takeLock(job: Job, free: (() => void) | undefined): Promise<{ readonly release: () => void; readonly waited: Waited | undefined }> {
   const { client, settings, stop, deadline } = job;
   const { locks, clock, server } = client.platform;
   if (!locks && !server) notice(job, '', 'insecure-origin', client.platform.origin ?? '');
-  if (!locks) return { release: FREE, waited: undefined };
-  const free = await tryLock(client, job.place);
-  if (free) return { release: free, waited: undefined };
+  if (free || !locks) return { release: free ?? FREE, waited: undefined };
   if (settings.whenBusy === 'reject') throw busyError(job);
   const seen = await look(job);
   const ms = Math.min(settings.limits.attemptMs, Math.max(0, deadline - clock.now()) / 2);
@@ -65,7 +63,7 @@ export async function takeLock(job: Job): Promise<{ readonly release: () => void
   const cut = (): void => bound.abort();
   const cancel = clock.timer(ms, cut);
   for (const signal of [stop, client.closing.signal]) signal.addEventListener('abort', cut);
-  const release = await locks.acquire(lockOf(job.place), { wait: true, signal: bound.signal }).catch(() => FREE);
+  const release = await locks.acquire(lockOf(job.place), { wait: true, signal: bound.signal }).catch(() => undefined);
   cancel();
   for (const signal of [stop, client.closing.signal]) signal.removeEventListener('abort', cut);
   return { release: release ?? FREE, waited: { settledKey: seen } };
@@ -74,8 +72,7 @@ export async function takeLock(job: Job): Promise<{ readonly release: () => void
 /** The first look of a call that waits. */
 async function look(job: Job): Promise<string | undefined> {
   try {
-    const stored = await readStored(job.client, job.slot, job.id);
-    const record = stored === undefined ? undefined : readRecord(stored);
+    const record = readRecord(await readStored(job.client, job.slot, job.id));
     return record && record.state !== 'pending' ? record.key : undefined;
   } catch (cause) {
     throw storeError(job, cause);
@@ -86,7 +83,7 @@ async function look(job: Job): Promise<string | undefined> {
 export async function beginRecord(job: Job, waited: Waited | undefined): Promise<Begun> {
   const { client } = job;
   const store = storeOf(client, job.slot);
-  await timed(client, Promise.resolve(store.ready?.())).catch((cause: unknown) => Promise.reject(storeError(job, cause)));
+  if (store.ready) await timed(client, store.ready()).catch((cause: unknown) => Promise.reject(storeError(job, cause)));
   if (job.settings.required && store.survives === 'context')
     throw storeError(job, new Error(`the ${store.kind} store forgets with this context, and durability is 'required'`));
   // An unnamed operation is found by its key, so no two contexts can race for it.
@@ -182,7 +179,7 @@ type Inserted = Extract<Begun, { do: 'drive' }>;
 async function afterFailedInsert(job: Job, c: Claimant, begun: Inserted, cause: unknown, again: () => Promise<Begun>): Promise<Begun> {
   const { client, slot, id } = job;
   const stored = await readStored(client, slot, id).catch((error: unknown) => Promise.reject(storeError(job, error)));
-  const record = stored === undefined ? undefined : readRecord(stored);
+  const record = readRecord(stored);
   // It was stored all the same.
   if (record && sameRecord(record, begun)) return begun;
   if (stored !== undefined) throw storeError(job, cause);
@@ -203,7 +200,7 @@ async function withdraw({ client, slot, id }: Job, c: Claimant, begun: Inserted)
   if (c.keyKind !== 'random') return false;
   try {
     return await updateStored(client, slot, id, (stored) => {
-      const record = stored === undefined ? undefined : readRecord(stored);
+      const record = readRecord(stored);
       return record && sameRecord(record, begun) ? { next: null, value: true } : { value: stored === undefined };
     });
   } catch {

@@ -19,8 +19,12 @@ export interface Client {
   readonly closing: AbortController;
   /** Settles since the last sweep. */
   settles: number;
+  /** Wall clock, ms: when a sweep last found less than it would have removed. */
+  sweptAt: number;
   /** Damaged records that the last sweep met. */
   damaged: number;
+  /** The digest of the namespace that was asked for last. */
+  ns: { readonly of: string; readonly digest: string } | undefined;
   /** Its name in leases; made at the first one. */
   owner: string | undefined;
 }

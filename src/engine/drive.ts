@@ -215,7 +215,7 @@ export class Drive {
     } catch (cause) {
       return this.#end('store', cause);
     }
-    const record = stored === undefined ? undefined : readRecord(stored);
+    const record = readRecord(stored);
     if (record?.state === 'pending' && record.key === this.record.key && record.revision === this.record.revision) return undefined;
     const lost: Stopped = { decision: { do: 'stop', ending: unknown('busy'), ask: false }, lost: true };
     return record && record.state !== 'pending' && record.ending?.effect !== 'unknown' && record.key === this.record.key ? { ...lost, ended: record } : lost;

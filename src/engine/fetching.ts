@@ -1,6 +1,6 @@
 /** A payload that is an HTTP request. */
 import { carryOf } from '../core/carrier.js';
-import type { Reading } from '../core/dialect.js';
+import type { Answer, Reading } from '../core/dialect.js';
 import type { OnceRecord, StoredAnswer } from '../core/record.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { HOOKED, NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, readPoll } from '../core/verdict.js';
@@ -10,7 +10,7 @@ import { endpointOf, noticeAnswer, noticeSilence } from './diagnostics.js';
 import type { Attempting, Payload, Polled, Result, Sent } from './payload.js';
 import { type Prepared, storable, wireOf } from './prepared.js';
 import { valueResult } from './running.js';
-import { wait } from './wait.js';
+import { limit } from './wait.js';
 
 export const fetching = (prepared: Prepared): Payload => ({
   origin: prepared.origin,
@@ -52,11 +52,11 @@ async function poll(prepared: Prepared, a: Attempting, link: string): Promise<Po
   const rest = merged(asking, await hooked(asking, a).catch(() => undefined));
   const left = await attempt(client, rest, { ms: a.ms, stop, bodyBytes: settings.limits.bodyBytes, leaves: () => a.leaves() });
   if (left.end !== 'answer') return { state: 'running' };
-  const { answered } = left;
+  const answer = answerOf(left.answered);
   return {
-    state: readPoll(answerOf(answered), settings.dialect),
-    result: resultOf(answered),
-    retryAfterMs: retryAfterMs((name) => answered.response.headers.get(name), clock.now()),
+    state: readPoll(answer, settings.dialect),
+    result: resultOf(left.answered),
+    retryAfterMs: retryAfterMs(answer.header, clock.now()),
   };
 }
 
@@ -108,9 +108,9 @@ const merged = (prepared: Prepared, more: HeadersInit | undefined): Prepared => 
 function hooked({ method, url, headers, body }: Prepared, { job, number, resumed, ms }: Attempting): Promise<HeadersInit | undefined> {
   const { settings, client, stop } = job;
   const asked = Promise.resolve(settings.headers?.({ attempt: number, resumed, method, url, headers: new Headers(headers), body }));
-  const over = new AbortController();
-  const late = wait(client.platform.clock, ms, [stop, over.signal]).then(() => Promise.reject(new Error('the headers hook did not answer in time')));
-  return Promise.race([asked, late]).finally(() => over.abort());
+  const { over, off } = limit(client.platform.clock, ms, [stop]);
+  const late = over.then(() => Promise.reject(new Error('the headers hook did not answer in time')));
+  return Promise.race([asked, late]).finally(off);
 }
 
 /** The request with its key where the record says; `undefined` when there is no such place in it. */
@@ -149,21 +149,20 @@ async function sendOnce(prepared: Prepared, a: Attempting): Promise<Sent> {
   if (left.end === 'not-sent') return { reading: NOT_SENT, cause: left.cause, reached: false };
   if (left.end === 'no-answer' && left.status === undefined) noticeSilence(a, prepared);
   if (left.end === 'no-answer') return { reading: NO_ANSWER, cause: left.cause, reached: left.status !== undefined };
-  const { answered } = left;
-  const reading = read(prepared, answered, a);
-  const asked = retryAfterMs((name) => answered.response.headers.get(name), clock.now());
+  const answer = answerOf(left.answered);
+  const reading = read(prepared, left.answered.response, answer, a);
+  const asked = retryAfterMs(answer.header, clock.now());
   return {
     reading,
-    result: resultOf(answered),
+    result: resultOf(left.answered),
     reached: true,
     retryAfterMs: asked ?? (reading.kind === 'in-progress' ? settings.dialect.inProgressAfterMs : undefined),
   };
 }
 
 /** The caller's hook first, then the table. */
-function read(prepared: Prepared, answered: Answered, a: Attempting): Reading {
+function read(prepared: Prepared, response: Response, answer: Answer, a: Attempting): Reading {
   const { settings, client } = a.job;
-  const answer = answerOf(answered);
   noticeAnswer(a, prepared, answer);
   if (settings.verdict) {
     try {
@@ -171,7 +170,7 @@ function read(prepared: Prepared, answered: Answered, a: Attempting): Reading {
         attempt: a.number,
         ambiguous: a.ambiguous,
         status: answer.status,
-        headers: answered.response.headers,
+        headers: response.headers,
         json: answer.json,
       });
       // An async hook says nothing that can be read, and its rejection is its own.

@@ -24,7 +24,7 @@ export async function holdingLease<T>(drive: Drive, work: () => Promise<T>): Pro
     const { key, revision } = drive.record;
     // A beat that fails is made up for by the next one, or the lease is lost, and another driver goes on with the key.
     void updateStored(client, slot, id, (stored, now) => {
-      const record = stored === undefined ? undefined : readRecord(stored);
+      const record = readRecord(stored);
       const mine = record?.state === 'pending' && record.key === key && record.revision === revision && record.lease;
       return mine ? { next: { ...record, lease: { ...record.lease, until: now + leaseMs } }, value: undefined } : { value: undefined };
     }).catch(() => {});
@@ -57,6 +57,6 @@ export async function awaitLease(job: Job, ms: number): Promise<void> {
 
 /** Whether a live driver elsewhere holds this record. */
 export const heldElsewhere = (client: Client, stored: unknown, now: number): boolean => {
-  const lease = stored === undefined ? undefined : readRecord(stored)?.lease;
+  const lease = readRecord(stored)?.lease;
   return lease !== undefined && lease.owner !== client.owner && lease.until > now;
 };

@@ -142,7 +142,7 @@ export const rememberedOutcome = (record: OnceRecord, ending: Ending, storedIn: 
 
 /** What the stored record shows on a screen. */
 export function stateOf(stored: unknown, storedIn: Outcome['storedIn']): OperationState {
-  const record = stored === undefined ? undefined : readRecord(stored);
+  const record = readRecord(stored);
   if (record?.state === 'pending') return { phase: 'unsettled', pending: pendingOf(record) };
   return record?.state === 'settled' && record.ending ? { phase: 'settled', outcome: rememberedOutcome(record, record.ending, storedIn, false) } : IDLE;
 }

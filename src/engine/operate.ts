@@ -1,16 +1,16 @@
 /** One call: joins what is under way, or claims the name and drives it. */
-import { carryOf } from '../core/carrier.js';
+import { carryOf, isInHeader } from '../core/carrier.js';
 import { type Outcome, unknown, unsent } from '../core/outcome.js';
 import { isOnceError, OnceError } from '../errors.js';
 import type { Settings } from '../options.js';
-import { busyError, noFacts, storeError } from './claim.js';
+import { busyError, noFacts, storeError, tryLock } from './claim.js';
 import type { Client, Job, Place } from './client.js';
 import { fetching } from './fetching.js';
 import { abortReason, Flight, giveUp } from './flight.js';
 import { calmDown, guarded } from './observe.js';
 import type { Payload } from './payload.js';
 import { idsOf } from './place.js';
-import { BodyTrouble, type Draft, fingerprint, prepare, wireOf } from './prepared.js';
+import { BodyTrouble, type Draft, fingerprint, type Prepared, prepare, wireOf } from './prepared.js';
 import { conclude, underLock } from './round.js';
 import { nothingSent } from './storing.js';
 import { OVER, wait, within } from './wait.js';
@@ -45,25 +45,28 @@ export const NOTHING_TO_READ = async (): Promise<Read> => ({ payload: undefined,
 /** Reads the request: its body becomes bytes, once. */
 export async function readRequest(client: Client, settings: Settings, draft: Draft): Promise<Read> {
   const { clock, digest, randomness } = client.platform;
-  const { totalMs } = settings.limits;
-  const startedAt = clock.now();
-  const late = (): Error => new BodyTrouble('the body did not come to an end in time');
-  const prepared = await within(
-    clock,
-    totalMs,
-    prepare(draft, settings.limits.bodyBytes, () => randomness.uuid()),
-    late,
-  );
-  const { carrier, carry: other, name } = settings.dialect;
-  const wire = await wireOf(prepared, carrier);
+  let late = (): Error => new BodyTrouble('the body did not come to an end in time');
+  const reading = async (): Promise<Read> => {
+    const prepared = await prepare(draft, settings.limits.bodyBytes, () => randomness.uuid());
+    const key = await borneKey(settings, prepared);
+    late = () => new TypeError('once: fingerprint did not answer in time');
+    // Taken before a key is put into the body.
+    const { json, ...prints } = await fingerprint(draft, prepared, digest, settings.fingerprint);
+    return { payload: fetching({ ...prepared, json }), ...prints, key };
+  };
+  return within(clock, settings.limits.totalMs, reading(), () => late());
+}
+
+/** The key that is in it already. Throws a TypeError where the request has no place for one. */
+async function borneKey({ dialect: { carrier, carry: other, name } }: Settings, prepared: Prepared): Promise<string | undefined> {
   const carry = carryOf(carrier, other);
+  // A header has a place in every request, so nothing is tried out on a copy.
+  if (carry && isInHeader(carrier)) return carry.find(prepared);
+  const wire = await wireOf(prepared, carrier);
   const key = carry?.find(wire);
   if (carrier && key === undefined && !carry?.put(wire, 'x', 0))
     throw new TypeError(`once: the dialect ${name} puts its key at ${carrier}, and this request has no such place`);
-  // Taken before a key is put into the body.
-  const taken = fingerprint(draft, prepared, digest, settings.fingerprint);
-  const { json, ...prints } = await within(clock, startedAt + totalMs - clock.now(), taken, () => new TypeError('once: fingerprint did not answer in time'));
-  return { payload: fetching({ ...prepared, json }), ...prints, key };
+  return key;
 }
 
 /** Resolves with the answer, or with what an effect gave. */
@@ -71,13 +74,14 @@ export async function operate(call: Call): Promise<unknown> {
   const { client, settings, place, signal, request } = call;
   const { clock } = client.platform;
   const { startedAt = clock.now() } = call;
+  const deadline = startedAt + settings.limits.totalMs;
   const { flights } = client.registry;
   const here = { client, ...place };
   const { onOutcome } = settings;
   const told = onOutcome && ((outcome: Outcome) => guarded(client, () => onOutcome(outcome)));
   const caller = { signal, request, told, left: { ...noFacts(here, 'maybe'), ...unknown('aborted') } as const };
   let read: Promise<Read> | undefined;
-  for (;;) {
+  for (let waited = false; ; waited = true) {
     const flight = flights.get(place.slot);
     if (!flight) {
       // Nothing is awaited between the look above and this claim: two clicks in one tick are one operation.
@@ -92,8 +96,11 @@ export async function operate(call: Call): Promise<unknown> {
     const mine = await read.catch(() => undefined);
     const theirs = await flight.fingerprint;
     const same = mine !== undefined && (mine.payload === undefined || mine.fingerprint === theirs);
-    if (same && theirs !== undefined && !flight.stop.aborted) return flight.join({ ...caller, joined: true });
-    const deadline = startedAt + settings.limits.totalMs;
+    if (same && theirs !== undefined && !flight.stop.aborted) {
+      const answer = flight.join({ ...caller, joined: true });
+      // What was under way all the time ends before this call has to; what began while it waited may take longer.
+      return waited ? within(clock, deadline - clock.now(), answer, () => busyError(here)) : answer;
+    }
     await cutBy(client, signal, deadline, flight.landed);
     if (signal?.aborted) throw givenUp(client, signal, caller.left);
     if (clock.now() >= deadline) throw busyError(here);
@@ -114,8 +121,10 @@ function cutBy({ platform }: Client, signal: AbortSignal | undefined, deadline: 
 }
 
 async function fly({ client, settings, place, held }: Call, flight: Flight, read: Promise<Read>, startedAt: number): Promise<void> {
+  // Asked for while the body is read and digested, which takes as long.
+  const lock = held ? Promise.resolve(held) : tryLock(client, place);
   try {
-    const [request, ids] = await Promise.all([read, idsOf(client, place)]);
+    const [request, ids, free] = await Promise.all([read, idsOf(client, place), lock]);
     flight.fingerprinted(request.fingerprint);
     const deadline = startedAt + settings.limits.totalMs;
     const { key, ...rest } = request;
@@ -132,11 +141,14 @@ async function fly({ client, settings, place, held }: Call, flight: Flight, read
       deadline,
       resumeOnly: request.payload === undefined,
     };
-    const ended = await underLock(job, held);
+    const ended = await underLock(job, free);
     conclude(job, ended);
     flight.land(ended);
   } catch (error) {
-    held?.();
+    void lock.then(
+      (release) => release?.(),
+      () => {},
+    );
     calmDown(client, place.slot);
     const known = error instanceof BodyTrouble ? await bodyError(client, place, error) : error;
     flight.land(
@@ -148,7 +160,7 @@ async function fly({ client, settings, place, held }: Call, flight: Flight, read
 }
 
 /** Raised after the look, so that "nothing was sent" is true of the operation. */
-async function bodyError(client: Client, place: Place, cause: BodyTrouble): Promise<unknown> {
+export async function bodyError(client: Client, place: Place, cause: BodyTrouble): Promise<unknown> {
   const job = { client, ...place };
   try {
     const clean = await nothingSent(client, place.slot, (await idsOf(client, place)).id);

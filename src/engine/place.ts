@@ -44,8 +44,11 @@ export const unnamedPlace = (client: Client, namespace: string, label: string, k
 });
 
 /** Ids in the store are digests, so that it does not show whose records they are. */
-export async function idsOf({ platform }: Client, { namespace, label, id }: Pick<Place, 'namespace' | 'label' | 'id'>): Promise<{ id: string; ns: string }> {
-  const [own, ns] = await Promise.all([id ?? platform.digest(JSON.stringify([namespace, label])), platform.digest(JSON.stringify([namespace]))]);
+export async function idsOf(client: Client, { namespace, label, id }: Pick<Place, 'namespace' | 'label' | 'id'>): Promise<{ id: string; ns: string }> {
+  const { digest } = client.platform;
+  const known = client.ns?.of === namespace ? client.ns.digest : undefined;
+  const [own, ns] = await Promise.all([id ?? digest(JSON.stringify([namespace, label])), known ?? digest(JSON.stringify([namespace]))]);
+  client.ns = { of: namespace, digest: ns };
   return { id: id ?? own.slice(0, 32), ns: ns.slice(0, 32) };
 }
 

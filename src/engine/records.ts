@@ -14,7 +14,7 @@ import { SCHEME } from './prepared.js';
 import { readStored, storedIn, storeOf, timed, updateStored } from './storing.js';
 
 /** Records looked at in one step of a listing. */
-export const PAGE = 100;
+const PAGE = 100;
 
 export interface Scanned {
   readonly record: OnceRecord;
@@ -22,25 +22,38 @@ export interface Scanned {
 }
 
 /** An unnamed operation is kept apart from its equals by its key. */
-export const slotOfRecord = (client: Client, namespace: string, { label, key }: OnceRecord): string =>
+export const slotOfRecord = (client: Client, namespace: string, { label, key }: Pick<OnceRecord, 'label' | 'key'>): string =>
   slotOf(client, namespace, label, label[0] === '~' ? key : '');
 
-/** The pending records of a namespace, page by page, those that could only be kept in memory included. */
-export async function* scanPending(client: Client, namespace: string, prefix: OperationName | undefined, after: string | undefined): AsyncGenerator<Scanned> {
+/** One page of pending records. `start`: what their labels' text begins with. */
+export type Pages = (start: string | undefined, after: string | undefined) => Promise<{ found: Scanned[]; next: string | undefined }>;
+
+/** Where the pending records of a namespace are: in the store, and what could only be kept in memory. */
+export async function pendingIn(client: Client, namespace: string, prefix: OperationName | undefined): Promise<readonly Pages[]> {
   const { ns } = await idsOf(client, { namespace, label: '', id: '' });
   const wanted = prefix?.length ? namePrefix(prefix) : undefined;
-  const { degraded } = client.registry;
-  const stores = degraded.size ? [client.store, client.fallback] : [client.store];
-  for (const store of stores) {
+  const { store: main, fallback, registry } = client;
+  const stores = registry.degraded.size && fallback.scope !== main.scope ? [main, fallback] : [main];
+  return stores.map((store) => async (start = wanted?.start, after) => {
+    const { records, next } = await timed(client, store.scan({ ns, state: 'pending', prefix: start, after, limit: PAGE }));
+    const found = records.flatMap((stored) => {
+      const record = readRecord(stored);
+      if (!record || (wanted && !wanted.begins(record.label))) return [];
+      const slot = slotOfRecord(client, namespace, record);
+      // Each client has an object of its own for the memory of the page.
+      return storeOf(client, slot).scope === store.scope ? [{ record, slot }] : [];
+    });
+    return { found, next };
+  });
+}
+
+/** The pending records of a namespace, page by page, in the order of their names. */
+export async function* scanPending(client: Client, namespace: string, prefix: OperationName | undefined, after: string | undefined): AsyncGenerator<Scanned> {
+  for (const pages of await pendingIn(client, namespace, prefix)) {
     let cursor = after;
     do {
-      const page = await timed(client, store.scan({ ns, state: 'pending', prefix: wanted?.start, after: cursor, limit: PAGE }));
-      for (const stored of page.records) {
-        const record = readRecord(stored);
-        if (!record || (wanted && !wanted.begins(record.label))) continue;
-        const slot = slotOfRecord(client, namespace, record);
-        if (storeOf(client, slot) === store) yield { record, slot };
-      }
+      const page = await pages(undefined, cursor);
+      yield* page.found;
       cursor = page.next;
     } while (cursor !== undefined);
   }
@@ -66,7 +79,7 @@ export async function clearAll(client: Client, namespace: string, forget: boolea
   const kept: PendingOperation[] = [];
   for await (const { record, slot } of scanPending(client, namespace, undefined, undefined)) {
     const left = await updateStored(client, slot, record.id, (stored) => {
-      const current = stored === undefined ? undefined : readRecord(stored);
+      const current = readRecord(stored);
       if (current?.state !== 'pending') return { value: undefined };
       const next = seal({ ...bare(current), retryAt: current.retryAt, revision: current.revision + 1 });
       return forget ? { next: null, value: next } : { next, value: next };
@@ -140,7 +153,7 @@ export function settleByHand(client: Client, place: Place, effect: 'done' | 'non
       (stored, storeNow) => {
         if (heldElsewhere(client, stored, storeNow)) return { value: busyError({ client, ...place }) };
         const now = clock.now();
-        const record = stored === undefined ? undefined : readRecord(stored);
+        const record = readRecord(stored);
         if (stored !== undefined && !record) return { value: refusal(client, place, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
         if (effect === 'none' && record?.state !== 'pending')
           return {

@@ -30,7 +30,10 @@ export interface Registry {
 export function keepRecent<T>(table: Map<string, T>, key: string, value: T, max: number): void {
   table.delete(key);
   table.set(key, value);
-  for (const oldest of table.keys()) if (table.size > max) table.delete(oldest);
+  for (const oldest of table.keys()) {
+    if (table.size <= max) break;
+    table.delete(oldest);
+  }
 }
 
 const KEY = Symbol.for('oncefetch');

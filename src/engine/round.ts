@@ -21,8 +21,8 @@ import { sweepNowAndThen } from './sweep.js';
 /** Keys used up in one call before it stops going on. */
 const ROUNDS_MAX = 3;
 
-export async function underLock(job: Job, held: (() => void) | undefined): Promise<Ended> {
-  const { release, waited } = held ? { release: held, waited: undefined } : await takeLock(job);
+export async function underLock(job: Job, free: (() => void) | undefined): Promise<Ended> {
+  const { release, waited } = await takeLock(job, free);
   try {
     if (job.stop.aborted || job.client.closing.signal.aborted) return await leftBefore(job);
     for (let round = 1; ; round++) {

@@ -4,7 +4,7 @@ import type { StoredAnswer } from '../core/record.js';
 import { HOOKED, NO_ANSWER, NOT_A_VERDICT, NOT_SENT, type Verdict } from '../core/verdict.js';
 import type { RunEnd } from '../option-types.js';
 import type { Attempting, Payload, Result, Sent } from './payload.js';
-import { OVER, wait } from './wait.js';
+import { limit } from './wait.js';
 
 /** What an effect gets. */
 export interface Attempt {
@@ -46,9 +46,9 @@ async function run(effect: (attempt: Attempt) => unknown, verdict: ((end: RunEnd
   if (!a.leaves()) return { reading: NOT_SENT, reached: false };
   const { clock } = a.job.client.platform;
   const controller = new AbortController();
-  const over = new AbortController();
-  const limit = wait(clock, a.ms, [a.job.stop, over.signal]).then((): undefined => {
-    if (!over.signal.aborted) controller.abort();
+  const { over, off } = limit(clock, a.ms, [a.job.stop]);
+  const late = over.then((): undefined => {
+    controller.abort();
   });
   const { key, number: attempt, resumed, ambiguous } = a;
   const child = (label: string): string => childKey(key, label);
@@ -59,8 +59,8 @@ async function run(effect: (attempt: Attempt) => unknown, verdict: ((end: RunEnd
       return { error };
     }
   })();
-  const end = await Promise.race([done, limit]);
-  over.abort(OVER);
+  const end = await Promise.race([done, late]);
+  off();
   return end ? read(end, verdict, a) : { reading: NO_ANSWER, reached: false };
 }
 

@@ -9,9 +9,12 @@ import { timed } from './storing.js';
 /** Damaged records that a sweep reaches past. */
 const DAMAGED_MAX = 10_000;
 
-/** Sweeps after the first settle of this client and then after every `sweepEvery`. */
+/** Sweeps after the first settle of this client and then after every `sweepEvery`; with nothing left to do it rests. */
 export function sweepNowAndThen(client: Client): void {
-  if (client.settles++ % client.settings.tuning.sweepEvery === 0)
+  const { sweepEvery, sweepRestMs } = client.settings.tuning;
+  // Either way round: a clock that was set back must not make it rest for longer.
+  const rested = Math.abs(client.platform.clock.now() - client.sweptAt) >= sweepRestMs;
+  if (client.settles++ % sweepEvery === 0 && rested)
     void sweep(client).catch(() => {
       // Nothing depends on it; the next one tries again.
     });
@@ -19,7 +22,8 @@ export function sweepNowAndThen(client: Client): void {
 
 async function sweep(client: Client): Promise<void> {
   const before = client.platform.clock.now();
-  const { records } = await timed(client, client.store.scan({ before, limit: client.settings.tuning.sweepEvery * 2 + client.damaged }));
+  const limit = client.settings.tuning.sweepEvery * 2 + client.damaged;
+  const { records } = await timed(client, client.store.scan({ before, limit }));
   let damaged = 0;
   for (const stored of records) {
     const seen = readRecord(stored);
@@ -40,10 +44,11 @@ async function sweep(client: Client): Promise<void> {
     await timed(
       client,
       client.store.update(seen.id, (now) => {
-        const record = now === undefined ? undefined : readRecord(now);
+        const record = readRecord(now);
         return record && record.revision === seen.revision && record.forgetAt < before ? { next: null, value: undefined } : { value: undefined };
       }),
     );
   }
+  if (records.length < limit) client.sweptAt = before;
   client.damaged = Math.min(damaged, DAMAGED_MAX);
 }

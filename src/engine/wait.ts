@@ -1,21 +1,34 @@
 /** Waits on the clock port; every one of them can be cut. */
 import type { Clock, Connectivity } from '../ports.js';
 
-/** Resolves after `ms`, or at once when one of the signals aborts, or when `wake` calls. */
-export function wait(clock: Clock, ms: number, signals: readonly AbortSignal[], connectivity?: Connectivity): Promise<void> {
-  return new Promise((resolve) => {
+/** A time that ends after `ms`, or at once when one of the signals aborts or `connectivity` wakes; once it is called off, it never does. */
+export function limit(
+  clock: Clock,
+  ms: number,
+  signals: readonly AbortSignal[],
+  connectivity?: Connectivity,
+): { readonly over: Promise<void>; readonly off: () => void } {
+  let off = (): void => {};
+  const over = new Promise<void>((resolve) => {
     if (signals.some((signal) => signal.aborted)) return resolve();
     const end = (): void => {
-      cancel();
-      unsubscribe?.();
-      for (const signal of signals) signal.removeEventListener('abort', end);
+      off();
       resolve();
     };
     const cancel = clock.timer(ms, end);
     const unsubscribe = connectivity?.subscribe(end);
     for (const signal of signals) signal.addEventListener('abort', end);
+    off = () => {
+      cancel();
+      unsubscribe?.();
+      for (const signal of signals) signal.removeEventListener('abort', end);
+    };
   });
+  return { over, off };
 }
+
+/** Resolves after `ms`, or at once when one of the signals aborts, or when `connectivity` wakes. */
+export const wait = (...how: Parameters<typeof limit>): Promise<void> => limit(...how).over;
 
 /** Says that a wait is not wanted any more. Without a reason the platform makes an error and its stack, which nobody reads. */
 export const OVER = 'over';
@@ -27,6 +40,15 @@ export class Late extends Error {}
 export function within<T>(clock: Clock, ms: number, work: Promise<T>, late: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancel = clock.timer(ms, () => reject(late()));
-    work.then(resolve, reject).finally(cancel);
+    work.then(
+      (value) => {
+        cancel();
+        resolve(value);
+      },
+      (error) => {
+        cancel();
+        reject(error);
+      },
+    );
   });
 }

@@ -37,6 +37,6 @@ export function resolveUrl(url: string, base: string | undefined): { readonly ur
   }
   // fetch refuses it too, but only when the record has been written.
   if (parsed.username || parsed.password) throw new TypeError('once: url must not carry a user name or password');
-  parsed.hash = '';
+  if (url.includes('#')) parsed.hash = '';
   return { url: parsed.href, origin: parsed.origin };
 }

@@ -1,5 +1,5 @@
 /** Records in IndexedDB: the store of browsers. */
-import { get, promisifyRequest, type UseStore } from 'idb-keyval';
+import { promisifyRequest, type UseStore } from 'idb-keyval';
 import type { Durability, ScanPage, ScanQuery, Store, Stored } from '../ports.js';
 import { type Next, pageOf, storeOf } from './base.js';
 import { isPlatforms, StoreFault } from './fault.js';
@@ -73,7 +73,8 @@ export function indexedDbStore({ name = 'oncefetch', openTimeoutMs = OPEN_MS_MAX
           }),
         );
       },
-      read: (id) => get(id, transact('relaxed')),
+      // Its own `get` brings along a default store, which nobody opens.
+      read: (id) => transact('relaxed')('readonly', (records) => promisifyRequest(records.get(id))),
       scan: (query) => transact('relaxed')('readonly', (records) => scanIn(records, query)),
       close: () => drop(),
     },

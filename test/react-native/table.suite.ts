@@ -14,7 +14,7 @@ test('the docs have the table of what the server saw (UPDATE_DOCS=1 writes it)',
   const names = [...new Set([...cells.values()].flatMap((row) => [...row.keys()]))];
   const line = (all: readonly string[]) => `| ${all.join(' | ')} |`;
   const rows = Object.keys(EXPECTED).map((scenario) => line([scenario, ...names.map((name) => cells.get(scenario)?.get(name) ?? '')]));
-  const table = [line(['', ...names]), line(['---', ...names.map(() => '---')]), ...rows].join('\n');
+  const table = [line(['scenario', ...names]), line(['---', ...names.map(() => '---')]), ...rows].join('\n');
   const page = readFileSync(PAGE, 'utf8');
   const [before = '', rest = ''] = page.split(START);
   const wanted = `${before}${START}\n${table}\n${END}${rest.split(END)[1] ?? ''}`;
