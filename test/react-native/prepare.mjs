@@ -99,6 +99,8 @@ function inputs() {
       .filter((file) => /\.c?js$/.test(file))
       .sort()
       .map((file) => join(dist, file)),
+    // Its `exports` say which file an app gets.
+    join(made, 'node_modules/oncefetch/package.json'),
     join(here, 'package-lock.json'),
   ];
 }
