@@ -312,6 +312,7 @@ describe('forget', () => {
     const options: PayOptions = { operation: ['derived'], key: ({ generation }) => `order-7-${generation}` };
     world.server.plays(answers(402), answers(201));
     await world.end(tab, pay(once, options));
+    await world.run(once.operation(['derived']).settle('none'));
     await world.run(once.operation(['derived']).forget());
     await world.end(tab, pay(once, options));
     expect(world.server.keys).toEqual(['order-7-0', 'order-7-0']);
