@@ -19,7 +19,7 @@ const GROUPS = [['unit', 'proof', 'docs'], ['node'], browsers.map(({ name }) => 
 const inTurn = (name: string) => ({ name, sequence: { groupOrder: GROUPS.findIndex((group) => group.includes(name)) + 1 } });
 
 /** What takes minutes, by `npm run test:slow`: the same worlds as in other tests, for longer or in one more browser. */
-const SLOW = ['test/e2e/{afternoon,browsers,kill-pages,site}.test.ts', 'test/servers/{sqlite,postgres-and-redis}.test.ts', 'test/node/kills/*.test.ts'];
+const SLOW = ['test/e2e/{afternoon,browsers,kill-pages}.test.ts', 'test/servers/{sqlite,postgres-and-redis}.test.ts', 'test/node/kills/*.test.ts'];
 
 const WORKERS = Math.max(2, availableParallelism());
 
@@ -63,7 +63,6 @@ const inBrowsers = browsers.flatMap((browser): TestProjectConfiguration[] => {
     {
       ...sources,
       plugins: [withSite()],
-      publicDir: path('test/browser/public'),
       // A dependency found late reloads the page under the tests.
       optimizeDeps: {
         include: [

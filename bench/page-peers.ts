@@ -3,21 +3,19 @@ import { answer, answered } from './lib/answers.ts';
 import { elapsed, FirstByte, inTurns, type Rounds } from './lib/turns.ts';
 
 const BODY = JSON.stringify({ amount: 1, pad: 'x'.repeat(180) });
-// biome-ignore lint/suspicious/noExplicitAny: no types where they are not installed
-type Any = any;
 
 /** Its queue asks for a service worker's registration; without background sync it is kept in the same database and replayed at start. */
 async function workbox(): Promise<() => Promise<number>> {
   Object.assign(globalThis, { registration: {} });
-  const { Queue } = (await import('workbox-background-sync' as string)) as Any;
+  const { Queue } = await import('workbox-background-sync' as string);
   const queue = new Queue('bench', { forceSyncFallback: true, onSync: async () => {} });
   const headers = { 'content-type': 'application/json', 'idempotency-key': 'k' };
   return () => elapsed(() => queue.pushRequest({ request: new Request('/api/payments', { method: 'POST', headers, body: BODY }) }));
 }
 
 async function tanstack(): Promise<{ toFirstByte: () => Promise<number>; whole: () => Promise<number> }> {
-  const { createCollection, localOnlyCollectionOptions } = (await import('@tanstack/db' as string)) as Any;
-  const { startOfflineExecutor } = (await import('@tanstack/offline-transactions' as string)) as Any;
+  const { createCollection, localOnlyCollectionOptions } = await import('@tanstack/db' as string);
+  const { startOfflineExecutor } = await import('@tanstack/offline-transactions' as string);
   const payments = createCollection(localOnlyCollectionOptions({ id: 'payments', getKey: ({ id }: { id: string }) => id }));
   const first = new FirstByte(answer);
   const offline = startOfflineExecutor({ collections: { payments }, mutationFns: { pay: () => first.fetch() } });

@@ -104,6 +104,18 @@ const BREAKS = [
     replace: 'return { next: null, value: next };',
   },
   {
+    name: 'resume() goes on when nobody listens any more',
+    file: 'engine/resume.ts',
+    find: 'over.abort(OVER);',
+    replace: '',
+  },
+  {
+    name: 'a log-in leaves behind what may have been sent',
+    file: 'engine/resume.ts',
+    find: "return stored === undefined || there?.state === 'retired' ?",
+    replace: 'return stored === undefined && !taken.ambiguous ?',
+  },
+  {
     name: 'unknown resolves with an answer that looks fine',
     file: 'engine/finish.ts',
     find: "(ending.effect !== 'unknown' || !result.ok)",

@@ -11,6 +11,8 @@ import { bundleSimulation } from './simulation-bundle.mjs';
 
 /** Seeds of one job do not meet those of the next. */
 const SEEDS_APART = 2 ** 24;
+/** Worlds are short-lived: with this much room (MB) nearly all of one is gone before anything of it is copied. */
+const NODE = ['--max-semi-space-size=32'];
 
 const args = process.argv.slice(2);
 const { values } = parseArgs({
@@ -35,7 +37,7 @@ const { folder, main } = bundleSimulation(fileURLToPath(new URL('..', import.met
  */
 const start = (with_, stdout) =>
   new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [main, ...with_], { stdio: ['ignore', stdout, 'inherit'] });
+    const child = spawn(process.execPath, [...NODE, main, ...with_], { stdio: ['ignore', stdout, 'inherit'] });
     let text = '';
     child.stdout?.on('data', (chunk) => {
       text += chunk;

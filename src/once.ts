@@ -10,13 +10,13 @@ import type { OnceEvent, PendingOperation } from './engine/observe.js';
 import { operate, type Read, readRequest } from './engine/operate.js';
 import { namespaceOf, placeOf } from './engine/place.js';
 import { outline, sendPlain } from './engine/plain.js';
-import { draft } from './engine/prepared.js';
+import { canBear, type Draft, draft, refuseHidden } from './engine/prepared.js';
 import { clearAll, listPending } from './engine/records.js';
 import { registry } from './engine/registry.js';
 import { moveAll, type Resumed, resumeAll } from './engine/resume.js';
 import { type Attempt, running } from './engine/running.js';
 import { bearsKey, mayGo, operateByContent, operateUnnamed, parse, wantsKey } from './engine/unnamed.js';
-import { isOnceError, OnceError } from './errors.js';
+import { OnceError } from './errors.js';
 import type { OnceInit, OnceOptions, RunEnd, RunOptions } from './option-types.js';
 import { callSettings, clientSettings, extendOptions, runSettings, withDialect } from './options.js';
 import { detectPlatform } from './platform/detect.js';
@@ -115,7 +115,7 @@ export function createOn(platform: Platform, options: OnceOptions = {}, from?: C
 
 function face(client: Client, platform: Platform, options: OnceOptions): Once {
   const { settings, registry, listeners } = client;
-  const call = (input: RequestInfo | URL, init: OnceRequestInit | undefined, name?: OperationName) => callFetch(client, input, init, name);
+  const call = (input: RequestInfo | URL, init: OnceRequestInit | null | undefined, name?: OperationName) => callFetch(client, input, init, name);
   const run: Once['run'] = (name, effect, options = {}) => runOnce(client, name, effect, options);
   return {
     fetch: (input, init) => call(input, init),
@@ -151,21 +151,30 @@ function face(client: Client, platform: Platform, options: OnceOptions): Once {
   };
 }
 
-async function callFetch(client: Client, input: RequestInfo | URL, init: OnceRequestInit = {}, handle?: OperationName): Promise<Response> {
+async function callFetch(client: Client, input: RequestInfo | URL, asked: OnceRequestInit | null | undefined, handle?: OperationName): Promise<Response> {
+  const init = asked ?? {};
   const { once, ...rest } = init;
   const send = () => (client.settings.fetch ?? globalThis.fetch)(input, 'once' in init ? rest : init);
   if (once === false && !handle) return send();
   const own = callSettings(client.settings, once);
-  const call = outline(input, init);
+  const call = outline(client.platform, input, init);
   const idempotent = call.method !== 'POST' && call.method !== 'PATCH';
   const nameOf = once === undefined ? own.nameOf : undefined;
   const bare = once !== true && !handle && !own.operation && own.key === undefined;
   if (idempotent && bare && !nameOf) return sendPlain(client, own, call, send);
-  const request = draft(input, init, client.platform);
+  let request: Draft;
+  try {
+    request = draft(input, init, client.platform);
+  } catch (error) {
+    // Where nothing of ours is asked for, fetch says itself what is wrong.
+    if (once === undefined && !handle && !nameOf) return send();
+    throw error;
+  }
   if (request.signal?.aborted) throw abortReason(request.signal);
   if (client.closing.signal.aborted) throw new TypeError('once: this client is closed');
   const given = handle ?? own.operation ?? nameOf?.({ method: request.method, url: request.url, json: parse(request.body) });
   const settings = withDialect(own, request);
+  if (given || once !== undefined) refuseHidden(request);
   // A request that bears a page's key is that page's: each would wait for the other.
   if (client.platform.relay && once === undefined && !handle && bearsKey(settings, request)) return send();
   if (given)
@@ -178,7 +187,7 @@ async function callFetch(client: Client, input: RequestInfo | URL, init: OnceReq
       request: request.request,
     }) as Promise<Response>;
   if (once === true) return operateByContent(client, settings, request) as Promise<Response>;
-  const carries = given !== false && (once !== undefined || (wantsKey(request) && mayGo(client, request)));
+  const carries = given !== false && (once !== undefined || (wantsKey(request) && canBear(request) && mayGo(client, request)));
   if (carries && settings.dialect.carrier !== '') return operateUnnamed(client, settings, request) as Promise<Response>;
   return idempotent ? sendPlain(client, own, call, send) : send();
 }
@@ -204,40 +213,4 @@ async function runOnce<T>(client: Client, name: OperationName, effect: (attempt:
   // Whatever it looks like, the effect took place.
   if (parsed.issues) throw new OnceError('ERR_ONCE_ALREADY_SETTLED', outcome, { cause: parsed, says: 'it is done, but does not match options.result' });
   return parsed.value as T;
-}
-
-/** How many causes deep an outcome is looked for. */
-const DEPTH_MAX = 4;
-/** Where HTTP clients hide our error or our Response in theirs. */
-const CARRIERS = ['request', 'response', 'cause', 'detail', 'networkError', 'originalError', 'meta', 'context'] as const;
-
-/**
- * What became of the operation: of a Response, a Request, one of our errors, or the error or response of an HTTP client
- * that carries one of these. `undefined` for a call that oncefetch had nothing to do with.
- *
- * @example
- * if (outcomeOf(error)?.effect === 'unknown') showUnsure();
- */
-export function outcomeOf(of: unknown): Outcome | undefined {
-  let level: unknown[] = [of];
-  for (let depth = 0; depth <= DEPTH_MAX && level.length; depth++) {
-    const next: unknown[] = [];
-    for (const one of level) {
-      if ((typeof one !== 'object' && typeof one !== 'function') || one === null) continue;
-      const found = registry().outcomes.get(one) ?? (isOnceError(one) ? one.outcome : undefined);
-      if (found) return found;
-      for (const name of CARRIERS) next.push(peek(one, name));
-    }
-    level = next;
-  }
-  return undefined;
-}
-
-/** A getter of a stranger's object may throw. */
-function peek(of: object, name: string): unknown {
-  try {
-    return (of as Record<string, unknown>)[name];
-  } catch {
-    return undefined;
-  }
 }

@@ -121,7 +121,7 @@ export function goals(results: Results): string {
   const missed = all.filter(({ met }) => met === false);
   return [
     table(
-      ['goal', 'measured', ''],
+      ['goal', 'measured', 'met'],
       all.map(({ wanted, measured, met }) => [wanted, measured, met === undefined ? 'not measured in full' : met ? 'met' : '**not met**']),
     ),
     ...(missed.length ? ['What stands in the way of those that are not met:'] : []),

@@ -8,8 +8,8 @@ import { readFileSync } from 'node:fs';
 export type Call = (url: string, body: string, key: string) => Promise<unknown>;
 export type Fetch = typeof globalThis.fetch;
 
-// biome-ignore lint/suspicious/noExplicitAny: no types where they are not installed
-const load = (name: string): Promise<any> =>
+// Without types: they are not installed with the project.
+const load = (name: string) =>
   import(name).catch((cause) => {
     throw new Error(`${name} is not installed: run "npm ci" in bench/peers`, { cause });
   });

@@ -6,6 +6,8 @@ import { listen } from './common.ts';
 
 interface Copy {
   readonly process: ChildProcess;
+  /** It works: it has said where it listens. */
+  ready: boolean;
   /** Where it listens; 0: not yet, or nowhere. */
   port: number;
 }
@@ -27,10 +29,15 @@ export class Copies {
   }
 
   #start(n: number): Promise<void> {
-    const copy: Copy = { process: spawn(process.execPath, [this.#script], { env: this.#env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }), port: 0 };
+    const copy: Copy = {
+      process: spawn(process.execPath, [this.#script], { env: this.#env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }),
+      ready: false,
+      port: 0,
+    };
     this.#copies[n] = copy;
     copy.process.once('exit', (code, signal) => {
       copy.port = 0;
+      copy.ready = false;
       if (this.#ended) return;
       // By itself it never ends: a service that can't start would go round for ever.
       if (signal !== 'SIGKILL') throw new Error(`${this.#script} ended by itself (${code ?? signal})`);
@@ -39,13 +46,16 @@ export class Copies {
     return new Promise((resolve) =>
       copy.process.once('message', (message: { port: number }) => {
         copy.port = message.port;
+        copy.ready = true;
         resolve();
       }),
     );
   }
 
+  /** One of those that work: a process that is still starting has nothing to lose. */
   killOne(): void {
-    this.#copies[Math.floor(Math.random() * this.#copies.length)]?.process.kill('SIGKILL');
+    const ready = this.#copies.filter((copy) => copy.ready);
+    ready[Math.floor(Math.random() * ready.length)]?.process.kill('SIGKILL');
   }
 
   /** A balancer: hands each request to a copy; 502 where that breaks off, whatever it has done by then. */

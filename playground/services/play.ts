@@ -85,6 +85,8 @@ try {
   await Promise.all([orderCopies.start(copies), billingCopies.start(copies)]);
   console.log(`${copies} copies of orders and of billing on ${engine}; ${orders} orders, ${kills} kills`);
 
+  // Answers that come late are what a kill gets between: the provider has charged, and nobody here knows.
+  await fetch(`${shop.url}/api/faults`, { method: 'POST', body: JSON.stringify({ lane: 'default', fault: 'delay', rate: 0.5, ms: 2 * KILL_EVERY_MS }) });
   const todo = Array.from({ length: orders }, (_, n) => `o-${n}`);
   const customers = Promise.all(Array.from({ length: CUSTOMERS }, () => customer(url, todo)));
   for (let kill = 0; kill < kills; kill++) {

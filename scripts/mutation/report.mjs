@@ -91,14 +91,14 @@ can't come any more. Those count as killed, the others are killed by an assertio
 This page is printed by \`scripts/mutation/report.mjs\`; the reasons are in \`scripts/mutation/results.json\`.
 `;
 
-/** @param {string} root @param {StrykerResult} found */
-export function report(root, found) {
+/** Of the `files` that were judged now; what was found of others before stays. @param {string} root @param {readonly string[]} files @param {StrykerResult} found */
+export function report(root, files, found) {
   const path = join(root, 'scripts', 'mutation', 'results.json');
   /** @type {Record<string, FileResult>} */
   const results = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {};
   /** @type {Record<string, FileResult>} */
   const now = {};
-  for (const [name, file] of Object.entries(found.files)) now[name] = resultOf(file, results[name]?.survivors ?? []);
+  for (const [name, file] of Object.entries(found.files).filter(([name]) => files.includes(name))) now[name] = resultOf(file, results[name]?.survivors ?? []);
   Object.assign(results, now);
   writeFileSync(path, `${JSON.stringify(results, null, 2)}\n`);
   writeFileSync(join(root, 'docs', 'mutants.md'), page(results));

@@ -15,11 +15,16 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** A copy of what is needed, so that the sources themselves are never touched. */
 const copy = join(root, '.tmp', 'mutation');
 
+/** What the last run found of each mutant: only what changed since, and survivors that a new test reaches, are judged again. */
+const known = join(root, '.tmp', 'mutation-incremental.json');
+
 const { values } = parseArgs({
   options: {
     slice: { type: 'string', multiple: true, default: ['core', 'engine'] },
     /** Folders of tests: a few of them judge in a fraction of the time, and leave more alive. */
-    tests: { type: 'string', default: 'core,engine,properties' },
+    tests: { type: 'string', default: 'core,engine,properties,errors,dialects' },
+    /** Judges everything anew. */
+    force: { type: 'boolean', default: false },
   },
 });
 
@@ -51,22 +56,28 @@ function withBraces(text) {
 function prepare(files) {
   rmSync(copy, { recursive: true, force: true });
   mkdirSync(copy, { recursive: true });
-  for (const name of ['src', 'test', 'scripts', 'package.json', 'tsconfig.json']) cpSync(join(root, name), join(copy, name), { recursive: true });
+  for (const name of ['src', 'test', 'docs', 'scripts', 'package.json', 'tsconfig.json']) cpSync(join(root, name), join(copy, name), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'dir');
-  for (const file of files) {
-    if (!existsSync(join(copy, file))) throw new Error(`there is no ${file}`);
-    writeFileSync(join(copy, file), withBraces(readFileSync(join(copy, file), 'utf8')));
-  }
+  for (const file of files) if (!existsSync(join(copy, file))) throw new Error(`there is no ${file}`);
+  // Of all that may be mutated, so that what is known of files outside of the slice still fits them.
+  for (const file of ['core', 'engine'].flatMap(filesOf)) writeFileSync(join(copy, file), withBraces(readFileSync(join(copy, file), 'utf8')));
 }
 
 const files = values.slice.flatMap(filesOf);
 prepare(files);
 const { status } = spawnSync(
   process.execPath,
-  ['node_modules/@stryker-mutator/core/bin/stryker.js', 'run', 'scripts/mutation/stryker.json', '--mutate', files.join(',')],
+  [
+    'node_modules/@stryker-mutator/core/bin/stryker.js',
+    'run',
+    'scripts/mutation/stryker.json',
+    ...['--mutate', files.join(',')],
+    ...['--incremental', '--incrementalFile', known],
+    ...(values.force ? ['--force'] : []),
+  ],
   { cwd: copy, stdio: 'inherit', env: { ...process.env, MUTATION_TESTS: values.tests } },
 );
 if (status !== 0) process.exit(status ?? 1);
 const { leftOut } = JSON.parse(readFileSync(join(copy, 'left-out.json'), 'utf8'));
 for (const one of leftOut) console.log(`left out, because it fails without a mutant: ${one}`);
-report(root, JSON.parse(readFileSync(join(copy, 'reports', 'mutation', 'mutation.json'), 'utf8')));
+report(root, files, JSON.parse(readFileSync(join(copy, 'reports', 'mutation', 'mutation.json'), 'utf8')));

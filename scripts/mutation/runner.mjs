@@ -1,11 +1,11 @@
 /** A test runner for StrykerJS: bundles the tests once, and runs those that reach a mutant in one process, the likeliest first. */
-import { globSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { Script } from 'node:vm';
 import { declareClassPlugin, PluginKind } from '@stryker-mutator/api/plugin';
 import { DryRunStatus, determineHitLimitReached, TestStatus, toMutantRunResult } from '@stryker-mutator/api/test-runner';
-import { buildSync } from 'esbuild';
+import { build } from 'esbuild';
 import * as suite from './suite.mjs';
 
 /**
@@ -15,11 +15,46 @@ import * as suite from './suite.mjs';
  * @typedef {{ activeMutant?: string | undefined, currentTestId?: string | undefined, mutantCoverage?: MutantCoverage | undefined, hitCount?: number | undefined, hitLimit?: number | undefined }} Switches
  */
 
-const FOLDERS = (process.env['MUTATION_TESTS'] ?? 'core,engine,properties').split(',');
+const FOLDERS = (process.env['MUTATION_TESTS'] ?? '').split(',');
+/** What costs more than this, ms, judges only where nothing cheaper does: one in sixty tests, and half of the time. */
+const TEST_MS_MAX = 60;
+/** How far back it is remembered which tests killed. */
+const KILLERS_MAX = 100;
+/** What is expected of a test that killed none of them. */
+const KILLS_ELSE = 0.1;
+/** What a process that takes over from another one has to know: only the first one has the dry run. */
+const DRY_RUN = 'dry-run.json';
 /** Where Stryker's instrumented sources look for the mutant that is on. */
 const SWITCHES = '__stryker__';
 
 const native = createRequire(resolve('package.json'));
+
+/** A bundle has no folders: each file is told its own. @type {import('esbuild').Plugin} */
+const folders = {
+  name: 'folders',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[\\/]test[\\/].*\.ts$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replaceAll('import.meta.dirname', JSON.stringify(dirname(path))),
+      loader: 'ts',
+    })),
+};
+
+/**
+ * What is made when a file is loaded has no test of its own; those that reach anything else in the file judge it.
+ *
+ * @param {MutantCoverage} coverage
+ */
+function reaching({ perTest }) {
+  /** @type {Map<string, string[]>} */
+  const tests = new Map();
+  for (const file of globSync('src/**/*.ts')) {
+    const covered = [...readFileSync(file, 'utf8').matchAll(/stryCov_\w+\(([^)]*)\)/g)].map(([, ids]) => ids).join();
+    const mutants = [...covered.matchAll(/"(\d+)"/g)].map(([, id]) => /** @type {string} */ (id));
+    const found = Object.keys(perTest).filter((test) => mutants.some((id) => perTest[test]?.[id]));
+    if (found.length > 0) tests.set(resolve(file), found);
+  }
+  return tests;
+}
 
 class InProcess {
   static inject = /** @type {[]} */ ([]);
@@ -29,13 +64,21 @@ class InProcess {
   #script;
   /** @type {ReturnType<typeof suite.collect>} */
   #tests = new Map();
-  /** Net times of tests, ms. @type {Map<string, number>} */
+  /** What tests cost, ms of this process, whatever else the machine does. @type {Map<string, number>} */
   #times = new Map();
-  /** Tests that killed, the latest last. @type {Set<string>} */
-  #killers = new Set();
+  /** Tests that reach a file, by its path. @type {Map<string, string[]>} */
+  #reaching = new Map();
+  /** Tests that killed, the latest last. @type {string[]} */
+  #killers = [];
   /** @type {Switches} */
   #switches = {};
   #stale = true;
+  /** @type {Record<string, () => void>} */
+  #modules = {};
+  /** @type {Set<string>} */
+  #loaded = new Set();
+  /** The mutant that is on while a module is evaluated. @type {string | undefined} */
+  #atLoading;
   /** @type {string[]} */
   #leftOut = [];
 
@@ -48,7 +91,12 @@ class InProcess {
     native('fast-check').configureGlobal({ seed: 1, endOnFailure: true });
     this.#switches = /** @type {any} */ (globalThis)[SWITCHES] ??= {};
     this.#files = globSync(FOLDERS.map((folder) => `test/${folder}/**/*.test.ts`)).sort();
-    const { outputFiles } = buildSync({
+    if (existsSync(DRY_RUN)) {
+      const { files, times, reaching: tests } = JSON.parse(readFileSync(DRY_RUN, 'utf8'));
+      [this.#files, this.#times, this.#reaching] = [files, new Map(times), new Map(tests)];
+    }
+    const { outputFiles } = await build({
+      plugins: [folders],
       stdin: {
         contents: this.#files.map((file) => `exports[${JSON.stringify(file)}] = () => require(${JSON.stringify(`./${file}`)});`).join('\n'),
         resolveDir: '.',
@@ -69,11 +117,14 @@ class InProcess {
   async dryRun({ coverageAnalysis }) {
     if (coverageAnalysis !== 'off') this.#switches.mutantCoverage = { static: {}, perTest: {} };
     this.#load();
+    this.#files = this.#files.filter((file) => this.#loads(file));
     const tests = (await this.#run([...this.#tests.keys()], false)).map((result) => this.#usable(result));
-    this.#killers.clear();
-    writeFileSync('left-out.json', JSON.stringify({ leftOut: this.#leftOut, times: [...this.#times].sort(([, a], [, b]) => b - a).slice(0, 60) }, null, 2));
+    this.#killers = [];
+    writeFileSync('left-out.json', JSON.stringify({ leftOut: this.#leftOut, times: [...this.#times].sort(([, a], [, b]) => b - a) }, null, 2));
     const { mutantCoverage } = this.#switches;
+    if (mutantCoverage) this.#reaching = reaching(mutantCoverage);
     this.#switches.mutantCoverage = undefined;
+    writeFileSync(DRY_RUN, JSON.stringify({ files: this.#files, times: [...this.#times], reaching: [...this.#reaching] }));
     return { status: DryRunStatus.Complete, tests, mutantCoverage };
   }
 
@@ -82,12 +133,11 @@ class InProcess {
     const fixed = mutantActivation === 'static';
     this.#switches.hitLimit = hitLimit;
     this.#switches.hitCount = hitLimit === undefined ? undefined : 0;
-    this.#switches.activeMutant = fixed ? activeMutant.id : undefined;
+    this.#switches.activeMutant = activeMutant.id;
     try {
-      if (fixed || reloadEnvironment || this.#stale) this.#load();
+      if (fixed || reloadEnvironment || this.#stale) this.#load(fixed ? activeMutant.id : undefined);
       this.#stale = fixed;
-      this.#switches.activeMutant = activeMutant.id;
-      const tests = await this.#run(this.#inTurn(testFilter ?? [...this.#times.keys()]), !disableBail);
+      const tests = await this.#run(this.#inTurn(testFilter ?? this.#reaching.get(activeMutant.fileName) ?? [...this.#times.keys()]), !disableBail);
       const endless = determineHitLimitReached(this.#switches.hitCount, hitLimit);
       return toMutantRunResult(endless ?? { status: DryRunStatus.Complete, tests });
     } catch (error) {
@@ -98,11 +148,43 @@ class InProcess {
     }
   }
 
-  #load() {
+  /** What is written for vitest alone can't judge here. @param {string} file */
+  #loads(file) {
+    try {
+      this.#collect(file);
+      return true;
+    } catch (error) {
+      this.#leftOut.push(`${file}: ${String(error)}`);
+      return false;
+    }
+  }
+
+  /** All modules anew; each is evaluated when a test wants it. `activeMutant`: the one that is on while they are. @param {string} [activeMutant] */
+  #load(activeMutant) {
     const module = { exports: /** @type {Record<string, () => void>} */ ({}) };
-    this.#switches.currentTestId = undefined;
     this.#script?.runInThisContext()((/** @type {string} */ name) => (name === 'vitest' ? suite : native(name)), module, module.exports);
-    this.#tests = suite.collect(this.#files, (file) => module.exports[file]?.());
+    this.#tests = new Map();
+    this.#modules = module.exports;
+    this.#atLoading = activeMutant;
+    this.#loaded.clear();
+  }
+
+  /** @param {string} file */
+  #collect(file) {
+    const { activeMutant, currentTestId } = this.#switches;
+    this.#switches.activeMutant = this.#atLoading;
+    this.#switches.currentTestId = undefined;
+    this.#loaded.add(file);
+    for (const [id, test] of suite.collect([file], () => this.#modules[file]?.())) this.#tests.set(id, test);
+    this.#switches.activeMutant = activeMutant;
+    this.#switches.currentTestId = currentTestId;
+  }
+
+  /** @param {string} id */
+  #test(id) {
+    const file = id.slice(0, id.indexOf(' > '));
+    if (!this.#loaded.has(file)) this.#collect(file);
+    return this.#tests.get(id);
   }
 
   /** A test that fails without a mutant can't tell one. @param {TestResult} result @returns {TestResult} */
@@ -112,11 +194,16 @@ class InProcess {
     return { ...result, status: TestStatus.Skipped };
   }
 
-  /** What killed lately, then what is quick. @param {readonly string[]} ids */
+  /** First what finds most for its time: by how often it killed lately. @param {readonly string[]} ids */
   #inTurn(ids) {
-    const rank = new Map([...this.#killers].reverse().map((id, index) => [id, index]));
-    const cost = (/** @type {string} */ id) => rank.get(id) ?? 1e6 + (this.#times.get(id) ?? 0);
-    return [...ids].sort((a, b) => cost(a) - cost(b));
+    const kills = new Map(this.#killers.map((id) => [id, 0]));
+    for (const id of this.#killers) kills.set(id, (kills.get(id) ?? 0) + 1);
+    const cost = (/** @type {string} */ id) => (this.#times.get(id) ?? 0) / ((kills.get(id) ?? 0) + KILLS_ELSE);
+    const costs = new Map(ids.map((id) => [id, cost(id)]));
+    // What failed without a mutant can't judge.
+    const sound = ids.filter((id) => this.#times.has(id));
+    const cheap = sound.filter((id) => (this.#times.get(id) ?? 0) <= TEST_MS_MAX);
+    return (cheap.length > 0 ? cheap : sound).sort((a, b) => (costs.get(a) ?? 0) - (costs.get(b) ?? 0));
   }
 
   /** @param {readonly string[]} ids @param {boolean} bail @returns {Promise<TestResult[]>} */
@@ -124,18 +211,18 @@ class InProcess {
     /** @type {TestResult[]} */
     const results = [];
     for (const id of ids) {
-      const one = this.#tests.get(id);
-      if (!one) throw new Error(`there is no test ${id}`);
+      const one = this.#test(id);
+      // A table of tests that is made of what is mutated may have other rows now.
+      if (!one) continue;
       this.#switches.currentTestId = id;
-      const begun = performance.now();
+      const [begun, used] = [performance.now(), process.cpuUsage()];
       const failure = await suite.runOne(one);
       this.#switches.currentTestId = undefined;
       const timeSpentMs = performance.now() - begun;
-      if (failure === undefined) this.#times.set(id, timeSpentMs);
+      if (failure === undefined) this.#times.set(id, process.cpuUsage(used).user / 1000);
       results.push(failure === undefined ? { id, name: id, timeSpentMs, status: TestStatus.Success } : failed(id, failure, timeSpentMs));
       if (failure === undefined) continue;
-      this.#killers.delete(id);
-      this.#killers.add(id);
+      this.#killers = [...this.#killers, id].slice(-KILLERS_MAX);
       if (bail) break;
     }
     return results;

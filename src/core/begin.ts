@@ -67,9 +67,9 @@ export interface Began {
 /** Decides on the record as stored; to be called within one atomic update, with the store's own time for leases. */
 export function begin(stored: unknown, c: Claimant, now: number, storeNow: number): Began {
   const began = decide(stored, c, now, storeNow);
-  if (!began.next || !c.lease || began.value.do !== 'drive') return began;
+  if (!began.next || !c.lease) return began;
   const next = { ...began.next, lease: { owner: c.lease.owner, until: storeNow + c.lease.ms } };
-  return { next, value: { ...began.value, record: next } };
+  return { next, value: { ...began.value, record: next } as Begun };
 }
 
 function decide(stored: unknown, c: Claimant, now: number, storeNow: number): Began {

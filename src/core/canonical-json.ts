@@ -16,11 +16,11 @@ export function canonicalJson(
 ): (request: { method: string; url: string; body: unknown }) => string {
   const { pick, omit = [] } = fields;
   return ({ body }) => {
-    if (body === '' || body instanceof Uint8Array || typeof body === 'string')
-      throw new TypeError(`once: canonicalJson needs a body that is JSON, got ${typeOf(body)}`);
     const counts = (name: string): boolean => (pick ? pick.includes(name) : true) && !omit.includes(name);
     const kept =
       typeof body === 'object' && body !== null && !Array.isArray(body) ? Object.fromEntries(Object.entries(body).filter(([name]) => counts(name))) : body;
-    return canonicalize(kept) ?? '';
+    const text = typeof body === 'string' || body instanceof Uint8Array ? undefined : canonicalize(kept);
+    if (text === undefined) throw new TypeError(`once: canonicalJson needs a body that is JSON, got ${typeOf(body)}`);
+    return text;
   };
 }

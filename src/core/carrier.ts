@@ -25,7 +25,7 @@ export const isInHeader = (carrier: string): boolean => /^header/.test(carrier);
 
 /** `undefined` where nobody here knows such a place. */
 export function carryOf(carrier: string, other?: (carrier: string) => Carry | undefined): Carry | undefined {
-  const [, quoted, name, date] = /^header(-sf)?:([^+]+)\+?(.*)$/.exec(carrier) ?? [];
+  const [, quoted, name, date] = /^header(-sf)?:([^+]+)\+?(.*)/.exec(carrier) ?? [];
   if (!name) return other?.(carrier);
   return {
     find: ({ headers }) => headers.get(name)?.replace(quoted ? /^"(.*)"$/ : /^()$/, '$1'),

@@ -1,7 +1,7 @@
 /** From a reading to the next step. */
 import { type Backoff, backoffMs } from './backoff.js';
 import type { Reading } from './dialect.js';
-import { type Ending, fresh, rejected, replayed, type UnknownReason, unknown, unsent } from './outcome.js';
+import { type Ending, fresh, rejected, replayed, type UnknownReason, type Unsettled, unknown, unsent } from './outcome.js';
 
 /** What counts when a step is decided. */
 export interface Situation {
@@ -34,12 +34,14 @@ export interface Situation {
 
 export type Wait = { readonly do: 'wait'; readonly ms: number; readonly why: 'backoff' | 'in-progress' | 'retry-after' };
 
+/** Nothing is settled. `ask`: only `reconcile` can say more. */
+export type Stop = { readonly do: 'stop'; readonly ending: Unsettled; readonly ask: boolean; readonly spent?: boolean };
+
 export type Decision =
   | Wait
   /** The operation has its outcome. `reconcile`: ask which payload it was. */
   | { readonly do: 'settle'; readonly ending: Ending; readonly sticky?: boolean | undefined; readonly earlier?: boolean; readonly ask?: boolean }
-  /** Nothing is settled. `ask`: only `reconcile` can say more. */
-  | { readonly do: 'stop'; readonly ending: Ending; readonly ask: boolean; readonly spent?: boolean }
+  | Stop
   | { readonly do: 'done-elsewhere'; readonly resource: string | undefined }
   | { readonly do: 'probe' }
   | { readonly do: 'poll' };

@@ -11,7 +11,7 @@ export const typeOf = (value: unknown): string =>
 
 function encodePart(part: unknown, index: number): string | number | { n: string } {
   if (typeof part === 'bigint') return { n: String(part) };
-  if ((typeof part === 'string' && part) || (typeof part === 'number' && Number.isFinite(part))) return part;
+  if ((typeof part === 'string' && part) || Number.isFinite(part)) return part as string | number;
   throw new TypeError(`once: operation[${index}] must be a non-empty string, a finite number or a bigint, got ${typeOf(part)}`);
 }
 

@@ -46,11 +46,14 @@ export type Ending =
   | { readonly type: 'unsent'; readonly effect: 'none'; readonly reason: UnsentReason }
   | { readonly type: 'unknown'; readonly effect: 'unknown'; readonly reason: UnknownReason; readonly retryAt: number | undefined };
 
+/** An end that settles nothing. */
+export type Unsettled = Extract<Ending, { type: 'unsent' | 'unknown' }>;
+
 /** What is known of an operation, as plain data: `effect` for the screen (done, none, unknown), `type` for the log, and the facts behind both. */
 export type Outcome = Facts & Ending;
 
-export const unknown = (reason: UnknownReason, retryAt?: number): Ending => ({ type: 'unknown', effect: 'unknown', reason, retryAt });
-export const unsent = (reason: UnsentReason): Ending => ({ type: 'unsent', effect: 'none', reason });
+export const unknown = (reason: UnknownReason, retryAt?: number): Unsettled => ({ type: 'unknown', effect: 'unknown', reason, retryAt });
+export const unsent = (reason: UnsentReason): Unsettled => ({ type: 'unsent', effect: 'none', reason });
 export const rejected = (replayed = false): Ending => ({ type: 'rejected', effect: 'none', replayed });
 export const fresh = (certain: boolean, changed: boolean): Ending => ({ type: 'fresh', effect: 'done', certain, changed });
 export const replayed = (from: 'server' | 'store' | 'memory' | 'reconcile'): Ending => ({ type: 'replayed', effect: 'done', from });

@@ -150,7 +150,7 @@ export const RECORD_VERSION = 1;
 /** A record ready to be stored. */
 export const seal = (record: Sum): OnceRecord => ({ ...record, sum: checksum(record) });
 
-/** The record as read, or `undefined` if there is none or it is damaged. Fields that a newer version added stay. */
+/** The record as read, or `undefined` if it is absent or damaged. Fields that a newer version added stay. */
 export function readRecord(stored: unknown): OnceRecord | undefined {
   if (stored === undefined) return undefined;
   const r = stored as OnceRecord;

@@ -102,7 +102,7 @@ function told(answer: Answer): Reading | undefined {
  */
 export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambiguous: boolean, poll: boolean): Reading {
   const { status } = answer;
-  const ok = status >= 200 && status < 300;
+  const ok = status < 300;
   const own = dialect.read?.(answer, asked, ambiguous);
   if (own) return own;
   const marked = dialect.replayed(answer);
@@ -115,10 +115,9 @@ export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambig
   // What says nothing certain says no more when it is said again.
   if (marked) return status > 499 || unsure(status) ? reading('burnt', true) : reading('refused', false, true, true);
   const busy = conflict(answer, asked);
-  if (busy && busy.kind !== 'in-progress') return busy;
+  if (busy) return busy;
   if (ambiguous && asked.method === 'DELETE' && (status === 404 || status === 410)) return reading('done-elsewhere', false);
   if (ambiguous && status === 412) return reading('open', true);
-  if (busy) return busy;
   const word = told(answer);
   if (word) return word;
   if (ok) return HOOKED.fresh;

@@ -106,7 +106,8 @@ async function readAll(copy: Response, limit: number): Promise<ArrayBuffer | und
 /** The answer as the rules see it. */
 export function answerOf({ response, text }: Answered): Answer {
   // A dozen headers are looked for in each answer, and platforms check each name that they are asked for.
-  const headers = new Map(response.headers);
+  const headers = new Map<string, string>();
+  response.headers.forEach((value, name) => void headers.set(name.toLowerCase(), value));
   let json: unknown;
   let parsed = false;
   return {

@@ -63,7 +63,7 @@ export async function takeLock(job: Job, free: (() => void) | undefined): Promis
   const cut = (): void => bound.abort();
   const cancel = clock.timer(ms, cut);
   for (const signal of [stop, client.closing.signal]) signal.addEventListener('abort', cut);
-  const release = await locks.acquire(lockOf(job.place), { wait: true, signal: bound.signal }).catch(() => FREE);
+  const release = await locks.acquire(lockOf(job.place), { wait: true, signal: bound.signal }).catch(() => undefined);
   cancel();
   for (const signal of [stop, client.closing.signal]) signal.removeEventListener('abort', cut);
   return { release: release ?? FREE, waited: { settledKey: seen } };
@@ -72,8 +72,7 @@ export async function takeLock(job: Job, free: (() => void) | undefined): Promis
 /** The first look of a call that waits. */
 async function look(job: Job): Promise<string | undefined> {
   try {
-    const stored = await readStored(job.client, job.slot, job.id);
-    const record = readRecord(stored);
+    const record = readRecord(await readStored(job.client, job.slot, job.id));
     return record && record.state !== 'pending' ? record.key : undefined;
   } catch (cause) {
     throw storeError(job, cause);

@@ -1,4 +1,5 @@
 /** From how a drive stopped to what its callers are told: every write comes before the word. */
+import type { Stop } from '../core/decide.js';
 import { type Ending, fresh, rejected, replayed, type UnknownReason, unknown } from '../core/outcome.js';
 import { bare, type OnceRecord, type StoredAnswer, seal } from '../core/record.js';
 import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
@@ -59,7 +60,7 @@ export async function finish(drive: Drive, stopped: Stopped): Promise<Finished> 
   const { decision } = stopped;
   switch (decision.do) {
     case 'settle': {
-      if (decision.ask && drive.job.settings.reconcile) {
+      if (decision.ask) {
         const asked = await ask(drive, 'mismatch', stopped.result, true);
         if (asked) return asked;
       }
@@ -72,7 +73,7 @@ export async function finish(drive: Drive, stopped: Stopped): Promise<Finished> 
     case 'poll':
       return poll(drive, stopped.result);
     default:
-      return halt(drive, stopped);
+      return halt(drive, decision, stopped);
   }
 }
 
@@ -109,13 +110,12 @@ function tell(
   if (honest && !code) return { outcome, result, record: drive.record, driven: true };
   // What an effect threw is its own refusal.
   if (ending.type === 'rejected' && more.cause !== undefined && !result) return { outcome, record: drive.record, driven: true, fail: () => more.cause };
-  const fallback = ending.effect === 'none' ? 'ERR_ONCE_UNSENT' : ending.effect === 'done' ? 'ERR_ONCE_ALREADY_DONE' : 'ERR_ONCE_UNKNOWN';
+  const fallback = ending.effect === 'none' ? 'ERR_ONCE_UNSENT' : 'ERR_ONCE_UNKNOWN';
   return { outcome, record: drive.record, driven: true, fail: (own) => new OnceError(code ?? fallback, own, { ...more, response: result?.response }) };
 }
 
 /** The end of a call that settles nothing, or finds that nothing was sent. */
-async function halt(drive: Drive, { decision, result, cause, lost }: Stopped): Promise<Finished> {
-  if (decision.do !== 'stop') throw new TypeError(`once: nothing is known of the decision ${decision.do}`);
+async function halt(drive: Drive, decision: Omit<Stop, 'do'>, { result, cause, lost }: Omit<Stopped, 'decision'>): Promise<Finished> {
   const { job, record } = drive;
   const { ending } = decision;
   if (ending.type === 'unsent') {
@@ -124,7 +124,6 @@ async function halt(drive: Drive, { decision, result, cause, lost }: Stopped): P
     const gone = await commit(job, record, () => record.previous ?? null);
     return gone ? tell(drive, ending, undefined, 'ERR_ONCE_UNSENT', { cause }) : tell(drive, unknown('store'), undefined, undefined, { cause });
   }
-  if (ending.type !== 'unknown') throw new TypeError('once: a stop settles nothing');
   if (decision.ask) {
     const asked = await ask(drive, ending.reason, result);
     if (asked) return asked;
@@ -135,7 +134,7 @@ async function halt(drive: Drive, { decision, result, cause, lost }: Stopped): P
     if (await commit(job, record, () => next)) drive.record = next;
   }
   const code = lost ? 'ERR_ONCE_CLAIM_LOST' : CODES[ending.reason];
-  return tell(drive, ending, result, code, { cause, ...(/^(mismatch|bytes)$/.test(ending.reason) ? { says: MISMATCHED } : {}) });
+  return tell(drive, ending, result, code, { cause, ...(code === 'ERR_ONCE_MISMATCH' ? { says: MISMATCHED } : {}) });
 }
 
 async function poll(drive: Drive, accepted: Result | undefined): Promise<Finished> {
@@ -144,7 +143,7 @@ async function poll(drive: Drive, accepted: Result | undefined): Promise<Finishe
   const doubtful = drive.start.changed && (drive.start.record.link !== undefined || !drive.job.settings.dialect.answersMismatch);
   if (end?.state === 'done') return settle(drive, fresh(!doubtful, drive.start.changed), end.result);
   if (end?.state === 'failed') return settle(drive, rejected(), end.result, { sticky: true });
-  return halt(drive, { decision: { do: 'stop', ending: unknown('in-progress'), ask: true, spent: true }, result: accepted });
+  return halt(drive, { ending: unknown('in-progress'), ask: true, spent: true }, { result: accepted });
 }
 
 /** What the server holds under this key is another payload: reads the end of those whose bytes are still here. */
@@ -156,9 +155,9 @@ async function probe(drive: Drive, result: Result | undefined): Promise<Finished
     if (fingerprint === job.fingerprint) continue;
     const end = await drive.probe(payload);
     if (end?.reading.kind === 'replayed' || end?.reading.kind === 'fresh') return settle(drive, replayed('server'), end.result, { earlier: true });
-    if (end?.reading.kind === 'refused' && end.reading.sticky && (await settleRecord(job, record, rejected(true), true))) return 'anew';
+    if (end?.reading.sticky && (await settleRecord(job, record, rejected(true), true))) return 'anew';
   }
-  return halt(drive, { decision: { do: 'stop', ending: unknown(start.otherBytes ? 'bytes' : 'mismatch'), ask: true }, result });
+  return halt(drive, { ending: unknown(start.otherBytes ? 'bytes' : 'mismatch'), ask: true }, { result });
 }
 
 /** Asks the caller's `reconcile`; `proven`: only an answer can add to what is known. `undefined` when there is none or it does not know either. */
@@ -203,7 +202,7 @@ async function answered(
   if (said === 'done') {
     const lost = (await settleRecord(job, record, replayed('reconcile'))) ? undefined : await drive.stillMine();
     // It was done, but another driver has the record, and its key may be the one that did it.
-    if (lost?.lost && !lost.ended) return halt(drive, { ...lost, result });
+    if (lost?.lost && !lost.ended) return finish(drive, { ...lost, result });
     return tell(drive, replayed('reconcile'), result, 'ERR_ONCE_ALREADY_DONE');
   }
   if (said === 'none') {

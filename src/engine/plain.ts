@@ -2,6 +2,7 @@
 import { backoffMs } from '../core/backoff.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import type { Settings } from '../options.js';
+import type { Platform } from '../ports.js';
 import type { Client } from './client.js';
 import { isRequest } from './prepared.js';
 import { wait } from './wait.js';
@@ -16,15 +17,29 @@ export interface Outline {
   readonly url: string;
   readonly replayable: boolean;
   readonly signal: AbortSignal | undefined;
+  /** Whether fetch could send it at all. Asked once it has failed. */
+  sendable(): boolean;
 }
 
-export function outline(input: RequestInfo | URL, init: RequestInit): Outline {
+export function outline({ resolve }: Platform, input: RequestInfo | URL, init: RequestInit): Outline {
   const request = isRequest(input) ? input : undefined;
   const method = (init.method ?? request?.method ?? 'GET').toUpperCase();
   const { body } = init;
   const own = request?.body != null || (request !== undefined && (method === 'PUT' || method === 'DELETE'));
   const replayable = body == null ? !own : typeof body === 'string' || !/ReadableStream/.test(Object.prototype.toString.call(body));
-  return { method, url: request ? request.url : String(input), replayable, signal: init.signal ?? (init.signal === null ? undefined : request?.signal) };
+  const url = request ? request.url : String(input);
+  const signal = init.signal ?? (init.signal === null ? undefined : request?.signal);
+  return { method, url, replayable, signal, sendable: () => isSendable(resolve, url, { ...init, method, signal: null }) };
+}
+
+/** A wrong address or option fails in the same way whenever it is tried. */
+function isSendable(resolve: Platform['resolve'], from: string, init: RequestInit): boolean {
+  try {
+    const { url, origin } = resolve(from);
+    return new Request(url, init) !== undefined && origin !== 'null';
+  } catch {
+    return false;
+  }
 }
 
 /** Sends as it came, and again after a network error or a transient answer where HTTP allows it (RFC 9110, section 9.2.2). */
@@ -41,11 +56,11 @@ export async function sendPlain(client: Client, settings: Settings, call: Outlin
     for (let tries = 1; ; tries++) {
       const end = await attempt(send);
       const answer = 'answer' in end ? end.answer : undefined;
+      if (answer && !TRANSIENT.test(String(answer.status))) return answer;
       const asked = answer && retryAfterMs((name) => answer.headers.get(name), clock.now());
       const ms = asked ?? backoffMs(settings.backoff, tries, randomness.random());
-      const worth = !answer || TRANSIENT.test(String(answer.status));
       const may = IDEMPOTENT.test(method) && replayable && tries < settings.limits.attempts && clock.now() + ms < deadline && !signal?.aborted;
-      if (!worth || !may || overtaken()) {
+      if (!may || overtaken() || !(answer || call.sendable())) {
         if ('answer' in end) return end.answer;
         throw end.error;
       }

@@ -44,7 +44,6 @@ export function draft(input: RequestInfo | URL, init: RequestInit & { once?: unk
   // A navigation's mode is no mode that a request of ours may have.
   if (request) for (const name of REST) if (request[name] !== undefined && (request[name] as string) !== 'navigate') rest[name] = request[name];
   Object.assign(rest, own);
-  if (rest['mode'] === 'no-cors') throw new TypeError("once: mode 'no-cors' would strip the key and hide the answer");
   const verb = (method ?? request?.method ?? 'GET').toUpperCase();
   const content = body ?? (request?.bodyUsed === false && verb !== 'GET' && verb !== 'HEAD' ? request : undefined);
   if (request?.bodyUsed && body === undefined) throw new TypeError('once: the body of this Request was read already');
@@ -59,6 +58,8 @@ export function draft(input: RequestInfo | URL, init: RequestInit & { once?: unk
     request,
   };
 }
+
+const REPLAYABLE = /^(URLSearchParams|Blob|File|ArrayBuffer|FormData)$/;
 
 async function streamBytes(read: () => Promise<ArrayBuffer>, form = false): Promise<Uint8Array<ArrayBuffer>> {
   try {
@@ -92,6 +93,17 @@ function kindOf(body: unknown): string {
   if (can('getParts')) return 'FormData';
   if (can('slice') && 'size' in (body as object)) return 'Blob';
   return can('append') && can('sort') ? 'URLSearchParams' : tag;
+}
+
+/** Refuses what is meant to take effect once and could not be told from what did not. */
+export function refuseHidden({ rest }: Draft): void {
+  if (rest.mode === 'no-cors') throw new TypeError("once: mode 'no-cors' would strip the key and hide the answer");
+}
+
+/** Whether a key can be put on it, and its body sent more than once. What can't is fetch's own affair, unless a name is given. */
+export function canBear({ body, rest }: Draft): boolean {
+  if (rest.mode === 'no-cors') return false;
+  return body == null || typeof body === 'string' || isRequest(body) || ArrayBuffer.isView(body) || REPLAYABLE.test(kindOf(body));
 }
 
 /** Fixes the body's bytes. A FormData keeps its boundary from here on; `makeBoundary` is for platforms that can't encode it. */

@@ -58,7 +58,11 @@ export async function commit(
 
 /** A look by a call that never began: true when nothing that may have been sent is stored. Rejects when it can't tell. */
 export async function nothingSent(client: Client, slot: string, id: string): Promise<boolean> {
+  const { platform, settings } = client;
+  const askedAt = platform.clock.now();
   const stored = await readStored(client, slot, id);
+  // Whoever slept over the answer has seen what was, and another context may have begun since then.
+  if (Math.abs(platform.clock.now() - askedAt) > settings.tuning.thawMs) return false;
   if (stored === undefined) return true;
   const record = readRecord(stored);
   return record?.state === 'pending' ? !record.ambiguous && record.random : record?.ending?.effect === 'none';

@@ -7,9 +7,9 @@ import type { Settings } from '../options.js';
 import { askStrategy, tryLock } from './claim.js';
 import type { Client, Place } from './client.js';
 import { heldElsewhere } from './lease.js';
-import { operate, readRequest } from './operate.js';
+import { bodyError, operate, type Read, readRequest } from './operate.js';
 import { idsOf, namespaceOf, placeOf, unnamedPlace } from './place.js';
-import type { Draft } from './prepared.js';
+import { BodyTrouble, type Draft } from './prepared.js';
 import { readStored, timed } from './storing.js';
 
 /** Lost ones that are looked at. */
@@ -39,6 +39,8 @@ export function parse(text: unknown): unknown {
 export function mayGo({ platform, settings: { origins } }: Client, { url, origin }: Draft): boolean {
   if (typeof origins === 'function') return origins(url);
   if (origins) return origins.includes(origin);
+  // `data:`, `blob:` and what is no scheme of fetch's at all: there is no server to honour it.
+  if (origin === 'null' || url.startsWith('blob:')) return false;
   return platform.server || platform.origin === undefined || platform.origin === origin;
 }
 
@@ -46,12 +48,21 @@ export function mayGo({ platform, settings: { origins } }: Client, { url, origin
 export const bearsKey = ({ dialect }: Settings, { url, headers }: Draft): boolean =>
   isInHeader(dialect.carrier) && carryOf(dialect.carrier)?.find({ url, headers, body: undefined }) !== undefined;
 
+async function readUnnamed(client: Client, settings: Settings, draft: Draft): Promise<Read> {
+  try {
+    return await readRequest(client, settings, draft);
+  } catch (error) {
+    // What has no content yet has no place of its own either.
+    throw error instanceof BodyTrouble ? await bodyError(client, unnamedPlace(client, namespaceOf(client), '~', ''), error) : error;
+  }
+}
+
 /** A call without a name. */
 export async function operateUnnamed(client: Client, settings: Settings, draft: Draft): Promise<unknown> {
   const { platform } = client;
   const startedAt = platform.clock.now();
   const namespace = namespaceOf(client);
-  const read = await readRequest(client, settings, draft);
+  const read = await readUnnamed(client, settings, draft);
   const label = `~${read.fingerprint}`;
   const given = read.key ?? settings.key;
   const { shape = (uuid: string) => uuid } = settings.dialect;
@@ -79,7 +90,7 @@ export async function operateUnnamed(client: Client, settings: Settings, draft: 
 /** A call that is named by its content. */
 export async function operateByContent(client: Client, settings: Settings, draft: Draft): Promise<unknown> {
   const startedAt = client.platform.clock.now();
-  const read = await readRequest(client, settings, draft);
+  const read = await readUnnamed(client, settings, draft);
   const name: OperationName = [`sha256:${read.fingerprint}`];
   return operate({ client, settings, place: placeOf(client, name), read: async () => read, signal: draft.signal, request: draft.request, startedAt });
 }
@@ -123,5 +134,5 @@ async function findOrphan(
 /** It may have settled between the scan and the lock. */
 async function isPending(client: Client, { slot, id }: Place): Promise<boolean> {
   const stored = await readStored(client, slot, id as string).catch(() => undefined);
-  return stored !== undefined && readRecord(stored)?.state === 'pending';
+  return readRecord(stored)?.state === 'pending';
 }

@@ -7,10 +7,11 @@ export type { Ending, Facts, Outcome, UnknownReason, UnsentReason } from '../cor
 export type { Verdict } from '../core/verdict.js';
 export type { Operation } from '../engine/handle.js';
 export type { OnceEvent, OperationState, PendingOperation, WaitReason } from '../engine/observe.js';
+export { outcomeOf } from '../engine/outcome-of.js';
 export type { Resumed } from '../engine/resume.js';
 export type { Attempt } from '../engine/running.js';
 export { isOnceError, type OnceError, type OnceErrorCode } from '../errors.js';
-export { createOnce, type Once, type OnceRequestInit, outcomeOf } from '../once.js';
+export { createOnce, type Once, type OnceRequestInit } from '../once.js';
 export type {
   Evidence,
   Json,

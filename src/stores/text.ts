@@ -62,16 +62,14 @@ function base64(bytes: Uint8Array): string {
  * replace them; of this they all think the same. Names of operations are JSON, and stay readable.
  */
 export const ordered = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about.
-  text.replace(/[\u0000-\u001f]|[~-\uffff]/g, (unit) => {
+  text.replace(/[^ -}]/g, (unit) => {
     const code = unit.charCodeAt(0);
     return code < 0x20 ? `\u001f${hex(code, 2)}` : `~${hex(code, 4)}`;
   });
 
 /** The inverse of {@link ordered}. */
 export const unordered = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: U+001F is how control characters are written.
-  text.replace(/\u001f(..)|~(....)/g, (_, low?: string, high?: string) => String.fromCharCode(Number.parseInt(low ?? high ?? '', 16)));
+  text.replace(/[^ -~](..)|~(....)/g, (_, low?: string, high?: string) => String.fromCharCode(Number.parseInt(low ?? high ?? '', 16)));
 
 const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, '0');
 

@@ -5,25 +5,10 @@
 import { describe, expect, test } from 'vitest';
 import { type Decision, decide, type Situation } from '../../src/core/decide.js';
 import type { Kind, Reading } from '../../src/core/dialect.js';
+import { CALM as BASE } from '../support/situation.js';
 
 const NOW = 1_700_000_000_000;
-const CALM: Situation = {
-  now: NOW,
-  deadline: NOW + 120_000,
-  ambiguous: false,
-  changed: false,
-  sameAmbiguous: false,
-  answersMismatch: false,
-  keyed: true,
-  answered: true,
-  tries: 1,
-  triesMax: 5,
-  waits: 1,
-  waitsEnd: NOW + 60_000,
-  retryAfterMs: undefined,
-  backoff: { minDelayMs: 500, maxDelayMs: 15_000, factor: 2 },
-  random: 0.5,
-};
+const CALM: Situation = { ...BASE, now: NOW, deadline: NOW + BASE.deadline, waitsEnd: NOW + BASE.waitsEnd };
 
 /** Which attempt each kind of reading may have been; DESIGN section 4, column "ambiguous". */
 const READINGS: Reading[] = [
@@ -71,7 +56,7 @@ describe('the table', () => {
       { do: 'settle', sticky: true, ending: { type: 'rejected', replayed: true } },
     ],
     ['burnt', of('burnt'), {}, { do: 'stop', ask: true, ending: { effect: 'unknown', reason: 'burnt' } }],
-    ['open', of('open'), AFTER, { do: 'stop', ask: true, ending: { effect: 'unknown' } }],
+    ['open', of('open'), AFTER, { do: 'stop', ask: true, ending: { effect: 'unknown', reason: 'refused-after-ambiguity' } }],
     ['not a verdict', of('not-a-verdict'), {}, { do: 'stop', ask: false, ending: { effect: 'unknown', reason: 'not-a-verdict' } }],
     ['done elsewhere', of('done-elsewhere'), {}, { do: 'done-elsewhere' }],
     ['accepted', of('accepted'), {}, { do: 'poll' }],
@@ -107,7 +92,12 @@ describe('the table', () => {
       { do: 'stop', ending: { effect: 'unknown' } },
     ],
     ['not sent', of('not-sent'), { answered: false }, { do: 'wait', why: 'backoff' }],
-    ['not sent, attempts spent', of('not-sent'), { answered: false, ...SPENT }, { do: 'stop', ending: { type: 'unsent', effect: 'none' } }],
+    [
+      'not sent, attempts spent',
+      of('not-sent'),
+      { answered: false, ...SPENT },
+      { do: 'stop', ask: false, ending: { type: 'unsent', effect: 'none', reason: 'unreachable' } },
+    ],
     ['not sent, attempts spent, after ambiguity', of('not-sent'), { answered: false, ...SPENT, ...AFTER }, { do: 'stop', ending: { effect: 'unknown' } }],
     ['in progress', of('in-progress'), { waits: 2 }, { do: 'wait', ms: 500, why: 'in-progress' }],
     ['in progress with Retry-After', of('in-progress'), { retryAfterMs: 4000 }, { do: 'wait', ms: 4000, why: 'in-progress' }],
@@ -124,8 +114,13 @@ describe('the table', () => {
       { ...LATE, retryAfterMs: 4000 },
       { do: 'stop', ask: true, spent: true, ending: { effect: 'unknown' } },
     ],
-    ['a server that knows no keys: no answer', of('no-answer'), { keyed: false, answered: false }, { do: 'stop', ask: true, ending: { effect: 'unknown' } }],
-    ['a server that knows no keys: 503', of('transient'), { keyed: false }, { do: 'stop', ask: true, ending: { effect: 'unknown' } }],
+    [
+      'a server that knows no keys: no answer',
+      of('no-answer'),
+      { keyed: false, answered: false },
+      { do: 'stop', ask: true, ending: { effect: 'unknown', reason: 'no-answer' } },
+    ],
+    ['a server that knows no keys: 503', of('transient'), { keyed: false }, { do: 'stop', ask: true, ending: { effect: 'unknown', reason: 'unavailable' } }],
     ['a server that knows no keys: in progress', of('in-progress'), { keyed: false }, { do: 'stop', ending: { effect: 'unknown' } }],
     ['a server that knows no keys: 429', of('transient', { ambiguous: false }), { keyed: false }, { do: 'wait' }],
     [
@@ -138,7 +133,7 @@ describe('the table', () => {
       'changed: a marked 2xx, no later attempt was unsure',
       of('replayed'),
       { changed: true, ...AFTER },
-      { do: 'settle', earlier: true, ending: { type: 'replayed', effect: 'done' } },
+      { do: 'settle', earlier: true, ending: { type: 'replayed', effect: 'done', from: 'server' } },
     ],
     [
       'changed: a marked 2xx, a later attempt was unsure',
@@ -161,6 +156,15 @@ describe('the table', () => {
   ];
   test.each(TABLE)('%s', (_, reading, situation, decision) => {
     expect(decide(reading, { ...CALM, ...situation })).toMatchObject(decision);
+  });
+
+  test.each([
+    ['no-answer', { deadline: NOW + 7000 }, { deadline: NOW + 7001 }],
+    ['in-progress', { deadline: NOW + 7000 }, { deadline: NOW + 7001 }],
+    ['in-progress', { waitsEnd: NOW + 7000 }, { waitsEnd: NOW + 7001 }],
+  ] as const)('%s: a wait that would end right when all waiting ends is none', (kind, ends, later) => {
+    expect(decide(of(kind), { ...CALM, retryAfterMs: 7000, ...ends }).do).toBe('stop');
+    expect(decide(of(kind), { ...CALM, retryAfterMs: 7000, ...later }).do).toBe('wait');
   });
 
   test('a server that answers mismatches is not asked about', () => {

@@ -66,8 +66,9 @@ describe('names', () => {
     [null, /null/],
     ['pay', /string/],
     [{ length: 1, 0: 'pay' }, /object/],
-    [[], /empty/],
-    [[''], /operation\[0\].*empty string/],
+    ['', /an empty string/],
+    [[], /an empty one/],
+    [[''], /operation\[0\].*an empty string/],
     [['a', Number.NaN], /operation\[1\].*NaN/],
     [['a', 'b', true], /operation\[2\].*boolean/],
     [['a', Symbol('x')], /operation\[1\].*symbol/],
@@ -85,6 +86,7 @@ describe('names', () => {
     // A copy of it as JSON would not fit into a string.
     const huge = 'x'.repeat(400_000_000);
     expect(() => encodeName(['pay', huge, huge])).toThrow(RangeError);
+    expect(() => encodeName(['x'.repeat(NAME_UNITS_MAX), {}])).toThrow(/longer than 2048/);
   });
 
   test('a prefix begins the names that begin with its parts, and no others', () => {
@@ -151,6 +153,12 @@ const CORE = [
 ] as const;
 
 describe('records', () => {
+  test('have the same sum from release to release: another one would read every stored record as damaged', () => {
+    const request = { method: 'POST', url: 'https://shop.example/', headers: [['a', 'b']] as const, body: undefined };
+    const answer = { status: 204, statusText: '', headers: [], body: null };
+    expect([RECORD.sum, seal({ ...RECORD, request, answer, earlier: [{ fingerprint: '11', request }] }).sum]).toEqual([2_907_094_437, 2_056_652_073]);
+  });
+
   test('come back as they were, from a clone and from JSON', () => {
     expect(readRecord(RECORD)).toBe(RECORD);
     expect(readRecord(structuredClone(RECORD))).toEqual(RECORD);

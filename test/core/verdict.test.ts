@@ -70,7 +70,7 @@ describe('every status without a body', () => {
 
 describe('after ambiguity', () => {
   test.each([404, 410])('a %i to a DELETE is done elsewhere, to nothing else', (status) => {
-    expect(read({ status }, { ambiguous: true, method: 'DELETE' }).kind).toBe('done-elsewhere');
+    expect(read({ status }, { ambiguous: true, method: 'DELETE' })).toMatchObject({ kind: 'done-elsewhere', ambiguous: false });
     expect(read({ status }, { ambiguous: false, method: 'DELETE' }).kind).toBe('refused');
     for (const method of ['POST', 'PUT', 'PATCH']) expect(read({ status }, { ambiguous: true, method }).kind).toBe('refused');
   });
@@ -143,6 +143,19 @@ describe('replay markers', () => {
   });
 });
 
+test.each<[Verdict, object]>([
+  ['fresh', { kind: 'fresh', ambiguous: false }],
+  ['replayed', { kind: 'replayed', ambiguous: false }],
+  ['rejected', { kind: 'refused', ambiguous: false }],
+  ['rejected-for-good', { kind: 'refused', ambiguous: false, sticky: true }],
+  ['not-sent', { kind: 'not-sent', ambiguous: false }],
+  ['ambiguous', { kind: 'no-answer', ambiguous: true }],
+  ['in-progress', { kind: 'in-progress', ambiguous: true }],
+  ['transient', { kind: 'transient', ambiguous: true }],
+])("a hook's %s is %j", (word, reading) => {
+  expect(HOOKED[word]).toEqual(reading);
+});
+
 describe('no verdict', () => {
   test.each<[string, Given]>([
     ['an opaque answer', { status: 0, type: 'opaque' }],
@@ -164,6 +177,11 @@ describe('no verdict', () => {
     expect(read({ status: 502, headers }).kind).toBe('transient');
     expect(read({ status: 403, headers }).kind).toBe('refused');
     expect(read({ status: 409, headers }).kind).toBe('in-progress');
+    expect(read({ status: 300, headers: { ...headers, 'idempotent-replayed': 'true' } }).kind).toBe('replayed');
+  });
+
+  test.each([0, 1, 99])('a status of %i is none', (status) => {
+    expect(read({ status }).kind).toBe('not-a-verdict');
   });
 });
 

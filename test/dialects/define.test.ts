@@ -4,7 +4,7 @@ import { decide, type Situation } from '../../src/core/decide.js';
 import { readAnswer } from '../../src/core/verdict.js';
 import { type DialectDefinition, defineDialect, generic, inBody, inHeader, type Meaning } from '../../src/entries/dialects.js';
 import { ASKED, answerOf } from './support/fixtures.js';
-import { AFTER } from './support/situations.js';
+import { SITUATIONS } from './support/situations.js';
 
 const place = inHeader('X-Key');
 const make = (more: Partial<DialectDefinition>) => () => defineDialect({ name: 'mine', place, ...more });
@@ -44,7 +44,7 @@ describe('whatever a rule says', () => {
       const dialect = defineDialect({ name: 'liar', place, answers: [{ text: /^/, means, sticky }] });
       for (const status of STATUSES) {
         const answer = answerOf({ status, body: '{}' });
-        for (const situation of AFTER) {
+        for (const situation of SITUATIONS) {
           const decision = decide(readAnswer(answer, ASKED, dialect, situation.ambiguous, false), situation as Situation);
           if (decision.do !== 'settle') continue;
           const { effect } = decision.ending;

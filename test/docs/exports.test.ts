@@ -15,7 +15,7 @@ const row = ({ name, kind, summary }: Exported): string => `| \`${name}\` | ${ki
 const byName = (a: Exported, b: Exported): number => a.name.localeCompare(b.name, 'en');
 const table = (specifier: string): string => {
   const own = exported.filter((one) => one.specifier === specifier);
-  return [`## ${specifier}`, '', '| export | is a | |', '| --- | --- | --- |', ...own.sort(byName).map(row)].join('\n');
+  return [`## ${specifier}`, '', '| export | is a | for |', '| --- | --- | --- |', ...own.sort(byName).map(row)].join('\n');
 };
 
 const head = (text: string): string => text.split('\n## ')[0]?.trimEnd() ?? '';

@@ -19,14 +19,16 @@ const charges = (): number => playground.charges('oncefetch').length;
 
 test('the lanes start by themselves, and go on to the next cart; Pause stops them', async () => {
   const page = await open();
-  await expect.poll(charges, { timeout: 30_000 }).toBe(2);
+  await expect.poll(charges, { timeout: 30_000 }).toBeGreaterThanOrEqual(2);
   await page.getByRole('button', { name: 'Pause' }).click();
-  await page.getByText(/^plain fetch: \d charges? for 2 carts\. oncefetch: 2 charges for 2 carts\.$/).waitFor();
+  // A cart that was under way is paid to its end.
+  await page.getByText(/^plain fetch: \d+ charges? for (\d+) carts\. oncefetch: \1 charges for \1 carts\.$/).waitFor();
   await playground.exactlyOnce();
+  const paid = charges();
   await page.waitForTimeout(5000);
-  expect(charges()).toBe(2);
+  expect(charges()).toBe(paid);
   await page.getByRole('button', { name: 'Go on' }).click();
-  await expect.poll(charges, { timeout: 30_000 }).toBe(3);
+  await expect.poll(charges, { timeout: 30_000 }).toBeGreaterThan(paid);
 });
 
 test('with reduced motion nothing moves until Play is pressed', async () => {

@@ -494,6 +494,41 @@ describe('A38: a guest logs in', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
+  test('A38: a move that died halfway and is made again does not open what has settled since then', async () => {
+    const world = newWorld();
+    const guest = world.open({ namespace: 'guest' });
+    world.server.plays(charged(lost()), replays());
+    await world.end(guest.tab, pay(guest.once, ONE));
+    const user = guest.tab.once({ namespace: 'ann' });
+    // To the list, to the guest's record and to the new one, each time there and back.
+    guest.tab.at(6, () => guest.tab.kill());
+    void user.move('guest');
+    await rest();
+    const { tab, once } = world.open({ namespace: 'ann' });
+    expect(await world.run(once.pending())).toHaveLength(1);
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'replayed' });
+    await world.run(once.move('guest'));
+    expect(await world.run(once.pending())).toEqual([]);
+    expect(await world.run(tab.once({ namespace: 'guest' }).pending())).toEqual([]);
+  });
+
+  test('A38: what ends for the guest while it is moved is not opened for the user', async () => {
+    const world = newWorld();
+    const guest = world.open({ namespace: 'guest' });
+    world.server.plays(delayed(SECOND, answers(402)));
+    const call = pay(guest.once);
+    await rest();
+    const user = world.open({ namespace: 'ann' });
+    // The list is here, and the guest's record has not been touched yet.
+    user.tab.at(2, () => user.tab.freeze());
+    const move = user.once.move('guest');
+    await rest();
+    expect((await world.end(guest.tab, call)).outcome).toMatchObject({ type: 'rejected' });
+    user.tab.thaw();
+    await world.run(move);
+    expect(await world.run(user.once.pending())).toEqual([]);
+  });
+
   test('A38: where the new account has an unsettled one of that name, neither is lost', async () => {
     const world = newWorld();
     const tab = world.tab();

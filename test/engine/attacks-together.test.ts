@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { answers, charged, delayed, during, type Entry, hangs, lost, replays, textOf } from '../support/server.js';
-import { CART, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, saying } from '../support/world.js';
+import { CART, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, saying, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
 const PATIENT = { limits: { attemptMs: 110 * SECOND } } as const;
@@ -95,6 +95,29 @@ describe('A14: another payload does not join', () => {
     expect(ten?.outcome).toMatchObject({ type: 'rejected' });
     expect(twenty?.outcome).toMatchObject({ type: 'fresh', changed: false });
     expect(new Set(world.server.keys).size).toBe(2);
+  });
+
+  test('A14: a call that waited, and then joins a younger one, still ends within its own limits', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ limits: { attempts: 1, attemptMs: 4 * SECOND } });
+    world.server.plays(hangs(), hangs());
+    let young: Promise<Response> | undefined;
+    // In the very moment in which the first one ends, before whoever waits for it.
+    const first = once.extend({
+      onOutcome: () => {
+        young = watched(pay(once, { body: OTHER }));
+      },
+    });
+    const old = once.extend({ limits: { totalMs: 6 * SECOND } });
+    const start = world.clock.now();
+    const [ten, twenty] = await world.all(
+      tab,
+      pay(first),
+      pay(old, { body: OTHER }).finally(() => expect(world.clock.now() - start).toBe(6 * SECOND)),
+    );
+    expect(ten).toMatchObject({ outcome: { effect: 'unknown', reason: 'no-answer' } });
+    expect(twenty).toMatchObject({ code: 'ERR_ONCE_BUSY', outcome: { effect: 'unknown', reason: 'busy' } });
+    expect(await world.end(tab, young as Promise<Response>)).toMatchObject({ outcome: { effect: 'unknown', reason: 'no-answer' } });
   });
 
   test('A14: after an unknown outcome it goes out under the same key', async () => {

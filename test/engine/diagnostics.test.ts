@@ -1,8 +1,8 @@
 /** Goal: each sign of wrong set-up is told, with its code, a sentence and a link. Here are those of records; those of servers and browsers stand in `test/browser/engine`. */
 import { describe, expect, test } from 'vitest';
 import type { Once, OnceEvent } from '../../src/entries/index.js';
-import { answers, charged, lost } from '../support/server.js';
-import { DAY, NAME, newWorld, pay, rest } from '../support/world.js';
+import { answers, charged, type Entry, lost, replays, shaped } from '../support/server.js';
+import { DAY, NAME, newWorld, pay, rest, URL_ } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
 
@@ -46,5 +46,61 @@ describe('a diagnostic', () => {
     await world.end(tab, pay(once, { operation: ['pay', 1] }));
     await world.end(tab, pay(once, { operation: ['pay', 2] }));
     expect(told).toMatchObject([{ code: 'key-ignored', message: expect.stringMatching(/^[a-z].* \(docs\/diagnostics\.md#key-ignored; .*\)$/) }]);
+  });
+});
+
+describe('what an answer or its absence gives away', () => {
+  const ELSEWHERE = 'https://api.example/payments';
+  const cors = (entry: Entry): Entry => shaped(entry, { type: 'cors' });
+  const ASKED = { 'retry-after': '1' };
+
+  async function codes(url: string, entries: readonly Entry[], online?: boolean): Promise<unknown[]> {
+    const world = newWorld();
+    const { tab, once } = world.open({ limits: { attempts: entries.length, inProgressMs: 1 } });
+    tab.online = online;
+    const told = listening(once);
+    world.server.plays(...entries);
+    await world.end(tab, pay(once, { url }));
+    return told.map(({ code, key }) => [code, key === world.server.keys[0]]);
+  }
+
+  test.each<[string, string, readonly Entry[], readonly string[]]>([
+    ['asks to come back, and does not show when', ELSEWHERE, [cors(answers(503)), cors(answers(201))], ['retry-after-hidden', 'replay-hidden']],
+    ['is full, and does not show for how long', ELSEWHERE, [cors(answers(429)), cors(answers(201))], ['retry-after-hidden']],
+    ['is at work, and does not show for how long', ELSEWHERE, [cors(answers(409))], ['retry-after-hidden']],
+    ['shows when to come back', ELSEWHERE, [cors(answers(429, '', ASKED)), cors(answers(201))], []],
+    ['is in trouble of another kind', ELSEWHERE, [cors(answers(500))], []],
+    ['is of the same origin', URL_, [answers(503), answers(201)], []],
+    ['comes after a lost one, without a marker', ELSEWHERE, [charged(lost()), cors(answers(201))], ['replay-hidden']],
+    ['comes after a lost one, with its marker', ELSEWHERE, [charged(lost()), cors(replays())], []],
+    ['is a refusal after a lost one', ELSEWHERE, [charged(lost()), cors(answers(303, ''))], []],
+    ['is the first one, and needs no marker', ELSEWHERE, [cors(answers(201))], []],
+    ['is not there, twice', ELSEWHERE, [lost(), lost()], ['preflight-suspected']],
+    ['is not there, once', ELSEWHERE, [lost()], []],
+    ['is not there, of the own origin', URL_, [lost(), lost()], []],
+    ['says that the key was ignored', URL_, [answers(201, {}, { 'idempotency-status': ' Ignored ' })], ['key-ignored']],
+    ['says so in an older word', URL_, [answers(201, {}, { 'x-idempotency-status': 'ignored' })], ['key-ignored']],
+    ['says anything else of the key', URL_, [answers(201, {}, { 'idempotency-status': 'not ignored' })], []],
+    ['says anything more of the key', URL_, [answers(201, {}, { 'idempotency-status': 'ignored-not' })], []],
+  ])('one that %s', async (_, url, entries, expected) => {
+    expect(await codes(url, entries)).toEqual(expected.map((code) => [code, true]));
+  });
+
+  test('silence says nothing while the device is offline', async () => {
+    expect(await codes(ELSEWHERE, [lost(), lost()], false)).toEqual([]);
+  });
+
+  test('an endpoint is told once, whatever its query, and another method is another one', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const told = listening(once);
+    world.server.otherwise = answers(201, {}, { 'idempotency-status': 'ignored' });
+    for (const [id, query, method] of [
+      [1, '?a', 'POST'],
+      [2, '?b', 'POST'],
+      [3, '?b', 'PATCH'],
+    ] as const)
+      await world.end(tab, pay(once, { operation: ['pay', id], url: `${URL_}${query}`, init: { method } }));
+    expect(told.map(({ message }) => /(?:POST|PATCH) https:\S+/.exec(message)?.[0])).toEqual([`POST ${URL_})`, `PATCH ${URL_})`]);
   });
 });

@@ -423,6 +423,27 @@ describe('resume', () => {
     expect(await world.run(next.pending())).toEqual([]);
   });
 
+  test('sends nothing more behind the back of whoever stops listening', async () => {
+    const world = newWorld();
+    const options = { namespace: 'ann', keep: { request: true } };
+    const { tab, once } = world.open(options);
+    for (const cart of [1, 2]) {
+      world.server.plays(charged(lost()));
+      await world.end(tab, pay(once, { ...ONE, operation: ['pay', cart] }));
+    }
+    const next = tab.reload().once(options);
+    world.server.plays(replays(), answers(503, '', { 'retry-after': '5' }));
+    const first = (async () => {
+      for await (const { outcome } of next.resume()) return outcome;
+      return undefined;
+    })();
+    expect(await world.run(first)).toMatchObject({ type: 'replayed' });
+    const sent = world.server.arrivals.length;
+    await world.clock.runAll();
+    expect(world.server.arrivals).toHaveLength(sent);
+    expect(await world.run(next.pending())).toHaveLength(1);
+  });
+
   test('without a stored request asks reconcile, else ERR_ONCE_UNKNOWN, and sends nothing', async () => {
     const world = newWorld();
     const key = await world.interrupted(charged(lost()));

@@ -291,6 +291,20 @@ describe('close', () => {
     expect(await world.end(one.tab, first)).toMatchObject({ status: 201, outcome: { attempts: 2 } });
   });
 
+  test('of a tab that slept over its look says "unknown": another one may have paid since then', async () => {
+    const world = newWorld();
+    const [one, two] = [world.open({}, { locks: false }), world.open()];
+    // To the lock and back, to the record and back.
+    two.tab.at(4, () => two.tab.freeze());
+    const left = pay(two.once);
+    void two.once.close();
+    await rest();
+    world.server.plays(delayed(2 * SECOND, answers(201)));
+    expect(await world.end(one.tab, pay(one.once))).toMatchObject({ status: 201 });
+    two.tab.thaw();
+    expect(await world.end(two.tab, left)).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'aborted' } });
+  });
+
   test('lets an attempt under way end', async () => {
     const world = newWorld();
     const { tab, once } = world.open();

@@ -9,15 +9,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { type BrowserContext, chromium, type Page } from 'playwright';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { browsers, executableOf } from '../../scripts/browsers.mjs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { browserNamed, executableOf } from '../../scripts/browsers.mjs';
+import { howToGet } from '../../scripts/executables.mjs';
 import type { Store } from '../../src/ports.js';
+import { describeOn } from '../support/describe-on.js';
 
 /** What the page gets. */
 declare const stores: typeof import('../../src/stores/indexeddb.js') & typeof import('../../src/stores/local-storage.js');
 
 const root = join(import.meta.dirname, '../..');
-const executablePath = browsers.map(executableOf).find(Boolean);
+const browser = browserNamed('chromium');
+const executablePath = executableOf(browser);
+const missing = executablePath === undefined ? `Chromium is missing: ${howToGet(browser)}` : undefined;
 const launch = { ...(executablePath && { executablePath }), args: ['--no-sandbox', '--disable-dev-shm-usage'] };
 
 let server: Server;
@@ -59,7 +63,7 @@ async function tab(context: BrowserContext): Promise<Page> {
   return page;
 }
 
-describe.skipIf(!executablePath)('in Chromium', () => {
+describeOn(missing)('in Chromium', () => {
   test.each(['indexedDbStore', 'localStorageStore'] as const)('three tabs that write one record of %s at once lose no update', async (kind) => {
     const [tabs, each] = [3, 120];
     const browser = await chromium.launch(launch);

@@ -6,4 +6,4 @@ import { test } from 'vitest';
 const reason = join(import.meta.dirname, '../../.tmp/react-native/missing');
 
 if (existsSync(reason)) test('React Native', ({ skip }) => skip(readFileSync(reason, 'utf8')));
-else for (const suite of ['packages', 'hermes', 'environments', 'example']) await import(`./${suite}.suite.ts`);
+else for (const suite of ['packages', 'environments', 'hermes', 'controls', 'kills', 'example', 'table']) await import(`./${suite}.suite.ts`);

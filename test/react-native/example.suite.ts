@@ -1,8 +1,13 @@
-/** Goal: the example app is one. Method: its types are checked against the packages themselves, and Metro bundles it. */
+/**
+ * Goal: the example app is one, and its customer is charged once. Method: its types are checked against the packages
+ * themselves, Metro bundles it, and its screen is rendered on Expo's JavaScript, read, pressed, killed and opened again.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openShop } from './realm/shop.js';
+import { bundleOf, type Disk, disk, launch } from './support.js';
 
 const here = import.meta.dirname;
 const root = join(here, '../..');
@@ -40,4 +45,73 @@ test('its types are right', () => {
   );
 }, 120_000);
 
-test('Metro bundles it', ({ skip }) => skip('not there yet: its bundle was never made'));
+test.each(['ios', 'android'] as const)('Metro bundles it for %s, with one copy of the package', (os) => {
+  const code = readFileSync(bundleOf('example', os), 'utf8');
+  expect(code).toContain('is still being confirmed');
+  expect(code.split('oncefetch.storages')).toHaveLength(2);
+});
+
+const BANNER = 'Your payment of €42.00 is still being confirmed.';
+const OPENED = 'Order o-42: €42.00';
+
+describe.each(['axios', 'ky'])('its checkout, paid on %s', (client) => {
+  let shop: Awaited<ReturnType<typeof openShop>>;
+  beforeAll(async () => {
+    shop = await openShop();
+  });
+  afterAll(() => shop.close());
+
+  /** The app, opened; `path`: what befalls its requests. `about`: tells its server apart from another's. */
+  const open = async (path: string, pairs: Disk, about = path) => {
+    const id = `${client}-${about.replaceAll(/\W/g, '')}`;
+    const toShop = (code: string) => code.replaceAll('https://api.shop.example', `${shop.base}/${path}/${id}`);
+    const { global, close } = launch({ name: 'checkout', app: 'expo-57', os: 'ios', bundle: 'checkout' }, pairs, Number.POSITIVE_INFINITY, toShop);
+    const { checkout } = global;
+    checkout.open();
+    const texts = () => [...checkout.texts()];
+    const says = (text: string) => expect.poll(texts, { timeout: 20_000 }).toContain(text);
+    const saw = () => {
+      const { requests, charges, keys } = shop.saw(id);
+      return { requests, charges, keys: keys.size };
+    };
+    await says(OPENED);
+    return { ...checkout, pay: () => checkout.press(`Pay (${client})`), texts, says, saw, close };
+  };
+
+  test('twice with one tap and another: one charge', async () => {
+    const app = await open('slow', disk());
+    app.pay();
+    app.pay();
+    await app.says('Paid.');
+    expect(app.saw()).toEqual({ requests: 1, charges: 1, keys: 1 });
+    app.close();
+  });
+
+  test('declined: nothing was charged, and there is no banner', async () => {
+    const app = await open('declined', disk());
+    app.pay();
+    await app.says('Not paid. Nothing was charged.');
+    expect(app.texts()).not.toContain(BANNER);
+    expect(app.saw()).toEqual({ requests: 1, charges: 0, keys: 1 });
+    app.close();
+  });
+
+  test.each(['Check', `Pay (${client})`])('killed while it pays: a banner after the relaunch, and %s ends it, with one charge', async (button) => {
+    const pairs = disk();
+    const first = await open('hang', pairs, button);
+    expect(first.texts()).not.toContain(BANNER);
+    first.pay();
+    await first.says('One moment…');
+    expect(first.texts()).not.toContain(BANNER);
+    await expect.poll(() => first.saw().charges).toBe(1);
+    first.close();
+
+    const again = await open('hang', pairs, button);
+    await again.says(BANNER);
+    again.press(button);
+    await again.says('Paid.');
+    expect(again.texts()).not.toContain(BANNER);
+    expect(again.saw()).toEqual({ requests: 2, charges: 1, keys: 1 });
+    again.close();
+  });
+});

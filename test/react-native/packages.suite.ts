@@ -7,10 +7,10 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { build } from 'esbuild';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import type { Store } from '../../src/ports.js';
 import { asyncStorageStore } from '../../src/stores/async-storage.js';
-import { kvStoreStore } from '../../src/stores/kv-store.js';
+import { type KvStoreLike, kvStoreStore } from '../../src/stores/kv-store.js';
 import { mmkvStore } from '../../src/stores/mmkv.js';
 import { storeContract } from '../../src/testing/store-contract.js';
 
@@ -117,6 +117,7 @@ const legacy = (db: string) => {
 };
 
 /** expo-sqlite's `openDatabaseAsync`, with its exclusive transaction: a connection of its own, BEGIN, COMMIT or ROLLBACK. */
+let transactions = 0;
 function expoSqlite() {
   const open = (name: string, connection = openFile(name)) => {
     const run = (sql: string, values: SQLInputValue[]) => {
@@ -141,6 +142,7 @@ function expoSqlite() {
       },
       async withExclusiveTransactionAsync(task: (tx: unknown) => Promise<void>) {
         const tx = open(name);
+        transactions++;
         let error: unknown;
         try {
           await tx.execAsync('BEGIN');
@@ -182,7 +184,7 @@ const asyncStorage2 = once((medium) => {
 });
 const asyncStorage3 = (medium: string) => fresh<{ createAsyncStorage(name: string): never }>(v3).createAsyncStorage(medium);
 const mock = once((medium) => fresh<{ createMockMMKV(options: object): never }>(mmkv).createMockMMKV({ id: medium }));
-const kv = (medium: string) => new (fresh<{ SQLiteStorage: new (name: string) => never }>(storage).SQLiteStorage)(medium);
+const kv = (medium: string) => new (fresh<{ SQLiteStorage: new (name: string) => KvStoreLike }>(storage).SQLiteStorage)(medium);
 
 const KINDS: Record<string, { open: (medium: string) => Store; plant: (medium: string, key: string, text: string) => unknown; counts: boolean }> = {
   '@react-native-async-storage/async-storage 2': {
@@ -216,4 +218,16 @@ describe.each(Object.entries(KINDS))('%s', (name, { open, plant, counts }) => {
     ...(counts && { work: () => calls }),
   });
   afterAll(() => expect(report.left.map(({ because }) => because)).toEqual(counts ? [] : ['no `work` was given']));
+});
+
+/** Else an update would be a read and a write, and what comes between them would be lost. */
+test('expo-sqlite 57, kv-store: an update reads and writes in one exclusive transaction', async () => {
+  const kvStore = kv('exclusive');
+  const reads = vi.spyOn(kvStore, 'getItemAsync');
+  const next = { id: 'a', ns: 'n', state: 'pending', label: 'l', forgetAt: 0 } as const;
+  const before = transactions;
+  await kvStoreStore(kvStore).update('a', () => ({ next, value: undefined }));
+  expect(transactions - before).toBe(1);
+  expect(reads).not.toHaveBeenCalled();
+  expect(await kvStore.getItemAsync('oncefetch/a')).toContain('"label":"l"');
 });

@@ -4,7 +4,8 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { buildIfStale } from '../../scripts/build.mjs';
 
@@ -14,9 +15,24 @@ const made = join(root, '.tmp/react-native');
 /** Why there is nothing to test; the tests say it when they skip. */
 const reasonFile = join(made, 'missing');
 
-/** Expo's app and the example are not there yet. */
-const APPS = ['0.81', '0.86', '0.88'];
 const SYSTEMS = ['ios', 'android'];
+const apps = readdirSync(join(here, 'apps'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+/**
+ * What is bundled beside the apps' own scenarios: the example, its screen on stand-ins for its native packages, and the
+ * scenarios for an older engine, which is at hand.
+ * @type {Readonly<Record<string, readonly { name: string, entry: string, systems: readonly string[], profile?: string, standIns?: boolean }[]>>}
+ */
+const MORE = {
+  'expo-57': [
+    { name: 'example', entry: '../../../../playground/react-native/index.ts', systems: SYSTEMS },
+    { name: 'checkout', entry: 'checkout.js', systems: ['ios'], standIns: true },
+  ],
+  0.88: [{ name: 'hermes-0.12', entry: 'hermes.js', systems: ['ios'], profile: 'default' }],
+};
+/** Metro keeps two processors busy with one app. */
+const AT_ONCE = Math.max(1, Math.floor(availableParallelism() / 2));
 const UNREACHABLE = /ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONNREFUSED|ENETUNREACH|ENOTCACHED/;
 
 /** @param {readonly string[]} files */
@@ -56,14 +72,36 @@ function unpack() {
   run('tar', ['-xzf', join(made, tarball), '-C', join(modules, 'oncefetch'), '--strip-components', '1']);
 }
 
-/** @param {string} app @param {string} os @param {string} entry @param {string} out @returns {Promise<void>} */
-const bundle = (app, os, entry, out) =>
-  new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [join(here, 'realm/build.mjs'), app, os, entry, out], { stdio: ['ignore', 'pipe', 'pipe'] });
-    let said = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text));
-    child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`Metro could not bundle ${app} for ${os}:\n${said.slice(-3000)}`))));
-  });
+/** @param {string} app @returns {Promise<void>} */
+function bundle(app) {
+  const all = [{ name: app, entry: 'index.js', systems: SYSTEMS }, ...(MORE[app] ?? [])];
+  const bundles = all.flatMap(({ name, systems, ...how }) =>
+    systems.map((platform) => ({ ...how, platform, out: join(made, 'bundles', `${name}.${platform}.js`) })),
+  );
+  const child = spawn(process.execPath, [join(here, 'realm/build.mjs'), app, JSON.stringify(bundles)], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text));
+  return new Promise((resolve, reject) =>
+    child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`Metro could not bundle ${app}:\n${said.slice(-3000)}`)))),
+  );
+}
+
+/** What the bundles are made from. */
+function inputs() {
+  const folders = [join(here, 'apps'), join(here, 'realm'), join(root, 'playground/react-native')];
+  const sources = folders.flatMap((folder) =>
+    globSync('**/*.{js,cjs,mjs,ts,tsx,json}', { cwd: folder, exclude: ['**/node_modules/**'] }).map((file) => join(folder, file)),
+  );
+  const dist = join(made, 'node_modules/oncefetch/dist');
+  return [
+    ...sources.sort(),
+    ...readdirSync(dist)
+      .filter((file) => /\.c?js$/.test(file))
+      .sort()
+      .map((file) => join(dist, file)),
+    join(here, 'package-lock.json'),
+  ];
+}
 
 export async function setup() {
   mkdirSync(made, { recursive: true });
@@ -75,13 +113,14 @@ export async function setup() {
   }
   buildIfStale();
   unpack();
-  const inputs = ['package-lock.json', 'realm/scenarios.js', 'realm/build.mjs', 'apps/metro.cjs'].map((file) => join(here, file));
-  const digest = digestOf([join(made, 'node_modules/oncefetch/package.json'), join(made, 'node_modules/oncefetch/dist/react-native.bundle.cjs'), ...inputs]);
+  const digest = digestOf(inputs());
   const stamp = join(made, 'bundled-from');
   if (isFresh(stamp, digest)) return;
   rmSync(stamp, { force: true });
-  /** @param {string} app @param {string} entry @param {string} name */
-  const bundles = (app, entry, name) => Promise.all(SYSTEMS.map((os) => bundle(app, os, entry, join(made, 'bundles', `${name}.${os}.js`))));
-  for (const app of APPS) await bundles(app, 'index.js', app);
+  const waiting = [...apps];
+  const next = async () => {
+    for (let app = waiting.pop(); app !== undefined; app = waiting.pop()) await bundle(app);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, next));
   writeFileSync(stamp, digest);
 }

@@ -1,66 +1,114 @@
 /** Apps on React Native's own JavaScript: launched, killed, launched again on the same disk. */
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { createRealm, type Engine, type Realm } from './realm/realm.js';
+import type { Play, Says, To } from './realm/scenarios.js';
+import type { Os } from './realm/system-http.js';
 
-const require = createRequire(import.meta.url);
-const root = join(import.meta.dirname, '../..');
-const bundles = join(root, '.tmp/react-native/bundles');
+const made = join(import.meta.dirname, '../../.tmp/react-native');
 
-export type Os = 'ios' | 'android';
+export type { Os, Play, Says };
 export interface Environment {
   readonly name: string;
   readonly app: string;
   readonly os: Os;
+  /** Another of the app's bundles than its scenarios. */
+  readonly bundle?: string;
 }
+
+/** Hermes 250829098, of React Native 0.84 to 0.87; those before have no more. */
+const OLDER = ['TextDecoder', 'FinalizationRegistry', 'Object.groupBy'];
 
 /** What an engine or a version has or lacks. */
-const APPS: Readonly<Record<string, { readonly name: string; readonly realm?: string; readonly options?: object }>> = {
-  '0.81': { name: 'React Native 0.81.6', options: { textDecoder: false, turboProxy: true } },
-  '0.86': { name: 'React Native 0.86.3', options: { textDecoder: false } },
-  '0.88': { name: 'React Native 0.88.1' },
-  'expo-57': { name: 'Expo SDK 57', realm: 'expo-realm', options: { textDecoder: false } },
+const APPS: Readonly<Record<string, { readonly name: string; readonly engine: Engine }>> = {
+  '0.81': { name: 'React Native 0.81.6', engine: { lacks: OLDER, turboProxy: true } },
+  '0.86': { name: 'React Native 0.86.3', engine: { lacks: OLDER } },
+  '0.88': { name: 'React Native 0.88.1', engine: {} },
+  'expo-57': { name: 'Expo SDK 57', engine: { lacks: OLDER, expo: true } },
 };
 
-export const apps: readonly string[] = Object.keys(APPS);
-/** Expo's bundle is made, and its realm lacks the streams that Expo's command line puts before it. */
-const NOT_YET = ['expo-57'];
+const SYSTEMS = { ios: 'iOS', android: 'Android' };
 
-export const environments: readonly Environment[] = apps
-  .filter((app) => !NOT_YET.includes(app))
-  .flatMap((app) => (['ios', 'android'] as const).map((os) => ({ app, os, name: `${APPS[app]?.name}, ${os === 'ios' ? 'iOS' : 'Android'}` })));
+export const environments: readonly Environment[] = Object.entries(APPS).flatMap(([app, { name }]) =>
+  (['ios', 'android'] as const).map((os) => ({ app, os, name: `${name}, ${SYSTEMS[os]}` })),
+);
 
-export const bundleOf = (app: string, os: Os): string => join(bundles, `${app}.${os}.js`);
-
-type Says = Record<string, unknown>;
-type To = { readonly base: string; readonly id: string };
-type Play = (to: To) => Promise<Says>;
-
-interface Realm {
-  readonly G: { scenarios: Record<string, Play>; launch: Record<string, Play>; wrong: Record<string, () => unknown>; [name: string]: unknown };
-  readonly unhandled: readonly { readonly message: string }[];
-  into<T>(value: T): T;
-  run(source: string): (executor: (resolve: (value: unknown) => void) => void) => Promise<unknown>;
-  close(): void;
-}
+export const bundleOf = (app: string, os: Os): string => join(made, 'bundles', `${app}.${os}.js`);
 
 /** What outlives an app. */
-export const disk = (): Map<string, string> => new Map();
+export type Disk = Map<string, string>;
+export const disk = (): Disk => new Map();
+
+interface Global {
+  readonly scenarios: Readonly<Record<string, Play>>;
+  readonly launch: Readonly<Record<'pay' | 'resume', Play>>;
+  readonly wrong: Readonly<Record<string, () => unknown>>;
+  readonly checkout: { open(): void; texts(): Iterable<string>; press(title: string): void };
+}
 
 export interface Launched {
-  readonly realm: Realm;
+  readonly global: Global;
+  readonly through: Realm['through'];
   /** What was asked of the disk and of the network so far. */
   readonly steps: () => number;
   readonly killed: Promise<'killed'>;
   /** Plays, and tells the result as data of this realm. */
-  play(play: Play, to: To): Promise<Says>;
+  play(play: Play | undefined, to: To): Promise<Says>;
+  /** Whatever it was doing. */
+  close(): void;
+}
+
+/** The storages of an app over one disk. Each call may be the app's last: not begun, or begun and not heard of. */
+function storagesOn(pairs: Disk, { into, promise }: Realm, step: () => boolean): Record<string, object> {
+  const later = <T>(work: () => T) =>
+    promise((resolve, reject) => {
+      setImmediate(() => {
+        if (!step()) return;
+        try {
+          const value = work();
+          if (step()) resolve(into(value ?? null));
+        } catch (error) {
+          if (step()) reject(error);
+        }
+      });
+    });
+  const atOnce = <T>(work: () => T): T => {
+    if (!step()) throw new Error('killed');
+    const value = work();
+    if (!step()) throw new Error('killed');
+    return value;
+  };
+  const get = (key: string) => pairs.get(key);
+  const set = (key: string, value: string) => void pairs.set(key, value);
+  const remove = (key: string) => pairs.delete(key);
+  const keys = () => [...pairs.keys()];
+  return {
+    AsyncStorage: {
+      getItem: (key: string) => later(() => get(key)),
+      setItem: (key: string, value: string) => later(() => set(key, value)),
+      removeItem: (key: string) => later(() => void remove(key)),
+      getAllKeys: () => later(keys),
+    },
+    kvStore: {
+      databaseName: 'ExpoSQLiteStorage',
+      getItemAsync: (key: string) => later(() => get(key)),
+      // One exclusive transaction.
+      setItemAsync: (key: string, change: (present: string | null) => string) => later(() => set(key, change(get(key) ?? null))),
+      removeItemAsync: (key: string) => later(() => remove(key)),
+      getAllKeysAsync: () => later(keys),
+    },
+    mmkv: {
+      getString: (key: string) => atOnce(() => get(key)),
+      set: (key: string, value: string) => atOnce(() => set(key, value)),
+      remove: (key: string) => atOnce(() => remove(key)),
+      getAllKeys: () => into(atOnce(keys)),
+    },
+  };
 }
 
 let launches = 0;
 
 /** Starts an app. `killAt`: it is killed at this step, and nothing that was under way is heard of again. `change`: of its code. */
-export function launch({ app, os }: Environment, pairs: Map<string, string>, killAt = Number.POSITIVE_INFINITY, change?: (code: string) => string): Launched {
-  const { realm: file = 'realm', options } = APPS[app] ?? {};
-  const { createRealm } = require(`./realm/${file}.cjs`) as { createRealm(options: object): Realm };
+export function launch({ app, os, bundle = app }: Environment, pairs: Disk, killAt = Number.POSITIVE_INFINITY, change?: (code: string) => string): Launched {
   let steps = 0;
   let dead = false;
   let kill = (_: 'killed'): void => {};
@@ -68,36 +116,28 @@ export function launch({ app, os }: Environment, pairs: Map<string, string>, kil
   const step = (): boolean => {
     if (dead) return false;
     if (++steps < killAt) return true;
-    dead = true;
-    realm.close();
+    die();
     kill('killed');
     return false;
   };
-  const manifest = require('./realm/hermes-1.0-globals.json') as object;
-  const realm = createRealm({ platform: os, bundle: bundleOf(app, os), manifest, step, change, ...options });
+  const die = () => {
+    dead = true;
+    realm.close();
+  };
+  const realm = createRealm({ os, bundle: bundleOf(bundle, os), engine: APPS[app]?.engine ?? {}, step, change });
   if (realm.unhandled.length > 0) throw new Error(`${app} did not start: ${realm.unhandled.map(({ message }) => message).join()}`);
-  const promise = realm.run('(f) => new Promise(f)');
-  // Killed before it is done, or done and not heard of.
-  const later = <T>(work: () => T) =>
-    promise((resolve) => {
-      setImmediate(() => {
-        if (!step()) return;
-        const value = work();
-        if (step()) resolve(realm.into(value ?? null));
-      });
-    });
-  realm.G['__launch'] = ++launches;
-  realm.G['__disk'] = realm.into({});
-  Object.assign(realm.G['__disk'] as object, {
-    getItem: (key: string) => later(() => pairs.get(key)),
-    setItem: (key: string, value: string) => later(() => void pairs.set(key, value)),
-    removeItem: (key: string) => later(() => void pairs.delete(key)),
-    getAllKeys: () => later(() => [...pairs.keys()]),
-  });
+  const storages = realm.into({}) as Record<string, object>;
+  for (const [name, calls] of Object.entries(storagesOn(pairs, realm, step))) storages[name] = Object.assign(realm.into({}), calls);
+  Object.assign(realm.global, { __launch: ++launches, __disks: storages });
   return {
-    realm,
+    global: realm.global as unknown as Global,
+    through: realm.through,
     steps: () => steps,
     killed,
-    play: async (play, to) => JSON.parse(JSON.stringify(await play(realm.into(to)))) as Says,
+    play: async (play, to) => {
+      if (!play) throw new Error(`${app} has no such scenario`);
+      return JSON.parse(JSON.stringify(await play(realm.into(to)))) as Says;
+    },
+    close: die,
   };
 }

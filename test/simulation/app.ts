@@ -7,10 +7,13 @@ import { Context } from './context.js';
 import type { Call, OpFacts, Told } from './facts.js';
 import type { Deed } from './plan.js';
 import { runSdk } from './sdk.js';
-import { type Slot, URL, type World } from './world.js';
+import { Sweep } from './sweep.js';
+import { GUEST, type Slot, URL, type World } from './world.js';
 
 /** Presses that one answer may lead to, one after another. */
 const INSISTENCE_MAX = 4;
+/** After what was to be brought along could not be. */
+const AGAIN_MS = 5000;
 
 type Press = Deed<'press'>;
 
@@ -33,7 +36,7 @@ export class App {
     const context = new Context(world, `${slot.name}.${slot.restarts++}`, slot.name, slot.kind, slot.device);
     slot.context = context;
     world.contexts.set(context.id, context);
-    world.log(`${context.id} starts`);
+    world.log(() => `${context.id} starts`);
     context.boot({ ...clientOptions(world, context, slot.restarts > 1), ...more });
     context.once.subscribe((event) => {
       if (event.type === 'attempt') context.attempt = event.attempt;
@@ -58,6 +61,27 @@ export class App {
       context.later(0, () => this.press(press, insisted));
       return;
     }
+    if (world.options.guests && context.device.user !== GUEST) {
+      // Before anything else is pressed, what the guest left open is brought along; where that fails, it is tried again.
+      void this.bring(context).then((brought) =>
+        brought ? this.#pressed(context, press, insisted) : context.later(AGAIN_MS, () => this.press(press, insisted)),
+      );
+      return;
+    }
+    this.#pressed(context, press, insisted);
+  }
+
+  /** What the guest left open comes into the namespace of who logged in. */
+  bring(context: Context): Promise<boolean> {
+    return context.once.move(GUEST).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  #pressed(context: Context, press: Press, insisted: number): void {
+    const world = this.#world;
+    if (context.dead) return;
     if (press.dieAt !== undefined) context.dieAt = 2 * context.ports + press.dieAt;
     const op = world.opFor(context.device.user, press.name, press.payload);
     // A page that dies at the first makes no second one.
@@ -94,6 +118,35 @@ export class App {
     this.#await(context, call, () => context.once.operation(op.name).resume());
   }
 
+  /** One button for all that is pending; it is pressed again when the last run of it is over. */
+  resumeAll(context: Context, { concurrency, takes, abortMs }: Deed<'resume-all'>): void {
+    if (context.sweep) return;
+    const world = this.#world;
+    const aborted = new AbortController();
+    if (abortMs !== undefined) context.later(abortMs, () => aborted.abort());
+    const sweep = new Sweep((op) => this.#begin(context, op, 'resume', 0, undefined));
+    context.sweep = sweep;
+    world.log(() => `${context.id} resumes all, ${concurrency} at a time`);
+    const over = (whole: boolean, of: unknown): void => {
+      context.sweep = undefined;
+      // One that was cut says nothing of those under way: they stay pending.
+      const silent = whole && !aborted.signal.aborted && !context.closed ? sweep.open() : [];
+      for (const call of silent) world.books.violate('outcome-is-true', call.op, `resume() came to its end without a word of call ${call.id}`);
+      for (const call of sweep.open()) this.#told(context, call, 'error', of, undefined);
+      if (sweep.most > concurrency) world.books.violate('scenario', undefined, `resume() drove ${sweep.most} at a time, not ${concurrency}`);
+    };
+    sweep
+      .run(context, { concurrency, takes, signal: abortMs === undefined ? undefined : aborted.signal }, ({ name, outcome, response }) => {
+        const op =
+          (outcome.key === undefined ? undefined : world.books.keys.get(outcome.key)?.op) ?? world.books.op(context.device.user, name as OpFacts['name']);
+        this.#told(context, sweep.callFor(op), 'answer', outcome.effect === 'unknown' ? undefined : response, outcome);
+      })
+      .then(
+        (whole) => over(whole, undefined),
+        (error: unknown) => over(false, error),
+      );
+  }
+
   #begin(context: Context, op: OpFacts, verb: Call['verb'], payload: number, totalMs: number | undefined): Call {
     const world = this.#world;
     const limitMs = totalMs ?? world.options.client.limits?.totalMs ?? 120_000;
@@ -112,7 +165,7 @@ export class App {
     };
     op.calls.push(call);
     world.calls.set(String(call.id), call);
-    world.log(`${context.id} calls ${verb} #${call.id} for ${op.user} ${op.label}, payload ${payload}`);
+    world.log(() => `${context.id} calls ${verb} #${call.id} for ${op.user} ${op.label}, payload ${payload}`);
     context.mourners.add(() => {
       call.dead = call.told === undefined;
     });
@@ -120,25 +173,31 @@ export class App {
     return call;
   }
 
-  #await(context: Context, call: Call, begin: (told: (outcome: Outcome) => void) => Promise<unknown>, again?: { press: Press; insisted: number }): void {
+  /** What a call came to goes into the books. */
+  #told(context: Context, call: Call, by: 'answer' | 'error', of: unknown, outcome: Outcome | undefined): Told {
     const world = this.#world;
+    const word: Told = {
+      at: world.time.now,
+      by,
+      outcome,
+      status: by === 'answer' ? (of as Response | undefined)?.status : undefined,
+      code: isOnceError(of) ? of.code : undefined,
+      error: by === 'error' ? of : undefined,
+    };
+    world.log(
+      () =>
+        `${context.id} is told of #${call.id} for ${call.op.user} ${call.op.label}: ${word.status ?? word.code ?? String(of)} ${outcome?.type} ${outcome?.effect === 'unknown' ? outcome.reason : ''}`,
+    );
+    world.books.see({ kind: 'told', call, op: call.op, told: word });
+    return word;
+  }
+
+  #await(context: Context, call: Call, begin: (told: (outcome: Outcome) => void) => Promise<unknown>, again?: { press: Press; insisted: number }): void {
     // The value of a `run` bears no outcome, so its hook has to say it.
     let said: Outcome | undefined;
     const told = (by: 'answer' | 'error', of: unknown): void => {
       if (context.dead) return;
-      const outcome = context.outcomeOf(of) ?? said;
-      const word: Told = {
-        at: world.time.now,
-        by,
-        outcome,
-        status: by === 'answer' ? (of as Response | undefined)?.status : undefined,
-        code: isOnceError(of) ? of.code : undefined,
-        error: by === 'error' ? of : undefined,
-      };
-      world.log(
-        `${context.id} is told of #${call.id} for ${call.op.user} ${call.op.label}: ${word.status ?? word.code ?? String(of)} ${outcome?.type} ${outcome?.effect === 'unknown' ? outcome.reason : ''}`,
-      );
-      world.books.see({ kind: 'told', call, op: call.op, told: word });
+      const word = this.#told(context, call, by, of, context.outcomeOf(of) ?? said);
       if (again) this.#react(word, again);
     };
     const promise = begin((outcome) => {

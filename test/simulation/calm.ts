@@ -3,7 +3,7 @@ import type { App } from './app.js';
 import { reconcileIn } from './client.js';
 import type { Context } from './context.js';
 import type { OpFacts } from './facts.js';
-import { type Slot, USERS, type World } from './world.js';
+import { GUEST, type Slot, USERS, type World } from './world.js';
 
 const HOUR_MS = 3_600_000;
 /** Longer than anything that a world leaves on the wire. */
@@ -12,7 +12,7 @@ const REST_MS = 2 * HOUR_MS;
 const PAGES_MAX = 1000;
 
 export async function calmDown(world: World, app: App): Promise<void> {
-  world.log('--- calm');
+  world.log(() => '--- calm');
   world.faults.stop();
   for (const device of world.devices) {
     device.medium.full = false;
@@ -22,6 +22,7 @@ export async function calmDown(world: World, app: App): Promise<void> {
   }
   await world.time.run(world.time.now + REST_MS);
   const places = world.devices.map((device) => world.slots.find((slot) => slot.device === device) as Slot);
+  if (world.options.guests) for (const slot of places) await settled(world, fresh(world, app, slot, USERS[0], false).once.move(GUEST));
   for (const slot of places) for (const user of USERS) await list(world, fresh(world, app, slot, user, false), user);
   world.books.atRest();
   for (const slot of places) for (const user of USERS) await drive(world, app, slot, user);

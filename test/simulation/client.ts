@@ -8,11 +8,12 @@ import type { ServerOptions } from './servers.js';
 import type { World } from './world.js';
 
 /** What an app may know of its server; never more than is true of it. */
-export function dialectFor({ marker, mismatch, honours, accepts }: ServerOptions, random: Random): OnceOptions['dialect'] {
+export function dialectFor({ marker, mismatch, honours, accepts, anyAccount }: ServerOptions, random: Random): OnceOptions['dialect'] {
   const knows = honours && random.chance(0.5);
   return {
     ...GENERIC,
     replays: knows && marker && !accepts,
+    perAccount: anyAccount === false,
     answersMismatch: knows ? mismatch !== 'replays' : undefined,
     ...(accepts && { polled: ({ json }) => ((json as { state?: unknown } | undefined)?.state === 'failed' ? ('failed' as const) : undefined) }),
   };

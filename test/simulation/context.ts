@@ -2,13 +2,15 @@
 import { hash } from 'node:crypto';
 import type { Outcome } from '../../src/core/outcome.js';
 import type { OnceRecord } from '../../src/core/record.js';
-import { createOn, type Once, outcomeOf } from '../../src/once.js';
+import { outcomeOf } from '../../src/engine/outcome-of.js';
+import { createOn, type Once } from '../../src/once.js';
 import type { OnceOptions } from '../../src/option-types.js';
 import type { Platform } from '../../src/ports.js';
 import type { MemoryMedium } from '../../src/stores/memory.js';
 import type { Device } from './device.js';
 import { Medium, storeOn } from './medium.js';
 import { Random } from './random.js';
+import type { Sweep } from './sweep.js';
 import type { World } from './world.js';
 
 const REGISTRY = Symbol.for('oncefetch');
@@ -37,6 +39,8 @@ export class Context {
   dieAt = -1;
   ports = 0;
   once!: Once;
+  /** It goes through all that is pending. */
+  sweep: Sweep | undefined;
   /** Called when it dies. */
   readonly mourners = new Set<() => void>();
   readonly #world: World;
@@ -104,7 +108,7 @@ export class Context {
     const random = this.#world.faults.occasion(`${this.slot} port`);
     const fate = this.#fate(random);
     if (this.dead) return new Promise(() => {});
-    this.#world.log(`${this.id} ${place}`);
+    this.#world.log(() => `${this.id} ${place}`);
     return new Promise((resolve, reject) => {
       const settle = (tell: () => void): void => {
         if (fate === 'dies-after') this.kill();
@@ -124,7 +128,7 @@ export class Context {
   freeze(ms: number): void {
     if (this.dead || this.frozen) return;
     this.frozen = true;
-    this.#world.log(`${this.id} freezes for ${ms} ms`);
+    this.#world.log(() => `${this.id} freezes for ${ms} ms`);
     this.#world.time.after(ms, () => this.thaw());
   }
 
@@ -132,7 +136,7 @@ export class Context {
     if (!this.frozen || this.dead) return;
     this.frozen = false;
     this.thawedAt = this.#world.time.now;
-    this.#world.log(`${this.id} thaws`);
+    this.#world.log(() => `${this.id} thaws`);
     const held = this.#held;
     this.#held = [];
     for (const entry of held) this.later(0, () => entry.run?.());
@@ -143,7 +147,7 @@ export class Context {
   kill(): void {
     if (this.dead) return;
     this.dead = true;
-    this.#world.log(`${this.id} dies`);
+    this.#world.log(() => `${this.id} dies`);
     this.#held = [];
     this.device.contexts.delete(this);
     this.device.locks?.free(this);

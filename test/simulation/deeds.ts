@@ -4,7 +4,7 @@ import type { Context } from './context.js';
 import type { OpFacts } from './facts.js';
 import type { FaultName } from './faults.js';
 import type { Action, Deed, DoWhat } from './plan.js';
-import { type Slot, USERS, type World } from './world.js';
+import { GUEST, type Slot, USERS, type World } from './world.js';
 
 interface Scene {
   readonly world: World;
@@ -15,7 +15,7 @@ interface Scene {
 }
 
 /** What people do where they can see a page: on a frozen one nobody presses anything. */
-const BY_HAND = new Set<DoWhat>(['press', 'resume', 'forget', 'settle', 'list', 'log-out', 'close']);
+const BY_HAND = new Set<DoWhat>(['press', 'resume', 'resume-all', 'forget', 'settle', 'list', 'log-out', 'log-in', 'close']);
 
 const opOf = ({ world, slot }: Scene, name: number): OpFacts => world.opFor(slot.device.user, name, 1);
 
@@ -29,6 +29,7 @@ const awhile = ({ world }: Scene, fault: FaultName, ms: number, set: (on: boolea
 const deeds: { readonly [D in DoWhat]: (action: Deed<D>, scene: Scene) => unknown } = {
   press: (action, { app }) => app.press(action),
   resume: ({ slot, name }, scene) => scene.app.resume(scene.app.open(slot), opOf(scene, name)),
+  'resume-all': (action, { app }) => app.resumeAll(app.open(action.slot), action),
   list: ({ slot }, { app }) =>
     app
       .open(slot)
@@ -46,6 +47,14 @@ const deeds: { readonly [D in DoWhat]: (action: Deed<D>, scene: Scene) => unknow
         .catch(() => {});
   },
   'log-out': ({ to }, scene) => logOut(scene, USERS[to] as string),
+  'log-in'({ slot }, { world, app }) {
+    const context = app.open(slot);
+    if (context.device.user !== GUEST) return;
+    world.faults.count('logIn');
+    world.log(() => `${context.id} logs in`);
+    context.device.user = USERS[0];
+    void app.bring(context);
+  },
   restart(_, { world, app, slot, context }) {
     if (!context) return;
     world.faults.count('restart');
@@ -98,7 +107,7 @@ export function act(world: World, app: App, action: Action): void {
     context.later(0, () => act(world, app, action));
     return;
   }
-  if (!BY_HAND.has(action.do)) world.log(`${slot.device.name}: ${action.do}`);
+  if (!BY_HAND.has(action.do)) world.log(() => `${slot.device.name}: ${action.do}`);
   (deeds[action.do] as (action: Action, scene: Scene) => unknown)(action, { world, app, slot, context });
 }
 
@@ -114,7 +123,7 @@ function logOut({ world, slot: { device } }: Scene, to: string): void {
   world.faults.count('logOut');
   const context = [...device.contexts].find((one) => !one.closed);
   if (context) {
-    world.log(`${context.id} logs ${device.user} out`);
+    world.log(() => `${context.id} logs ${device.user} out`);
     void context.once.clear().catch(() => {});
   }
   // The cookie is another one a moment later, while the clearing is still under way.

@@ -52,8 +52,8 @@ export interface Send {
   readonly hook: { readonly askedAt: number; readonly answeredAt: number };
   /** Put on the wire by this one call. */
   readonly copies: number;
-  /** How the copy was answered whose answer the client got. */
-  answeredBy: Layer | undefined;
+  /** The answer that the client got, if it got one while it still listened. */
+  heard: { readonly layer: Layer; readonly status: number } | undefined;
 }
 
 /** Who refused, of those who may: the key layer remembers its refusals, the others do not. */
@@ -76,6 +76,8 @@ export interface KeyFacts {
   readonly op: OpFacts;
   readonly epoch: number;
   readonly bornAt: number;
+  /** Whose it is: a guest's becomes that of who logs in. */
+  user: string;
   readonly random: boolean;
   /** A record with this key, marked as sent, was committed to the shared store. */
   durable: boolean;
@@ -140,12 +142,15 @@ export interface OpFacts {
 
 export interface Commit {
   readonly op: OpFacts;
+  /** Whose namespace it lies in. */
+  readonly user: string;
   readonly context: string;
   readonly before: OnceRecord | undefined;
   readonly after: OnceRecord | undefined;
   /** In the memory of one context, after the store refused the write. */
   readonly memory: boolean;
-  readonly why: 'written' | 'torn' | 'evicted' | 'power-loss' | 'died';
+  /** `moved`: what it was lies in another namespace, under the same key. */
+  readonly why: 'written' | 'moved' | 'torn' | 'evicted' | 'power-loss' | 'died';
 }
 
 export type Fact =
@@ -167,6 +172,8 @@ export type Apart =
   /** The store refused the write, the outcome said `storedIn: 'memory'`, and that memory is gone or of one context only. */
   | 'kept-in-memory-only'
   | 'key-forgotten-early'
+  /** The guest's operation had settled before the log-in, and `move` takes along what is open. */
+  | 'settled-as-guest'
   | 'no-support'
   /** The network held a copy back until the server had forgotten its key. */
   | 'copy-outlived-window'

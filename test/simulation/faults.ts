@@ -76,6 +76,7 @@ export type FaultName =
   | 'powerLoss'
   | 'serverRestart'
   | 'logOut'
+  | 'logIn'
   | 'restart'
   | 'abort';
 

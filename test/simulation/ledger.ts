@@ -89,6 +89,7 @@ export class Books implements Ledger {
       op,
       epoch: op.epoch,
       bornAt: this.now(),
+      user: op.user,
       random,
       durable: false,
       memoryOnly: false,
@@ -125,22 +126,27 @@ export class Books implements Ledger {
     if (key && outcome.effect === 'none') key.none ??= { at: this.now(), call };
   }
 
-  #commit({ op, before, after, memory, why }: Commit): void {
+  #commit({ op, user, before, after, memory, why }: Commit): void {
+    if (why === 'moved') return;
     const old = before && this.keyOf(op, before.key, before.random);
     if (why === 'torn') {
       op.damaged = true;
       return;
     }
+    const wasDamaged = op.damaged;
     // Nobody writes over what is damaged; an app that was asked throws it away.
     if (why === 'written') op.damaged = false;
     if (old && before && (!after || after.key !== before.key || after.state !== 'pending')) {
       // What ends in the memory of one context goes on where the others see it.
       if (!memory || !old.pendingInStore) this.#end(old, before, after, why);
-      if (this.#opensEpoch(op, before, after, why)) op.epoch++;
+      if (this.#opensEpoch(op, before, after, why) || (wasDamaged && this.#forgotTorn(op, before, after))) op.epoch++;
     }
     if (old && !memory) old.pendingInStore = false;
     if (!after) return;
+    const isNew = !op.keys.has(after.key);
     const key = this.keyOf(op, after.key, after.random);
+    // What comes late into the guest's copy of it does not make it the guest's again.
+    if (isNew || user === op.user) key.user = user;
     if (memory) {
       key.wasInMemory = true;
       if (!key.durable) key.memoryOnly = true;
@@ -168,6 +174,13 @@ export class Books implements Ledger {
     // What was there before comes back when it turns out that nothing was sent.
     else if (after.key !== before.key) key.end = before.state !== 'pending' ? key.end : after.state === 'pending' ? 'replaced' : 'removed';
     else key.end = after.state === 'settled' ? 'settled' : after.ending?.type === 'rejected' ? 'rejected' : 'forgotten';
+  }
+
+  /** Its forgetting was torn, and the app threw away what was left of it: the intention ended all the same. */
+  #forgotTorn(op: OpFacts, before: OnceRecord, after: OnceRecord | undefined): boolean {
+    if (after || before.state !== 'retired' || before.ending?.type !== 'unknown' || op.forgetsAnyway === 0) return false;
+    op.forgetsAnyway--;
+    return true;
   }
 
   /** Whether the app has, by this, asked for another effect under the same name. */

@@ -78,10 +78,10 @@ export class Network {
           hook: context.hook,
           lateByTrueTime: this.#world.server.forgets(context.device.user, headers.get('idempotency-key') ?? ''),
           copies: fate.copies.length,
-          answeredBy: undefined,
+          heard: undefined,
         };
         this.#world.sent(send);
-        this.#carry(context, send, fate, text, random, { url, resolve: resolve as (answer: unknown) => void, reject });
+        this.#carry(context, send, fate, text, random, { url, signal, resolve: resolve as (answer: unknown) => void, reject });
       },
       'once',
     );
@@ -117,7 +117,7 @@ export class Network {
     fate: Fate,
     opText: string,
     random: Random,
-    to: { url: string; resolve: (answer: unknown) => void; reject: (reason: unknown) => void },
+    to: { url: string; signal: AbortSignal | null | undefined; resolve: (answer: unknown) => void; reject: (reason: unknown) => void },
   ): void {
     const { time, server } = this.#world;
     const { op } = send.key;
@@ -141,11 +141,14 @@ export class Network {
         reply: (said, layer) => {
           over();
           if (index !== heard) return;
-          send.answeredBy = layer;
           const { end } = fate;
-          this.#world.log(`  server to ${context.id} for ${op.user} ${op.label}: ${said.status} (${layer}), ${end}`);
+          this.#world.log(() => `  server to ${context.id} for ${op.user} ${op.label}: ${said.status} (${layer}), ${end}`);
           if (end === 'lost') toClient(fate.answerMs, () => to.reject(failed(fate.code ?? 'ECONNRESET')));
-          else if (end !== 'silent') toClient(fate.answerMs, () => to.resolve(new SimulatedResponse(said, to.url, end)));
+          else if (end !== 'silent')
+            toClient(fate.answerMs, () => {
+              if (end === 'whole' && !to.signal?.aborted) send.heard = { layer, status: said.status };
+              to.resolve(new SimulatedResponse(said, to.url, end));
+            });
         },
         lost: () => {
           over();

@@ -36,6 +36,10 @@ export interface Workload {
   readonly full?: number;
   readonly powerLoss?: number;
   readonly serverRestart?: number;
+  /** Somebody, or a start of the app, goes through all that is pending. */
+  readonly resumeAll?: number;
+  /** The guest logs in, for good. */
+  readonly logIn?: number;
 }
 
 interface At {
@@ -67,10 +71,12 @@ interface Kinds {
     readonly dieAt?: number;
   };
   resume: About;
+  'resume-all': On & { readonly concurrency: number; readonly takes: number; readonly abortMs?: number };
   settle: About;
   forget: About & { readonly anyway: boolean };
   list: On;
   'log-out': On & { readonly to: number };
+  'log-in': On;
   restart: On;
   die: On;
   close: On;
@@ -134,6 +140,15 @@ function befall(random: Random, slots: number, w: Workload): Action[] {
   some(w.evict, (at, slot) => ({ do: 'evict', at, slot }));
   some(w.powerLoss, (at, slot) => ({ do: 'power-loss', at, slot }));
   some(w.serverRestart, (at) => ({ do: 'server-restart', at }));
+  some(w.resumeAll, (at, slot) => ({
+    do: 'resume-all',
+    at,
+    slot,
+    concurrency: random.int(1, 4),
+    takes: random.chance(0.15) ? random.int(1, 3) : Number.POSITIVE_INFINITY,
+    ...(random.chance(0.15) ? { abortMs: random.int(0, 60_000) } : {}),
+  }));
+  some(w.logIn, (at, slot) => ({ do: 'log-in', at, slot }));
   return actions;
 }
 

@@ -8,6 +8,7 @@ import type { FaultName, FaultRates } from './faults.js';
 import { type Action, planOf } from './plan.js';
 import { Random } from './random.js';
 import type { Scenario, WorldOptions } from './scenario.js';
+import { simulateSignals } from './signals.js';
 import { World } from './world.js';
 
 /** What of a world may be left out while a failure is shrunk. */
@@ -57,6 +58,7 @@ export async function run(scenario: Scenario, seed: number, { plan, without = []
   // Stacks of errors that are all expected cost a tenth of a world.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = tracing ? stackTraceLimit : 0;
+  const nativeSignals = simulateSignals();
   try {
     for (const action of actions) world.time.after(action.at, () => act(world, app, action));
     await world.time.run(Math.max(0, ...actions.map(({ at }) => at)) + 1);
@@ -65,6 +67,7 @@ export async function run(scenario: Scenario, seed: number, { plan, without = []
     world.books.violate('settles-when-calm', undefined, String((error as Error).stack ?? error));
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
+    nativeSignals();
     process.off('unhandledRejection', unhandled);
   }
   const said = scenario.comesTo?.(world);

@@ -30,6 +30,8 @@ export interface WorldOptions {
   readonly devices: readonly (DeviceOptions & { readonly slots: readonly ContextKind[] })[];
   /** All devices reach one store: a database of many machines. */
   readonly sharedStore?: boolean | undefined;
+  /** Everybody begins as a guest; whoever logs in takes along what is open. */
+  readonly guests?: boolean | undefined;
   readonly server: ServerOptions;
   readonly client: ClientOptions;
   /** What a later release of the app is set up with: every restart brings it. */

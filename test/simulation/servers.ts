@@ -22,6 +22,8 @@ export interface ServerOptions {
   readonly workMs: readonly [number, number];
   /** Share of payloads that are declined, always. */
   readonly declined: number;
+  /** Keys count for all accounts together. */
+  readonly anyAccount?: boolean | undefined;
   /** It answers 202 at once, with a link at which the work can be asked after. */
   readonly accepts?: boolean | undefined;
 }
@@ -78,6 +80,8 @@ export class Server {
   /** Keys that were ever executed. */
   readonly #executed = new Set<string>();
   readonly #jobs: Job[] = [];
+  /** Answers as their replays, by the first one. */
+  readonly #replays = new Map<Answer, Answer>();
   #boot = 0;
 
   constructor(world: World, options: ServerOptions) {
@@ -117,13 +121,17 @@ export class Server {
 
   /** It executed this key, and its window is over. */
   forgets(account: string, key: string): boolean {
-    const entry = this.#entries.get(`${account}\n${key}`);
+    const entry = this.#entries.get(this.#id(account, key));
     return entry?.state === 'done' && this.#world.time.now - entry.at >= this.options.windowMs;
+  }
+
+  #id(account: string, key: string): string {
+    return this.options.anyAccount ? key : `${account}\n${key}`;
   }
 
   #behindFront(copy: Copy): void {
     const { honours, mismatch } = this.options;
-    const id = honours ? `${copy.send.account}\n${copy.send.key.key}` : '';
+    const id = honours ? this.#id(copy.send.account, copy.send.key.key) : '';
     const found = honours ? this.#find(id, copy) : undefined;
     if (!honours) this.#work(copy, undefined, '');
     else if (found && found.payload !== copy.payload && mismatch !== 'replays') copy.reply(MISMATCH[mismatch], 'kept');
@@ -191,7 +199,11 @@ export class Server {
 
   #replay(first: Answer): Answer {
     if (!this.options.marker) return first;
-    return { ...first, headers: new Headers([...first.headers, ['idempotent-replayed', 'true']]) };
+    const known = this.#replays.get(first);
+    if (known) return known;
+    const replay = { ...first, headers: new Headers([...first.headers, ['idempotent-replayed', 'true']]) };
+    this.#replays.set(first, replay);
+    return replay;
   }
 
   #busy(entry: Entry, copy: Copy): void {

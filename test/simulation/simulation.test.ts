@@ -96,6 +96,7 @@ describe('fresh seeds', slow, () => {
       'powerLoss',
       'offline',
       'logOut',
+      'logIn',
     ])
       expect(totals.struck.get(fault), fault).toBeGreaterThan(0);
   });

@@ -20,7 +20,9 @@ const LOG_LINES_MAX = 4000;
 /** Where the button leads. */
 export const URL = 'https://shop.example/pay';
 export const USERS = ['alice', 'bob'] as const;
-const USER_BY_NS = new Map(USERS.map((user) => [hash('sha256', JSON.stringify([user]), 'hex').slice(0, 32), user]));
+/** Who the first of them is until the log-in. */
+export const GUEST = 'guest';
+const USER_BY_NS = new Map([...USERS, GUEST].map((user) => [hash('sha256', JSON.stringify([user]), 'hex').slice(0, 32), user]));
 
 export interface Slot {
   readonly name: string;
@@ -72,15 +74,16 @@ export class World {
     this.server = new Server(this, options.server);
     this.random = new Random(seed).of('world');
     for (const [index, { slots, ...device }] of options.devices.entries()) {
-      const made = new Device(this, `device-${index}`, USERS[0], device, options.sharedStore ? this.devices[0]?.medium : undefined);
+      const made = new Device(this, `device-${index}`, options.guests ? GUEST : USERS[0], device, options.sharedStore ? this.devices[0]?.medium : undefined);
       this.devices.push(made);
       for (const kind of slots) this.slots.push({ name: `${kind}-${this.slots.length}`, device: made, kind, context: undefined, restarts: 0 });
     }
   }
 
-  log(line: string): void {
+  /** Lines that nobody prints are never put together. */
+  log(line: () => string): void {
     if (!this.#tracing) return;
-    this.lines.push(`${String(this.time.now).padStart(9)}  ${line}`);
+    this.lines.push(`${String(this.time.now).padStart(9)}  ${line()}`);
     if (this.lines.length > LOG_LINES_MAX) this.lines.splice(0, LOG_LINES_MAX / 2);
   }
 
@@ -90,10 +93,26 @@ export class World {
     const record = after ?? before;
     if (!record) return;
     const op = this.#opOf(record);
+    const user = USER_BY_NS.get(record.ns) ?? '?';
     this.log(
-      `  ${memory ? 'memory' : 'store'} of ${context}: ${op.user} ${op.label} ${print(before)} -> ${print(after)}${why === 'written' ? '' : ` (${why})`}`,
+      () => `  ${memory ? 'memory' : 'store'} of ${context}: ${op.user} ${op.label} ${print(before)} -> ${print(after)}${why === 'written' ? '' : ` (${why})`}`,
     );
-    this.books.see({ kind: 'commit', op, before, after, context, memory, why });
+    this.books.see({
+      kind: 'commit',
+      op,
+      user,
+      before,
+      after,
+      context,
+      memory,
+      why: why === 'written' && before && !after && this.#brought(before) ? 'moved' : why,
+    });
+  }
+
+  /** It lies in the namespace of who logged in, too. */
+  #brought({ ns, key }: OnceRecord): boolean {
+    if (USER_BY_NS.get(ns) !== GUEST) return false;
+    return this.devices.some(({ medium }) => [...medium.records.values()].some((one) => (one as OnceRecord).key === key && (one as OnceRecord).ns !== ns));
   }
 
   /** The store said that it did not take this record. */
@@ -104,31 +123,33 @@ export class World {
   sent(send: Send): void {
     this.attempts++;
     this.copies += send.copies;
-    this.log(`  ${send.context} sends ${send.key.key.slice(0, 8)} of ${send.key.op.user} ${send.key.op.label}, payload ${send.payload}, ${send.copies} copies`);
+    this.log(
+      () => `  ${send.context} sends ${send.key.key.slice(0, 8)} of ${send.key.op.user} ${send.key.op.label}, payload ${send.payload}, ${send.copies} copies`,
+    );
     this.books.see({ kind: 'sent', send });
   }
 
   effected(effect: Effect): void {
-    this.log(`  EFFECT under ${effect.key.key.slice(0, 8)} of ${effect.key.op.user} ${effect.key.op.label}, payload ${effect.payload}`);
+    this.log(() => `  EFFECT under ${effect.key.key.slice(0, 8)} of ${effect.key.op.user} ${effect.key.op.label}, payload ${effect.payload}`);
     this.books.see({ kind: 'effect', effect });
   }
 
   /** A listener or hook of the app failed; that is allowed, and changes nothing. */
   reported(context: Context, error: unknown): void {
-    this.log(`  ${context.id} reports ${String(error)}`);
+    this.log(() => `  ${context.id} reports ${String(error)}`);
   }
 
   // ---- who is who
 
   #opOf({ ns, label }: OnceRecord): OpFacts {
     const body = this.#labels.get(label);
-    return body ?? this.books.op(USER_BY_NS.get(ns) ?? '?', JSON.parse(label), { repeat: this.options.client.repeat });
+    return body ?? this.books.op(personOf(USER_BY_NS.get(ns) ?? '?'), JSON.parse(label), { repeat: this.options.client.repeat });
   }
 
   /** The operation behind a button. Without names, each payload of it is one of its own. */
   opFor(user: string, name: number, payload: number): OpFacts {
     const { repeat, unnamed } = this.options.client;
-    return this.books.op(user, unnamed ? ['pay', name, payload] : ['pay', name], { repeat, unnamed });
+    return this.books.op(personOf(user), unnamed ? ['pay', name, payload] : ['pay', name], { repeat, unnamed });
   }
 
   body(op: OpFacts, payload: number): string {
@@ -156,7 +177,7 @@ export class World {
   callOf(context: Context, id: string | null, op: OpFacts): Call | undefined {
     const named = id === null ? undefined : this.calls.get(id);
     if (named && !named.told && !named.dead && named.context === context.id) return named;
-    return op.calls.filter((call) => call.context === context.id && !call.told && !call.dead).at(-1) ?? named;
+    return op.calls.filter((call) => call.context === context.id && !call.told && !call.dead).at(-1) ?? context.sweep?.callFor(op) ?? named;
   }
 
   /** A correct wall clock. */
@@ -197,6 +218,9 @@ export class World {
 const SLACK_MS = 3000;
 /** Each look and each write may take a store's time, before and behind the limit. */
 const STORE_SLACK_MS = 60_000;
+
+/** A guest's cart is the cart of who logs in. */
+const personOf = (user: string): string => (user === GUEST ? USERS[0] : user);
 
 const print = (record: OnceRecord | undefined): string =>
   record

@@ -3,7 +3,7 @@ import { decide, type Situation } from '../../src/core/decide.js';
 import type { Answer, Dialect, Reading } from '../../src/core/dialect.js';
 import { NO_ANSWER, NOT_SENT, readAnswer, readPoll } from '../../src/core/verdict.js';
 import { ASKED, answerOf, type Fixture, fixturesOf } from '../dialects/support/fixtures.js';
-import { base } from '../dialects/support/situations.js';
+import { CALM } from '../support/situation.js';
 import { says } from './decisions.js';
 
 export interface Evidence {
@@ -61,7 +61,7 @@ const kindSays = ({ kind, sticky, ambiguous, resource }: Reading): string =>
 
 /** Within the limits, with the answer in hand. */
 const situation = (dialect: Dialect, ambiguous: boolean, answered: boolean): Situation => ({
-  ...base,
+  ...CALM,
   ambiguous,
   answered,
   sameAmbiguous: ambiguous,

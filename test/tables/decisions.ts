@@ -2,7 +2,7 @@
 import { type Decision, decide, type Situation } from '../../src/core/decide.js';
 import type { Reading } from '../../src/core/dialect.js';
 import type { Ending } from '../../src/core/outcome.js';
-import { base } from '../dialects/support/situations.js';
+import { CALM } from '../support/situation.js';
 
 /** What can differ between two situations, in the reader's words. */
 const FACTS = {
@@ -28,7 +28,7 @@ export const ALL: readonly Facts[] = Array.from(
   (_, bits) => Object.fromEntries(NAMES.map((name, at) => [name, ((bits >> at) & 1) === 1])) as Record<Fact, boolean>,
 ).filter(possible);
 
-export const situationOf = ({ spent, ...facts }: Facts): Situation => ({ ...base, ...facts, ...(spent && { tries: base.triesMax, waitsEnd: 0 }) });
+export const situationOf = ({ spent, ...facts }: Facts): Situation => ({ ...CALM, ...facts, ...(spent && { tries: CALM.triesMax, waitsEnd: 0 }) });
 
 const endingSays = (ending: Ending): string => {
   if (ending.type === 'fresh') return `done: fresh${ending.certain ? '' : ', not certain'}${ending.changed ? ', changed' : ''}`;

@@ -1,11 +1,11 @@
 /** A checkout, and the banner of a payment that was under way when the app was killed. */
 import { useOperation, usePending } from 'oncefetch/react';
 import { useState } from 'react';
-import { Button, SafeAreaView, Text, View } from 'react-native';
+import { Button, Text, View } from 'react-native';
 import { once } from './once';
 import { payWithAxios } from './pay-with-axios';
 import { payWithKy } from './pay-with-ky';
-import type { Order, View as Says } from './view';
+import { type Order, type View as Says, viewOf } from './view';
 
 const ORDER: Order = { id: 'o-42', total: 4200 };
 
@@ -16,19 +16,18 @@ const TEXTS: Readonly<Record<Says, string>> = {
   unsure: 'Not sure yet. Pay again: you will be charged once.',
 };
 
+const euros = (cents: number) => `€${(cents / 100).toFixed(2)}`;
+
 /** Shown after a relaunch too: the name and the total are in the store. */
-function Unsure() {
+function Unsure({ say }: { say: (says: Says) => void }) {
   const [last] = usePending(once, { prefix: ['pay'] });
   if (!last) return null;
   const { total } = last.meta as { total: number };
-  const check = () =>
-    void once
-      .operation(last.name)
-      .resume()
-      .catch(() => {});
+  // Sent again with the key that it had.
+  const check = () => void once.operation(last.name).resume().then(viewOf, viewOf).then(say);
   return (
     <View accessibilityRole="alert">
-      <Text>Your payment of €{(total / 100).toFixed(2)} is still being confirmed.</Text>
+      <Text>{`Your payment of ${euros(total)} is still being confirmed.`}</Text>
       <Button title="Check" onPress={check} />
     </View>
   );
@@ -41,14 +40,12 @@ export function App() {
   // Two taps are one payment, so the buttons need not be disabled.
   const pay = (how: typeof payWithAxios) => void how(ORDER).then(say);
   return (
-    <SafeAreaView>
-      <Unsure />
-      <Text>
-        Order {ORDER.id}: €{(ORDER.total / 100).toFixed(2)}
-      </Text>
+    <View style={{ padding: 48 }}>
+      {!busy && <Unsure say={say} />}
+      <Text>{`Order ${ORDER.id}: ${euros(ORDER.total)}`}</Text>
       <Button title="Pay (axios)" onPress={() => pay(payWithAxios)} />
       <Button title="Pay (ky)" onPress={() => pay(payWithKy)} />
       <Text>{busy ? 'One moment…' : says && TEXTS[says]}</Text>
-    </SafeAreaView>
+    </View>
   );
 }

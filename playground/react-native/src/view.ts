@@ -8,13 +8,14 @@ export interface Order {
 
 export type View = 'paid' | 'offline' | 'declined' | 'unsure';
 
-export function viewOf(error: unknown): View {
-  const outcome = outcomeOf(error);
+/** Of an answer, or of what a client has thrown. */
+export function viewOf(came: unknown): View {
+  const outcome = outcomeOf(came);
   // Nothing was sent, and nothing will be.
   if (outcome?.type === 'unsent') return 'offline';
   if (outcome?.effect === 'none') return 'declined';
   if (outcome?.effect === 'unknown') return 'unsure';
-  // Paid, and the client refused what came back.
+  // An error too: paid, and the client refused what came back.
   if (outcome?.effect === 'done') return 'paid';
-  throw error;
+  throw came;
 }

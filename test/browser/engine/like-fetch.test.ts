@@ -3,6 +3,7 @@
  * same rejections, and no store and no lock is touched. Method: each case is done by both, against a real server, and what
  * could be seen is compared.
  */
+import ky from 'ky';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createOnce, outcomeOf } from '../../../src/entries/index.js';
 import { Shop } from '../support/shop.js';
@@ -16,6 +17,15 @@ const both = { fetch: (input, init) => fetch(input, init), 'once.fetch': once.fe
 beforeAll(() => fetch(new Shop().at('echo')));
 afterEach(() => vi.restoreAllMocks());
 
+/** An error as whoever catches it sees it, with what caused it. */
+function told(error: unknown): object {
+  if (!(error instanceof Error)) return { rejected: error };
+  expect(outcomeOf(error)).toBeUndefined();
+  return { rejected: error.name, class: error.constructor.name, message: error.message, ...(error.cause !== undefined && { cause: told(error.cause) }) };
+}
+
+const blob = URL.createObjectURL(new Blob(['hello'], { type: 'text/x' }));
+
 /** Each of the two, on a shop of its own; addresses are told without what differs. */
 async function compared<T>(work: (fetch: Fetch, shop: Shop) => Promise<T>): Promise<T> {
   const open = vi.spyOn(IDBFactory.prototype, 'open');
@@ -23,7 +33,7 @@ async function compared<T>(work: (fetch: Fetch, shop: Shop) => Promise<T>): Prom
   const [plain, ours] = await Promise.all(
     Object.values(both).map(async (one) => {
       const shop = new Shop();
-      const end = await work(one, shop).catch((error: unknown) => ({ rejected: error instanceof Error ? error.name : error }));
+      const end = await work(one, shop).catch((error: unknown) => told(error));
       return JSON.parse((JSON.stringify(end) ?? 'null').replaceAll(shop.at(''), '/'));
     }),
   );
@@ -72,6 +82,16 @@ describe('an answer', () => {
     ['a POST with once: false', (shop) => [shop.at('echo'), { method: 'POST', body: '{"a":1}', once: false } as RequestInit]],
     ['a form with once: false', (shop) => [shop.at('echo'), { method: 'POST', body: new URLSearchParams({ a: '1' }), once: false } as RequestInit]],
     ['a data: address', () => ['data:text/plain,hello']],
+    ['a blob: address', () => [blob]],
+    ['a POST to a data: address', () => ['data:text/plain,hello', { method: 'POST', body: 'x' }]],
+    ['a POST to a blob: address', () => [blob, { method: 'POST', body: 'x' }]],
+    ['a POST in mode no-cors', (shop) => [shop.at('echo'), { method: 'POST', body: 'x', mode: 'no-cors' }]],
+    ['a PUT', (shop) => [shop.at('echo'), { method: 'PUT', body: new Blob(['x'], { type: 'text/x' }) }]],
+    ['a DELETE', (shop) => [shop.at('echo'), { method: 'DELETE' }]],
+    ['keepalive', (shop) => [shop.at('echo'), { keepalive: true }]],
+    ['a referrer', (shop) => [shop.at('echo'), { referrer: '/site/empty.html', referrerPolicy: 'unsafe-url' }]],
+    ['a clone of a Request', (shop) => [new Request(shop.at('echo'), { method: 'PUT', body: 'text' }).clone()]],
+    ['options that are null', (shop) => [shop.at('echo'), null as unknown as RequestInit]],
   ])('to %s', async (_, asks) => {
     await compared(async (fetch, shop) => {
       const { once: _, ...init } = (asks(shop)[1] ?? {}) as RequestInit & { once?: false };
@@ -100,9 +120,11 @@ test.each(['default', 'no-store', 'reload', 'no-cache', 'force-cache', 'only-if-
   });
 });
 
-test('an opaque answer of another origin stays opaque', async () => {
+test.each([{}, { method: 'POST', body: 'x' }])('an opaque answer of another origin stays opaque: %j', async (init) => {
   const abroad = await (await fetch('/site/abroad')).text();
-  const told = await compared(async (fetch, shop) => seen(await fetch(shop.at('echo').replace(location.origin, `${abroad}/simple`), { mode: 'no-cors' })));
+  const told = await compared(async (fetch, shop) =>
+    seen(await fetch(shop.at('echo').replace(location.origin, `${abroad}/simple`), { ...init, mode: 'no-cors' })),
+  );
   expect(told).toMatchObject({ type: 'opaque', status: 0, text: '' });
 });
 
@@ -155,5 +177,36 @@ describe('rejects as fetch does', () => {
     const promise = once.fetch('http://');
     promise.catch(() => {});
     expect(promise).toBeInstanceOf(Promise);
+  });
+});
+
+describe('through ky', () => {
+  test.each(['echo', 'cached', 'nothing', 'missing', 'moved'])('/%s', async (path) => {
+    await compared(async (fetch, shop) => seen(await ky(shop.at(path), { fetch: fetch as typeof globalThis.fetch, retry: 0 })));
+  });
+
+  test.each<RequestInit>([
+    { redirect: 'manual' },
+    { redirect: 'error' },
+    { credentials: 'omit' },
+    { cache: 'reload' },
+    { method: 'HEAD' },
+    { signal: AbortSignal.abort() },
+  ])('%j', async (init) => {
+    await compared(async (fetch, shop) =>
+      seen(await ky(shop.at('moved'), { ...init, fetch: fetch as typeof globalThis.fetch, retry: 0, throwHttpErrors: false } as Parameters<typeof ky>[1])),
+    );
+  });
+
+  test('the progress of a download', async () => {
+    const told = await compared(async (fetch, shop) => {
+      const heard: number[] = [];
+      await ky(shop.at('large'), {
+        fetch: fetch as typeof globalThis.fetch,
+        onDownloadProgress: ({ transferredBytes }) => heard.push(transferredBytes),
+      }).blob();
+      return [heard.at(-1), heard.every((now, n) => now >= (heard[n - 1] ?? 0))];
+    });
+    expect(told).toEqual([3_000_000, true]);
   });
 });

@@ -1,6 +1,8 @@
 /** What is under `/site/`: pages, scripts and shops for tests in browsers. As middleware of vitest's own server, or on a port. */
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import type { Fault, FaultName } from '../../../src/testing/faults.js';
 import { bundles } from './bundles.js';
 import { Shop } from './shop.js';
@@ -27,6 +29,8 @@ addEventListener('fetch', (event) => {
 });
 `;
 
+const MOCK_SERVICE_WORKER = fileURLToPath(import.meta.resolve('msw/mockServiceWorker.js'));
+
 type Route = (request: IncomingMessage, response: ServerResponse, match: readonly string[], shops: Map<string, Shop>) => unknown;
 
 const send = (response: ServerResponse, type: string, body: string | undefined, headers: Record<string, string> = {}): void => {
@@ -47,6 +51,8 @@ const routes: readonly (readonly [pattern: RegExp, route: Route])[] = [
   [/^\/site\/realm\/\w+\/([\w.-]+\.js)/, async (_, response, [file = '']) => script(response, (await bundles()).file(file))],
   [/^\/site\/classic\.js/, async (_, response) => script(response, (await bundles()).classic)],
   [/^\/site\/service-worker\.js/, (_, response) => script(response, SERVICE_WORKER, { 'service-worker-allowed': '/site/' })],
+  // MSW asks for it at the root.
+  [/^\/mockServiceWorker\.js/, (_, response) => script(response, readFileSync(MOCK_SERVICE_WORKER, 'utf8'))],
   [/^\/site\/clear\.html/, (_, response) => page(response, '', { 'clear-site-data': '"storage"' })],
   [
     /^\/site\/shop\/([\w-]+)\/(\w+)/,
@@ -116,7 +122,7 @@ async function abroad(shops: Map<string, Shop>): Promise<Server> {
 
 const originOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-/** Answers what is under `/site/`; `false` for all else. */
+/** Answers what is under `/site/`, and MSW's worker; `false` for all else. */
 export function site(): (request: IncomingMessage, response: ServerResponse) => boolean {
   const shops = new Map<string, Shop>();
   let elsewhere: Promise<Server> | undefined;

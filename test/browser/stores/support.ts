@@ -1,19 +1,23 @@
 /** What the tests of browser stores share. */
 import { indexedDbStore } from '../../../src/stores/indexeddb.js';
 
-// biome-ignore lint/suspicious/noExplicitAny: prototypes of any class
-type Class = { readonly prototype: any };
+type Class = { readonly prototype: object };
+type Method = (...args: unknown[]) => unknown;
 
 /** Counts calls of methods, from now on and for good. */
 export function countCalls(...classes: readonly [Class, readonly string[]][]): () => number {
   let calls = 0;
   for (const [{ prototype }, names] of classes) {
     for (const name of names) {
-      const original = prototype[name];
-      prototype[name] = function (...args: unknown[]) {
-        calls++;
-        return original.apply(this, args);
-      };
+      replaceMethod(
+        { prototype },
+        name,
+        (original) =>
+          function (...args) {
+            calls++;
+            return original.apply(this, args);
+          },
+      );
     }
   }
   return () => calls;
@@ -23,13 +27,9 @@ export function countCalls(...classes: readonly [Class, readonly string[]][]): (
 export function replaceMethod<T extends Class>(
   { prototype }: T,
   name: string,
-  make: (original: (...args: unknown[]) => unknown) => (this: unknown, ...args: unknown[]) => unknown,
+  make: (original: Method) => (this: unknown, ...args: unknown[]) => unknown,
 ): () => void {
-  const original = prototype[name];
-  prototype[name] = make(original);
-  return () => {
-    prototype[name] = original;
-  };
+  return replaceProperty(prototype, name, { value: make(Reflect.get(prototype, name)), writable: true });
 }
 
 /** Replaces a global, or a property of `of`, until `restore`. */

@@ -2,9 +2,9 @@
  * A shop over real HTTP for the snippets: what `oncefetch/testing` gives every user, behind `node:http`, and a few pages
  * to read. Faults happen on the wire: sockets are cut, bodies break off.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { type IdempotentServer, idempotentServer } from '../../../src/testing/idempotent-server.js';
+import { type Relayed, relay } from '../../support/relay.js';
 
 /** The test number of a declined card. */
 export const DECLINED = '4000000000000002';
@@ -17,16 +17,14 @@ interface Order {
   readonly variables?: Order | undefined;
 }
 
-export interface Shop {
-  readonly origin: string;
+export interface Shop extends Relayed {
   readonly server: IdempotentServer;
   /** GETs so far, by path. */
   readonly reads: readonly string[];
   /** Answers 503 to the next GETs, as many as that. */
   failReads(count: number): void;
   /** Every request's headers, as they arrived. */
-  readonly arrived: readonly IncomingMessage['headers'][];
-  close(): Promise<void>;
+  readonly arrived: readonly Readonly<Record<string, string>>[];
 }
 
 const idOf = (cart: unknown): string => String(typeof cart === 'object' && cart !== null ? (cart as { id?: unknown }).id : cart);
@@ -49,7 +47,7 @@ function shopServer(): IdempotentServer {
 export async function openShop(): Promise<Shop> {
   const server = shopServer();
   const reads: string[] = [];
-  const arrived: IncomingMessage['headers'][] = [];
+  const arrived: Record<string, string>[] = [];
   let failing = 0;
   const read = (path: string): Response => {
     reads.push(path);
@@ -67,43 +65,24 @@ export async function openShop(): Promise<Shop> {
     const busy = exported && reads.filter((one) => one === path).length < 3;
     return Response.json(exported ? { state: busy ? 'running' : 'ready' } : { path }, { status: busy ? 202 : 200 });
   };
-  const http = createServer((request, response) => {
-    arrived.push(request.headers);
-    void answer(request, response, server, read);
-  });
-  await new Promise<void>((listening) => http.listen(0, '127.0.0.1', listening));
-  const { port } = http.address() as AddressInfo;
+  const serve = (url: string, init: RequestInit): Response | Promise<Response> => {
+    arrived.push(init.headers as Record<string, string>);
+    return init.method === 'GET' ? read(new URL(url).pathname) : server.fetch(url, init);
+  };
+  const relayed = await relay(serve, send);
   return {
-    origin: `http://127.0.0.1:${port}`,
+    ...relayed,
     server,
     reads,
     arrived,
     failReads: (count) => {
       failing = count;
     },
-    close: () =>
-      new Promise((closed) => {
-        server.reset();
-        http.close(() => closed());
-        http.closeAllConnections();
-      }),
+    close: () => {
+      server.reset();
+      return relayed.close();
+    },
   };
-}
-
-async function answer(from: IncomingMessage, to: ServerResponse, server: IdempotentServer, read: (path: string) => Response): Promise<void> {
-  const { method = 'GET', url = '/', headers } = from;
-  const gone = new AbortController();
-  to.once('close', () => gone.abort());
-  try {
-    const chunks: Buffer[] = [];
-    for await (const chunk of from) chunks.push(chunk as Buffer);
-    const body = chunks.length ? Buffer.concat(chunks) : null;
-    const init = { method, headers: headers as Record<string, string>, body: method === 'GET' ? null : body, signal: gone.signal };
-    await send(to, method === 'GET' ? read(url) : await server.fetch(`http://shop.example${url}`, init));
-  } catch {
-    // Lost, cut or given up: on the wire that is a broken connection.
-    to.destroy();
-  }
 }
 
 async function send(to: ServerResponse, answer: Response): Promise<void> {

@@ -141,7 +141,8 @@ describe('read-only', () => {
     database.close();
   });
 
-  test.skipIf(process.getuid?.() !== 0)('by its permissions, for a user who may not write: the keys in it are not passed over', async () => {
+  test('by its permissions, for a user who may not write: the keys in it are not passed over', async ({ skip }) => {
+    if (process.getuid?.() !== 0) skip('only root can start a process as another user');
     const path = await filled();
     chmodSync(path, 0o444);
     const probe = script(join(import.meta.dirname, 'sqlite-probe.ts'));

@@ -4,19 +4,32 @@ const { dirname, join } = require('node:path');
 const here = dirname(__dirname);
 const root = join(here, '../..');
 const packed = join(root, '.tmp/react-native');
+const example = join(root, 'playground/react-native');
 const REACT = /^(react|react-native)(\/|$)/;
+/** What the example gets in place of its native packages, where its screen is rendered without a phone. */
+const STAND_INS = {
+  'react-native': 'react-native',
+  'expo-crypto': 'crypto',
+  'expo-sqlite/kv-store': 'kv-store',
+  '@react-native-community/netinfo': 'netinfo',
+};
 
 exports.adapted = (config, app) => ({
   ...config,
   projectRoot: app,
-  watchFolders: [here, join(packed, 'node_modules'), join(root, 'playground/react-native')],
+  watchFolders: [here, join(packed, 'node_modules'), example],
   reporter: { update() {} },
   maxWorkers: 2,
   resolver: {
     ...config.resolver,
-    nodeModulesPaths: [join(packed, 'node_modules'), join(app, 'node_modules'), join(here, 'node_modules')],
+    // The last: npm puts what Expo brings beneath it, because there are other apps; in an app alone it is at the top.
+    nodeModulesPaths: [join(packed, 'node_modules'), join(app, 'node_modules'), join(here, 'node_modules'), join(app, 'node_modules/expo/node_modules')],
     // Packages that npm put above the apps must not find another app's.
-    resolveRequest: (context, name, platform) =>
-      context.resolveRequest(REACT.test(name) ? { ...context, originModulePath: join(app, 'index.js') } : context, name, platform),
+    resolveRequest(context, name, platform) {
+      const { customResolverOptions, originModulePath } = context;
+      if (customResolverOptions.standIns && originModulePath.startsWith(example) && Object.hasOwn(STAND_INS, name))
+        return { type: 'sourceFile', filePath: join(here, 'realm/stand-ins', `${STAND_INS[name]}.ts`) };
+      return context.resolveRequest(REACT.test(name) ? { ...context, originModulePath: join(app, 'index.js') } : context, name, platform);
+    },
   },
 });

@@ -4,6 +4,8 @@ import type { Redis } from 'ioredis';
 import type { Pool, PoolClient } from 'pg';
 import type { Handler } from './http.ts';
 
+export { transaction } from '../../../playground/server/database.ts';
+
 /** What every server says of itself. `effects`: a query for each kind of effect, with a row per effect that names its operation; each must be there once. */
 interface Kept {
   readonly tables: string;
@@ -71,19 +73,6 @@ export async function open(server: Server, opened: Opened): Promise<Handler> {
   if (server.on === 'sqlite') return server.handle(db);
   const { Redis } = await import('ioredis');
   return server.handle(db, new Redis(opened.redis ?? 0, '127.0.0.1'));
-}
-
-/** All of `work` or nothing. IMMEDIATE: it holds the write lock from its first look on. */
-export function transaction<T>(db: DatabaseSync, work: () => T): T {
-  db.exec('BEGIN IMMEDIATE');
-  try {
-    const value = work();
-    db.exec('COMMIT');
-    return value;
-  } catch (error) {
-    db.exec('ROLLBACK');
-    throw error;
-  }
 }
 
 /** All of `work` or nothing, on a connection of its own. */

@@ -34,7 +34,7 @@ export const oneKey: Checker = {
       ledger.violate(NAME, key.op, `${key.key} was sent ${ledger.now() - key.endedAt} ms after it had ended: ${key.end}`);
     if (!send.call || send.call.dead || (send.call.told && send.call.told.at < ledger.now()))
       ledger.violate(NAME, key.op, `${key.key} was sent and nobody waits for it`);
-    if (send.account !== key.op.user) ledger.violate(NAME, key.op, `${key.key} of ${key.op.user} was sent with the cookie of ${send.account}`);
+    if (send.account !== key.user) ledger.violate(NAME, key.op, `${key.key} of ${key.user} was sent with the cookie of ${send.account}`);
   },
 };
 

@@ -12,8 +12,8 @@ function saidDone(op: OpFacts, outcome: Outcome, call: Call | undefined, ledger:
   // What the app said itself, and this world's app says the truth: the effect may be under a key that was evicted.
   const effects = key.byHand ? [...op.keys.values()].flatMap((one) => one.effects) : key.effects;
   if (effects.length === 0) return ledger.violate(NAME, op, `done, and ${key.key} has had no effect`);
-  // A call without a name that began after another one was told of this effect wants one of its own.
-  if (op.unnamed && call && key.reportedAt !== undefined && call.begunAt > key.reportedAt && !op.refused)
+  // A call without a name that began after another one was told of this effect wants one of its own; to resume is to want none.
+  if (op.unnamed && call && call.verb !== 'resume' && key.reportedAt !== undefined && call.begunAt > key.reportedAt && !op.refused)
     ledger.violate(NAME, op, `call ${call.id} wanted another effect, and got the word of ${key.key}, told at ${key.reportedAt}`);
   const certain = outcome.type === 'fresh' && outcome.certain && !outcome.changed;
   if (certain && payload !== undefined && !key.effects.some((effect) => effect.payload === payload))

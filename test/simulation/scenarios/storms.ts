@@ -196,6 +196,59 @@ export const polling: Scenario = {
   }),
 };
 
+export const resuming: Scenario = {
+  name: 'resuming',
+  says: 'an app goes through all that is pending, a few at a time, stops in between, and dies at it',
+  options: (random) => {
+    // On a server no call without a name takes up another one, so calm could not drive them.
+    const unnamed = random.chance(0.2);
+    return {
+      ...(unnamed ? { devices: tabs(random) } : anyDevices(random)),
+      server: family(random),
+      client: { keep: { request: random.chance(0.85) }, reconciles: random.chance(0.4), unnamed },
+      faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.01, lookFails: 0.005 },
+      workload: { ...PEOPLE, insistent: 0.2, restart: 0.3, resumeAll: 0.8 },
+    };
+  },
+};
+
+export const guests: Scenario = {
+  name: 'guests',
+  says: 'a guest logs in and takes along what is open; contexts die while it is moved',
+  options: (random) => ({
+    devices: random.chance(0.6) ? tabs(random) : processes(random),
+    guests: true,
+    server: { ...family(random), anyAccount: random.chance(0.7) },
+    client: { keep: { request: random.chance(0.5) }, reconciles: random.chance(0.3), hooks: random.chance(0.3) },
+    faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.01, hookDelays: 0.2 },
+    workload: { ...PEOPLE, logIn: 0.08, resumeAll: 0.1 },
+  }),
+};
+
+export const tunnels: Scenario = {
+  name: 'tunnels',
+  says: 'devices are offline as often as not, and what was pressed there waits, or ends unsent',
+  options: (random) => ({
+    ...anyDevices(random),
+    server: family(random),
+    client: { keep: { request: random.chance(0.5) }, reconciles: random.chance(0.3), followsRedirects: random.chance(0.3) },
+    faults: { ...NETWORK, ...SERVER, connectionRefused: 0.1, killed: 0.003 },
+    workload: { ...PEOPLE, offline: 1, abort: 0.15, resumeAll: 0.1 },
+  }),
+};
+
+export const frozenTabs: Scenario = {
+  name: 'frozen-tabs',
+  says: 'tabs wait for the lock of a frozen one, go on without it, and meet it when it thaws',
+  options: (random) => ({
+    devices: tabs(random),
+    server: family(random),
+    client: { keep: { request: random.chance(0.5) }, reconciles: random.chance(0.3), hooks: random.chance(0.3) },
+    faults: { ...NETWORK, ...SERVER, frozen: 0.04, frozenMsMax: 300_000, killed: 0.002, hookDelays: 0.2 },
+    workload: { ...PEOPLE, gapMs: 8000, presses: 2.5, freeze: 0.5, close: 0.05 },
+  }),
+};
+
 export const eviction: Scenario = {
   name: 'eviction',
   says: 'the browser, or its user, clears the storage; keys are random',

@@ -1,2 +1,2 @@
 import 'react-native/Libraries/Core/InitializeCore';
-import '../../realm/scenarios.js';
+import '../../realm/scenarios';

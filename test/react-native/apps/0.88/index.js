@@ -1,2 +1,2 @@
 import 'react-native/setup-env';
-import '../../realm/scenarios.js';
+import '../../realm/scenarios';

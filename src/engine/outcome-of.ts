@@ -1,0 +1,40 @@
+/** Finds what became of an operation in whatever a call left in somebody's hands. */
+import type { Outcome } from '../core/outcome.js';
+import { isOnceError } from '../errors.js';
+import { registry } from './registry.js';
+
+/** How many causes deep an outcome is looked for. */
+const DEPTH_MAX = 4;
+/** Where HTTP clients hide our error or our Response in theirs. */
+const CARRIERS = ['request', 'response', 'cause', 'detail', 'networkError', 'originalError', 'meta', 'context'] as const;
+
+/**
+ * What became of the operation: of a Response, a Request, one of our errors, or the error or response of an HTTP client
+ * that carries one of these. `undefined` for a call that oncefetch had nothing to do with.
+ *
+ * @example
+ * if (outcomeOf(error)?.effect === 'unknown') showUnsure();
+ */
+export function outcomeOf(of: unknown): Outcome | undefined {
+  let level: unknown[] = [of];
+  for (let depth = 0; depth <= DEPTH_MAX && level.length; depth++) {
+    const next: unknown[] = [];
+    for (const one of level) {
+      if ((typeof one !== 'object' && typeof one !== 'function') || one === null) continue;
+      const found = registry().outcomes.get(one) ?? (isOnceError(one) ? one.outcome : undefined);
+      if (found) return found;
+      for (const name of CARRIERS) next.push(peek(one, name));
+    }
+    level = next;
+  }
+  return undefined;
+}
+
+/** A getter of a stranger's object may throw. */
+function peek(of: object, name: string): unknown {
+  try {
+    return (of as Record<string, unknown>)[name];
+  } catch {
+    return undefined;
+  }
+}

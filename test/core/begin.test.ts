@@ -1,0 +1,136 @@
+/**
+ * Goal: the edges of the table of DESIGN section 3, which random records seldom meet: equal times, full lists, what older
+ * versions left out. Method: one record, one caller, one field changed at a time.
+ */
+import { describe, expect, test } from 'vitest';
+import { type Begun, begin, type Claimant } from '../../src/core/begin.js';
+import { type OnceRecord, RECORD_VERSION, seal } from '../../src/core/record.js';
+import { unsettledForgetAt } from '../../src/core/retention.js';
+
+const NOW = 1_700_000_000_000;
+const HOUR = 3_600_000;
+
+const stored = (more: Partial<OnceRecord>): OnceRecord =>
+  seal({
+    v: RECORD_VERSION,
+    id: '0a',
+    ns: '0b',
+    label: '["pay","c1"]',
+    state: 'pending',
+    forgetAt: unsettledForgetAt(NOW),
+    key: 'key-a',
+    carrier: 'header:Idempotency-Key',
+    dialect: 'generic',
+    origin: 'https://shop.example',
+    random: true,
+    generation: 3,
+    revision: 7,
+    ambiguous: true,
+    scheme: 'sha256',
+    payloads: ['one'],
+    raw: 'one',
+    createdAt: NOW - HOUR,
+    touchedAt: NOW - HOUR,
+    ...more,
+  });
+
+const caller: Claimant = {
+  id: '0a',
+  ns: '0b',
+  label: '["pay","c1"]',
+  fingerprint: 'one',
+  scheme: 'sha256',
+  raw: 'one',
+  origin: 'https://shop.example',
+  carrier: 'header:Idempotency-Key',
+  dialect: 'generic',
+  key: 'key-b',
+  keyGeneration: 0,
+  keyKind: 'random',
+  repeat: 'never',
+  whenChanged: 'same-key',
+  windowMs: 24 * HOUR,
+  marginMs: 0,
+  clean: false,
+  resumeOnly: false,
+};
+
+const look = (record: Partial<OnceRecord>, c: Partial<Claimant> = {}) => begin(stored(record), { ...caller, ...c }, NOW, NOW);
+const drive = (record: Partial<OnceRecord>, c: Partial<Claimant> = {}): Extract<Begun, { do: 'drive' }> => {
+  const { value } = look(record, c);
+  if (value.do !== 'drive') throw new Error(`it is ${value.do}`);
+  return value;
+};
+
+describe('what ended', () => {
+  test.each([
+    [NOW - 1, 'drive'],
+    [NOW, 'drive'],
+    [NOW + 1, 'remembered'],
+  ])('to be forgotten at %i, answers until then', (forgetAt, what) => {
+    expect(look({ state: 'settled', forgetAt }).value.do).toBe(what);
+  });
+
+  test('under the very key that was minted for this call is this call, whatever the name may repeat', () => {
+    expect(look({ state: 'settled', key: 'key-b' }, { repeat: 'always' })).toMatchObject({ value: { do: 'remembered', record: { key: 'key-b' } } });
+  });
+
+  test('before a call that waited answers nothing, what ended while it waited does', () => {
+    const c = { repeat: 'always', waited: { settledKey: 'key-a' } } as const;
+    expect(look({ state: 'settled' }, c).value.do).toBe('drive');
+    expect(look({ state: 'settled', key: 'key-of-the-other' }, c).value.do).toBe('remembered');
+  });
+
+  test('without an effect as far as was noted raises the generation, even of a key that is not random', () => {
+    expect(drive({ state: 'retired', random: false }, { keyKind: 'literal' }).record.generation).toBe(4);
+    expect(
+      drive({ state: 'retired', random: false, ending: { type: 'rejected', effect: 'none', replayed: false } }, { keyKind: 'literal' }).record.generation,
+    ).toBe(3);
+  });
+});
+
+describe('what is pending', () => {
+  test('and clean stays without a window until it is sent', () => {
+    const { record } = drive({ ambiguous: false, random: false }, { clean: true });
+    expect(record).toMatchObject({ ambiguous: false, firstSentAt: undefined, windowEndsAt: undefined });
+  });
+
+  test('lists fifty payloads, the oldest of more is dropped', () => {
+    const payloads = Array.from({ length: 50 }, (_, index) => `payload-${index}`);
+    expect(drive({ payloads }, { fingerprint: 'new' }).record.payloads).toEqual([...payloads.slice(1), 'new']);
+  });
+
+  test('keeps the request of the payload before, under its fingerprint', () => {
+    const request = { method: 'POST', url: 'https://shop.example/', headers: [], body: '{}' };
+    const { record } = drive({ payloads: ['one', 'two', 'three'], request }, { fingerprint: 'four' });
+    expect(record.earlier).toEqual([{ fingerprint: 'three', request }]);
+  });
+
+  test.each([
+    ['new', 'old', 'new'],
+    [undefined, 'old', 'old'],
+    ['new', undefined, 'new'],
+  ])('has the meta that a call brings, else the one it had: %s over %s', (brought, had, has) => {
+    expect(drive({ meta: had }, { meta: brought }).record.meta).toBe(has);
+  });
+
+  test('notes a lease only where one is wanted and it is driven', () => {
+    const lease = { owner: 'me', ms: 1000 };
+    expect(drive({}, { lease }).record.lease).toEqual({ owner: 'me', until: NOW + 1000 });
+    expect(drive({}).record.lease).toBeUndefined();
+  });
+
+  test.each([
+    ['these bytes', { raw: 'one' }, false],
+    ['other bytes of the same meaning', { raw: 'other' }, true],
+    ['no bytes at all', { raw: '', resumeOnly: true }, false],
+    ['another payload', { raw: 'other', fingerprint: 'other' }, false],
+  ])('and met with %s knows whether bytes differ under one fingerprint', (_, c, otherBytes) => {
+    expect(drive({}, c).otherBytes).toBe(otherBytes);
+  });
+});
+
+test('a new operation is nothing but new', () => {
+  const { value } = begin(undefined, caller, NOW, NOW);
+  expect(value).toMatchObject({ do: 'drive', inserted: true, resumed: false, changed: false, sentBefore: false, otherBytes: false });
+});

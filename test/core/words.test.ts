@@ -1,0 +1,200 @@
+/**
+ * Goal: of a conflict's body only those members speak that servers use for it, and only as far as a bounded look reaches. Method:
+ * one body at a time with one word in one place; where the word is not seen, the reading is another.
+ */
+import { describe, expect, test } from 'vitest';
+import type { Answer } from '../../src/core/dialect.js';
+import { readAnswer, readPoll } from '../../src/core/verdict.js';
+import { GENERIC } from '../../src/dialects/generic.js';
+
+const KEY = '8e03978e-40d5-43dd-bc93-6894a57f9324';
+const answer = (status: number, json?: unknown, headers: Record<string, string> = {}, more: Partial<Answer> = {}): Answer => ({
+  status,
+  type: 'default',
+  redirected: false,
+  header: (name) => headers[name] ?? null,
+  text: json === undefined ? '' : JSON.stringify(json),
+  json,
+  ...more,
+});
+const read = (given: Answer, ambiguous = false) => readAnswer(given, { method: 'POST', key: KEY, refusesHtml: true }, GENERIC, ambiguous, false);
+const kindOf = (status: number, json?: unknown, headers?: Record<string, string>): string => read(answer(status, json, headers)).kind;
+
+/** Puts `what` `depth` objects deep. */
+const deep = (depth: number, what: object): object => (depth === 0 ? what : { error: deep(depth - 1, what) });
+
+describe("a code of the application's own speaks against work in progress", () => {
+  const OWN = 'email_taken';
+  test.each<[object]>([
+    ...['code', 'error', 'type', 'name', 'errorCode', 'errorType', 'error_code', 'issue'].map((name): [object] => [{ [name]: OWN }]),
+    [{ errors: [{ code: OWN }] }],
+    [{ error: { code: OWN } }],
+    [{ details: [{ issue: OWN }] }],
+    [{ links: { code: OWN } }],
+    [{ errors: [...Array(12).fill({}), { code: OWN }] }],
+    [deep(5, { code: OWN })],
+    [{ ...Object.fromEntries(Array.from({ length: 49 }, (_, n) => [`a${n}`, n])), code: OWN }],
+    [{ code: 'xconflict' }],
+    [{ code: 'conflicts' }],
+    [{ code: '4091' }],
+    [{ code: 'x409' }],
+    [{ code: '40' }],
+  ])('%j', (json) => {
+    expect(kindOf(409, json)).toBe('refused');
+    expect(kindOf(423, json)).toBe('refused');
+  });
+
+  test.each<[unknown]>([
+    [undefined],
+    [{}],
+    [null],
+    ['email_taken'],
+    [{ xcode: OWN }],
+    [{ codes: OWN }],
+    [{ xerrors: [{ code: OWN }] }],
+    [{ errorsx: [{ code: OWN }] }],
+    [{ a1: { code: OWN } }],
+    [{ '1a': { code: OWN } }],
+    [deep(6, { code: OWN })],
+    [{ ...Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`a${n}`, n])), code: OWN }],
+    ...['', 'true', 'false', 'Conflict', 'LOCKED', 'about:blank', '409', 409, true].map((code): [object] => [{ code }]),
+  ])('and none is in %j', (json) => {
+    expect(kindOf(409, json)).toBe('in-progress');
+  });
+
+  test('unless it is asked to come back', () => {
+    expect(kindOf(409, { code: OWN }, { 'retry-after': '1' })).toBe('in-progress');
+  });
+});
+
+describe('words for work in progress', () => {
+  test.each<[string, object]>([
+    ['an outstanding request', { code: 'x', title: 'A request is outstanding' }],
+    ['work in progress', { code: 'in_progress' }],
+    ['work inprogress', { code: 'inprogress' }],
+    ['something that is being processed', { code: 'x', detail: 'is being processed' }],
+    ['something that is still processing', { code: 'x', message: 'still-processing' }],
+    ['a busy key', { code: 'x', description: 'the Idempotency-Key is in use' }],
+    ['a busy key in a word', { code: 'idempotency_key_inuse' }],
+    ['a busy key, by its own text', { code: 'x', error_description: `${KEY} is locked` }],
+    ['words that stand in two places', { code: 'x', title: 'is being', detail: 'processed' }],
+    ['words that stand in two codes', { code: 'still', type: 'processing' }],
+    ['words that begin in a code', { code: 'still', title: 'processing' }],
+    ['a concurrent use of a key', { code: 'x', errorMessage: 'concurrent use of an idempotency key' }],
+  ])('%s', (_, json) => {
+    expect(kindOf(409, json)).toBe('in-progress');
+  });
+
+  test.each<[string, object]>([
+    ['an e-mail in use', { code: 'x', title: 'this e-mail is in use' }],
+    ['words in another place', { code: 'x', xtitle: 'is outstanding' }],
+    ['words in a longer place', { code: 'x', titles: 'is outstanding' }],
+    ['a word that is far too long', { code: 'x', title: `${'-'.repeat(500)} outstanding` }],
+    ['progress into nothing', { code: 'x', title: 'in no progress' }],
+  ])('are not %s', (_, json) => {
+    expect(kindOf(409, json)).toBe('refused');
+  });
+});
+
+describe('words for another payload', () => {
+  const said = (title: string) => ({ code: 'idempotency_error', title });
+  test.each([
+    'mismatch',
+    'sent with a different body',
+    'does not match',
+    'do not match',
+    'used for another request',
+    'another payload',
+    'another body',
+    'must be the same param',
+    'wants the same payload',
+    'the same body',
+    'the same request',
+    'was reused',
+  ])('%s', (title) => {
+    for (const status of [400, 409, 422, 423]) expect(kindOf(status, said(title))).toBe('mismatch');
+    expect(kindOf(403, said(title))).toBe('refused');
+  });
+
+  test('are only those that speak of the key', () => {
+    expect(kindOf(422, { code: 'x', title: 'the passwords do not match' })).toBe('refused');
+    expect(kindOf(422, said('already used'))).toBe('mismatch');
+    expect(kindOf(400, said('already used'))).toBe('refused');
+    expect(kindOf(409, said('a different request is outstanding'))).toBe('in-progress');
+  });
+
+  test('a key is spoken of by its own text only if that is long enough to be meant', () => {
+    const short = answer(422, undefined, {}, { text: 'abcdefg was reused', json: { title: 'abcdefg was reused' } });
+    const asked = { method: 'POST', refusesHtml: true };
+    expect(readAnswer(short, { ...asked, key: 'abcdefg' }, GENERIC, false, false).kind).toBe('refused');
+    const long = answer(422, undefined, {}, { text: 'abcdefgh was reused', json: { title: 'abcdefgh was reused' } });
+    expect(readAnswer(long, { ...asked, key: 'abcdefgh' }, GENERIC, false, false).kind).toBe('mismatch');
+  });
+});
+
+describe('what is there already', () => {
+  test.each(['resource_id', 'conflicting_resource_id'])('by %s', (name) => {
+    expect(read(answer(409, { code: 'idempotency_conflict', [name]: 'PM1' }))).toMatchObject({ kind: 'done-elsewhere', ambiguous: false, resource: 'PM1' });
+  });
+
+  test.each<[string, number, object]>([
+    ['another name', 409, { code: 'idempotency_conflict', my_resource_id: 'PM1' }],
+    ['a longer name', 409, { code: 'idempotency_conflict', resource_ids: 'PM1' }],
+    ['another status', 423, { code: 'idempotency_conflict', resource_id: 'PM1' }],
+    ['something else than a key', 409, { code: 'email_taken', resource_id: 'PM1' }],
+    ['work in progress', 409, { code: 'idempotency_conflict', title: 'is being processed', resource_id: 'PM1' }],
+  ])('is not there by %s', (_, status, json) => {
+    expect(read(answer(status, json)).kind).not.toBe('done-elsewhere');
+  });
+});
+
+describe("a server's own word on whether to come back", () => {
+  test.each(['stripe-should-retry', 'x-should-retry', 'should-retry', 'transient-error'])('%s', (name) => {
+    expect(read(answer(400, undefined, { [name]: 'true' }))).toMatchObject({ kind: 'transient', ambiguous: false });
+    expect(read(answer(501, undefined, { [name]: 'true' }))).toMatchObject({ kind: 'transient', ambiguous: true });
+    expect(read(answer(408, undefined, { [name]: 'true' }))).toMatchObject({ kind: 'transient', ambiguous: true });
+    expect(read(answer(500, undefined, { [name]: 'false' }))).toMatchObject({ kind: 'burnt', ambiguous: true });
+    expect(read(answer(429, undefined, { [name]: 'false' }))).toMatchObject({ kind: 'refused', ambiguous: false });
+    expect(read(answer(408, undefined, { [name]: 'false' }))).toMatchObject({ kind: 'refused', ambiguous: true });
+    expect(read(answer(400, undefined, { [name]: 'maybe' })).kind).toBe('refused');
+    expect(read(answer(201, undefined, { [name]: 'true' })).kind).toBe('fresh');
+  });
+
+  test('in its body, which a header stands over', () => {
+    expect(kindOf(400, { retryable: true })).toBe('transient');
+    expect(kindOf(500, { retryable: false })).toBe('burnt');
+    expect(kindOf(500, { retryable: false }, { 'should-retry': 'true' })).toBe('transient');
+    expect(kindOf(400, { retryable: 'perhaps' })).toBe('refused');
+  });
+});
+
+describe('an answer behind a link', () => {
+  const poll = (status: number, headers?: Record<string, string>) => readPoll(answer(status, undefined, headers), { ...GENERIC, polled: undefined as never });
+  test.each([
+    [100, 'running'],
+    [199, 'running'],
+    [200, 'done'],
+    [201, 'done'],
+    [202, 'running'],
+    [204, 'done'],
+    [299, 'done'],
+    [300, 'running'],
+    [302, 'running'],
+    [303, 'done'],
+    [304, 'running'],
+    [401, 'running'],
+    [404, 'running'],
+    [503, 'running'],
+  ])('%i: %s', (status, state) => {
+    expect(poll(status)).toBe(state);
+  });
+
+  test('that is a page for people says nothing', () => {
+    expect(poll(200, { 'content-type': 'text/HTML' })).toBe('running');
+    expect(poll(200, { 'content-type': 'application/json' })).toBe('done');
+  });
+
+  test("has the dialect's word first", () => {
+    expect(readPoll(answer(200), { ...GENERIC, polled: () => 'failed' })).toBe('failed');
+  });
+});

@@ -1,0 +1,308 @@
+/**
+ * Goal: one attempt ends in time, says no more than it knows, and keeps of an answer what can be given again. Method: the
+ * attempt alone, on a transport that the test answers by hand, with bodies of every length and type.
+ */
+import { describe, expect, test } from 'vitest';
+import { type Answered, again, answerOf, attempt, type Left } from '../../src/engine/attempt.js';
+import type { Client } from '../../src/engine/client.js';
+import type { Prepared } from '../../src/engine/prepared.js';
+import { virtualClock } from '../../src/testing/virtual-clock.js';
+import { NeverConnected } from '../support/server.js';
+import { rest } from '../support/world.js';
+
+const URL_ = 'https://shop.example/pay';
+const LIMIT = 16;
+const ATTEMPT_MS = 30_000;
+const THAW_MS = 1000;
+
+type Send = (url: string, init: RequestInit) => Promise<Response>;
+
+function scene(send: Send, more: Partial<Prepared> = {}) {
+  const clock = virtualClock({ settle: rest });
+  const client = {
+    platform: { clock },
+    settings: { tuning: { thawMs: THAW_MS } },
+    transport: { send, neverSent: (error: unknown) => error instanceof NeverConnected },
+  } as unknown as Client;
+  const prepared = { method: 'POST', url: URL_, headers: new Headers({ a: 'b' }), body: '{}', rest: {}, ...more } as Prepared;
+  const stop = new AbortController();
+  const leaving = { leaves: true };
+  const left = () => attempt(client, prepared, { ms: ATTEMPT_MS, stop: stop.signal, bodyBytes: LIMIT, leaves: () => leaving.leaves });
+  return { clock, stop, leaving, left };
+}
+
+const answered = (left: Left): Answered => {
+  if (left.end !== 'answer') throw new Error(`it ended with ${left.end}`);
+  return left.answered;
+};
+
+const bytes = (...chunks: readonly string[]): ReadableStream<Uint8Array> =>
+  new ReadableStream({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(new TextEncoder().encode(chunk));
+      controller.close();
+    },
+  });
+
+describe('what is sent', () => {
+  test('is the request as it was prepared, with a signal of its own', async () => {
+    const sent: unknown[] = [];
+    const { left } = scene(
+      async (url, { signal, ...init }) => {
+        sent.push(url, signal instanceof AbortSignal, init);
+        return new Response('{}');
+      },
+      { rest: { credentials: 'include' } },
+    );
+    await left();
+    expect(sent).toEqual([URL_, true, { credentials: 'include', method: 'POST', headers: new Headers({ a: 'b' }), body: '{}' }]);
+  });
+
+  test('without a body has none', async () => {
+    let body: unknown;
+    await scene(
+      async (_, init) => {
+        ({ body } = init);
+        return new Response();
+      },
+      { body: undefined },
+    ).left();
+    expect(body).toBeNull();
+  });
+
+  test('is nothing when it must not leave', async () => {
+    let calls = 0;
+    const { left, leaving } = scene(async () => {
+      calls++;
+      return new Response();
+    });
+    leaving.leaves = false;
+    expect(await left()).toEqual({ end: 'not-sent', cause: undefined });
+    expect(calls).toBe(0);
+  });
+});
+
+describe('its end', () => {
+  const never: Send = () => new Promise(() => {});
+
+  test('is at its limit, with the transport told to stop', async () => {
+    let signal: AbortSignal | null | undefined;
+    const { clock, left } = scene((_, init) => {
+      ({ signal } = init);
+      return never(URL_, init);
+    });
+    const ended = left();
+    await clock.advance(ATTEMPT_MS - 1);
+    expect(signal?.aborted).toBe(false);
+    await clock.advance(1);
+    expect(await ended).toEqual({ end: 'no-answer', cause: undefined, status: undefined });
+    expect(signal?.aborted).toBe(true);
+    expect(clock.pending).toBe(0);
+  });
+
+  test('is at once when its caller is gone', async () => {
+    const { clock, stop, left } = scene(never);
+    const ended = left();
+    stop.abort();
+    expect(await ended).toMatchObject({ end: 'no-answer' });
+    expect(clock.pending).toBe(0);
+  });
+
+  test('with an answer leaves no timer, and does not touch the transport any more', async () => {
+    let signal: AbortSignal | null | undefined;
+    const { clock, left } = scene(async (_, init) => {
+      ({ signal } = init);
+      return new Response('{}');
+    });
+    await left();
+    await rest();
+    expect(clock.pending).toBe(0);
+    expect(signal?.aborted).toBe(false);
+  });
+
+  test('by a broken connection is no answer, with its cause and the status that had arrived', async () => {
+    const cause = new Error('reset');
+    expect(await scene(() => Promise.reject(cause)).left()).toEqual({ end: 'no-answer', cause, status: undefined });
+    const broken = new ReadableStream({ start: (controller) => controller.error(cause) });
+    expect(await scene(async () => new Response(broken, { status: 503 })).left()).toEqual({ end: 'no-answer', cause, status: 503 });
+    const stuck = scene(async () => new Response(new ReadableStream(), { status: 201 }));
+    const ended = stuck.left();
+    await stuck.clock.advance(ATTEMPT_MS);
+    expect(await ended).toEqual({ end: 'no-answer', cause: undefined, status: 201 });
+  });
+
+  test('is "not sent" only if the transport says so, and nothing had arrived or was cut', async () => {
+    const cause = new NeverConnected('refused');
+    expect(await scene(() => Promise.reject(cause)).left()).toEqual({ end: 'not-sent', cause });
+    const broken = new ReadableStream({ start: (controller) => controller.error(cause) });
+    expect(await scene(async () => new Response(broken, { status: 201 })).left()).toEqual({ end: 'no-answer', cause, status: 201 });
+  });
+
+  test.each([10 * ATTEMPT_MS, -10 * ATTEMPT_MS])(
+    'after a sleep, or with a clock that was set by %i ms, waits a moment for what has arrived meanwhile',
+    async (ms) => {
+      let arrives: (response: Response) => void = () => {};
+      const { clock, left } = scene(
+        () =>
+          new Promise((resolve) => {
+            arrives = resolve;
+          }),
+      );
+      const ended = left();
+      clock.jump(ms);
+      await clock.advance(ATTEMPT_MS);
+      arrives(new Response('{}', { status: 201 }));
+      await rest();
+      expect(answered(await ended).response.status).toBe(201);
+      expect(clock.pending).toBe(0);
+    },
+  );
+
+  test.each([ATTEMPT_MS, -ATTEMPT_MS])('and no longer than that: set by %i ms', async (ms) => {
+    const { clock, left } = scene(never);
+    const ended = left();
+    clock.jump(ms);
+    await clock.advance(ATTEMPT_MS + THAW_MS);
+    expect(await ended).toMatchObject({ end: 'no-answer' });
+  });
+
+  test.each([THAW_MS, -THAW_MS])('is not put off by a clock that is set by %i ms', async (ms) => {
+    const { clock, left } = scene(never);
+    const ended = left();
+    clock.jump(ms);
+    await clock.advance(ATTEMPT_MS);
+    expect(clock.pending).toBe(0);
+    expect(await ended).toMatchObject({ end: 'no-answer' });
+  });
+});
+
+describe('of an answer', () => {
+  const read = async (body: BodyInit | null, headers: Record<string, string> = {}) => answered(await scene(async () => new Response(body, { headers })).left());
+  const TEXT = { 'content-type': 'text/plain' };
+
+  test.each([
+    ['text', TEXT],
+    ['JSON', { 'content-type': 'application/problem+json' }],
+    ['XML', { 'content-type': 'application/xml; charset=UTF-8' }],
+    ['a script', { 'content-type': 'application/javascript; charset="utf-8"' }],
+    ['a form', { 'content-type': 'application/x-www-form-urlencoded; charset=utf8' }],
+  ])('%s is kept as text, in one chunk or several', async (_, headers) => {
+    for (const stream of [bytes('hé', 'llo'), bytes('héllo'), bytes('', 'héllo', '')])
+      expect(await read(stream, headers)).toMatchObject({ body: 'héllo', text: 'héllo' });
+  });
+
+  test('without a type is text; without a body, nothing', async () => {
+    expect(await read(bytes('{}'))).toMatchObject({ body: '{}', text: '{}' });
+    expect(await read(null)).toMatchObject({ body: null, text: '' });
+  });
+
+  test.each([
+    ['an image', { 'content-type': 'image/png' }],
+    ['text of another charset', { 'content-type': 'text/plain; charset=latin1' }],
+  ])('%s is kept as bytes, and not read', async (_, headers) => {
+    for (const stream of [bytes('ab', 'c'), bytes('abc')]) {
+      const { body, text } = await read(stream, headers);
+      expect(body).toBeInstanceOf(ArrayBuffer);
+      expect(new Uint8Array(body as ArrayBuffer)).toEqual(new TextEncoder().encode('abc'));
+      expect(text).toBe('');
+    }
+  });
+
+  test('a chunk that is a part of a larger buffer is that part', async () => {
+    const whole = new TextEncoder().encode('xxabcxx');
+    const part = new ReadableStream({
+      start(controller) {
+        controller.enqueue(whole.subarray(2, 5));
+        controller.close();
+      },
+    });
+    const { body } = await read(part, { 'content-type': 'image/png' });
+    expect(new Uint8Array(body as ArrayBuffer)).toEqual(new TextEncoder().encode('abc'));
+  });
+
+  test('the longest body that fits is kept', async () => {
+    const fits = 'x'.repeat(LIMIT);
+    expect(await read(bytes(fits), { ...TEXT, 'content-length': String(LIMIT) })).toMatchObject({ body: fits });
+    expect(await read(bytes(fits.slice(1), 'x'), TEXT)).toMatchObject({ body: fits });
+  });
+
+  test.each<[string, BodyInit, Record<string, string>]>([
+    ['a body that announces itself as too long', bytes('short'), { ...TEXT, 'content-length': String(LIMIT + 1) }],
+    ['a body that turns out to be', bytes('x'.repeat(LIMIT), 'x'), TEXT],
+    ['a stream of events', bytes('data: 1'), { 'content-type': 'text/event-stream' }],
+  ])('%s is not kept, and its caller reads all of it', async (_, stream, headers) => {
+    const { response, body, text } = await read(stream, headers);
+    expect([body, text]).toEqual([undefined, '']);
+    expect(await response.text()).toMatch(/^(short|x{17}|data: 1)$/);
+  });
+
+  test('an opaque one is not looked into', async () => {
+    const opaque = Object.defineProperty(new Response('secret'), 'type', { value: 'opaque' });
+    const { body, text } = answered(await scene(async () => opaque).left());
+    expect([body, text]).toEqual([undefined, '']);
+  });
+
+  test('a body that goes on is cut by its caller, one that was kept is not touched', async () => {
+    for (const [body, cut] of [
+      ['x'.repeat(LIMIT + 1), true],
+      ['short', false],
+    ] as const) {
+      const controller = new AbortController();
+      let sent: AbortSignal | null | undefined;
+      const { left } = scene(
+        async (_, { signal }) => {
+          sent = signal;
+          return new Response(body);
+        },
+        { signal: controller.signal },
+      );
+      await left();
+      controller.abort('enough');
+      expect(sent?.aborted).toBe(cut);
+      if (cut) expect(sent?.reason).toBe('enough');
+    }
+  });
+});
+
+describe('an answer as the rules see it', () => {
+  const of = (text: string, response = new Response(null, { status: 202, headers: { 'X-A': 'b' } })) => answerOf({ response, text });
+
+  test('is what came, with the defaults of platforms that leave them out', () => {
+    expect(of('')).toMatchObject({ status: 202, type: 'default', redirected: false, text: '', json: undefined });
+    expect(of('').header('x-a')).toBe('b');
+    const bare = { status: 200, headers: new Headers() } as Response;
+    expect(of('', bare)).toMatchObject({ type: 'default', redirected: false });
+    expect(of('', { ...bare, type: 'cors', redirected: true } as Response)).toMatchObject({ type: 'cors', redirected: true });
+  });
+
+  test.each([
+    ['{"a":1}', { a: 1 }],
+    [' \n[1]', [1]],
+    ['"word"', 'word'],
+    ['word {}', undefined],
+    ['{"a":', undefined],
+    ['5', undefined],
+    ['', undefined],
+  ])('%j as JSON is %j', (text, json) => {
+    const answer = of(text);
+    expect(answer.json).toEqual(json);
+    // The same object each time.
+    expect(answer.json).toBe(answer.json);
+  });
+});
+
+describe('an answer once more', () => {
+  test('is like the first: status, headers, body and address', async () => {
+    const response = new Response('first', { status: 201, statusText: 'Made', headers: { 'X-A': 'b' } });
+    Object.defineProperty(response, 'url', { value: URL_ });
+    const copy = again({ response, body: 'kept', text: 'kept' });
+    expect(copy).toMatchObject({ status: 201, statusText: 'Made', url: URL_ });
+    expect(copy?.headers.get('x-a')).toBe('b');
+    expect(await copy?.text()).toBe('kept');
+  });
+
+  test('is none where the body was not kept', () => {
+    expect(again({ response: new Response('long'), text: '' })).toBeUndefined();
+    expect(again({ response: new Response(null, { status: 204 }), body: null, text: '' })).toMatchObject({ status: 204 });
+  });
+});

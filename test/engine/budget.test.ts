@@ -1,0 +1,75 @@
+/** Goal: when most of what is sent to an origin fails, retries stop adding to it; a payment's first retry and what is resumed are spared. */
+import { expect, test } from 'vitest';
+import type { Kind } from '../../src/core/dialect.js';
+import { outOfBudget } from '../../src/engine/budget.js';
+import type { Job } from '../../src/engine/client.js';
+
+interface How {
+  readonly name?: readonly string[];
+  readonly tries?: number;
+  readonly resumed?: boolean;
+  readonly origin?: string | undefined;
+}
+
+function scene(budget: number | false) {
+  const budgets = new Map<string, number>();
+  const count = (kind: Kind, { name = [], tries = 2, resumed = false, origin = 'https://a.example' }: How = {}): boolean =>
+    outOfBudget({ client: { registry: { budgets } }, settings: { budget }, payload: { origin }, name } as unknown as Job, kind, tries, resumed);
+  return { budgets, count };
+}
+
+test.each<[Kind, boolean]>([
+  ['transient', true],
+  ['no-answer', true],
+  ['fresh', false],
+  ['refused', false],
+  ['not-sent', false],
+  ['in-progress', false],
+])('%s takes from the budget: %s', (kind, takes) => {
+  const { budgets, count } = scene(10);
+  count('transient');
+  count(kind);
+  expect(budgets.get('https://a.example')).toBe(takes ? 8 : 9.1);
+});
+
+test('half of it is the end, and successes give it back bit by bit, up to what it was', () => {
+  const { budgets, count } = scene(4);
+  expect([count('transient'), count('transient'), count('transient')]).toEqual([false, true, true]);
+  for (let answers = 0; answers < 19; answers++) expect(count('fresh')).toBe(false);
+  expect(count('no-answer')).toBe(true);
+  for (let answers = 0; answers < 100; answers++) count('fresh');
+  expect(budgets.get('https://a.example')).toBe(4);
+  for (let failures = 0; failures < 100; failures++) count('transient');
+  expect(budgets.get('https://a.example')).toBe(0);
+});
+
+test('each origin has its own, and none is kept for ever', () => {
+  const { budgets, count } = scene(2);
+  for (let origin = 0; origin < 101; origin++) expect(count('transient', { origin: `https://${origin}.example` })).toBe(true);
+  expect(budgets.size).toBe(100);
+  expect(budgets.has('https://0.example')).toBe(false);
+  expect(scene(2).count('fresh', { origin: 'https://b.example' })).toBe(false);
+});
+
+test('an effect that is no request has a budget of its own', () => {
+  const budgets = new Map<string, number>();
+  outOfBudget({ client: { registry: { budgets } }, settings: { budget: 2 }, payload: undefined, name: [] } as unknown as Job, 'transient', 1, false);
+  expect([...budgets]).toEqual([['', 1]]);
+});
+
+test.each<[string, How, boolean]>([
+  ['the first retry of a named operation', { name: ['pay'], tries: 1 }, false],
+  ['its second', { name: ['pay'], tries: 2 }, true],
+  ['the first retry of an unnamed one', { tries: 1 }, true],
+  ['what is resumed', { tries: 5, resumed: true }, false],
+])('an empty budget stops %s: %j %s', (_, how, stops) => {
+  const { count } = scene(2);
+  count('transient');
+  expect(count('transient', how)).toBe(stops);
+});
+
+test('none at all stops nothing', () => {
+  const { budgets, count } = scene(false);
+  for (let failures = 0; failures < 10; failures++) expect(count('transient')).toBe(false);
+  expect(budgets.size).toBe(0);
+});

@@ -1,0 +1,334 @@
+/**
+ * Goal: what a call does before its first byte: it waits for another tab no longer than it may, makes sure of its one record
+ * under one key, and says what it could not do. Method: two tabs over one store and one table of locks; store calls that fail
+ * one at a time; what is stored is changed between them.
+ */
+import { getEventListeners } from 'node:events';
+import { describe, expect, test, vi } from 'vitest';
+import { type OnceRecord, seal } from '../../src/core/record.js';
+import { GENERIC } from '../../src/dialects/generic.js';
+import { derived } from '../../src/entries/index.js';
+import { firstAvailable } from '../../src/stores/automatic.js';
+import type { StoreFaultName } from '../../src/testing/faulty-store.js';
+import { answers, charged, delayed, lost } from '../support/server.js';
+import type { Tab } from '../support/tab.js';
+import { CART, NAME, newWorld, pay, rest, SECOND, URL_, type World } from '../support/world.js';
+
+const ONE = { limits: { attempts: 1 } } as const;
+
+/** A tab that holds the lock of the name, and does nothing with it. */
+async function holder(world: World): Promise<Tab> {
+  const { tab, once } = world.open();
+  // On its way back from the lock.
+  tab.at(2, () => tab.freeze());
+  void pay(once);
+  await rest();
+  expect(world.locks.names).toHaveLength(1);
+  return tab;
+}
+
+describe('while another tab holds the lock', () => {
+  test("'reject' rejects at once, and knows nothing of the operation", async () => {
+    const world = newWorld();
+    const [one, two] = [world.open(), world.open()];
+    world.server.plays(delayed(5 * SECOND, answers(201)));
+    const first = pay(one.once);
+    await rest();
+    const at = world.clock.now();
+    expect(await world.end(two.tab, pay(two.once, { whenBusy: 'reject' }))).toMatchObject({
+      code: 'ERR_ONCE_BUSY',
+      outcome: { type: 'unknown', reason: 'busy', sent: 'maybe', operation: NAME, attempts: 0, resumed: false, joined: false },
+    });
+    expect(world.clock.now()).toBe(at);
+    await world.end(one.tab, first);
+  });
+
+  test.each([
+    [60 * SECOND, 10 * SECOND, 10 * SECOND],
+    [8 * SECOND, 10 * SECOND, 4 * SECOND],
+  ])('a screen sees until when it is waited for: of %i ms in all and %i for an attempt, %i', async (totalMs, attemptMs, waited) => {
+    const world = newWorld();
+    const [one, two] = [world.open(), world.open()];
+    world.server.plays(delayed(SECOND, answers(201)));
+    const first = pay(one.once);
+    await rest();
+    const second = pay(two.once, { limits: { totalMs, attemptMs } });
+    await rest();
+    expect(two.once.operation(NAME).state).toEqual({ phase: 'waiting', attempt: 0, until: world.clock.now() + waited, why: 'another-context' });
+    await world.end(one.tab, first);
+    await world.end(two.tab, second);
+  });
+
+  test('a call that waited leaves no timer and no listener behind', async () => {
+    const world = newWorld();
+    const signals = new Map<EventTarget, number>();
+    const { addEventListener } = EventTarget.prototype;
+    vi.spyOn(EventTarget.prototype, 'addEventListener').mockImplementation(function (this: EventTarget, ...call) {
+      signals.set(this, (signals.get(this) ?? 0) + 1);
+      addEventListener.apply(this, call as never);
+    });
+    const [one, two] = [world.open(), world.open()];
+    const { signal } = new AbortController();
+    for (const id of ['c1', 'c2', 'c3']) {
+      world.server.plays(delayed(SECOND, answers(201)));
+      const first = pay(one.once, { operation: ['pay', id] });
+      await rest();
+      const second = pay(two.once, { operation: ['pay', id], signal });
+      await world.end(one.tab, first);
+      await world.end(two.tab, second);
+    }
+    vi.restoreAllMocks();
+    expect(world.clock.pending).toBe(0);
+    // What is listened to again and again outlives each call: the caller's signal, the client's end.
+    const shared = [...signals].filter(([, times]) => times >= 3).map(([target]) => target);
+    expect(shared.length).toBeGreaterThan(0);
+    expect(shared.flatMap((target) => getEventListeners(target, 'abort'))).toEqual([]);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  test('an abort ends the wait', async () => {
+    const world = newWorld();
+    const [one, two] = [world.open(), world.open()];
+    world.server.plays(delayed(5 * SECOND, answers(201)));
+    const first = pay(one.once);
+    await rest();
+    const controller = new AbortController();
+    const before = world.clock.pending;
+    const second = pay(two.once, { signal: controller.signal });
+    await rest();
+    expect(world.clock.pending).toBe(before + 1);
+    controller.abort();
+    await rest();
+    expect(world.clock.pending).toBe(before);
+    await world.end(two.tab, second);
+    await world.end(one.tab, first);
+  });
+
+  test('a store that can not be looked at ends the call, with the reason', async () => {
+    const world = newWorld();
+    const [one, two] = [world.open(), world.open()];
+    world.server.plays(delayed(5 * SECOND, answers(201)));
+    const first = pay(one.once);
+    await rest();
+    two.tab.faults.next('look-fails');
+    const end = await world.end(two.tab, pay(two.once));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown', reason: 'store', sent: 'maybe' } });
+    expect((end.error as Error).cause).toMatchObject({ reason: 'io' });
+    await world.end(one.tab, first);
+  });
+
+  test('a record that had settled before the wait is no answer to it', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(answers(201, { id: 'ch_1' }), answers(201, { id: 'ch_2' }));
+    await world.end(tab, pay(once));
+    const dying = await holder(world);
+    const other = world.open();
+    const again = pay(other.once, { repeat: 'always' });
+    await rest();
+    dying.kill();
+    expect((await world.end(other.tab, again)).outcome).toMatchObject({ type: 'fresh' });
+    expect(new Set(world.server.keys).size).toBe(2);
+  });
+});
+
+describe('locks that do not work', () => {
+  test('where the manager refuses, a call goes on, and settle and forget do, too', async () => {
+    const world = newWorld();
+    vi.spyOn(world.locks, 'acquire').mockRejectedValue(new DOMException('denied', 'SecurityError'));
+    const { tab, once } = world.open();
+    world.server.plays(charged(lost()));
+    expect((await world.end(tab, pay(once, ONE))).outcome).toMatchObject({ effect: 'unknown' });
+    await world.run(once.operation(NAME).settle('done'));
+    expect(world.record()).toMatchObject({ state: 'settled' });
+    await world.run(once.operation(NAME).forget());
+    expect(world.record()).toMatchObject({ state: 'retired' });
+  });
+
+  test.each([
+    ['a page says once', ['insecure-origin'], false],
+    ['a server says', [], true],
+  ])('without any %s %j', async (_, codes, server) => {
+    const world = newWorld();
+    const { tab, once } = world.open({}, { locks: false, server });
+    const told: unknown[] = [];
+    once.subscribe((event) => event.type === 'diagnostic' && told.push([event.code, event.key, event.message.includes('shop.example')]));
+    world.server.plays(answers(201));
+    await world.end(tab, pay(once));
+    expect(told).toEqual(codes.map((code) => [code, '', true]));
+  });
+});
+
+describe('a store that chooses', () => {
+  test("is asked for its choice first, so that 'required' is judged by what it chose", async () => {
+    const world = newWorld();
+    const { tab } = world.open();
+    const once = tab.once({ store: firstAvailable([tab.store]), durability: 'required' });
+    world.server.plays(answers(201));
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { storedIn: 'disk' } });
+  });
+
+  test('and can not yet, ends the call before anything is decided', async () => {
+    const world = newWorld();
+    const { tab } = world.open();
+    const trouble = new Error('connection lost');
+    let asked = 0;
+    const once = tab.once({ store: firstAvailable([{ ...tab.store, available: async () => (asked++ === 0 ? Promise.reject(trouble) : true) }]) });
+    const end = await world.end(tab, pay(once));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { sent: 'maybe' } });
+    expect((end.error as Error).cause).toBe(trouble);
+  });
+
+  test("and finds only memory refuses under 'required'", async () => {
+    const world = newWorld();
+    const { tab } = world.open({}, { claims: { survives: 'context' } });
+    const once = tab.once({ store: firstAvailable([tab.store]), durability: 'required' });
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
+  });
+});
+
+describe('the key', () => {
+  test('of an unnamed call is random even on a store that is not atomic', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({}, { claims: { atomic: false } });
+    world.server.plays(answers(201));
+    const end = await world.end(tab, once.fetch(URL_, { method: 'POST', body: JSON.stringify(CART) }));
+    expect(end.outcome).toMatchObject({ type: 'fresh', key: expect.stringMatching(/^00000000-/) });
+  });
+
+  test('from a strategy is asked for again a few times at most while its generation moves on', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const asked: number[] = [];
+    const key = ({ generation }: { generation: number }): string => {
+      asked.push(generation);
+      world.damage((record) => seal({ ...record, generation: record.generation + 1 }));
+      return `key-of-generation-${generation}`;
+    };
+    world.server.plays(answers(402));
+    await world.end(tab, pay(once));
+    expect(await world.end(tab, pay(once, { key }))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
+    expect(asked.length).toBeGreaterThan(1);
+    expect(asked.length).toBeLessThan(6);
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test.each([
+    ['a named call', 'strict', { once: NAME }],
+    ['an unnamed call', 'relaxed', {}],
+  ])('of %s is stored %s', async (_, durability, how) => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(answers(201));
+    await world.end(tab, once.fetch(URL_, { method: 'POST', body: JSON.stringify(CART), ...how }));
+    expect(world.writes[0]?.durability).toBe(durability);
+  });
+});
+
+describe('the record', () => {
+  test('says where it goes, and bears no lease where nobody shares it', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({}, { locks: false, claims: { shared: 'context' } });
+    world.server.plays(charged(lost()));
+    await world.end(tab, pay(once, ONE));
+    expect(world.writes.map(({ next }) => (next as OnceRecord).lease)).toEqual(world.writes.map(() => undefined));
+    expect(world.record()).toMatchObject({ origin: 'https://shop.example', carrier: 'header:Idempotency-Key' });
+  });
+
+  test('of a server that answers no mismatch takes no other payload', async () => {
+    const world = newWorld();
+    const dialect = { ...GENERIC, answersMismatch: false };
+    const { tab, once } = world.open({ dialect });
+    world.server.plays(charged(lost()));
+    await world.end(tab, pay(once, ONE));
+    expect(await world.end(tab, pay(once, { body: { ...CART, amount: 11 } }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH' });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+});
+
+describe('a first write that failed', () => {
+  interface Trouble {
+    readonly faults: readonly (StoreFaultName | 'none')[];
+    readonly durability?: 'required' | 'best-effort';
+    readonly key?: typeof derived;
+    /** What is stored by the first look after it, or right behind that look. */
+    readonly before?: (own: OnceRecord) => OnceRecord;
+    readonly behind?: (own: OnceRecord) => OnceRecord;
+  }
+
+  /** Pays while the store's calls befall `faults`, one after the other. Nothing may be sent, and nothing kept in memory. */
+  async function failing({ faults, durability = 'best-effort', key, before, behind }: Trouble) {
+    const world = newWorld();
+    const { tab, once } = world.open({ durability });
+    const { update, read } = tab.store;
+    let own: OnceRecord | undefined;
+    const put = (change: ((own: OnceRecord) => OnceRecord) | undefined): void => {
+      if (own && change) world.medium.set(own.id, change(own));
+    };
+    Object.assign(tab.store, {
+      update: ((id, change, options) =>
+        update(
+          id,
+          (current, now) => {
+            const changed = change(current, now);
+            own ??= changed.next as OnceRecord | undefined;
+            return changed;
+          },
+          options,
+        )) satisfies typeof update,
+      read: async (id: string) => {
+        put(before);
+        const found = await read(id);
+        put(behind);
+        return found;
+      },
+    });
+    tab.faults.next(...faults);
+    const end = await world.end(tab, pay(once, { key }));
+    expect(world.server.arrivals).toHaveLength(0);
+    expect(tab.degraded.size).toBe(0);
+    return { end, stored: own && world.medium.get(own.id) };
+  }
+  const store = { code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown', sent: 'maybe' } };
+
+  test.each<[string, Trouble]>([
+    ['can not be looked after', { faults: ['fail-before-commit', 'look-fails'] }],
+    ['is still under way', { faults: ['hang'] }],
+    ["is still under way, under 'required'", { faults: ['hang'], durability: 'required' }],
+    ["can not be taken back, under 'required'", { faults: ['fail-before-commit', 'none', 'look-fails'], durability: 'required' }],
+    ["had a key that others arrive at, too, under 'required'", { faults: ['fail-before-commit'], durability: 'required', key: derived }],
+  ])('and %s: nothing is sent, and nothing is certain', async (_, trouble) => {
+    const { end } = await failing(trouble);
+    expect(end).toMatchObject(store);
+    expect((end.error as Error).cause).toBeInstanceOf(Error);
+  });
+
+  describe.each(['required', 'best-effort'] as const)('under %s', (durability) => {
+    test.each<[string, (own: OnceRecord) => OnceRecord]>([
+      ['took it over', (own) => seal({ ...own, revision: own.revision + 1 })],
+      ['ended it', (own) => seal({ ...own, state: 'retired' })],
+      ['has one of its own', (own) => seal({ ...own, key: 'another-key-of-another-tab' })],
+    ])('and another tab %s: it is left alone', async (_, before) => {
+      const { end, stored } = await failing({ faults: ['fail-before-commit'], durability, before });
+      expect(end).toMatchObject(store);
+      expect(stored).toBeDefined();
+    });
+  });
+
+  test("and comes late under 'required' is taken back: nothing was sent, nothing stays, and the reason is told", async () => {
+    const { end, stored } = await failing({ faults: ['fail-before-commit'], durability: 'required', behind: (own) => own });
+    expect(end).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { type: 'unsent', reason: 'store-write', sent: 'no', resumed: false, joined: false } });
+    expect((end.error as Error).cause).toMatchObject({ reason: 'io' });
+    expect(stored).toBeUndefined();
+  });
+
+  test("and comes late under 'required', as another one's by then, is left alone", async () => {
+    const { end, stored } = await failing({
+      faults: ['fail-before-commit'],
+      durability: 'required',
+      behind: (own) => seal({ ...own, revision: own.revision + 1 }),
+    });
+    expect(end).toMatchObject(store);
+    expect(stored).toMatchObject({ state: 'pending' });
+  });
+});

@@ -1,0 +1,393 @@
+/**
+ * Goal: how a call ends is stored, told and remembered as it was, for every way to end, and `reconcile` is asked what is not known,
+ * never more, and is waited for no longer than its caller waits. Method: one way to end at a time, with all that it leaves.
+ */
+import { getEventListeners } from 'node:events';
+import { describe, expect, test } from 'vitest';
+import type { OnceRecord } from '../../src/core/record.js';
+import { GENERIC } from '../../src/dialects/generic.js';
+import type { Reconcile } from '../../src/entries/index.js';
+import { answers, charged, during, type Entry, idle, lost, replays, unreachable } from '../support/server.js';
+import type { Tab } from '../support/tab.js';
+import { CART, NAME, newWorld, pay, rest, SECOND, saying, watched } from '../support/world.js';
+
+const ONE = { limits: { attempts: 1 } } as const;
+const OTHER = { ...CART, amount: 20 };
+const ACCEPTED = answers(202, '', { location: '/jobs/1' });
+const causeOf = (error: unknown): unknown => (error as Error).cause;
+/** Answers that this tab keeps in its memory. */
+const kept = (tab: Tab): number =>
+  tab.in(() => (globalThis as unknown as Record<symbol, { answers: Map<string, unknown> }>)[Symbol.for('oncefetch')]?.answers.size ?? 0);
+
+describe('what is stored of an answer', () => {
+  test.each<[string, object, object, boolean]>([
+    ['a page for a person', { namespace: 'ann' }, {}, true],
+    ['a page for nobody', {}, {}, false],
+    ['a server for nobody', {}, { server: true }, true],
+    ['a server for a person', { namespace: 'ann' }, { server: true }, true],
+  ])('on %s: %j %j %s', async (_, options, of, stored) => {
+    const world = newWorld();
+    const { tab, once } = world.open({ ...options, keep: { response: 'disk' } }, of);
+    world.server.plays(answers(201, { id: 'ch_1' }));
+    await world.end(tab, pay(once));
+    expect(world.record()?.answer !== undefined).toBe(stored);
+  });
+
+  test('is nothing without being asked for, or of a refusal', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ namespace: 'ann' });
+    world.server.plays(answers(201), answers(402));
+    await world.end(tab, pay(once));
+    expect(world.record()?.answer).toBeUndefined();
+    const operation = ['pay', 'refused'];
+    await world.end(tab, pay(once, { operation, keep: { response: 'disk' } }));
+    expect(world.record(operation)).toMatchObject({ state: 'retired', sticky: false, answer: undefined });
+  });
+
+  test('that belongs to an earlier payload is nothing: it is not the answer to this one', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ namespace: 'ann', keep: { response: 'disk' } });
+    world.server.plays(charged(lost()), replays());
+    await world.end(tab, pay(once, ONE));
+    expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'replayed', from: 'server' } });
+    expect(world.record()).toMatchObject({ state: 'settled', answer: undefined });
+    expect(kept(tab)).toBe(0);
+  });
+});
+
+describe('what stays in memory', () => {
+  test.each<[string, object, Parameters<typeof answers>, number]>([
+    ['an answer', {}, [201, {}], 1],
+    ['no answer, where none is to be kept', { keep: { response: false } }, [201, {}], 0],
+    ['no answer that was too long to be read', { limits: { bodyBytes: 4 } }, [201, 'too long'], 0],
+    ['no refusal', {}, [402], 0],
+  ])('is %s', async (_, options, answer, count) => {
+    const world = newWorld();
+    const { tab, once } = world.open(options);
+    world.server.plays(answers(...answer));
+    await world.end(tab, pay(once));
+    expect(kept(tab)).toBe(count);
+  });
+});
+
+describe('an end without effect', () => {
+  test('of an effect is its own error, and news like any other end', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const told: unknown[] = [];
+    once.subscribe((event) => void told.push(event.type));
+    const own = new Error('card declined');
+    const end = await world.end(tab, watched(once.run(NAME, () => Promise.reject(own), { verdict: () => 'rejected' }) as Promise<never>));
+    expect(end.error).toBe(own);
+    expect(told).toContain('settled');
+  });
+
+  test('of a record that another page left clean removes it, whoever made it', async () => {
+    const world = newWorld();
+    const first = world.open();
+    first.tab.online = false;
+    void pay(first.once);
+    await rest();
+    const tab = first.tab.reload();
+    tab.online = true;
+    world.server.plays(unreachable());
+    expect(await world.end(tab, pay(tab.once(), ONE))).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { type: 'unsent', reason: 'unreachable' } });
+    expect(world.record()).toBeUndefined();
+  });
+
+  test('that can not be stored is none', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(during(() => tab.faults.next('fail-before-commit'), unreachable()));
+    const end = await world.end(tab, pay(once, ONE));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { type: 'unknown', reason: 'store' } });
+    expect(causeOf(end.error)).toBeInstanceOf(Error);
+  });
+});
+
+describe('an unknown end', () => {
+  test('writes nothing more than its attempt did, unless there is something to say', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(charged(lost()));
+    await world.end(tab, pay(once, ONE));
+    expect(world.writes).toHaveLength(1);
+    world.server.plays(charged(answers(503, '', { 'retry-after': '9' })));
+    await world.end(tab, pay(once, { ...ONE, operation: ['later'] }));
+    expect(world.writes).toHaveLength(3);
+  });
+
+  test('by a store that fails between two attempts is that of the store', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(charged(during(() => tab.faults.next('look-fails'), lost())));
+    const end = await world.end(tab, pay(once));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown', reason: 'store' } });
+    expect(causeOf(end.error)).toMatchObject({ reason: 'io' });
+  });
+
+  test('by another payload under the key never says that nothing was sent', async () => {
+    const world = newWorld();
+    const key = await world.interrupted(charged(lost()));
+    const { tab, once } = world.open();
+    world.server.plays(answers(422, { title: 'Idempotency-Key is already used' }));
+    const end = await world.end(tab, pay(once, { body: OTHER }));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown', reason: 'mismatch', key } });
+    expect(String(end.error)).not.toMatch(/nothing was sent/);
+    expect((end.error as { response?: Response }).response?.status).toBe(422);
+    expect(tab.reported).toEqual([]);
+  });
+});
+
+describe('the other payload under a key', () => {
+  const MISMATCH = answers(422, { title: 'Idempotency-Key is already used' });
+  async function mismatched(...then: readonly Entry[]) {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(charged(lost()), idle(MISMATCH), ...then);
+    await world.end(tab, pay(once, ONE));
+    return { world, tab, end: () => world.end(tab, pay(once, { body: OTHER })) };
+  }
+
+  test('that was done is told as the end of the name', async () => {
+    const { world, end } = await mismatched(replays());
+    expect(await end()).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'replayed', from: 'server' } });
+    expect(world.record()).toMatchObject({ state: 'settled', ending: { from: 'server' } });
+  });
+
+  test('that was refused for good makes way for this one, under another key', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const before: unknown[] = [];
+    world.server.plays(
+      lost(),
+      idle(MISMATCH),
+      replays(402, {}),
+      during(() => before.push(world.record()?.previous), answers(201)),
+    );
+    await world.end(tab, pay(once, ONE));
+    expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
+    expect(before).toMatchObject([{ state: 'retired', sticky: true, ending: { type: 'rejected', replayed: true } }]);
+    expect(new Set(world.server.keys).size).toBe(2);
+  });
+
+  test('of which nothing is certain leaves it unknown', async () => {
+    const { end } = await mismatched(answers(402));
+    expect(await end()).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown' } });
+  });
+
+  test('is not sent to a caller who left', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const controller = new AbortController();
+    world.server.plays(charged(lost()), idle(during(() => controller.abort(), MISMATCH)));
+    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, { body: OTHER, signal: controller.signal }));
+    await rest();
+    expect(world.server.arrivals).toHaveLength(2);
+    expect(tab.reported).toEqual([]);
+  });
+});
+
+describe('work that goes on behind a link', () => {
+  test('until all waiting is over is told with what was accepted, and noted as waited for', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ accepted: 'poll', limits: { inProgressMs: SECOND } });
+    world.server.plays(charged(ACCEPTED), answers(202, '', { 'retry-after': '3' }));
+    const end = await world.end(tab, pay(once));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { reason: 'in-progress' } });
+    expect((end.error as { response?: Response }).response?.status).toBe(202);
+    expect(world.record()).toMatchObject({ spentAt: world.clock.now() });
+  });
+
+  test('until all waiting is over is asked about', async () => {
+    const world = newWorld();
+    const asked: { reason?: string; response?: Response }[] = [];
+    const { tab, once } = world.open({ accepted: 'poll', limits: { inProgressMs: SECOND }, reconcile: saying(asked, 'done' as const) });
+    world.server.plays(charged(ACCEPTED), answers(202, '', { 'retry-after': '3' }));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', from: 'reconcile' });
+    expect(asked).toMatchObject([{ reason: 'in-progress', response: { status: 202 } }]);
+  });
+
+  test('that failed is refused for good', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ accepted: 'poll', dialect: { ...GENERIC, polled: () => 'failed' } });
+    world.server.plays(idle(ACCEPTED), answers(200, {}, { 'idempotent-replayed': 'true' }));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'rejected' });
+    expect(world.record()).toMatchObject({ state: 'retired', sticky: true });
+  });
+
+  test('for a changed payload is certain where a mismatch would have been answered', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ accepted: 'poll', dialect: { ...GENERIC, answersMismatch: true } });
+    world.server.plays(charged(lost()), ACCEPTED, answers(200, {}));
+    await world.end(tab, pay(once, ONE));
+    expect((await world.end(tab, pay(once, { body: OTHER }))).outcome).toMatchObject({ type: 'fresh', certain: true, changed: true });
+  });
+});
+
+describe('reconcile', () => {
+  const asking = (said: Awaited<ReturnType<Reconcile>>) => {
+    const asked: Parameters<Reconcile>[0][] = [];
+    return { asked, reconcile: saying(asked, said) as Reconcile };
+  };
+
+  test('is not asked about what is known', async () => {
+    const { asked, reconcile } = asking('none');
+    const world = newWorld();
+    const { tab, once } = world.open({ reconcile });
+    world.server.plays(answers(201), answers(402));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'fresh' });
+    expect((await world.end(tab, pay(once, { operation: ['other'] }))).outcome).toMatchObject({ type: 'rejected' });
+    expect(asked).toEqual([]);
+  });
+
+  test('hears since when, why, and of the answer', async () => {
+    const { asked, reconcile } = asking('unknown');
+    const world = newWorld();
+    const { tab, once } = world.open({ reconcile });
+    tab.online = false;
+    world.server.plays(charged(lost()), answers(402, { a: 1 }));
+    const call = pay(once);
+    await world.clock.advance(SECOND);
+    tab.connect(true);
+    await world.end(tab, call);
+    expect(asked).toMatchObject([{ operation: NAME, reason: 'refused-after-ambiguity', firstSentAt: world.server.arrivals[0]?.at, response: { status: 402 } }]);
+    expect(await asked[0]?.response?.json()).toEqual({ a: 1 });
+  });
+
+  test('hears that it is done elsewhere, and if it does not know, it is done all the same', async () => {
+    const { asked, reconcile } = asking('unknown');
+    const world = newWorld();
+    const { tab, once } = world.open({ reconcile });
+    world.server.plays(charged(answers(409, { code: 'idempotency_conflict', resource_id: 'PM1' })));
+    const end = await world.end(tab, pay(once));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', error: { resource: 'PM1' }, outcome: { type: 'replayed', from: 'server' } });
+    expect(asked).toMatchObject([{ reason: 'done-elsewhere' }]);
+  });
+
+  test('is asked whose a 2xx is, and only an answer changes that it is done', async () => {
+    for (const said of ['none', 'unknown', 'done', new Response('{}', { status: 200 })] as const) {
+      const { asked, reconcile } = asking(said);
+      const world = newWorld();
+      const { tab, once } = world.open({ reconcile });
+      world.server.plays(charged(lost()), answers(201));
+      await world.end(tab, pay(once, ONE));
+      const { outcome } = await world.end(tab, pay(once, { body: OTHER }));
+      expect(asked).toMatchObject([{ reason: 'mismatch' }]);
+      expect(outcome).toMatchObject(typeof said === 'object' ? { type: 'replayed', from: 'reconcile' } : { type: 'fresh', certain: false, changed: true });
+    }
+  });
+
+  test("'done' is stored as what it is", async () => {
+    const { reconcile } = asking('done');
+    const world = newWorld();
+    const { tab, once } = world.open({ reconcile });
+    world.server.plays(charged(lost()), answers(401));
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', outcome: { type: 'replayed', from: 'reconcile' } });
+    expect(world.record()).toMatchObject({ state: 'settled', ending: { type: 'replayed', from: 'reconcile' } });
+  });
+
+  test("'done' that could not be stored is done; of a record that is another's by then, nobody knows", async () => {
+    for (const [change, outcome, code] of [
+      [undefined, { effect: 'done', from: 'reconcile' }, 'ERR_ONCE_ALREADY_DONE'],
+      [(record: OnceRecord) => ({ ...record, key: 'another' }), { effect: 'unknown', reason: 'busy' }, 'ERR_ONCE_CLAIM_LOST'],
+    ] as const) {
+      const world = newWorld();
+      const { tab, once } = world.open({
+        reconcile: async () => {
+          if (change) world.damage(change);
+          else tab.faults.next('fail-before-commit');
+          return 'done';
+        },
+      });
+      world.server.plays(charged(lost()), answers(401));
+      const end = await world.end(tab, pay(once));
+      expect(end).toMatchObject({ code, outcome });
+      expect((end.error as { response?: Response }).response?.status).toBe(401);
+    }
+  });
+
+  test("'none' that could not be stored is unknown", async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({
+      reconcile: async () => {
+        tab.faults.next('fail-before-commit');
+        return 'none';
+      },
+    });
+    world.server.plays(lost(), answers(401));
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 401, outcome: { type: 'unknown', reason: 'store' } });
+  });
+
+  test("'none' after a refusal gives that refusal; its key may be used again only if it was not burnt", async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ reconcile: async () => 'none' });
+    world.server.plays(lost(), answers(402));
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none' } });
+    expect(world.record()).toMatchObject({ state: 'retired', sticky: false });
+    expect(world.server.arrivals).toHaveLength(2);
+  });
+
+  test("'none' of a burnt key goes on under another one", async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ reconcile: async () => 'none' });
+    const before: unknown[] = [];
+    world.server.plays(
+      answers(500, '', { 'should-retry': 'false' }),
+      during(() => before.push(world.record()?.previous), answers(201)),
+    );
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
+    expect(before).toMatchObject([{ sticky: true, ending: { type: 'rejected' } }]);
+  });
+
+  test("'none' to a resume without anything to send is the end, as an error", async () => {
+    const world = newWorld();
+    await world.interrupted(lost());
+    const { tab, once } = world.open({ reconcile: async () => 'none' });
+    expect(await world.end(tab, watched(once.operation(NAME).resume()))).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { type: 'rejected' } });
+  });
+
+  test('is asked of an effect, too, which has no answer of HTTP', async () => {
+    const { asked, reconcile } = asking('done');
+    const world = newWorld();
+    const { tab, once } = world.open({ reconcile, limits: { inProgressMs: 0 } });
+    const call = once.run(NAME, async () => 'half of it', { verdict: () => 'in-progress' }) as Promise<never>;
+    expect((await world.end(tab, watched(call))).outcome).toMatchObject({ effect: 'done', from: 'reconcile' });
+    expect(asked).toMatchObject([{ reason: 'in-progress', response: undefined }]);
+    expect(tab.reported).toEqual([]);
+  });
+
+  test('is let go when its caller leaves, or when its time is over, and leaves nothing behind', async () => {
+    for (const leaves of [true, false]) {
+      const signals: AbortSignal[] = [];
+      const world = newWorld();
+      const { tab, once } = world.open({
+        reconcile: ({ signal }) => {
+          signals.push(signal);
+          return new Promise(() => {});
+        },
+      });
+      const controller = new AbortController();
+      world.server.plays(charged(lost()), answers(401));
+      const call = pay(once, { signal: controller.signal });
+      await world.clock.advance(SECOND);
+      expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+      if (leaves) controller.abort();
+      const end = await world.end(tab, call);
+      await rest();
+      expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+      expect(end.outcome).toMatchObject({ effect: 'unknown' });
+      expect(world.clock.pending).toBe(0);
+      expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+    }
+  });
+
+  test('that answered leaves no timer', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ reconcile: async () => 'unknown' });
+    world.server.plays(charged(lost()), answers(401));
+    await world.end(tab, pay(once));
+    expect(world.clock.pending).toBe(0);
+  });
+});

@@ -1,0 +1,206 @@
+/**
+ * Goal: what HTTP allows to be sent again is, as often and as long as it may; everything else goes out once, and its caller gets
+ * what fetch would give. Method: tables of calls and answers, on a clock that only the test moves.
+ */
+import { describe, expect, test, vi } from 'vitest';
+import type { Client } from '../../src/engine/client.js';
+import { type Outline, outline, sendPlain } from '../../src/engine/plain.js';
+import type { Settings } from '../../src/options.js';
+import type { Platform } from '../../src/ports.js';
+import { virtualClock } from '../../src/testing/virtual-clock.js';
+import { rest } from '../support/world.js';
+
+const URL_ = 'https://shop.example/cart';
+const resolve: Platform['resolve'] = (url) => ({ url, origin: new URL(url).origin });
+
+describe('what is read of a call', () => {
+  const request = new Request(URL_, { method: 'PUT', body: 'x' });
+  const { signal } = new AbortController();
+  test.each<[string, RequestInfo | URL, RequestInit, Partial<Outline>]>([
+    ['an address', URL_, {}, { method: 'GET', url: URL_, replayable: true, signal: undefined }],
+    ['a URL', new URL(URL_), { method: 'put' }, { method: 'PUT', url: URL_ }],
+    ['a Request', request, {}, { method: 'PUT', url: URL_, replayable: false, signal: request.signal }],
+    ['a Request, and what stands over it', request, { method: 'DELETE', signal, body: 'y' }, { method: 'DELETE', replayable: true, signal }],
+    ['a Request, its signal taken away', request, { signal: null }, { signal: undefined }],
+    ['a Request without a body', new Request(URL_), {}, { method: 'GET', replayable: true }],
+    [
+      'a Request that can have a body, on a platform that does not show it',
+      { url: URL_, method: 'PUT', headers: new Headers() } as Request,
+      {},
+      { replayable: false },
+    ],
+    ['a Request to DELETE, there', { url: URL_, method: 'DELETE', headers: new Headers() } as Request, {}, { replayable: false }],
+    ['a DELETE by address', URL_, { method: 'DELETE' }, { replayable: true }],
+    ['text', URL_, { method: 'PUT', body: 'ReadableStream' }, { replayable: true }],
+    ['bytes', URL_, { method: 'PUT', body: new Uint8Array(2) }, { replayable: true }],
+    ['a stream', URL_, { method: 'PUT', body: new ReadableStream() }, { replayable: false }],
+    ['no body', URL_, { method: 'PUT', body: null }, { replayable: true }],
+  ])('%s', (_, input, init, expected) => {
+    expect(outline({ resolve } as Platform, input, init)).toMatchObject(expected);
+  });
+});
+
+type Answer = Response | Error;
+
+function scene() {
+  const clock = virtualClock({ settle: rest });
+  const client = {
+    platform: { clock, randomness: { random: () => 1 } },
+    registry: { latest: new Map() },
+    closing: new AbortController(),
+  } as unknown as Client;
+  const settings = { limits: { totalMs: 10_000, attempts: 3 }, backoff: { minDelayMs: 1000, maxDelayMs: 60_000, factor: 2 } } as Settings;
+  const sent: number[] = [];
+  const start = clock.now();
+  const plain = (answers: Answer[], call: Partial<Outline> = {}) => {
+    const ended = sendPlain(client, settings, { method: 'GET', url: URL_, replayable: true, signal: undefined, sendable: () => true, ...call }, async () => {
+      sent.push(clock.now() - start);
+      const answer = answers.shift() ?? new Error('nothing is left to answer with');
+      if (answer instanceof Error) throw answer;
+      return answer;
+    });
+    ended.catch(() => {});
+    return ended;
+  };
+  const end = async (answers: Answer[], call?: Partial<Outline>): Promise<unknown> => {
+    const ended = plain(answers, call);
+    await clock.advance(60_000);
+    expect(clock.pending).toBe(0);
+    expect(client.registry.latest.size).toBe(0);
+    return ended.then(
+      ({ status }) => status,
+      (error: Error) => error.message,
+    );
+  };
+  return { clock, client, sent, plain, end };
+}
+
+const answer = (status: number, headers: Record<string, string> = {}): Response => new Response(null, { status, headers });
+const down = (): Error => new Error('down');
+
+describe('what comes back', () => {
+  test.each([408, 421, 425, 429, 460, 499, 500, 502, 503, 504, 511, 520, 524, 529])('%i is sent again', async (status) => {
+    const { end, sent } = scene();
+    expect(await end([answer(status), answer(200)])).toBe(200);
+    expect(sent).toEqual([0, 1000]);
+  });
+
+  test.each([200, 204, 304, 400, 404, 409, 423, 501, 505, 510, 512, 530, 552])('%i is the answer', async (status) => {
+    const { end, sent } = scene();
+    expect(await end([answer(status)])).toBe(status);
+    expect(sent).toEqual([0]);
+  });
+
+  test.each([
+    ['GET', 3],
+    ['HEAD', 3],
+    ['OPTIONS', 3],
+    ['PUT', 3],
+    ['DELETE', 3],
+    ['POST', 1],
+    ['PATCH', 1],
+    ['WIDGET', 1],
+    ['GETALL', 1],
+  ])('%s goes out %i times in all while nothing does', async (method, times) => {
+    const { end, sent } = scene();
+    expect(await end([down(), down(), down(), answer(200)], { method })).toBe('down');
+    expect(sent).toEqual([0, 1000, 3000].slice(0, times));
+  });
+
+  test('a body that is gone after one attempt is sent once', async () => {
+    const { end, sent } = scene();
+    expect(await end([answer(503)], { replayable: false })).toBe(503);
+    expect(sent).toEqual([0]);
+  });
+
+  test('the word of a server on when to come back stands, as long as that is in time', async () => {
+    const late = scene();
+    expect(await late.end([answer(503, { 'retry-after-ms': '9999' }), answer(200)])).toBe(200);
+    expect(late.sent).toEqual([0, 9999]);
+    const tooLate = scene();
+    expect(await tooLate.end([answer(503, { 'retry-after': '10' }), answer(200)])).toBe(503);
+    expect(tooLate.sent).toEqual([0]);
+  });
+
+  test('an answer that is sent again is let go', async () => {
+    const cancel = vi.fn();
+    const { end } = scene();
+    await end([new Response(new ReadableStream({ cancel }), { status: 503 }), answer(200)]);
+    expect(cancel).toHaveBeenCalledOnce();
+  });
+
+  test('an answer whose body can not be let go changes nothing', async () => {
+    const cancel = () => Promise.reject(new Error('can not'));
+    expect(await scene().end([new Response(new ReadableStream({ cancel }), { status: 503 }), answer(200)])).toBe(200);
+  });
+});
+
+describe('a caller who leaves', () => {
+  test('in a wait gets what there is: an answer, or the reason', async () => {
+    for (const [first, told] of [
+      [answer(503), { status: 503 }],
+      [down(), new Error('enough')],
+    ] as const) {
+      const { clock, plain, sent } = scene();
+      const controller = new AbortController();
+      const ended = plain([first, answer(200)], { signal: controller.signal });
+      await clock.advance(10);
+      controller.abort(new Error('enough'));
+      await rest();
+      expect(clock.pending).toBe(0);
+      if (told instanceof Error) await expect(ended).rejects.toThrow(told);
+      else expect(await ended).toMatchObject(told);
+      expect(sent).toEqual([0]);
+    }
+  });
+
+  test('before the answer came is not waited for again', async () => {
+    const { end, sent } = scene();
+    expect(await end([down(), answer(200)], { signal: AbortSignal.abort() })).toBe('down');
+    expect(sent).toEqual([0]);
+  });
+
+  test('by closing the client gets the last word of the network', async () => {
+    const { clock, client, plain, sent } = scene();
+    const ended = plain([down(), answer(200)]);
+    await clock.advance(10);
+    client.closing.abort();
+    await expect(ended).rejects.toThrow('down');
+    expect(sent).toEqual([0]);
+  });
+});
+
+describe('a PUT', () => {
+  test('that a later one to its URL overtakes in a wait is not sent again', async () => {
+    const { clock, client, plain, sent } = scene();
+    const first = plain([answer(503), answer(299)], { method: 'PUT' });
+    await clock.advance(10);
+    expect(await plain([answer(200)], { method: 'PUT' })).toMatchObject({ status: 200 });
+    await clock.advance(1000);
+    expect(await first).toMatchObject({ status: 503 });
+    expect(sent).toEqual([0, 10]);
+    expect(client.registry.latest.size).toBe(0);
+  });
+
+  test('that a later one overtakes while it is under way is not sent again either', async () => {
+    const { clock, plain, sent } = scene();
+    const first = plain([down(), answer(299)], { method: 'PUT' });
+    const second = plain([answer(503), answer(200)], { method: 'PUT' });
+    await clock.advance(10_000);
+    await expect(first).rejects.toThrow('down');
+    expect(await second).toMatchObject({ status: 200 });
+    expect(sent).toEqual([0, 0, 1000]);
+  });
+
+  test('is overtaken by any later call to its URL, and by none to another; nothing else is overtaken', async () => {
+    const { clock, plain } = scene();
+    const first = plain([answer(503), answer(200)], { method: 'PUT' });
+    const get = plain([answer(503), answer(200)]);
+    await clock.advance(10);
+    void plain([answer(200)], { method: 'PUT', url: `${URL_}/other` });
+    void plain([answer(200)]);
+    await clock.advance(10_000);
+    expect(await get).toMatchObject({ status: 200 });
+    expect(await first).toMatchObject({ status: 503 });
+  });
+});

@@ -1,0 +1,289 @@
+/**
+ * Goal: a request is read as fetch would read it, keeps its bytes, and is known by what it says; what could not be sent is
+ * refused before anything is stored. Method: tables of arguments and bodies, on Node's own classes.
+ */
+import { createHash } from 'node:crypto';
+import { describe, expect, test, vi } from 'vitest';
+import { BodyTrouble, draft, fingerprint, isRequest, type Prepared, prepare, refuseHidden, storable, wireOf } from '../../src/engine/prepared.js';
+import { resolveUrl } from '../../src/platform/shared.js';
+import type { Platform } from '../../src/ports.js';
+
+const URL_ = 'https://shop.example/pay';
+const platform = { resolve: (url: string) => resolveUrl(url, 'https://shop.example/checkout') } as Platform;
+const read = (input: RequestInfo | URL, init?: RequestInit & { once?: unknown }) => draft(input, init, platform);
+const digest = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex');
+const ready = (body: unknown, headers: Record<string, string> = {}, limit = 100): Promise<Prepared> =>
+  prepare({ ...read(URL_, { method: 'POST', headers }), body }, limit, () => 'boundary');
+const asText = async ({ body }: Prepared): Promise<string | undefined> => (body === undefined ? undefined : new Response(body).text());
+
+describe('the arguments of fetch', () => {
+  const signal = new AbortController().signal;
+  const request = new Request(URL_, { method: 'PUT', body: 'x', headers: { a: 'b' }, credentials: 'omit', redirect: 'manual' });
+
+  test('an address, and all that stands beside it', () => {
+    expect(read('pay#top')).toMatchObject({
+      method: 'GET',
+      url: URL_,
+      origin: 'https://shop.example',
+      body: undefined,
+      rest: {},
+      signal: undefined,
+      request: undefined,
+    });
+    const given = read(new URL(URL_), { method: 'post', body: 'x', headers: { a: 'b' }, signal, keepalive: true, once: ['pay', 1] });
+    expect(given).toMatchObject({ method: 'POST', url: URL_, body: 'x', signal });
+    expect(given.rest).toEqual({ keepalive: true });
+    expect(given.headers.get('a')).toBe('b');
+  });
+
+  test('a Request, and what stands over it', () => {
+    const plain = read(request);
+    expect(plain).toMatchObject({ method: 'PUT', url: URL_, body: request, request, signal: request.signal });
+    expect(plain.rest).toMatchObject({ credentials: 'omit', redirect: 'manual', cache: 'default' });
+    expect(plain.headers.get('a')).toBe('b');
+    const over = read(request, { method: 'DELETE', body: 'y', headers: { a: 'c' }, signal, redirect: 'error' });
+    expect(over).toMatchObject({ method: 'DELETE', body: 'y', signal, rest: { redirect: 'error' } });
+    expect(over.headers.get('a')).toBe('c');
+    expect(read(request, { signal: null }).signal).toBeUndefined();
+  });
+
+  test.each(['GET', 'HEAD'])('a Request to %s has no body', (method) => {
+    expect(read(new Request(URL_, { method }))).toMatchObject({ method, body: undefined });
+  });
+
+  test('the mode of a navigation is left behind, every other one is kept', () => {
+    const navigation = { url: URL_, method: 'POST', headers: new Headers(), mode: 'navigate', bodyUsed: true } as unknown as Request;
+    expect(read(navigation, { body: 'x' }).rest).toEqual({});
+    expect(read({ ...navigation, mode: 'same-origin' } as Request, { body: 'x' }).rest).toEqual({ mode: 'same-origin' });
+  });
+
+  test('what no attempt could send is refused', async () => {
+    const used = new Request(URL_, { method: 'POST', body: 'x' });
+    await used.text();
+    expect(() => read(used)).toThrow(/read already/);
+    expect(read(used, { body: 'y' }).body).toBe('y');
+    expect(() => refuseHidden(read(URL_, { mode: 'no-cors' }))).toThrow(/no-cors/);
+    expect(() => read(URL_, { body: 'x' })).toThrow(/a GET can't have a body/);
+    expect(() => read(URL_, { method: 'head', body: 'x' })).toThrow(/a HEAD can't have a body/);
+  });
+
+  test.each([
+    [request, true],
+    [{ url: URL_, headers: {} }, true],
+    [{ url: URL_ }, false],
+    [{ headers: {} }, false],
+    [new URL(URL_), false],
+    [URL_, false],
+    [null, false],
+  ])('%s is a Request: %s', (input, is) => {
+    expect(isRequest(input)).toBe(is);
+  });
+});
+
+describe('a body', () => {
+  test.each<[string, unknown, string | undefined, string | null]>([
+    ['text', 'x', 'x', null],
+    ['none', undefined, undefined, null],
+    ['null', null, undefined, null],
+    ['parameters', new URLSearchParams({ a: '1' }), 'a=1', 'application/x-www-form-urlencoded;charset=UTF-8'],
+    ['bytes', new TextEncoder().encode('xyz').subarray(1), 'yz', null],
+    ['a buffer', new TextEncoder().encode('xyz').buffer, 'xyz', null],
+    ['a Blob', new Blob(['x'], { type: 'text/plain' }), 'x', null],
+    ['a File', new File(['x'], 'x.txt'), 'x', null],
+    ['a stream', new Response('xyz').body, 'xyz', null],
+    ['a Request', new Request(URL_, { method: 'POST', body: 'xyz' }), 'xyz', null],
+    ['a Request without one', new Request(URL_, { method: 'POST' }), undefined, null],
+  ])('of %s is sent as it is', async (_, body, text, type) => {
+    const prepared = await ready(body);
+    expect(await asText(prepared)).toBe(text);
+    expect(prepared.headers.get('content-type')).toBe(type);
+  });
+
+  test.each([new URLSearchParams({ a: '1' }), new FormData()])('keeps the type that the call gives it: %s', async (body) => {
+    expect((await ready(body, { 'content-type': 'text/own' })).headers.get('content-type')).toBe('text/own');
+  });
+
+  test('stays as it was, whatever becomes of the buffer', async () => {
+    const bytes = new Uint8Array([97, 98]);
+    const [view, buffer] = [await ready(bytes), await ready(bytes.buffer)];
+    bytes.fill(0);
+    expect([await asText(view), await asText(buffer)]).toEqual(['ab', 'ab']);
+  });
+
+  test('without a tag is known by what it can do', async () => {
+    const blob = { slice() {}, size: 1 };
+    expect((await ready(blob)).body).toBe(blob);
+    expect((await ready({ append() {}, sort() {}, toString: () => 'a=1' })).body).toBe('a=1');
+  });
+
+  test.each<[string, unknown, RegExp]>([
+    ['an object', { a: 1 }, /got object/],
+    ['something that only looks like a Blob', { slice() {} }, /got object/],
+    ['something that only looks like parameters', { append() {} }, /got object/],
+    ['something that can be sorted', { sort() {} }, /got object/],
+    ['a number', 5, /got number/],
+    ['a stream that is too long', new Response('x'.repeat(101)).body, /more than 100 bytes/],
+    ['a stream that breaks', new ReadableStream({ start: (controller) => controller.error(new Error('broken')) }), /broken/],
+  ])('that can not be sent twice is refused: %s', async (_, body, says) => {
+    await expect(ready(body)).rejects.toThrow(says);
+  });
+
+  test('as long as its limit is sent; a longer one is let go', async () => {
+    expect(await asText(await ready(new Response('x'.repeat(100)).body))).toHaveLength(100);
+    const cancel = vi.fn();
+    const long = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(60)), cancel });
+    await expect(ready(long)).rejects.toThrow(BodyTrouble);
+    expect(cancel).toHaveBeenCalledOnce();
+  });
+
+  test('that broke while it was read says why, and of a form what to do', async () => {
+    const cause = new Error('broken');
+    const broken = (type: string) => ({ url: URL_, headers: new Headers(), bodyUsed: false, arrayBuffer: () => Promise.reject(cause), type });
+    await expect(ready(broken(''))).rejects.toMatchObject({ cause, message: 'once: the body could not be read' });
+    await expect(ready(broken(''), { 'content-type': 'multipart/form-data; boundary=x' })).rejects.toThrow(/hand over the FormData itself/);
+    await expect(ready(broken(''), { 'content-type': 'application/x-multipart' })).rejects.toThrow(/could not be read$/);
+  });
+});
+
+describe('on the wire', () => {
+  const headers = new Headers({ a: 'b' });
+  const prepared = (body: Prepared['body']): Prepared => ({ ...read(URL_), body, headers });
+
+  test.each<[string, Prepared['body']]>([
+    ['text', '{"a":1}'],
+    ['bytes', new TextEncoder().encode('{"a":1}')],
+    ['a Blob', new Blob(['{"a":1}'])],
+  ])('a body of %s is text where a key goes into it, else it stays as it is', async (_, body) => {
+    expect((await wireOf(prepared(body), 'body:key')).body).toBe('{"a":1}');
+    expect((await wireOf(prepared(body), 'header:Key')).body).toBe(body);
+    expect((await wireOf(prepared(body), 'header-sf:Key')).body).toBe(body);
+  });
+
+  test('its headers are its own', async () => {
+    const wire = await wireOf(prepared(undefined), 'header:Key');
+    wire.headers.set('a', 'c');
+    expect(headers.get('a')).toBe('b');
+    expect(wire.body).toBeUndefined();
+  });
+});
+
+describe('a fingerprint', () => {
+  const of = async (body: unknown, hook?: Parameters<typeof fingerprint>[3]) => {
+    const from = { ...read(URL_, { method: 'POST' }), body };
+    return fingerprint(from, await prepare(from, 100, () => 'b'), digest, hook);
+  };
+
+  test('is that of method, address and bytes, and the bytes have one of their own', async () => {
+    const raw = digest('{"a":1}');
+    expect(await of('{"a":1}')).toEqual({ raw, fingerprint: digest(`POST\n${URL_}\n${raw}`), json: true });
+    expect(await of(new Blob(['{"a":1}']))).toEqual({ raw, fingerprint: digest(`POST\n${URL_}\n${raw}`), json: true });
+    expect(await of(undefined)).toMatchObject({ raw: digest('') });
+  });
+
+  test.each<[unknown, boolean]>([
+    ['{"a":1}', true],
+    [' \n[1]', true],
+    ['a{', false],
+    ['"a"', false],
+    ['', false],
+    [new TextEncoder().encode('\t {'), true],
+    [new TextEncoder().encode('['), true],
+    [new TextEncoder().encode('a{'), false],
+    [new Uint8Array([12, 3]), false],
+    [new Uint8Array(), false],
+    [new Uint8Array([191]), false],
+    [undefined, false],
+  ])('knows JSON by its first letter: %o %s', async (body, json) => {
+    expect((await of(body)).json).toBe(json);
+  });
+
+  test('of a hook is what it says of the body, and a few digits of the bytes at most', async () => {
+    const asked: unknown[] = [];
+    const told = await of('{"a":1}', (question) => {
+      asked.push(question);
+      return { a: 1 };
+    });
+    expect(asked).toEqual([{ method: 'POST', url: URL_, body: { a: 1 } }]);
+    expect(told).toMatchObject({ raw: digest('{"a":1}').slice(0, 4), fingerprint: digest(`POST\n${URL_}\n${digest('{"a":1}')}`) });
+    expect((await of('no JSON', ({ body }) => body)).fingerprint).toBe(digest(`POST\n${URL_}\n${digest('no JSON')}`));
+    expect((await of(new TextEncoder().encode('x'), ({ body }) => (body as Uint8Array).length)).fingerprint).toBe(digest(`POST\n${URL_}\n${digest('1')}`));
+    expect((await of('x', () => undefined)).fingerprint).toBe(digest(`POST\n${URL_}\n${digest('')}`));
+  });
+
+  test('of a hook that gives no JSON is refused', async () => {
+    await expect(of('x', () => 1n)).rejects.toThrow(/must give JSON, got bigint/);
+  });
+
+  test('of a form is that of its fields in any order, files by name, type and content', async () => {
+    const form = (entries: readonly (readonly [string, string | File])[]): FormData => {
+      const made = new FormData();
+      for (const [name, value] of entries) made.append(name, value);
+      return made;
+    };
+    const file = new File(['x'], 'a.txt', { type: 'text/plain' });
+    const one = (
+      await of(
+        form([
+          ['a', '1'],
+          ['f', file],
+        ]),
+      )
+    ).fingerprint;
+    expect(
+      (
+        await of(
+          form([
+            ['f', file],
+            ['a', '1'],
+          ]),
+        )
+      ).fingerprint,
+    ).toBe(one);
+    for (const other of [
+      new File(['y'], 'a.txt', { type: 'text/plain' }),
+      new File(['x'], 'b.txt', { type: 'text/plain' }),
+      new File(['x'], 'a.txt', { type: 'text/html' }),
+    ])
+      expect(
+        (
+          await of(
+            form([
+              ['a', '1'],
+              ['f', other],
+            ]),
+          )
+        ).fingerprint,
+      ).not.toBe(one);
+    expect((await of(form([['a', '1\n["b","2"]']]))).fingerprint).not.toBe(
+      (
+        await of(
+          form([
+            ['a', '1'],
+            ['b', '2'],
+          ]),
+        )
+      ).fingerprint,
+    );
+  });
+});
+
+describe('for another page', () => {
+  const HEADERS = { 'content-type': 'a/b', accept: 'c', 'accept-language': 'd', 'if-match': 'e', authorization: 'secret', 'x-own': 'f' };
+  const kept = [
+    ['content-type', 'a/b'],
+    ['accept', 'c'],
+    ['accept-language', 'd'],
+    ['if-match', 'e'],
+  ];
+
+  test('a request is kept without its credentials, unless a header is listed', async () => {
+    const prepared = await ready('x', HEADERS);
+    expect(storable(prepared, [])).toEqual({ method: 'POST', url: URL_, headers: kept, body: 'x' });
+    expect(storable(prepared, ['x-own', 'x-none'])?.headers).toEqual([...kept, ['x-own', 'f']]);
+  });
+
+  test('bytes are kept as text, and a file is not', async () => {
+    expect(storable(await ready(new Uint8Array([0, 255])), [])).toEqual({ method: 'POST', url: URL_, headers: [], body: 'AP8=', base64: true });
+    expect(storable(await ready(new Blob(['x'])), [])).toBeUndefined();
+  });
+});

@@ -1,0 +1,355 @@
+/**
+ * Goal: what is asked of and done to stored operations by hand leaves in store, memory and on screens exactly what it says, and
+ * nothing else changes. Method: records of every state, alone and by the hundred, and others that change while they are looked at.
+ */
+import { describe, expect, test } from 'vitest';
+import { encodeName } from '../../src/core/name.js';
+import { type OnceRecord, seal } from '../../src/core/record.js';
+import { derived, type Once, type OperationName } from '../../src/entries/index.js';
+import { answers, charged, delayed, idle, lost } from '../support/server.js';
+import type { Tab } from '../support/tab.js';
+import { DAY, MINUTE, NAME, newWorld, pay, rest, SECOND, type World } from '../support/world.js';
+
+const ONE = { limits: { attempts: 1 } } as const;
+const ANN = { namespace: 'ann' } as const;
+
+interface Tables {
+  readonly answers: Map<string, unknown>;
+  readonly payloads: Map<string, unknown>;
+}
+const tables = (tab: Tab): Tables => tab.in(() => (globalThis as unknown as Record<symbol, Tables>)[Symbol.for('oncefetch')] as Tables);
+
+async function left(world: World, { tab, once }: { tab: Tab; once: Once }, operation: OperationName = NAME): Promise<void> {
+  world.server.plays(charged(lost()));
+  await world.end(tab, pay(once, { ...ONE, operation }));
+}
+async function done(world: World, { tab, once }: { tab: Tab; once: Once }, operation: OperationName = NAME): Promise<void> {
+  world.server.plays(answers(201, {}));
+  await world.end(tab, pay(once, { operation }));
+}
+
+/** Copies of the one record there is, under other names. */
+function multiply(world: World, times: number, change: (record: OnceRecord) => OnceRecord = (one) => one): void {
+  const one = world.record() as OnceRecord;
+  for (let n = 0; n < times; n++) world.medium.set(`copy-${n}`, seal(change({ ...one, id: `copy-${n}`, label: encodeName(['copy', n]) })));
+}
+
+/** Changes what is stored right before the next update looks at it. */
+function meanwhile(tab: Tab, change: () => void): void {
+  const { update } = tab.store;
+  const first: typeof update = (...call) => {
+    Object.assign(tab.store, { update });
+    change();
+    return update(...call);
+  };
+  Object.assign(tab.store, { update: first });
+}
+
+describe('pending', () => {
+  test('lists as many as are wanted, from one, of as many as there are', async () => {
+    const world = newWorld();
+    const scene = world.open();
+    await left(world, scene);
+    multiply(world, 249);
+    expect(await world.run(scene.once.pending({ limit: 1 }))).toHaveLength(1);
+    expect(await world.run(scene.once.pending({ limit: 2 }))).toHaveLength(2);
+    expect(await world.run(scene.once.pending())).toHaveLength(100);
+    expect(await world.run(scene.once.pending({ limit: 500 }))).toHaveLength(250);
+    await expect(world.run(scene.once.pending({ limit: 0 }))).rejects.toThrow(/limit must be at least 1, got 0/);
+  });
+
+  test('says of each whether its request is here, named or not', async () => {
+    const world = newWorld();
+    const scene = world.open();
+    await left(world, scene);
+    world.server.plays(charged(lost()));
+    await world.end(scene.tab, scene.once.extend(ONE).fetch('https://shop.example/other', { method: 'POST', body: '{}' }));
+    expect((await world.run(scene.once.pending())).map(({ resumable }) => resumable)).toEqual([true, true]);
+    const next = world.open();
+    expect((await world.run(next.once.pending())).map(({ resumable }) => resumable)).toEqual([false, false]);
+  });
+
+  test('passes over what is damaged', async () => {
+    const world = newWorld();
+    const scene = world.open();
+    await left(world, scene);
+    multiply(world, 2, (record) => record);
+    world.medium.set('copy-0', { ...(world.medium.get('copy-0') as OnceRecord), key: 'x' });
+    expect((await world.run(scene.once.pending())).map(({ name }) => name)).toEqual([['copy', 1], NAME]);
+  });
+});
+
+describe('clear', () => {
+  test('keeps the keys of what is unsettled, stops its drivers, and leaves nothing of anybody to read', async () => {
+    const world = newWorld();
+    const scene = world.open({ ...ANN, keep: { request: true, response: 'disk' } });
+    const [unsettled, settled] = [scene.once.operation(NAME), scene.once.operation(['done'])];
+    void [unsettled.state, settled.state];
+    world.server.plays(charged(answers(503, '', { 'retry-after': '9' })));
+    await world.end(scene.tab, pay(scene.once, { ...ONE, meta: { total: 5 } }));
+    await done(world, scene, ['done']);
+    const before = world.record() as OnceRecord;
+    const { kept } = await world.run(scene.once.clear());
+    expect(kept).toMatchObject([{ name: NAME, key: before.key, retryAt: before.retryAt, meta: undefined, resumable: false }]);
+    const after = world.record();
+    expect(after).toMatchObject({ key: before.key, revision: before.revision + 1, state: 'pending', retryAt: before.retryAt });
+    expect([after?.request, after?.meta]).toEqual([undefined, undefined]);
+    expect(world.record(['done'])).toBeUndefined();
+    expect(unsettled.state).toMatchObject({ phase: 'unsettled', pending: { key: before.key } });
+    expect(settled.state).toEqual({ phase: 'idle' });
+    expect([tables(scene.tab).answers.size, tables(scene.tab).payloads.size]).toEqual([0, 0]);
+  });
+
+  test('forgets what is unsettled, too, where that is said', async () => {
+    const world = newWorld();
+    const scene = world.open();
+    const operation = scene.once.operation(NAME);
+    await left(world, scene);
+    const { kept } = await world.run(scene.once.clear({ unsettled: 'forget' }));
+    expect(kept).toMatchObject([{ name: NAME }]);
+    expect(world.record()).toBeUndefined();
+    expect(operation.state).toEqual({ phase: 'idle' });
+  });
+
+  test('touches nothing of anybody else, in store or memory', async () => {
+    const world = newWorld();
+    const ann = world.open(ANN);
+    const bob = { tab: ann.tab, once: ann.tab.once({ namespace: 'bob' }) };
+    await done(world, ann, ['done']);
+    await left(world, bob);
+    await done(world, bob, ['his']);
+    const revision = world.record()?.revision;
+    expect((await world.run(ann.once.clear())).kept).toEqual([]);
+    expect(world.record()?.revision).toBe(revision);
+    expect(world.record(['his'])).toMatchObject({ state: 'settled' });
+    expect([tables(ann.tab).answers.size, tables(ann.tab).payloads.size]).toEqual([1, 1]);
+  });
+
+  test('reaches all there is, and passes over what is damaged', async () => {
+    const world = newWorld();
+    const scene = world.open();
+    await done(world, scene);
+    multiply(world, 230, (record) => ({ ...record, state: Number(record.id.slice(5)) % 2 ? 'settled' : 'retired' }));
+    world.medium.set('copy-7', { ...(world.medium.get('copy-7') as OnceRecord), key: 'x' });
+    await world.run(scene.once.clear());
+    const rest_ = Array.from({ length: 230 }, (_, n) => `copy-${n}`).filter((id) => world.medium.get(id) !== undefined);
+    expect(rest_).toEqual(['copy-7']);
+    expect(world.record()).toBeUndefined();
+  });
+
+  test('leaves what settled while it looked', async () => {
+    const world = newWorld();
+    const scene = world.open();
+    await left(world, scene);
+    meanwhile(scene.tab, () => world.damage((record) => seal({ ...record, state: 'retired' })));
+    expect((await world.run(scene.once.clear())).kept).toEqual([]);
+    expect(world.record()).toBeUndefined();
+  });
+
+  test('leaves what has begun anew while it looked', async () => {
+    const world = newWorld();
+    const scene = world.open();
+    await done(world, scene);
+    meanwhile(scene.tab, () => world.damage((record) => seal({ ...record, state: 'pending' })));
+    await world.run(scene.once.clear());
+    expect(world.record()).toMatchObject({ state: 'pending' });
+    meanwhile(scene.tab, () => world.medium.set((world.record() as OnceRecord).id, null));
+    expect((await world.run(scene.once.clear())).kept).toEqual([]);
+    expect(world.record()).toBeUndefined();
+  });
+});
+
+describe('settle', () => {
+  test("'done' is a tombstone for as long as others are kept, written for good", async () => {
+    const world = newWorld();
+    const scene = world.open();
+    await left(world, scene);
+    const now = world.clock.now();
+    const operation = scene.once.operation(NAME);
+    await world.run(operation.settle('done'));
+    expect(world.record()).toMatchObject({
+      state: 'settled',
+      ending: { type: 'replayed', from: 'reconcile' },
+      settledAt: now,
+      touchedAt: now,
+      forgetAt: now + 30 * DAY,
+    });
+    expect(world.writes.at(-1)?.durability).toBe('strict');
+    expect(operation.state).toMatchObject({ phase: 'settled', outcome: { effect: 'done' } });
+  });
+
+  test("'none' retires it, for as long as somebody may wait for it", async () => {
+    const world = newWorld();
+    const scene = world.open();
+    await left(world, scene);
+    const now = world.clock.now();
+    await world.run(scene.once.operation(NAME).settle('none'));
+    expect(world.record()).toMatchObject({ state: 'retired', ending: { type: 'rejected', effect: 'none' }, forgetAt: now + 2 * MINUTE });
+  });
+
+  test("'done' of what was never begun here is told to the next call", async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    await world.run(once.operation(NAME).settle('done'));
+    const now = world.clock.now();
+    expect(world.record()).toMatchObject({
+      state: 'settled',
+      key: expect.stringMatching(/^00000000-/),
+      origin: '',
+      random: true,
+      generation: 0,
+      revision: 1,
+      ambiguous: false,
+      scheme: 'sha256',
+      payloads: [],
+      raw: '',
+      createdAt: now,
+      carrier: 'header:Idempotency-Key',
+    });
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', sent: 'no' } });
+  });
+
+  test("'none' of what was never begun here, or is none already, is nothing", async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    await world.run(once.operation(NAME).settle('none'));
+    expect(world.record()).toBeUndefined();
+    world.server.plays(answers(402));
+    await world.end(tab, pay(once));
+    const before = world.record();
+    await world.clock.advance(SECOND);
+    await world.run(once.operation(NAME).settle('none'));
+    expect(world.record()).toEqual(before);
+  });
+
+  test("'done' of what is done changes nothing", async () => {
+    const world = newWorld();
+    const scene = world.open();
+    await done(world, scene);
+    const before = world.record();
+    await world.clock.advance(SECOND);
+    await world.run(scene.once.operation(NAME).settle('done'));
+    expect(world.record()).toEqual(before);
+  });
+
+  test("'none' of what is done is refused, with how it ended", async () => {
+    const world = newWorld();
+    const scene = world.open();
+    await done(world, scene);
+    await expect(world.run(scene.once.operation(NAME).settle('none'))).rejects.toMatchObject({
+      code: 'ERR_ONCE_ALREADY_SETTLED',
+      outcome: { type: 'fresh', effect: 'done', resumed: false, sent: 'maybe', operation: NAME },
+    });
+  });
+
+  test('takes no other word', async () => {
+    const { once } = newWorld().open();
+    await expect(once.operation(NAME).settle('unknown' as 'done')).rejects.toThrow(/takes 'done' or 'none', got string/);
+  });
+});
+
+describe('forget', () => {
+  test('of what may have been sent is refused, with what is known of it', async () => {
+    const world = newWorld();
+    const scene = world.open();
+    await left(world, scene);
+    const refused = { code: 'ERR_ONCE_UNKNOWN', outcome: { type: 'unknown', reason: 'no-answer', sent: 'maybe', resumed: false, operation: NAME } };
+    await expect(world.run(scene.once.operation(NAME).forget())).rejects.toMatchObject(refused);
+    expect(world.record()).toMatchObject({ state: 'pending' });
+  });
+
+  test('of what never left is not, unless its key is one that others arrive at', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    tab.online = false;
+    void pay(once);
+    void pay(once, { operation: ['derived'], key: derived });
+    await rest();
+    const next = tab.reload();
+    next.online = true;
+    const again = next.once();
+    await world.run(again.operation(NAME).forget());
+    expect(world.record()).toMatchObject({ state: 'retired' });
+    await expect(world.run(again.operation(['derived']).forget())).rejects.toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { sent: 'no' } });
+  });
+
+  test('leaves what the next one has to know, and nothing on screens or in memory', async () => {
+    const world = newWorld();
+    const scene = world.open();
+    const operation = scene.once.operation(NAME);
+    await left(world, scene);
+    await left(world, scene, ['other']);
+    const now = world.clock.now();
+    await world.run(operation.forget({ evenIfUnknown: true }));
+    expect(world.record()).toMatchObject({
+      state: 'retired',
+      ending: { type: 'unknown', reason: 'record' },
+      sticky: false,
+      settledAt: now,
+      forgetAt: now + 2 * MINUTE,
+    });
+    expect(world.writes.at(-1)?.durability).toBe('strict');
+    expect(operation.state).toEqual({ phase: 'idle' });
+    const { payloads } = tables(scene.tab);
+    expect([...payloads.keys()].map((key) => key.includes('other'))).toEqual([true]);
+  });
+
+  test('of nothing writes nothing', async () => {
+    const world = newWorld();
+    const { once } = world.open();
+    await world.run(once.operation(NAME).forget());
+    await world.run(once.operation(NAME).forget({ evenIfUnknown: true }));
+    expect(world.writes).toEqual([]);
+  });
+});
+
+describe('a damaged record', () => {
+  test('is refused to settle and forget, and only removed by who says so', async () => {
+    const world = newWorld();
+    const scene = world.open();
+    await left(world, scene);
+    world.damage((record) => ({ ...record, key: 'x' }));
+    const operation = scene.once.operation(NAME);
+    const refused = { code: 'ERR_ONCE_RECORD', outcome: { type: 'unknown', reason: 'record', sent: 'maybe', operation: NAME, attempts: 0 } };
+    await expect(world.run(operation.settle('done'))).rejects.toMatchObject(refused);
+    await expect(world.run(operation.settle('none'))).rejects.toMatchObject(refused);
+    await expect(world.run(operation.forget())).rejects.toMatchObject(refused);
+    await world.run(operation.forget({ evenIfUnknown: true }));
+    expect(world.records).toEqual([]);
+  });
+});
+
+describe('a change by hand', () => {
+  test('is refused while the operation is under way, here or in another tab, and changes no screen', async () => {
+    const world = newWorld();
+    const [here, there] = [world.open(), world.open()];
+    world.server.plays(delayed(SECOND, idle(answers(402))));
+    const call = pay(here.once);
+    await rest();
+    const operation = here.once.operation(NAME);
+    expect(operation.state).toMatchObject({ phase: 'sending' });
+    for (const { once } of [here, there]) {
+      await expect(once.operation(NAME).settle('done')).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY', outcome: { reason: 'busy', sent: 'maybe' } });
+      await expect(once.operation(NAME).forget()).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    }
+    expect(operation.state).toMatchObject({ phase: 'sending' });
+    await world.end(here.tab, call);
+  });
+
+  test('keeps a click waiting, but not one whose caller leaves', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    tab.faults.next('hang');
+    const settled = once.operation(NAME).settle('done');
+    settled.catch(() => {});
+    await rest();
+    const controller = new AbortController();
+    const at = world.clock.now();
+    const click = pay(once, { signal: controller.signal });
+    await rest();
+    controller.abort(new Error('enough'));
+    expect((await world.end(tab, click)).error).toMatchObject({ message: 'enough' });
+    expect(world.clock.now()).toBe(at);
+    await expect(world.run(settled)).rejects.toThrow();
+  });
+});

@@ -1,0 +1,160 @@
+/**
+ * Goal: an effect that is a function gets what it needs to take effect once, and its end is read as it was, whatever it throws or
+ * gives. Method: one run at a time, every word of its verdict, and hooks that fail.
+ */
+import { describe, expect, test } from 'vitest';
+import type { Verdict } from '../../src/entries/index.js';
+import { NAME, newWorld, rest, SECOND, watched } from '../support/world.js';
+
+const ONE = { limits: { attempts: 1, inProgressMs: 0 } } as const;
+type Run = (effect: (attempt: { signal: AbortSignal }) => unknown, options?: object) => Promise<Response>;
+
+function scene(options: object = {}, of: Parameters<ReturnType<typeof newWorld>['open']>[1] = {}) {
+  const world = newWorld();
+  const { tab, once } = world.open({ ...ONE, ...options }, of);
+  // What it gives stands in for a Response.
+  const run: Run = (effect, more = {}) => watched(once.run(NAME, effect as never, more) as Promise<never>);
+  const end = (effect: Parameters<Run>[0], more?: object) => world.end(tab, run(effect, more));
+  return { world, tab, once, run, end };
+}
+
+describe('a value', () => {
+  test.each<[Verdict | undefined, string, string]>([
+    [undefined, 'done', 'yes'],
+    ['fresh', 'done', 'yes'],
+    ['replayed', 'done', 'yes'],
+    ['rejected', 'none', 'yes'],
+    ['ambiguous', 'unknown', 'yes'],
+    ['in-progress', 'unknown', 'yes'],
+    ['transient', 'unknown', 'yes'],
+    ['nonsense' as Verdict, 'unknown', 'yes'],
+  ])('called %s is %s, and something came back: %s', async (said, effect, sent) => {
+    const { tab, run, world } = scene();
+    const events: { effect: string; sent: string }[] = [];
+    const call = run(async () => 'ch_1', { verdict: () => said, onOutcome: (outcome: { effect: string; sent: string }) => void events.push(outcome) });
+    const [settled] = await world.run(Promise.allSettled([call]));
+    if (effect === 'done') expect(settled).toEqual({ status: 'fulfilled', value: 'ch_1' });
+    expect(events).toMatchObject([{ effect, sent }]);
+    expect(tab.reported).toEqual([]);
+  });
+
+  test('is given to whoever joins, and again to whoever asks later', async () => {
+    const { world, run } = scene();
+    const value = { id: 'ch_1' };
+    let runs = 0;
+    const effect = async () => {
+      runs++;
+      return value;
+    };
+    const both = await world.run(Promise.all([run(effect), run(effect)]));
+    expect([...both, await world.run(run(effect))]).toEqual([value, value, value]);
+    expect(runs).toBe(1);
+  });
+
+  test.each<[string, () => unknown, unknown]>([
+    ['JSON', () => ({ id: 1 }), { id: 1 }],
+    ['nothing', () => undefined, undefined],
+  ])('that is %s comes back on another page', async (_, effect, value) => {
+    const { world, run } = scene({}, { server: true });
+    await world.run(run(async () => effect()));
+    const next = world.open({}, { server: true });
+    expect(await world.run(next.once.run(NAME, async () => 'again'))).toEqual(value);
+  });
+
+  test('that can not be stored is done all the same', async () => {
+    const { world, run } = scene({}, { server: true });
+    const circle: { self?: unknown } = {};
+    circle.self = circle;
+    expect(await world.run(run(async () => circle))).toBe(circle);
+    expect(world.record()).toMatchObject({ state: 'settled', answer: undefined });
+  });
+});
+
+describe('a throw', () => {
+  const declined = new Error('declined');
+  test.each<[Verdict | undefined, string, string]>([
+    [undefined, 'unknown', 'maybe'],
+    ['fresh', 'done', 'yes'],
+    ['replayed', 'done', 'yes'],
+    ['rejected', 'none', 'yes'],
+    ['ambiguous', 'unknown', 'yes'],
+    ['not-sent', 'none', 'yes'],
+    ['nonsense' as Verdict, 'unknown', 'yes'],
+  ])('called %s is %s, and something came back: %s', async (said, effect, sent) => {
+    const { world, run } = scene();
+    const events: unknown[] = [];
+    const call = run(() => Promise.reject(declined), { verdict: () => said, onOutcome: (outcome: unknown) => void events.push(outcome) });
+    const [settled] = await world.run(Promise.allSettled([call]));
+    expect(events).toMatchObject([{ effect, sent }]);
+    if (effect === 'done') expect(settled).toEqual({ status: 'fulfilled', value: undefined });
+    else expect(settled?.status === 'rejected' && [settled.reason, settled.reason.cause]).toContain(declined);
+  });
+
+  test('before anything was awaited is one like any other', async () => {
+    const { end } = scene();
+    const effect = () => {
+      throw declined;
+    };
+    expect((await end(effect)).outcome).toMatchObject({ effect: 'unknown' });
+  });
+});
+
+describe('a verdict hook that fails', () => {
+  test('leaves it unknown, is reported, and is the cause', async () => {
+    const { tab, end } = scene();
+    const broken = new Error('hook');
+    const ended = await end(async () => 'ch_1', {
+      verdict: () => {
+        throw broken;
+      },
+    });
+    expect(ended).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { reason: 'not-a-verdict', sent: 'yes' } });
+    expect((ended.error as Error).cause).toBe(broken);
+    expect(tab.reported).toEqual([broken]);
+  });
+});
+
+describe('its signal', () => {
+  const endless =
+    (signals: AbortSignal[]) =>
+    ({ signal }: { signal: AbortSignal }) => {
+      signals.push(signal);
+      return new Promise(() => {});
+    };
+
+  test('aborts when its time is over: unknown', async () => {
+    const { world, end } = scene({ limits: { attempts: 1, attemptMs: SECOND } });
+    const signals: AbortSignal[] = [];
+    expect((await end(endless(signals))).outcome).toMatchObject({ effect: 'unknown', reason: 'no-answer', sent: 'maybe' });
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+    expect(world.clock.pending).toBe(0);
+  });
+
+  test('aborts when its caller leaves', async () => {
+    const { world, run } = scene();
+    const signals: AbortSignal[] = [];
+    const controller = new AbortController();
+    const call = run(endless(signals), { signal: controller.signal });
+    await rest();
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+    controller.abort();
+    await rest();
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+    await expect(call).rejects.toThrow();
+    await world.clock.advance(0);
+    expect(world.clock.pending).toBe(0);
+  });
+
+  test('stays as it is when the effect has ended, and no timer is left', async () => {
+    const { world, run } = scene();
+    const signals: AbortSignal[] = [];
+    await world.run(
+      run(async ({ signal }) => {
+        signals.push(signal);
+      }),
+    );
+    await rest();
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+    expect(world.clock.pending).toBe(0);
+  });
+});

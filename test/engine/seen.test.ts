@@ -1,0 +1,227 @@
+/**
+ * Goal: what screens and logs are told is what is stored, no more is kept than is bounded, and no listener can change a payment.
+ * Method: records, states and listeners by themselves, without a call around them.
+ */
+import { describe, expect, test, vi } from 'vitest';
+import { type OnceRecord, RECORD_VERSION, seal } from '../../src/core/record.js';
+import type { Client } from '../../src/engine/client.js';
+import {
+  calmDown,
+  diagnose,
+  emit,
+  guarded,
+  type Listener,
+  live,
+  named,
+  type OperationState,
+  pendingOf,
+  publish,
+  rememberedOutcome,
+  stateOf,
+} from '../../src/engine/observe.js';
+import type { Registry } from '../../src/engine/registry.js';
+import { rest } from '../support/world.js';
+
+const NOW = 1_700_000_000_000;
+const PLACE = { name: ['pay', 1], label: '["pay",1]' } as const;
+const record = (more: Partial<OnceRecord> = {}): OnceRecord =>
+  seal({
+    v: RECORD_VERSION,
+    id: 'id',
+    ns: 'ns',
+    label: PLACE.label,
+    state: 'pending',
+    forgetAt: NOW + 5,
+    key: 'k',
+    carrier: '',
+    dialect: '',
+    origin: '',
+    random: true,
+    generation: 0,
+    revision: 1,
+    ambiguous: true,
+    scheme: '',
+    payloads: [],
+    raw: '',
+    createdAt: NOW,
+    touchedAt: NOW,
+    ...more,
+  });
+
+function scene(channel?: { hasSubscribers: boolean; publish(event: unknown): void }) {
+  const reported: unknown[] = [];
+  const lives = new Map();
+  const client = {
+    platform: { clock: { now: () => NOW }, channel, report: (error: unknown) => void reported.push(error) },
+    registry: { lives } as unknown as Registry,
+    listeners: new Set<Listener>(),
+  } as unknown as Client;
+  return { client, reported, lives };
+}
+
+describe('a stored record', () => {
+  test('as pending: what is known of it', () => {
+    expect(pendingOf(record())).toEqual({
+      name: ['pay', 1],
+      key: 'k',
+      createdAt: NOW,
+      firstSentAt: undefined,
+      sent: 'maybe',
+      expiresAt: NOW + 5,
+      retryAt: undefined,
+      resumable: false,
+      meta: undefined,
+      cursor: '["[\\"pay\\",1]","id"]',
+    });
+    const request = { method: 'POST', url: '/', headers: [], body: 'x' };
+    const more = { ambiguous: false, windowEndsAt: NOW + 9, firstSentAt: NOW + 1, retryAt: NOW + 2, meta: { a: 1 }, request };
+    expect(pendingOf(record(more))).toMatchObject({ sent: 'no', expiresAt: NOW + 9, firstSentAt: NOW + 1, retryAt: NOW + 2, meta: { a: 1 }, resumable: true });
+    expect(pendingOf(record(), true).resumable).toBe(true);
+  });
+
+  test('as an outcome: of this operation, not of this call', () => {
+    const ending = { type: 'rejected', effect: 'none', replayed: false } as const;
+    const facts = { key: 'k', attempts: 0, joined: false, storedIn: 'disk', ...ending };
+    expect(rememberedOutcome(record(), ending, 'disk', true)).toEqual({ ...facts, operation: ['pay', 1], firstSentAt: undefined, sent: 'no', resumed: true });
+    expect(rememberedOutcome(record({ firstSentAt: NOW, label: '~0a' }), ending, 'disk', false)).toEqual({
+      ...facts,
+      operation: undefined,
+      firstSentAt: NOW,
+      sent: 'yes',
+      resumed: false,
+    });
+  });
+
+  test('on a screen: unsettled, settled, or nothing to show', () => {
+    const ending = { type: 'replayed', effect: 'done', from: 'server' } as const;
+    expect(stateOf(record(), 'disk')).toMatchObject({ phase: 'unsettled', pending: { key: 'k' } });
+    expect(stateOf(record({ state: 'settled', ending }), 'disk')).toMatchObject({ phase: 'settled', outcome: { ...ending, resumed: false, storedIn: 'disk' } });
+    for (const nothing of [undefined, 'damaged', record({ state: 'settled' }), record({ state: 'retired', ending })])
+      expect(stateOf(nothing, 'disk')).toEqual({ phase: 'idle' });
+  });
+
+  test('without a name has none', () => {
+    expect([named([]), named(['a'])]).toEqual([undefined, ['a']]);
+  });
+});
+
+describe('states', () => {
+  const SENDING: OperationState = { phase: 'sending', attempt: 1, maxAttempts: 5 };
+  const WAITING: OperationState = { phase: 'waiting', attempt: 1, until: NOW, why: 'backoff' };
+  const SETTLED = { phase: 'settled' } as OperationState;
+  const UNSETTLED = { phase: 'unsettled' } as OperationState;
+
+  test('begin with loading, and are one object for one place', () => {
+    const { client } = scene();
+    const state = live(client.registry, 'a');
+    expect(state.state).toEqual({ phase: 'loading' });
+    expect(live(client.registry, 'a')).toBe(state);
+    const heard = vi.fn();
+    state.listeners.add(heard);
+    publish(client, 'a', SENDING);
+    expect(live(client.registry, 'a').state).toBe(SENDING);
+    expect(heard).toHaveBeenCalledOnce();
+  });
+
+  test.each([
+    [SENDING, 'loading'],
+    [WAITING, 'loading'],
+    [SETTLED, 'settled'],
+    [UNSETTLED, 'unsettled'],
+    [{ phase: 'idle' }, 'idle'],
+  ] as const)('%j is %s when nothing is under way any more', (state, phase) => {
+    const { client } = scene();
+    publish(client, 'a', state);
+    calmDown(client, 'a');
+    expect(live(client.registry, 'a').state.phase).toBe(phase);
+  });
+
+  test('of what nobody asked about stay unmade', () => {
+    const { client, lives } = scene();
+    calmDown(client, 'a');
+    expect(lives.size).toBe(0);
+  });
+
+  test('are bounded: the oldest goes that no screen looks at and that says nothing of an operation under way', () => {
+    const { client, lives } = scene();
+    publish(client, 'sending', SENDING);
+    publish(client, 'waiting', WAITING);
+    publish(client, 'unsettled', UNSETTLED);
+    live(client.registry, 'looked at').listeners.add(() => {});
+    for (let slot = 4; slot < 500; slot++) publish(client, `settled ${slot}`, SETTLED);
+    expect(lives.size).toBe(500);
+    live(client.registry, 'new');
+    expect(lives.size).toBe(500);
+    expect([...lives.keys()].slice(0, 5)).toEqual(['sending', 'waiting', 'unsettled', 'looked at', 'settled 5']);
+    live(client.registry, 'newer');
+    expect([...lives.keys()].slice(0, 5)).toEqual(['sending', 'waiting', 'unsettled', 'looked at', 'settled 6']);
+  });
+
+  test('are bounded even where idle and loading ones are all there is', () => {
+    const { client, lives } = scene();
+    for (let slot = 0; slot < 250; slot++) live(client.registry, `loading ${slot}`);
+    for (let slot = 0; slot < 260; slot++) publish(client, `idle ${slot}`, { phase: 'idle' });
+    expect(lives.size).toBe(500);
+    for (let slot = 0; slot < 260; slot++) publish(client, `more ${slot}`, { phase: 'idle' });
+    expect(lives.size).toBe(500);
+    expect([...lives.keys()].some((slot) => slot.startsWith('loading'))).toBe(false);
+  });
+});
+
+describe('events', () => {
+  const DETAIL = { type: 'attempt', attempt: 1 } as const;
+  const EVENT = { operation: ['pay', 1], key: 'k', at: NOW, ...DETAIL };
+
+  test('go to listeners of this name and of all names', () => {
+    const { client } = scene();
+    const heard = [vi.fn(), vi.fn(), vi.fn()] as const;
+    client.listeners.add({ hears: heard[0], begins: undefined });
+    client.listeners.add({ hears: heard[1], begins: (label) => label === PLACE.label });
+    client.listeners.add({ hears: heard[2], begins: () => false });
+    emit(client, PLACE, 'k', DETAIL);
+    expect(heard.map(({ mock }) => mock.calls)).toEqual([[[EVENT]], [[EVENT]], []]);
+    diagnose(client, PLACE, 'k', 'a-code', 'what is wrong');
+    expect(heard[0]).toHaveBeenLastCalledWith({ ...EVENT, attempt: undefined, type: 'diagnostic', code: 'a-code', message: 'what is wrong' });
+  });
+
+  test.each([
+    [true, 1],
+    [false, 0],
+  ])('go to the channel of the platform while it has subscribers: %s', (hasSubscribers, times) => {
+    const publishes = vi.fn();
+    const { client } = scene({ hasSubscribers, publish: publishes });
+    emit(client, PLACE, 'k', DETAIL);
+    client.listeners.add({ hears: () => {}, begins: undefined });
+    emit(client, PLACE, 'k', DETAIL);
+    expect(publishes).toHaveBeenCalledTimes(2 * times);
+    if (times) expect(publishes).toHaveBeenCalledWith(EVENT);
+  });
+
+  test('a listener who unsubscribes another one, or fails, keeps nobody from hearing', async () => {
+    const { client, reported } = scene();
+    const heard = vi.fn();
+    const last: Listener = { hears: heard, begins: undefined };
+    const [thrown, rejected] = [new Error('thrown'), new Error('rejected')];
+    client.listeners.add({
+      hears: () => {
+        client.listeners.delete(last);
+        throw thrown;
+      },
+      begins: undefined,
+    });
+    client.listeners.add({ hears: (() => Promise.reject(rejected)) as never, begins: undefined });
+    client.listeners.add(last);
+    emit(client, PLACE, 'k', DETAIL);
+    await rest();
+    expect(heard).toHaveBeenCalledOnce();
+    expect(reported).toEqual([thrown, rejected]);
+  });
+
+  test('a guarded one that is fine is not reported', async () => {
+    const { client, reported } = scene();
+    guarded(client, () => 5);
+    guarded(client, async () => 5);
+    await rest();
+    expect(reported).toEqual([]);
+  });
+});

@@ -1,0 +1,111 @@
+/**
+ * Goal: a call without a name that can bear no key is fetch's own affair: handed on as it came, sent once, its rejection
+ * fetch's. Method: a real engine on a scripted world; what arrives and what is stored.
+ */
+import { describe, expect, test } from 'vitest';
+import { createOnce, memoryStore } from '../../src/entries/index.js';
+import { answers, lost } from '../support/server.js';
+import { NAME, newWorld, type World, watched } from '../support/world.js';
+
+const URL_ = 'https://shop.example/notes';
+
+function open(world: World, options: Parameters<World['open']>[0] = {}, of: Parameters<World['open']>[1] = {}) {
+  const tab = world.tab(of);
+  return { tab, once: tab.once({ fetch: tab.fetch, ...options }) };
+}
+
+describe('a call that can bear no key', () => {
+  const stream = () => new Blob(['x'.repeat(3000)]).stream();
+  const iterable = () =>
+    (async function* () {
+      yield new Uint8Array(3);
+    })();
+  test.each<[string, () => unknown]>([
+    ['a stream', stream],
+    ['an async iterable', iterable],
+    ['an object', () => ({ toString: () => 'mine' })],
+  ])('a body that is %s: handed on as it came, without key or record', async (_, make) => {
+    const world = newWorld();
+    const { tab, once } = open(world, { limits: { bodyBytes: 1000 } });
+    world.server.plays(lost());
+    const body = make() as BodyInit;
+    expect((await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body, duplex: 'half' } as RequestInit)))).error).toBeInstanceOf(TypeError);
+    expect(world.server.arrivals.map(({ key, body: sent }) => [key, sent === body])).toEqual([[null, true]]);
+    expect(world.records).toEqual([]);
+  });
+
+  test.each<[string, Parameters<typeof open>[1]]>([
+    ['', {}],
+    [', where a hook gives no name', { operation: () => undefined }],
+  ])("mode 'no-cors'%s: a beacon leaves without a key", async (_, options) => {
+    const world = newWorld();
+    const { tab, once } = open(world, options);
+    world.server.plays(answers(204));
+    expect(await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: 'x', mode: 'no-cors' })))).toMatchObject({ status: 204, outcome: undefined });
+    expect(world.server.keys).toEqual([null]);
+    expect(world.records).toEqual([]);
+  });
+
+  test("mode 'no-cors' with a name by the hook, or an option: TypeError, nothing sent", async () => {
+    const world = newWorld();
+    const { tab, once } = open(world, { operation: () => NAME });
+    for (const init of [{}, { once: {} }])
+      expect((await world.end(tab, watched(once.fetch(URL_, { method: 'POST', mode: 'no-cors', ...init })))).error).toBeInstanceOf(TypeError);
+    expect(world.server.arrivals).toEqual([]);
+  });
+
+  test('what fetch itself refuses is refused in its own words', async () => {
+    const own = new TypeError('mine');
+    const once = createOnce({ namespace: 'x', store: memoryStore(), fetch: () => Promise.reject(own) });
+    for (const url of ['http://[', 'https://a:b@shop.example/']) await expect(once.fetch(url, { method: 'POST' })).rejects.toBe(own);
+  });
+
+  test('null for no options is fetch’s, too', async () => {
+    const once = createOnce({ namespace: 'x', store: memoryStore(), fetch: async () => new Response('hello') });
+    expect(await (await once.fetch(URL_, null as unknown as undefined)).text()).toBe('hello');
+  });
+
+  test('to an address without a server: what fetch refuses at once is no unknown outcome', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world, { namespace: 'x' }, { server: true });
+    world.server.plays(lost(), lost(), lost());
+    for (const url of ['nowhere:', 'data:text/plain,hello', 'blob:https://shop.example/1'])
+      expect((await world.end(tab, watched(once.fetch(url, { method: 'POST', body: 'x' })))).error).toBeInstanceOf(TypeError);
+    expect(world.server.keys).toEqual([null, null, null]);
+    expect(world.records).toEqual([]);
+  });
+
+  test('with an option of ours, a stream beyond the limit is ERR_ONCE_BODY, and nothing was sent', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world, { limits: { bodyBytes: 1000 } });
+    for (const ours of [{}, true] as const) {
+      const init = { method: 'POST', body: stream(), duplex: 'half', once: ours } as RequestInit;
+      expect(await world.end(tab, watched(once.fetch(URL_, init)))).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { effect: 'none', sent: 'no' } });
+    }
+    expect(world.server.arrivals).toEqual([]);
+    expect(world.records).toEqual([]);
+  });
+});
+
+describe('a GET that fetch refuses', () => {
+  test.each<[string, string, RequestInit]>([
+    ['a wrong address', 'http://[', {}],
+    ['a scheme that is none', 'nowhere:x', {}],
+    ['a password in the address', 'https://a:b@shop.example/', {}],
+    ['a body', URL_, { body: 'x' }],
+    ['a wrong header', URL_, { headers: { 'not a name': '1' } }],
+    ['a wrong option', URL_, { redirect: 'elsewhere' as RequestRedirect }],
+  ])('for %s rejects at once, and is not tried again', async (_, url, init) => {
+    const world = newWorld();
+    let calls = 0;
+    const own = new TypeError('mine');
+    const fetch = () => {
+      calls++;
+      return Promise.reject(own);
+    };
+    const { tab, once } = open(world, { fetch });
+    const begun = world.clock.now();
+    expect((await world.end(tab, watched(once.fetch(url, init)))).error).toBe(own);
+    expect([calls, world.clock.now() - begun]).toEqual([1, 0]);
+  });
+});

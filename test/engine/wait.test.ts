@@ -1,0 +1,87 @@
+/** Goal: a wait ends for each of its reasons, once, and leaves nothing behind that would keep a process or a signal busy. */
+import { getEventListeners } from 'node:events';
+import { describe, expect, test } from 'vitest';
+import { Late, wait, within } from '../../src/engine/wait.js';
+import type { Connectivity } from '../../src/ports.js';
+import { virtualClock } from '../../src/testing/virtual-clock.js';
+import { rest } from '../support/world.js';
+
+const MS = 1000;
+
+function scene() {
+  const clock = virtualClock({ settle: rest });
+  const controllers = [new AbortController(), new AbortController()] as const;
+  const wakers = new Set<() => void>();
+  const connectivity: Connectivity = {
+    kind: 'scripted',
+    online: () => true,
+    subscribe(wake) {
+      wakers.add(wake);
+      return () => wakers.delete(wake);
+    },
+  };
+  const signals = controllers.map(({ signal }) => signal);
+  let ended = false;
+  void wait(clock, MS, signals, connectivity).then(() => {
+    ended = true;
+  });
+  const isOver = async (): Promise<boolean> => {
+    await rest();
+    return ended;
+  };
+  const left = () => [clock.pending, wakers.size, ...signals.map((signal) => getEventListeners(signal, 'abort').length)];
+  return { clock, controllers, wakers, isOver, left };
+}
+
+describe('a wait ends', () => {
+  test('when its time is over, and no sooner', async () => {
+    const { clock, isOver, left } = scene();
+    expect(left()).toEqual([1, 1, 1, 1]);
+    await clock.advance(MS - 1);
+    expect(await isOver()).toBe(false);
+    await clock.advance(1);
+    expect(await isOver()).toBe(true);
+    expect(left()).toEqual([0, 0, 0, 0]);
+  });
+
+  test.each([0, 1] as const)('when signal %i aborts', async (which) => {
+    const { controllers, isOver, left } = scene();
+    controllers[which].abort();
+    expect(await isOver()).toBe(true);
+    expect(left()).toEqual([0, 0, 0, 0]);
+  });
+
+  test('when the network wakes it', async () => {
+    const { wakers, isOver, left } = scene();
+    for (const wake of wakers) wake();
+    expect(await isOver()).toBe(true);
+    expect(left()).toEqual([0, 0, 0, 0]);
+  });
+
+  test('before it began, if one of its signals was aborted', async () => {
+    const clock = virtualClock({ settle: rest });
+    const calm = new AbortController().signal;
+    await wait(clock, MS, [calm, AbortSignal.abort()]);
+    expect([clock.pending, getEventListeners(calm, 'abort').length]).toEqual([0, 0]);
+  });
+});
+
+describe('work within a time', () => {
+  const late = () => new Late('too late');
+
+  test('gives what it gives, or fails as it fails, and leaves no timer', async () => {
+    const clock = virtualClock({ settle: rest });
+    expect(await within(clock, MS, Promise.resolve(5), late)).toBe(5);
+    await expect(within(clock, MS, Promise.reject(new Error('broken')), late)).rejects.toThrow('broken');
+    await rest();
+    expect(clock.pending).toBe(0);
+  });
+
+  test('is given up when that is over', async () => {
+    const clock = virtualClock({ settle: rest });
+    const work = within(clock, MS, new Promise(() => {}), late);
+    work.catch(() => {});
+    await clock.advance(MS);
+    await expect(work).rejects.toBeInstanceOf(Late);
+  });
+});

@@ -1,0 +1,48 @@
+/**
+ * Goal: a core that uses what a React Native lacks goes red here. Method: the packed core with each such thing put into it,
+ * where it makes keys and where it sends, played where it is missing; and beside it the core as it is.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openShop } from './realm/shop.js';
+import { disk, environments, launch } from './support.js';
+
+let shop: Awaited<ReturnType<typeof openShop>>;
+beforeAll(async () => {
+  shop = await openShop();
+});
+afterAll(() => shop.close());
+
+const KEY = 'made = own();';
+const SENDS = 'var controller = new AbortController();';
+/** By what is missing: what is put in the place of what, and where it is missing. */
+const CONTROLS = {
+  'crypto.randomUUID': { from: KEY, to: 'made = crypto.randomUUID();', missing: ['0.81', '0.86', '0.88', 'expo-57'] },
+  // Expo brings it.
+  'AbortSignal.timeout': { from: SENDS, to: `${SENDS} AbortSignal.timeout(1000);`, missing: ['0.81', '0.86'] },
+  throwIfAborted: { from: SENDS, to: `${SENDS} controller.signal.throwIfAborted();`, missing: ['0.81', '0.86', 'expo-57'] },
+};
+
+describe.each(environments.filter(({ os }) => os === 'android'))('a core in $name', (environment) => {
+  const pays = async (change: (code: string) => string, id: string) => {
+    const app = launch(environment, disk(), Number.POSITIVE_INFINITY, change);
+    const { effect } = await app.play(app.global.scenarios['an answer'], { base: shop.base, id });
+    app.close();
+    return { effect, charges: shop.saw(id).charges };
+  };
+
+  test('as it is pays', async () => {
+    expect(await pays((code) => code, `${environment.app}-as-it-is`)).toEqual({ effect: 'done', charges: 1 });
+  });
+
+  const controls = Object.entries(CONTROLS).filter(([, { missing }]) => missing.includes(environment.app));
+  test.each(controls)('that uses %s does not', async (name, { from, to }) => {
+    const app = launch(environment, disk());
+    expect(() => app.global.wrong[name]?.()).toThrow();
+    app.close();
+    const change = (code: string) => {
+      expect(code).toContain(from);
+      return code.replaceAll(from, to);
+    };
+    expect(await pays(change, `${environment.app}-${name}`)).toMatchObject({ effect: expect.not.stringMatching('done'), charges: 0 });
+  });
+});

@@ -1,0 +1,82 @@
+/**
+ * Goal: an app that is killed at any moment, and opened again, has charged once, and its customer knows. Method: killed before
+ * and after every call to the disk and to the network, which are all that an await there can wait for but timers; then
+ * launched anew on the disk that is left.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openShop } from './realm/shop.js';
+import { type Disk, disk, environments, launch } from './support.js';
+
+let shop: Awaited<ReturnType<typeof openShop>>;
+beforeAll(async () => {
+  shop = await openShop();
+});
+afterAll(() => shop.close());
+
+const STORAGES = ['AsyncStorage', 'kvStore', 'mmkv'] as const;
+type What = 'pay' | 'resume';
+
+/** Every storage on the newest; elsewhere the one that gives least. */
+const worlds = environments.flatMap((environment) =>
+  STORAGES.filter((storage) => storage === 'AsyncStorage' || (environment.os === 'ios' && ['0.88', 'expo-57'].includes(environment.app))).map((storage) => ({
+    environment,
+    storage,
+    name: `${environment.name}, ${storage}`,
+  })),
+);
+
+describe.each(worlds)('killed in $name', ({ environment, storage, name }) => {
+  const prefix = encodeURIComponent(`killed ${name}`);
+  /** One life of the app; `killAt` Infinity lets it end by itself. */
+  const live = async (what: What, pairs: Disk, id: string, killAt?: number) => {
+    const app = launch(environment, pairs, killAt);
+    const end = await Promise.race([app.killed, app.play(app.global.launch[what], { base: shop.base, id, storage })]);
+    app.close();
+    return { end, steps: app.steps() };
+  };
+  const expectOne = async (pairs: Disk, id: string, at: number) => {
+    const { end } = await live('resume', pairs, id);
+    const { charges, keys } = shop.saw(id);
+    expect({ at, charges, keys: keys.size, end }).toMatchObject({ at, charges: 1, keys: 1, end: { again: { effect: 'done' }, left: 0 } });
+  };
+
+  test('at every step of a payment: one charge, one key, and the customer knows', async () => {
+    const { end, steps } = await live('pay', disk(), `${prefix}-whole`);
+    expect(end).toMatchObject({ effect: 'done', attempts: 2 });
+    // An update of kvStore is one call.
+    expect(steps).toBeGreaterThan(storage === 'kvStore' ? 8 : 10);
+    for (let at = 1; at <= steps; at++) {
+      const [pairs, id] = [disk(), `${prefix}-${at}`];
+      expect((await live('pay', pairs, id, at)).end).toBe('killed');
+      await expectOne(pairs, id, at);
+    }
+  });
+
+  test('on a disk that has forgotten there are two charges: the server would show them', async () => {
+    const id = `${prefix}-forgotten`;
+    const { steps } = await live('pay', disk(), `${prefix}-measured`);
+    expect((await live('pay', disk(), id, steps)).end).toBe('killed');
+    await live('resume', disk(), id);
+    const { charges, keys } = shop.saw(id);
+    expect({ charges, keys: keys.size }).toEqual({ charges: 2, keys: 2 });
+  });
+
+  test('and again at every step after the relaunch', async () => {
+    // Charged, and the answer is lost.
+    const charged = async (id: string) => {
+      for (let at = 1; ; at++) {
+        const pairs = disk();
+        await live('pay', pairs, `${id}-${at}`, at);
+        if (shop.saw(`${id}-${at}`).charges > 0) return { pairs, id: `${id}-${at}` };
+      }
+    };
+    const whole = await charged(`${prefix}-resumed`);
+    const { steps } = await live('resume', new Map(whole.pairs), whole.id);
+    const left = [...whole.pairs];
+    for (let at = 1; at <= steps; at++) {
+      const pairs = new Map(left);
+      expect((await live('resume', pairs, whole.id, at)).end).toBe('killed');
+      await expectOne(pairs, whole.id, at);
+    }
+  });
+});

@@ -1,0 +1,49 @@
+/** One run of `once.resume()` through all that is pending, a few at a time. */
+import type { Context } from './context.js';
+import type { Call, OpFacts } from './facts.js';
+
+type Resumed = Context['once'] extends { resume(options?: never): AsyncIterable<infer R> } ? R : never;
+
+export interface Sweeping {
+  readonly concurrency: number;
+  readonly signal: AbortSignal | undefined;
+  /** After so many it wants no more. */
+  readonly takes: number;
+}
+
+export class Sweep {
+  /** What it drives, or has driven, as far as the outside can see. */
+  readonly calls = new Map<OpFacts, Call>();
+  /** More at a time than it was allowed. */
+  most = 0;
+  readonly #begin: (op: OpFacts) => Call;
+
+  constructor(begin: (op: OpFacts) => Call) {
+    this.#begin = begin;
+  }
+
+  /** The call that an attempt belongs to which nobody else in this context wants. */
+  callFor(op: OpFacts): Call {
+    const known = this.calls.get(op);
+    if (known && !known.told) return known;
+    const call = this.#begin(op);
+    this.calls.set(op, call);
+    this.most = Math.max(this.most, this.open().length);
+    return call;
+  }
+
+  /** Begun, as far as the wire shows, and not heard of again. */
+  open(): Call[] {
+    return [...this.calls.values()].filter((call) => !call.told);
+  }
+
+  /** Whether it came to the end of the list. */
+  async run(context: Context, { concurrency, signal, takes }: Sweeping, heard: (one: Resumed) => void): Promise<boolean> {
+    let taken = 0;
+    for await (const one of context.once.resume({ concurrency, ...(signal ? { signal } : {}) })) {
+      heard(one);
+      if (++taken === takes) return false;
+    }
+    return true;
+  }
+}

@@ -1,0 +1,20 @@
+import type { Situation } from '../../src/core/decide.js';
+
+/** Time zero of a first attempt that was answered, with all limits ahead: tests say what differs. */
+export const CALM: Situation = {
+  now: 0,
+  deadline: 120_000,
+  ambiguous: false,
+  changed: false,
+  sameAmbiguous: false,
+  answersMismatch: false,
+  keyed: true,
+  answered: true,
+  tries: 1,
+  triesMax: 5,
+  waits: 1,
+  waitsEnd: 60_000,
+  retryAfterMs: undefined,
+  backoff: { minDelayMs: 500, maxDelayMs: 15_000, factor: 2 },
+  random: 0.5,
+};
