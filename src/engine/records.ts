@@ -32,14 +32,16 @@ export type Pages = (start: string | undefined, after: string | undefined) => Pr
 export async function pendingIn(client: Client, namespace: string, prefix: OperationName | undefined): Promise<readonly Pages[]> {
   const { ns } = await idsOf(client, { namespace, label: '', id: '' });
   const wanted = prefix?.length ? namePrefix(prefix) : undefined;
-  const stores = client.registry.degraded.size ? [client.store, client.fallback] : [client.store];
+  const { store: main, fallback, registry } = client;
+  const stores = registry.degraded.size && fallback.scope !== main.scope ? [main, fallback] : [main];
   return stores.map((store) => async (start = wanted?.start, after) => {
     const { records, next } = await timed(client, store.scan({ ns, state: 'pending', prefix: start, after, limit: PAGE }));
     const found = records.flatMap((stored) => {
       const record = readRecord(stored);
       if (!record || (wanted && !wanted.begins(record.label))) return [];
       const slot = slotOfRecord(client, namespace, record);
-      return storeOf(client, slot) === store ? [{ record, slot }] : [];
+      // Each client has an object of its own for the memory of the page.
+      return storeOf(client, slot).scope === store.scope ? [{ record, slot }] : [];
     });
     return { found, next };
   });

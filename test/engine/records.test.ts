@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { encodeName } from '../../src/core/name.js';
 import { type OnceRecord, seal } from '../../src/core/record.js';
 import { derived, type Once, type OperationName } from '../../src/entries/index.js';
+import { defaultMemoryStore } from '../../src/stores/memory.js';
 import { answers, charged, delayed, idle, lost } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { DAY, MINUTE, NAME, newWorld, pay, rest, SECOND, type World } from '../support/world.js';
@@ -67,6 +68,17 @@ describe('pending', () => {
     expect((await world.run(scene.once.pending())).map(({ resumable }) => resumable)).toEqual([true, true]);
     const next = world.open();
     expect((await world.run(next.once.pending())).map(({ resumable }) => resumable)).toEqual([false, false]);
+  });
+
+  test('lists what could only be kept in memory to every client of the page, and once', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    tab.faults.next('fail-before-commit');
+    await left(world, { tab, once });
+    for (const client of [once, once.extend(ONE), tab.once(), tab.in(() => tab.once({ store: defaultMemoryStore() }))])
+      expect(await world.run(client.pending())).toMatchObject([{ name: NAME }]);
+    expect((await world.run(tab.once().clear({ unsettled: 'forget' }))).kept).toMatchObject([{ name: NAME }]);
+    expect(await world.run(once.pending())).toEqual([]);
   });
 
   test('passes over what is damaged', async () => {
