@@ -1,6 +1,6 @@
 /** One attempt: one call of the transport, its body included, and what it left. */
 import type { Answer } from '../core/dialect.js';
-import { joined, textOf } from './bytes.js';
+import { jsonOf, readUpTo, textOf } from './bytes.js';
 import type { Client } from './client.js';
 import type { Prepared } from './prepared.js';
 import { limit } from './wait.js';
@@ -79,28 +79,13 @@ async function read(response: Response, limit: number): Promise<Answered> {
   if (response.body === null) return { response, body: null, text: '' };
   if (announced > limit || /event-stream/i.test(type) || response.type === 'opaque') return { response, text: '' };
   const copy = response.clone();
-  const bytes = textual(type) && !copy.body?.getReader ? await copy.text() : await readAll(copy, limit);
+  // React Native has no streams.
+  const stream = copy.body?.getReader ? copy.body : undefined;
+  const bytes = stream ? (await readUpTo(stream, limit))?.buffer : await (textual(type) ? copy.text() : copy.arrayBuffer());
   if (bytes === undefined) return { response, text: '' };
   if (!textual(type)) return { response, body: bytes, text: '' };
   const text = textOf(bytes);
   return { response, body: text, text };
-}
-
-/** `undefined`: longer than `limit`. */
-async function readAll(copy: Response, limit: number): Promise<ArrayBuffer | undefined> {
-  const reader = copy.body?.getReader?.();
-  if (!reader) return copy.arrayBuffer();
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  let size = 0;
-  for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
-    size += chunk.value.byteLength;
-    if (size > limit) {
-      void reader.cancel().catch(() => {});
-      return undefined;
-    }
-    chunks.push(chunk.value);
-  }
-  return chunks.length === 1 && chunks[0]?.byteLength === chunks[0]?.buffer.byteLength ? chunks[0]?.buffer : joined(chunks, size).buffer;
 }
 
 /** The answer as the rules see it. */
@@ -117,13 +102,7 @@ export function answerOf({ response, text }: Answered): Answer {
     header: (name) => headers.get(name.toLowerCase()) ?? null,
     text,
     get json() {
-      if (!parsed && /^\s*[[{"]/.test(text)) {
-        try {
-          json = JSON.parse(text);
-        } catch {
-          // Not JSON after all.
-        }
-      }
+      if (!parsed && /^\s*[[{"]/.test(text)) json = jsonOf(text);
       parsed = true;
       return json;
     },
