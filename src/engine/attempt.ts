@@ -34,7 +34,6 @@ export async function attempt(client: Client, prepared: Prepared, sending: Sendi
   const init = { ...prepared.rest, method: prepared.method, headers: prepared.headers, body: prepared.body ?? null, signal: controller.signal } as RequestInit;
   let response: Response | undefined;
   let over = false;
-  let cut = false;
   const { clock } = client.platform;
   const { thawMs } = client.settings.tuning;
   const end = clock.now() + sending.ms;
@@ -46,8 +45,7 @@ export async function attempt(client: Client, prepared: Prepared, sending: Sendi
       time = limit(clock, thawMs, [sending.stop]);
       await time.over;
     }
-    cut = !over;
-    if (cut) controller.abort();
+    if (!over) controller.abort();
     return { end: 'no-answer', cause: undefined, status: response?.status };
   })();
   const sent = (async (): Promise<Left> => {
@@ -58,7 +56,7 @@ export async function attempt(client: Client, prepared: Prepared, sending: Sendi
       if (answered.body === undefined) prepared.signal?.addEventListener('abort', () => controller.abort(prepared.signal?.reason), { once: true });
       return { end: 'answer', answered };
     } catch (cause) {
-      const never = !cut && response === undefined && client.transport.neverSent(cause, init);
+      const never = !controller.signal.aborted && response === undefined && client.transport.neverSent(cause, init);
       return never ? { end: 'not-sent', cause } : { end: 'no-answer', cause, status: response?.status };
     }
   })();

@@ -27,18 +27,18 @@ export async function* pendingInTurns(client: Client, namespace: string, prefix:
     let lanes: Lane[] = [];
     /** Behind it are kinds not met so far; `undefined`: there are none. */
     let rest: string | undefined = '';
-    while (rest !== undefined || lanes.length > 0) {
+    while (rest !== undefined || lanes.length) {
       while (lanes.length < KINDS_MAX && rest !== undefined) {
         const met = await lanesAt(pages, rest, (prefix?.length ?? 0) + 1);
         lanes.push(...met.lanes);
         rest = met.rest;
       }
       for (const lane of lanes) {
-        if (!lane.found.length && lane.next !== undefined) Object.assign(lane, await look(pages, lane.kind, lane.next));
+        if (!lane.found.length && lane.next) Object.assign(lane, await look(pages, lane.kind, lane.next));
         const first = lane.found.shift();
         if (first) yield first;
       }
-      lanes = lanes.filter(({ found, next }) => found.length > 0 || next !== undefined);
+      lanes = lanes.filter(({ found, next }) => found.length || next);
     }
   }
 }
@@ -58,7 +58,7 @@ async function lanesAt(pages: Pages, after: string, parts: number): Promise<{ la
     lanes.at(-1)?.found.push(one);
   }
   const last = lanes.at(-1);
-  if (!last || next === undefined) return { lanes, rest: next };
+  if (!last || !next) return { lanes, rest: next };
   last.next = next;
   // Behind all of it: no label has U+FFFF where a name's next part begins.
   return { lanes, rest: JSON.stringify([`${last.kind}\uffff`, '']) };
