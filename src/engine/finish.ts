@@ -156,7 +156,8 @@ async function probe(drive: Drive, result: Result | undefined): Promise<Finished
     if (fingerprint === job.fingerprint) continue;
     const end = await drive.probe(payload);
     if (end?.reading.kind === 'replayed' || end?.reading.kind === 'fresh') return settle(drive, replayed('server'), end.result, { earlier: true });
-    if (end?.reading.sticky && (await settleRecord(job, record, rejected(true), true))) return 'anew';
+    if (end?.reading.sticky && (await settleRecord(job, record, rejected(true), true)))
+      return job.resumeOnly ? tell(drive, rejected(true), end.result) : 'anew';
   }
   return halt(drive, { ending: unknown(start.otherBytes ? 'bytes' : 'mismatch'), ask: true }, { result });
 }

@@ -289,6 +289,16 @@ describe('A15: an edited form after an unknown outcome', () => {
     expect(await textOf(world.server.arrivals[3]!)).toBe(JSON.stringify(OTHER));
   });
 
+  test('A15: a mismatch to a resume, the earlier one rejected for good: it is told so, and nothing new is sent', async () => {
+    const { world, tab, once, key } = await edited(MISMATCH, answers(409, '', { 'retry-after': '3600' }));
+    await world.end(tab, pay(once, { body: OTHER }));
+    world.server.plays(MISMATCH, replays(402));
+    const end = await world.end(tab, watched(once.operation(NAME).resume()));
+    expect(end).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none', key } });
+    expect(new Set(world.server.keys).size).toBe(1);
+    expect(world.record()).toMatchObject({ state: 'retired' });
+  });
+
   test('A15: a mismatch, the earlier one refused without proof: unknown, same key', async () => {
     const { world, tab, once, key } = await edited(MISMATCH, answers(402));
     expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({
