@@ -3,6 +3,7 @@ import { encodeName, namePrefix, type OperationName } from './core/name.js';
 import type { Outcome } from './core/outcome.js';
 import type { Verdict } from './core/verdict.js';
 import { defaultStore } from './default-store.js';
+import { jsonOf } from './engine/bytes.js';
 import type { Client } from './engine/client.js';
 import { abortReason } from './engine/flight.js';
 import { Handle, type Operation } from './engine/handle.js';
@@ -15,7 +16,7 @@ import { clearAll, listPending } from './engine/records.js';
 import { registry } from './engine/registry.js';
 import { moveAll, type Resumed, resumeAll } from './engine/resume.js';
 import { type Attempt, running } from './engine/running.js';
-import { bearsKey, mayGo, operateByContent, operateUnnamed, parse, wantsKey } from './engine/unnamed.js';
+import { bearsKey, mayGo, operateByContent, operateUnnamed, wantsKey } from './engine/unnamed.js';
 import { OnceError } from './errors.js';
 import type { OnceInit, OnceOptions, RunEnd, RunOptions } from './option-types.js';
 import { callSettings, clientSettings, extendOptions, runSettings, withDialect } from './options.js';
@@ -172,7 +173,7 @@ async function callFetch(client: Client, input: RequestInfo | URL, asked: OnceRe
   }
   if (request.signal?.aborted) throw abortReason(request.signal);
   if (client.closing.signal.aborted) throw new TypeError('once: this client is closed');
-  const given = handle ?? own.operation ?? nameOf?.({ method: request.method, url: request.url, json: parse(request.body) });
+  const given = handle ?? own.operation ?? nameOf?.({ method: request.method, url: request.url, json: jsonOf(request.body) });
   const settings = withDialect(own, request);
   if (given || once !== undefined) refuseHidden(request);
   // A request that bears a page's key is that page's: each would wait for the other.

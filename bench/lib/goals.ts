@@ -37,7 +37,7 @@ function inProcess({ node }: Results): Goal {
 function inPages({ browsers }: Results): Goal[] {
   const { ratios, stores } = browsers?.browsers['chromium'] ?? {};
   const us = (name: string): string => number(stores?.[name]?.median);
-  const floor = `A lock and a strict commit alone take ${us('bare: lock and strict commit')} µs. The same call on the memory store, which commits nothing, takes ${us('memory: to the first byte')} µs to its first byte: that is the lock, which is asked for in the tick of the call and waited for while the body is digested, and what a page's main thread does between promises. The commit looks before it writes, in one transaction, and keeps two indexes. To commit while the lock is still waited for would save the shorter of the two; a second tab would then find a record that may have been sent, and could not take a refusal for one.`;
+  const floor = `A lock and a strict commit alone take ${us('bare: lock and strict commit')} µs. The same call on the memory store, which commits nothing, takes ${us('memory: to the first byte')} µs to its first byte: that is the lock, which is asked for in the tick of the call and waited for while the body is digested, and what a page's main thread does between promises. The commit looks before it writes, in one transaction, and keeps two indexes. The lock and the commit come one after the other, and [why](decisions/0016-the-lock-before-the-commit.md).`;
   return [
     atMost('From the call to the first byte, Chromium and IndexedDB, to one bare strict commit in a Web Lock', ratios?.['firstByte'], 1.15, floor),
     atMost(
@@ -51,7 +51,7 @@ function inPages({ browsers }: Results): Goal[] {
 
 function inSqlite({ stores }: Results): Goal[] {
   const { SQLite: sqlite, memory } = stores?.stores ?? {};
-  const rest = `A bare commit took ${number(sqlite?.['bare']?.median)} µs in this run, and a call in memory takes ${number(memory?.['toFirstByte']?.median)} µs to its first byte and ${number(memory?.['whole']?.median)} µs as a whole, whatever the disk does: the faster it flushes, the larger is their share. The store by itself, which looks before it writes and keeps two indexes, takes ${number(sqlite?.['begin']?.median)} µs for the first commit and ${number(sqlite?.['settle']?.median)} µs for the second: its statements are made once, and what is above a bare commit are a few µs.`;
+  const rest = `A bare commit took ${number(sqlite?.['bare']?.median)} µs in this run, and a call in memory takes ${number(memory?.['toFirstByte']?.median)} µs to its first byte and ${number(memory?.['whole']?.median)} µs as a whole, whatever the disk does: the faster it flushes, the larger is their share. The store by itself, which looks before it writes and keeps two indexes, takes ${number(sqlite?.['begin']?.median)} µs for the first commit and ${number(sqlite?.['settle']?.median)} µs for the second; its statements are made once.`;
   return [
     atMost('From the call to the first byte, SQLite, to one bare committed insert', sqlite?.['firstByteRatio'], 1.2, rest),
     atMost('A whole call on SQLite, to its two bare commits', sqlite?.['wholeRatio'], 1.2, rest),

@@ -152,10 +152,9 @@ export const seal = (record: Sum): OnceRecord => ({ ...record, sum: checksum(rec
 
 /** The record as read, or `undefined` if it is absent or damaged. Fields that a newer version added stay. */
 export function readRecord(stored: unknown): OnceRecord | undefined {
-  if (stored === undefined) return undefined;
-  const r = stored as OnceRecord;
+  const r = stored as OnceRecord | undefined;
   try {
-    const sound = r.v >= RECORD_VERSION && r.sum === checksum(r) && /^(pending|settled|retired)$/.test(r.state) && typeof r.forgetAt === 'number';
+    const sound = r && r.v >= RECORD_VERSION && r.sum === checksum(r) && /^(pending|settled|retired)$/.test(r.state) && typeof r.forgetAt === 'number';
     return sound && typeof r.key === 'string' && Array.isArray(r.payloads) ? r : undefined;
   } catch {
     return undefined;

@@ -1,6 +1,6 @@
 /** One attempt: one call of the transport, its body included, and what it left. */
 import type { Answer } from '../core/dialect.js';
-import { joined, textOf } from './bytes.js';
+import { jsonOf, readUpTo, textOf } from './bytes.js';
 import type { Client } from './client.js';
 import type { Prepared } from './prepared.js';
 import { limit } from './wait.js';
@@ -34,7 +34,6 @@ export async function attempt(client: Client, prepared: Prepared, sending: Sendi
   const init = { ...prepared.rest, method: prepared.method, headers: prepared.headers, body: prepared.body ?? null, signal: controller.signal } as RequestInit;
   let response: Response | undefined;
   let over = false;
-  let cut = false;
   const { clock } = client.platform;
   const { thawMs } = client.settings.tuning;
   const end = clock.now() + sending.ms;
@@ -46,8 +45,7 @@ export async function attempt(client: Client, prepared: Prepared, sending: Sendi
       time = limit(clock, thawMs, [sending.stop]);
       await time.over;
     }
-    cut = !over;
-    if (cut) controller.abort();
+    if (!over) controller.abort();
     return { end: 'no-answer', cause: undefined, status: response?.status };
   })();
   const sent = (async (): Promise<Left> => {
@@ -58,7 +56,7 @@ export async function attempt(client: Client, prepared: Prepared, sending: Sendi
       if (answered.body === undefined) prepared.signal?.addEventListener('abort', () => controller.abort(prepared.signal?.reason), { once: true });
       return { end: 'answer', answered };
     } catch (cause) {
-      const never = !cut && response === undefined && client.transport.neverSent(cause, init);
+      const never = !controller.signal.aborted && response === undefined && client.transport.neverSent(cause, init);
       return never ? { end: 'not-sent', cause } : { end: 'no-answer', cause, status: response?.status };
     }
   })();
@@ -79,28 +77,13 @@ async function read(response: Response, limit: number): Promise<Answered> {
   if (response.body === null) return { response, body: null, text: '' };
   if (announced > limit || /event-stream/i.test(type) || response.type === 'opaque') return { response, text: '' };
   const copy = response.clone();
-  const bytes = textual(type) && !copy.body?.getReader ? await copy.text() : await readAll(copy, limit);
+  // React Native has no streams.
+  const stream = copy.body?.getReader ? copy.body : undefined;
+  const bytes = stream ? (await readUpTo(stream, limit))?.buffer : await (textual(type) ? copy.text() : copy.arrayBuffer());
   if (bytes === undefined) return { response, text: '' };
   if (!textual(type)) return { response, body: bytes, text: '' };
   const text = textOf(bytes);
   return { response, body: text, text };
-}
-
-/** `undefined`: longer than `limit`. */
-async function readAll(copy: Response, limit: number): Promise<ArrayBuffer | undefined> {
-  const reader = copy.body?.getReader?.();
-  if (!reader) return copy.arrayBuffer();
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  let size = 0;
-  for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
-    size += chunk.value.byteLength;
-    if (size > limit) {
-      void reader.cancel().catch(() => {});
-      return undefined;
-    }
-    chunks.push(chunk.value);
-  }
-  return chunks.length === 1 && chunks[0]?.byteLength === chunks[0]?.buffer.byteLength ? chunks[0]?.buffer : joined(chunks, size).buffer;
 }
 
 /** The answer as the rules see it. */
@@ -117,13 +100,7 @@ export function answerOf({ response, text }: Answered): Answer {
     header: (name) => headers.get(name.toLowerCase()) ?? null,
     text,
     get json() {
-      if (!parsed && /^\s*[[{"]/.test(text)) {
-        try {
-          json = JSON.parse(text);
-        } catch {
-          // Not JSON after all.
-        }
-      }
+      if (!parsed && /^\s*[[{"]/.test(text)) json = jsonOf(text);
       parsed = true;
       return json;
     },

@@ -1,6 +1,18 @@
 /** Bytes and text, by what every platform has: React Native makes no Blob of bytes, and its Response takes them for Latin-1. */
 
-export function joined(chunks: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
+/** All of a stream, copied; `undefined`: it is longer than `limit` bytes, and the rest was called off. */
+export async function readUpTo(stream: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const reader = stream.getReader();
+  for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+    size += chunk.value.byteLength;
+    if (size > limit) {
+      void reader.cancel().catch(() => {});
+      return undefined;
+    }
+    chunks.push(chunk.value);
+  }
   const whole = new Uint8Array(size);
   let at = 0;
   for (const chunk of chunks) {
@@ -16,4 +28,13 @@ export function textOf(data: string | ArrayBuffer | Uint8Array): string {
   if (typeof TextDecoder === 'function') return new TextDecoder().decode(data);
   const bytes = ArrayBuffer.isView(data) ? data : new Uint8Array(data);
   return decodeURIComponent(Array.from(bytes, (byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''));
+}
+
+/** The text as JSON; `undefined` when it is none. */
+export function jsonOf(text: unknown): unknown {
+  try {
+    return typeof text === 'string' ? JSON.parse(text) : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -12,7 +12,7 @@ import { diagnose, named, publish } from './observe.js';
 import { lockOf } from './place.js';
 import { SCHEME } from './prepared.js';
 import { readStored, storedIn, storeOf, timed, updateStored } from './storing.js';
-import { Late, within } from './wait.js';
+import { Late, limit, within } from './wait.js';
 
 const NO_KEY_YET = -1;
 
@@ -60,12 +60,10 @@ export async function takeLock(job: Job, free: (() => void) | undefined): Promis
   const ms = Math.min(settings.limits.attemptMs, Math.max(0, deadline - clock.now()) / 2);
   publish(client, job.slot, { phase: 'waiting', attempt: 0, until: clock.now() + ms, why: 'another-context' });
   const bound = new AbortController();
-  const cut = (): void => bound.abort();
-  const cancel = clock.timer(ms, cut);
-  for (const signal of [stop, client.closing.signal]) signal.addEventListener('abort', cut);
+  const { over, off } = limit(clock, ms, [stop, client.closing.signal]);
+  void over.then(() => bound.abort());
   const release = await locks.acquire(lockOf(job.place), { wait: true, signal: bound.signal }).catch(() => undefined);
-  cancel();
-  for (const signal of [stop, client.closing.signal]) signal.removeEventListener('abort', cut);
+  off();
   return { release: release ?? FREE, waited: { settledKey: seen } };
 }
 

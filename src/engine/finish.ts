@@ -12,6 +12,7 @@ import type { Payload, Result } from './payload.js';
 import { askAfter } from './poll.js';
 import { keepRecent } from './registry.js';
 import { commit } from './storing.js';
+import { limit } from './wait.js';
 
 /** `anew`: the key is used up without an effect, so the call goes on under a new one. */
 export type Finished = Ended | 'anew';
@@ -168,10 +169,11 @@ async function ask(drive: Drive, reason: UnknownReason | 'done-elsewhere', resul
   if (!reconcile) return undefined;
   const { clock } = job.client.platform;
   const controller = new AbortController();
-  const cancel = clock.timer(limits.attemptMs, () => controller.abort());
-  const stop = (): void => controller.abort();
-  job.stop.addEventListener('abort', stop);
-  const late = new Promise<'unknown'>((resolve) => controller.signal.addEventListener('abort', () => resolve('unknown')));
+  const { over, off } = limit(clock, limits.attemptMs, [job.stop]);
+  const late = over.then((): 'unknown' => {
+    controller.abort();
+    return 'unknown';
+  });
   try {
     const question = {
       operation: job.name,
@@ -188,8 +190,7 @@ async function ask(drive: Drive, reason: UnknownReason | 'done-elsewhere', resul
     job.client.platform.report(error);
     return undefined;
   } finally {
-    cancel();
-    job.stop.removeEventListener('abort', stop);
+    off();
   }
 }
 

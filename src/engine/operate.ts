@@ -13,7 +13,7 @@ import { idsOf } from './place.js';
 import { BodyTrouble, type Draft, fingerprint, type Prepared, prepare, wireOf } from './prepared.js';
 import { conclude, underLock } from './round.js';
 import { nothingSent } from './storing.js';
-import { OVER, wait, within } from './wait.js';
+import { limit, within } from './wait.js';
 
 /** What a call brings, read. */
 export interface Read {
@@ -115,9 +115,8 @@ function givenUp({ registry }: Client, signal: AbortSignal, left: Outcome): unkn
 
 /** Waits, but no longer than the caller wants to or may. */
 function cutBy({ platform }: Client, signal: AbortSignal | undefined, deadline: number, work: Promise<void>): Promise<void> {
-  const over = new AbortController();
-  void work.then(() => over.abort(OVER));
-  return wait(platform.clock, deadline - platform.clock.now(), signal ? [signal, over.signal] : [over.signal]);
+  const { over, off } = limit(platform.clock, deadline - platform.clock.now(), signal ? [signal] : []);
+  return Promise.race([work, over]).finally(off);
 }
 
 async function fly({ client, settings, place, held }: Call, flight: Flight, read: Promise<Read>, startedAt: number): Promise<void> {

@@ -3,7 +3,7 @@ import { isInHeader } from '../core/carrier.js';
 import { typeOf } from '../core/name.js';
 import type { StoredRequest } from '../core/record.js';
 import type { Digest, Platform } from '../ports.js';
-import { joined, textOf } from './bytes.js';
+import { jsonOf, readUpTo, textOf } from './bytes.js';
 import { multipart } from './multipart.js';
 
 /** A request as given, read without waiting for anything. */
@@ -70,19 +70,10 @@ async function streamBytes(read: () => Promise<ArrayBuffer>, form = false): Prom
 }
 
 /** Buffers a stream, up to `limit` bytes. */
-async function buffer(stream: ReadableStream<Uint8Array<ArrayBuffer>>, limit: number): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  let size = 0;
-  const reader = stream.getReader();
-  for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
-    size += chunk.value.byteLength;
-    if (size > limit) {
-      void reader.cancel().catch(() => {});
-      throw new BodyTrouble(`once: the body is a stream of more than ${limit} bytes (limits.bodyBytes)`);
-    }
-    chunks.push(chunk.value);
-  }
-  return joined(chunks, size);
+async function buffer(stream: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = await readUpTo(stream, limit);
+  if (!bytes) throw new BodyTrouble(`once: the body is a stream of more than ${limit} bytes (limits.bodyBytes)`);
+  return bytes;
 }
 
 /** What a body is: by its tag, or by what it can do. React Native's own classes bear no tag. */
@@ -132,7 +123,7 @@ export async function prepare(from: Draft, limit: number, makeBoundary: () => st
       type(`multipart/form-data; boundary=${boundary}`);
       bytes = await streamBytes(() => multipart(body as FormData, boundary));
     }
-  } else if (tag === 'ReadableStream') bytes = await buffer(body as ReadableStream<Uint8Array<ArrayBuffer>>, limit);
+  } else if (tag === 'ReadableStream') bytes = await buffer(body as ReadableStream<Uint8Array>, limit);
   else if (isRequest(body)) {
     const content = await streamBytes(() => body.arrayBuffer(), /^multipart/i.test(headers.get('content-type') ?? ''));
     bytes = content.byteLength ? content : undefined;
@@ -158,14 +149,6 @@ async function formText(form: FormData, digest: Digest): Promise<string> {
   }
   return fields.sort().join('\n');
 }
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-};
 
 /** What a `fingerprint` hook said, as text. */
 function printed(said: unknown): string {
@@ -197,7 +180,8 @@ export async function fingerprint(
   const raw = await digest(plain);
   let content = raw;
   if (hook) {
-    content = await digest(printed(await hook({ method, url, body: typeof plain === 'string' ? parsed(plain) : plain })));
+    const json = jsonOf(plain);
+    content = await digest(printed(await hook({ method, url, body: json === undefined ? plain : json })));
   } else if (Object.prototype.toString.call(from.body) === '[object FormData]') content = await digest(await formText(from.body as FormData, digest));
   // "{" or "[", after white space.
   const json = typeof plain === 'string' ? /^\s*[[{]/.test(plain) : /^(123|91)$/.test(String(plain.find((byte) => byte > 32)));

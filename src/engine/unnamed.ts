@@ -4,6 +4,7 @@ import type { OperationName } from '../core/name.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { pastWindow } from '../core/retention.js';
 import type { Settings } from '../options.js';
+import { jsonOf } from './bytes.js';
 import { askStrategy, tryLock } from './claim.js';
 import type { Client, Place } from './client.js';
 import { heldElsewhere } from './lease.js';
@@ -22,17 +23,8 @@ export function wantsKey({ method, body }: Draft): boolean {
 }
 
 function isQuery(body: string): boolean {
-  const text = (parse(body) as { query?: unknown } | undefined)?.query;
+  const text = (jsonOf(body) as { query?: unknown } | undefined)?.query;
   return typeof text === 'string' && /^\s*(#.*\n\s*)*(query\b|\{)/.test(text) && !/\b(mutation|subscription)\b/.test(text);
-}
-
-/** The text as JSON; `undefined` when it is none. */
-export function parse(text: unknown): unknown {
-  try {
-    return typeof text === 'string' ? JSON.parse(text) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Whether a key may go there. */

@@ -40,15 +40,6 @@ export class Late extends Error {}
 export function within<T>(clock: Clock, ms: number, work: Promise<T>, late: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancel = clock.timer(ms, () => reject(late()));
-    work.then(
-      (value) => {
-        cancel();
-        resolve(value);
-      },
-      (error) => {
-        cancel();
-        reject(error);
-      },
-    );
+    work.finally(cancel).then(resolve, reject);
   });
 }

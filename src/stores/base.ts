@@ -62,8 +62,7 @@ export function storeOf(claims: Claims, holder: Holder, now: (() => number) | un
 /** Whether a scan can tell where it belongs. Anything else is damaged: kept, and left out of scans. */
 export function isStored(value: unknown): value is Stored {
   const { id, ns, state, label, forgetAt } = Object(value) as Partial<Stored>;
-  const isText = typeof id === 'string' && typeof ns === 'string' && typeof state === 'string' && typeof label === 'string';
-  return isText && typeof forgetAt === 'number';
+  return [id, ns, state, label].every((field) => typeof field === 'string') && typeof forgetAt === 'number';
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : +(a > b));

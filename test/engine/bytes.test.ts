@@ -1,6 +1,6 @@
 /** Goal: bytes become text as UTF-8 where a platform has no TextDecoder, no streams, and a Response that takes bytes for Latin-1. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { joined, textOf } from '../../src/engine/bytes.js';
+import { readUpTo, textOf } from '../../src/engine/bytes.js';
 import { createOnce, memoryStore } from '../../src/entries/index.js';
 
 const TEXT = 'héllo 世界 😀 %41';
@@ -12,8 +12,25 @@ test.each(['with', 'without'])('UTF-8 %s a TextDecoder', (how) => {
   expect([textOf(bytes), textOf(bytes.buffer), textOf(TEXT), textOf(new Uint8Array())]).toEqual([TEXT, TEXT, TEXT, '']);
 });
 
-test('chunks are one after the other', () => {
-  expect(joined([new Uint8Array([1, 2]), new Uint8Array(), new Uint8Array([3])], 3)).toEqual(new Uint8Array([1, 2, 3]));
+describe('a stream', () => {
+  const cancel = vi.fn();
+  const stream = () =>
+    new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (const chunk of [[1, 2], [], [3]]) controller.enqueue(new Uint8Array(chunk));
+        controller.close();
+      },
+    });
+
+  test('is its chunks, one after the other', async () => {
+    expect(await readUpTo(stream(), 3)).toEqual(new Uint8Array([1, 2, 3]));
+  });
+
+  test('that is longer than the limit is called off', async () => {
+    const endless = new ReadableStream<Uint8Array>({ pull: (controller) => controller.enqueue(new Uint8Array(2)), cancel });
+    expect(await readUpTo(endless, 3)).toBeUndefined();
+    expect(cancel).toHaveBeenCalledTimes(1);
+  });
 });
 
 test('an answer without a stream is read as text, as React Native’s own fetch wants it', async () => {
