@@ -16,8 +16,8 @@ import * as suite from './suite.mjs';
  */
 
 const FOLDERS = (process.env['MUTATION_TESTS'] ?? '').split(',');
-/** What costs more than this, ms, judges only where nothing cheaper does: one in sixty tests, and half of the time. */
-const TEST_MS_MAX = 60;
+/** What costs more than this, ms, judges only where nothing cheaper does: one in thirty tests, and more than half of the time. */
+const TEST_MS_MAX = 25;
 /** How far back it is remembered which tests killed. */
 const KILLERS_MAX = 100;
 /** What is expected of a test that killed none of them. */
@@ -68,6 +68,8 @@ class InProcess {
   #times = new Map();
   /** Tests that reach a file, by its path. @type {Map<string, string[]>} */
   #reaching = new Map();
+  /** How many mutants a test reaches. @type {Map<string, number>} */
+  #breadth = new Map();
   /** Tests that killed, the latest last. @type {string[]} */
   #killers = [];
   /** @type {Switches} */
@@ -92,8 +94,8 @@ class InProcess {
     this.#switches = /** @type {any} */ (globalThis)[SWITCHES] ??= {};
     this.#files = globSync(FOLDERS.map((folder) => `test/${folder}/**/*.test.ts`)).sort();
     if (existsSync(DRY_RUN)) {
-      const { files, times, reaching: tests } = JSON.parse(readFileSync(DRY_RUN, 'utf8'));
-      [this.#files, this.#times, this.#reaching] = [files, new Map(times), new Map(tests)];
+      const { files, times, breadth, reaching: tests } = JSON.parse(readFileSync(DRY_RUN, 'utf8'));
+      [this.#files, this.#times, this.#breadth, this.#reaching] = [files, new Map(times), new Map(breadth), new Map(tests)];
     }
     const { outputFiles } = await build({
       plugins: [folders],
@@ -123,8 +125,9 @@ class InProcess {
     writeFileSync('left-out.json', JSON.stringify({ leftOut: this.#leftOut, times: [...this.#times].sort(([, a], [, b]) => b - a) }, null, 2));
     const { mutantCoverage } = this.#switches;
     if (mutantCoverage) this.#reaching = reaching(mutantCoverage);
+    this.#breadth = new Map(Object.entries(mutantCoverage?.perTest ?? {}).map(([id, mutants]) => [id, Object.keys(mutants).length]));
     this.#switches.mutantCoverage = undefined;
-    writeFileSync(DRY_RUN, JSON.stringify({ files: this.#files, times: [...this.#times], reaching: [...this.#reaching] }));
+    writeFileSync(DRY_RUN, JSON.stringify({ files: this.#files, times: [...this.#times], reaching: [...this.#reaching], breadth: [...this.#breadth] }));
     return { status: DryRunStatus.Complete, tests, mutantCoverage };
   }
 
@@ -194,11 +197,11 @@ class InProcess {
     return { ...result, status: TestStatus.Skipped };
   }
 
-  /** First what finds most for its time: by how often it killed lately. @param {readonly string[]} ids */
+  /** First what is likely to find most for its time: what killed lately, and what was written for little else than this. @param {readonly string[]} ids */
   #inTurn(ids) {
     const kills = new Map(this.#killers.map((id) => [id, 0]));
     for (const id of this.#killers) kills.set(id, (kills.get(id) ?? 0) + 1);
-    const cost = (/** @type {string} */ id) => (this.#times.get(id) ?? 0) / ((kills.get(id) ?? 0) + KILLS_ELSE);
+    const cost = (/** @type {string} */ id) => ((this.#times.get(id) ?? 0) * (this.#breadth.get(id) ?? 1)) / ((kills.get(id) ?? 0) + KILLS_ELSE);
     const costs = new Map(ids.map((id) => [id, cost(id)]));
     // What failed without a mutant can't judge.
     const sound = ids.filter((id) => this.#times.has(id));

@@ -1,0 +1,268 @@
+/**
+ * Goal: every caller of one operation gets its own end, whatever the effect throws or gives, whenever it came and however it left.
+ * Method: callers who join, come late, leave for odd reasons, and bodies that can't be read.
+ */
+import { getEventListeners } from 'node:events';
+import { describe, expect, test } from 'vitest';
+import type { OnceRecord } from '../../src/core/record.js';
+import { abortReason, Flight, giveUp } from '../../src/engine/flight.js';
+import { registry } from '../../src/engine/registry.js';
+import type { Outcome } from '../../src/entries/index.js';
+import { answers, charged, delayed, lost } from '../support/server.js';
+import { CART, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
+
+const ONE = { limits: { attempts: 1 } } as const;
+const LEFT = { type: 'unknown', effect: 'unknown', reason: 'aborted' } as Outcome;
+
+describe('what an effect throws or gives', () => {
+  test.each(['declined', null, undefined, 5])('reaches every caller: %j', async (thing) => {
+    const world = newWorld();
+    const { once } = world.open();
+    const thrown = () => Promise.reject(thing);
+    const calls = [1, 2].map(() => watched(once.run(NAME, thrown, { verdict: () => 'rejected' })));
+    const ends = await world.run(Promise.allSettled(calls));
+    expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    if (thing !== undefined) expect(ends.map((end) => end.status === 'rejected' && end.reason)).toEqual([thing, thing]);
+    const given = await world.run(Promise.all([1, 2].map(() => once.run(['other'], async () => thing))));
+    expect(given).toEqual([thing, thing]);
+  });
+
+  test('if it is an error of its own, bears the outcome for whoever asks', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const declined = new Error('declined');
+    await world.run(Promise.allSettled([once.run(NAME, () => Promise.reject(declined), { verdict: () => 'rejected' })]));
+    expect(tab.outcomeOf(declined)).toMatchObject({ type: 'rejected' });
+  });
+});
+
+describe('callers of one answer', () => {
+  test('each have a body of their own, and know who joined; what came too late for a long one is told so', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ limits: { bodyBytes: 4 } });
+    world.server.plays(delayed(SECOND, answers(201, 'a long body')));
+    const [first, second] = [pay(once), pay(once)];
+    const [one, two] = await world.all(tab, first, second);
+    expect([one?.outcome?.joined, two?.outcome?.joined]).toEqual([false, true]);
+    expect([await one?.response?.text(), await two?.response?.text()]).toEqual(['a long body', 'a long body']);
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+  });
+
+  test('leave no listener on their signals', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const signals = [new AbortController().signal, new AbortController().signal];
+    world.server.plays(delayed(SECOND, answers(201)));
+    await world.all(tab, ...signals.map((signal) => pay(once, { signal })));
+    world.server.plays(lost());
+    await world.all(tab, ...signals.map((signal) => pay(once, { ...ONE, operation: ['lost'], signal })));
+    expect(signals.flatMap((signal) => getEventListeners(signal, 'abort'))).toEqual([]);
+  });
+
+  test('of a request that breaks get what broke it, joined or waiting', async () => {
+    const world = newWorld();
+    const { once } = world.open();
+    const broken = new TypeError('no fingerprint');
+    const fingerprint = () => Promise.reject(broken);
+    const calls = [1, 2].map(() => pay(once.extend({ fingerprint })));
+    const ends = await world.run(Promise.allSettled(calls));
+    for (const end of ends) expect(end).toEqual({ status: 'rejected', reason: broken });
+    expect(once.operation(NAME).state.phase).not.toBe('sending');
+  });
+
+  test('of a request that breaks after they left hear no end of it', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const told: unknown[] = [];
+    const controller = new AbortController();
+    const call = pay(once.extend({ fingerprint: () => Promise.reject(new TypeError('broken')) }), {
+      signal: controller.signal,
+      onOutcome: (outcome) => void told.push(outcome),
+    });
+    controller.abort(new Error('enough'));
+    expect((await world.end(tab, call)).error).toMatchObject({ message: 'enough' });
+    await rest();
+    expect(told).toEqual([]);
+    expect(tab.reported).toEqual([]);
+  });
+});
+
+describe('an operation under way', () => {
+  const fly = () => {
+    const own = { ...registry(), flights: new Map<string, Flight>(), outcomes: new WeakMap<object, Outcome>() };
+    return { own, flight: new Flight(own, 'slot', {}) };
+  };
+  const caller = { joined: true, signal: undefined, request: undefined, told: undefined, left: LEFT };
+
+  test('that has landed tells who comes then, at once, with an answer like the first one', async () => {
+    const { own, flight } = fly();
+    const outcome = { type: 'fresh' } as Outcome;
+    const result = { value: 'first', copy: () => 'another', response: undefined } as never;
+    flight.land({ outcome, result });
+    expect(await flight.join(caller)).toBe('another');
+    expect(own.flights.size).toBe(0);
+    expect(await flight.fingerprint).toBeUndefined();
+    await flight.landed;
+  });
+
+  test('of whose long answer nothing is left says that it has ended', async () => {
+    const { flight } = fly();
+    flight.land({ outcome: { type: 'fresh' } as Outcome, result: { value: 1, copy: () => undefined, response: new Response() } as never });
+    await expect(flight.join(caller)).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'fresh', joined: true } });
+  });
+
+  test('that broke rejects with what broke it', async () => {
+    const { flight } = fly();
+    const broken = new Error('broken');
+    flight.land({ broken });
+    await expect(flight.join(caller)).rejects.toBe(broken);
+  });
+
+  test('that only held its place lets go of who waits for it', async () => {
+    const { own, flight } = fly();
+    flight.free();
+    expect(await flight.fingerprint).toBeUndefined();
+    await flight.landed;
+    expect(own.flights.size).toBe(0);
+  });
+
+  test('stops with the last of its callers, once', async () => {
+    const { flight } = fly();
+    const controllers = [new AbortController(), new AbortController()] as const;
+    const calls = controllers.map(({ signal }) => flight.join({ ...caller, signal }));
+    for (const call of calls) call.catch(() => {});
+    controllers[0].abort('one');
+    expect(flight.stop.aborted).toBe(false);
+    controllers[1].abort('two');
+    expect(flight.stop.aborted).toBe(true);
+    expect((await Promise.allSettled(calls)).map((end) => end.status === 'rejected' && end.reason)).toEqual(['one', 'two']);
+  });
+
+  test('is not begun for who was gone before', async () => {
+    const { flight } = fly();
+    await expect(flight.join({ ...caller, signal: AbortSignal.abort('gone') })).rejects.toBe('gone');
+    expect(flight.stop.aborted).toBe(true);
+  });
+});
+
+describe('the reason of an abort', () => {
+  test('is its own, and an AbortError where the platform knows none', () => {
+    const reason = new Error('enough');
+    expect(abortReason(AbortSignal.abort(reason))).toBe(reason);
+    expect(abortReason({ aborted: true } as AbortSignal)).toMatchObject({ name: 'AbortError', message: 'The operation was aborted' });
+  });
+
+  test.each([null, undefined, 'word', 5])('that is %j bears no outcome', (reason) => {
+    const own = registry();
+    expect(giveUp(own, reason, LEFT)).toBeUndefined();
+  });
+});
+
+describe('a body that can not be read', () => {
+  test('is told with why, and says what is known of the operation', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const end = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: 5 as never, once: NAME })));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { type: 'unsent', reason: 'unreplayable-body', sent: 'no' } });
+    expect(String(end.error)).toMatch(/: body must be text.*got number/);
+    expect(String(end.error)).not.toMatch(/once: .*once: /);
+    world.server.plays(charged(lost()));
+    await world.end(tab, pay(once, ONE));
+    const again = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: 5 as never, once: NAME })));
+    expect(again).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { type: 'unknown', reason: 'record', sent: 'maybe' } });
+  });
+
+  test('is not told as unsent where nobody could look', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    tab.faults.next('look-fails');
+    const end = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: 5 as never, once: NAME })));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { type: 'unknown', reason: 'store', sent: 'maybe' } });
+  });
+
+  test('or does not come to an end is given up with the call', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ limits: { totalMs: SECOND } });
+    const at = world.clock.now();
+    const endless = new ReadableStream({});
+    const end = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: endless, duplex: 'half', once: NAME } as RequestInit)));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { type: 'unsent' } });
+    expect(world.clock.now() - at).toBe(SECOND);
+  });
+
+  test('in time for its fingerprint is given up, too', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ limits: { totalMs: SECOND }, fingerprint: () => new Promise(() => {}) });
+    const at = world.clock.now();
+    expect((await world.end(tab, pay(once))).error).toMatchObject({ name: 'TypeError', message: expect.stringContaining('fingerprint') });
+    expect(world.clock.now() - at).toBe(SECOND);
+  });
+});
+
+describe('who waits for another payload of a name', () => {
+  test('is busy when its time is over, and not before', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(delayed(10 * SECOND, answers(201)));
+    const first = pay(once);
+    await rest();
+    const at = world.clock.now();
+    const second = pay(once, { body: { ...CART, amount: 20 }, limits: { totalMs: SECOND } });
+    const end = await world.end(tab, second);
+    expect(end).toMatchObject({ code: 'ERR_ONCE_BUSY', outcome: { reason: 'busy' } });
+    expect(world.clock.now() - at).toBe(SECOND);
+    await world.end(tab, first);
+  });
+
+  test('gives its claim back when its record can not be begun', async () => {
+    const world = newWorld();
+    const dying = world.open();
+    world.server.plays(charged(lost()));
+    await world.end(dying.tab, dying.once.extend(ONE).fetch(URL_, { method: 'POST', body: '{}' }));
+    dying.tab.kill();
+    const { tab, once } = world.open();
+    tab.faults.next('none', 'none', 'look-fails');
+    expect(await world.end(tab, once.fetch(URL_, { method: 'POST', body: '{}' }))).toMatchObject({ code: 'ERR_ONCE_STORE' });
+    expect(world.locks.names).toEqual([]);
+  });
+});
+
+describe('a namespace', () => {
+  test.each([
+    ['', /got an empty one/],
+    [undefined, /got undefined/],
+    [5, /got number/],
+  ])('that gives %j is refused', async (given, says) => {
+    const { once } = newWorld().open({ namespace: () => given as string });
+    await expect(once.pending()).rejects.toThrow(TypeError);
+    await expect(once.pending()).rejects.toThrow(says);
+  });
+
+  test('that fails later is somebody else, and is reported', async () => {
+    const world = newWorld();
+    const gone = new Error('logged out');
+    let there = true;
+    const { tab, once } = world.open({
+      namespace: () => {
+        if (there) return 'ann';
+        throw gone;
+      },
+    });
+    world.server.plays(
+      charged(async (arrival, server) => {
+        there = false;
+        return answers(503)(arrival, server);
+      }),
+    );
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'identity' });
+    expect(tab.reported).toContain(gone);
+  });
+
+  test('is no more than a digest in the store', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ namespace: 'ann' });
+    world.server.plays(answers(201));
+    await world.end(tab, pay(once));
+    expect((world.records as OnceRecord[]).map(({ id, ns }) => [id.length, ns.length])).toEqual([[32, 32]]);
+  });
+});

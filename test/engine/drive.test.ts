@@ -1,0 +1,249 @@
+/**
+ * Goal: between two attempts a driver waits for what it was told to, notices what became of its record, and says of an end no more
+ * than it saw. Method: one record that changes between two attempts, one reason to wait, one way to stop at a time.
+ */
+import { describe, expect, test } from 'vitest';
+import { type OnceRecord, seal } from '../../src/core/record.js';
+import { keyless } from '../../src/dialects/generic.js';
+import type { OnceEvent, Outcome } from '../../src/entries/index.js';
+import { answers, charged, during, idle, lost, replays, unreachable } from '../support/server.js';
+import { CART, MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, type World } from '../support/world.js';
+
+const ONE = { limits: { attempts: 1 } } as const;
+const NONE = { type: 'rejected', effect: 'none', replayed: false } as const;
+
+describe('a record that changed between two attempts', () => {
+  test.each<[string, (record: OnceRecord) => unknown, object]>([
+    ['is gone', () => null, { code: 'ERR_ONCE_CLAIM_LOST', outcome: { type: 'unknown', reason: 'busy' } }],
+    ['is damaged', (record) => ({ ...record, key: 'x' }), { code: 'ERR_ONCE_CLAIM_LOST' }],
+    ['has another driver', (record) => seal({ ...record, revision: record.revision + 1 }), { code: 'ERR_ONCE_CLAIM_LOST' }],
+    ['has another key', (record) => seal({ ...record, key: 'another' }), { code: 'ERR_ONCE_CLAIM_LOST' }],
+    [
+      'was refused elsewhere',
+      (record) => seal({ ...record, state: 'retired', ending: NONE }),
+      { code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'rejected' } },
+    ],
+    [
+      'was ended elsewhere, nobody noted how',
+      (record) => seal({ ...record, state: 'retired' }),
+      { code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'unknown', reason: 'record' } },
+    ],
+    [
+      'was forgotten elsewhere',
+      (record) => seal({ ...record, state: 'retired', ending: { type: 'unknown', effect: 'unknown', reason: 'record', retryAt: undefined } }),
+      { code: 'ERR_ONCE_CLAIM_LOST' },
+    ],
+    ['was another one that was refused', (record) => seal({ ...record, key: 'another', state: 'retired', ending: NONE }), { code: 'ERR_ONCE_CLAIM_LOST' }],
+    ['is the same', (record) => record, { status: 201 }],
+  ])('because it %s, is not sent for again', async (_, change, expected) => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(lost(), ...('status' in expected ? [answers(201)] : []));
+    const call = pay(once);
+    await rest();
+    const record = world.record() as OnceRecord;
+    world.medium.set(record.id, change(record));
+    expect(await world.end(tab, call)).toMatchObject(expected);
+  });
+});
+
+describe('a wait', () => {
+  const waits = (events: readonly OnceEvent[]): unknown[] => events.flatMap((event) => (event.type === 'wait' ? [[event.why, event.until]] : []));
+  const listening = (once: { subscribe(listener: (event: OnceEvent) => void): unknown }): OnceEvent[] => {
+    const events: OnceEvent[] = [];
+    once.subscribe((event) => void events.push(event));
+    return events;
+  };
+
+  test('that a server asked for is kept by the next page, and only while it lasts', async () => {
+    for (const [later, expected] of [
+      [SECOND, 'retry-after'],
+      [9 * SECOND, undefined],
+      [20 * SECOND, undefined],
+    ] as const) {
+      const world = newWorld();
+      const { tab, once } = world.open();
+      world.server.plays(charged(answers(503, '', { 'retry-after': '9' })), replays());
+      await world.end(tab, pay(once, ONE));
+      const until = world.clock.now() + 9 * SECOND;
+      await world.clock.advance(later);
+      const next = tab.reload().once();
+      const events = listening(next);
+      await world.end(tab, pay(next));
+      expect(waits(events)).toEqual(expected ? [[expected, until]] : []);
+    }
+  });
+
+  test('for a network that is gone is as long as an attempt, and no longer than the call', async () => {
+    for (const [limits, ms] of [
+      [{ attemptMs: 5 * SECOND }, 5 * SECOND],
+      [{ totalMs: 3 * SECOND }, 3 * SECOND],
+    ] as const) {
+      const world = newWorld();
+      world.random = () => 0;
+      const { tab, once } = world.open({ limits });
+      const events = listening(once);
+      world.server.plays(during(() => tab.connect(false), charged(lost())));
+      world.server.otherwise = replays();
+      const at = world.clock.now();
+      await world.end(tab, pay(once));
+      expect(waits(events)).toContainEqual(['offline', at + ms]);
+    }
+  });
+
+  test('for work in progress that was in vain is one attempt for the next minute', async () => {
+    for (const [later, sent] of [
+      [MINUTE - 1, 1],
+      [MINUTE, 2],
+    ] as const) {
+      const world = newWorld();
+      const { tab, once } = world.open({ limits: { inProgressMs: SECOND } });
+      world.server.plays(charged(answers(409, '', { 'retry-after': '2' })));
+      await world.end(tab, pay(once));
+      await world.clock.advance(later);
+      const before = world.server.arrivals.length;
+      world.server.otherwise = answers(409, '', { 'retry-after-ms': '600' });
+      await world.end(tab, pay(once));
+      expect(world.server.arrivals.length - before).toBe(sent);
+    }
+  });
+});
+
+describe('what is said of an end', () => {
+  test('of what never left: not since when', async () => {
+    const told: Outcome[] = [];
+    const world = newWorld();
+    const controller = new AbortController();
+    const { tab, once } = world.open({
+      headers: () => {
+        controller.abort();
+        return {};
+      },
+    });
+    await world.end(tab, pay(once, { signal: controller.signal, onOutcome: (outcome) => void told.push(outcome) }));
+    await rest();
+    expect(told).toMatchObject([{ type: 'unsent', firstSentAt: undefined, attempts: 0 }]);
+  });
+
+  test('of what left after a wait: since then, not since it was stored', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    tab.online = false;
+    world.server.plays(answers(201));
+    const call = pay(once);
+    await world.clock.advance(SECOND);
+    tab.connect(true);
+    const end = await world.end(tab, call);
+    expect(end.outcome).toMatchObject({ firstSentAt: world.server.arrivals[0]?.at, attempts: 1 });
+    expect(world.writes[1]?.durability).toBe('strict');
+  });
+
+  test('of an unnamed one that waited: its mark is as relaxed as its record', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    tab.online = false;
+    world.server.plays(answers(201));
+    const call = once.fetch(URL_, { method: 'POST', body: '{}' });
+    await world.clock.advance(SECOND);
+    tab.connect(true);
+    await world.end(tab, call);
+    expect(world.writes[1]?.durability).toBe('relaxed');
+  });
+
+  test('of a mark that could not be stored: nothing was sent', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    tab.online = false;
+    const call = pay(once);
+    await rest();
+    tab.faults.next('fail-before-commit');
+    tab.connect(true);
+    expect(await world.end(tab, call)).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { type: 'unsent', reason: 'store-write', sent: 'no' } });
+    expect(world.server.arrivals).toEqual([]);
+  });
+
+  test('of an attempt that did not leave: the answer before it still stands', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ limits: { attempts: 2 } });
+    world.server.plays(idle(answers(429)), unreachable());
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 429, outcome: { type: 'rejected', sent: 'yes' } });
+  });
+
+  test('of an attempt that got no answer: the answer before it does not', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ limits: { attempts: 2 } });
+    world.server.plays(idle(answers(429)), charged(lost()));
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', response: undefined, outcome: { reason: 'no-answer', sent: 'yes' } });
+  });
+});
+
+describe('reconcile', () => {
+  const asking = async (play: (world: World, options: object) => Promise<unknown>): Promise<unknown[]> => {
+    const asked: { reason: string }[] = [];
+    await play(newWorld(), {
+      reconcile: async (question: { reason: string }) => {
+        asked.push(question);
+        return 'unknown';
+      },
+    });
+    return asked.map(({ reason }) => reason);
+  };
+
+  test('is asked of a server without keys, to which nothing is sent twice', async () => {
+    const asked = await asking(async (world, options) => {
+      const { tab, once } = world.open({ ...options, dialect: keyless });
+      world.keyHeader = 'none';
+      world.server.plays(charged(lost()));
+      await world.end(tab, pay(once, { ...ONE, reconcile: undefined }));
+      await world.end(tab, pay(once));
+      expect(world.server.arrivals).toHaveLength(1);
+    });
+    expect(asked).toContain('no-answer');
+  });
+
+  test('is not asked by who is somebody else by now, or whose store has failed', async () => {
+    let user = 'ann';
+    const logout = asking(async (world, options) => {
+      const { tab, once } = world.open({ ...options, namespace: () => user });
+      world.server.plays(
+        during(() => {
+          user = 'bob';
+        }, charged(lost())),
+      );
+      await world.end(tab, pay(once));
+    });
+    expect(await logout).toEqual([]);
+    const store = asking(async (world, options) => {
+      const { tab, once } = world.open(options);
+      world.server.plays(during(() => tab.faults.next('look-fails'), charged(lost())));
+      await world.end(tab, pay(once));
+    });
+    expect(await store).toEqual([]);
+  });
+});
+
+test('work behind a link is asked after again and again, less and less often, as long as the call may take', async () => {
+  const world = newWorld();
+  world.random = () => 0.999_999;
+  const { tab, once } = world.open({ accepted: 'poll', limits: { inProgressMs: 10 * SECOND, attemptMs: 2 * SECOND } });
+  const events: OnceEvent[] = [];
+  once.subscribe((event) => void events.push(event));
+  world.server.plays(charged(answers(202, '', { location: '/jobs/1' })), answers(202), answers(202), () => new Promise(() => {}), answers(404), answers(404));
+  await world.end(tab, pay(once, { body: CART }));
+  expect(world.server.gaps).toEqual([0, 500, 1000, 4000, 4000]);
+  expect(new Set(events.flatMap((event) => (event.type === 'wait' ? [event.why] : [])))).toEqual(new Set(['in-progress']));
+  expect(world.record(NAME)).toMatchObject({ link: 'https://shop.example/jobs/1', state: 'pending' });
+});
+
+test('a page that is closed in between asks no more', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open({ accepted: 'poll' });
+  const controller = new AbortController();
+  world.server.plays(charged(answers(202, '', { location: '/jobs/1' })), answers(202));
+  const call = pay(once, { signal: controller.signal });
+  await rest();
+  controller.abort();
+  await world.end(tab, call);
+  await world.clock.advance(MINUTE);
+  expect(world.server.arrivals).toHaveLength(2);
+});

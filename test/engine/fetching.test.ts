@@ -1,0 +1,299 @@
+/**
+ * Goal: a request goes out with its key where the record says, its answer is read by its caller's word first, and what is put to
+ * rest comes back as it was. Method: one payload at a time, its parts by themselves and in a world with a server.
+ */
+import { describe, expect, test } from 'vitest';
+import { seal } from '../../src/core/record.js';
+import { GENERIC } from '../../src/dialects/generic.js';
+import type { Client, Job } from '../../src/engine/client.js';
+import { fetching, restored, resultOf, storedFetching } from '../../src/engine/fetching.js';
+import type { Prepared } from '../../src/engine/prepared.js';
+import { resolveUrl } from '../../src/platform/shared.js';
+import { answers, charged, lost, replays, textOf } from '../support/server.js';
+import { CART, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
+
+const ONE = { limits: { attempts: 1 } } as const;
+const prepared = (more: Partial<Prepared> = {}): Prepared =>
+  ({ method: 'POST', url: URL_, origin: 'https://shop.example', headers: new Headers(), body: '{}', rest: {}, ...more }) as Prepared;
+
+describe('an answer at rest', () => {
+  const HEADERS = { 'x-a': 'b', 'x-c': 'd' };
+  test.each([
+    ['{}', 201],
+    ['', 200],
+    [null, 204],
+  ])('with the body %j comes back as it was', async (body, status) => {
+    const stored = resultOf({ response: new Response(body, { status, statusText: 'Fine', headers: HEADERS }), body, text: '' }).stored();
+    const back = restored(JSON.parse(JSON.stringify(stored)));
+    expect(back).toMatchObject({ ok: true, lasting: true, response: { status, statusText: 'Fine' } });
+    expect(Object.fromEntries(back.response?.headers ?? [])).toMatchObject(HEADERS);
+    expect(await (back.copy() as Response).text()).toBe(body ?? '');
+    expect(await back.response?.text()).toBe(body ?? '');
+  });
+
+  test.each([new ArrayBuffer(2), undefined])('is not kept where its body is no text', (body) => {
+    expect(resultOf({ response: new Response('x'), body, text: '' }).stored()).toBeUndefined();
+  });
+
+  test.each([
+    [{ json: '{"a":1}' }, { a: 1 }],
+    [{ json: 'null' }, null],
+    [{}, undefined],
+  ])('of an effect comes back as its value: %j', (answer, value) => {
+    expect(restored(answer)).toMatchObject({ ok: true, response: undefined });
+    expect(restored(answer).value).toEqual(value);
+  });
+});
+
+describe('one like it', () => {
+  test('is made of what was kept, else of the answer while that is unread', async () => {
+    expect(await (resultOf({ response: new Response('x'), body: 'kept', text: '' }).copy() as Response).text()).toBe('kept');
+    const response = new Response('long');
+    const result = resultOf({ response, text: '' });
+    expect(result.lasting).toBe(false);
+    expect(await (result.copy() as Response).text()).toBe('long');
+    await response.text();
+    expect(result.copy()).toBeUndefined();
+  });
+});
+
+describe('a request from the store', () => {
+  const record = (more: object) => ({ origin: 'https://shop.example', ...more }) as never;
+  const request = { method: 'PATCH', url: URL_, headers: [['a', 'b']] as const };
+
+  test('is the one that was stored', () => {
+    expect(storedFetching(record({ request: { ...request, body: 'text' } }))?.prepared).toMatchObject({
+      method: 'PATCH',
+      url: URL_,
+      origin: 'https://shop.example',
+      body: 'text',
+    });
+    expect(storedFetching(record({ request }))?.prepared?.headers.get('a')).toBe('b');
+    expect(storedFetching(record({ request: { ...request, body: 'AP8=', base64: true } }))?.prepared?.body).toEqual(new Uint8Array([0, 255]));
+    expect(storedFetching(record({ request: { ...request, body: undefined, base64: true } }))?.prepared?.body).toBeUndefined();
+    expect(storedFetching(record({ request: { ...request, body: '' } }))?.prepared?.body).toBe('');
+  });
+
+  test('is what is left of it where only the link of its work is known, and none without', () => {
+    expect(storedFetching(record({ link: `${URL_}/jobs/1` }))?.prepared).toMatchObject({ method: 'GET', url: `${URL_}/jobs/1` });
+    expect([...(storedFetching(record({ link: URL_ }))?.prepared?.headers ?? [])]).toEqual([]);
+    expect(storedFetching(record({}))).toBeUndefined();
+  });
+});
+
+describe('the link of work that goes on', () => {
+  const client = { platform: { resolve: resolveUrl } } as unknown as Client;
+  const linkOf = (headers: Record<string, string>) => fetching(prepared()).link?.({ client } as Job, new Response(null, { headers }));
+  test.each<[Record<string, string>, string | undefined]>([
+    [{ location: '/jobs/1' }, 'https://shop.example/jobs/1'],
+    [{ location: 'https://shop.example/jobs/1#a' }, 'https://shop.example/jobs/1'],
+    [{ location: '/jobs/1', 'operation-location': '/jobs/2' }, 'https://shop.example/jobs/2'],
+    [{ location: 'https://evil.example/' }, undefined],
+    [{ location: 'https://' }, undefined],
+    [{ location: '' }, URL_],
+    [{}, undefined],
+  ])('%j is %s', (headers, link) => {
+    expect(linkOf(headers)).toBe(link);
+  });
+});
+
+describe('the bytes of an earlier call', () => {
+  test('bring their type along, and nothing else', () => {
+    const own = fetching(prepared({ headers: new Headers({ authorization: 'new', 'content-type': 'multipart/form-data; boundary=new' }), body: 'new' }));
+    const earlier = (headers: Record<string, string>) => fetching(prepared({ headers: new Headers(headers), body: 'old' }));
+    const mixed = own.withBytesOf?.(earlier({ authorization: 'old', 'content-type': 'multipart/form-data; boundary=old' }))?.prepared;
+    expect(mixed?.body).toBe('old');
+    expect(Object.fromEntries(mixed?.headers ?? [])).toEqual({ authorization: 'new', 'content-type': 'multipart/form-data; boundary=old' });
+    expect(own.withBytesOf?.(earlier({}))?.prepared?.headers.get('content-type')).toBe('multipart/form-data; boundary=new');
+    const effect = { origin: '', send: async () => ({}), storable: () => undefined } as never;
+    expect(own.withBytesOf?.(effect)).toBe(effect);
+  });
+});
+
+describe('asking after work', () => {
+  test('is a GET with what the call said of itself, and nothing of its body', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ accepted: 'poll', headers: () => ({ 'x-hook': 'h' }) });
+    world.server.plays(answers(202, '', { location: '/jobs/1' }), answers(200, {}));
+    const headers = {
+      'content-type': 'application/json',
+      'content-language': 'de',
+      'if-match': 'e',
+      'x-if-own': 'i',
+      'x-content-own': 'c',
+      authorization: 'a',
+    };
+    await world.end(tab, pay(once, { init: { headers } }));
+    const asked = world.server.arrivals[1];
+    expect(asked).toMatchObject({ method: 'GET', url: 'https://shop.example/jobs/1', body: null });
+    expect(Object.fromEntries(asked?.headers ?? [])).toEqual({ 'x-if-own': 'i', 'x-content-own': 'c', authorization: 'a', 'x-hook': 'h' });
+  });
+
+  test('is not over for want of an answer, or of a hook', async () => {
+    const world = newWorld();
+    let hooks = 0;
+    const { tab, once } = world.open({ accepted: 'poll', headers: () => (hooks++ === 1 ? Promise.reject(new Error('no token')) : {}) });
+    world.server.plays(answers(202, '', { location: '/jobs/1' }), lost(), answers(200, {}));
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 200, outcome: { effect: 'done' } });
+  });
+});
+
+describe('the headers hook', () => {
+  test('is asked with the request as it goes out, each time anew', async () => {
+    const world = newWorld();
+    const asked: { attempt: number; resumed: boolean; method: string; url: string; body: unknown; headers: Headers }[] = [];
+    const { tab, once } = world.open({
+      headers: (question) => {
+        asked.push(question as never);
+        question.headers.set('x-own', 'changed');
+        return { 'x-hook': String(question.attempt) };
+      },
+    });
+    world.server.plays(charged(lost()), replays());
+    await world.end(tab, pay(once));
+    expect(asked).toMatchObject([
+      { attempt: 1, resumed: false, method: 'POST', url: URL_, body: JSON.stringify(CART) },
+      { attempt: 2, resumed: false },
+    ]);
+    expect(asked[0]?.headers.get('idempotency-key')).toBe(world.server.keys[0]);
+    expect(world.server.arrivals.map(({ headers }) => [headers.get('x-hook'), headers.get('x-own')])).toEqual([
+      ['1', null],
+      ['2', null],
+    ]);
+    expect(world.clock.pending).toBe(0);
+  });
+
+  test('that never answers is given up with the attempt, and with its caller', async () => {
+    for (const leaves of [false, true]) {
+      const world = newWorld();
+      const { tab, once } = world.open({ headers: () => new Promise(() => {}), limits: { attempts: 1, attemptMs: SECOND } });
+      const controller = new AbortController();
+      const call = pay(once, { signal: controller.signal });
+      await rest();
+      if (leaves) controller.abort();
+      const at = world.clock.now();
+      const end = await world.end(tab, call);
+      await rest();
+      expect(world.clock.now() - at).toBe(leaves ? 0 : SECOND);
+      if (!leaves) expect(end).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { type: 'unsent' } });
+      expect(world.clock.pending).toBe(0);
+    }
+  });
+
+  test('that took its time leaves the attempt what is left of it', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({
+      headers: () => new Promise((resolve) => void world.clock.timer(6 * SECOND, () => resolve({}))),
+      limits: { attempts: 1, attemptMs: 10 * SECOND },
+    });
+    world.server.plays(charged(() => new Promise(() => {})));
+    const at = world.clock.now();
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
+    expect(world.clock.now() - at).toBe(10 * SECOND);
+  });
+
+  test('that took its time sends nothing for a record that is another one by then', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({
+      headers: async () => {
+        await new Promise<void>((resolve) => void world.clock.timer(2 * SECOND, resolve));
+        world.damage((record) => ({ ...record, key: 'another' }));
+        return {};
+      },
+    });
+    const end = await world.end(tab, pay(once));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown', reason: 'busy' } });
+    expect(world.server.arrivals).toEqual([]);
+  });
+
+  test('that was quick costs no look at the store', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ headers: () => new Promise((resolve) => void world.clock.timer(SECOND, () => resolve({}))) });
+    let reads = 0;
+    const { read } = tab.store;
+    Object.assign(tab.store, { read: (id: string) => read(id).finally(() => reads++) });
+    world.server.plays(answers(201));
+    await world.end(tab, pay(once));
+    expect(reads).toBe(0);
+  });
+});
+
+describe('a key without a place', () => {
+  test('in this request, where a page before it had one, is not sent elsewhere', async () => {
+    const world = newWorld();
+    const key = await world.interrupted(charged(lost()));
+    const { tab, once } = world.open();
+    world.damage((record) => seal({ ...record, carrier: 'body:idempotency_key' }));
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { reason: 'not-a-verdict', key } });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+});
+
+describe('what came back', () => {
+  test('if only a status line came, the server has heard of it', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(charged(() => new Response(new ReadableStream({ start: (controller) => controller.error(new Error('cut')) }), { status: 201 })));
+    expect((await world.end(tab, pay(once, ONE))).outcome).toMatchObject({ effect: 'unknown', sent: 'yes' });
+    world.server.plays(charged(lost()));
+    expect((await world.end(tab, pay(once, { ...ONE, operation: ['other'] }))).outcome).toMatchObject({ effect: 'unknown', sent: 'maybe' });
+  });
+
+  test('waits for work in progress as long as the dialect knows it to take, for nothing else', async () => {
+    const world = newWorld();
+    world.random = () => 0;
+    const { tab, once } = world.open({ dialect: { ...GENERIC, inProgressAfterMs: 3000 } });
+    world.server.plays(answers(409), answers(503), answers(201));
+    await world.end(tab, pay(once));
+    expect(world.server.gaps).toEqual([3000, 0]);
+  });
+
+  const own = new Error('of the hook');
+  test.each<[string, () => unknown, object, readonly unknown[]]>([
+    ['a word', () => 'rejected', { type: 'rejected' }, []],
+    ['nothing', () => undefined, { type: 'rejected' }, []],
+    ['nonsense', () => 'nonsense', { reason: 'not-a-verdict' }, []],
+    ['a promise', () => Promise.reject(own), { reason: 'not-a-verdict' }, [own]],
+    [
+      'an error',
+      () => {
+        throw own;
+      },
+      { reason: 'not-a-verdict' },
+      [own],
+    ],
+  ])('is read by its caller first: %s', async (_, verdict, outcome, reported) => {
+    const world = newWorld();
+    const { tab, once } = world.open({ verdict: verdict as never });
+    world.server.plays(answers(402));
+    const end = await world.end(tab, pay(once, ONE));
+    await rest();
+    expect(end.outcome).toMatchObject(outcome);
+    expect(tab.reported).toEqual(reported);
+  });
+
+  test.each<[string, Record<string, string>, string, boolean]>([
+    ['JSON by its look', {}, '{"a":1}', false],
+    ['JSON by its type', { 'content-type': 'application/json' }, 'a', false],
+    ['nothing of the kind', { 'content-type': 'text/plain' }, 'a', true],
+    ['nothing at all', {}, '', true],
+    ['anything, and wants HTML', { accept: 'text/html', 'content-type': 'text/plain' }, 'a', true],
+    ['anything, and wants any text', { accept: 'text/*', 'content-type': 'text/plain' }, 'a', true],
+    ['anything, and wants anything', { accept: '*/*', 'content-type': 'text/plain' }, 'a', true],
+    ['anything, and wants JSON', { accept: 'application/json', 'content-type': 'text/plain' }, 'a', false],
+  ])('a page of HTML to a call that sends %s is an answer, or none', async (_, headers, body, fine) => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(charged(answers(200, '<html>', { 'content-type': 'text/html' })));
+    const call = watched(once.fetch(URL_, { method: 'POST', headers, body: new Blob([body]), once: NAME }));
+    expect((await world.end(tab, call)).outcome).toMatchObject({ effect: fine ? 'done' : 'unknown' });
+  });
+});
+
+test('bytes go out as they are', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open();
+  world.server.plays(answers(201));
+  await world.end(tab, pay(once, { body: 'plain' }));
+  expect(await textOf(world.server.arrivals[0] as never)).toBe('plain');
+});

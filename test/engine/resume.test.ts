@@ -1,0 +1,204 @@
+/**
+ * Goal: `resume()` drives what is pending as far as it goes and tells how, and `move()` brings a guest's operations along with
+ * their keys, whatever is there already. Method: records of every kind on both sides, and callers who leave.
+ */
+import { describe, expect, test } from 'vitest';
+import { type OnceRecord, seal } from '../../src/core/record.js';
+import { GENERIC } from '../../src/dialects/generic.js';
+import type { Outcome, Resumed } from '../../src/entries/index.js';
+import { answers, charged, delayed, lost, replays } from '../support/server.js';
+import { NAME, newWorld, pay, SECOND, URL_, type World } from '../support/world.js';
+
+const ONE = { limits: { attempts: 1 } } as const;
+const KEPT = { ...ONE, keep: { request: true } } as const;
+
+const first = (resumed: AsyncIterable<Resumed>): Promise<unknown> => resumed[Symbol.asyncIterator]().next();
+
+describe('resume', () => {
+  async function scene(names: readonly string[], options: object = {}) {
+    const world = newWorld();
+    const { tab, once } = world.open({ namespace: 'ann', ...KEPT });
+    for (const name of names) {
+      world.server.plays(charged(lost()));
+      await world.end(tab, pay(once, { operation: [name] }));
+    }
+    const next = tab.reload();
+    return { world, once: next.once({ namespace: 'ann', ...KEPT, ...options }) };
+  }
+  const all = async (world: World, resumed: AsyncIterable<Resumed>): Promise<Resumed[]> => {
+    const ended: Resumed[] = [];
+    await world.run(
+      (async () => {
+        for await (const one of resumed) ended.push(one);
+      })(),
+    );
+    return ended;
+  };
+
+  test('tells how each ended, with its answer, and what nobody could tell, too', async () => {
+    const told: Outcome[] = [];
+    const { world, once } = await scene(['a', 'b', 'c'], { onOutcome: (outcome: Outcome) => void told.push(outcome) });
+    world.server.plays(replays(), answers(503), lost());
+    const ended = await all(world, once.resume({ concurrency: 1 }));
+    expect(ended).toMatchObject([
+      { name: ['a'], outcome: { type: 'replayed' }, response: { status: 201 } },
+      { name: ['b'], outcome: { type: 'unknown' }, response: { status: 503 } },
+      { name: ['c'], outcome: { type: 'unknown' }, response: undefined },
+    ]);
+    expect(told.map(({ type }) => type)).toEqual(['replayed', 'unknown', 'unknown']);
+  });
+
+  test('gives the answer that an error of ours bears', async () => {
+    const { world, once } = await scene(['a']);
+    world.server.plays(charged(answers(409, { code: 'idempotency_conflict', resource_id: 'PM1' })));
+    expect(await all(world, once.resume())).toMatchObject([{ outcome: { effect: 'done' }, response: { status: 409 } }]);
+  });
+
+  test('stops with its signal: nothing more is begun, and the reason is given', async () => {
+    const { world, once } = await scene(['a', 'b', 'c']);
+    const controller = new AbortController();
+    world.server.plays(delayed(SECOND, replays()));
+    const resumed = once.resume({ concurrency: 1, signal: controller.signal })[Symbol.asyncIterator]();
+    expect(await world.run(resumed.next())).toMatchObject({ value: { name: ['a'] } });
+    controller.abort(new Error('enough'));
+    await expect(world.run(resumed.next())).rejects.toThrow('enough');
+    expect(world.server.arrivals).toHaveLength(4);
+  });
+
+  test.each([0, -1, Number.NaN])('of %d at a time is a RangeError; of one is not', async (concurrency) => {
+    const { world, once } = await scene([]);
+    await expect(world.run(first(once.resume({ concurrency })))).rejects.toThrow(RangeError);
+    await expect(world.run(first(once.resume({ concurrency })))).rejects.toThrow(`concurrency must be at least 1, got ${concurrency}`);
+    expect(await all(world, once.resume({ concurrency: 1 }))).toEqual([]);
+  });
+});
+
+describe('move', () => {
+  const guestOf = (world: World, options: object = {}) => {
+    const tab = world.tab();
+    return { tab, guest: tab.once({ namespace: 'guest', ...ONE, ...options }), ann: tab.once({ namespace: 'ann', ...ONE, ...options }) };
+  };
+  const records = (world: World): OnceRecord[] => world.records as OnceRecord[];
+
+  test('brings an operation with its key, for good, and stops who drives it', async () => {
+    const world = newWorld();
+    const { tab, guest, ann } = guestOf(world);
+    world.server.plays(charged(lost()));
+    const { outcome } = await world.end(tab, pay(guest));
+    const [before] = records(world);
+    await world.run(ann.move('guest'));
+    expect(records(world)).toMatchObject([{ key: outcome?.key, revision: (before?.revision ?? 0) + 1, windowEndsAt: before?.windowEndsAt, state: 'pending' }]);
+    expect(world.writes.map(({ durability }) => durability)).toEqual(['strict', 'strict', undefined]);
+    expect(await world.run(guest.pending())).toEqual([]);
+    world.server.plays(replays());
+    expect((await world.end(tab, pay(ann))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
+  });
+
+  test('of keys that count for one account: the new one has never seen them', async () => {
+    const world = newWorld();
+    const { tab, guest, ann } = guestOf(world, { dialect: { ...GENERIC, perAccount: true } });
+    world.server.plays(charged(lost()));
+    await world.end(tab, pay(guest));
+    await world.run(ann.move('guest'));
+    expect(records(world)).toMatchObject([{ windowEndsAt: world.clock.now() }]);
+    expect(await world.end(tab, pay(ann))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
+  });
+
+  test('takes the place of what has ended without effect, or is the same, and of nothing else', async () => {
+    const states: [string, (theirs: OnceRecord, key: string) => unknown, boolean][] = [
+      ['retired', (theirs) => seal({ ...theirs, state: 'retired' }), true],
+      ['settled', (theirs) => seal({ ...theirs, state: 'settled' }), false],
+      ['pending', (theirs) => theirs, false],
+      ['pending under the same key', (theirs, key) => seal({ ...theirs, key }), true],
+      ['damaged', (theirs) => ({ ...theirs, key: 'x' }), false],
+    ];
+    for (const [what, change, moves] of states) {
+      const world = newWorld();
+      const { tab, guest, ann } = guestOf(world);
+      world.server.plays(charged(lost()), charged(lost()));
+      await world.end(tab, pay(guest));
+      const [own] = records(world);
+      await world.end(tab, pay(ann));
+      const theirs = records(world).find(({ key }) => key !== own?.key) as OnceRecord;
+      world.medium.set(theirs.id, change(theirs, own?.key ?? ''));
+      await world.run(ann.move('guest'));
+      expect([what, world.medium.get(own?.id ?? '') === undefined]).toEqual([what, moves]);
+      if (moves) expect(world.medium.get(theirs.id)).toMatchObject({ key: own?.key, state: 'pending' });
+    }
+  });
+
+  test('leaves what has become another operation meanwhile', async () => {
+    const world = newWorld();
+    const { tab, guest, ann } = guestOf(world);
+    world.server.plays(charged(lost()));
+    await world.end(tab, pay(guest));
+    const [own] = records(world) as [OnceRecord];
+    const { update } = tab.store;
+    let updates = 0;
+    Object.assign(tab.store, {
+      update: (...call: Parameters<typeof update>) => {
+        if (++updates === 2) world.medium.set(own.id, seal({ ...own, key: 'another' }));
+        return update(...call);
+      },
+    });
+    await world.run(ann.move('guest'));
+    expect(world.medium.get(own.id)).toMatchObject({ key: 'another' });
+  });
+
+  test('brings what has no name where it is, and only as long as it is unsettled', async () => {
+    const world = newWorld();
+    const { tab, guest, ann } = guestOf(world);
+    const post = { method: 'POST', body: '{"cart":1}' };
+    world.server.plays(charged(lost()), replays());
+    const { outcome } = await world.end(tab, guest.fetch(URL_, post));
+    const [own] = records(world) as [OnceRecord];
+    const { update } = tab.store;
+    Object.assign(tab.store, {
+      update: (...call: Parameters<typeof update>) => {
+        world.medium.set(own.id, seal({ ...own, state: 'retired' }));
+        Object.assign(tab.store, { update });
+        return update(...call);
+      },
+    });
+    await world.run(ann.move('guest'));
+    expect(records(world)).toMatchObject([{ id: own.id, ns: own.ns, state: 'retired' }]);
+    world.medium.set(own.id, own);
+    await world.run(ann.move('guest'));
+    expect(records(world)).toMatchObject([{ id: own.id, key: own.key, revision: own.revision + 1, state: 'pending' }]);
+    expect(records(world)[0]?.ns).not.toBe(own.ns);
+    expect(world.writes.at(-1)?.durability).toBe('strict');
+    expect((await world.end(tab, ann.fetch(URL_, post))).outcome).toMatchObject({ key: outcome?.key, resumed: true });
+  });
+
+  test('brings what could only be kept in memory', async () => {
+    const world = newWorld();
+    const { tab, guest, ann } = guestOf(world);
+    tab.faults.next('fail-before-commit');
+    world.server.plays(charged(lost()), replays());
+    const { outcome } = await world.end(tab, pay(guest));
+    await world.run(ann.move('guest'));
+    expect(await world.run(ann.pending())).toMatchObject([{ name: NAME, key: outcome?.key }]);
+    expect(await world.run(guest.pending())).toEqual([]);
+    expect((await world.end(tab, pay(ann))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key, storedIn: 'memory' });
+  });
+
+  test('from where one is already moves nothing', async () => {
+    const world = newWorld();
+    const { tab, guest } = guestOf(world);
+    world.server.plays(charged(lost()));
+    await world.end(tab, pay(guest));
+    const writes = world.writes.length;
+    await world.run(guest.move('guest'));
+    expect(world.writes).toHaveLength(writes);
+  });
+
+  test.each([
+    ['', /got an empty string/],
+    [undefined, /got undefined/],
+    [5, /got number/],
+  ])('wants the name of a namespace: %j', async (from, says) => {
+    const { once } = newWorld().open({ namespace: 'ann' });
+    await expect(once.move(from as string)).rejects.toThrow(TypeError);
+    await expect(once.move(from as string)).rejects.toThrow(says);
+  });
+});

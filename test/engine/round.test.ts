@@ -1,0 +1,244 @@
+/**
+ * Goal: what a call finds under its name is told as it is, an answer that is gone is asked for once more where that is safe, and
+ * keys that are used up give way to a few others at most. Method: one thing found at a time.
+ */
+import { describe, expect, test } from 'vitest';
+import { seal } from '../../src/core/record.js';
+import { GENERIC } from '../../src/dialects/generic.js';
+import type { Outcome } from '../../src/entries/index.js';
+import { answers, charged, delayed, lost, replays } from '../support/server.js';
+import type { Tab } from '../support/tab.js';
+import { CART, DAY, HOUR, NAME, newWorld, pay, rest, SECOND, type World, watched } from '../support/world.js';
+
+const ONE = { limits: { attempts: 1 } } as const;
+const BURNT = answers(500, '', { 'should-retry': 'false' });
+const kept = (tab: Tab): number =>
+  tab.in(() => (globalThis as unknown as Record<symbol, { payloads: Map<string, unknown> }>)[Symbol.for('oncefetch')]?.payloads.size ?? 0);
+
+describe('keys that are used up', () => {
+  test('give way to three at most', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ reconcile: async () => 'none' });
+    world.server.plays(BURNT, BURNT, BURNT);
+    const end = await world.end(tab, pay(once));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { type: 'unknown', reason: 'unavailable', sent: 'maybe' } });
+    expect(new Set(world.server.keys).size).toBe(3);
+  });
+
+  test("and are the caller's own are told so", async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ reconcile: async () => 'none' });
+    world.server.plays(BURNT);
+    const end = await world.end(tab, pay(once, { key: 'my-own' }));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_KEY_BURNT', outcome: { type: 'rejected', effect: 'none', sent: 'maybe' } });
+    expect(world.server.keys).toEqual(['my-own']);
+    expect(await world.end(tab, pay(once, { key: 'my-own' }))).toMatchObject({ code: 'ERR_ONCE_KEY_BURNT', outcome: { type: 'rejected', replayed: true } });
+  });
+});
+
+describe('a caller who left while it waited for the claim', () => {
+  test.each<[string, (world: World) => void, Partial<Outcome>]>([
+    ['nothing', () => {}, { type: 'unknown', sent: 'maybe' }],
+    ['nothing any more', (world) => world.medium.set(world.record()?.id ?? '', null), { type: 'unsent', sent: 'no' }],
+    ['what nobody can read', (world) => world.damage((record) => ({ ...record, key: 'x' })), { type: 'unknown', sent: 'maybe' }],
+  ])('is told what is there: %s', async (_, change, outcome) => {
+    const world = newWorld();
+    const [one, two] = [world.open(), world.open()];
+    world.server.plays(delayed(SECOND, answers(503)));
+    void pay(one.once);
+    await rest();
+    const told: Outcome[] = [];
+    const controller = new AbortController();
+    const call = pay(two.once, { signal: controller.signal, onOutcome: (said) => void told.push(said) });
+    await rest();
+    change(world);
+    controller.abort();
+    await world.end(two.tab, call);
+    await rest();
+    expect(told).toMatchObject([{ reason: 'aborted', ...outcome }]);
+    one.tab.kill();
+    await world.clock.advance(2 * SECOND);
+  });
+
+  test('is told that nobody knows where the store can not be read', async () => {
+    const world = newWorld();
+    const [one, two] = [world.open(), world.open()];
+    world.server.plays(delayed(SECOND, answers(503)));
+    void pay(one.once);
+    await rest();
+    const told: Outcome[] = [];
+    const controller = new AbortController();
+    const call = pay(two.once, { signal: controller.signal, onOutcome: (said) => void told.push(said) });
+    await rest();
+    two.tab.faults.rate('look-fails', 1);
+    controller.abort();
+    await world.end(two.tab, call);
+    await rest();
+    expect(told).toMatchObject([{ type: 'unknown', reason: 'aborted', sent: 'maybe' }]);
+    one.tab.kill();
+    await world.clock.advance(2 * SECOND);
+  });
+});
+
+describe('what was to be sent', () => {
+  test('is kept as long as it may have to be sent again', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(charged(lost()), replays(), answers(402));
+    await world.end(tab, pay(once, ONE));
+    expect(kept(tab)).toBe(1);
+    await world.end(tab, pay(once));
+    expect(kept(tab)).toBe(0);
+    await world.end(tab, pay(once, { operation: ['refused'] }));
+    expect(kept(tab)).toBe(0);
+  });
+
+  test('and is not here can only be asked about', async () => {
+    const world = newWorld();
+    await world.interrupted(charged(lost()));
+    const { tab, once } = world.open();
+    const end = await world.end(tab, watched(once.operation(NAME).resume()));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { reason: 'no-answer', resumed: true, sent: 'maybe' } });
+  });
+
+  test('and is past its window is not sent', async () => {
+    const world = newWorld();
+    const key = await world.interrupted(charged(lost()));
+    const { tab, once } = world.open();
+    await world.clock.advance(2 * DAY);
+    const end = await world.end(tab, pay(once));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { reason: 'key-expired', resumed: true, sent: 'maybe', key, attempts: 0 } });
+    // An aborted call past its window removes nothing.
+    expect(world.record()).toMatchObject({ key, state: 'pending' });
+  });
+});
+
+describe('an answer that is not here any more', () => {
+  const REPLAYING = { dialect: { ...GENERIC, replays: true, carrier: 'header:Idempotency-Key+Date' } } as const;
+  async function settled(options: object = REPLAYING) {
+    const world = newWorld();
+    const first = world.open(options);
+    world.server.plays(answers(201, { id: 'ch_1' }));
+    const { outcome } = await world.end(first.tab, pay(first.once));
+    await world.clock.advance(HOUR);
+    return { world, key: outcome?.key, next: (more: object = {}) => world.open({ ...options, ...more }), firstSentAt: outcome?.firstSentAt ?? 0 };
+  }
+
+  test('is asked for once more, under its key, and then remembered', async () => {
+    const { world, key, next, firstSentAt } = await settled();
+    const hooks: unknown[] = [];
+    const { tab, once } = next({
+      headers: (asked: { attempt: number; resumed: boolean }) => void hooks.push([asked.attempt, asked.resumed]),
+      verdict: (asked: { ambiguous: boolean }) => void hooks.push(asked.ambiguous),
+    });
+    world.server.plays(replays());
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { type: 'replayed', from: 'server', key, attempts: 1, resumed: true } });
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { type: 'replayed', from: 'memory', attempts: 0, resumed: true } });
+    expect(hooks).toEqual([[1, true], true]);
+    expect(world.server.arrivals[1]?.headers.get('date')).toBe(new Date(firstSentAt).toUTCString());
+  });
+
+  test.each([
+    ['a refusal', answers(402)],
+    ['trouble', answers(503)],
+    ['nothing', lost()],
+  ])('and is %s now, stays settled, and is gone', async (_, entry) => {
+    const { world, next } = await settled();
+    const { tab, once } = next();
+    world.server.plays(entry);
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'replayed', from: 'store', attempts: 0 } });
+    expect(world.record()).toMatchObject({ state: 'settled' });
+  });
+
+  test.each([
+    [{ totalMs: HOUR, attemptMs: SECOND }, SECOND],
+    [{ totalMs: 2 * SECOND, attemptMs: HOUR }, 2 * SECOND],
+  ])('is waited for as long as an attempt may take: %j', async (limits, ms) => {
+    const { world, next } = await settled({ dialect: { ...GENERIC, replays: true, windowMs: 3 * DAY } });
+    const { tab, once } = next();
+    world.server.plays(() => new Promise(() => {}));
+    const at = world.clock.now();
+    await world.end(tab, pay(once, { limits }));
+    expect(world.clock.now() - at).toBe(ms);
+  });
+
+  test('is not asked for past the window, of a server that does not replay, or with nothing to send', async () => {
+    const { world, next } = await settled();
+    const { tab, once } = next();
+    expect(await world.end(tab, watched(once.operation(NAME).resume()))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
+    await world.clock.advance(DAY);
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { from: 'store' } });
+    const plain = await settled({});
+    const other = plain.next();
+    expect(await plain.world.end(other.tab, pay(other.once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
+    expect([world.server.arrivals.length, plain.world.server.arrivals.length]).toEqual([1, 1]);
+  });
+
+  test('of what was only forgotten is not asked for either', async () => {
+    const world = newWorld();
+    const [one, two] = [world.open(REPLAYING), world.open(REPLAYING)];
+    world.server.plays(delayed(SECOND, answers(402)));
+    const first = pay(one.once);
+    await rest();
+    const second = pay(two.once);
+    await world.end(one.tab, first);
+    expect(await world.end(two.tab, second)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'rejected', resumed: true } });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test('is here in memory, and on disk where it was put there', async () => {
+    const world = newWorld();
+    const options = { namespace: 'ann', keep: { response: 'disk' } } as const;
+    const { tab, once } = world.open(options);
+    world.server.plays(answers(201, { id: 'ch_1' }));
+    await world.end(tab, pay(once));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ from: 'memory' });
+    const next = world.open(options);
+    const end = await world.end(next.tab, pay(next.once));
+    expect(end).toMatchObject({ status: 201, outcome: { type: 'replayed', from: 'store' } });
+    expect(await end.response?.json()).toEqual({ id: 'ch_1' });
+  });
+});
+
+describe('what drives nothing', () => {
+  test('says of a damaged record and of none that nobody knows', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    expect(await world.end(tab, watched(once.operation(NAME).resume()))).toMatchObject({
+      code: 'ERR_ONCE_UNKNOWN',
+      outcome: { type: 'unknown', reason: 'record', sent: 'maybe', operation: NAME },
+    });
+    world.server.plays(charged(lost()));
+    await world.end(tab, pay(once, ONE));
+    world.damage((record) => ({ ...record, key: 'x' }));
+    const end = await world.end(tab, pay(once));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_RECORD', outcome: { type: 'unknown', reason: 'record', sent: 'maybe' } });
+  });
+
+  test('says of another payload or key under a name what is pending there', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(charged(lost()));
+    await world.end(tab, pay(once, ONE));
+    for (const more of [{ body: { ...CART, amount: 20 }, whenChanged: 'refuse' }, { key: 'my-own' }] as const) {
+      const end = await world.end(tab, pay(once, more));
+      expect(end).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { type: 'unknown', reason: 'mismatch', sent: 'maybe', resumed: true } });
+      expect(once.operation(NAME).state).toMatchObject({ phase: 'unsettled' });
+    }
+    world.damage((record) => seal({ ...record, ambiguous: false }));
+    expect((await world.end(tab, pay(once, { key: 'my-own' }))).outcome).toMatchObject({ sent: 'no' });
+  });
+
+  test('of what ended without a word says that nobody knows', async () => {
+    const world = newWorld();
+    const [one, two] = [world.open(), world.open()];
+    world.server.plays(delayed(SECOND, answers(503)));
+    void pay(one.once);
+    await rest();
+    const second = pay(two.once);
+    await rest();
+    one.tab.kill();
+    world.damage((record) => seal({ ...record, state: 'retired' }));
+    expect(await world.end(two.tab, second)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'unknown', reason: 'record' } });
+  });
+});

@@ -1,0 +1,147 @@
+/**
+ * Goal: a late writer changes nothing, a look that could not be made is no absence, and each store is called what it is. Method:
+ * the reads and writes by themselves, over records of every kind.
+ */
+import { describe, expect, test } from 'vitest';
+import { type OnceRecord, RECORD_VERSION, seal } from '../../src/core/record.js';
+import type { Client } from '../../src/engine/client.js';
+import { commit, nothingSent, readStored, storedIn, storeOf, timed, updateStored } from '../../src/engine/storing.js';
+import { Late } from '../../src/engine/wait.js';
+import type { Store } from '../../src/ports.js';
+import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
+import { virtualClock } from '../../src/testing/virtual-clock.js';
+import { rest } from '../support/world.js';
+
+const NOW = 1_700_000_000_000;
+const record = (more: Partial<OnceRecord> = {}): OnceRecord =>
+  seal({
+    v: RECORD_VERSION,
+    id: 'id',
+    ns: 'ns',
+    label: '["pay"]',
+    state: 'pending',
+    forgetAt: NOW,
+    key: 'k',
+    carrier: '',
+    dialect: '',
+    origin: '',
+    random: true,
+    generation: 0,
+    revision: 1,
+    ambiguous: true,
+    scheme: '',
+    payloads: [],
+    raw: '',
+    createdAt: NOW,
+    touchedAt: NOW,
+    ...more,
+  });
+
+function scene(own: Partial<Store> = {}) {
+  const clock = virtualClock({ start: NOW, settle: rest });
+  const medium = memoryMedium();
+  const durabilities: unknown[] = [];
+  const memory = memoryStore({ medium, now: () => clock.now() });
+  const store: Store = {
+    ...memory,
+    update: (id, change, options) => {
+      durabilities.push(options?.durability);
+      return memory.update(id, change, options);
+    },
+    ...own,
+  };
+  const told: unknown[] = [];
+  const client = {
+    platform: { clock },
+    settings: { tuning: { storeTimeoutMs: 100 } },
+    store,
+    registry: { degraded: new Map<string, Store>() },
+    listeners: new Set([{ hears: (event: { code?: string; key: string }) => void told.push([event.code, event.key]), begins: undefined }]),
+  } as unknown as Client;
+  const job = { client, slot: 'slot', id: 'id', name: ['pay'], label: '["pay"]' } as const;
+  return { clock, medium, durabilities, client, job, told };
+}
+
+test.each<[Partial<Store>, string]>([
+  [{ shared: 'context', survives: 'context' }, 'memory'],
+  [{ shared: 'origin', survives: 'context' }, 'session'],
+  [{ shared: 'origin', survives: 'process' }, 'disk'],
+  [{ shared: 'cluster', survives: 'failover' }, 'disk'],
+  [{ shared: 'cluster', survives: 'failover', storedIn: () => 'session' }, 'session'],
+])('a store that is %j is called %s', (claims, called) => {
+  expect(storedIn(claims as Store)).toBe(called);
+});
+
+test('a record that could only be kept in memory is there', () => {
+  const { client } = scene();
+  const other = memoryStore();
+  client.registry.degraded.set('other', other);
+  expect([storeOf(client, 'slot'), storeOf(client, 'other')]).toEqual([client.store, other]);
+});
+
+test('a store that does not answer is given up in time', async () => {
+  const { client, clock } = scene();
+  const work = timed(client, new Promise(() => {}));
+  work.catch(() => {});
+  await clock.advance(100);
+  await expect(work).rejects.toBeInstanceOf(Late);
+  await expect(work).rejects.toThrow(/100 ms/);
+});
+
+describe('a write over a known record', () => {
+  test('is made over that one, relaxed unless it is said otherwise', async () => {
+    const { job, medium, durabilities } = scene();
+    medium.set('id', record());
+    expect(await commit(job, record(), () => record({ revision: 2 }))).toBe(true);
+    expect(medium.get('id')).toMatchObject({ revision: 2 });
+    expect(await commit(job, record({ revision: 2 }), () => null, 'strict')).toBe(true);
+    expect(medium.get('id')).toBeUndefined();
+    await updateStored(job.client, 'slot', 'id', () => ({ value: undefined }));
+    expect(durabilities).toEqual(['relaxed', 'strict', 'relaxed']);
+  });
+
+  test.each<[string, unknown]>([
+    ['gone', null],
+    ['damaged', { ...record(), key: 'x' }],
+    ['settled', record({ state: 'settled' })],
+    ["another's by now", record({ revision: 2 })],
+    ['another operation', record({ key: 'another' })],
+  ])('is not made over one that is %s', async (_, there) => {
+    const { job, medium, told } = scene();
+    medium.set('id', there);
+    const before = medium.get('id');
+    expect(await commit(job, record(), () => record({ key: 'mine' }))).toBe(false);
+    expect(medium.get('id')).toEqual(before);
+    expect(told).toEqual([]);
+  });
+
+  test('that fails is told to the developer, under its key', async () => {
+    const { job, told } = scene({ update: () => Promise.reject(new Error('full')) });
+    expect(await commit(job, record(), () => record())).toBe(false);
+    expect(told).toEqual([['store-write', 'k']]);
+  });
+});
+
+describe('nothing was sent', () => {
+  test.each<[string, unknown, boolean]>([
+    ['nothing', null, true],
+    ['a record that is clean', record({ ambiguous: false }), true],
+    ['a clean one whose key others may have used', record({ ambiguous: false, random: false }), false],
+    ['one that may have been sent', record(), false],
+    ['one that ended without effect', record({ state: 'retired', ending: { type: 'rejected', effect: 'none', replayed: false } }), true],
+    ['one that was forgotten', record({ state: 'retired', ending: { type: 'unknown', effect: 'unknown', reason: 'record', retryAt: undefined } }), false],
+    ['one of which nobody noted the end', record({ state: 'retired' }), false],
+    ['one that is done', record({ state: 'settled', ending: { type: 'replayed', effect: 'done', from: 'server' } }), false],
+    ['a damaged one', { ...record(), key: 'x' }, false],
+  ])('where there is %s', async (_, there, nothing) => {
+    const { client, medium } = scene();
+    medium.set('id', there);
+    expect((await nothingSent(client, 'slot', 'id')) === true).toBe(nothing);
+  });
+
+  test('is not said where nobody could look', async () => {
+    const { client } = scene({ read: () => Promise.reject(new Error('gone')) });
+    await expect(nothingSent(client, 'slot', 'id')).rejects.toThrow('gone');
+    await expect(readStored(client, 'slot', 'id')).rejects.toThrow('gone');
+  });
+});

@@ -1,0 +1,231 @@
+/**
+ * Goal: a lease is held while its driver lives and not a moment longer, is only ever one's own, and who waits for it looks often
+ * enough, leaves in time, and takes what is free. Method: the lease by itself, over records that change while it is waited for.
+ */
+import { describe, expect, test } from 'vitest';
+import { type OnceRecord, RECORD_VERSION, seal } from '../../src/core/record.js';
+import type { Client, Job } from '../../src/engine/client.js';
+import type { Drive } from '../../src/engine/drive.js';
+import { awaitLease, heldElsewhere, holdingLease } from '../../src/engine/lease.js';
+import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
+import { virtualClock } from '../../src/testing/virtual-clock.js';
+import { rest } from '../support/world.js';
+
+const NOW = 1_700_000_000_000;
+const LEASE_MS = 15_000;
+const BEAT_MS = 5000;
+const LEASE = { owner: 'me', until: NOW + LEASE_MS };
+
+const record = (more: Partial<OnceRecord> = {}): OnceRecord =>
+  seal({
+    v: RECORD_VERSION,
+    id: 'id',
+    ns: 'ns',
+    label: '["pay"]',
+    state: 'pending',
+    forgetAt: NOW,
+    key: 'k',
+    carrier: '',
+    dialect: '',
+    origin: '',
+    random: true,
+    generation: 0,
+    revision: 1,
+    ambiguous: true,
+    scheme: '',
+    payloads: [],
+    raw: '',
+    createdAt: NOW,
+    touchedAt: NOW,
+    lease: LEASE,
+    ...more,
+  });
+
+function scene() {
+  const clock = virtualClock({ start: NOW, settle: rest });
+  const medium = memoryMedium();
+  const looks: number[] = [];
+  const memory = memoryStore({ medium, now: () => clock.now() });
+  const store = {
+    ...memory,
+    read: (id: string) => {
+      looks.push(clock.now() - NOW);
+      return memory.read(id);
+    },
+  };
+  const client = {
+    platform: { clock },
+    settings: { tuning: { storeTimeoutMs: 100 } },
+    store,
+    owner: 'me',
+    registry: { degraded: new Map(), lives: new Map() },
+    listeners: new Set(),
+    closing: new AbortController(),
+  } as unknown as Client;
+  const stop = new AbortController();
+  const job = {
+    client,
+    slot: 'slot',
+    id: 'id',
+    name: ['pay'],
+    stop: stop.signal,
+    deadline: NOW + 60_000,
+    settings: { tuning: { leaseMs: LEASE_MS }, whenBusy: 'join' },
+  } as unknown as Job;
+  medium.set('id', record());
+  const stored = () => medium.get('id') as OnceRecord | undefined;
+  return { clock, medium, client, stop, job, looks, stored };
+}
+
+describe('a lease', () => {
+  const hold = ({ job }: ReturnType<typeof scene>, own = record()) => {
+    let end: () => void = () => {};
+    const work = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const held = holdingLease({ job, record: own } as unknown as Drive, () => work);
+    return { held, end };
+  };
+
+  test('is renewed three times in its time, and no more once the work has ended', async () => {
+    const one = scene();
+    const { held, end } = hold(one);
+    await one.clock.advance(BEAT_MS - 1);
+    expect(one.stored()?.lease?.until).toBe(NOW + LEASE_MS);
+    await one.clock.advance(1);
+    expect(one.stored()?.lease).toEqual({ owner: 'me', until: NOW + BEAT_MS + LEASE_MS });
+    await one.clock.advance(10 * BEAT_MS);
+    expect(one.stored()?.lease?.until).toBe(NOW + 11 * BEAT_MS + LEASE_MS);
+    end();
+    await held;
+    expect(one.clock.pending).toBe(0);
+  });
+
+  test('ends with work that fails', async () => {
+    const { job, clock } = scene();
+    await expect(holdingLease({ job, record: record() } as unknown as Drive, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+    expect(clock.pending).toBe(0);
+  });
+
+  test('that is not wanted is not held', async () => {
+    const one = scene();
+    const { held, end } = hold(one, record({ lease: undefined }));
+    expect(one.clock.pending).toBe(0);
+    end();
+    await held;
+  });
+
+  test.each<[string, OnceRecord | null | object]>([
+    ['is gone', null],
+    ['is damaged', { ...record(), key: 'x' }],
+    ['has settled', record({ state: 'settled' })],
+    ['was taken over', record({ revision: 2 })],
+    ['is another operation', record({ key: 'another' })],
+    ['was given back', record({ lease: undefined })],
+  ])('of a record that %s is not renewed', async (_, there) => {
+    const one = scene();
+    const { held, end } = hold(one);
+    one.medium.set('id', there);
+    const before = one.stored();
+    await one.clock.advance(BEAT_MS);
+    expect(one.stored()).toEqual(before);
+    end();
+    await held;
+  });
+});
+
+describe('who waits for one', () => {
+  const waiting = (one: ReturnType<typeof scene>, ms = LEASE_MS) => {
+    let over: number | string | undefined;
+    void awaitLease(one.job, ms).then(
+      () => {
+        over = one.clock.now() - NOW;
+      },
+      (error: { code: string }) => {
+        over = error.code;
+      },
+    );
+    return async () => {
+      await rest();
+      return over;
+    };
+  };
+
+  test('looks soon, then less and less often, and goes on when its time is over', async () => {
+    const one = scene();
+    const over = waiting(one);
+    await one.clock.advance(LEASE_MS - 1);
+    expect(await over()).toBeUndefined();
+    await one.clock.advance(1);
+    expect(await over()).toBe(LEASE_MS);
+    expect(one.looks.slice(0, 8)).toEqual([20, 60, 140, 300, 620, 1260, 2260, 3260]);
+    expect(one.clock.pending).toBe(0);
+  });
+
+  test('is seen to wait', async () => {
+    const one = scene();
+    waiting(one);
+    expect(one.client.registry.lives.get('slot')?.state).toEqual({ phase: 'waiting', attempt: 0, until: NOW + LEASE_MS, why: 'another-context' });
+  });
+
+  test.each<[string, unknown]>([
+    ['settled', record({ state: 'settled' })],
+    ['retired', record({ state: 'retired' })],
+    ['given back', record({ lease: undefined })],
+    ['gone', null],
+  ])('goes on when it is %s', async (_, there) => {
+    const one = scene();
+    const over = waiting(one);
+    await one.clock.advance(30);
+    one.medium.set('id', there);
+    await one.clock.advance(100);
+    expect(await over()).toBe(60);
+  });
+
+  test.each<[string, (one: ReturnType<typeof scene>) => void]>([
+    ['is damaged', (one) => one.medium.set('id', { ...record(), key: 'x' })],
+    ['can not be read', (one) => void Object.assign(one.client.store, { read: () => Promise.reject(new Error('gone')) })],
+  ])('goes on waiting for what %s', async (_, change) => {
+    const one = scene();
+    const over = waiting(one);
+    change(one);
+    await one.clock.advance(LEASE_MS - 1);
+    expect(await over()).toBeUndefined();
+  });
+
+  test('leaves at once when its caller does, or the client is closed', async () => {
+    for (const leave of [(one: ReturnType<typeof scene>) => one.stop.abort(), (one: ReturnType<typeof scene>) => one.client.closing.abort()]) {
+      const one = scene();
+      const over = waiting(one);
+      await one.clock.advance(30);
+      const looks = one.looks.length;
+      leave(one);
+      expect(await over()).toBe(30);
+      expect(one.looks).toHaveLength(looks);
+      expect(one.clock.pending).toBe(0);
+    }
+  });
+
+  test('is busy when its own time is over, and at once where it does not want to wait', async () => {
+    const one = scene();
+    Object.assign(one.job, { deadline: NOW + 100 });
+    const over = waiting(one);
+    await one.clock.advance(99);
+    expect(await over()).toBeUndefined();
+    await one.clock.advance(1);
+    expect(await over()).toBe('ERR_ONCE_BUSY');
+    const two = scene();
+    Object.assign(two.job.settings, { whenBusy: 'reject' });
+    expect(await waiting(two)()).toBe('ERR_ONCE_BUSY');
+  });
+});
+
+test.each<[string, unknown, boolean]>([
+  ['nothing', undefined, false],
+  ['no lease', record({ lease: undefined }), false],
+  ["one's own lease", record(), false],
+  ["another's lease", record({ lease: { owner: 'other', until: NOW + 1 } }), true],
+  ["another's lease that is just over", record({ lease: { owner: 'other', until: NOW } }), false],
+])('%s is held elsewhere: %s', (_, stored, held) => {
+  expect(heldElsewhere({ owner: 'me' } as Client, stored, NOW)).toBe(held);
+});

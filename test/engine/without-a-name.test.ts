@@ -1,0 +1,206 @@
+/**
+ * Goal: a call without a name gets a key where it needs one and may have one, and takes up only what is certainly its own and
+ * nobody's now. Method: tables of requests, and records of every kind to find.
+ */
+import { describe, expect, test, vi } from 'vitest';
+import { type OnceRecord, seal } from '../../src/core/record.js';
+import type { Client } from '../../src/engine/client.js';
+import type { Draft } from '../../src/engine/prepared.js';
+import { bearsKey, mayGo, parse, wantsKey } from '../../src/engine/unnamed.js';
+import type { Settings } from '../../src/options.js';
+import { answers, charged, delayed, lost, replays } from '../support/server.js';
+import { newWorld, rest, SECOND, URL_, watched } from '../support/world.js';
+
+const POST = { method: 'POST', body: '{"cart":1}' } as const;
+
+describe('a key', () => {
+  const wants = (method: string, body: unknown) => wantsKey({ method, body } as Draft);
+
+  test('is wanted where HTTP says nothing of sending twice', () => {
+    expect(['POST', 'PATCH', 'PUT', 'DELETE', 'GET'].map((method) => wants(method, undefined))).toEqual([true, true, false, false, false]);
+  });
+
+  test.each([
+    [{ query: '{ cart }' }, false],
+    [{ query: 'query { cart }' }, false],
+    [{ query: 'query Cart { cart }' }, false],
+    [{ query: ' \n# why\n  # twice\nquery { cart }' }, false],
+    [{ query: '#\n{ cart }' }, false],
+    [{ query: 'mutation { pay }' }, true],
+    [{ query: 'subscription { paid }' }, true],
+    [{ query: 'query { a } mutation { b }' }, true],
+    [{ query: 'queryable { a }' }, true],
+    [{ query: 'fragment F on A { b } query { c }' }, true],
+    [{ query: 'x { a }' }, true],
+    [{ query: '# { a }' }, true],
+    [{ query: 5 }, true],
+    [{ cart: 1 }, true],
+  ])('is wanted by GraphQL that is no query: %j', (json, wanted) => {
+    expect(wants('POST', JSON.stringify(json))).toBe(wanted);
+    expect(wants('POST', ` \n${JSON.stringify(json)}`)).toBe(wanted);
+  });
+
+  test.each([
+    `[${JSON.stringify({ query: '{ a }' })}]`,
+    'query={a}',
+    '{ query',
+    'x{"query":"{ a }"}',
+    new URLSearchParams({ query: '{ a }' }),
+    undefined,
+    null,
+  ])('is wanted by what is no GraphQL: %s', (body) => {
+    expect(wants('POST', body)).toBe(true);
+  });
+
+  test.each([
+    ['{"a":1}', { a: 1 }],
+    ['{"a"', undefined],
+    [5, undefined],
+    [undefined, undefined],
+  ])('%j as JSON is %j', (text, json) => {
+    expect(parse(text)).toEqual(json);
+  });
+
+  test.each<[string, Record<string, string>, boolean]>([
+    ['header:Idempotency-Key', { 'idempotency-key': 'k' }, true],
+    ['header-sf:Idempotency-Key', { 'idempotency-key': '"k"' }, true],
+    ['header:Idempotency-Key', { 'x-key': 'k' }, false],
+    ['header:Idempotency-Key', {}, false],
+    ['body:header:key', { 'header:key': 'k' }, false],
+    ['', { 'idempotency-key': 'k' }, false],
+  ])('at %s is there with %j: %s', (carrier, headers, bears) => {
+    const entries = new Map(Object.entries(headers));
+    const draft = { url: URL_, headers: { get: (name: string) => entries.get(name.toLowerCase()) ?? null } } as unknown as Draft;
+    expect(bearsKey({ dialect: { carrier } } as Settings, draft)).toBe(bears);
+  });
+
+  test.each<[string, object, boolean]>([
+    ['the own origin', { origin: 'https://shop.example' }, true],
+    ['another origin', { origin: 'https://other.example' }, false],
+    ['any origin, where there is none of its own', { origin: undefined }, true],
+    ['any origin, from a server', { origin: 'https://other.example', server: true }, true],
+  ])('may go to %s', (_, platform, may) => {
+    const draft = { url: URL_, origin: 'https://shop.example' } as Draft;
+    expect(mayGo({ platform: { server: false, ...platform }, settings: {} } as Client, draft)).toBe(may);
+  });
+});
+
+describe('a lost one', () => {
+  async function lostOnes(count: number, gapMs = SECOND) {
+    const world = newWorld();
+    const keys: string[] = [];
+    for (let n = 0; n < count; n++) {
+      const { tab, once } = world.open({ limits: { attempts: 1 } });
+      const { update } = tab.store;
+      world.server.plays(charged(lost()));
+      // As if each had begun in a page that knew of no other one.
+      Object.assign(tab.store, { scan: async () => ({ records: [] }), update });
+      const end = await world.end(tab, once.fetch(URL_, POST));
+      keys.push(end.outcome?.key ?? '');
+      tab.kill();
+      await world.clock.advance(gapMs);
+    }
+    const again = async () => {
+      const { tab, once } = world.open();
+      return world.end(tab, once.fetch(URL_, POST));
+    };
+    const change = (key: string | undefined, by: (record: OnceRecord) => unknown): void => {
+      const record = (world.records as OnceRecord[]).find((one) => one.key === key);
+      if (record) world.medium.set(record.id, by(record));
+    };
+    return { world, keys, again, change };
+  }
+
+  test('that is the oldest is taken up first, wherever it is in the store', async () => {
+    const { world, keys, again, change } = await lostOnes(3);
+    change(keys[2], (record) => seal({ ...record, createdAt: record.createdAt - 10 * SECOND }));
+    world.server.plays(replays(), replays(), replays());
+    expect([(await again()).outcome?.key, (await again()).outcome?.key, (await again()).outcome?.key]).toEqual([keys[2], keys[0], keys[1]]);
+  });
+
+  test.each<[string, (record: OnceRecord) => unknown]>([
+    ['is damaged', (record) => ({ ...record, key: 'x' })],
+    ['is of a longer name', (record) => seal({ ...record, label: `${record.label}0` })],
+    ['is past its window', (record) => seal({ ...record, windowEndsAt: 0 })],
+    ['is held by a lease', (record) => seal({ ...record, lease: { owner: 'other', until: Number.MAX_SAFE_INTEGER } })],
+  ])('that %s is left alone', async (_, by) => {
+    const { world, keys, again, change } = await lostOnes(1);
+    change(keys[0], by);
+    world.server.plays(answers(201));
+    expect((await again()).outcome).toMatchObject({ type: 'fresh', resumed: false });
+    expect(world.server.keys[1]).not.toBe(keys[0]);
+  });
+
+  test('that settles between the look and the claim is left alone, and its claim is given back', async () => {
+    for (const settle of [(record: OnceRecord) => seal({ ...record, state: 'retired' }), () => null]) {
+      const { world, keys, change } = await lostOnes(1);
+      const { tab, once } = world.open();
+      const { acquire } = world.locks;
+      vi.spyOn(world.locks, 'acquire').mockImplementationOnce((...call) => {
+        change(keys[0], settle);
+        return acquire.apply(world.locks, call);
+      });
+      world.server.plays(answers(201));
+      expect((await world.end(tab, once.fetch(URL_, POST))).outcome).toMatchObject({ type: 'fresh', resumed: false });
+      expect(world.locks.names).toEqual([]);
+      vi.restoreAllMocks();
+    }
+  });
+
+  test('that can not be looked for is not taken up, nor is one that can not be read again', async () => {
+    const { world, keys } = await lostOnes(1);
+    const { tab, once } = world.open();
+    tab.faults.next('none', 'look-fails');
+    world.server.plays(answers(201));
+    const end = await world.end(tab, once.fetch(URL_, POST));
+    expect(end.outcome?.key).not.toBe(keys[0]);
+    expect(world.locks.names).toEqual([]);
+  });
+
+  test('that is under way in this very page is left alone', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({}, { locks: false });
+    world.server.plays(delayed(SECOND, answers(201)), answers(201));
+    const [one, two] = [once.fetch(URL_, POST), once.fetch(URL_, POST)];
+    await world.all(tab, one, two);
+    expect(new Set(world.server.keys).size).toBe(2);
+  });
+});
+
+describe('a key of the caller', () => {
+  test('from a strategy is asked for with what there is, and taken for what it is', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ namespace: 'ann' });
+    const asked: unknown[] = [];
+    const key = (question: unknown): string => {
+      asked.push(question);
+      return 'made';
+    };
+    world.server.plays(answers(201));
+    const end = await world.end(tab, watched(once.fetch(URL_, { ...POST, once: { key } })));
+    expect(end.outcome).toMatchObject({ type: 'fresh', key: 'made' });
+    expect(asked).toEqual([
+      { namespace: 'ann', operation: undefined, fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/), generation: 0, now: world.clock.now() },
+    ]);
+  });
+
+  test('is another operation for another person', async () => {
+    const world = newWorld();
+    const tab = world.tab();
+    world.server.plays(charged(lost()), charged(lost()));
+    for (const namespace of ['ann', 'bob'])
+      await world.end(tab, watched(tab.once({ namespace, limits: { attempts: 1 } }).fetch(URL_, { ...POST, once: { key: `of-${namespace}` } })));
+    await rest();
+    expect(new Set((world.records as OnceRecord[]).map(({ ns }) => ns)).size).toBe(2);
+  });
+
+  test('that settled is an operation of its own the next time, unless it is the same key', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(answers(201), answers(201));
+    const call = (key: string) => world.end(tab, watched(once.fetch(URL_, { ...POST, once: { key } })));
+    expect((await call('one')).outcome).toMatchObject({ type: 'fresh' });
+    expect((await call('two')).outcome).toMatchObject({ type: 'fresh' });
+    expect(world.server.keys).toEqual(['one', 'two']);
+  });
+});
