@@ -90,7 +90,7 @@ async function read(response: Response, limit: number): Promise<Answered> {
 export function answerOf({ response, text }: Answered): Answer {
   // A dozen headers are looked for in each answer, and platforms check each name that they are asked for.
   const headers = new Map<string, string>();
-  response.headers.forEach((value, name) => void headers.set(name.toLowerCase(), value));
+  response.headers.forEach((value, name) => void headers.set(name, value));
   let json: unknown;
   let parsed = false;
   return {

@@ -7,13 +7,11 @@ import type { Prepared } from './prepared.js';
 
 const SAYS = {
   'retry-after-hidden':
-    'a cross-origin answer asks to come back later, and any Retry-After in it can not be read: the server must list it in Access-Control-Expose-Headers',
-  'replay-hidden':
-    'a cross-origin answer after an uncertain attempt bears no replay marker that can be read: the server must list it in Access-Control-Expose-Headers',
-  'preflight-suspected':
-    'every attempt failed without an answer while the device is online: the server may refuse the key header in its CORS preflight (Access-Control-Allow-Headers)',
-  'key-ignored': 'the server says that it ignored the idempotency key: nothing is sent there twice from now on',
-  'insecure-origin': 'this origin is not secure, so there is no Web Crypto and no Web Locks: tabs do not wait for one another',
+    'a cross-origin answer asks to come back later, and no Retry-After can be read: the server must list it in Access-Control-Expose-Headers',
+  'replay-hidden': 'a cross-origin answer may be a replay, and no marker can be read: the server must list it in Access-Control-Expose-Headers',
+  'preflight-suspected': 'no attempt was answered, though the device is online: the server may have to list the key header in Access-Control-Allow-Headers',
+  'key-ignored': 'the server says that it ignored the key: nothing is sent there twice from now on',
+  'insecure-origin': 'an insecure origin has no Web Crypto and no Web Locks: tabs do not wait for one another',
 } as const;
 
 /** Tells it once for each place. */

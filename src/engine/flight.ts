@@ -62,10 +62,13 @@ export class Flight {
 
   /** The client that drives it. */
   readonly owner: object;
+  /** The limit of the call that began it, ms since 1970. */
+  readonly endsAt: number;
 
   /** Claims the slot: nothing may be awaited between the look at the table and this. */
-  constructor(registry: Registry, slot: string, owner: object) {
+  constructor(registry: Registry, slot: string, owner: object, endsAt = 0) {
     this.owner = owner;
+    this.endsAt = endsAt;
     this.#registry = registry;
     this.#slot = slot;
     registry.flights.set(slot, this);

@@ -81,11 +81,11 @@ export async function operate(call: Call): Promise<unknown> {
   const told = onOutcome && ((outcome: Outcome) => guarded(client, () => onOutcome(outcome)));
   const caller = { signal, request, told, left: { ...noFacts(here, 'maybe'), ...unknown('aborted') } as const };
   let read: Promise<Read> | undefined;
-  for (let waited = false; ; waited = true) {
+  for (;;) {
     const flight = flights.get(place.slot);
     if (!flight) {
       // Nothing is awaited between the look above and this claim: two clicks in one tick are one operation.
-      const own = new Flight(client.registry, place.slot, client);
+      const own = new Flight(client.registry, place.slot, client, deadline);
       const answer = own.join({ ...caller, joined: false });
       read ??= call.read();
       void fly(call, own, read, startedAt);
@@ -98,8 +98,8 @@ export async function operate(call: Call): Promise<unknown> {
     const same = mine !== undefined && (mine.payload === undefined || mine.fingerprint === theirs);
     if (same && theirs !== undefined && !flight.stop.aborted) {
       const answer = flight.join({ ...caller, joined: true });
-      // What was under way all the time ends before this call has to; what began while it waited may take longer.
-      return waited ? within(clock, deadline - clock.now(), answer, () => busyError(here)) : answer;
+      // It began while this call waited, or before the clock was set back.
+      return flight.endsAt > deadline ? within(clock, deadline - clock.now(), answer, () => busyError(here)) : answer;
     }
     await cutBy(client, signal, deadline, flight.landed);
     if (signal?.aborted) throw givenUp(client, signal, caller.left);

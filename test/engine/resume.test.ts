@@ -87,8 +87,8 @@ describe('move', () => {
     const { outcome } = await world.end(tab, pay(guest));
     const [before] = records(world);
     await world.run(ann.move('guest'));
-    expect(records(world)).toMatchObject([{ key: outcome?.key, revision: (before?.revision ?? 0) + 1, windowEndsAt: before?.windowEndsAt, state: 'pending' }]);
-    expect(world.writes.map(({ durability }) => durability)).toEqual(['strict', 'strict', undefined]);
+    expect(records(world)).toMatchObject([{ key: outcome?.key, revision: (before?.revision ?? 0) + 2, windowEndsAt: before?.windowEndsAt, state: 'pending' }]);
+    expect(world.writes.map(({ durability }) => durability)).toEqual(['strict', 'strict', 'strict', 'strict']);
     expect(await world.run(guest.pending())).toEqual([]);
     world.server.plays(replays());
     expect((await world.end(tab, pay(ann))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });

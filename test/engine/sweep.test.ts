@@ -7,7 +7,7 @@ import { encodeName } from '../../src/core/name.js';
 import { type OnceRecord, seal } from '../../src/core/record.js';
 import type { OnceEvent } from '../../src/entries/index.js';
 import { answers } from '../support/server.js';
-import { DAY, newWorld, pay, rest } from '../support/world.js';
+import { DAY, MINUTE, newWorld, pay, rest } from '../support/world.js';
 
 /** Settled operations between two sweeps. */
 const EVERY = 50;
@@ -18,6 +18,8 @@ function scene() {
   world.server.otherwise = answers(201);
   let settles = 0;
   const settle = async (): Promise<void> => {
+    // A sweep that found little to do rests for a minute.
+    await world.clock.advance(MINUTE);
     await world.end(tab, pay(once, { operation: ['settle', ++settles] }));
     await rest();
   };

@@ -4,9 +4,10 @@
  */
 import { describe, expect, test, vi } from 'vitest';
 import { type OnceRecord, seal } from '../../src/core/record.js';
+import { jsonOf } from '../../src/engine/bytes.js';
 import type { Client } from '../../src/engine/client.js';
 import type { Draft } from '../../src/engine/prepared.js';
-import { bearsKey, mayGo, parse, wantsKey } from '../../src/engine/unnamed.js';
+import { bearsKey, mayGo, wantsKey } from '../../src/engine/unnamed.js';
 import type { Settings } from '../../src/options.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import { newWorld, rest, SECOND, URL_, watched } from '../support/world.js';
@@ -58,7 +59,7 @@ describe('a key', () => {
     [5, undefined],
     [undefined, undefined],
   ])('%j as JSON is %j', (text, json) => {
-    expect(parse(text)).toEqual(json);
+    expect(jsonOf(text)).toEqual(json);
   });
 
   test.each<[string, Record<string, string>, boolean]>([
