@@ -201,8 +201,9 @@ export class World {
   /** What an app could find out from its server, once nothing is on the wire any more. */
   truth(op: OpFacts, { but, key }: { readonly but?: string; readonly key?: KeyFacts | undefined } = {}): 'done' | 'none' | 'unknown' {
     if (op.unnamed && key) return key.effects.length ? 'done' : this.idle(op, but) && this.network.quiet(op) ? 'none' : 'unknown';
-    // A key that is not random comes round again, and what it had then is all that it ever has.
-    if ([...op.keys.values()].some((key) => key.effects.length && (key.epoch === op.epoch || !key.random))) return 'done';
+    // A key that is not random comes round again, and what it had then is all that it ever has; who asks by key means this one.
+    const counts = (one: KeyFacts): boolean => one.epoch === op.epoch || (!one.random && (key === undefined || key === one));
+    if ([...op.keys.values()].some((one) => one.effects.length && counts(one))) return 'done';
     return this.idle(op, but) && this.network.quiet(op) ? 'none' : 'unknown';
   }
 
