@@ -9,8 +9,10 @@ function saidDone(op: OpFacts, outcome: Outcome, call: Call | undefined, ledger:
   const payload = call?.verb === 'resume' ? undefined : call?.payload;
   const key = outcome.key === undefined ? undefined : op.keys.get(outcome.key);
   if (!key) return ledger.violate(NAME, op, 'done, without a key');
-  // What the app said itself, and this world's app says the truth: the effect may be under a key that was evicted.
-  const effects = key.byHand ? [...op.keys.values()].flatMap((one) => one.effects) : key.effects;
+  // What the app said itself, and this world's app says the truth: the effect may be under a key that was evicted, or that
+  // another context took meanwhile.
+  const byHand = key.byHand || (outcome.type === 'replayed' && outcome.from === 'reconcile');
+  const effects = byHand ? [...op.keys.values()].flatMap((one) => one.effects) : key.effects;
   if (effects.length === 0) return ledger.violate(NAME, op, `done, and ${key.key} has had no effect`);
   // A call without a name that began after another one was told of this effect wants one of its own; to resume is to want none.
   if (op.unnamed && call && call.verb !== 'resume' && key.reportedAt !== undefined && call.begunAt > key.reportedAt && !op.refused)
