@@ -14,7 +14,7 @@ export async function noViolations({ page }: { readonly page: Page }, state: str
     const { violations } = await (window as unknown as { axe: typeof axe }).axe.run(document);
     return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('\n')}`);
   });
-  expect.soft(violations.join('\n'), state).toBe('');
+  expect(violations.join('\n'), state).toBe('');
 }
 
 const DESKTOP = { width: 1280, height: 900 };
@@ -30,6 +30,6 @@ export async function fitsAnybody(tab: { readonly page: Page }, state: string): 
     await tab.page.emulateMedia({ colorScheme });
     await noViolations(tab, `${state}, ${colorScheme}`);
     const wide = await tab.page.evaluate(() => document.documentElement.scrollWidth);
-    expect.soft(wide, `${state}, width`).toBeLessThanOrEqual(viewport.width);
+    expect(wide, `${state}, width`).toBeLessThanOrEqual(viewport.width);
   }
 }

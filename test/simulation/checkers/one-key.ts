@@ -25,8 +25,9 @@ export const oneKey: Checker = {
     const { send } = fact;
     const { key } = send;
     if (key.key === '') return ledger.violate(NAME, key.op, 'an attempt without a key');
-    // Its own window, by its own clock: past it the key is as good as another one.
-    if (send.wall >= key.windowEndsAt) ledger.violate(NAME, key.op, `${key.key} was sent past its window, ${send.wall - key.windowEndsAt} ms too late`);
+    // Its own window, by its own clock: past it the key is as good as another one, unless no server has seen it yet.
+    if (send.wall >= key.windowEndsAt && !(key.random && key.sends.every((one) => one === send)))
+      ledger.violate(NAME, key.op, `${key.key} was sent past its window, ${send.wall - key.windowEndsAt} ms too late`);
     // It reads its record again before every attempt after the first, and before it asks a hook; what ended in between is a matter of milliseconds.
     const ended = key.end !== undefined && key.end !== 'evicted' && !(key.end === 'settled' && ledger.replays) && send.attempt > 1;
     const { askedAt, answeredAt } = send.hook;
