@@ -39,11 +39,13 @@ describe('the arguments of fetch', () => {
   test('a Request, and what stands over it', () => {
     const plain = read(request);
     expect(plain).toMatchObject({ method: 'PUT', url: URL_, body: request, request, signal: request.signal });
+    expect([plain.body, plain.request, plain.signal].map((one, index) => one === [request, request, request.signal][index])).toEqual([true, true, true]);
     expect(plain.rest).toMatchObject({ credentials: 'omit', redirect: 'manual', cache: 'default' });
     expect(plain.headers.get('a')).toBe('b');
     const over = read(request, { method: 'DELETE', body: 'y', headers: { a: 'c' }, signal, redirect: 'error' });
     expect(over).toMatchObject({ method: 'DELETE', body: 'y', signal, rest: { redirect: 'error' } });
     expect(over.headers.get('a')).toBe('c');
+    expect(over.signal).toBe(signal);
     expect(read(request, { signal: null }).signal).toBeUndefined();
   });
 
