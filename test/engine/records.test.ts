@@ -171,6 +171,14 @@ describe('clear', () => {
   });
 });
 
+test('clear passes over what vanished while it looked', async () => {
+  const world = newWorld();
+  const scene = world.open();
+  await done(world, scene);
+  meanwhile(scene.tab, () => world.medium.set((world.record() as OnceRecord).id, null));
+  expect((await world.run(scene.once.clear())).kept).toEqual([]);
+});
+
 describe('settle', () => {
   test("'done' is a tombstone for as long as others are kept, written for good", async () => {
     const world = newWorld();
