@@ -356,6 +356,16 @@ describe('a change by hand', () => {
     await world.end(here.tab, call);
   });
 
+  test('keeps a resume waiting until it is made', async () => {
+    const world = newWorld();
+    const scene = world.open();
+    await left(world, scene);
+    const operation = scene.once.operation(NAME);
+    const [settled, resumed] = await world.run(Promise.allSettled([operation.settle('done'), operation.resume()]));
+    expect(settled.status).toBe('fulfilled');
+    expect(resumed).toMatchObject({ status: 'rejected', reason: { code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } } });
+  });
+
   test('keeps a click waiting, but not one whose caller leaves', async () => {
     const world = newWorld();
     const { tab, once } = world.open();
