@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * @typedef {{ line: number, from: string, to: string, reason: string }} Survivor
+ * @typedef {{ line: number, at: string, from: string, to: string, reason: string }} Survivor
  * @typedef {{ mutants: number, killed: number, endless: number, survivors: Survivor[] }} FileResult
  * @typedef {{ line: number, column: number }} Position
  * @typedef {{ status: string, statusReason?: string, mutatorName: string, replacement: string, location: { start: Position, end: Position } }} Mutant
@@ -11,6 +11,7 @@ import { join } from 'node:path';
  */
 
 const TEXT_MAX = 120;
+const FROM_MIN = 30;
 
 /** @param {string} source @param {Mutant['location']} location */
 function textAt(source, { start, end }) {
@@ -31,13 +32,17 @@ const isEndless = ({ status, statusReason = '' }) => status === 'Timeout' || /^m
 
 /** @param {{ source: string, mutants: Mutant[] }} file @param {readonly Survivor[]} before @returns {FileResult} */
 function resultOf({ source, mutants }, before) {
-  const known = new Map(before.map(({ from, to, reason }) => [`${from} → ${to}`, reason]));
+  // By its line's text, which stays when the line moves.
+  const key = (/** @type {Omit<Survivor, 'line' | 'reason'>} */ { at, from, to }) => JSON.stringify([at, from, to]);
+  const known = new Map(before.map((survivor) => [key(survivor), survivor.reason]));
+  const lines = source.split('\n');
   const valid = mutants.filter(({ status }) => /^(Killed|Timeout|Survived|NoCoverage)$/.test(status));
   const survivors = valid
     .filter(({ status }) => /^(Survived|NoCoverage)$/.test(status))
     .map(({ location, replacement }) => {
-      const [from, to] = [short(textAt(source, location)), short(replacement)];
-      return { line: location.start.line, from, to, reason: known.get(`${from} → ${to}`) ?? '' };
+      const { line } = location.start;
+      const one = { at: short(lines[line - 1] ?? ''), from: short(textAt(source, location)), to: short(replacement) };
+      return { line, ...one, reason: known.get(key(one)) ?? '' };
     });
   const endless = valid.filter(isEndless).length;
   return { mutants: valid.length, killed: valid.length - survivors.length - endless, endless, survivors: survivors.sort((a, b) => a.line - b.line) };
@@ -66,6 +71,9 @@ function table(results) {
   ].join('\n');
 }
 
+/** A few letters say nothing without their line. @param {Survivor} survivor */
+const where = ({ line, at, from }) => (from.length < FROM_MIN ? `line ${line}, in ${code(at)}` : `line ${line}`);
+
 const code = (/** @type {string} */ text) => (text === '' ? 'nothing' : `\`${text.replaceAll('`', 'ˋ')}\``);
 
 /** @param {Record<string, FileResult>} results */
@@ -75,7 +83,7 @@ function page(results) {
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(
       ([name, { survivors }]) =>
-        `### ${name}\n\n${survivors.map(({ line, from, to, reason }) => `- line ${line}: ${code(from)} → ${code(to)}. ${reason || 'No reason yet.'}`).join('\n')}\n`,
+        `### ${name}\n\n${survivors.map((one) => `- ${where(one)}: ${code(one.from)} → ${code(one.to)}. ${one.reason || 'No reason yet.'}`).join('\n')}\n`,
     );
   return `${INTRO}\n${table(results)}\n\n## Survivors\n\n${lists.join('\n')}`;
 }

@@ -40,21 +40,29 @@ const folders = {
 };
 
 /**
- * What is made when a file is loaded has no test of its own; those that reach anything else in the file judge it.
+ * What is made when a file is loaded has no test of its own; test files of which one test reaches anything else in it judge it.
  *
  * @param {MutantCoverage} coverage
+ * @param {readonly string[]} all
  */
-function reaching({ perTest }) {
+function reaching({ perTest }, all) {
   /** @type {Map<string, string[]>} */
   const tests = new Map();
   for (const file of globSync('src/**/*.ts')) {
     const covered = [...readFileSync(file, 'utf8').matchAll(/stryCov_\w+\(([^)]*)\)/g)].map(([, ids]) => ids).join();
     const mutants = [...covered.matchAll(/"(\d+)"/g)].map(([, id]) => /** @type {string} */ (id));
     const found = Object.keys(perTest).filter((test) => mutants.some((id) => perTest[test]?.[id]));
-    if (found.length > 0) tests.set(resolve(file), found);
+    const files = new Set(found.map(fileOf));
+    if (found.length > 0)
+      tests.set(
+        resolve(file),
+        all.filter((test) => files.has(fileOf(test))),
+      );
   }
   return tests;
 }
+
+const fileOf = (/** @type {string} */ id) => id.slice(0, id.indexOf(' > '));
 
 class InProcess {
   static inject = /** @type {[]} */ ([]);
@@ -124,7 +132,7 @@ class InProcess {
     this.#killers = [];
     writeFileSync('left-out.json', JSON.stringify({ leftOut: this.#leftOut, times: [...this.#times].sort(([, a], [, b]) => b - a) }, null, 2));
     const { mutantCoverage } = this.#switches;
-    if (mutantCoverage) this.#reaching = reaching(mutantCoverage);
+    if (mutantCoverage) this.#reaching = reaching(mutantCoverage, [...this.#times.keys()]);
     this.#breadth = new Map(Object.entries(mutantCoverage?.perTest ?? {}).map(([id, mutants]) => [id, Object.keys(mutants).length]));
     this.#switches.mutantCoverage = undefined;
     writeFileSync(DRY_RUN, JSON.stringify({ files: this.#files, times: [...this.#times], reaching: [...this.#reaching], breadth: [...this.#breadth] }));
@@ -185,7 +193,7 @@ class InProcess {
 
   /** @param {string} id */
   #test(id) {
-    const file = id.slice(0, id.indexOf(' > '));
+    const file = fileOf(id);
     if (!this.#loaded.has(file)) this.#collect(file);
     return this.#tests.get(id);
   }

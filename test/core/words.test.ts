@@ -96,6 +96,15 @@ describe('words for work in progress', () => {
   });
 });
 
+test.each([
+  'another request with this Idempotency-Key is processing',
+  'the same request has this idempotency key inuse',
+  'a different idempotency key is pending',
+])('a busy key is work in progress, whatever else is said: %s', (title) => {
+  for (const status of [409, 423]) expect(kindOf(status, { title })).toBe('in-progress');
+  expect(kindOf(422, { title })).toBe('refused');
+});
+
 describe('words for another payload', () => {
   const said = (title: string) => ({ code: 'idempotency_error', title });
   test.each([

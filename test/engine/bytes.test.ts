@@ -12,6 +12,11 @@ test.each(['with', 'without'])('UTF-8 %s a TextDecoder', (how) => {
   expect([textOf(bytes), textOf(bytes.buffer), textOf(TEXT), textOf(new Uint8Array())]).toEqual([TEXT, TEXT, TEXT, '']);
 });
 
+test.each(['with', 'without'])('control characters %s a TextDecoder', (how) => {
+  if (how === 'without') vi.stubGlobal('TextDecoder', undefined);
+  expect(textOf(new TextEncoder().encode('a\n\u0001b'))).toBe('a\n\u0001b');
+});
+
 describe('a stream', () => {
   const cancel = vi.fn();
   const stream = () =>

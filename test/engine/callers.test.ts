@@ -2,6 +2,7 @@
  * Goal: every caller of one operation gets its own end, whatever the effect throws or gives, whenever it came and however it left.
  * Method: callers who join, come late, leave for odd reasons, and bodies that can't be read.
  */
+import { createHash } from 'node:crypto';
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
@@ -256,6 +257,20 @@ describe('a namespace', () => {
     );
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'identity' });
     expect(tab.reported).toContain(gone);
+  });
+
+  test('and a name have the same ids from release to release: others would find no record of before', async () => {
+    for (const [options, own, operation] of [
+      [{}, '', '["pay","c1"]'],
+      [{ namespace: 'ann' }, 'ann', '["pay","c1"]'],
+    ] as const) {
+      const world = newWorld();
+      const { tab, once } = world.open(options);
+      world.server.plays(answers(201));
+      await world.end(tab, pay(once));
+      const digest = (parts: readonly string[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
+      expect(world.records).toMatchObject([{ id: digest([own, operation]), ns: digest([own]) }]);
+    }
   });
 
   test('is no more than a digest in the store', async () => {

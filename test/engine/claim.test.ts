@@ -303,6 +303,25 @@ describe('a first write that failed', () => {
     expect((end.error as Error).cause).toBeInstanceOf(Error);
   });
 
+  test("with a strategy's key that others arrive at, too, is never certain, 'required' or not", async () => {
+    const { end } = await failing({ faults: ['none', 'fail-before-commit'], durability: 'required', key: derived });
+    expect(end).toMatchObject(store);
+  });
+
+  test.each(['required', 'best-effort'] as const)('and may still come is nothing to go on from, under %s', async (durability) => {
+    const world = newWorld();
+    const { tab, once } = world.open({ durability });
+    const update: typeof tab.store.update = (_, change) => {
+      change(undefined, world.clock.now());
+      return new Promise(() => {});
+    };
+    const { update: real } = tab.store;
+    let updates = 0;
+    Object.assign(tab.store, { update: (...call: Parameters<typeof real>) => (updates++ === 0 ? update(...call) : real(...call)) });
+    expect(await world.end(tab, pay(once))).toMatchObject(store);
+    expect([world.server.arrivals.length, tab.degraded.size]).toEqual([0, 0]);
+  });
+
   describe.each(['required', 'best-effort'] as const)('under %s', (durability) => {
     test.each<[string, (own: OnceRecord) => OnceRecord]>([
       ['took it over', (own) => seal({ ...own, revision: own.revision + 1 })],

@@ -82,12 +82,24 @@ describe('what an answer or its absence gives away', () => {
     ['says so in an older word', URL_, [answers(201, {}, { 'x-idempotency-status': 'ignored' })], ['key-ignored']],
     ['says anything else of the key', URL_, [answers(201, {}, { 'idempotency-status': 'not ignored' })], []],
     ['says anything more of the key', URL_, [answers(201, {}, { 'idempotency-status': 'ignored-not' })], []],
+    ['says another word of the key', URL_, [answers(201, {}, { 'idempotency-status': 'unignored' })], []],
   ])('one that %s', async (_, url, entries, expected) => {
     expect(await codes(url, entries)).toEqual(expected.map((code) => [code, true]));
   });
 
   test('silence says nothing while the device is offline', async () => {
     expect(await codes(ELSEWHERE, [lost(), lost()], false)).toEqual([]);
+  });
+
+  test('silence says nothing where there is no page whose origin could be refused', async () => {
+    const world = newWorld();
+    const tab = world.tab();
+    Object.assign(tab.platform, { origin: undefined });
+    const once = tab.once({ limits: { attempts: 2 } });
+    const told = listening(once);
+    world.server.plays(lost(), lost());
+    await world.end(tab, pay(once));
+    expect(told).toEqual([]);
   });
 
   test('an endpoint is told once, whatever its query, and another method is another one', async () => {

@@ -105,7 +105,27 @@ describe('an end without effect', () => {
   });
 });
 
+test('a refusal by an effect that can not be stored is unknown, because of what the effect threw', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open();
+  const own = new Error('card declined');
+  const effect = () => {
+    tab.faults.next('fail-before-commit');
+    return Promise.reject(own);
+  };
+  const end = await world.end(tab, watched(once.run(NAME, effect, { verdict: () => 'rejected' }) as Promise<never>));
+  expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { reason: 'store' } });
+  expect(causeOf(end.error)).toBe(own);
+});
+
 describe('an unknown end', () => {
+  test('by silence speaks of no other payload', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(charged(lost()));
+    expect(String((await world.end(tab, pay(once, ONE))).error)).not.toMatch(/another payload/);
+  });
+
   test('writes nothing more than its attempt did, unless there is something to say', async () => {
     const world = newWorld();
     const { tab, once } = world.open();

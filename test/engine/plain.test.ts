@@ -35,9 +35,19 @@ describe('what is read of a call', () => {
     ['bytes', URL_, { method: 'PUT', body: new Uint8Array(2) }, { replayable: true }],
     ['a stream', URL_, { method: 'PUT', body: new ReadableStream() }, { replayable: false }],
     ['no body', URL_, { method: 'PUT', body: null }, { replayable: true }],
+    ['a Request with a body that is no PUT', new Request(URL_, { method: 'OPTIONS', body: 'x' }), {}, { replayable: false }],
   ])('%s', (_, input, init, expected) => {
-    expect(outline({ resolve } as Platform, input, init)).toMatchObject(expected);
+    const read = outline({ resolve } as Platform, input, init);
+    expect(read).toMatchObject(expected);
+    // A signal has nothing of its own that could be compared.
+    if ('signal' in expected) expect(read.signal).toBe(expected.signal);
   });
+});
+
+test('the signal of a Request is its own', () => {
+  const request = new Request(URL_);
+  expect(outline({ resolve } as Platform, request, {}).signal).toBe(request.signal);
+  expect(outline({ resolve } as Platform, request, { signal: null }).signal).toBeUndefined();
 });
 
 type Answer = Response | Error;

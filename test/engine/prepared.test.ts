@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
-import { BodyTrouble, draft, fingerprint, isRequest, type Prepared, prepare, refuseHidden, storable, wireOf } from '../../src/engine/prepared.js';
+import { BodyTrouble, draft, fingerprint, isRequest, type Prepared, prepare, refuseHidden, SCHEME, storable, wireOf } from '../../src/engine/prepared.js';
 import { resolveUrl } from '../../src/platform/shared.js';
 import type { Platform } from '../../src/ports.js';
 
@@ -39,11 +39,13 @@ describe('the arguments of fetch', () => {
   test('a Request, and what stands over it', () => {
     const plain = read(request);
     expect(plain).toMatchObject({ method: 'PUT', url: URL_, body: request, request, signal: request.signal });
+    expect([plain.body, plain.request, plain.signal].map((one, index) => one === [request, request, request.signal][index])).toEqual([true, true, true]);
     expect(plain.rest).toMatchObject({ credentials: 'omit', redirect: 'manual', cache: 'default' });
     expect(plain.headers.get('a')).toBe('b');
     const over = read(request, { method: 'DELETE', body: 'y', headers: { a: 'c' }, signal, redirect: 'error' });
     expect(over).toMatchObject({ method: 'DELETE', body: 'y', signal, rest: { redirect: 'error' } });
     expect(over.headers.get('a')).toBe('c');
+    expect(over.signal).toBe(signal);
     expect(read(request, { signal: null }).signal).toBeUndefined();
   });
 
@@ -101,6 +103,16 @@ describe('a body', () => {
 
   test.each([new URLSearchParams({ a: '1' }), new FormData()])('keeps the type that the call gives it: %s', async (body) => {
     expect((await ready(body, { 'content-type': 'text/own' })).headers.get('content-type')).toBe('text/own');
+  });
+
+  test('of a form is sent as the bytes of its fields', async () => {
+    const form = new FormData();
+    form.append('a', 'value of a');
+    const prepared = await ready(form);
+    const text = await asText(prepared);
+    expect(text).toContain('value of a');
+    const boundary = /boundary=(.+)/.exec(prepared.headers.get('content-type') ?? '')?.[1] ?? 'none';
+    expect(text?.startsWith(`--${boundary}`)).toBe(true);
   });
 
   test('stays as it was, whatever becomes of the buffer', async () => {
@@ -212,6 +224,11 @@ describe('a fingerprint', () => {
 
   test('of a hook that gives no JSON is refused', async () => {
     await expect(of('x', () => 1n)).rejects.toThrow(/must give JSON, got bigint/);
+  });
+
+  test('is of a scheme by name, and one of a hook that fails says why', async () => {
+    expect(SCHEME).toBe('sha256');
+    await expect(of('x', () => 1n)).rejects.toMatchObject({ cause: expect.any(TypeError) });
   });
 
   test('of a form is that of its fields in any order, files by name, type and content', async () => {

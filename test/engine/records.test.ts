@@ -171,6 +171,14 @@ describe('clear', () => {
   });
 });
 
+test('clear passes over what vanished while it looked', async () => {
+  const world = newWorld();
+  const scene = world.open();
+  await done(world, scene);
+  meanwhile(scene.tab, () => world.medium.set((world.record() as OnceRecord).id, null));
+  expect((await world.run(scene.once.clear())).kept).toEqual([]);
+});
+
 describe('settle', () => {
   test("'done' is a tombstone for as long as others are kept, written for good", async () => {
     const world = newWorld();
@@ -358,6 +366,16 @@ describe('a change by hand', () => {
     }
     expect(operation.state).toMatchObject({ phase: 'sending' });
     await world.end(here.tab, call);
+  });
+
+  test('keeps a resume waiting until it is made', async () => {
+    const world = newWorld();
+    const scene = world.open();
+    await left(world, scene);
+    const operation = scene.once.operation(NAME);
+    const [settled, resumed] = await world.run(Promise.allSettled([operation.settle('done'), operation.resume()]));
+    expect(settled.status).toBe('fulfilled');
+    expect(resumed).toMatchObject({ status: 'rejected', reason: { code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } } });
   });
 
   test('keeps a click waiting, but not one whose caller leaves', async () => {

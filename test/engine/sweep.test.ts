@@ -1,109 +1,144 @@
 /**
- * Goal: what nobody needs any more goes, a bit at a time, and nothing else does, however much of it is damaged. Method: hundreds of
- * records around their time, and settles that set a sweep off.
+ * Goal: what nobody needs any more goes, a bit at a time, and nothing else does, however much of it is damaged. Method: the sweep by
+ * itself, over records around their time, some of which change while it looks.
  */
 import { describe, expect, test } from 'vitest';
 import { encodeName } from '../../src/core/name.js';
-import { type OnceRecord, seal } from '../../src/core/record.js';
-import type { OnceEvent } from '../../src/entries/index.js';
-import { answers } from '../support/server.js';
-import { DAY, MINUTE, newWorld, pay, rest } from '../support/world.js';
+import { type OnceRecord, RECORD_VERSION, seal } from '../../src/core/record.js';
+import type { Client } from '../../src/engine/client.js';
+import { sweepNowAndThen } from '../../src/engine/sweep.js';
+import type { Store } from '../../src/ports.js';
+import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
+import { rest } from '../support/world.js';
 
-/** Settled operations between two sweeps. */
-const EVERY = 50;
+const NOW = 1_700_000_000_000;
+const EVERY = 4;
 
-function scene() {
-  const world = newWorld();
-  const { tab, once } = world.open();
-  world.server.otherwise = answers(201);
-  let settles = 0;
-  const settle = async (): Promise<void> => {
-    // A sweep that found little to do rests for a minute.
-    await world.clock.advance(MINUTE);
-    await world.end(tab, pay(once, { operation: ['settle', ++settles] }));
+function scene(own: (memory: Store) => Partial<Store> = () => ({})) {
+  const medium = memoryMedium();
+  const memory = memoryStore({ medium, now: () => NOW });
+  const told: unknown[] = [];
+  const client = {
+    platform: { clock: { now: () => NOW, timer: () => () => {} } },
+    settings: { tuning: { sweepEvery: EVERY, sweepRestMs: 0, storeTimeoutMs: 1000 } },
+    store: { ...memory, ...own(memory) },
+    listeners: new Set([
+      { hears: (event: { code?: string; operation?: unknown; key: string }) => void told.push([event.code, event.operation, event.key]), begins: undefined },
+    ]),
+    settles: 0,
+    damaged: 0,
+    sweptAt: 0,
+  } as unknown as Client;
+  const settle = async (times = 1): Promise<void> => {
+    for (let n = 0; n < times; n++) sweepNowAndThen(client);
     await rest();
   };
-  const store = (count: number, more: Partial<OnceRecord>, damaged = false): string[] => {
-    const [one] = world.records as [OnceRecord];
-    return Array.from({ length: count }, (_, n) => {
-      const id = `${more.state ?? 'settled'}-${damaged}-${n}`;
-      const record = seal({ ...one, id, label: encodeName([id]), ...more });
-      world.medium.set(id, damaged ? { ...record, key: 'x' } : record);
-      return id;
+  const record = (id: string, more: Partial<OnceRecord> = {}): OnceRecord =>
+    seal({
+      v: RECORD_VERSION,
+      id,
+      ns: 'ns',
+      label: encodeName([id]),
+      state: 'settled',
+      forgetAt: NOW - 1,
+      key: `key of ${id}`,
+      carrier: '',
+      dialect: '',
+      origin: '',
+      random: true,
+      generation: 0,
+      revision: 1,
+      ambiguous: true,
+      scheme: '',
+      payloads: [],
+      raw: '',
+      createdAt: NOW,
+      touchedAt: NOW,
+      ...more,
     });
-  };
-  const there = (ids: readonly string[]): number => ids.filter((id) => world.medium.get(id) !== undefined).length;
-  return { world, tab, once, settle, store, there };
+  const put = (id: string, more: Partial<OnceRecord> = {}, damage: object = {}): void => medium.set(id, { ...record(id, more), ...damage });
+  const there = (...ids: readonly string[]): readonly string[] => ids.filter((id) => medium.get(id) !== undefined);
+  return { medium, client, told, settle, record, put, there };
 }
+const many = (what: string, count: number): readonly string[] => Array.from({ length: count }, (_, n) => `${what}-${n}`);
 
-describe('a sweep', () => {
-  test('comes with the first settle, and then once in a while', async () => {
-    const { world, settle, store, there } = scene();
-    await settle();
-    const old = store(1, { forgetAt: world.clock.now() - 1 });
-    for (let settles = 1; settles < EVERY; settles++) await settle();
-    expect(there(old)).toBe(1);
-    await settle();
-    expect(there(old)).toBe(0);
-    const older = store(1, { forgetAt: world.clock.now() - 1 });
-    await settle();
-    expect(there(older)).toBe(1);
+describe('a sweep of what is over', () => {
+  test('comes with the first settle, and then after every so many', async () => {
+    const { settle, put, there } = scene();
+    for (const settles of [1, EVERY, EVERY]) {
+      put('a');
+      await settle(settles - 1);
+      expect(there('a')).toEqual(['a']);
+      await settle();
+      expect(there('a')).toEqual([]);
+    }
   });
 
-  test('takes away no more than twice as many as have come, and only what is over', async () => {
-    const { world, tab, settle, store, there } = scene();
+  test('takes away twice as many as may have come since, and what is not over stays', async () => {
+    const { settle, put, there } = scene();
+    const over = many('over', 3 * EVERY);
+    for (const id of over) put(id);
+    put('now', { forgetAt: NOW });
+    put('later', { state: 'retired', forgetAt: NOW + 1 });
     await settle();
-    const now = world.clock.now();
-    const over = store(3 * EVERY, { forgetAt: now - 1 });
-    const kept = store(5, { state: 'retired', forgetAt: now });
-    const next = tab.reload().once();
-    await world.end(tab, pay(next, { operation: ['sweeps'] }));
-    await rest();
-    expect(there(over)).toBe(EVERY);
-    expect(there(kept)).toBe(5);
+    expect(there(...over)).toHaveLength(EVERY);
+    await settle(EVERY);
+    expect(there(...over, 'now', 'later')).toEqual(['now', 'later']);
   });
 
-  test('goes round what is damaged, and is not stopped by it the next time', async () => {
-    const { world, settle, store, there } = scene();
+  test('goes round what is damaged, and reaches past it the next time', async () => {
+    const { client, settle, put, there } = scene();
+    const damaged = many('damaged', 2 * EVERY);
+    for (const id of damaged) put(id, { forgetAt: NOW - 9 }, { key: 'x' });
+    const over = many('over', 2 * EVERY);
+    for (const id of over) put(id);
     await settle();
-    const forgetAt = world.clock.now() - DAY;
-    const damaged = store(2 * EVERY, { forgetAt }, true);
-    for (let settles = 0; settles < EVERY; settles++) await settle();
-    const over = store(EVERY, { state: 'retired', forgetAt: forgetAt + 1 });
-    for (let settles = 0; settles < EVERY; settles++) await settle();
-    expect(there(over)).toBe(0);
-    expect(there(damaged)).toBe(2 * EVERY);
+    expect([there(...over).length, client.damaged]).toEqual([2 * EVERY, 2 * EVERY]);
+    await settle(EVERY);
+    expect([there(...over).length, there(...damaged).length]).toEqual([0, 2 * EVERY]);
   });
 
-  test('leaves what changed since it looked', async () => {
-    const { world, tab, settle, store } = scene();
+  test('reaches past a bounded number of damaged ones', async () => {
+    const { client, settle } = scene(() => ({ scan: async () => ({ records: Array(10_001).fill({}) }) }));
     await settle();
-    const [later, again, gone] = store(3, { forgetAt: world.clock.now() - 1 });
-    const { scan } = tab.store;
-    Object.assign(tab.store, {
-      scan: async (...call: Parameters<typeof scan>) => {
-        const page = await scan(...call);
-        const change = (id: string | undefined, more: Partial<OnceRecord>) =>
-          world.medium.set(id as string, seal({ ...(world.medium.get(id as string) as OnceRecord), ...more }));
-        change(later, { forgetAt: world.clock.now() });
-        change(again, { revision: 99 });
-        world.medium.set(gone as string, null);
+    expect(client.damaged).toBe(10_000);
+  });
+
+  test('leaves what is another one, is to stay longer, or is gone since it looked', async () => {
+    const changes: ((record: OnceRecord) => unknown)[] = [
+      (one) => seal({ ...one, revision: 2 }),
+      (one) => seal({ ...one, forgetAt: NOW }),
+      (one) => ({ ...one, key: 'x' }),
+      () => null,
+    ];
+    const { medium, settle, put, record } = scene((memory) => ({
+      scan: async (query) => {
+        const page = await memory.scan(query);
+        for (const [index, change] of changes.entries()) medium.set(`a-${index}`, change(record(`a-${index}`)));
         return page;
       },
-    });
-    for (let settles = 0; settles < EVERY; settles++) await settle();
-    expect(world.medium.get(later as string)).toBeDefined();
-    expect(world.medium.get(again as string)).toMatchObject({ revision: 99 });
+    }));
+    for (const index of changes.keys()) put(`a-${index}`);
+    await settle();
+    expect(changes.map((_, index) => medium.get(`a-${index}`) !== undefined)).toEqual([true, true, true, false]);
   });
 
   test('says what it forgets that never settled, and of nothing else', async () => {
-    const { world, once, settle, store } = scene();
+    const { told, settle, put } = scene();
+    put('settled');
+    put('retired', { state: 'retired' });
+    put('pending', { state: 'pending' });
     await settle();
-    const told: OnceEvent[] = [];
-    once.subscribe((event) => event.type === 'diagnostic' && told.push(event));
-    store(1, { forgetAt: world.clock.now() - 1 });
-    store(1, { state: 'pending', forgetAt: world.clock.now() - 1 });
-    for (let settles = 0; settles < EVERY; settles++) await settle();
-    expect(told).toMatchObject([{ code: 'unsettled-forgotten', operation: ['pending-false-0'] }]);
+    expect(told).toEqual([['unsettled-forgotten', ['pending'], 'key of pending']]);
+  });
+
+  test('that fails is no harm: the next one tries again', async () => {
+    let scans = 0;
+    const { settle, put, there } = scene((memory) => ({ scan: (query) => (scans++ === 0 ? Promise.reject(new Error('gone')) : memory.scan(query)) }));
+    put('a');
+    await settle();
+    expect(there('a')).toEqual(['a']);
+    await settle(EVERY);
+    expect(there('a')).toEqual([]);
   });
 });
