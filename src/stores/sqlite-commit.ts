@@ -14,7 +14,7 @@ const PAUSE_MS_MAX = 20;
 /** What may be the matter with one update and not with the others of its transaction. */
 const ITS_OWN: readonly StoreFaultReason[] = ['quota', 'io', 'corrupt'];
 
-interface Job {
+interface Update {
   readonly id: string;
   readonly next: (current: unknown) => Next;
   readonly durability: Durability;
@@ -48,7 +48,7 @@ export async function patiently<T>({ scope, file, busyTimeoutMs }: Waiting, work
 /** Updates that wait for their commit. */
 export class GroupCommit {
   readonly #waiting: Waiting;
-  #jobs: Job[] = [];
+  #updates: Update[] = [];
   #scheduled = false;
 
   constructor(waiting: Waiting) {
@@ -58,14 +58,14 @@ export class GroupCommit {
   /** Resolves after the commit. */
   update(id: string, next: (current: unknown) => Next, durability: Durability): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#jobs.push({ id, next, durability, deadline: performance.now() + this.#waiting.busyTimeoutMs, resolve, reject });
+      this.#updates.push({ id, next, durability, deadline: performance.now() + this.#waiting.busyTimeoutMs, resolve, reject });
       this.#schedule();
     });
   }
 
   /** Commits what still waits, now or never. */
   end(): void {
-    while (this.#jobs.length > 0) this.#commit(this.#jobs.splice(0, GROUP_MAX), false);
+    while (this.#updates.length > 0) this.#commit(this.#updates.splice(0, GROUP_MAX), false);
   }
 
   #schedule(delayMs?: number): void {
@@ -73,53 +73,53 @@ export class GroupCommit {
     this.#scheduled = true;
     const run = (): void => {
       this.#scheduled = false;
-      if (this.#jobs.length > 0) this.#commit(this.#jobs.splice(0, GROUP_MAX), true);
-      if (this.#jobs.length > 0) this.#schedule();
+      if (this.#updates.length > 0) this.#commit(this.#updates.splice(0, GROUP_MAX), true);
+      if (this.#updates.length > 0) this.#schedule();
     };
     // After everything that this turn has to say, and not in the midst of it, as a microtask would be.
     if (delayMs === undefined) setImmediate(run);
     else setTimeout(run, delayMs);
   }
 
-  #commit(jobs: readonly Job[], mayWait: boolean): void {
+  #commit(updates: readonly Update[], mayWait: boolean): void {
     const { scope, file } = this.#waiting;
     let ended: (() => void)[];
     try {
-      ended = transact(scope, file(), jobs);
+      ended = transact(scope, file(), updates);
     } catch (error) {
-      this.#failed(jobs, sqliteFault(scope, error), mayWait);
+      this.#failed(updates, sqliteFault(scope, error), mayWait);
       return;
     }
     for (const end of ended) end();
   }
 
-  #failed(jobs: readonly Job[], fault: StoreFault, mayWait: boolean): void {
+  #failed(updates: readonly Update[], fault: StoreFault, mayWait: boolean): void {
     const now = performance.now();
-    const waits = (job: Job): boolean => mayWait && fault.reason === 'blocked' && job.deadline > now;
+    const waits = (update: Update): boolean => mayWait && fault.reason === 'blocked' && update.deadline > now;
     // One that does not fit, or a damaged page that it needs, must not take others with it.
-    if (jobs.length > 1 && ITS_OWN.includes(fault.reason)) {
-      for (const job of jobs) this.#commit([job], mayWait);
+    if (updates.length > 1 && ITS_OWN.includes(fault.reason)) {
+      for (const update of updates) this.#commit([update], mayWait);
       return;
     }
-    for (const job of jobs) if (!waits(job)) job.reject(fault);
+    for (const update of updates) if (!waits(update)) update.reject(fault);
     // Before those that came meanwhile: updates of one record keep their order.
-    this.#jobs.unshift(...jobs.filter(waits));
-    if (jobs.some(waits)) this.#schedule(pause());
+    this.#updates.unshift(...updates.filter(waits));
+    if (updates.some(waits)) this.#schedule(pause());
   }
 }
 
-/** One transaction. What the jobs are to be told when it is committed; throws what SQLite throws, and then nothing is written. */
-function transact(scope: string, file: SqliteFile, jobs: readonly Job[]): (() => void)[] {
+/** One transaction. What the updates are to be told when it is committed; throws what SQLite throws, and then nothing is written. */
+function transact(scope: string, file: SqliteFile, updates: readonly Update[]): (() => void)[] {
   const { database } = file;
   // Synchronous code never leaves one open; but its owner may await in the middle of it, and what is written there is not
   // committed until that ends.
   if (inTransaction(database)) throw new StoreFault('blocked', `the connection to ${scope} is in the middle of a transaction`);
-  file.sync(jobs.some(({ durability }) => durability === 'strict'));
+  file.sync(updates.some(({ durability }) => durability === 'strict'));
   try {
     // IMMEDIATE: takes the one writer's lock before it looks, so that nothing it saw can be overtaken.
     database.exec('BEGIN IMMEDIATE');
     file.check();
-    const ended = jobs.map((job) => apply(file, job));
+    const ended = updates.map((update) => apply(file, update));
     database.exec('COMMIT');
     return ended;
   } catch (error) {
@@ -131,7 +131,7 @@ function transact(scope: string, file: SqliteFile, jobs: readonly Job[]): (() =>
 }
 
 /** A change that throws has written nothing: it is asked before. */
-function apply(file: SqliteFile, { id, next, resolve, reject }: Job): () => void {
+function apply(file: SqliteFile, { id, next, resolve, reject }: Update): () => void {
   const key = ordered(id);
   const current = recordOf(file.get(key)?.data);
   let record: Next;
