@@ -96,7 +96,7 @@ async function drive(world: World, app: App, slot: Slot, user: string): Promise<
 /** Longer than any call. */
 const DRIVE_MS = 600_000;
 /** Lost ones of one content, one after another. */
-const UNNAMED_ROUNDS = 5;
+const UNNAMED_ROUNDS = 20;
 /** Nobody edits a form more often than that. */
 const PAYLOADS_MAX = 60;
 
