@@ -89,11 +89,11 @@ async function oneRound(job: Job, waited: Waited | undefined): Promise<Finished>
 /** A settled operation whose answer is not here: the server gives it again, where it is known to, as long as it knows the key. */
 async function readAgain(job: Job, record: OnceRecord): Promise<Ended | undefined> {
   const { client, settings, payload } = job;
-  const { limits } = settings;
-  const now = client.platform.clock.now();
   const mayLeave = (): boolean => reasonToHalt(job, record, true) === undefined;
-  if (record.state !== 'settled' || !settings.dialect.replays || !mayLeave() || !payload || answerIn(job, record)) return undefined;
-  const ms = Math.min(limits.attemptMs, job.deadline - now);
+  // Of what an app says that it is done, the server may never have seen this key: it would execute the request.
+  const from = (record.ending as { from?: unknown } | undefined)?.from;
+  if (from === 'reconcile' || record.state !== 'settled' || !settings.dialect.replays || !mayLeave() || !payload || answerIn(job, record)) return undefined;
+  const ms = Math.min(settings.limits.attemptMs, job.deadline - client.platform.clock.now());
   const sent = await payload.send({
     job,
     key: record.key,

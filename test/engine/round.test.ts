@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import { seal } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
-import type { Outcome } from '../../src/entries/index.js';
+import type { Once, Outcome } from '../../src/entries/index.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { CART, DAY, HOUR, NAME, newWorld, pay, rest, SECOND, type World, watched } from '../support/world.js';
@@ -172,6 +172,26 @@ describe('an answer that is not here any more', () => {
     const other = plain.next();
     expect(await plain.world.end(other.tab, pay(other.once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
     expect([world.server.arrivals.length, plain.world.server.arrivals.length]).toEqual([1, 1]);
+  });
+
+  test.each<[string, (world: World, tab: Tab, once: Once) => Promise<unknown>]>([
+    ['by hand', (world, _, once) => world.run(once.operation(NAME).settle('done'))],
+    [
+      'by reconcile',
+      (world, tab, once) => {
+        world.server.plays(answers(402));
+        return world.end(tab, pay(once, { reconcile: async () => 'done' }));
+      },
+    ],
+  ])('of what an app said is done, %s, is not asked for: its key may be new to the server', async (_, say) => {
+    const world = newWorld();
+    const { tab, once } = world.open(REPLAYING);
+    world.server.plays(lost());
+    await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+    await say(world, tab, once);
+    const sent = world.server.arrivals.length;
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+    expect(world.server.arrivals).toHaveLength(sent);
   });
 
   test('of what was only forgotten is not asked for either', async () => {
