@@ -181,9 +181,11 @@ class Player {
   async #kill(tab: Tab, score: Score): Promise<Tab> {
     score.kills++;
     if (score.kind === 'reload') {
+      await tab.evaluate('page.left = true');
       await tab.reload().catch(() => {});
-      const there = await tab.evaluate<string>('typeof page').catch(() => 'gone');
-      return there === 'object' ? tab : this.#arrive(tab);
+      // A reload that broke off may leave the old page there for a moment.
+      const there = await tab.evaluate<boolean>("typeof page === 'object' && !page.left").catch(() => false);
+      return there ? tab : this.#arrive(tab);
     }
     if (score.kind === 'close') await tab.close();
     else await this.#tabs.crash();
