@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { type OnceRecord, seal } from '../../src/core/record.js';
 import { registry } from '../../src/engine/registry.js';
 import { createOnce } from '../../src/entries/index.js';
 import { createOn } from '../../src/once.js';
@@ -16,6 +15,7 @@ import { nodePlatform } from '../../src/platform/node/index.js';
 import type { Locks } from '../../src/ports.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { type SqliteDatabase, sqliteStore } from '../../src/stores/sqlite.js';
+import { aRecord } from '../support/record.js';
 import { answers, lost, replays } from '../support/server.js';
 import { newWorld, pay } from '../support/world.js';
 import { watchedDatabase, watchedStore } from './watched.js';
@@ -23,25 +23,6 @@ import { watchedDatabase, watchedStore } from './watched.js';
 const URL_ = 'https://shop.example/api/payments';
 const CALLS = 5000;
 const MINUTE = 60_000;
-/** As a settled operation leaves it. */
-const SETTLED: Omit<OnceRecord, 'id' | 'label' | 'forgetAt' | 'sum'> = {
-  v: 1,
-  ns: 'n',
-  state: 'settled',
-  key: 'k',
-  carrier: '',
-  dialect: 'generic',
-  origin: '',
-  random: true,
-  generation: 0,
-  revision: 1,
-  ambiguous: false,
-  scheme: 'sha256',
-  payloads: [],
-  raw: '',
-  createdAt: 0,
-  touchedAt: 0,
-};
 const RETRY = { minDelayMs: 0, maxDelayMs: 1 } as const;
 
 /** A client whose transport and store write into one list. */
@@ -174,7 +155,7 @@ describe('a named call where contexts share locks', () => {
 describe('the sweep', () => {
   test('comes with one settled operation in fifty while there is something to remove, and never before the first byte', async () => {
     const store = memoryStore();
-    const due = (n: number) => seal({ ...SETTLED, id: `old ${n}`, label: `["old",${n}]`, forgetAt: n });
+    const due = (n: number) => aRecord({ state: 'settled', id: `old ${n}`, label: `["old",${n}]`, forgetAt: n });
     for (let n = 0; n < 250; n++) await store.update(`old ${n}`, () => ({ next: due(n), value: undefined }));
     const { steps: noted, once } = client((steps) => watchedStore(store, steps));
     for (let n = 0; n < 201; n++) await once.fetch(URL_, post(['pay', n]));

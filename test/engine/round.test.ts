@@ -37,10 +37,11 @@ describe('keys that are used up', () => {
 });
 
 describe('a caller who left while it waited for the claim', () => {
-  test.each<[string, (world: World) => void, Partial<Outcome>]>([
+  test.each<[string, (world: World, tab: Tab) => void, Partial<Outcome>]>([
     ['nothing', () => {}, { type: 'unknown', sent: 'maybe' }],
     ['nothing any more', (world) => world.medium.set(world.record()?.id ?? '', null), { type: 'unsent', sent: 'no' }],
     ['what nobody can read', (world) => world.damage((record) => ({ ...record, key: 'x' })), { type: 'unknown', sent: 'maybe' }],
+    ['a store that cannot be read', (_, tab) => tab.faults.rate('look-fails', 1), { type: 'unknown', sent: 'maybe' }],
   ])('is told what is there: %s', async (_, change, outcome) => {
     const world = newWorld();
     const [one, two] = [world.open(), world.open()];
@@ -51,30 +52,11 @@ describe('a caller who left while it waited for the claim', () => {
     const controller = new AbortController();
     const call = pay(two.once, { signal: controller.signal, onOutcome: (said) => void told.push(said) });
     await rest();
-    change(world);
+    change(world, two.tab);
     controller.abort();
     await world.end(two.tab, call);
     await rest();
     expect(told).toMatchObject([{ reason: 'aborted', ...outcome }]);
-    one.tab.kill();
-    await world.clock.advance(2 * SECOND);
-  });
-
-  test('is told that nobody knows where the store can not be read', async () => {
-    const world = newWorld();
-    const [one, two] = [world.open(), world.open()];
-    world.server.plays(delayed(SECOND, answers(503)));
-    void pay(one.once);
-    await rest();
-    const told: Outcome[] = [];
-    const controller = new AbortController();
-    const call = pay(two.once, { signal: controller.signal, onOutcome: (said) => void told.push(said) });
-    await rest();
-    two.tab.faults.rate('look-fails', 1);
-    controller.abort();
-    await world.end(two.tab, call);
-    await rest();
-    expect(told).toMatchObject([{ type: 'unknown', reason: 'aborted', sent: 'maybe' }]);
     one.tab.kill();
     await world.clock.advance(2 * SECOND);
   });

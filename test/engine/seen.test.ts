@@ -3,7 +3,7 @@
  * Method: records, states and listeners by themselves, without a call around them.
  */
 import { describe, expect, test, vi } from 'vitest';
-import { type OnceRecord, RECORD_VERSION, seal } from '../../src/core/record.js';
+import type { OnceRecord } from '../../src/core/record.js';
 import type { Client } from '../../src/engine/client.js';
 import {
   calmDown,
@@ -20,33 +20,11 @@ import {
   stateOf,
 } from '../../src/engine/observe.js';
 import type { Registry } from '../../src/engine/registry.js';
+import { aRecord, NOW } from '../support/record.js';
 import { rest } from '../support/world.js';
 
-const NOW = 1_700_000_000_000;
 const PLACE = { name: ['pay', 1], label: '["pay",1]' } as const;
-const record = (more: Partial<OnceRecord> = {}): OnceRecord =>
-  seal({
-    v: RECORD_VERSION,
-    id: 'id',
-    ns: 'ns',
-    label: PLACE.label,
-    state: 'pending',
-    forgetAt: NOW + 5,
-    key: 'k',
-    carrier: '',
-    dialect: '',
-    origin: '',
-    random: true,
-    generation: 0,
-    revision: 1,
-    ambiguous: true,
-    scheme: '',
-    payloads: [],
-    raw: '',
-    createdAt: NOW,
-    touchedAt: NOW,
-    ...more,
-  });
+const record = (more: Partial<OnceRecord> = {}): OnceRecord => aRecord({ label: PLACE.label, forgetAt: NOW + 5, ...more });
 
 function scene(channel?: { hasSubscribers: boolean; publish(event: unknown): void }) {
   const reported: unknown[] = [];

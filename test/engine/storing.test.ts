@@ -3,39 +3,14 @@
  * the reads and writes by themselves, over records of every kind.
  */
 import { describe, expect, test } from 'vitest';
-import { type OnceRecord, RECORD_VERSION, seal } from '../../src/core/record.js';
 import type { Client } from '../../src/engine/client.js';
 import { commit, nothingSent, readStored, storedIn, storeOf, timed, updateStored } from '../../src/engine/storing.js';
 import { Late } from '../../src/engine/wait.js';
 import type { Store } from '../../src/ports.js';
 import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
+import { NOW, aRecord as record } from '../support/record.js';
 import { rest } from '../support/world.js';
-
-const NOW = 1_700_000_000_000;
-const record = (more: Partial<OnceRecord> = {}): OnceRecord =>
-  seal({
-    v: RECORD_VERSION,
-    id: 'id',
-    ns: 'ns',
-    label: '["pay"]',
-    state: 'pending',
-    forgetAt: NOW,
-    key: 'k',
-    carrier: '',
-    dialect: '',
-    origin: '',
-    random: true,
-    generation: 0,
-    revision: 1,
-    ambiguous: true,
-    scheme: '',
-    payloads: [],
-    raw: '',
-    createdAt: NOW,
-    touchedAt: NOW,
-    ...more,
-  });
 
 function scene(own: Partial<Store> = {}) {
   const clock = virtualClock({ start: NOW, settle: rest });

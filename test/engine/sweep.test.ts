@@ -4,14 +4,14 @@
  */
 import { describe, expect, test } from 'vitest';
 import { encodeName } from '../../src/core/name.js';
-import { type OnceRecord, RECORD_VERSION, seal } from '../../src/core/record.js';
+import { type OnceRecord, seal } from '../../src/core/record.js';
 import type { Client } from '../../src/engine/client.js';
 import { sweepNowAndThen } from '../../src/engine/sweep.js';
 import type { Store } from '../../src/ports.js';
 import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
+import { aRecord, NOW } from '../support/record.js';
 import { rest } from '../support/world.js';
 
-const NOW = 1_700_000_000_000;
 const EVERY = 4;
 
 function scene(own: (memory: Store) => Partial<Store> = () => ({})) {
@@ -34,28 +34,7 @@ function scene(own: (memory: Store) => Partial<Store> = () => ({})) {
     await rest();
   };
   const record = (id: string, more: Partial<OnceRecord> = {}): OnceRecord =>
-    seal({
-      v: RECORD_VERSION,
-      id,
-      ns: 'ns',
-      label: encodeName([id]),
-      state: 'settled',
-      forgetAt: NOW - 1,
-      key: `key of ${id}`,
-      carrier: '',
-      dialect: '',
-      origin: '',
-      random: true,
-      generation: 0,
-      revision: 1,
-      ambiguous: true,
-      scheme: '',
-      payloads: [],
-      raw: '',
-      createdAt: NOW,
-      touchedAt: NOW,
-      ...more,
-    });
+    aRecord({ id, label: encodeName([id]), state: 'settled', forgetAt: NOW - 1, key: `key of ${id}`, ...more });
   const put = (id: string, more: Partial<OnceRecord> = {}, damage: object = {}): void => medium.set(id, { ...record(id, more), ...damage });
   const there = (...ids: readonly string[]): readonly string[] => ids.filter((id) => medium.get(id) !== undefined);
   return { medium, client, told, settle, record, put, there };

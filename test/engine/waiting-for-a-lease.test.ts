@@ -3,43 +3,20 @@
  * enough, leaves in time, and takes what is free. Method: the lease by itself, over records that change while it is waited for.
  */
 import { describe, expect, test } from 'vitest';
-import { type OnceRecord, RECORD_VERSION, seal } from '../../src/core/record.js';
+import type { OnceRecord } from '../../src/core/record.js';
 import type { Client, Job } from '../../src/engine/client.js';
 import type { Drive } from '../../src/engine/drive.js';
 import { awaitLease, heldElsewhere, holdingLease } from '../../src/engine/lease.js';
 import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
+import { aRecord, NOW } from '../support/record.js';
 import { rest } from '../support/world.js';
 
-const NOW = 1_700_000_000_000;
 const LEASE_MS = 15_000;
 const BEAT_MS = 5000;
 const LEASE = { owner: 'me', until: NOW + LEASE_MS };
 
-const record = (more: Partial<OnceRecord> = {}): OnceRecord =>
-  seal({
-    v: RECORD_VERSION,
-    id: 'id',
-    ns: 'ns',
-    label: '["pay"]',
-    state: 'pending',
-    forgetAt: NOW,
-    key: 'k',
-    carrier: '',
-    dialect: '',
-    origin: '',
-    random: true,
-    generation: 0,
-    revision: 1,
-    ambiguous: true,
-    scheme: '',
-    payloads: [],
-    raw: '',
-    createdAt: NOW,
-    touchedAt: NOW,
-    lease: LEASE,
-    ...more,
-  });
+const record = (more: Partial<OnceRecord> = {}): OnceRecord => aRecord({ lease: LEASE, ...more });
 
 function scene() {
   const clock = virtualClock({ start: NOW, settle: rest });
