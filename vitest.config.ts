@@ -36,8 +36,8 @@ const sources = {
 } satisfies TestProjectConfiguration;
 
 const FIREFOX_PREFS = {
-  // kB in all, of which an origin gets a fifth, and 10 MB at least: a quota that a test can reach.
-  'dom.quotaManager.temporaryStorage.fixedLimit': 50_000,
+  // kB in all, of which an origin gets a fifth: a quota that a test can reach, and that the databases of all tests do not.
+  'dom.quotaManager.temporaryStorage.fixedLimit': 90_000,
 };
 
 const providers: Record<Browser['name'], (...executables: string[]) => BrowserProviderOption> = {

@@ -21,7 +21,7 @@ export function checkOne(value: unknown, spec: Spec[string], path: string): void
   } else if (typeof spec === 'object') check(value, spec as Spec, path);
   else if (spec === 'ms' || spec === 'count') {
     if (typeof value !== 'number' || Number.isNaN(value)) throw new TypeError(`once: ${path} must be a number, got ${typeOf(value)}`);
-    const least = spec === 'count' ? 1 : 0;
+    const least = +(spec === 'count');
     if (value < least) throw new RangeError(`once: ${path} must be at least ${least}, got ${value}`);
   } else if (spec !== 'any' && !(spec as string).split('|').includes(Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value))
     throw new TypeError(`once: ${path} must be ${listed(spec as string)}, got ${typeOf(value)}`);
@@ -29,9 +29,8 @@ export function checkOne(value: unknown, spec: Spec[string], path: string): void
 
 /** Checks a group of options; one that is not in `spec` is a TypeError too. */
 export function check(given: unknown, spec: Spec, path: string): void {
-  if (typeof given !== 'object' || given === null || Array.isArray(given))
-    throw new TypeError(`once: ${path || 'options'} must be an object, got ${typeOf(given)}`);
-  for (const [name, value] of Object.entries(given)) {
+  if (typeOf(given) !== 'object') throw new TypeError(`once: ${path || 'options'} must be an object, got ${typeOf(given)}`);
+  for (const [name, value] of Object.entries(given as object)) {
     const where = path ? `${path}.${name}` : name;
     const one = Object.hasOwn(spec, name) ? spec[name] : undefined;
     if (!one) throw new TypeError(`once: there is no option ${where}`);

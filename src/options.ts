@@ -162,7 +162,7 @@ export function runSettings<T>(client: Settings, name: OperationName, options: R
 export function withDialect(settings: Settings, request: { method: string; url: string }): Settings {
   const said = settings.dialectOf?.({ method: request.method, url: request.url });
   if (said === undefined) return settings;
-  if (said !== 'none' && (typeof said !== 'object' || said === null)) throw new TypeError(`once: dialect must give a dialect or 'none', got ${typeOf(said)}`);
+  if (said !== 'none' && typeOf(said) !== 'object') throw new TypeError(`once: dialect must give a dialect or 'none', got ${typeOf(said)}`);
   const dialect = said === 'none' ? keyless : said;
   return { ...settings, dialect, limits: settings.ownWindow ? settings.limits : limitsOf(settings.limits, { keyWindowMs: dialect.windowMs }) };
 }

@@ -173,7 +173,7 @@ async function update(job: Job, c: Claimant): Promise<Begun> {
 
 type Inserted = Extract<Begun, { do: 'drive' }>;
 
-/** The look said "absent", and the write failed or did not come to an end: what is stored now decides. */
+/** It would have been a new record, and the write failed or did not come to an end: what is stored now decides. */
 async function afterFailedInsert(job: Job, c: Claimant, begun: Inserted, cause: unknown, again: () => Promise<Begun>): Promise<Begun> {
   const { client, slot, id } = job;
   const stored = await readStored(client, slot, id).catch((error: unknown) => Promise.reject(storeError(job, error)));

@@ -68,7 +68,7 @@ export function storedFetching({ request, origin, link }: OnceRecord): Payload |
     method,
     url,
     origin,
-    headers: new Headers(headers.map(([name, value]) => [name, value] as [string, string])),
+    headers: new Headers(headers as [string, string][]),
     body: base64 && body !== undefined ? Uint8Array.from(atob(body), (one) => one.charCodeAt(0)) : body,
     rest: {},
     signal: undefined,
@@ -94,7 +94,7 @@ function atRest({ response, body }: Answered): StoredAnswer | undefined {
 export function restored(answer: StoredAnswer): Result {
   if (!('status' in answer)) return valueResult(answer.json === undefined ? undefined : JSON.parse(answer.json));
   const { status, statusText, headers, body } = answer;
-  const response = new Response(body, { status, statusText, headers: headers.map(([name, value]) => [name, value] as [string, string]) });
+  const response = new Response(body, { status, statusText, headers: headers as [string, string][] });
   return resultOf({ response, body, text: body ?? '' });
 }
 

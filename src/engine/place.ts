@@ -1,13 +1,12 @@
 /** Where an operation is: its slot in this realm, its ids in the store, its lock. */
-import { encodeName } from '../core/name.js';
+import { encodeName, typeOf } from '../core/name.js';
 import type { Client, Place } from './client.js';
 
 /** The present namespace; throws a TypeError on an empty one, before anything is read. */
 export function namespaceOf({ settings: { namespace } }: Client): string {
   if (!namespace) return '';
   const given: unknown = namespace();
-  if (typeof given !== 'string' || given === '')
-    throw new TypeError(`once: namespace must give a non-empty string, got ${given === '' ? 'an empty one' : typeof given}`);
+  if (typeof given !== 'string' || given === '') throw new TypeError(`once: namespace must give a non-empty string, got ${typeOf(given)}`);
   return given;
 }
 

@@ -1,5 +1,5 @@
 /** Goes on with stored operations, and brings them from one namespace to another. */
-import { decodeName, type OperationName } from '../core/name.js';
+import { decodeName, type OperationName, typeOf } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
 import { type OnceRecord, readRecord, seal } from '../core/record.js';
 import { isOnceError } from '../errors.js';
@@ -79,8 +79,7 @@ async function resumeOne(client: Client, namespace: string, record: Waiting, sig
 
 /** Inserted under the new namespace before it is removed under the old one: a crash in between leaves both, with one key. */
 export async function moveAll(client: Client, from: string, to: string): Promise<void> {
-  if (typeof from !== 'string' || from === '')
-    throw new TypeError(`once: move takes the namespace to move from, got ${from === '' ? 'an empty string' : typeof from}`);
+  if (typeof from !== 'string' || from === '') throw new TypeError(`once: move takes the namespace to move from, got ${typeOf(from)}`);
   if (from === to) return;
   for await (const { record, slot } of scanPending(client, from, undefined, undefined)) await moveOne(client, to, record, slot);
 }

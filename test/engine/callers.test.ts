@@ -230,7 +230,7 @@ describe('who waits for another payload of a name', () => {
 
 describe('a namespace', () => {
   test.each([
-    ['', /got an empty one/],
+    ['', /got an empty string/],
     [undefined, /got undefined/],
     [5, /got number/],
   ])('that gives %j is refused', async (given, says) => {

@@ -39,7 +39,9 @@ async function waiting(shop: Shop, { once }: ReturnType<typeof client>) {
   return { told };
 }
 
-const write = (make: Parameters<typeof replaceMethod>[2]) => undo.push(replaceMethod(IDBObjectStore, 'put', make));
+const write = (make: Parameters<typeof replaceMethod>[2]) => {
+  for (const name of ['add', 'put']) undo.push(replaceMethod(IDBObjectStore, name, make));
+};
 const full = () => {
   throw new DOMException('no room', 'QuotaExceededError');
 };
@@ -109,6 +111,21 @@ describe('a store without room', () => {
     expect(outcomeOf(answer)).toMatchObject({ type: 'replayed', storedIn: 'memory' });
     expect(own.codes()).toEqual(['store-degraded']);
     await shop.oneEffect();
+  });
+
+  test('that holds the name already: nothing is sent, because of the earlier key', async () => {
+    const shop = new Shop();
+    const own = client(shop, { limits: { attempts: 1 } });
+    await shop.meets('unavailable-after-commit');
+    const first = outcomeOf(await own.once.fetch(shop.url, ORDER));
+    expect(first).toMatchObject({ effect: 'unknown' });
+    const { arrivals } = await shop.ledger();
+    // Whoever adds is refused for want of room before anybody looks whether there is one.
+    write(() => full);
+    const error = await caught(own.once.fetch(shop.url, { ...ORDER, body: JSON.stringify({ amount: 1 }) }));
+    expect(error).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
+    expect((await shop.ledger()).arrivals).toEqual(arrivals);
+    expect(own.codes()).not.toContain('store-degraded');
   });
 
   test('where it is required: nothing is sent', async () => {
