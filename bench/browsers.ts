@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { type BrowserType, chromium, firefox } from 'playwright';
+import { type Browser, type BrowserType, chromium, firefox } from 'playwright';
 import { browsers, executableOf } from '../scripts/browsers.mjs';
 import { ANSWER_PATH } from './lib/answers.ts';
 import { median, type Spread, save, spread, table } from './lib/stats.ts';
@@ -14,7 +14,7 @@ const CALLS = 40;
 const rounds = Number(process.argv[2] ?? 9);
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-const PARTS = { stores: 'benchStores', records: 'benchRecords', peers: 'benchPeers' } as const;
+const PARTS = { stores: 'benchStores', stages: 'benchStages', records: 'benchRecords', peers: 'benchPeers' } as const;
 
 async function bundle(entry: string): Promise<string> {
   const { outputFiles } = await build({
@@ -56,10 +56,29 @@ await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
 const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 
 const types: Readonly<Record<string, BrowserType>> = { chromium, firefox };
-const results: Record<string, { version: string } & Partial<Record<keyof typeof PARTS, Record<string, Spread>>> & { ratios?: Record<string, Spread> }> = {};
+type Result = { version: string } & Partial<Record<keyof typeof PARTS | 'ratios' | 'first', Record<string, Spread>>>;
+const results: Record<string, Result> = {};
 const leftOut: Record<string, string> = {};
 
 const ratio = (seen: Rounds, of: string, to: string): Spread => spread((seen[of] ?? []).map((value, round) => value / (seen[to]?.[round] ?? Number.NaN)));
+
+/** In a page of its own, and in a profile of its own, each. */
+async function firstOfPages(browser: Browser): Promise<Record<string, Spread>> {
+  const seen: Record<string, number[]> = {};
+  for (let round = 0; round < rounds; round++)
+    for (const [name, ours] of [
+      ['bare: database, lock and strict commit', false],
+      ['IndexedDB: to the first byte', true],
+    ] as const) {
+      const context = await browser.newContext();
+      const page = await context.newPage();
+      await page.goto(url);
+      await page.waitForFunction(() => 'benchFirst' in globalThis);
+      (seen[name] ??= []).push(await page.evaluate((ours) => (globalThis as unknown as { benchFirst(ours: boolean): Promise<number> }).benchFirst(ours), ours));
+      await context.close();
+    }
+  return Object.fromEntries(Object.entries(seen).map(([name, values]) => [name, spread(values)]));
+}
 
 async function measure(name: string, type: BrowserType, executablePath: string): Promise<void> {
   const browser = await type.launch({
@@ -70,7 +89,7 @@ async function measure(name: string, type: BrowserType, executablePath: string):
     const page = await browser.newPage();
     page.on('pageerror', (error) => console.error(name, error));
     await page.goto(url);
-    const result: (typeof results)[string] = { version: browser.version() };
+    const result: Result = { version: browser.version() };
     for (const [part, run] of Object.entries(PARTS) as [keyof typeof PARTS, string][]) {
       await page.waitForFunction((run) => run in globalThis, run);
       const seen = await page.evaluate(
@@ -84,6 +103,8 @@ async function measure(name: string, type: BrowserType, executablePath: string):
           firstByte: ratio(seen, 'IndexedDB: to the first byte', 'bare: lock and strict commit'),
           whole: ratio(seen, 'IndexedDB: whole', 'bare: lock, strict and relaxed commit'),
           wholeRead: ratio(seen, 'IndexedDB: whole', 'bare: the same, and an answer read'),
+          floorFirstByte: ratio(seen, 'bare: what a call cannot do without: to the first byte', 'bare: lock and strict commit'),
+          floorWhole: ratio(seen, 'bare: what a call cannot do without: whole', 'bare: lock, strict and relaxed commit'),
         };
       if (part === 'records')
         result.ratios = {
@@ -98,6 +119,8 @@ async function measure(name: string, type: BrowserType, executablePath: string):
         ),
       );
     }
+    await page.close();
+    result.first = await firstOfPages(browser);
     results[name] = result;
   } finally {
     await browser.close();

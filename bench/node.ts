@@ -1,12 +1,16 @@
 /** What a call costs in Node beside the network: every client over the same stub, which answers at once. `npm run bench:node [-- rounds]` */
 import { hash, randomUUID } from 'node:crypto';
 import { createOnce, memoryStore } from 'oncefetch';
+import { floor } from './lib/floor.ts';
 import { type Compared, costOf, interleaved } from './lib/interleaved.ts';
 import { BODY, POST } from './lib/payment.ts';
+import { whoseCpu } from './lib/profile.ts';
 import { save, table } from './lib/stats.ts';
 import { type Call, type Fetch, peers, versions } from './peers/index.ts';
 
 const CALLS = 1000;
+const PROFILED = 30_000;
+const LEAST = 'what a named call cannot do without';
 const rounds = Number(process.argv[2] ?? 25);
 const URL_ = 'http://127.0.0.1:9/v1/payments';
 const HEADERS = { status: 200, headers: { 'content-type': 'application/json' } };
@@ -14,11 +18,15 @@ const stub: Fetch = async () => new Response('{"ok":true,"id":"pay_123"}', HEADE
 
 let n = 0;
 const bare = memoryStore();
+const records = new Map<string, unknown>();
+const commit = (record: { readonly id: string }): void => void records.set(record.id, record);
+const atLeast = floor({ fetch: stub, digest: (text) => hash('sha256', text, 'hex'), lock: async () => () => {}, begin: commit, settle: commit }, URL_);
 const once = createOnce({ namespace: 'bench', fetch: stub, store: memoryStore() });
 const ours: Readonly<Record<string, Call>> = {
   'oncefetch, named': async (url) => (await once.fetch(url, { ...POST, once: ['pay', ++n] })).json(),
   'oncefetch, unnamed': async (url) => (await once.fetch(url, POST)).json(),
   'oncefetch, run': () => once.run(['pay', ++n], async () => ({ ok: true })),
+  [LEAST]: async (url) => (await atLeast(url, POST, ['pay', ++n])).json(),
   'oncefetch, once: false': async (url) => (await once.fetch(url, { ...POST, once: false })).json(),
 };
 
@@ -33,7 +41,7 @@ function checksum(record: readonly unknown[]): number {
   return sum;
 }
 
-/** What a call cannot do without, by itself, beside the same stub: what the floor is made of. */
+/** What a call cannot do without, each by itself, beside the same stub: what the floor is made of. */
 const parts: Readonly<Record<string, Call>> = {
   'part: a copy of the answer, read to its end': async (url) => {
     const response = await stub(url, POST);
@@ -82,10 +90,20 @@ for (const [name, call] of Object.entries(calls)) {
 const cases: Record<string, Compared> = await interleaved(Object.keys(calls), 'bare stub', rounds, (name) =>
   costOf(() => (calls[name] as Call)(URL_, BODY, `k-${++n}`), CALLS),
 );
-save('node', { rounds, calls: CALLS, bodyBytes: BODY.length, versions, cases });
+/** Of one call more than of the stub. */
+async function whose(name: string): Promise<Record<string, number>> {
+  const [own, base] = [
+    await whoseCpu(() => (calls[name] as Call)(URL_, BODY, `k-${++n}`), PROFILED),
+    await whoseCpu(() => (calls['bare stub'] as Call)(URL_, BODY, ''), PROFILED),
+  ];
+  return Object.fromEntries(Object.entries(own).map(([owner, us]) => [owner, us - (base[owner] ?? 0)]));
+}
+const profiles = { 'oncefetch, named': await whose('oncefetch, named'), [LEAST]: await whose(LEAST) };
+save('node', { rounds, calls: CALLS, bodyBytes: BODY.length, versions, cases, profiles });
 console.log(
   table(
     ['client', 'µs a call', 'added, µs', 'added CPU, µs'],
     Object.entries(cases).map(([name, { wall, added, addedCpu }]) => [name, wall.median.toFixed(1), added.median.toFixed(1), addedCpu.median.toFixed(1)]),
   ),
 );
+console.table(profiles);

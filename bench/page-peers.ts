@@ -1,7 +1,10 @@
-/** The peers that survive a reload, in a page: how long until the request is safe in the store, and the first byte leaves. */
+/** The peers that survive a reload, in a page, beside oncefetch: how long until the request is safe in the store, and the first byte leaves. */
+import { createOnce, indexedDbStore } from 'oncefetch';
 import { answer, answered } from './lib/answers.ts';
 import { elapsed, FirstByte, inTurns, type Rounds } from './lib/turns.ts';
 
+/** Rounds until what a call runs through is compiled. */
+const WARM = 12;
 const BODY = JSON.stringify({ amount: 1, pad: 'x'.repeat(180) });
 
 /** Its queue asks for a service worker's registration; without background sync it is kept in the same database and replayed at start. */
@@ -28,12 +31,29 @@ async function tanstack(): Promise<{ toFirstByte: () => Promise<number>; whole: 
   return { toFirstByte: answered(() => first.of(call)), whole: answered(() => elapsed(call)) };
 }
 
+function oncefetch(): { toFirstByte: () => Promise<number>; whole: () => Promise<number> } {
+  const first = new FirstByte(answer);
+  const once = createOnce({ namespace: 'bench', store: indexedDbStore({ name: `peers-${Math.random()}` }), fetch: first.fetch });
+  const headers = { 'content-type': 'application/json' };
+  let n = 0;
+  const call = async (): Promise<unknown> =>
+    (await once.fetch('/api/payments', { method: 'POST', headers, body: BODY, once: ['pay', ++n, Math.random()] })).json();
+  return { toFirstByte: answered(() => first.of(call)), whole: answered(() => elapsed(call)) };
+}
+
 async function peers(rounds: number, calls: number): Promise<Rounds> {
-  const { toFirstByte, whole } = await tanstack();
+  const [offline, ours] = [await tanstack(), oncefetch()];
   return inTurns(
-    { 'workbox-background-sync: to be stored': await workbox(), 'offline-transactions: to the first byte': toFirstByte, 'offline-transactions: whole': whole },
+    {
+      'workbox-background-sync: to be stored': await workbox(),
+      'offline-transactions: to the first byte': offline.toFirstByte,
+      'offline-transactions: whole': offline.whole,
+      'oncefetch, IndexedDB: to the first byte': ours.toFirstByte,
+      'oncefetch, IndexedDB: whole': ours.whole,
+    },
     rounds,
     calls,
+    WARM,
   );
 }
 

@@ -1,12 +1,16 @@
 /** What `browsers.ts` runs in a page. Every time is between a call and the first byte, or a whole call over a stub: no network is in it. */
 import { createOnce, indexedDbStore, localStorageStore, memoryStore, type Store } from 'oncefetch';
 import { answer, answered } from './lib/answers.ts';
+import { floor } from './lib/floor.ts';
 import { POST } from './lib/payment.ts';
+import { Stages } from './lib/stages.ts';
 import { type Case, elapsed, FirstByte, inTurns, type Rounds } from './lib/turns.ts';
 
 const URL_ = '/api/payments';
 const RECORD = { id: '', ns: 'n', state: 'settled', label: '["old"]', forgetAt: 0, pad: 'x'.repeat(450) };
 const DAY = 86_400_000;
+/** Rounds until what a call runs through is compiled. */
+const WARM = 12;
 
 const request = <T>(of: IDBRequest<T>): Promise<T> =>
   new Promise((resolve, reject) => {
@@ -26,14 +30,39 @@ async function bareDatabase(): Promise<IDBDatabase> {
   return request(opening);
 }
 
-function commit(db: IDBDatabase, durability: 'strict' | 'relaxed', id: string): Promise<void> {
+function commit(db: IDBDatabase, durability: 'strict' | 'relaxed', id: string, record: object = RECORD): Promise<void> {
   const transaction = db.transaction('records', 'readwrite', { durability });
-  transaction.objectStore('records').put({ ...RECORD, id }, id);
+  transaction.objectStore('records').put({ ...record, id }, id);
   transaction.commit();
   return completed(transaction);
 }
 
 const locked = (work: () => unknown): Promise<unknown> => navigator.locks.request(`bare ${Math.random()}`, work);
+
+const bytes = new TextEncoder();
+
+/** What a named call cannot do without, over bare commits. */
+function floorOf(db: IDBDatabase): { first: FirstByte; call: () => Promise<unknown> } {
+  const first = new FirstByte(answer);
+  const atLeast = floor(
+    {
+      fetch: first.fetch,
+      digest: async (text) => {
+        const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes.encode(text)));
+        return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
+      },
+      lock: (name) =>
+        new Promise((got) => {
+          void navigator.locks.request(name, () => new Promise<void>((release) => got(release)));
+        }),
+      begin: (record) => commit(db, 'strict', record.id, record),
+      settle: (record) => commit(db, 'relaxed', record.id, record),
+    },
+    location.href,
+  );
+  let n = 0;
+  return { first, call: async () => (await atLeast(URL_, POST, ['pay', ++n, Math.random()])).json() };
+}
 
 function clientOf(store: Store): { first: FirstByte; call: () => Promise<unknown> } {
   const first = new FirstByte(answer);
@@ -51,41 +80,69 @@ const STORES = {
 async function stores(rounds: number, calls: number): Promise<Rounds> {
   const db = await bareDatabase();
   let id = 0;
+  // Each comes behind an answer from the network, as a call does: where nothing came in between, a database is still awake.
+  const timed = (work: () => Promise<unknown>): Case => answered(() => elapsed(work));
   const cases: Record<string, Case> = {
-    'one strict commit': () => elapsed(() => commit(db, 'strict', `a${++id}`)),
-    'one Web Lock': () => elapsed(() => locked(() => {})),
-    'bare: lock and strict commit': () => elapsed(() => locked(() => commit(db, 'strict', `b${++id}`))),
-    'bare: lock, strict and relaxed commit': () =>
-      elapsed(() =>
-        locked(async () => {
-          await commit(db, 'strict', `c${++id}`);
-          await commit(db, 'relaxed', `c${id}`);
-        }),
-      ),
-    'bare: the same, and an answer read': answered(() =>
-      elapsed(() =>
-        locked(async () => {
-          await commit(db, 'strict', `d${++id}`);
-          await answer().json();
-          await commit(db, 'relaxed', `d${id}`);
-        }),
-      ),
-    ),
-    'bare: an answer read': answered(() => elapsed(() => answer().json())),
-    'bare: an answer read, and a copy of it': answered(() =>
-      elapsed(async () => {
-        const given = answer();
-        await given.clone().text();
-        await given.json();
+    'one strict commit': timed(() => commit(db, 'strict', `a${++id}`)),
+    'one Web Lock': timed(() => locked(() => {})),
+    'bare: lock and strict commit': timed(() => locked(() => commit(db, 'strict', `b${++id}`))),
+    'bare: lock, strict and relaxed commit': timed(() =>
+      locked(async () => {
+        await commit(db, 'strict', `c${++id}`);
+        await commit(db, 'relaxed', `c${id}`);
       }),
     ),
+    'bare: the same, and an answer read': timed(() =>
+      locked(async () => {
+        await commit(db, 'strict', `d${++id}`);
+        await answer().json();
+        await commit(db, 'relaxed', `d${id}`);
+      }),
+    ),
+    'bare: an answer read': timed(() => answer().json()),
+    'bare: an answer read, and a copy of it': timed(async () => {
+      const given = answer();
+      await given.clone().text();
+      await given.json();
+    }),
   };
-  for (const [name, make] of Object.entries(STORES)) {
-    const { first, call } = clientOf(make());
+  const clients = {
+    'bare: what a call cannot do without': floorOf(db),
+    ...Object.fromEntries(Object.entries(STORES).map(([name, make]) => [name, clientOf(make())])),
+  };
+  for (const [name, { first, call }] of Object.entries(clients)) {
     cases[`${name}: to the first byte`] = answered(() => first.of(call));
-    cases[`${name}: whole`] = answered(() => elapsed(call));
+    cases[`${name}: whole`] = timed(call);
   }
-  return inTurns(cases, rounds, calls);
+  return inTurns(cases, rounds, calls, WARM);
+}
+
+/** Where the time of a call on IndexedDB goes. */
+async function stages(rounds: number, calls: number): Promise<Rounds> {
+  const seen = new Stages(async () => answer());
+  const { request } = LockManager.prototype;
+  LockManager.prototype.request = function (this: LockManager, name: string, options: object, work: LockGrantedCallback<unknown>) {
+    seen.mark('to the lock');
+    return request.call(this, name, options, (lock) => {
+      seen.mark('the lock, and meanwhile three digests');
+      return work(lock);
+    });
+  } as typeof request;
+  const once = createOnce({ namespace: 'bench', store: seen.store(STORES.IndexedDB()), fetch: seen.fetch });
+  let n = 0;
+  const call = async (): Promise<unknown> => (await once.fetch(URL_, { ...POST, once: ['pay', ++n, Math.random()] })).json();
+  for (let at = 0; at < WARM * calls + rounds * calls; at++) await answered(() => elapsed(() => seen.of(call)))();
+  LockManager.prototype.request = request;
+  return seen.seen();
+}
+
+/** The very first call of a page, its database opened by it and no code compiled yet; and what cannot be less. */
+async function firstOfPage(ours: boolean): Promise<number> {
+  if (ours) {
+    const { first, call } = clientOf(STORES.IndexedDB());
+    return answered(() => first.of(call))();
+  }
+  return answered(() => elapsed(() => locked(async () => commit(await bareDatabase(), 'strict', 'first'))))();
 }
 
 async function fillIndexedDb(name: string, count: number): Promise<void> {
@@ -136,4 +193,4 @@ async function records(rounds: number, calls: number): Promise<Rounds> {
   return { ...inDatabase, ...seen };
 }
 
-Object.assign(globalThis, { benchStores: stores, benchRecords: records });
+Object.assign(globalThis, { benchStores: stores, benchStages: stages, benchRecords: records, benchFirst: firstOfPage });

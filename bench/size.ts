@@ -109,9 +109,21 @@ const features: Record<string, number> = {};
 for (const [name, files] of Object.entries(FEATURES)) features[name] = whole - (await gzipOf(SOURCE, root, [without(files)]));
 const all = Object.values(FEATURES).flat();
 features['all of these together'] = whole - (await gzipOf(SOURCE, root, [without(all)]));
+/** What a named `fetch` on IndexedDB can be without: it would not start, but this is what the rest weighs. */
+const BESIDES = [
+  'localStorage',
+  'what to do without a store: a chain, memory',
+  'checks of options',
+  'resume, move, pending, clear, settle, forget, sweep',
+  'events, states, diagnostics',
+  'calls without a name',
+  'run: any function',
+];
+const named = await gzipOf(SOURCE, root, [without(BESIDES.flatMap((name) => FEATURES[name] ?? []))]);
 const considered: Record<string, number> = {};
 for (const [name, change] of Object.entries(CONSIDERED)) considered[name] = whole - (await gzipOf(SOURCE, root, [changed(change)]));
-save('size', { versions, entries: sizes, peers, whole, features, considered });
+save('size', { versions, entries: sizes, peers, whole, features, named, considered });
 console.log(table(['peer', 'gzip B'], Object.entries(peers)));
 console.log(table(['part', 'gzip B'], Object.entries(features)));
+console.log(`named calls on IndexedDB, and nothing else: ${named} B`);
 console.log(table(['considered', 'gzip B'], Object.entries(considered)));

@@ -1,8 +1,10 @@
 /** What each store of a server adds: a call to its first byte and as a whole, beside bare commits of the same database. `npm run bench:stores [-- rounds]` */
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { createOnce, type Stored } from 'oncefetch';
+import { floor } from './lib/floor.ts';
 import { POST } from './lib/payment.ts';
 import { media } from './lib/servers.ts';
+import { Stages } from './lib/stages.ts';
 import { median, type Spread, save, spread, table } from './lib/stats.ts';
 import { elapsed, FirstByte, inTurns } from './lib/turns.ts';
 
@@ -20,14 +22,19 @@ interface Measured {
   /** The store's own two commits, without a call around them. */
   readonly begin: Spread;
   readonly settle: Spread;
+  /** What a named call cannot do without, over the two bare commits. */
+  readonly floorToFirstByte: Spread;
+  readonly floorWhole: Spread;
   readonly toFirstByte: Spread;
   readonly whole: Spread;
   readonly wholeOfMany: Spread;
   /** To one bare commit, and to two, in the same round. */
   readonly firstByteRatio: Spread;
   readonly wholeRatio: Spread;
-  /** What the call itself takes, over a stub and in memory: no database can make it less. */
-  readonly above: Spread;
+  readonly floorFirstByteRatio: Spread;
+  readonly floorWholeRatio: Spread;
+  /** Where the time of a whole call goes. */
+  readonly stages: Readonly<Record<string, Spread>>;
 }
 
 const results: Record<string, Measured> = {};
@@ -40,13 +47,25 @@ for (const [kind, { missing, start }] of Object.entries(media)) {
   }
   const medium = await start();
   const first = new FirstByte();
+  const stages = new Stages(first.fetch);
   const store = await medium.open('records');
-  const once = createOnce({ namespace: 'bench', store, fetch: first.fetch });
+  const once = createOnce({ namespace: 'bench', store: stages.store(store), fetch: stages.fetch });
   let record: Stored = { id: '', ns: 'other', state: 'pending', label: '["bare"]', forgetAt: Date.now() + DAY };
   const write = (durability: 'strict' | 'relaxed') =>
     store.update(record.id, () => ({ next: { ...record, pad: TEXT } as Stored, value: undefined }), { durability });
   let n = 0;
   const call = async (): Promise<unknown> => (await once.fetch(URL_, { ...POST, once: ['pay', ++n] })).json();
+  const atLeast = floor(
+    {
+      fetch: first.fetch,
+      digest: (text) => hash('sha256', text, 'hex'),
+      lock: async () => () => {},
+      begin: (record) => medium.bare(record.id, JSON.stringify(record)),
+      settle: (record) => medium.again(record.id, JSON.stringify(record)),
+    },
+    URL_,
+  );
+  const least = async (): Promise<unknown> => (await atLeast(URL_, POST, ['pay', ++n])).json();
   const seen = await inTurns(
     {
       bare: () => elapsed(() => medium.bare(randomUUID(), TEXT)),
@@ -65,8 +84,10 @@ for (const [kind, { missing, start }] of Object.entries(media)) {
         record = { ...record, state: 'settled' };
         return elapsed(() => write('relaxed'));
       },
+      floorToFirstByte: () => first.of(least),
+      floorWhole: () => elapsed(least),
       toFirstByte: () => first.of(call),
-      whole: () => elapsed(call),
+      whole: () => elapsed(() => stages.of(call)),
     },
     rounds,
     CALLS,
@@ -79,12 +100,16 @@ for (const [kind, { missing, start }] of Object.entries(media)) {
     bareTwice: spread(of('bareTwice')),
     begin: spread(of('begin')),
     settle: spread(of('settle')),
+    floorToFirstByte: spread(of('floorToFirstByte')),
+    floorWhole: spread(of('floorWhole')),
     toFirstByte: spread(of('toFirstByte')),
     whole: spread(of('whole')),
     wholeOfMany: spread(many['many'] ?? []),
     firstByteRatio: ratio('toFirstByte', 'bare'),
     wholeRatio: ratio('whole', 'bareTwice'),
-    above: spread(of('whole').map((value, round) => value - (of('bareTwice')[round] ?? Number.NaN))),
+    floorFirstByteRatio: ratio('floorToFirstByte', 'bare'),
+    floorWholeRatio: ratio('floorWhole', 'bareTwice'),
+    stages: Object.fromEntries(Object.entries(stages.seen()).map(([stage, values]) => [stage, spread(values)])),
   };
   console.log(kind, Object.fromEntries(Object.entries(seen).map(([name, values]) => [name, median(values).toFixed(0)])));
   await once.close();

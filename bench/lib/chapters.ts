@@ -1,6 +1,6 @@
 /** The tables of docs/cost.md. */
 import { number, type Results, spreadOf } from './results.ts';
-import { table } from './stats.ts';
+import { type Spread, table } from './stats.ts';
 
 const versionsOf = (versions: Readonly<Record<string, string>> | undefined): string =>
   Object.entries(versions ?? {})
@@ -19,7 +19,21 @@ ${table(
   rows.map(([name, { added, addedCpu }]) => [name, spreadOf(added), spreadOf(addedCpu)]),
 )}
 
-workbox-background-sync and offline-transactions are measured [in pages](#pages) only: their queues live there.`;
+workbox-background-sync and offline-transactions are measured [in pages](#pages) only: their queues live there.
+
+### Where the CPU goes
+
+Samples of the engine's profiler, µs of a call, above those of the stub. [The plain function](../bench/lib/floor.ts) does only what a named call cannot do without. The profiler itself makes a call slower.
+
+${cpuOf(node.profiles)}`;
+}
+
+function cpuOf(profiles: Readonly<Record<string, Readonly<Record<string, number>>>> | undefined): string {
+  const found = Object.entries(profiles ?? {});
+  return table(
+    ['whose', ...found.map(([name]) => name)],
+    Object.keys(found[0]?.[1] ?? {}).map((owner) => [owner, ...found.map(([, seen]) => number(seen[owner]))]),
+  );
 }
 
 function onLoopback({ loopback }: Results): string {
@@ -73,32 +87,53 @@ function onServers({ stores, records }: Results): string {
 Beside the cheapest commit of the same database: one insert of a text as long as the record, flushed to the disk as the database does it. ${stores.rounds} rounds.
 
 ${table(
-  ['store', 'a bare commit, µs', 'to the first byte, µs', 'to a bare commit', 'whole, µs', 'to two', `of ${stores.atOnce} at once, µs each`],
+  ['store', 'a bare commit, µs', 'to the first byte, µs', 'to a bare commit', 'floor', 'whole, µs', 'to two', 'floor', `of ${stores.atOnce} at once, µs each`],
   Object.entries(stores.stores).map(([kind, seen]) => [
     kind,
     number(seen['bare']?.median),
     number(seen['toFirstByte']?.median),
     spreadOf(seen['firstByteRatio']),
+    number(seen['floorFirstByteRatio']?.median),
     number(seen['whole']?.median),
     spreadOf(seen['wholeRatio']),
+    number(seen['floorWholeRatio']?.median),
     number(seen['wholeOfMany']?.median),
   ]),
-)}${leftOut(stores.leftOut)}${restart}`;
+)}${leftOut(stores.leftOut)}
+
+The floor is [one plain function](../bench/lib/floor.ts) that does what a named call cannot do without, over the bare commits. Where the time of a whole call goes, µs:
+
+${table(['stage', ...Object.keys(stores.stores)], rowsOf(Object.values(stores.stores).map(({ stages }) => stages)))}${restart}`;
 }
+
+/** One row for each stage. */
+const rowsOf = (columns: readonly (Readonly<Record<string, Spread>> | undefined)[]): (string | number)[][] =>
+  Object.keys(columns[0] ?? {}).map((name) => [name, ...columns.map((seen) => spreadOf(seen?.[name]))]);
 
 function inPages({ browsers }: Results): string {
   if (!browsers) return '';
   const found = Object.entries(browsers.browsers);
-  const rows = (part: 'stores' | 'peers' | 'records') =>
-    Object.keys(found[0]?.[1][part] ?? {}).map((name) => [name, ...found.map(([, seen]) => spreadOf(seen[part]?.[name]))]);
+  const rows = (part: 'stores' | 'stages' | 'peers' | 'records' | 'first') => rowsOf(found.map(([, seen]) => seen[part]));
   const head = (of: string): string[] => [of, ...found.map(([name, { version }]) => `${name} ${version.split('.')[0]}, µs`)];
   return `## Pages
 
-Over a stub: what a page does before the first byte leaves and until the answer is there, without any network. A request over a mobile network takes a hundred milliseconds. ${browsers.rounds} rounds.
+Over a stub: what a page does before the first byte leaves and until the answer is there, without any network. A request over a mobile network takes a hundred milliseconds. ${browsers.rounds} rounds, after others in which the code is compiled.
 
 ${table(head('oncefetch, and what its stores are made of'), rows('stores'))}
 
-The peers that survive a reload. workbox sends first and stores what failed; offline-transactions stores first, without asking for a strict commit.
+### Where the time of a page goes
+
+A call on IndexedDB, from one stage to the next:
+
+${table(head('stage'), rows('stages'))}
+
+The first call of a page, which opens the database and whose code was never run before:
+
+${table(head('first'), rows('first'))}
+
+### Peers that survive a reload
+
+workbox sends first and stores what failed; offline-transactions stores first, without asking for a strict commit.
 
 ${table(head('peer'), rows('peers'))}
 

@@ -20,41 +20,61 @@ const atMost = (wanted: string, measured: Spread | undefined, limit: number, flo
   floor,
 });
 
+/** One plain function: `floor.ts`. */
+export const LEAST = 'what a named call cannot do without';
+
 function inProcess({ node }: Results): Goal {
-  const [ours, ky, parts] = [node?.cases['oncefetch, named'], node?.cases['ky, defaults'], Object.entries(node?.cases ?? {})];
-  const ratio = ours && ky && ours.addedCpu.median / ky.addedCpu.median;
-  const own = parts.filter(([name]) => name.startsWith('part: '));
-  const made = own.map(([name, { addedCpu }]) => `${name.slice(6)} ${number(addedCpu.median)} µs`);
-  const floor = own.reduce((sum, [, { addedCpu }]) => sum + addedCpu.median, 0);
+  const [ours, ky, least, parts] = [node?.cases['oncefetch, named'], node?.cases['ky, defaults'], node?.cases[LEAST], Object.entries(node?.cases ?? {})];
+  const toKy = (of: typeof ours): number | undefined => of && ky && of.addedCpu.median / ky.addedCpu.median;
+  const made = parts.filter(([name]) => name.startsWith('part: ')).map(([name, { addedCpu }]) => `${name.slice(6)} ${number(addedCpu.median)} µs`);
+  const ratio = toKy(ours);
   return {
     wanted: 'CPU that a named call adds in Node, memory store: at most 0.5 × what ky adds with its defaults',
     measured: `${number(ratio)} × (${number(ours?.addedCpu.median)} µs to ${number(ky?.addedCpu.median)} µs)`,
     met: ratio === undefined ? undefined : ratio <= 0.5,
-    floor: `Measured by themselves, in the same run: ${made.join(', ')}. Together these are ${number(floor)} µs, ${number(ky && floor / ky.addedCpu.median)} × what ky adds: a call that does all of this, and nothing else. ky copies no answer, commits nothing, digests nothing. What is above the floor is spread thinly, over the promises and objects of one call, and the collection of garbage, which walks the records that stay in memory. \`run\`, which reads no HTTP answer, adds ${number(node?.cases['oncefetch, run']?.addedCpu.median)} µs.`,
+    floor: `[One plain function](../bench/lib/floor.ts) that does what a named call cannot do without, and knows no option, no fault, no wait and no second caller, adds ${number(least?.addedCpu.median)} µs: ${number(toKy(least))} × what ky adds. ky copies no answer, commits nothing, digests nothing. Its parts, each by itself: ${made.join(', ')}. What oncefetch takes above it is mostly its own functions, and no single one of them: [where the CPU goes](#where-the-cpu-goes). \`run\`, which reads no HTTP answer, adds ${number(node?.cases['oncefetch, run']?.addedCpu.median)} µs.`,
   };
 }
 
+const sum = (stages: Readonly<Record<string, Spread>> | undefined, ...names: string[]): string =>
+  number(names.reduce((sum, name) => sum + (stages?.[name]?.median ?? Number.NaN), 0));
+
 function inPages({ browsers }: Results): Goal[] {
-  const { ratios, stores } = browsers?.browsers['chromium'] ?? {};
-  const us = (name: string): string => number(stores?.[name]?.median);
-  const floor = `A lock and a strict commit alone take ${us('bare: lock and strict commit')} µs. The same call on the memory store, which commits nothing, takes ${us('memory: to the first byte')} µs to its first byte: that is the lock, which is asked for in the tick of the call and waited for while the body is digested, and what a page's main thread does between promises. The commit looks before it writes, in one transaction, and keeps two indexes. The lock and the commit come one after the other, and [why](decisions/0016-the-lock-before-the-commit.md).`;
+  const { ratios, stages } = browsers?.browsers['chromium'] ?? {};
+  const us = (...names: string[]): string => sum(stages, ...names);
   return [
-    atMost('From the call to the first byte, Chromium and IndexedDB, to one bare strict commit in a Web Lock', ratios?.['firstByte'], 1.15, floor),
+    atMost(
+      'From the call to the first byte, Chromium and IndexedDB, to one bare strict commit in a Web Lock',
+      ratios?.['firstByte'],
+      1.15,
+      `The same plain function, over a bare commit, is at ${spreadOf(ratios?.['floorFirstByte'])} ×. Of a call the lock takes ${us('the lock, and meanwhile three digests')} µs and the commit ${us('the first commit')} µs; what the page itself does before, between and after them is ${us('to the lock', 'to the first commit', 'to the transport')} µs ([stages](#where-the-time-of-a-page-goes)). They come one after the other, and [why](decisions/0016-the-lock-before-the-commit.md).`,
+    ),
     atMost(
       'A whole call there, to its two bare commits in a Web Lock',
       ratios?.['whole'],
       1.15,
-      `As above; then the answer is read to its end, which the two bare commits do not (${us('bare: an answer read')} µs; with a copy of it, as oncefetch does, ${us('bare: an answer read, and a copy of it')} µs). To two commits with the answer read between them it is ${spreadOf(ratios?.['wholeRead'])} ×. The second commit reads the record again and compares it before it writes.`,
+      `The plain function is at ${spreadOf(ratios?.['floorWhole'])} ×: the answer must be read to its end between the two commits. To two commits with an answer read between them a call is ${spreadOf(ratios?.['wholeRead'])} ×. Its second commit looks at the record before it writes, which takes ${us('the second commit')} µs with the writing; it is what keeps a driver that has lost the record from writing over it.`,
     ),
   ];
 }
 
 function inSqlite({ stores }: Results): Goal[] {
   const { SQLite: sqlite, memory } = stores?.stores ?? {};
-  const rest = `A bare commit took ${number(sqlite?.['bare']?.median)} µs in this run, and a call in memory takes ${number(memory?.['toFirstByte']?.median)} µs to its first byte and ${number(memory?.['whole']?.median)} µs as a whole, whatever the disk does: the faster it flushes, the larger is their share. The store by itself, which looks before it writes and keeps two indexes, takes ${number(sqlite?.['begin']?.median)} µs for the first commit and ${number(sqlite?.['settle']?.median)} µs for the second; its statements are made once.`;
+  const us = (...names: string[]): string => sum(sqlite?.stages, ...names);
+  const [first, second] = ['the first commit', 'the second commit'];
   return [
-    atMost('From the call to the first byte, SQLite, to one bare committed insert', sqlite?.['firstByteRatio'], 1.2, rest),
-    atMost('A whole call on SQLite, to its two bare commits', sqlite?.['wholeRatio'], 1.2, rest),
+    atMost(
+      'From the call to the first byte, SQLite, to one bare committed insert',
+      sqlite?.['firstByteRatio'],
+      1.2,
+      `The same plain function, over that bare insert, is at ${spreadOf(sqlite?.['floorFirstByteRatio'])} ×. A bare insert takes ${number(sqlite?.['bare']?.median)} µs on this disk, which flushes fast: the slower the disk, the smaller is all the rest. The first commit takes ${us(first)} µs (it looks before it writes, and keeps two indexes, without which a store with a million records could neither list nor forget), and what Node does before and after it ${us('to the first commit', 'to the transport')} µs; in memory, where nothing puts the process to sleep in between, the latter is ${sum(memory?.stages, 'to the first commit', 'to the transport')} µs.`,
+    ),
+    atMost(
+      'A whole call on SQLite, to its two bare commits',
+      sqlite?.['wholeRatio'],
+      1.2,
+      `The plain function is at ${spreadOf(sqlite?.['floorWholeRatio'])} ×, because the second bare commit, an update by its key that is not flushed, costs nearly nothing, and everything else is held against it. The second commit of a call takes ${us(second)} µs; reading and judging the answer ${us('the answer, read and judged')} µs.`,
+    ),
   ];
 }
 
@@ -103,7 +123,7 @@ function size({ size: sizes }: Results): Goal {
     wanted: 'createOnce with all browser stores: smaller than ky',
     measured: `${number(ours)} B to ${number(ky)} B, gzipped`,
     met: ours !== undefined && ky !== undefined ? ours < ky : undefined,
-    floor: 'See [size](#size) below, and [why](decisions/0004-size.md).',
+    floor: `Named calls on IndexedDB and nothing else (no other store, no \`run\`, no call without a name, no \`resume\`, \`settle\`, \`move\` or \`clear\`, no events, no checks of options) would be ${number(sizes?.named)} B. Driving attempts alone is ${number(sizes?.features['driving attempts'])} B of it, which is as much as all of ky. [What it is made of](#size), and [why it stays](decisions/0004-size.md).`,
   };
 }
 

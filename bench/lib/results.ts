@@ -25,12 +25,12 @@ export interface Restart {
 }
 
 export const results = {
-  node: load<{ rounds: number; bodyBytes: number; cases: By<Compared>; versions: By<string> }>('node'),
+  node: load<{ rounds: number; bodyBytes: number; cases: By<Compared>; versions: By<string>; profiles?: By<By<number>> }>('node'),
   loopback: load<{ rounds: number; atOnce: By<By<Compared>> }>('loopback'),
-  stores: load<{ rounds: number; stores: By<By<Spread>>; leftOut: By<string>; atOnce: number }>('stores'),
+  stores: load<{ rounds: number; stores: By<By<Spread> & { readonly stages?: By<Spread> }>; leftOut: By<string>; atOnce: number }>('stores'),
   browsers: load<{
     rounds: number;
-    browsers: By<{ version: string; stores?: By<Spread>; records?: By<Spread>; peers?: By<Spread>; ratios?: By<Spread> }>;
+    browsers: By<{ version: string } & Partial<Readonly<Record<'stores' | 'stages' | 'records' | 'peers' | 'ratios' | 'first', By<Spread>>>>>;
     leftOut: By<string>;
   }>('browsers'),
   records: load<{
@@ -40,7 +40,9 @@ export const results = {
     stores: By<{ calls: By<{ us: Spread; ratio: Spread }>; sweeps?: By<{ us: Spread; ratio: Spread }>; restart: Restart }>;
     leftOut: By<string>;
   }>('records'),
-  size: load<{ entries: By<{ now: number; later: number }>; peers: By<number>; whole: number; features: By<number>; considered: By<number> }>('size'),
+  size: load<{ entries: By<{ now: number; later: number }>; peers: By<number>; whole: number; features: By<number>; named?: number; considered: By<number> }>(
+    'size',
+  ),
   memory: load<{ samples: { operations: number; heap: number; handles: number; entries: By<number> }[]; perOperation: number }>('memory'),
   faults: load<{
     operations: number;

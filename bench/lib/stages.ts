@@ -1,0 +1,56 @@
+/** Where the time of a call goes, as told by what it calls: its lock, its store, its transport. */
+import type { Store } from 'oncefetch';
+
+type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+
+/** Stamps one call after the other; what warmed up is dropped. */
+export class Stages {
+  readonly #fetch: Fetch;
+  readonly #calls: Map<string, number>[] = [];
+  #marks = new Map<string, number>();
+  #from = 0;
+
+  constructor(fetch: Fetch) {
+    this.#fetch = fetch;
+  }
+
+  /** Ends a stage: it lasted since the one before. */
+  mark(stage: string): void {
+    const now = performance.now();
+    this.#marks.set(stage, (now - this.#from) * 1000);
+    this.#from = now;
+  }
+
+  readonly fetch: Fetch = (...request) => {
+    this.mark('to the transport');
+    return this.#fetch(...request);
+  };
+
+  /** The same store, whose updates are stamped. */
+  store(store: Store): Store {
+    const update: Store['update'] = async (...args) => {
+      const first = !this.#marks.has('the first commit');
+      this.mark(first ? 'to the first commit' : 'the answer, read and judged');
+      try {
+        return await store.update(...args);
+      } finally {
+        this.mark(first ? 'the first commit' : 'the second commit');
+      }
+    };
+    return { ...store, update };
+  }
+
+  async of(call: () => Promise<unknown>): Promise<void> {
+    this.#marks = new Map();
+    this.#from = performance.now();
+    await call();
+    this.mark('to the caller, and its own reading');
+    this.#calls.push(this.#marks);
+  }
+
+  /** The stages of the last half of the calls, µs, in their order. */
+  seen(): Record<string, number[]> {
+    const calls = this.#calls.slice(this.#calls.length / 2);
+    return Object.fromEntries([...(calls[0] ?? new Map()).keys()].map((stage) => [stage, calls.map((marks) => marks.get(stage) ?? Number.NaN)]));
+  }
+}
