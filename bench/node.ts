@@ -4,7 +4,7 @@ import { createOnce, memoryStore } from 'oncefetch';
 import { floor } from './lib/floor.ts';
 import { type Compared, costOf, interleaved } from './lib/interleaved.ts';
 import { BODY, POST } from './lib/payment.ts';
-import { whoseCpu } from './lib/profile.ts';
+import { type Spent, spentBy } from './lib/profile.ts';
 import { save, table } from './lib/stats.ts';
 import { type Call, type Fetch, peers, versions } from './peers/index.ts';
 
@@ -90,15 +90,13 @@ for (const [name, call] of Object.entries(calls)) {
 const cases: Record<string, Compared> = await interleaved(Object.keys(calls), 'bare stub', rounds, (name) =>
   costOf(() => (calls[name] as Call)(URL_, BODY, `k-${++n}`), CALLS),
 );
-/** Of one call more than of the stub. */
-async function whose(name: string): Promise<Record<string, number>> {
-  const [own, base] = [
-    await whoseCpu(() => (calls[name] as Call)(URL_, BODY, `k-${++n}`), PROFILED),
-    await whoseCpu(() => (calls['bare stub'] as Call)(URL_, BODY, ''), PROFILED),
-  ];
-  return Object.fromEntries(Object.entries(own).map(([owner, us]) => [owner, us - (base[owner] ?? 0)]));
+/** Above what the stub spends. */
+async function above(name: string): Promise<Spent> {
+  const spent = (of: string): Promise<Spent> => spentBy(() => (calls[of] as Call)(URL_, BODY, `k-${++n}`), PROFILED);
+  const [own, base] = [await spent(name), await spent('bare stub')];
+  return { ...own, whose: Object.fromEntries(Object.entries(own.whose).map(([owner, us]) => [owner, us - (base.whose[owner] ?? 0)])) };
 }
-const profiles = { 'oncefetch, named': await whose('oncefetch, named'), [LEAST]: await whose(LEAST) };
+const profiles = { 'oncefetch, named': await above('oncefetch, named'), [LEAST]: await above(LEAST) };
 save('node', { rounds, calls: CALLS, bodyBytes: BODY.length, versions, cases, profiles });
 console.log(
   table(
@@ -106,4 +104,4 @@ console.log(
     Object.entries(cases).map(([name, { wall, added, addedCpu }]) => [name, wall.median.toFixed(1), added.median.toFixed(1), addedCpu.median.toFixed(1)]),
   ),
 );
-console.table(profiles);
+console.log(profiles);

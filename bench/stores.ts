@@ -62,6 +62,7 @@ for (const [kind, { missing, start }] of Object.entries(media)) {
       lock: async () => () => {},
       begin: (record) => medium.bare(record.id, JSON.stringify(record)),
       settle: (record) => medium.again(record.id, JSON.stringify(record)),
+      ...medium.least,
     },
     URL_,
   );

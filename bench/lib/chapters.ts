@@ -1,4 +1,5 @@
 /** The tables of docs/cost.md. */
+import type { Spent } from './profile.ts';
 import { number, type Results, spreadOf } from './results.ts';
 import { type Spread, table } from './stats.ts';
 
@@ -28,12 +29,22 @@ Samples of the engine's profiler, µs of a call, above those of the stub. [The p
 ${cpuOf(node.profiles)}`;
 }
 
-function cpuOf(profiles: Readonly<Record<string, Readonly<Record<string, number>>>> | undefined): string {
-  const found = Object.entries(profiles ?? {});
-  return table(
+const FILES_MAX = 12;
+
+function cpuOf(profiles: Readonly<Record<string, Spent>> = {}): string {
+  const found = Object.entries(profiles);
+  const files = Object.entries(found[0]?.[1].files ?? {})
+    .filter(([file]) => file.startsWith('src/'))
+    .sort(([, a], [, b]) => b - a);
+  const rest = files.slice(FILES_MAX).reduce((sum, [, us]) => sum + us, 0);
+  return `${table(
     ['whose', ...found.map(([name]) => name)],
-    Object.keys(found[0]?.[1] ?? {}).map((owner) => [owner, ...found.map(([, seen]) => number(seen[owner]))]),
-  );
+    Object.keys(found[0]?.[1].whose ?? {}).map((owner) => [owner, ...found.map(([, { whose }]) => number(whose[owner]))]),
+  )}
+
+Of its own functions, by file. Records are what checksums are taken of, three in a call; memory is the store of this measurement.
+
+${table(['file', 'µs'], [...files.slice(0, FILES_MAX).map(([file, us]) => [`\`${file}\``, number(us)]), [`${files.length - FILES_MAX} more`, number(rest)]])}`;
 }
 
 function onLoopback({ loopback }: Results): string {
@@ -101,7 +112,7 @@ ${table(
   ]),
 )}${leftOut(stores.leftOut)}
 
-The floor is [one plain function](../bench/lib/floor.ts) that does what a named call cannot do without, over the bare commits. Where the time of a whole call goes, µs:
+The floor is [one plain function](../bench/lib/floor.ts) that does what a named call cannot do without, over the bare commits; in SQLite over transactions that look before they write, and two indexes. Where the time of a whole call goes, µs:
 
 ${table(['stage', ...Object.keys(stores.stores)], rowsOf(Object.values(stores.stores).map(({ stages }) => stages)))}${restart}`;
 }

@@ -1,5 +1,5 @@
 /** What was wanted, what was measured, and what stands in the way. */
-import { number, type Results, spreadOf } from './results.ts';
+import { number, type Results, ratioOf } from './results.ts';
 import { type Spread, table } from './stats.ts';
 
 const RECORDS_WANTED = 1_000_000;
@@ -15,7 +15,7 @@ interface Goal {
 
 const atMost = (wanted: string, measured: Spread | undefined, limit: number, floor: string): Goal => ({
   wanted: `${wanted}: at most ${limit} ×`,
-  measured: `${spreadOf(measured)} ×`,
+  measured: `${ratioOf(measured)} ×`,
   met: measured && measured.median <= limit,
   floor,
 });
@@ -32,7 +32,7 @@ function inProcess({ node }: Results): Goal {
     wanted: 'CPU that a named call adds in Node, memory store: at most 0.5 × what ky adds with its defaults',
     measured: `${number(ratio)} × (${number(ours?.addedCpu.median)} µs to ${number(ky?.addedCpu.median)} µs)`,
     met: ratio === undefined ? undefined : ratio <= 0.5,
-    floor: `[One plain function](../bench/lib/floor.ts) that does what a named call cannot do without, and knows no option, no fault, no wait and no second caller, adds ${number(least?.addedCpu.median)} µs: ${number(toKy(least))} × what ky adds. ky copies no answer, commits nothing, digests nothing. Its parts, each by itself: ${made.join(', ')}. What oncefetch takes above it is mostly its own functions, and no single one of them: [where the CPU goes](#where-the-cpu-goes). \`run\`, which reads no HTTP answer, adds ${number(node?.cases['oncefetch, run']?.addedCpu.median)} µs.`,
+    floor: `[One plain function](../bench/lib/floor.ts) that does what a named call cannot do without, and knows no option, no fault, no wait and no second caller, adds ${number(least?.addedCpu.median)} µs: ${number(toKy(least))} × what ky adds. ky copies no answer, commits nothing, digests nothing. Its parts, each by itself: ${made.join(', ')}. What oncefetch takes above it is mostly its own functions: checksums, its memory store, and many small things that the plain function does not know of ([where the CPU goes](#where-the-cpu-goes)). \`run\`, which reads no HTTP answer, adds ${number(node?.cases['oncefetch, run']?.addedCpu.median)} µs.`,
   };
 }
 
@@ -47,13 +47,13 @@ function inPages({ browsers }: Results): Goal[] {
       'From the call to the first byte, Chromium and IndexedDB, to one bare strict commit in a Web Lock',
       ratios?.['firstByte'],
       1.15,
-      `The same plain function, over a bare commit, is at ${spreadOf(ratios?.['floorFirstByte'])} ×. Of a call the lock takes ${us('the lock, and meanwhile three digests')} µs and the commit ${us('the first commit')} µs; what the page itself does before, between and after them is ${us('to the lock', 'to the first commit', 'to the transport')} µs ([stages](#where-the-time-of-a-page-goes)). They come one after the other, and [why](decisions/0016-the-lock-before-the-commit.md).`,
+      `The same plain function, over a bare commit, is at ${ratioOf(ratios?.['floorFirstByte'])} ×. Of a call the lock takes ${us('the lock, and meanwhile three digests')} µs and the commit ${us('the first commit')} µs; what the page itself does before, between and after them is ${us('to the lock', 'to the first commit', 'to the transport')} µs ([stages](#where-the-time-of-a-page-goes)). They come one after the other, and [why](decisions/0016-the-lock-before-the-commit.md).`,
     ),
     atMost(
       'A whole call there, to its two bare commits in a Web Lock',
       ratios?.['whole'],
       1.15,
-      `The plain function is at ${spreadOf(ratios?.['floorWhole'])} ×: the answer must be read to its end between the two commits. To two commits with an answer read between them a call is ${spreadOf(ratios?.['wholeRead'])} ×. Its second commit looks at the record before it writes, which takes ${us('the second commit')} µs with the writing; it is what keeps a driver that has lost the record from writing over it.`,
+      `The plain function is at ${ratioOf(ratios?.['floorWhole'])} ×: the answer must be read to its end between the two commits. To two commits with an answer read between them a call is ${ratioOf(ratios?.['wholeRead'])} ×. Its second commit looks at the record before it writes, which takes ${us('the second commit')} µs with the writing; it is what keeps a driver that has lost the record from writing over it.`,
     ),
   ];
 }
@@ -67,13 +67,13 @@ function inSqlite({ stores }: Results): Goal[] {
       'From the call to the first byte, SQLite, to one bare committed insert',
       sqlite?.['firstByteRatio'],
       1.2,
-      `The same plain function, over that bare insert, is at ${spreadOf(sqlite?.['floorFirstByteRatio'])} ×. A bare insert takes ${number(sqlite?.['bare']?.median)} µs on this disk, which flushes fast: the slower the disk, the smaller is all the rest. The first commit takes ${us(first)} µs (it looks before it writes, and keeps two indexes, without which a store with a million records could neither list nor forget), and what Node does before and after it ${us('to the first commit', 'to the transport')} µs; in memory, where nothing puts the process to sleep in between, the latter is ${sum(memory?.stages, 'to the first commit', 'to the transport')} µs.`,
+      `The same plain function is at ${ratioOf(sqlite?.['floorFirstByteRatio'])} ×, over a transaction that looks before it writes and keeps two indexes, without which a store with a million records could neither list nor forget. A bare insert takes ${number(sqlite?.['bare']?.median)} µs on this disk, which flushes fast: the slower the disk, the smaller is all the rest. The first commit takes ${us(first)} µs, and what Node does before and after it ${us('to the first commit', 'to the transport')} µs; in memory, where nothing puts the process to sleep in between, the latter is ${sum(memory?.stages, 'to the first commit', 'to the transport')} µs.`,
     ),
     atMost(
       'A whole call on SQLite, to its two bare commits',
       sqlite?.['wholeRatio'],
       1.2,
-      `The plain function is at ${spreadOf(sqlite?.['floorWholeRatio'])} ×, because the second bare commit, an update by its key that is not flushed, costs nearly nothing, and everything else is held against it. The second commit of a call takes ${us(second)} µs; reading and judging the answer ${us('the answer, read and judged')} µs.`,
+      `The plain function is at ${ratioOf(sqlite?.['floorWholeRatio'])} ×, because the second bare commit, an update by its key that is not flushed, costs nearly nothing, and everything else is held against it. The second commit of a call takes ${us(second)} µs; reading and judging the answer ${us('the answer, read and judged')} µs.`,
     ),
   ];
 }

@@ -1,11 +1,15 @@
 /** Whose functions the CPU is in, by samples of the engine's own profiler. */
+import { readFileSync } from 'node:fs';
+import type { Profiler } from 'node:inspector';
 import { Session } from 'node:inspector/promises';
+import { fileURLToPath } from 'node:url';
 
+const OWN = 'its own functions';
 /** By the file that a function is in, the first that matches; a name in brackets is what V8 calls its own work. */
 const WHOSE: readonly (readonly [string, RegExp])[] = [
   ['garbage collection', /^\(garbage collector\)/],
   ['libraries (p-retry, uuid)', /node_modules/],
-  ['its own functions', /\/dist\/|bench\/lib\/floor/],
+  [OWN, /\/dist\/|bench\/lib\/floor/],
   ['Response, Headers, Request', /undici/],
   ['streams', /webstreams|streams/],
   ['timers', /timers/],
@@ -13,8 +17,13 @@ const WHOSE: readonly (readonly [string, RegExp])[] = [
 ];
 const REST = 'the rest: what is built into the engine, promises, URL';
 
-/** µs of each in a call. */
-export async function whoseCpu(call: () => Promise<unknown>, calls: number): Promise<Record<string, number>> {
+/** What a call's CPU is spent on, µs: by whose function it is, and oncefetch's own by source file. */
+export interface Spent {
+  readonly whose: Record<string, number>;
+  readonly files: Record<string, number>;
+}
+
+async function profiled(call: () => Promise<unknown>, calls: number): Promise<Profiler.Profile> {
   const session = new Session();
   session.connect();
   await session.post('Profiler.enable');
@@ -23,13 +32,43 @@ export async function whoseCpu(call: () => Promise<unknown>, calls: number): Pro
   for (let at = 0; at < calls; at++) await call();
   const { profile } = await session.post('Profiler.stop');
   session.disconnect();
-  const owners = new Map(
-    profile.nodes.map(({ id, callFrame: { functionName, url } }) => [id, WHOSE.find(([, file]) => file.test(url || functionName))?.[0] ?? REST]),
-  );
-  const seen = Object.fromEntries([...WHOSE.map(([owner]) => owner), REST].map((owner) => [owner, 0]));
-  for (const [at, id] of (profile.samples ?? []).entries()) {
-    const owner = owners.get(id) ?? REST;
-    seen[owner] = (seen[owner] ?? 0) + (profile.timeDeltas?.[at] ?? 0) / calls;
+  return profile;
+}
+
+const filesOf = new Map<string, string[]>();
+
+/** The bundler says above each part of a bundle which file it is. */
+function sourceOf(url: string, line: number): string | undefined {
+  if (!/^file:.*\/dist\//.test(url)) return undefined;
+  let files = filesOf.get(url);
+  if (!files) {
+    let file = '';
+    files = readFileSync(fileURLToPath(url), 'utf8')
+      .split('\n')
+      .map((text) => {
+        file = /^\/\/ ((src|node_modules)\/\S+)$/.exec(text)?.[1] ?? file;
+        return file;
+      });
+    filesOf.set(url, files);
   }
-  return seen;
+  return files[line];
+}
+
+export async function spentBy(call: () => Promise<unknown>, calls: number): Promise<Spent> {
+  const { nodes, samples = [], timeDeltas = [] } = await profiled(call, calls);
+  const owners = new Map(
+    nodes.map(({ id, callFrame: { functionName, url, lineNumber } }) => {
+      const owner = WHOSE.find(([, file]) => file.test(url || functionName))?.[0] ?? REST;
+      return [id, { owner, file: owner === OWN ? sourceOf(url, lineNumber) : undefined }];
+    }),
+  );
+  const whose = Object.fromEntries([...WHOSE.map(([owner]) => owner), REST].map((owner) => [owner, 0]));
+  const files: Record<string, number> = {};
+  for (const [at, id] of samples.entries()) {
+    const us = (timeDeltas[at] ?? 0) / calls;
+    const { owner, file } = owners.get(id) ?? { owner: REST, file: undefined };
+    whose[owner] = (whose[owner] ?? 0) + us;
+    if (file) files[file] = (files[file] ?? 0) + us;
+  }
+  return { whose, files };
 }

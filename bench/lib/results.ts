@@ -1,5 +1,6 @@
 /** The results that the page is made of, as the benchmarks save them. */
 import type { Compared } from './interleaved.ts';
+import type { Spent } from './profile.ts';
 import { load, type Spread } from './stats.ts';
 
 type By<T> = Readonly<Record<string, T>>;
@@ -25,7 +26,7 @@ export interface Restart {
 }
 
 export const results = {
-  node: load<{ rounds: number; bodyBytes: number; cases: By<Compared>; versions: By<string>; profiles?: By<By<number>> }>('node'),
+  node: load<{ rounds: number; bodyBytes: number; cases: By<Compared>; versions: By<string>; profiles?: By<Spent> }>('node'),
   loopback: load<{ rounds: number; atOnce: By<By<Compared>> }>('loopback'),
   stores: load<{ rounds: number; stores: By<By<Spread> & { readonly stages?: By<Spread> }>; leftOut: By<string>; atOnce: number }>('stores'),
   browsers: load<{
@@ -71,6 +72,9 @@ export const number = (value: number | undefined): string => {
   if (value === undefined || Number.isNaN(value)) return '?';
   return Math.abs(value) >= 100 || Number.isInteger(value) ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(2)));
 };
+
+/** A ratio that is held against a limit, and where the middle half lies. */
+export const ratioOf = (of: Spread | undefined): string => (of ? `${of.median.toFixed(2)} (${of.low.toFixed(2)} to ${of.high.toFixed(2)})` : '?');
 
 /** The median, and where the middle half lies. */
 export const spreadOf = (of: Spread | undefined): string => (of ? `${number(of.median)} (${number(of.low)} to ${number(of.high)})` : '?');

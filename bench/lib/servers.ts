@@ -10,6 +10,7 @@ import { redisStore } from 'oncefetch/redis';
 import { sqliteStore } from 'oncefetch/sqlite';
 import { Pool } from 'pg';
 import { startPostgres, startRedis, withoutPostgres, withoutRedis } from '../../scripts/start-services.ts';
+import type { FloorRecord } from './floor.ts';
 
 export interface Medium {
   /** A store of its own. */
@@ -17,6 +18,8 @@ export interface Medium {
   /** One insert of a record's text, flushed as a first commit is; then a change of it, as cheap as the database has it. */
   bare(id: string, text: string): Promise<void>;
   again(id: string, text: string): Promise<void>;
+  /** The same for a store that must not write over what it did not see, and that lists and forgets without looking at all it has. Absent: as bare. */
+  readonly least?: { begin(record: FloorRecord): void; settle(record: FloorRecord): void };
   close(): Promise<void>;
 }
 
@@ -29,6 +32,17 @@ async function sqlite(): Promise<Medium> {
     return database;
   });
   const [normal, full] = levels as [DatabaseSync, DatabaseSync];
+  full.exec(`CREATE TABLE least (id TEXT PRIMARY KEY, ns TEXT, state TEXT, label TEXT, forget_at REAL, data TEXT);
+    CREATE INDEX place ON least (ns, state, label, id); CREATE INDEX time ON least (forget_at)`);
+  const looked = (database: DatabaseSync, write: string): ((record: FloorRecord) => void) => {
+    const [look, put] = [database.prepare('SELECT data FROM least WHERE id = ?'), database.prepare(write)];
+    return (record) => {
+      database.exec('BEGIN IMMEDIATE');
+      look.get(record.id);
+      put.run(record.id, record.ns, record.state, record.label, record.forgetAt, JSON.stringify(record));
+      database.exec('COMMIT');
+    };
+  };
   const [insert, update] = [full.prepare('INSERT INTO records VALUES (?, ?)'), normal.prepare('UPDATE records SET data = ? WHERE id = ?')];
   return {
     async open(name) {
@@ -38,6 +52,10 @@ async function sqlite(): Promise<Medium> {
     },
     bare: async (id, text) => void insert.run(id, text),
     again: async (id, text) => void update.run(text, id),
+    least: {
+      begin: looked(full, 'INSERT INTO least VALUES (?, ?, ?, ?, ?, ?)'),
+      settle: looked(normal, 'INSERT OR REPLACE INTO least VALUES (?, ?, ?, ?, ?, ?)'),
+    },
     async close() {
       for (const store of opened) await store.close();
       for (const database of levels) database.close();
@@ -68,7 +86,8 @@ async function postgres(): Promise<Medium> {
   return {
     async open(name) {
       await pool.query(postgresMigration({ table: name }));
-      return postgresStore(pool, { table: name });
+      // As the bare statements are.
+      return postgresStore(pool, { table: name, prepare: true });
     },
     bare: async (id, text) => void (await pool.query({ name: 'bare', text: 'INSERT INTO bare VALUES ($1, $2)', values: [id, text] })),
     again: async (id, text) => void (await lazy.query({ name: 'again', text: 'UPDATE bare SET data = $2 WHERE id = $1', values: [id, text] })),
