@@ -113,17 +113,17 @@ function checksum(r: Sum): number {
     r.windowEndsAt,
     r.touchedAt,
     r.forgetAt,
-    r.ending,
+    sorted(r.ending),
     r.settledAt,
     r.sticky,
     r.retryAt,
     r.spentAt,
     r.link,
-    r.request,
-    r.earlier,
-    r.answer,
+    sorted(r.request),
+    sorted(r.earlier),
+    sorted(r.answer),
   ];
-  const text = JSON.stringify(sorted(fields));
+  const text = JSON.stringify(fields);
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   return hash >>> 0;
