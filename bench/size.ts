@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build, type Plugin } from 'esbuild';
+import * as dialects from 'oncefetch/dialects';
 import { measure } from '../scripts/size.mjs';
 import { save, table } from './lib/stats.ts';
 import { versions } from './peers/index.ts';
@@ -120,10 +121,17 @@ const BESIDES = [
   'run: any function',
 ];
 const named = await gzipOf(SOURCE, root, [without(BESIDES.flatMap((name) => FEATURES[name] ?? []))]);
+/** What each dialect adds to a page that has createOnce. */
+const besides = async (names: string): Promise<number> => (await gzipOf(`${SOURCE}; export { ${names} } from './src/entries/dialects.ts'`, root)) - whole;
+const factories = Object.keys(dialects).filter((name) => !/^(define|in)[A-Z]|Verdict$|^generic$/.test(name));
+const added: Record<string, number> = {};
+for (const name of factories) added[name] = await besides(name);
+const allAdded = await besides(factories.join(', '));
 const considered: Record<string, number> = {};
 for (const [name, change] of Object.entries(CONSIDERED)) considered[name] = whole - (await gzipOf(SOURCE, root, [changed(change)]));
-save('size', { versions, entries: sizes, peers, whole, features, named, considered });
+save('size', { versions, entries: sizes, peers, whole, features, named, dialects: added, allDialects: allAdded, considered });
 console.log(table(['peer', 'gzip B'], Object.entries(peers)));
 console.log(table(['part', 'gzip B'], Object.entries(features)));
+console.log(table(['dialect', 'gzip B'], [...Object.entries(added), ['all of them', allAdded]]));
 console.log(`named calls on IndexedDB, and nothing else: ${named} B`);
 console.log(table(['considered', 'gzip B'], Object.entries(considered)));

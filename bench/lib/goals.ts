@@ -127,6 +127,18 @@ function size({ size: sizes }: Results): Goal {
   };
 }
 
+function dialect({ size: sizes }: Results): Goal {
+  const each = Object.entries(sizes?.dialects ?? {}).sort(([, a], [, b]) => a - b);
+  const [[least, fewest] = ['', Number.NaN], [most, largest] = ['', Number.NaN]] = [each[0], each.at(-1)];
+  const all = sizes?.allDialects;
+  return {
+    wanted: 'One dialect costs one dialect, beside createOnce',
+    measured: `${number(fewest)} B (${least}) to ${number(largest)} B (${most}); all ${each.length} together ${number(all)} B. That none brings another along is a test: \`test/dialects/size.test.ts\``,
+    met: all === undefined ? undefined : largest < all,
+    floor: '',
+  };
+}
+
 function memory({ memory: seen }: Results): Goal {
   return {
     wanted: 'Heap and handles flat over 100,000 operations: less than one byte an operation, no handle more',
@@ -137,7 +149,16 @@ function memory({ memory: seen }: Results): Goal {
 }
 
 export function goals(results: Results): string {
-  const all = [inProcess(results), ...inPages(results), ...inSqlite(results), ...flat(results), restart(results), size(results), memory(results)];
+  const all = [
+    inProcess(results),
+    ...inPages(results),
+    ...inSqlite(results),
+    ...flat(results),
+    restart(results),
+    size(results),
+    dialect(results),
+    memory(results),
+  ];
   const missed = all.filter(({ met }) => met === false);
   return [
     table(

@@ -41,9 +41,16 @@ export const results = {
     stores: By<{ calls: By<{ us: Spread; ratio: Spread }>; sweeps?: By<{ us: Spread; ratio: Spread }>; restart: Restart }>;
     leftOut: By<string>;
   }>('records'),
-  size: load<{ entries: By<{ now: number; later: number }>; peers: By<number>; whole: number; features: By<number>; named?: number; considered: By<number> }>(
-    'size',
-  ),
+  size: load<{
+    entries: By<{ now: number; later: number }>;
+    peers: By<number>;
+    whole: number;
+    features: By<number>;
+    named?: number;
+    dialects?: By<number>;
+    allDialects?: number;
+    considered: By<number>;
+  }>('size'),
   memory: load<{ samples: { operations: number; heap: number; handles: number; entries: By<number> }[]; perOperation: number }>('memory'),
   faults: load<{
     operations: number;
