@@ -84,6 +84,7 @@ async function stores(rounds: number, calls: number): Promise<Rounds> {
   const timed = (work: () => Promise<unknown>): Case => answered(() => elapsed(work));
   const cases: Record<string, Case> = {
     'one strict commit': timed(() => commit(db, 'strict', `a${++id}`)),
+    'one relaxed commit': timed(() => commit(db, 'relaxed', `r${++id}`)),
     'one Web Lock': timed(() => locked(() => {})),
     'bare: lock and strict commit': timed(() => locked(() => commit(db, 'strict', `b${++id}`))),
     'bare: lock, strict and relaxed commit': timed(() =>
