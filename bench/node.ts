@@ -1,7 +1,7 @@
 /** What a call costs in Node beside the network: every client over the same stub, which answers at once. `npm run bench:node [-- rounds]` */
 import { hash, randomUUID } from 'node:crypto';
 import { createOnce, memoryStore } from 'oncefetch';
-import { floor } from './lib/floor.ts';
+import { floor, LEAST } from './lib/floor.ts';
 import { type Compared, costOf, interleaved } from './lib/interleaved.ts';
 import { BODY, POST } from './lib/payment.ts';
 import { type Spent, spentBy } from './lib/profile.ts';
@@ -10,7 +10,6 @@ import { type Call, type Fetch, peers, versions } from './peers/index.ts';
 
 const CALLS = 1000;
 const PROFILED = 30_000;
-const LEAST = 'what a named call cannot do without';
 const rounds = Number(process.argv[2] ?? 25);
 const URL_ = 'http://127.0.0.1:9/v1/payments';
 const HEADERS = { status: 200, headers: { 'content-type': 'application/json' } };

@@ -21,7 +21,7 @@ export interface Changed<T> {
 /**
  * One step on one record: pure and synchronous. It gets what is stored (`undefined` when absent; anything at all when
  * it was damaged) and the store's own time in ms. It may be called more than once before a commit, and on a guess of both;
- * what its last call saw was so when the update resolves. After one that rejects, only a read tells what there is.
+ * what its last call saw was so when the update ends, or is damaged if the store could not be looked at.
  */
 export type Change<T> = (current: unknown, now: number) => Changed<T>;
 

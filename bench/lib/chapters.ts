@@ -42,7 +42,7 @@ function cpuOf(profiles: Readonly<Record<string, Spent>> = {}): string {
     Object.keys(found[0]?.[1].whose ?? {}).map((owner) => [owner, ...found.map(([, { whose }]) => number(whose[owner]))]),
   )}
 
-Of its own functions, by file. Records are what checksums are taken of, three in a call; memory is the store of this measurement.
+Of its own functions, by file. Records are what checksums are taken of, three in a call; memory is the store of this measurement, where the plain function has a Map, which counts as the rest.
 
 ${table(['file', 'µs'], [...files.slice(0, FILES_MAX).map(([file, us]) => [`\`${file}\``, number(us)]), [`${files.length - FILES_MAX} more`, number(rest)]])}`;
 }
@@ -112,7 +112,7 @@ ${table(
   ]),
 )}${leftOut(stores.leftOut)}
 
-The floor is [one plain function](../bench/lib/floor.ts) that does what a named call cannot do without, over the bare commits; in SQLite over transactions that look before they write, and two indexes. Where the time of a whole call goes, µs:
+The floor is [one plain function](../bench/lib/floor.ts) that does what a named call cannot do without, over the bare commits; in SQLite over transactions that look before they write, and two indexes. Where the time of a whole call goes, µs of single calls:
 
 ${table(['stage', ...Object.keys(stores.stores)], rowsOf(Object.values(stores.stores).map(({ stages }) => stages)))}${restart}`;
 }
@@ -135,7 +135,7 @@ ${table(head('oncefetch, and what its stores are made of'), rows('stores'))}
 
 ### Where the time of a page goes
 
-A call on IndexedDB, from one stage to the next:
+A call on IndexedDB, from one stage to the next: single calls, one behind the other and nothing else in turn with them, so they are a little faster than above. In brackets: where the middle half of the calls lies.
 
 ${table(head('stage'), rows('stages'))}
 
@@ -196,6 +196,11 @@ ${table(
 A server that says \`Retry-After\` spreads them as it likes; this one does not. Where few are lost and many are late, a client has pressed less: read the columns together.`;
 }
 
+function dialectsOf({ dialects = {}, allDialects }: NonNullable<Results['size']>): string {
+  const each = Object.entries(dialects).sort(([, a], [, b]) => a - b);
+  return `${each.map(([name, bytes]) => `${name} ${number(bytes)}`).join(', ')}; all ${each.length} together ${number(allDialects)}`;
+}
+
 function sizes({ size }: Results): string {
   if (!size) return '';
   return `## Size
@@ -216,6 +221,8 @@ ${table(
   ['part', 'B'],
   Object.entries(size.features).map(([name, bytes]) => [name, number(bytes)]),
 )}
+
+What a dialect adds to a page that has createOnce, B: ${dialectsOf(size)}. That none brings another one along is a test, \`test/dialects/size.test.ts\`.
 
 What was considered to make it smaller, and what that would bring; [why it was left](decisions/0004-size.md).
 

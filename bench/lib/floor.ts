@@ -1,7 +1,10 @@
 /**
- * What a named call cannot do without, as one plain function without options, joined callers, faults, waits or verdicts: no
- * use to anybody, but nothing that keeps a key safe costs less. What oncefetch takes above it is what it does besides.
+ * What a named call cannot do without, as one plain function without options, joined callers, faults, waits or verdicts. It
+ * is a lower bound and no client: its commits may write over what they did not see, and nobody reads what they wrote.
  */
+
+/** What results call it. */
+export const LEAST = 'what a named call cannot do without';
 
 /** What it stands on. */
 export interface Ground {
@@ -14,7 +17,7 @@ export interface Ground {
   settle(record: FloorRecord): unknown;
 }
 
-/** As many members as a record has, and as long. */
+/** The members by which a record is found; the others come with it. */
 export interface FloorRecord {
   readonly id: string;
   readonly ns: string;

@@ -11,7 +11,7 @@ const WHOSE: readonly (readonly [string, RegExp])[] = [
   ['libraries (p-retry, uuid)', /node_modules/],
   [OWN, /\/dist\/|bench\/lib\/floor/],
   ['Response, Headers, Request', /undici/],
-  ['streams', /webstreams|streams/],
+  ['streams', /streams/],
   ['timers', /timers/],
   ['digests', /crypto/],
 ];

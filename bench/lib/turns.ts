@@ -17,15 +17,20 @@ export const elapsed = async (work: () => Promise<unknown> | unknown): Promise<n
 
 const middle = (numbers: readonly number[]): number => [...numbers].sort((a, b) => a - b)[numbers.length >> 1] ?? Number.NaN;
 
-/** `rounds` medians of `calls` calls, the cases in turn, in another order each time, after `warm` rounds that do not count. */
+/** What comes before a case must not always be the same: it leaves caches and databases warm or cold. */
+function shuffled<T>(of: readonly T[]): T[] {
+  const left = [...of];
+  return of.map(() => left.splice(Math.floor(Math.random() * left.length), 1)[0] as T);
+}
+
+/** `rounds` medians of `calls` calls, the cases in turn, in a new order each time, after `warm` rounds that do not count. */
 export async function inTurns(cases: Readonly<Record<string, Case>>, rounds: number, calls: number, warm = 1): Promise<Rounds> {
   const names = Object.keys(cases);
   const medians = Object.fromEntries(names.map((name) => [name, [] as number[]]));
   for (let round = -warm; round < rounds; round++) {
     const seen = Object.fromEntries(names.map((name) => [name, [] as number[]]));
     for (let call = 0; call < calls; call++) {
-      const first = (call + round + warm) % names.length;
-      for (const name of [...names.slice(first), ...names.slice(0, first)]) (seen[name] as number[]).push(await (cases[name] as Case)());
+      for (const name of shuffled(names)) (seen[name] as number[]).push(await (cases[name] as Case)());
     }
     if (round >= 0) for (const name of names) (medians[name] as number[]).push(middle(seen[name] as number[]));
   }

@@ -173,7 +173,7 @@ async function update(job: Job, c: Claimant): Promise<Begun> {
 
 type Inserted = Extract<Begun, { do: 'drive' }>;
 
-/** It would have been a new record, and the write failed or did not come to an end: what is stored now decides. */
+/** It was to be a new record, and the write failed or did not come to an end: what is stored now decides. */
 async function afterFailedInsert(job: Job, c: Claimant, begun: Inserted, cause: unknown, again: () => Promise<Begun>): Promise<Begun> {
   const { client, slot, id } = job;
   const stored = await readStored(client, slot, id).catch((error: unknown) => Promise.reject(storeError(job, error)));
@@ -190,8 +190,8 @@ async function afterFailedInsert(job: Job, c: Claimant, begun: Inserted, cause: 
   return again();
 }
 
-const sameRecord = (record: OnceRecord, { record: own }: Inserted): boolean =>
-  record.state === 'pending' && record.key === own.key && record.revision === own.revision;
+/** Its very own, to the millisecond: an earlier one may have the same key, where that is not made at random. */
+const sameRecord = ({ sum, lease }: OnceRecord, { record: own }: Inserted): boolean => sum === own.sum && lease?.owner === own.lease?.owner;
 
 /** A write that failed may have been stored all the same; only when it is gone for sure was nothing begun. */
 async function withdraw({ client, slot, id }: Job, c: Claimant, begun: Inserted): Promise<boolean> {

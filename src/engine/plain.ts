@@ -54,18 +54,19 @@ export async function sendPlain(client: Client, settings: Settings, call: Outlin
   const overtaken = (): boolean => method === 'PUT' && latest.get(url) !== turn;
   try {
     for (let tries = 1; ; tries++) {
-      const { answer, error } = await attempt(send);
+      const end = await attempt(send);
+      const { answer, error } = end;
       if (answer && !TRANSIENT.test(String(answer.status))) return answer;
       const asked = answer && retryAfterMs((name) => answer.headers.get(name), clock.now());
       const ms = asked ?? backoffMs(settings.backoff, tries, randomness.random());
       const may = IDEMPOTENT.test(method) && replayable && tries < settings.limits.attempts && clock.now() + ms < deadline && !signal?.aborted;
       if (!may || overtaken() || !(answer || call.sendable())) {
-        if (error === undefined) return answer as Response;
+        if ('answer' in end) return answer as Response;
         throw error;
       }
       await wait(clock, ms, signal ? [signal, client.closing.signal] : [client.closing.signal]);
       if (signal?.aborted || client.closing.signal.aborted || overtaken()) {
-        if (error === undefined) return answer as Response;
+        if ('answer' in end) return answer as Response;
         throw signal?.aborted ? (signal.reason ?? error) : error;
       }
       void answer?.body?.cancel().catch(() => {});

@@ -1,5 +1,5 @@
 /** Records in IndexedDB: the store of browsers. */
-import { promisifyRequest } from 'idb-keyval';
+import { promisifyRequest, type UseStore } from 'idb-keyval';
 import type { Durability, ScanPage, ScanQuery, Store, Stored } from '../ports.js';
 import { type Next, pageOf, storeOf } from './base.js';
 import { isPlatforms, StoreFault } from './fault.js';
@@ -11,8 +11,6 @@ export interface IndexedDbStoreOptions {
   /** How long the database may take to open, ms, where another tab deletes it or the browser hangs. @default 5_000 */
   readonly openTimeoutMs?: number | undefined;
 }
-
-type Transact = <T>(mode: IDBTransactionMode, work: (records: IDBObjectStore) => Promise<T>, durability?: Durability, wrote?: () => boolean) => Promise<T>;
 
 const RECORDS = 'records';
 const OPEN_MS_MAX = 5000;
@@ -45,18 +43,20 @@ export function indexedDbStore({ name = 'oncefetch', openTimeoutMs = OPEN_MS_MAX
    * One transaction; once more on a new connection if the platform fails (iOS kills connections in the background), as long
    * as it is certain that nothing was written.
    */
-  const transact: Transact = async (mode, work, durability = 'relaxed', wrote) => {
-    for (let again = true; ; again = false) {
-      const connecting = open();
-      try {
-        const db = await connecting;
-        return await work(db.transaction(RECORDS, mode, { durability }).objectStore(RECORDS));
-      } catch (error) {
-        if (!again || wrote?.() || !isPlatforms(error)) throw error;
-        drop(connecting);
+  const transact =
+    (durability: Durability, wrote = () => false): UseStore =>
+    async (mode, work) => {
+      for (let again = true; ; again = false) {
+        const connecting = open();
+        try {
+          const db = await connecting;
+          return await work(db.transaction(RECORDS, mode, { durability }).objectStore(RECORDS));
+        } catch (error) {
+          if (!again || wrote() || !isPlatforms(error)) throw error;
+          drop(connecting);
+        }
       }
-    }
-  };
+    };
 
   // What every commit outlives is the process; a strict one outlives the machine's crash too.
   return storeOf(
@@ -64,50 +64,34 @@ export function indexedDbStore({ name = 'oncefetch', openTimeoutMs = OPEN_MS_MAX
     {
       here: () => globalThis.indexedDB,
       available: open,
-      update: (id, next, durability) => update(transact, id, next, durability),
+      update(id, next, durability) {
+        let written: Next;
+        return transact(durability, () => written !== undefined)('readwrite', (records) =>
+          updateIn(records, id, (current) => {
+            written = next(current);
+            return written;
+          }),
+        );
+      },
       // Its own `get` brings along a default store, which nobody opens.
-      read: (id) => transact('readonly', (records) => promisifyRequest(records.get(id))),
-      scan: (query) => transact('readonly', (records) => scanIn(records, query)),
+      read: (id) => transact('relaxed')('readonly', (records) => promisifyRequest(records.get(id))),
+      scan: (query) => transact('relaxed')('readonly', (records) => scanIn(records, query)),
       close: () => drop(),
     },
   );
 }
 
-/** Most names are new, and to add is one step where a look and a put are two. */
-async function update(transact: Transact, id: string, next: (current: unknown) => Next, durability: Durability): Promise<void> {
-  let guess: Next;
-  let written: Next;
-  const commit = (change: typeof next) =>
-    transact(
-      'readwrite',
-      (records) => commitIn(records, id, (current) => (written = change(current)), guess ? 'add' : 'put'),
-      durability,
-      () => written !== undefined,
-    );
-  try {
-    guess = next(undefined);
-    if (guess) return await commit(() => guess);
-  } catch (error) {
-    // What is thrown at a guess says nothing.
-    if (guess && (error as Error | null)?.name !== 'ConstraintError') throw error;
-  }
-  guess = written = undefined;
-  await commit(next);
-}
-
-/**
- * Adds what `make` makes of no record, or puts what it makes of the present one. Resolves when the transaction is committed,
- * not when its write succeeded, which can still fail to be.
- */
-function commitIn(records: IDBObjectStore, id: string, make: (current: unknown) => Next, how: 'add' | 'put'): Promise<void> {
+/** Resolves when the transaction is committed, not when the put succeeded, which can still fail to be. */
+function updateIn(records: IDBObjectStore, id: string, next: (current: unknown) => Next): Promise<void> {
   return new Promise((resolve, reject) => {
     const { transaction } = records;
-    const write = (current: unknown): void => {
+    const found = records.get(id);
+    found.onsuccess = () => {
       try {
-        const value = make(current);
-        const writing = value ? records[how](value, id) : value === null ? records.delete(id) : undefined;
+        const value = next(found.result);
+        const write = value ? records.put(value, id) : value === null ? records.delete(id) : undefined;
         // Firefox fires "complete" for a committed transaction whose put was refused; the request itself tells.
-        if (writing) writing.onerror = () => reject(writing.error);
+        if (write) write.onerror = () => reject(write.error);
         // Else it looks for more work first, a quarter of its time. Not in Safari before 15.
         transaction.commit?.();
       } catch (error) {
@@ -117,9 +101,6 @@ function commitIn(records: IDBObjectStore, id: string, make: (current: unknown) 
     transaction.oncomplete = () => resolve();
     // Not onerror: that comes before the transaction knows its error.
     transaction.onabort = () => reject(transaction.error);
-    if (how === 'add') return write(undefined);
-    const found = records.get(id);
-    found.onsuccess = () => write(found.result);
   });
 }
 
@@ -133,31 +114,32 @@ async function scanIn(records: IDBObjectStore, query: ScanQuery): Promise<ScanPa
   return pageOf(await all('label', IDBKeyRange.bound([ns, state, ...start], [ns, state, []]), limit + 2), query);
 }
 
-function connect(name: string, timeoutMs: number, lost: () => void): Promise<IDBDatabase> {
-  return new Promise((resolve, reject) => {
-    // Without a version: it never upgrades what is there, and is never too old for it.
-    const request = indexedDB.open(name);
-    const timer = setTimeout(() => {
+async function connect(name: string, timeoutMs: number, lost: () => void): Promise<IDBDatabase> {
+  // Without a version: it never upgrades what is there, and is never too old for it.
+  const request = indexedDB.open(name);
+  request.onupgradeneeded = () => {
+    const records = request.result.createObjectStore(RECORDS);
+    records.createIndex('label', ['ns', 'state', 'label', 'id']);
+    records.createIndex('time', 'forgetAt');
+  };
+  const opened = promisifyRequest(request);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
       reject(new StoreFault('blocked', `IndexedDB did not open within ${timeoutMs} ms`));
-      request.onsuccess = () => request.result.close();
+      opened.then((late) => late.close()).catch(() => {});
     }, timeoutMs);
-    request.onupgradeneeded = () => {
-      const records = request.result.createObjectStore(RECORDS);
-      records.createIndex('label', ['ns', 'state', 'label', 'id']);
-      records.createIndex('time', 'forgetAt');
-    };
-    request.onsuccess = () => {
-      clearTimeout(timer);
-      // No onclose: a transaction on a dead connection throws, and is tried on a new one.
-      request.result.onversionchange = lost;
-      resolve(request.result);
-    };
-    request.onerror = async () => {
-      clearTimeout(timer);
-      const { error } = request;
-      reject((await isRefusal(error)) ? new StoreFault('denied', 'IndexedDB is refused here', error) : error);
-    };
   });
+  try {
+    const db = await Promise.race([opened, timeout]);
+    // No onclose: a transaction on a dead connection throws, and is tried on a new one.
+    db.onversionchange = lost;
+    return db;
+  } catch (error) {
+    throw (await isRefusal(error as Error | null)) ? new StoreFault('denied', 'IndexedDB is refused here', error) : error;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Whether it is somebody's will that there is no store, and not a trouble that may pass. A SecurityError says so itself. */
@@ -165,7 +147,7 @@ async function isRefusal(error: Error | null): Promise<boolean> {
   // Private windows of Firefox before 115.
   if (error?.name === 'InvalidStateError') return true;
   // Chromium where the user blocks site data says what it says of a broken disk; Web Locks are blocked with it, and are clearer.
-  if (error?.name !== 'UnknownError') return false;
+  if (error?.name !== 'UnknownError' || !navigator.locks) return false;
   return navigator.locks.query().then(
     () => false,
     (refusal: Error) => refusal.name === 'SecurityError',

@@ -34,6 +34,28 @@ describe('A5: could not look', () => {
     expect(tab.degraded.size).toBe(0);
   });
 
+  test('A5: a store that was only guessed to be empty, and did not come to an end, does not make an old record of the same key a new one', async () => {
+    const world = newWorld();
+    const key = 'order-1';
+    const first = world.open();
+    world.server.plays(charged(lost()));
+    expect((await world.end(first.tab, pay(first.once, { key, ...ONE }))).outcome).toMatchObject({ effect: 'unknown' });
+    await world.clock.advance(DAY);
+    const { tab } = world.open();
+    // It asks the change on a guess, and is not heard of again: the engine's own time is over before the store's.
+    const guessing: typeof tab.store = {
+      ...tab.store,
+      update(_, change) {
+        change(undefined, world.clock.now());
+        return new Promise(() => {});
+      },
+    };
+    const sent = world.server.arrivals.length;
+    const end = await world.end(tab, pay(tab.once({ store: guessing }), { key }));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
+    expect(world.server.arrivals).toHaveLength(sent);
+  });
+
   test('A5: the chain of stores does not move on when the first one cannot be asked', async () => {
     const world = newWorld();
     const { tab } = world.open();

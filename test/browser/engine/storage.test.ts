@@ -39,9 +39,7 @@ async function waiting(shop: Shop, { once }: ReturnType<typeof client>) {
   return { told };
 }
 
-const write = (make: Parameters<typeof replaceMethod>[2]) => {
-  for (const name of ['add', 'put']) undo.push(replaceMethod(IDBObjectStore, name, make));
-};
+const write = (make: Parameters<typeof replaceMethod>[2]) => undo.push(replaceMethod(IDBObjectStore, 'put', make));
 const full = () => {
   throw new DOMException('no room', 'QuotaExceededError');
 };
@@ -120,7 +118,6 @@ describe('a store without room', () => {
     const first = outcomeOf(await own.once.fetch(shop.url, ORDER));
     expect(first).toMatchObject({ effect: 'unknown' });
     const { arrivals } = await shop.ledger();
-    // Whoever adds is refused for want of room before anybody looks whether there is one.
     write(() => full);
     const error = await caught(own.once.fetch(shop.url, { ...ORDER, body: JSON.stringify({ amount: 1 }) }));
     expect(error).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });

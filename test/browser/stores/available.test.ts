@@ -68,6 +68,15 @@ describe('IndexedDB is available', () => {
     expect(await store.available?.()).toBe(true);
   });
 
+  test('perhaps, where opening fails with UnknownError and there are no Web Locks to ask, as on an insecure origin', async () => {
+    openWith(() => failing('UnknownError'));
+    undo.push(replaceProperty(navigator, 'locks', { value: undefined }));
+    const store = indexedDbStore({ name: freshName() });
+    await expect(store.available?.()).rejects.toMatchObject({ reason: 'io', cause: { name: 'UnknownError' } });
+    for (const restore of undo.splice(0).reverse()) restore();
+    expect(await store.available?.()).toBe(true);
+  });
+
   test('perhaps, where it is closed', async () => {
     const store = indexedDbStore({ name: freshName() });
     await store.close();
