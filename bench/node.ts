@@ -1,7 +1,7 @@
 /** What a call costs in Node beside the network: every client over the same stub, which answers at once. `npm run bench:node [-- rounds]` */
 import { hash, randomUUID } from 'node:crypto';
 import { createOnce, memoryStore } from 'oncefetch';
-import { floor, LEAST } from './lib/floor.ts';
+import { checksum, floor, LEAST } from './lib/floor.ts';
 import { type Compared, costOf, interleaved } from './lib/interleaved.ts';
 import { BODY, POST } from './lib/payment.ts';
 import { type Spent, spentBy } from './lib/profile.ts';
@@ -31,14 +31,6 @@ const ours: Readonly<Record<string, Call>> = {
 
 /** As many fields as a record has, and as long. */
 const RECORD = [...Array.from({ length: 4 }, () => 'x'.repeat(64)), ...Array.from({ length: 10 }, () => 'header:Key'), ...Array.from({ length: 6 }, Date.now)];
-
-/** FNV-1a over its JSON. */
-function checksum(record: readonly unknown[]): number {
-  const text = JSON.stringify(record);
-  let sum = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193);
-  return sum;
-}
 
 /** What a call cannot do without, each by itself, beside the same stub: what the floor is made of. */
 const parts: Readonly<Record<string, Call>> = {

@@ -1,10 +1,8 @@
 /** The peers that survive a reload, in a page, beside oncefetch: how long until the request is safe in the store, and the first byte leaves. */
 import { createOnce, indexedDbStore } from 'oncefetch';
 import { answer, answered } from './lib/answers.ts';
-import { elapsed, FirstByte, inTurns, type Rounds } from './lib/turns.ts';
+import { elapsed, FirstByte, inTurns, type Rounds, WARM } from './lib/turns.ts';
 
-/** Rounds until what a call runs through is compiled. */
-const WARM = 12;
 const BODY = JSON.stringify({ amount: 1, pad: 'x'.repeat(180) });
 
 /** Its queue asks for a service worker's registration; without background sync it is kept in the same database and replayed at start. */

@@ -4,13 +4,11 @@ import { answer, answered } from './lib/answers.ts';
 import { floor } from './lib/floor.ts';
 import { POST } from './lib/payment.ts';
 import { Stages } from './lib/stages.ts';
-import { type Case, elapsed, FirstByte, inTurns, type Rounds } from './lib/turns.ts';
+import { type Case, elapsed, FirstByte, inTurns, type Rounds, WARM } from './lib/turns.ts';
 
 const URL_ = '/api/payments';
 const RECORD = { id: '', ns: 'n', state: 'settled', label: '["old"]', forgetAt: 0, pad: 'x'.repeat(450) };
 const DAY = 86_400_000;
-/** Rounds until what a call runs through is compiled. */
-const WARM = 12;
 
 const request = <T>(of: IDBRequest<T>): Promise<T> =>
   new Promise((resolve, reject) => {

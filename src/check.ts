@@ -21,7 +21,7 @@ export function checkOne(value: unknown, spec: Spec[string], path: string): void
   } else if (typeof spec === 'object') check(value, spec as Spec, path);
   else if (spec === 'ms' || spec === 'count') {
     if (typeof value !== 'number' || Number.isNaN(value)) throw new TypeError(`once: ${path} must be a number, got ${typeOf(value)}`);
-    const least = +(spec === 'count');
+    const least = spec === 'count' ? 1 : 0;
     if (value < least) throw new RangeError(`once: ${path} must be at least ${least}, got ${value}`);
   } else if (spec !== 'any' && !(spec as string).split('|').includes(Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value))
     throw new TypeError(`once: ${path} must be ${listed(spec as string)}, got ${typeOf(value)}`);

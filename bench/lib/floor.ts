@@ -32,7 +32,7 @@ const ATTEMPT_MS = 30_000;
 const ANSWERS_MAX = 32;
 
 /** FNV-1a over its JSON. */
-function checksum(record: object): number {
+export function checksum(record: object): number {
   const text = JSON.stringify(Object.values(record));
   let sum = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193);

@@ -23,6 +23,9 @@ function shuffled<T>(of: readonly T[]): T[] {
   return of.map(() => left.splice(Math.floor(Math.random() * left.length), 1)[0] as T);
 }
 
+/** Rounds until what a call of a page runs through is compiled. */
+export const WARM = 12;
+
 /** `rounds` medians of `calls` calls, the cases in turn, in a new order each time, after `warm` rounds that do not count. */
 export async function inTurns(cases: Readonly<Record<string, Case>>, rounds: number, calls: number, warm = 1): Promise<Rounds> {
   const names = Object.keys(cases);

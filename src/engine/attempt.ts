@@ -73,7 +73,7 @@ const textual = (type: string): boolean => type === '' || (/json|text|xml|javasc
 /** Reads a copy of the body, so that a truncated answer counts as none; longer ones and event streams stay unread. */
 async function read(response: Response, limit: number): Promise<Answered> {
   const type = response.headers.get('content-type') ?? '';
-  const announced = Number(response.headers.get('content-length'));
+  const announced = Number(response.headers.get('content-length') ?? 0);
   if (response.body === null) return { response, body: null, text: '' };
   if (announced > limit || /event-stream/i.test(type) || response.type === 'opaque') return { response, text: '' };
   const copy = response.clone();

@@ -55,19 +55,19 @@ export async function sendPlain(client: Client, settings: Settings, call: Outlin
   try {
     for (let tries = 1; ; tries++) {
       const end = await attempt(send);
-      const { answer, error } = end;
+      const answer = 'answer' in end ? end.answer : undefined;
       if (answer && !TRANSIENT.test(String(answer.status))) return answer;
       const asked = answer && retryAfterMs((name) => answer.headers.get(name), clock.now());
       const ms = asked ?? backoffMs(settings.backoff, tries, randomness.random());
       const may = IDEMPOTENT.test(method) && replayable && tries < settings.limits.attempts && clock.now() + ms < deadline && !signal?.aborted;
       if (!may || overtaken() || !(answer || call.sendable())) {
-        if ('answer' in end) return answer as Response;
-        throw error;
+        if ('answer' in end) return end.answer;
+        throw end.error;
       }
       await wait(clock, ms, signal ? [signal, client.closing.signal] : [client.closing.signal]);
       if (signal?.aborted || client.closing.signal.aborted || overtaken()) {
-        if ('answer' in end) return answer as Response;
-        throw signal?.aborted ? (signal.reason ?? error) : error;
+        if ('answer' in end) return end.answer;
+        throw signal?.aborted ? (signal.reason ?? end.error) : end.error;
       }
       void answer?.body?.cancel().catch(() => {});
     }
@@ -76,7 +76,7 @@ export async function sendPlain(client: Client, settings: Settings, call: Outlin
   }
 }
 
-async function attempt(send: () => Promise<Response>): Promise<{ readonly answer?: Response; readonly error?: unknown }> {
+async function attempt(send: () => Promise<Response>): Promise<{ readonly answer: Response } | { readonly error: unknown }> {
   try {
     return { answer: await send() };
   } catch (error) {

@@ -17,12 +17,15 @@ const digest: Digest = async (data) => {
 const webLocks = (manager: LockManager): Locks => ({
   acquire: (name, { wait, signal }) =>
     new Promise((resolve, reject) => {
-      manager
-        // The two options exclude each other.
-        .request(name, wait ? ({ signal } as LockOptions) : { ifAvailable: true }, (lock) =>
-          lock ? new Promise<void>((release) => resolve(release)) : resolve(undefined),
-        )
-        .catch(reject);
+      const held = (lock: Lock | null): Promise<void> | undefined => {
+        if (!lock) {
+          resolve(undefined);
+          return undefined;
+        }
+        return new Promise((release) => resolve(release));
+      };
+      // The two options exclude each other.
+      manager.request(name, wait ? (signal ? { signal } : {}) : { ifAvailable: true }, held).catch(reject);
     }),
 });
 
