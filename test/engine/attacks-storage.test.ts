@@ -6,12 +6,22 @@ import { describe, expect, test } from 'vitest';
 import { seal } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import type { OnceEvent } from '../../src/entries/index.js';
+import type { Store } from '../../src/ports.js';
 import { firstAvailable } from '../../src/stores/automatic.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { answers, charged, delayed, during, hangs, lost, replays } from '../support/server.js';
-import { CART, DAY, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, saying, watched } from '../support/world.js';
+import { CART, DAY, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, saying, type World, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
+
+/** It asks the change on a guess, and is not heard of again: the engine's own time is over before the store's. */
+const guessing = (world: World, store: Store): Store => ({
+  ...store,
+  update(_, change) {
+    change(undefined, world.clock.now());
+    return new Promise(() => {});
+  },
+});
 
 describe('A5: could not look', () => {
   test.each(['look-fails', 'hang'] as const)('A5: after a charge and a reload, a store where %s sends nothing', async (fault) => {
@@ -42,18 +52,21 @@ describe('A5: could not look', () => {
     expect((await world.end(first.tab, pay(first.once, { key, ...ONE }))).outcome).toMatchObject({ effect: 'unknown' });
     await world.clock.advance(DAY);
     const { tab } = world.open();
-    // It asks the change on a guess, and is not heard of again: the engine's own time is over before the store's.
-    const guessing: typeof tab.store = {
-      ...tab.store,
-      update(_, change) {
-        change(undefined, world.clock.now());
-        return new Promise(() => {});
-      },
-    };
     const sent = world.server.arrivals.length;
-    const end = await world.end(tab, pay(tab.once({ store: guessing }), { key }));
+    const end = await world.end(tab, pay(tab.once({ store: guessing(world, tab.store) }), { key }));
     expect(end).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
     expect(world.server.arrivals).toHaveLength(sent);
+  });
+
+  test('A5: nor one that another process began in the same millisecond', async () => {
+    const world = newWorld();
+    const [one, two] = [world.open({}, { locks: false }), world.open({}, { locks: false })];
+    world.server.plays(delayed(20 * SECOND, charged(answers(201))));
+    const driven = pay(one.once, { key: 'order-1' });
+    const end = await world.end(two.tab, pay(two.tab.once({ store: guessing(world, two.tab.store) }), { key: 'order-1' }));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
+    expect((await world.end(one.tab, driven)).outcome).toMatchObject({ type: 'fresh' });
+    expect(world.server.arrivals).toHaveLength(1);
   });
 
   test('A5: the chain of stores does not move on when the first one cannot be asked', async () => {
