@@ -114,6 +114,8 @@ export interface Locks {
 
 export interface Transport {
   send(url: string, init: RequestInit): Promise<Response>;
+  /** True where the platform may send a request again without telling: browsers do, on a connection that died. */
+  mayResend(init: RequestInit): boolean;
   /** True only if it is certain that no byte of this request left. */
   neverSent(error: unknown, init: RequestInit): boolean;
 }

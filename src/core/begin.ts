@@ -1,4 +1,4 @@
-/** The table of DESIGN.md section 3: what a call does with the record it finds. */
+/** What a call does with the record that it finds. */
 import { type OnceRecord, RECORD_VERSION, readRecord, seal } from './record.js';
 import { clockWentBack, pastWindow, unsettledForgetAt } from './retention.js';
 
@@ -16,6 +16,10 @@ export interface Claimant {
   readonly scheme: string;
   readonly raw: string;
   readonly origin: string;
+  /** Method, origin and path; empty for what is no HTTP request. */
+  readonly endpoint: string;
+  /** Where a key counts. */
+  readonly scope: 'endpoint' | 'origin';
   readonly carrier: string;
   readonly dialect: string;
   /** A key to be used if a new one is needed, and the generation that it was made for. */
@@ -29,8 +33,8 @@ export interface Claimant {
   readonly marginMs: number;
   /** It waits before its first attempt, so whoever finds the record until then can tell that nothing left. */
   readonly clean: boolean;
-  /** Set when it waited for another context: the key of the settled record of its first look, if that showed one. */
-  readonly waited?: { readonly settledKey: string | undefined } | undefined;
+  /** Set when it waited for another context: which ended record its first look showed, if it showed one ({@link lifeOf}). */
+  readonly waited?: { readonly ended: string | undefined } | undefined;
   /** Where no lock manager is shared: who claims it, for how long, ms. */
   readonly lease?: { readonly owner: string; readonly ms: number } | undefined;
   /** Only goes on with what is there; starts nothing. */
@@ -48,10 +52,14 @@ export type Begun =
       readonly changed: boolean;
       readonly sentBefore: boolean;
       readonly otherBytes: boolean;
+      /** It goes on under a key whose every attempt was refused, and every caller was told so. */
+      readonly reused: boolean;
+      /** The record said so when it was found: {@link OnceRecord.refusedOnly}. */
+      readonly refusedOnly: boolean;
     }
   /** Settled for this payload, or settled while this call waited. */
   | { readonly do: 'remembered'; readonly record: OnceRecord }
-  | { readonly do: 'already-settled' | 'mismatch' | 'key-burnt' | 'expired'; readonly record: OnceRecord }
+  | { readonly do: 'already-settled' | 'mismatch' | 'key-burnt' | 'expired' | 'elsewhere'; readonly record: OnceRecord }
   /** Another driver holds the lease for so long, ms. */
   | { readonly do: 'busy'; readonly record: OnceRecord; readonly ms: number }
   /** The strategy's key is wanted for this generation. */
@@ -63,6 +71,9 @@ export interface Began {
   readonly next?: OnceRecord;
   readonly value: Begun;
 }
+
+/** Tells one life of a key from the next one: a key that stays in use ends more than once. */
+export const lifeOf = ({ key, revision }: OnceRecord): string => `${key} ${revision}`;
 
 /** Decides on the record as stored; to be called within one atomic update, with the store's own time for leases. */
 export function begin(stored: unknown, c: Claimant, now: number, storeNow: number): Began {
@@ -81,27 +92,49 @@ function decide(stored: unknown, c: Claimant, now: number, storeNow: number): Be
   if (record.state === 'pending' && c.lease && lease && lease.owner !== c.lease.owner && lease.until > storeNow)
     return { value: { do: 'busy', record, ms: lease.until - storeNow } };
   if (record.state === 'pending') return foundPending(record, same, c, now);
-  if (c.waited && c.waited.settledKey !== record.key && (same || c.resumeOnly)) return { value: { do: 'remembered', record } };
+  const answers = same || (record.state === 'settled' && record.scheme === c.scheme && record.payloads.includes(c.fingerprint));
+  if (c.waited && c.waited.ended !== lifeOf(record) && (answers || c.resumeOnly)) return { value: { do: 'remembered', record } };
   // What should have been forgotten by now answers nothing, swept or not.
   if (record.forgetAt <= now && !c.resumeOnly) return insert(record, c, now);
   // A random key is never used for a second operation.
   if (c.keyKind === 'random' && record.key === c.key) return { value: { do: 'remembered', record } };
   if (c.resumeOnly) return { value: { do: record.state === 'settled' ? 'remembered' : 'nothing', record } as Begun };
   if (record.state === 'retired') {
+    if (staysInUse(record, same, c, now)) return reuse(record, c, now);
     const begun = insert(record, c, now);
     // Only a key that is the same for the next generation, too, is used up for good.
     return begun.next && record.sticky && record.key === c.key ? { value: { do: 'key-burnt', record } } : begun;
   }
-  if (c.repeat === 'always' || (c.repeat === 'if-changed' && !same)) return insert(record, c, now);
-  return { value: { do: same ? 'remembered' : 'already-settled', record } };
+  if (c.repeat === 'always' || (c.repeat === 'if-changed' && !answers)) return insert(record, c, now);
+  return { value: { do: answers ? 'remembered' : 'already-settled', record } };
 }
 
 function foundPending(record: OnceRecord, same: boolean, c: Claimant, now: number): Began {
   if (c.keyKind === 'literal' && c.key !== record.key) return { value: { do: 'mismatch', record } };
   if (!record.ambiguous && record.random && !same && !c.resumeOnly) return insert(record, c, now);
   if (record.ambiguous && (pastWindow(record, c, now) || clockWentBack(record, now))) return { value: { do: 'expired', record } };
+  if (record.ambiguous && !c.resumeOnly && isElsewhere(record, c)) return { value: { do: 'elsewhere', record } };
   if (!same && !c.resumeOnly && c.whenChanged === 'refuse') return { value: { do: 'mismatch', record } };
   return adopt(record, same, c, now);
+}
+
+/** Whether the key has been where this call goes: a server that never saw it would execute the request. */
+export function isElsewhere(record: OnceRecord, c: Pick<Claimant, 'origin' | 'endpoint' | 'scope'>): boolean {
+  if (record.origin === '' && c.origin === '') return false;
+  return record.origin !== c.origin || (c.scope === 'endpoint' && record.endpoint !== undefined && record.endpoint !== c.endpoint);
+}
+
+/** Whether the next call sends the key of an operation that was refused once more. */
+function staysInUse(record: OnceRecord, same: boolean, c: Claimant, now: number): boolean {
+  return (
+    record.keyInUse === true &&
+    c.keyKind === 'random' &&
+    record.carrier === c.carrier &&
+    record.dialect === c.dialect &&
+    !isElsewhere(record, c) &&
+    (same || c.whenChanged === 'same-key') &&
+    !pastWindow(record, c, now)
+  );
 }
 
 /**
@@ -124,6 +157,8 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number): Began
     carrier: c.carrier,
     dialect: c.dialect,
     origin: c.origin,
+    endpoint: c.endpoint || undefined,
+    madeAgain: (c.keyKind === 'derived' && (!before || before.madeAgain)) || undefined,
     random: c.keyKind === 'random',
     generation,
     revision: (before?.revision ?? 0) + 1,
@@ -140,7 +175,23 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number): Began
     request: c.request,
     previous: before && before.state !== 'pending' ? { ...before, previous: undefined } : before?.previous,
   });
-  return { next: record, value: { do: 'drive', record, inserted: true, resumed: false, changed: false, sentBefore: false, otherBytes: false } };
+  return { next: record, value: { do: 'drive', record, ...INSERTED } };
+}
+
+const INSERTED = { inserted: true, resumed: false, changed: false, sentBefore: false, otherBytes: false, reused: false, refusedOnly: false } as const;
+
+/** Begins anew under the key of an operation that was refused: nothing proves that the application used it up. */
+function reuse(before: OnceRecord, c: Claimant, now: number): Began {
+  const { next } = insert(before, { ...c, key: before.key }, now);
+  const { firstSentAt, windowEndsAt, refusal, generation } = before;
+  const record = seal({ ...(next as OnceRecord), generation, firstSentAt, windowEndsAt, refusal, payloads: payloadsWith(before, c) });
+  return { next: record, value: { do: 'drive', record, ...INSERTED, changed: record.payloads.length > 1, reused: true } };
+}
+
+/** Every payload of this key, the present one last. Fingerprints of another scheme are kept, but equal none of ours. */
+function payloadsWith(before: OnceRecord, c: Claimant): readonly string[] {
+  const sent = before.scheme === c.scheme ? before.payloads : before.payloads.map((one) => `${before.scheme}:${one}`);
+  return [...sent.filter((one) => one !== c.fingerprint), c.fingerprint].slice(-PAYLOADS_MAX);
 }
 
 /** Goes on with a pending record under its own key. */
@@ -155,7 +206,10 @@ function adopt(before: OnceRecord, same: boolean, c: Claimant, now: number): Beg
     revision: before.revision + 1,
     ambiguous: before.ambiguous || !c.clean,
     scheme: keeps ? before.scheme : c.scheme,
-    payloads: keeps ? before.payloads : [...sent.filter((one) => one !== c.fingerprint), c.fingerprint].slice(-PAYLOADS_MAX),
+    payloads: keeps ? before.payloads : payloadsWith(before, c),
+    // Until this drive has an answer, its attempts may have had an effect.
+    refusedOnly: undefined,
+    endpoint: before.endpoint ?? (c.endpoint || undefined),
     raw: keeps ? before.raw : c.raw,
     firstSentAt,
     windowEndsAt,
@@ -171,10 +225,26 @@ function adopt(before: OnceRecord, same: boolean, c: Claimant, now: number): Beg
   const sentBefore = before.ambiguous && (keeps || sent.includes(c.fingerprint));
   return {
     next: record,
-    value: { do: 'drive', record, inserted: false, resumed: before.ambiguous, changed, sentBefore, otherBytes: same && !c.resumeOnly && before.raw !== c.raw },
+    value: {
+      do: 'drive',
+      record,
+      inserted: false,
+      resumed: before.ambiguous,
+      changed,
+      sentBefore,
+      otherBytes: same && !c.resumeOnly && before.raw !== c.raw,
+      reused: false,
+      refusedOnly: before.refusedOnly === true,
+    },
   };
 }
 
 /** The commit that must come before the first attempt of a record that was stored clean. */
 export const marked = (record: OnceRecord, windowMs: number, now: number): OnceRecord =>
-  seal({ ...record, ambiguous: true, firstSentAt: now, windowEndsAt: now + windowMs, touchedAt: now });
+  seal({
+    ...record,
+    ambiguous: true,
+    firstSentAt: record.firstSentAt ?? now,
+    windowEndsAt: Math.min(record.windowEndsAt ?? Number.POSITIVE_INFINITY, now + windowMs),
+    touchedAt: now,
+  });

@@ -12,6 +12,16 @@ export interface Situation {
   readonly ambiguous: boolean;
   /** Another payload may have gone out under this key. */
   readonly changed: boolean;
+  /** Every attempt before this drive was refused, and every caller was told so. */
+  readonly reused: boolean;
+  /** As `reused`, but a copy that the platform sent unseen may have had an effect. */
+  readonly refusedOnly: boolean;
+  /** A derived key that may have been used by an operation whose record is lost. */
+  readonly madeAgain: boolean;
+  /** The platform may send a request again without telling. */
+  readonly mayResend: boolean;
+  /** The application gave this very refusal under this key before, that long ago, ms. */
+  readonly refusedForMs: number | undefined;
   /** An earlier attempt of the present payload was ambiguous. */
   readonly sameAmbiguous: boolean;
   readonly answersMismatch: boolean;
@@ -37,23 +47,39 @@ export type Wait = { readonly do: 'wait'; readonly ms: number; readonly why: 'ba
 /** Nothing is settled. `ask`: only `reconcile` can say more. */
 export type Stop = { readonly do: 'stop'; readonly ending: Unsettled; readonly ask: boolean; readonly spent?: boolean };
 
+/** The operation has its outcome. */
+export interface Settle {
+  readonly do: 'settle';
+  readonly ending: Ending;
+  readonly sticky?: boolean | undefined;
+  /** Nothing proves that the application used the key up. */
+  readonly keyInUse?: boolean | undefined;
+  /** An earlier payload of this key took effect, not the present one. */
+  readonly earlier?: boolean | undefined;
+  /** Ask `reconcile` which payload it was. */
+  readonly ask?: boolean | undefined;
+}
+
 export type Decision =
   | Wait
-  /** The operation has its outcome. `reconcile`: ask which payload it was. */
-  | { readonly do: 'settle'; readonly ending: Ending; readonly sticky?: boolean | undefined; readonly earlier?: boolean; readonly ask?: boolean }
+  | Settle
   | Stop
   | { readonly do: 'done-elsewhere'; readonly resource: string | undefined }
+  /** The server keeps its refusal of an earlier call for this key: the present call goes on under a new one. */
+  | { readonly do: 'anew' }
   | { readonly do: 'probe' }
   | { readonly do: 'poll' };
 
 const stop = (reason: UnknownReason, ask: boolean, retryAt?: number): Decision => ({ do: 'stop', ending: unknown(reason, retryAt), ask });
-const settle = (ending: Ending, sticky?: boolean): Decision => ({ do: 'settle', ending, sticky });
+const settle = (ending: Ending, how: Omit<Settle, 'do' | 'ending'> = {}): Settle => ({ do: 'settle', ending, ...how });
 
 /** A 2xx, marked as a replay or not: whose is it when more than one payload went out under the key? */
 function done(marked: boolean, s: Situation): Decision {
+  // Every earlier payload of this key was refused.
+  if (!marked && s.reused && !s.ambiguous) return settle(fresh(true, s.changed));
   if (!s.changed || s.answersMismatch) return settle(marked && !s.changed ? replayed('server') : fresh(marked || !s.ambiguous, s.changed));
-  if (marked && !s.sameAmbiguous) return { do: 'settle', ending: replayed('server'), earlier: true };
-  return { do: 'settle', ending: fresh(false, true), ask: true };
+  if (marked && !s.sameAmbiguous) return settle(replayed('server'), { earlier: true });
+  return settle(fresh(false, true), { ask: true });
 }
 
 /** Waits while the limits allow it, else ends the call without settling more than is certain. */
@@ -62,7 +88,7 @@ function again(reading: Reading, s: Situation): Decision {
   if (!s.keyed && (s.ambiguous || reading.ambiguous)) return stop(s.answered ? 'unavailable' : 'no-answer', true);
   if (s.tries < s.triesMax && s.now + ms < s.deadline) return { do: 'wait', ms, why: s.retryAfterMs === undefined ? 'backoff' : 'retry-after' };
   if (s.ambiguous || reading.ambiguous) return stop(s.answered ? 'unavailable' : 'no-answer', false, s.retryAfterMs && s.now + s.retryAfterMs);
-  return s.answered ? settle(rejected()) : { do: 'stop', ending: unsent('unreachable'), ask: false };
+  return s.answered ? cleanlyRefused('in-front', s) : { do: 'stop', ending: unsent('unreachable'), ask: false };
 }
 
 function inProgress(s: Situation): Decision {
@@ -71,9 +97,35 @@ function inProgress(s: Situation): Decision {
   return { do: 'stop', ending: unknown('in-progress', s.retryAfterMs && s.now + s.retryAfterMs), ask: true, spent: true };
 }
 
+/**
+ * How long a copy of a request may still be under way, ms: the maximum segment lifetime of TCP (RFC 9293, section 3.4.2).
+ */
+export const COPY_LIFETIME_MS = 120_000;
+
+/** Refused, with nothing ambiguous before. Where a copy may have gone out unseen, only the application's word is one. */
+export function cleanlyRefused(from: Reading['from'], s: Pick<Situation, 'mayResend' | 'refusedOnly'>): Settle | Stop {
+  if (from === 'in-front' && (s.mayResend || s.refusedOnly)) return { do: 'stop', ending: unknown('refused'), ask: true };
+  return settle(rejected(), { keyInUse: from !== 'application' });
+}
+
 function refused(reading: Reading, s: Situation): Decision {
-  if (reading.sticky || !(s.ambiguous || reading.ambiguous)) return settle(rejected(reading.replayed === true), reading.sticky);
-  return stop('refused-after-ambiguity', true);
+  const { sticky, from } = reading;
+  const toldBefore = s.reused || s.refusedOnly || (s.madeAgain && reading.replayed === true);
+  if (sticky) return toldBefore ? { do: 'anew' } : settle(rejected(reading.replayed === true), { sticky });
+  if ((s.ambiguous && !s.refusedOnly) || reading.ambiguous) return refusedAfterAmbiguity(reading, s);
+  // The same refusal a second time: the server keeps it, and marks no replay.
+  if (s.reused && s.refusedForMs !== undefined && from !== 'in-front') return { do: 'anew' };
+  return cleanlyRefused(from, s);
+}
+
+/**
+ * An attempt before this one may have had its effect. When the application gives the very same refusal once more after any
+ * copy of that attempt has died, the attempt had none.
+ */
+function refusedAfterAmbiguity({ from, ambiguous }: Reading, s: Situation): Decision {
+  if (from !== 'application' || ambiguous) return stop('refused-after-ambiguity', true);
+  const wait = COPY_LIFETIME_MS - (s.refusedForMs ?? 0);
+  return wait > 0 ? stop('refused-after-ambiguity', true, s.now + wait) : settle(rejected());
 }
 
 /** The next step after an attempt. Pure: the same reading in the same situation is always the same step. */
@@ -91,8 +143,8 @@ export function decide(reading: Reading, s: Situation): Decision {
     case 'refused':
       return refused(reading, s);
     case 'mismatch':
-      // The key is new, so this is its first payload: the caller made a mistake, and nothing happened.
-      return s.ambiguous ? { do: 'probe' } : settle(rejected());
+      // Of a new key the server has seen one payload only, so its answer is a mere refusal.
+      return s.ambiguous || s.changed ? { do: 'probe' } : settle(rejected(), { keyInUse: true });
     case 'done-elsewhere':
       return { do: 'done-elsewhere', resource: reading.resource };
     case 'accepted':
@@ -100,7 +152,7 @@ export function decide(reading: Reading, s: Situation): Decision {
     case 'burnt':
       return stop('burnt', true);
     case 'open':
-      return stop('refused-after-ambiguity', true);
+      return stop(s.ambiguous ? 'refused-after-ambiguity' : 'refused', true);
     case 'not-a-verdict':
       return stop('not-a-verdict', false);
   }

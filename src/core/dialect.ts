@@ -20,6 +20,8 @@ export interface Asked {
   readonly key: string;
   /** An answer in HTML can't be the server's answer to this one. */
   readonly refusesHtml: boolean;
+  /** Another payload may have gone out under this key: only then a server can speak of one. */
+  readonly otherPayloads: boolean;
 }
 
 /** The readings of an attempt: one per row of the table of verdicts. */
@@ -45,6 +47,11 @@ export interface Reading {
   readonly ambiguous: boolean;
   /** Of a refusal: the server repeats it for this key. */
   readonly sticky?: boolean | undefined;
+  /**
+   * Of a refusal: who made it, as far as the answer tells. Only the application uses up a key: it has looked the key up
+   * first. `in-front`: a proxy, a login, a rate limit may have answered before the key was looked at. Absent: nothing tells.
+   */
+  readonly from?: 'application' | 'in-front' | undefined;
   /** Of a refusal: it bears the replay marker. */
   readonly replayed?: boolean | undefined;
   /** Of what is done elsewhere: what the server calls it. */
@@ -70,10 +77,14 @@ export interface Dialect {
   readonly answersMismatch?: boolean | undefined;
   /** How long to wait for work in progress where the answer does not say, ms. */
   readonly inProgressAfterMs?: number | undefined;
+  /** Where a key counts: at one method, origin and path, which holds wherever nothing else is known, or at one origin. @default 'endpoint' */
+  readonly scope?: 'endpoint' | 'origin' | undefined;
   /** A key counts for one account, so another one's server has never seen it. */
   readonly perAccount?: boolean | undefined;
   /** Whether the answer bears the replay marker, with its true value. */
   replayed(answer: Answer): boolean;
+  /** Whether the answer bears any sign of the server's key layer, such as its replay marker with the value false. */
+  keyLayer?(answer: Answer): boolean;
   /** Reads an answer behind the link of a 202; `undefined` leaves it to its status. */
   polled?(answer: Answer): 'running' | 'done' | 'failed' | undefined;
   /** The server's own codes; `undefined` leaves the answer to the common rows. */

@@ -22,11 +22,13 @@ export interface Facts {
 export type UnknownReason =
   | 'no-answer'
   | 'refused-after-ambiguity'
+  | 'refused'
   | 'not-a-verdict'
   | 'in-progress'
   | 'unavailable'
   | 'burnt'
   | 'mismatch'
+  | 'elsewhere'
   | 'bytes'
   | 'key-expired'
   | 'identity'
@@ -41,7 +43,7 @@ export type UnsentReason = 'offline' | 'unreachable' | 'aborted' | 'store-write'
 /** How it ended: `effect` is what a screen needs, `type` what a log needs. */
 export type Ending =
   | { readonly type: 'fresh'; readonly effect: 'done'; readonly certain: boolean; readonly changed: boolean }
-  | { readonly type: 'replayed'; readonly effect: 'done'; readonly from: 'server' | 'store' | 'memory' | 'reconcile' }
+  | { readonly type: 'replayed'; readonly effect: 'done'; readonly from: 'server' | 'store' | 'memory' | 'reconcile' | 'elsewhere' }
   | { readonly type: 'rejected'; readonly effect: 'none'; readonly replayed: boolean }
   | { readonly type: 'unsent'; readonly effect: 'none'; readonly reason: UnsentReason }
   | { readonly type: 'unknown'; readonly effect: 'unknown'; readonly reason: UnknownReason; readonly retryAt: number | undefined };
@@ -56,4 +58,4 @@ export const unknown = (reason: UnknownReason, retryAt?: number): Unsettled => (
 export const unsent = (reason: UnsentReason): Unsettled => ({ type: 'unsent', effect: 'none', reason });
 export const rejected = (replayed = false): Ending => ({ type: 'rejected', effect: 'none', replayed });
 export const fresh = (certain: boolean, changed: boolean): Ending => ({ type: 'fresh', effect: 'done', certain, changed });
-export const replayed = (from: 'server' | 'store' | 'memory' | 'reconcile'): Ending => ({ type: 'replayed', effect: 'done', from });
+export const replayed = (from: 'server' | 'store' | 'memory' | 'reconcile' | 'elsewhere'): Ending => ({ type: 'replayed', effect: 'done', from });

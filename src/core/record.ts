@@ -3,8 +3,8 @@ import type { Ending } from './outcome.js';
 
 /**
  * The frozen core, which every version reads and drives, and what later versions may add. Versions only add.
- * `pending`: not settled. `settled`: done, kept as a tombstone. `retired`: its key is used up without an effect
- * (rejected, forgotten); what is left tells the next one its generation, and waiters how it ended.
+ * `pending`: not settled. `settled`: done, kept as a tombstone. `retired`: ended without an effect (rejected, forgotten); what
+ * is left tells the next one its generation or its key, and waiters how it ended.
  */
 export interface OnceRecord {
   readonly v: number;
@@ -28,7 +28,10 @@ export interface OnceRecord {
   readonly ambiguous: boolean;
   /** How the fingerprints were taken. One of an unknown scheme counts as changed, never as absent. */
   readonly scheme: string;
-  /** Fingerprints of every payload that may have gone out under this key; the last one is the present one. */
+  /**
+   * Fingerprints of every payload that may have gone out under this key; the last one is the present one. Of a settled record:
+   * the payload that took effect, or all that may have.
+   */
   readonly payloads: readonly string[];
   /** Digest of the present payload's bytes as sent. */
   readonly raw: string;
@@ -42,6 +45,16 @@ export interface OnceRecord {
 
   /** Who drives it, and until when by the store's clock, where no lock manager is shared. */
   readonly lease?: { readonly owner: string; readonly until: number } | undefined;
+  /** Where its key has been: method, origin and path. Records of 0.1.0 have only `origin`. */
+  readonly endpoint?: string | undefined;
+  /** Of a retired record: nothing proves that the application used the key up, so the next call sends the same one. */
+  readonly keyInUse?: boolean | undefined;
+  /** The application's last refusal under this key: a digest of its status and body, and when it first came. */
+  readonly refusal?: Refusal | undefined;
+  /** Every attempt was answered by a refusal: only a copy that the platform sent unseen can have had an effect. */
+  readonly refusedOnly?: boolean | undefined;
+  /** A derived key without memory of earlier generations: a replayed refusal may be an earlier operation's. */
+  readonly madeAgain?: boolean | undefined;
   readonly ending?: Ending | undefined;
   readonly settledAt?: number | undefined;
   /** The server repeats its refusal for this key. */
@@ -59,6 +72,11 @@ export interface OnceRecord {
   /** What the name stood for before; it comes back if this one turns out never to have been sent. */
   readonly previous?: OnceRecord | undefined;
   readonly answer?: StoredAnswer | undefined;
+}
+
+export interface Refusal {
+  readonly digest: string;
+  readonly at: number;
 }
 
 /** With `keep.request`: what another context needs to send the request again. */
@@ -123,6 +141,9 @@ function checksum(r: Sum): number {
     sorted(r.earlier),
     sorted(r.answer),
   ];
+  // A record of 0.1.0 has none of these, and its checksum was taken without them.
+  const later = [r.endpoint, r.keyInUse, sorted(r.refusal), r.refusedOnly, r.madeAgain];
+  if (later.some((field) => field !== undefined)) fields.push(later);
   const text = JSON.stringify(fields);
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);

@@ -12,9 +12,12 @@ export const CLOCK_BACK_MS = 300_000;
 
 export const unsettledForgetAt = (now: number): number => now + UNSETTLED_MS;
 
-/** A derived or literal key must not come round again, so what is left of it is kept like an unsettled record. */
-export const retiredForgetAt = (record: OnceRecord, now: number, totalMs: number): number =>
-  now + (record.random ? Math.max(totalMs, WAITERS_MS) : UNSETTLED_MS);
+/**
+ * A derived or literal key must not come round again, and a key that stays in use is for the next call, so what is left of
+ * them is kept like an unsettled record.
+ */
+export const retiredForgetAt = (record: OnceRecord, now: number, totalMs: number, keyInUse = false): number =>
+  now + (record.random && !keyInUse ? Math.max(totalMs, WAITERS_MS) : UNSETTLED_MS);
 
 export const settledForgetAt = (now: number, keepMs: number, totalMs: number): number => now + Math.max(keepMs, totalMs, WAITERS_MS);
 

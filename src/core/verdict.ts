@@ -1,4 +1,4 @@
-/** From evidence to a verdict: the table of DESIGN.md section 4, first match wins. */
+/** From evidence to a verdict: what an answer means. docs/verdicts.md has the whole table. */
 import type { Answer, Asked, Dialect, Kind, Reading } from './dialect.js';
 
 /** What the caller's `verdict` hook may say. */
@@ -8,18 +8,19 @@ const reading = (kind: Kind, ambiguous: boolean, sticky?: boolean, replayed?: bo
 
 export const NOT_SENT = reading('not-sent', false);
 export const NO_ANSWER = reading('no-answer', true);
-export const REFUSED = reading('refused', false);
+export const REFUSED: Reading = { ...reading('refused', false), from: 'application' };
 export const TRANSIENT = reading('transient', true);
 export const IN_PROGRESS = reading('in-progress', true);
 export const MISMATCH = reading('mismatch', true);
 export const NOT_A_VERDICT = reading('not-a-verdict', true);
+const OPEN = reading('open', true);
 
 /** A hook's word, as a row of the table. */
 export const HOOKED: Readonly<Record<Verdict, Reading>> = {
   fresh: reading('fresh', false),
   replayed: reading('replayed', false),
   rejected: REFUSED,
-  'rejected-for-good': reading('refused', false, true),
+  'rejected-for-good': { ...REFUSED, sticky: true },
   'not-sent': NOT_SENT,
   ambiguous: NO_ANSWER,
   'in-progress': IN_PROGRESS,
@@ -29,11 +30,17 @@ export const HOOKED: Readonly<Record<Verdict, Reading>> = {
 /** A gateway's or a stopped server's answers: the work may be done behind them. */
 export const unsure = (status: number): boolean => (status >= 500 && status !== 501 && status !== 505) || status === 408 || status === 460 || status === 499;
 
+/**
+ * Statuses that proxies, logins, routers and rate limits give before an application looks at anything. They never use up a
+ * key: behind them, another copy of the request may have had its effect.
+ */
+const IN_FRONT: readonly number[] = [401, 403, 404, 405, 407, 413, 415, 421, 425, 428, 429, 431, 451, 501, 505];
+
 interface Words {
   readonly codes: readonly string[];
-  readonly prose: string;
-  /** What the server calls the thing that is there already. */
-  readonly resource: string | undefined;
+  readonly said: string;
+  /** The answer names a thing that is there already. */
+  readonly resource: boolean;
 }
 
 /** A status's own phrase, `true` or the status again are no codes of the application's. */
@@ -43,7 +50,7 @@ const NO_CODE = /^(|true|false|conflict|locked|about:blank|\d{3})$/i;
 function words(json: unknown): Words {
   const codes: string[] = [];
   const prose: string[] = [];
-  let resource: string | undefined;
+  let resource = false;
   const visit = (value: unknown, depth: number): void => {
     if (typeof value !== 'object' || value === null || depth > 5) return;
     for (const [name, member] of Object.entries(value).slice(0, 50)) {
@@ -51,78 +58,96 @@ function words(json: unknown): Words {
       if (/^(errors?|details|links|\d+)$/.test(name) && text === '') visit(member, depth + 1);
       else if (/^(code|error|type|name|errorCode|errorType|error_code|issue)$/.test(name) && !NO_CODE.test(text)) codes.push(text);
       else if (/^(title|detail|message|errorMessage|description|error_description)$/.test(name)) prose.push(text);
-      else if (/^(conflicting_)?resource_id$/.test(name)) resource = text;
+      else if (/^(conflicting_)?resource_id$/.test(name)) resource = true;
     }
   };
   visit(json, 0);
-  return { codes, prose: prose.join(' '), resource };
+  return { codes, said: `${codes.join(' ')} ${prose.join(' ')}`, resource };
 }
 
 const WORKING = /outstanding|in.?progress|being.processed|still.processing/i;
-/** Said of a key only: an e-mail "in use" or a "concurrent" edit is an ordinary conflict. */
-const KEY_BUSY = /in.?use|concurrent|processing|pending|locked/i;
-const OTHER_PAYLOAD = /mismatch|different|do(es)? not match|another (request|payload|body)|same (param|payload|body|request)|reused/i;
+const OTHER_PAYLOAD = /mismatch|different|do(es)? not match|another (payload|body)|same (param|payload|body|request)|reused|already.used/i;
+const DUPLICATE =
+  /duplicate.?(request|submission|transaction|payment|order|charge|operation|message)|\b(request|submission|transaction|payment|order|charge|operation|message)\b.{0,40}\balready\b/i;
 
-/** The statuses that servers refuse a key with; the words of any other answer are not looked at. */
-const OF_KEYS: readonly number[] = [400, 409, 422, 423];
-
-/** Rows 7, 8 and 10 by the words of problem details (IETF draft-07, section 2.7) and of codes in common use. */
-function conflict(answer: Answer, asked: Asked): Reading | undefined {
-  const { status } = answer;
-  if (!OF_KEYS.includes(status)) return undefined;
-  const { json, text } = answer;
-  const { codes, prose, resource } = words(json);
-  const said = `${codes.join(' ')} ${prose}`;
-  const aboutKey = /idempoten/i.test(said) || (asked.key.length > 7 && text.includes(asked.key));
-  const working = WORKING.test(said) || (aboutKey && KEY_BUSY.test(said));
+/**
+ * What an answer says of the key or of an earlier request, in words. Words prove nothing: they choose the next question (wait
+ * and ask again, read the end of another payload, ask `reconcile`), and no operation ends by them.
+ */
+function spoken(answer: Answer, asked: Asked): Reading | undefined {
+  const { status, text } = answer;
+  if (status !== 400 && status !== 409 && status !== 422 && status !== 423 && status !== 429) return undefined;
   const locked = status === 409 || status === 423;
-  const reused = OTHER_PAYLOAD.test(said) || (status === 422 && /already.used/i.test(said));
-  if (aboutKey && !working && reused && (status === 422 || status === 400 || locked)) return MISMATCH;
-  if (status === 409 && aboutKey && !WORKING.test(said) && resource) return { ...reading('done-elsewhere', false), resource };
+  // The server wants to be asked again, whatever else it says.
+  if (locked && answer.header('retry-after') !== null) return IN_PROGRESS;
+  const { codes, said, resource } = words(answer.json);
+  const duplicate = DUPLICATE.test(said);
+  // An answer that speaks of a duplicate proves that there was a request, and says nothing of how it ended.
+  if (status === 429) return duplicate ? IN_PROGRESS : undefined;
+  const aboutKey = /idempoten/i.test(said) || (asked.key.length > 7 && text.includes(asked.key));
+  const working = WORKING.test(said);
+  if (aboutKey && asked.otherPayloads && !working && OTHER_PAYLOAD.test(said)) return MISMATCH;
+  if (duplicate || (status === 409 && aboutKey && !working && resource)) return OPEN;
   // A code of the application's own, such as "email_taken", speaks against work in progress.
-  const foreign = codes.length > 0 && !aboutKey && !working;
-  return locked && (answer.header('retry-after') !== null || !foreign) ? IN_PROGRESS : undefined;
+  return locked && (aboutKey || working || codes.length === 0) ? IN_PROGRESS : undefined;
 }
 
-/** Row 11: a server's own word on whether to come back. */
-function told(answer: Answer): Reading | undefined {
+/** A refusal that nothing else explains, with who made it. 402 is the answer of whoever takes the payment. */
+function refusal(answer: Answer, asked: Asked, dialect: Dialect): Reading {
+  const { status } = answer;
+  const echoed = asked.key.length > 7 && (answer.header('idempotency-key')?.includes(asked.key) ?? false);
+  if (status === 402 || echoed || dialect.keyLayer?.(answer)) return REFUSED;
+  const page = asked.refusesHtml && isHtml(answer);
+  return { ...REFUSED, from: IN_FRONT.includes(status) || page ? 'in-front' : undefined };
+}
+
+/** A server's own word, in a header, on whether to come back. */
+function told(answer: Answer, asked: Asked, dialect: Dialect): Reading | undefined {
   if (answer.status < 400) return undefined;
   const header = ['stripe-should-retry', 'x-should-retry', 'should-retry', 'transient-error']
     .map((name) => answer.header(name))
     .find((value) => value !== null);
   const retry = header ?? String((answer.json as { retryable?: unknown } | undefined)?.retryable);
   if (retry === 'true') return reading('transient', answer.status >= 500 || unsure(answer.status));
-  if (retry === 'false') return answer.status >= 500 ? reading('burnt', true) : reading('refused', unsure(answer.status));
+  if (retry === 'false') return answer.status >= 500 ? reading('burnt', true) : { ...refusal(answer, asked, dialect), ambiguous: unsure(answer.status) };
   return undefined;
 }
 
+const isHtml = (answer: Answer): boolean => /html/i.test(answer.header('content-type') ?? '');
+
+/** What is no answer of this server's to this request: a followed redirect, an opaque answer, a login page in place of JSON. */
+function isForeign(answer: Answer, asked: Asked, marked: boolean): boolean {
+  const { status, type, redirected } = answer;
+  const page = status < 300 && asked.refusesHtml && isHtml(answer);
+  return status < 200 || /^opaque/.test(type) || redirected || page || status === 304 || (status > 299 && status < 400 && !marked);
+}
+
 /**
- * Reads one HTTP answer. `ambiguous`: an earlier attempt under this key may have had an effect.
- * `poll`: a 202 is work that goes on.
+ * Reads one HTTP answer; the first rule that fits counts. `ambiguous`: an earlier attempt under this key may have had an
+ * effect. `poll`: a 202 is work that goes on.
  */
 export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambiguous: boolean, poll: boolean): Reading {
   const { status } = answer;
-  const ok = status < 300;
   const own = dialect.read?.(answer, asked, ambiguous);
   if (own) return own;
   const marked = dialect.replayed(answer);
-  const html = ok && asked.refusesHtml && /html/i.test(answer.header('content-type') ?? '');
   if (status > 99 && status < 200) return NO_ANSWER;
-  if (status < 200 || /^opaque/.test(answer.type) || answer.redirected || html || status === 304 || (status > 299 && status < 400 && !marked))
-    return NOT_A_VERDICT;
+  if (isForeign(answer, asked, marked)) return NOT_A_VERDICT;
   if (status === 202 && poll) return reading('accepted', true);
   if (marked && status < 400) return HOOKED.replayed;
-  // What says nothing certain says no more when it is said again.
-  if (marked) return status > 499 || unsure(status) ? reading('burnt', true) : reading('refused', false, true, true);
-  const busy = conflict(answer, asked);
-  if (busy) return busy;
-  if (ambiguous && asked.method === 'DELETE' && (status === 404 || status === 410)) return reading('done-elsewhere', false);
-  if (ambiguous && status === 412) return reading('open', true);
-  const word = told(answer);
+  // A replayed 5xx is as ambiguous as the original one.
+  if (marked) return status > 499 || unsure(status) ? reading('burnt', true) : { ...reading('refused', false, true, true), from: 'application' };
+  // "Already being processed": the work that it speaks of may still fail.
+  if (status === 202 && ambiguous) return IN_PROGRESS;
+  const said = spoken(answer, asked);
+  if (said) return said;
+  // Gone, or never there: only a 2xx proves that it was done, and a 404 may come from in front of the application.
+  if (ambiguous && (status === 412 || (asked.method === 'DELETE' && (status === 404 || status === 410)))) return OPEN;
+  const word = told(answer, asked, dialect);
   if (word) return word;
-  if (ok) return HOOKED.fresh;
+  if (status < 300) return HOOKED.fresh;
   if (unsure(status)) return TRANSIENT;
-  return status === 425 || status === 429 || status === 421 ? reading('transient', false) : REFUSED;
+  return status === 425 || status === 429 || status === 421 ? reading('transient', false) : refusal(answer, asked, dialect);
 }
 
 /**

@@ -2,7 +2,7 @@
 import { carryOf } from '../core/carrier.js';
 import type { Answer, Dialect, Reading } from '../core/dialect.js';
 import { unsure } from '../core/verdict.js';
-import { GENERIC, isMarked } from './generic.js';
+import { bearsMarker, GENERIC, isMarked } from './generic.js';
 import { type Match, matches, valuesAt } from './matching.js';
 import type { Place } from './place.js';
 
@@ -37,7 +37,10 @@ export interface DialectDefinition {
   readonly shape?: ((uuid: string) => string) | undefined;
   /** How long the server remembers a key, ms from its first attempt. @default 86_400_000 (24 h), as an assumption */
   readonly windowMs?: number | undefined;
-  /** Within what a key counts: the same key elsewhere is another operation. A region is another host, hence another operation here too. */
+  /**
+   * Within what a key counts: the same key elsewhere is another operation. Without `endpoint` in it the key of an operation whose
+   * outcome is open may be sent to another path of the same origin, and never to another origin. @default ['endpoint']
+   */
   readonly scope?: readonly ('account' | 'region' | 'endpoint')[] | undefined;
   /** A key counts for one signed-in user, so what a guest began can't be told after log-in. @default false */
   readonly perAccount?: boolean | undefined;
@@ -90,6 +93,8 @@ export function defineDialect(definition: DialectDefinition): DefinedDialect {
     answersMismatch: definition.answersMismatch,
     inProgressAfterMs: definition.inProgressAfterMs,
     perAccount: definition.perAccount === true,
+    scope: definition.scope === undefined || definition.scope.includes('endpoint') ? 'endpoint' : 'origin',
+    ...(marker === undefined && { keyLayer: bearsMarker }),
     replayed,
     ...(definition.polled && { polled: definition.polled }),
     read(answer, _, ambiguous) {
@@ -123,7 +128,7 @@ function readingOf({ means, sticky, resource }: AnswerRule, answer: Answer, mark
     case 'done':
       return answer.status < 400 ? { kind: marked ? 'replayed' : 'fresh', ambiguous: false } : undefined;
     default:
-      return { kind: 'refused', ambiguous: open, sticky: (sticky || marked) && !open, replayed: marked };
+      return { kind: 'refused', ambiguous: open, sticky: (sticky || marked) && !open, replayed: marked, from: 'application' };
   }
 }
 

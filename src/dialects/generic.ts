@@ -22,6 +22,9 @@ export const isMarked = (answer: Answer): boolean =>
   MARKERS.some((name) => /^\s*\??(true|1|yes)\s*$/i.test(answer.header(name) ?? '')) ||
   /^\s*(replayed|completed)\s*$/i.test(answer.header('x-idempotency-status') ?? answer.header('idempotency-status') ?? '');
 
+/** Whether the answer has one of these headers at all: its key layer made it, or passed it on. */
+export const bearsMarker = (answer: Answer): boolean => MARKERS.some((name) => answer.header(name) !== null);
+
 /** What stands in where no dialect is given. */
 export const GENERIC: Dialect = {
   name: 'generic',
@@ -31,6 +34,7 @@ export const GENERIC: Dialect = {
   windowMs: 86_400_000,
   replays: false,
   replayed: isMarked,
+  keyLayer: bearsMarker,
 };
 
 /**

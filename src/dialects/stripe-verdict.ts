@@ -47,7 +47,7 @@ function verdictOf({ kind, sticky, ambiguous }: Reading): Verdict {
  */
 export function stripeVerdict(end: { readonly value: unknown } | { readonly error: unknown }): Verdict | undefined {
   const dialect = stripe();
-  const asked = { method: 'POST', key: '', refusesHtml: false };
+  const asked = { method: 'POST', key: '', refusesHtml: false, otherPayloads: true };
   if ('value' in end) {
     const { headers } = headersOf(headersOf(end.value)['lastResponse']);
     return verdictOf(readAnswer(answerOf(200, headers, undefined), asked, dialect, false, false));

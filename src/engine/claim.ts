@@ -1,5 +1,5 @@
 /** The claim of a name and the first look at its record. */
-import { type Begun, begin, type Claimant } from '../core/begin.js';
+import { type Begun, begin, type Claimant, lifeOf } from '../core/begin.js';
 import { derived } from '../core/derived.js';
 import { unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
@@ -16,9 +16,9 @@ import { Late, limit, within } from './wait.js';
 
 const NO_KEY_YET = -1;
 
-/** The first look of a call that had to wait: the key of a settled record, if it saw one. */
+/** The first look of a call that had to wait: which ended record it saw, if it saw one. */
 export interface Waited {
-  readonly settledKey: string | undefined;
+  readonly ended: string | undefined;
 }
 
 /** Facts of an operation of which nothing was driven yet. */
@@ -64,14 +64,14 @@ export async function takeLock(job: Job, free: (() => void) | undefined): Promis
   void over.then(() => bound.abort());
   const release = await locks.acquire(lockOf(job.place), { wait: true, signal: bound.signal }).catch(() => undefined);
   off();
-  return { release: release ?? FREE, waited: { settledKey: seen } };
+  return { release: release ?? FREE, waited: { ended: seen } };
 }
 
 /** The first look of a call that waits. */
 async function look(job: Job): Promise<string | undefined> {
   try {
     const record = readRecord(await readStored(job.client, job.slot, job.id));
-    return record && record.state !== 'pending' ? record.key : undefined;
+    return record && record.state !== 'pending' ? lifeOf(record) : undefined;
   } catch (cause) {
     throw storeError(job, cause);
   }
@@ -114,6 +114,8 @@ function claimant(job: Job, waited: Waited | undefined, generation: number, key:
     scheme: SCHEME,
     raw: job.raw,
     origin: payload?.origin ?? '',
+    endpoint: payload?.endpoint ?? '',
+    scope: settings.dialect.scope ?? 'endpoint',
     carrier: settings.dialect.carrier,
     dialect: settings.dialect.name,
     key,

@@ -1,9 +1,9 @@
 /** Drives one record: attempt, read, decide, wait, until there is something to tell. */
 import pRetry from 'p-retry';
 import { marked } from '../core/begin.js';
-import { type Decision, decide, type Wait } from '../core/decide.js';
-import { type Outcome, rejected, type UnknownReason, unknown, unsent } from '../core/outcome.js';
-import { type OnceRecord, readRecord } from '../core/record.js';
+import { cleanlyRefused, type Decision, decide, type Situation, type Wait } from '../core/decide.js';
+import { type Outcome, type UnknownReason, unknown, unsent } from '../core/outcome.js';
+import { type OnceRecord, type Refusal, readRecord } from '../core/record.js';
 import { outOfBudget } from './budget.js';
 import type { Job } from './client.js';
 import { reasonToHalt } from './halt.js';
@@ -40,6 +40,8 @@ export interface Start {
   readonly changed: boolean;
   readonly sentBefore: boolean;
   readonly otherBytes: boolean;
+  readonly reused: boolean;
+  readonly refusedOnly: boolean;
 }
 
 export class Drive {
@@ -49,6 +51,12 @@ export class Drive {
   record: OnceRecord;
   /** Over all attempts under this key, as far as anyone can know. It only grows. */
   ambiguous: boolean;
+  /** Every attempt under this key was answered by a refusal. */
+  refusedOnly: boolean;
+  /** The application's last refusal under this key. */
+  refusal: Refusal | undefined;
+  /** A derived key of which nothing is remembered, until an answer shows that this generation is new. */
+  madeAgain: boolean | undefined;
   #sameAmbiguous: boolean;
   #attempts = 0;
   #tries = 0;
@@ -66,6 +74,9 @@ export class Drive {
     this.start = start;
     this.record = start.record;
     this.ambiguous = start.resumed || !start.record.random;
+    this.refusedOnly = start.refusedOnly || !this.ambiguous;
+    this.refusal = start.record.refusal;
+    this.madeAgain = start.record.madeAgain;
     this.#sameAmbiguous = start.sentBefore;
     this.#triesMax = job.settings.limits.attempts;
   }
@@ -153,25 +164,48 @@ export class Drive {
     const spent = outOfBudget(this.job, reading.kind, this.#tries, this.start.resumed);
     if (this.#waits === 1 && !this.#waitsEnd) this.#waitsEnd = now + this.job.settings.limits.inProgressMs;
     const decision = decide(reading, {
+      ...this.#known(),
       now,
-      deadline: this.job.deadline,
-      ambiguous: this.ambiguous,
-      changed: this.start.changed,
-      sameAmbiguous: this.#sameAmbiguous,
-      answersMismatch: this.job.settings.dialect.answersMismatch === true,
-      keyed: this.#keyed,
+      refusedForMs: this.#refusedFor(sent, now),
       answered: this.#last !== undefined,
       tries: this.#tries,
       triesMax: spent ? this.#tries : this.#triesMax,
       waits: this.#waits,
       waitsEnd: this.#waitsEnd,
       retryAfterMs: sent.retryAfterMs,
-      backoff: this.job.settings.backoff,
       random: randomness.random(),
     });
     if (reading.ambiguous) this.ambiguous = this.#sameAmbiguous = true;
+    if (reading.ambiguous) this.refusedOnly = false;
     if (decision.do === 'wait') throw new Again(decision);
     return { decision, result: this.#last, cause };
+  }
+
+  /** What is known of this key and its server, whatever the last answer was. */
+  #known() {
+    const { job, start } = this;
+    return {
+      deadline: job.deadline,
+      ambiguous: this.ambiguous,
+      changed: start.changed,
+      reused: start.reused,
+      refusedOnly: start.refusedOnly && this.refusedOnly,
+      madeAgain: this.madeAgain === true,
+      mayResend: this.payload.mayResend?.(job) ?? false,
+      sameAmbiguous: this.#sameAmbiguous,
+      answersMismatch: job.settings.dialect.answersMismatch === true,
+      keyed: this.#keyed,
+      backoff: job.settings.backoff,
+    } satisfies Partial<Situation>;
+  }
+
+  /** Notes a refusal; for how long the application has been giving this very one, `undefined` if it is the first. */
+  #refusedFor({ reading, refusal }: Sent, now: number): number | undefined {
+    if (refusal === undefined || reading.from === 'in-front') return undefined;
+    if (!reading.replayed) this.madeAgain = undefined;
+    const known = this.refusal?.digest === refusal ? this.refusal : undefined;
+    this.refusal = known ?? { digest: refusal, at: now };
+    return known && now - known.at;
   }
 
   /** Everything that may have changed since the last attempt; asked before each one. */
@@ -193,7 +227,8 @@ export class Drive {
 
   /** Stops here: with nothing sent or a refusal in hand there was no effect, else nobody knows. */
   #end(reason: UnknownReason, cause?: unknown): Stopped {
-    if (!this.ambiguous && this.#last) return { decision: { do: 'settle', ending: rejected() }, result: this.#last };
+    // A 429, say: what waits for a second attempt was refused in front of the application.
+    if (!this.ambiguous && this.#last) return { decision: cleanlyRefused('in-front', this.#known()), result: this.#last };
     const ending = this.ambiguous ? unknown(reason) : unsent(reason === 'aborted' ? 'aborted' : reason === 'store' ? 'store-write' : 'unreachable');
     return { decision: { do: 'stop', ending, ask: false }, cause };
   }
@@ -240,7 +275,8 @@ export class Drive {
     };
     const ms = Math.min(settings.limits.attemptMs, job.deadline - client.platform.clock.now());
     const { key, carrier, firstSentAt = this.record.createdAt } = this.record;
-    const sent = await payload.send({ job, key, carrier, firstSentAt, number, ambiguous: this.ambiguous, resumed: this.start.resumed, ms, stillMine, leaves });
+    const otherPayloads = this.start.changed || this.start.otherBytes || !this.record.random;
+    const sent = await payload.send({ job, key, carrier, firstSentAt, number, ambiguous: this.ambiguous, resumed: this.start.resumed, otherPayloads, ms, stillMine, leaves });
     if (stopped) return stopped;
     // What was not sent leaves the last answer the last one.
     if (sent.result || sent.reading.kind !== 'not-sent') this.#last = sent.result;

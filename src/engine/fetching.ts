@@ -14,6 +14,8 @@ import { limit } from './wait.js';
 
 export const fetching = (prepared: Prepared): Payload => ({
   origin: prepared.origin,
+  endpoint: endpointOf(prepared),
+  mayResend: ({ client }) => client.transport.mayResend(prepared.rest),
   prepared,
   withBytesOf: (earlier) => (earlier.prepared ? fetching(withBytes(prepared, earlier.prepared)) : earlier),
   send: (a) => send(prepared, a),
@@ -152,8 +154,10 @@ async function sendOnce(prepared: Prepared, a: Attempting): Promise<Sent> {
   const answer = answerOf(left.answered);
   const reading = read(prepared, left.answered.response, answer, a);
   const asked = retryAfterMs(answer.header, clock.now());
+  const refusal = reading.kind === 'refused' ? await client.platform.digest(`${answer.status}\n${answer.text}`) : undefined;
   return {
     reading,
+    refusal,
     result: resultOf(left.answered),
     reached: true,
     retryAfterMs: asked ?? (reading.kind === 'in-progress' ? settings.dialect.inProgressAfterMs : undefined),
@@ -186,5 +190,5 @@ function read(prepared: Prepared, response: Response, answer: Answer, a: Attempt
   const sentJson = json || /json/i.test(headers.get('content-type') ?? '');
   const accept = headers.get('accept');
   const refusesHtml = sentJson || (accept !== null && !/text\/html|text\/\*|\*\/\*/i.test(accept));
-  return readAnswer(answer, { method, key: a.key, refusesHtml }, settings.dialect, a.ambiguous, settings.accepted === 'poll');
+  return readAnswer(answer, { method, key: a.key, refusesHtml, otherPayloads: a.otherPayloads }, settings.dialect, a.ambiguous, settings.accepted === 'poll');
 }

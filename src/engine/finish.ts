@@ -1,5 +1,5 @@
 /** From how a drive stopped to what its callers are told: every write comes before the word. */
-import type { Stop } from '../core/decide.js';
+import type { Settle, Stop } from '../core/decide.js';
 import { type Ending, fresh, rejected, replayed, type UnknownReason, unknown } from '../core/outcome.js';
 import { bare, type OnceRecord, type StoredAnswer, seal } from '../core/record.js';
 import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
@@ -17,21 +17,25 @@ import { limit } from './wait.js';
 /** `anew`: the key is used up without an effect, so the call goes on under a new one. */
 export type Finished = Ended | 'anew';
 
-/** Puts a record to rest: a tombstone when it is done, else what tells the next one its generation. */
+/** What is stored of how an operation ended, besides its ending. */
+export type AtRest = Partial<Pick<OnceRecord, 'sticky' | 'keyInUse' | 'refusal' | 'payloads' | 'answer'>>;
+
+/** Puts a record to rest: a tombstone when it is done, else what tells the next one its key or its generation. */
 export function settleRecord(
   job: Pick<Job, 'client' | 'slot' | 'id' | 'name' | 'label' | 'settings'>,
   record: OnceRecord,
   ending: Ending,
-  sticky = false,
-  answer?: StoredAnswer,
+  { sticky = false, keyInUse, ...rest }: AtRest = {},
 ): Promise<boolean> {
   const { keep, limits } = job.settings;
   return commit(job, record, (now) => {
     const core = bare(record);
     const done = ending.effect === 'done';
     // An unnamed one answers none but those who wait for it.
-    const forgetAt = done ? settledForgetAt(now, job.name.length ? keep.forMs : 0, limits.totalMs) : retiredForgetAt(record, now, limits.totalMs);
-    return seal({ ...core, state: done ? 'settled' : 'retired', ending, sticky, settledAt: now, touchedAt: now, forgetAt, answer });
+    const named = job.name.length > 0;
+    const forgetAt = done ? settledForgetAt(now, named ? keep.forMs : 0, limits.totalMs) : retiredForgetAt(record, now, limits.totalMs, keyInUse && named);
+    const state = done ? 'settled' : 'retired';
+    return seal({ ...core, ...rest, state, ending, sticky, keyInUse, refusedOnly: undefined, settledAt: now, touchedAt: now, forgetAt });
   });
 }
 
@@ -50,11 +54,17 @@ export function remember({ client, slot, settings }: Job, key: string, result: R
 const CODES: Readonly<Partial<Record<UnknownReason, OnceErrorCode>>> = {
   'key-expired': 'ERR_ONCE_KEY_EXPIRED',
   mismatch: 'ERR_ONCE_MISMATCH',
+  elsewhere: 'ERR_ONCE_MISMATCH',
   bytes: 'ERR_ONCE_MISMATCH',
   store: 'ERR_ONCE_STORE',
 };
 
-const MISMATCHED = 'the server holds another payload under this key, and nobody can tell what became of it';
+const SAYS: Readonly<Partial<Record<UnknownReason, string>>> = {
+  mismatch: 'the server holds another payload under this key, and nobody can tell what became of it',
+  bytes: 'the server holds other bytes under this key, and nobody can tell what became of them',
+  elsewhere:
+    'an earlier attempt went to another address and may have taken effect there; this server has never seen its key, so nothing was sent. Call the first address again, give reconcile, or settle() it once you know',
+};
 
 /** Finishes one drive. */
 export async function finish(drive: Drive, stopped: Stopped): Promise<Finished> {
@@ -67,6 +77,8 @@ export async function finish(drive: Drive, stopped: Stopped): Promise<Finished> 
       }
       return settle(drive, decision.ending, stopped.result, { ...decision, cause: stopped.cause });
     }
+    case 'anew':
+      return anew(drive, stopped.result);
     case 'done-elsewhere':
       return (await ask(drive, 'done-elsewhere', stopped.result)) ?? doneElsewhere(drive, stopped.result, decision.resource);
     case 'probe':
@@ -82,18 +94,35 @@ async function settle(
   drive: Drive,
   ending: Ending,
   result: Result | undefined,
-  how: { sticky?: boolean | undefined; earlier?: boolean; cause?: unknown } = {},
-): Promise<Ended> {
+  how: Pick<Settle, 'sticky' | 'keyInUse' | 'earlier'> & { readonly payloads?: readonly string[]; readonly cause?: unknown } = {},
+): Promise<Finished> {
   const { job, record } = drive;
-  const stored = await settleRecord(job, record, ending, how.sticky, how.earlier || ending.effect !== 'done' ? undefined : answerToStore(job, result));
+  const { sticky, keyInUse, payloads = payloadsOf(record, ending, how.earlier) } = how;
+  const answer = how.earlier || ending.effect !== 'done' ? undefined : answerToStore(job, result);
+  const stored = await settleRecord(job, record, ending, { sticky, keyInUse, refusal: drive.refusal, payloads, answer });
   // A 2xx in hand is proof, whoever holds the record now; a refusal is none if its record could not be retired.
   if (!stored && ending.effect !== 'done') return tell(drive, unknown('store'), result, undefined, { cause: how.cause });
   if (ending.effect === 'done' && result && !how.earlier) remember(job, record.key, result);
+  // An earlier payload is what took effect; where the name may stand for another effect, the present one goes on.
+  if (how.earlier && stored && job.settings.repeat !== 'never' && !job.resumeOnly) return 'anew';
   return how.earlier ? tell(drive, ending, result, 'ERR_ONCE_ALREADY_SETTLED') : tell(drive, ending, result, undefined, { cause: how.cause });
 }
 
+/** Which payload took effect; all that may have, where nothing tells. */
+function payloadsOf({ payloads }: OnceRecord, ending: Ending, earlier: boolean | undefined): readonly string[] {
+  if (ending.effect !== 'done') return payloads;
+  if (earlier) return payloads.slice(0, -1);
+  return ending.type === 'fresh' && !ending.certain ? payloads : payloads.slice(-1);
+}
+
+/** The server keeps its refusal of an earlier call for this key, so the present call goes on under a new key. */
+async function anew(drive: Drive, result: Result | undefined): Promise<Finished> {
+  if (!(await settleRecord(drive.job, drive.record, rejected(true), { sticky: true }))) return tell(drive, unknown('store'), result);
+  return drive.job.resumeOnly ? tell(drive, rejected(true), result) : 'anew';
+}
+
 async function doneElsewhere(drive: Drive, result: Result | undefined, resource: string | undefined): Promise<Ended> {
-  const ending = replayed('server');
+  const ending = replayed('elsewhere');
   await settleRecord(drive.job, drive.record, ending);
   return tell(drive, ending, result, 'ERR_ONCE_ALREADY_DONE', { resource });
 }
@@ -129,13 +158,24 @@ async function halt(drive: Drive, decision: Omit<Stop, 'do'>, { result, cause, l
     const asked = await ask(drive, ending.reason, result);
     if (asked) return asked;
   }
-  if (ending.retryAt !== undefined || decision.spent || record.lease) {
-    const spentAt = decision.spent ? job.client.platform.clock.now() : undefined;
-    const next = seal({ ...record, lease: undefined, retryAt: ending.retryAt, spentAt, touchedAt: job.client.platform.clock.now() });
-    if (await commit(job, record, () => next)) drive.record = next;
-  }
+  await storeStop(drive, decision);
   const code = lost ? 'ERR_ONCE_CLAIM_LOST' : CODES[ending.reason];
-  return tell(drive, ending, result, code, { cause, ...(code === 'ERR_ONCE_MISMATCH' ? { says: MISMATCHED } : {}) });
+  const says = SAYS[ending.reason];
+  return tell(drive, ending, result, code, { cause, ...(says && { says }) });
+}
+
+/** Stores what the next call has to know of a stop that settled nothing. */
+async function storeStop(drive: Drive, { ending, spent }: Omit<Stop, 'do'>): Promise<void> {
+  const { job, record, refusal, madeAgain } = drive;
+  if (ending.type !== 'unknown') return;
+  const refusedOnly = ending.reason === 'refused' && drive.refusedOnly ? true : undefined;
+  // A later refusal can say more from then on, but the next call need not wait for it.
+  const retryAt = ending.reason === 'refused-after-ambiguity' ? undefined : ending.retryAt;
+  const isNews = retryAt !== undefined || spent || record.lease || refusedOnly !== record.refusedOnly || refusal !== record.refusal || madeAgain !== record.madeAgain;
+  if (!isNews) return;
+  const now = job.client.platform.clock.now();
+  const next = seal({ ...record, lease: undefined, retryAt, spentAt: spent ? now : undefined, refusedOnly, refusal, madeAgain, touchedAt: now });
+  if (await commit(job, record, () => next)) drive.record = next;
 }
 
 async function poll(drive: Drive, accepted: Result | undefined): Promise<Finished> {
@@ -155,10 +195,12 @@ async function probe(drive: Drive, result: Result | undefined): Promise<Finished
   for (const [fingerprint, payload] of here) {
     if (fingerprint === job.fingerprint) continue;
     const end = await drive.probe(payload);
-    if (end?.reading.kind === 'replayed' || end?.reading.kind === 'fresh') return settle(drive, replayed('server'), end.result, { earlier: true });
-    if (end?.reading.sticky && (await settleRecord(job, record, rejected(true), true)))
-      return job.resumeOnly ? tell(drive, rejected(true), end.result) : 'anew';
+    if (end?.reading.kind === 'replayed' || end?.reading.kind === 'fresh')
+      return settle(drive, replayed('server'), end.result, { earlier: true, payloads: [fingerprint] });
+    if (end?.reading.sticky) return anew(drive, end.result);
   }
+  // Every earlier payload was refused, and the server says that it knows one of them: it keeps that refusal.
+  if (start.reused) return anew(drive, result);
   return halt(drive, { ending: unknown(start.otherBytes ? 'bytes' : 'mismatch'), ask: true }, { result });
 }
 
@@ -208,9 +250,9 @@ async function answered(
     return tell(drive, replayed('reconcile'), result, 'ERR_ONCE_ALREADY_DONE');
   }
   if (said === 'none') {
-    if (!(await settleRecord(job, record, rejected(), reason === 'burnt'))) return tell(drive, unknown('store'), result);
+    if (!(await settleRecord(job, record, rejected(), { sticky: reason === 'burnt' }))) return tell(drive, unknown('store'), result);
     // The server's own refusal is the answer to give; without one the call goes on, if it brought something to send.
-    return reason === 'refused-after-ambiguity' || job.resumeOnly ? tell(drive, rejected(), result) : 'anew';
+    return /^refused/.test(reason) || job.resumeOnly ? tell(drive, rejected(), result) : 'anew';
   }
   if (typeof said !== 'object') return undefined;
   return settle(drive, replayed('reconcile'), resultOf({ response: said, text: '' }));

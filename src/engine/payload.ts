@@ -28,6 +28,8 @@ export interface Attempting {
   readonly number: number;
   readonly ambiguous: boolean;
   readonly resumed: boolean;
+  /** Another payload may have gone out under this key. */
+  readonly otherPayloads: boolean;
   readonly ms: number;
   /** Asked when a hook took its time: whether the record is still this driver's. */
   stillMine?(): Promise<boolean>;
@@ -43,10 +45,16 @@ export interface Sent {
   /** Something came back, if only a status line. */
   readonly reached: boolean;
   readonly retryAfterMs?: number | undefined;
+  /** Of a refusal: a digest of its status and body. */
+  readonly refusal?: string | undefined;
 }
 
 export interface Payload {
   readonly origin: string;
+  /** Method, origin and path, where a key may count; empty for what is no HTTP request. */
+  readonly endpoint: string;
+  /** Whether the platform may send it again without telling. Absent: it does not. */
+  mayResend?(job: Job): boolean;
   /** The same operation with the bytes of an earlier call, which a server may have compared. */
   withBytesOf?(earlier: Payload): Payload;
   readonly prepared?: Prepared | undefined;

@@ -26,7 +26,7 @@ async function ask(drive: Drive, link: string): Promise<Polled | undefined> {
   for (let number = 1; ; number++) {
     const ms = Math.min(limits.attemptMs, ends - clock.now());
     const answer = await drive.payload.poll?.(
-      { job, key, carrier, firstSentAt, number, ambiguous: true, resumed: start.resumed, ms, leaves: () => !drive.mustStop() },
+      { job, key, carrier, firstSentAt, number, ambiguous: true, resumed: start.resumed, otherPayloads: false, ms, leaves: () => !drive.mustStop() },
       link,
     );
     if (answer?.state !== 'running') return answer;

@@ -1,5 +1,5 @@
 /** From the claim to the end: begin, drive, finish; again when a key was used up without an effect. */
-import type { Begun } from '../core/begin.js';
+import { type Begun, isElsewhere } from '../core/begin.js';
 import { type Ending, type Outcome, rejected, replayed, type UnknownReason, unknown, unsent } from '../core/outcome.js';
 import type { OnceRecord } from '../core/record.js';
 import { NOT_SENT } from '../core/verdict.js';
@@ -56,10 +56,10 @@ async function oneRound(job: Job, waited: Waited | undefined): Promise<Finished>
   if (begun.do === 'busy') {
     await awaitLease(job, begun.ms);
     if (job.stop.aborted || job.client.closing.signal.aborted) return leftBefore(job);
-    return oneRound(job, waited ?? { settledKey: undefined });
+    return oneRound(job, waited ?? { ended: undefined });
   }
   if (begun.do === 'remembered') return (await readAgain(job, begun.record)) ?? told(job, begun);
-  if (begun.do !== 'drive' && begun.do !== 'expired') return told(job, begun);
+  if (begun.do !== 'drive' && begun.do !== 'expired' && begun.do !== 'elsewhere') return told(job, begun);
   const { record } = begun;
   const { payloads } = job.client.registry;
   const slot = `${job.slot}\n${record.key}`;
@@ -69,10 +69,11 @@ async function oneRound(job: Job, waited: Waited | undefined): Promise<Finished>
   const start: Start =
     begun.do === 'drive'
       ? { ...begun, otherBytes: begun.otherBytes && !earlier }
-      : { record, inserted: false, resumed: true, changed: false, sentBefore: true, otherBytes: false };
+      : { record, inserted: false, resumed: true, changed: false, sentBefore: true, otherBytes: false, reused: false, refusedOnly: false };
   const drive = new Drive(job, payload ?? NOTHING, start);
   const stop = (reason: UnknownReason) => finish(drive, { decision: { do: 'stop', ending: unknown(reason), ask: true } });
   if (begun.do === 'expired') return stop('key-expired');
+  if (begun.do === 'elsewhere') return stop('elsewhere');
   // Nothing can be sent, so only `reconcile` can say more.
   if (!payload) return stop('no-answer');
   const kept = payloads.get(slot) ?? new Map<string, Payload>();
@@ -82,7 +83,8 @@ async function oneRound(job: Job, waited: Waited | undefined): Promise<Finished>
     const stopped = await drive.run();
     return stopped.ended ? told(job, { do: 'remembered', record: stopped.ended }) : finish(drive, stopped);
   });
-  if (finished === 'anew' || finished.outcome.effect !== 'unknown') payloads.delete(slot);
+  // Of a refused one its next call may have to ask what became of it.
+  if (finished === 'anew' || finished.outcome.effect === 'done') payloads.delete(slot);
   return finished;
 }
 
@@ -90,9 +92,10 @@ async function oneRound(job: Job, waited: Waited | undefined): Promise<Finished>
 async function readAgain(job: Job, record: OnceRecord): Promise<Ended | undefined> {
   const { client, settings, payload } = job;
   const mayLeave = (): boolean => reasonToHalt(job, record, true) === undefined;
-  // Of what an app says that it is done, the server may never have seen this key: it would execute the request.
+  // Where an app or another operation's answer says that it is done, or at another address, the server may never have seen
+  // this key: it would execute the request.
   const from = (record.ending as { from?: unknown } | undefined)?.from;
-  if (from === 'reconcile' || record.state !== 'settled' || !settings.dialect.replays || !mayLeave() || !payload || answerIn(job, record)) return undefined;
+  if (from === 'reconcile' || from === 'elsewhere' || (payload && isElsewhere(record, { ...payload, scope: settings.dialect.scope ?? 'endpoint' })) || record.state !== 'settled' || !settings.dialect.replays || !mayLeave() || !payload || answerIn(job, record)) return undefined;
   const ms = Math.min(settings.limits.attemptMs, job.deadline - client.platform.clock.now());
   const sent = await payload.send({
     job,
@@ -102,6 +105,7 @@ async function readAgain(job: Job, record: OnceRecord): Promise<Ended | undefine
     number: 1,
     ambiguous: true,
     resumed: true,
+    otherPayloads: false,
     ms,
     leaves: mayLeave,
   });
@@ -111,10 +115,10 @@ async function readAgain(job: Job, record: OnceRecord): Promise<Ended | undefine
 }
 
 /** Stands in where there is nothing to send, and is never asked to. */
-const NOTHING: Payload = { origin: '', send: async () => ({ reading: NOT_SENT, reached: false }), storable: () => undefined };
+const NOTHING: Payload = { origin: '', endpoint: '', send: async () => ({ reading: NOT_SENT, reached: false }), storable: () => undefined };
 
 /** What a call that drives nothing is told. */
-function told(job: Job, begun: Exclude<Begun, { do: 'drive' | 'expired' | 'busy' }>): Ended {
+function told(job: Job, begun: Exclude<Begun, { do: 'drive' | 'expired' | 'elsewhere' | 'busy' }>): Ended {
   if (begun.do === 'corrupt') return failed({ ...noFacts(job, 'maybe'), ...unknown('record') }, 'ERR_ONCE_RECORD');
   if (begun.do === 'nothing' || begun.do === 'rekey')
     return failed({ ...noFacts(job, 'maybe'), ...unknown('record') }, 'ERR_ONCE_UNKNOWN', 'nothing is stored under this name that could be resumed');

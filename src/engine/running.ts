@@ -21,6 +21,7 @@ export interface Attempt {
 
 export const running = (effect: (attempt: Attempt) => unknown, verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined): Payload => ({
   origin: '',
+  endpoint: '',
   storable: () => undefined,
   send: (a) => run(effect, verdict, a),
 });

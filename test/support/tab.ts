@@ -18,6 +18,8 @@ export interface TabOptions {
   readonly locks?: boolean | undefined;
   /** Many people's calls meet in it, and its store has a clock of its own. @default false */
   readonly server?: boolean | undefined;
+  /** Its platform may send a request again without telling, as browsers do. @default false */
+  readonly resends?: boolean | undefined;
   /** What its store claims. @default { survives: 'process', shared: 'origin', atomic: true } */
   readonly claims?: Partial<Pick<Store, 'survives' | 'shared' | 'atomic'>> | undefined;
 }
@@ -211,6 +213,7 @@ export class Tab {
       },
       transport: (fetch) => ({
         send: (url, init) => (fetch ? fetch(url, init) : this.#send(url, init)),
+        mayResend: () => this.#options.resends ?? false,
         neverSent: (error) => error instanceof NeverConnected,
       }),
       resolve: (url, base) => resolveUrl(url, base ?? (this.#options.server ? undefined : 'https://shop.example/checkout')),

@@ -86,8 +86,8 @@ export class World {
   keyHeader = 'Idempotency-Key';
   /** Where the server finds the key of a request. */
   keyOf = ({ headers }: { readonly url: string; readonly headers: Headers; readonly body: unknown }): string | null => headers.get(this.keyHeader);
-  /** What callers were told. */
-  readonly #told: Outcome[] = [];
+  /** What callers were told, and how many requests had arrived by then. */
+  readonly #told: { readonly outcome: Outcome; readonly arrived: number; readonly charged: boolean }[] = [];
   readonly #violations: string[] = [];
 
   tab(options?: TabOptions): Tab {
@@ -123,7 +123,7 @@ export class World {
     const response = settled.status === 'fulfilled' ? settled.value : undefined;
     const error = settled.status === 'rejected' ? settled.reason : undefined;
     const outcome = tab.outcomeOf(response ?? error);
-    if (outcome) this.#told.push(outcome);
+    if (outcome) this.#told.push({ outcome, arrived: this.server.arrivals.length, charged: this.server.charged.has(outcome.key ?? '') });
     return { response, error, status: response?.status, code: (error as { code?: OnceErrorCode } | undefined)?.code, outcome };
   }
 
@@ -180,9 +180,11 @@ export class World {
       'requests that nobody expected',
     ).toEqual([]);
     expect(this.server.left, 'answers that nobody fetched').toBe(0);
-    for (const { type, effect, key } of this.#told) {
-      // DESIGN section 9, 4: what was told must be true, to the end.
-      if (effect === 'none') expect([...this.server.charged], `told ${type}`).not.toContain(key);
+    for (const { outcome, arrived, charged } of this.#told) {
+      const { type, effect, key } = outcome;
+      // What was told must be true, to the end: only a later request can have an effect under a key that stays in use.
+      const sentLater = this.server.keys.slice(arrived).includes(key ?? '');
+      if (effect === 'none' && key !== undefined) expect(charged || (!sentLater && this.server.charged.has(key)), `told ${type}`).toBe(false);
       // A server that knows no keys was sent none.
       if (type === 'fresh' && !this.server.charged.has(null)) expect([...this.server.charged], `told ${type}`).toContain(key);
     }

@@ -57,6 +57,8 @@ export const browserPlatform = (): Platform => ({
   connectivity,
   transport: (fetch) => ({
     send: (url, init) => (fetch ?? globalThis.fetch)(url, init),
+    // Chromium, Firefox and WebKit send a request again when a kept-alive connection dies before an answer.
+    mayResend: () => true,
     // A rejection never tells whether something left: a dropped answer and a refused connection look the same.
     neverSent: () => false,
   }),

@@ -30,6 +30,7 @@ export const nodePlatform = (): Platform => ({
   connectivity: { kind: 'none', online: () => undefined, subscribe: () => () => {} },
   transport: (fetch) => ({
     send: (url, init) => (fetch ?? globalThis.fetch)(url, init),
+    mayResend: () => fetch !== undefined,
     // A redirect that was followed fails in the same way after the effect, so only requests that follow none can tell.
     neverSent: (error, init) => init.redirect === 'manual' && !fetch && NEVER_CONNECTED.test((error as { cause?: { code?: string } })?.cause?.code ?? ''),
   }),

@@ -34,6 +34,7 @@ export const reactNativePlatform = (connectivity: Connectivity): Platform => ({
   connectivity,
   transport: (fetch) => ({
     send: async (url, init) => withRedirected(await (fetch ?? globalThis.fetch)(url, init), url),
+    mayResend: () => true,
     // Whatever the error says: Android's own client sends again by itself, and iOS cuts what is under way when it suspends the app.
     neverSent: () => false,
   }),

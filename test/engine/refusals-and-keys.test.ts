@@ -1,0 +1,225 @@
+/**
+ * Goal: only the application uses up a key. A refusal that may come from in front of it (a login, a proxy, a rate limit) leaves
+ * the key in use, and where the platform sends requests again unseen it is no proof that nothing happened.
+ */
+import { describe, expect, test } from 'vitest';
+import { answers, charged, lost, replays, unreachable } from '../support/server.js';
+import { CART, DAY, MINUTE, NAME, newWorld, pay, saying } from '../support/world.js';
+
+const IN_FRONT = [401, 403, 404, 405, 407, 413, 415, 421, 425, 428, 429, 431, 451, 501, 505];
+const OF_THE_APPLICATION = [400, 406, 409, 410, 411, 412, 414, 416, 417, 418, 422, 423, 424, 426];
+const code = (status: number) => answers(status, { code: 'not_so' });
+
+const CARD_B = { ...CART, card: 'B' };
+
+describe('in a browser, where a copy may have gone out unseen', () => {
+  const browser = () => {
+    const world = newWorld();
+    return { world, ...world.open({ limits: { attempts: 1 } }, { resends: true }) };
+  };
+
+  test.each(IN_FRONT)('a silent copy charges, the other one meets a %i in front: unknown, and the next press sends the same key', async (status) => {
+    const { world, tab, once } = browser();
+    world.server.plays(charged(code(status)));
+    const refused = await world.end(tab, pay(once));
+    expect(refused).toMatchObject({ status, outcome: { type: 'unknown', effect: 'unknown', reason: 'refused' } });
+    expect(await once.pending()).toMatchObject([{ name: NAME, sent: 'maybe' }]);
+    world.server.plays(replays());
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { type: 'replayed', key: refused.outcome?.key } });
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+
+  test('the same after a reload, in an HTML page of a proxy, and with another card', async () => {
+    const { world, tab, once } = browser();
+    world.server.plays(charged(answers(400, '<html>Bad Request</html>', { 'content-type': 'text/html' })));
+    const refused = await world.end(tab, pay(once));
+    expect(refused.outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
+    const next = tab.reload();
+    world.server.plays(replays());
+    const paid = await world.end(next, pay(next.once(), { body: CARD_B }));
+    expect(paid).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', key: refused.outcome?.key } });
+  });
+
+  test('a refusal of the application behind its key layer says none: it has looked the key up', async () => {
+    const { world, tab, once } = browser();
+    world.server.plays(answers(402, { error: 'declined' }), answers(201));
+    const declined = await world.end(tab, pay(once));
+    expect(declined.outcome).toMatchObject({ type: 'rejected', effect: 'none' });
+    const paid = await world.end(tab, pay(once, { body: CARD_B }));
+    expect(paid.outcome).toMatchObject({ type: 'fresh', certain: true, changed: false });
+    expect(paid.outcome?.key).not.toBe(declined.outcome?.key);
+  });
+
+  test('a login in front, then a decline by the application: none', async () => {
+    const { world, tab, once } = browser();
+    world.server.plays(answers(401), answers(402));
+    await world.end(tab, pay(once));
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none' } });
+  });
+
+  test('a refusal in front that the server kept all the same: by its mark the call goes on under a new key', async () => {
+    const { world, tab, once } = browser();
+    world.server.plays(answers(401), replays(401), answers(201));
+    const first = await world.end(tab, pay(once));
+    const paid = await world.end(tab, pay(once));
+    expect(paid).toMatchObject({ status: 201, outcome: { type: 'fresh', effect: 'done' } });
+    expect(paid.outcome?.key).not.toBe(first.outcome?.key);
+  });
+
+  test('a refusal in front after a press that got no connection is not taken for nothing', async () => {
+    const { world, tab, once } = browser();
+    world.server.plays(charged(answers(401)), unreachable());
+    await world.end(tab, pay(once));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
+    expect(world.record()).toMatchObject({ state: 'pending' });
+  });
+
+  test('reconcile is asked, and its none settles', async () => {
+    const { world, tab, once } = browser();
+    const asked: unknown[] = [];
+    world.server.plays(answers(403));
+    const end = await world.end(tab, pay(once, { reconcile: saying(asked, 'none') }));
+    expect(end).toMatchObject({ status: 403, outcome: { type: 'rejected', effect: 'none' } });
+    expect(asked).toMatchObject([{ reason: 'refused' }]);
+  });
+
+  test('an abort while a 429 is waited out is no proof either', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({}, { resends: true });
+    const abort = new AbortController();
+    let told: unknown;
+    world.server.plays(charged(answers(429, '', { 'retry-after': '20' })));
+    const call = pay(once, { signal: abort.signal, onOutcome: (outcome) => void (told = outcome) });
+    await world.clock.advance(5000);
+    abort.abort();
+    await world.run(call.catch(() => {}));
+    expect(told).toMatchObject({ effect: 'unknown' });
+    expect(tab.outcomeOf(abort.signal.reason)).toMatchObject({ effect: 'unknown' });
+  });
+});
+
+describe('where nothing is sent unseen', () => {
+  test.each([...IN_FRONT, ...OF_THE_APPLICATION])('a %i is none, and the next call sends the same key', async (status) => {
+    const world = newWorld();
+    const { tab, once } = world.open({ limits: { attempts: 1 } });
+    world.server.plays(code(status), answers(201));
+    const refused = await world.end(tab, pay(once));
+    expect(refused).toMatchObject({ status, outcome: { type: 'rejected', effect: 'none', sent: 'yes' } });
+    expect(await once.pending()).toEqual([]);
+    const paid = await world.end(tab, pay(once, { body: CARD_B }));
+    expect(paid).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true, resumed: false } });
+    expect(paid.outcome?.key).toBe(refused.outcome?.key);
+  });
+
+  test('a refusal that the server marks as kept gives way to a new key within the call', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(answers(422, { code: 'no_stock' }), replays(422, { code: 'no_stock' }), answers(201));
+    const refused = await world.end(tab, pay(once));
+    const paid = await world.end(tab, pay(once));
+    expect(paid).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
+    expect(paid.outcome?.key).not.toBe(refused.outcome?.key);
+  });
+
+  test('a refusal that the server keeps without a mark: the very same one again gives way to a new key', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(answers(422, { code: 'no_stock' }), answers(422, { code: 'no_stock' }), answers(201));
+    await world.end(tab, pay(once));
+    expect(await world.end(tab, pay(once, { body: CARD_B }))).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
+    expect(new Set(world.server.keys).size).toBe(2);
+  });
+
+  test('a server that compares payloads and keeps its refusals: the corrected form goes on under a new key', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const refusal = answers(422, { code: 'bad_address' });
+    // The corrected form under the first key, the first form once more to read its end, and the corrected form.
+    world.server.plays(refusal, answers(422, { title: 'Idempotency-Key is already used' }), refusal, answers(201));
+    await world.end(tab, pay(once));
+    expect(await world.end(tab, pay(once, { body: CARD_B }))).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
+  });
+
+  test('past its window a refused key is not sent again', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(answers(422, { code: 'no' }), answers(201));
+    await world.end(tab, pay(once));
+    await world.clock.advance(DAY);
+    await world.end(tab, pay(once));
+    expect(new Set(world.server.keys).size).toBe(2);
+  });
+
+  test('two tabs at once: the second one is told the refusal of the first, and sends nothing', async () => {
+    const world = newWorld();
+    const [one, two] = [world.tab(), world.tab()];
+    world.server.plays(code(422));
+    const first = pay(one.once());
+    const second = pay(two.once());
+    expect((await world.end(one, first)).outcome).toMatchObject({ type: 'rejected' });
+    expect(await world.end(two, second)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'rejected' } });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test("two tabs at once on a key that stayed in use: 'always' makes one effect of them", async () => {
+    const world = newWorld();
+    const [one, two] = [world.tab(), world.tab()];
+    const first = one.once();
+    world.server.plays(code(422), answers(201));
+    await world.end(one, pay(first));
+    const calls = [pay(first, { repeat: 'always' }), pay(two.once(), { repeat: 'always' })] as const;
+    expect((await world.end(one, calls[0])).outcome).toMatchObject({ type: 'fresh' });
+    expect((await world.end(two, calls[1])).outcome).toMatchObject({ type: 'replayed', effect: 'done' });
+    expect(world.server.charged.size).toBe(1);
+  });
+
+  test('a call that is given up before it leaves puts the refused one back', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(code(422));
+    const refused = await world.end(tab, pay(once));
+    tab.connect(false);
+    const abort = new AbortController();
+    const call = pay(once, { signal: abort.signal });
+    await world.clock.advance(100);
+    abort.abort();
+    await world.run(call.catch(() => {}));
+    expect(world.record()).toMatchObject({ state: 'retired', key: refused.outcome?.key, keyInUse: true });
+  });
+});
+
+describe('a decline whose answer was lost, at a server that marks no replay', () => {
+  test('two minutes later the same decline again is the same one: none', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const decline = answers(402, { error: 'declined' });
+    world.server.plays(lost(), decline, decline, decline);
+    const unsure = await world.end(tab, pay(once));
+    expect(unsure.outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
+    expect((unsure.outcome as { retryAt?: number }).retryAt).toBe(world.clock.now() + 2 * MINUTE);
+    // A copy of the lost attempt may still be under way.
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
+    await world.clock.advance(2 * MINUTE);
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'rejected', effect: 'none' });
+  });
+
+  test('a press with another card does not wait for that', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(lost(), answers(402), answers(201));
+    await world.end(tab, pay(once));
+    const before = world.clock.now();
+    expect((await world.end(tab, pay(once, { body: CARD_B }))).outcome).toMatchObject({ effect: 'done' });
+    expect(world.clock.now()).toBe(before);
+  });
+
+  test.each([401, 404, 422])('a %i is no such word, however often it comes', async (status) => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(charged(lost()), code(status), code(status), replays());
+    await world.end(tab, pay(once));
+    await world.clock.advance(10 * MINUTE);
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+  });
+});
