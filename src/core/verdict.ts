@@ -66,7 +66,9 @@ function words(json: unknown): Words {
 }
 
 const WORKING = /outstanding|in.?progress|being.processed|still.processing/i;
-const OTHER_PAYLOAD = /mismatch|different|do(es)? not match|another (payload|body)|same (param|payload|body|request)|reused|already.used/i;
+/** Said of a key only: an e-mail "in use" or a "concurrent" edit is an ordinary conflict. */
+const KEY_BUSY = /in.?use|concurrent|processing|pending|locked|running|executing|in.?flight|not.finished|being.handled/i;
+const OTHER_PAYLOAD = /mismatch|different|do(es)? not match|another (payload|body)|same (param|payload|body|request)|reused/i;
 const DUPLICATE =
   /duplicate.?(request|submission|transaction|payment|order|charge|operation|message)|\b(request|submission|transaction|payment|order|charge|operation|message)\b.{0,40}\balready\b/i;
 
@@ -85,9 +87,12 @@ function spoken(answer: Answer, asked: Asked): Reading | undefined {
   // An answer that speaks of a duplicate proves that there was a request, and says nothing of how it ended.
   if (status === 429) return duplicate ? IN_PROGRESS : undefined;
   const aboutKey = /idempoten/i.test(said) || (asked.key.length > 7 && text.includes(asked.key));
-  const working = WORKING.test(said);
-  if (aboutKey && asked.otherPayloads && !working && OTHER_PAYLOAD.test(said)) return MISMATCH;
-  if (duplicate || (status === 409 && aboutKey && !working && resource)) return OPEN;
+  const working = WORKING.test(said) || (aboutKey && KEY_BUSY.test(said));
+  const otherPayload = aboutKey && !working && (OTHER_PAYLOAD.test(said) || (status === 422 && /already.used/i.test(said)));
+  if (otherPayload && asked.otherPayloads) return MISMATCH;
+  if (!working && (duplicate || (status === 409 && aboutKey && resource))) return OPEN;
+  // Of a new key the server can know no other payload: it met a copy of this very request.
+  if (otherPayload && !locked) return { ...REFUSED, from: 'in-front' };
   // A code of the application's own, such as "email_taken", speaks against work in progress.
   return locked && (aboutKey || working || codes.length === 0) ? IN_PROGRESS : undefined;
 }
@@ -137,8 +142,8 @@ export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambig
   if (marked && status < 400) return HOOKED.replayed;
   // A replayed 5xx is as ambiguous as the original one.
   if (marked) return status > 499 || unsure(status) ? reading('burnt', true) : { ...reading('refused', false, true, true), from: 'application' };
-  // "Already being processed": the work that it speaks of may still fail.
-  if (status === 202 && ambiguous) return IN_PROGRESS;
+  // "Already being processed": the work that it speaks of may still fail, unless it is known to be the first answer again.
+  if (status === 202 && ambiguous && !dialect.replays) return IN_PROGRESS;
   const said = spoken(answer, asked);
   if (said) return said;
   // Gone, or never there: only a 2xx proves that it was done, and a 404 may come from in front of the application.

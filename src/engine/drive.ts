@@ -1,48 +1,18 @@
 /** Drives one record: attempt, read, decide, wait, until there is something to tell. */
 import pRetry from 'p-retry';
 import { marked } from '../core/begin.js';
-import { cleanlyRefused, type Decision, decide, type Situation, type Wait } from '../core/decide.js';
+import { cleanlyRefused, decide, type Situation } from '../core/decide.js';
 import { type Outcome, type UnknownReason, unknown, unsent } from '../core/outcome.js';
-import { type OnceRecord, type Refusal, readRecord } from '../core/record.js';
+import { type OnceRecord, readRecord } from '../core/record.js';
 import { outOfBudget } from './budget.js';
 import type { Job } from './client.js';
-import { reasonToHalt } from './halt.js';
+import { reasonToHalt, takenOver } from './halt.js';
 import { emit, named, publish, type WaitReason } from './observe.js';
 import type { Payload, Result, Sent } from './payload.js';
+import { Refusals } from './refusals.js';
+import type { Start, Stopped } from './stopped.js';
 import { commit, readStored, storedIn, storeOf } from './storing.js';
-import { wait } from './wait.js';
-
-/** How a drive stops: a decision that is no wait, with what led to it. */
-export interface Stopped {
-  readonly decision: Exclude<Decision, Wait>;
-  readonly result?: Result | undefined;
-  readonly cause?: unknown;
-  /** Another context took the record over. */
-  readonly lost?: boolean;
-  /** Another context has ended the very same operation. */
-  readonly ended?: OnceRecord;
-}
-
-/** Thrown into p-retry's loop to have it go round again; an error of our own, so that it never takes it for a bug. */
-class Again extends Error {
-  readonly wait: Wait;
-  constructor(step: Wait) {
-    super('again');
-    this.wait = step;
-  }
-}
-
-/** A drive's first view of its record. */
-export interface Start {
-  readonly record: OnceRecord;
-  readonly inserted: boolean;
-  readonly resumed: boolean;
-  readonly changed: boolean;
-  readonly sentBefore: boolean;
-  readonly otherBytes: boolean;
-  readonly reused: boolean;
-  readonly refusedOnly: boolean;
-}
+import { Again, wait } from './wait.js';
 
 export class Drive {
   readonly job: Job;
@@ -51,12 +21,7 @@ export class Drive {
   record: OnceRecord;
   /** Over all attempts under this key, as far as anyone can know. It only grows. */
   ambiguous: boolean;
-  /** Every attempt under this key was answered by a refusal. */
-  refusedOnly: boolean;
-  /** The application's last refusal under this key. */
-  refusal: Refusal | undefined;
-  /** A derived key of which nothing is remembered, until an answer shows that this generation is new. */
-  madeAgain: boolean | undefined;
+  readonly refusals: Refusals;
   #sameAmbiguous: boolean;
   #attempts = 0;
   #tries = 0;
@@ -74,9 +39,7 @@ export class Drive {
     this.start = start;
     this.record = start.record;
     this.ambiguous = start.resumed || !start.record.random;
-    this.refusedOnly = start.refusedOnly || !this.ambiguous;
-    this.refusal = start.record.refusal;
-    this.madeAgain = start.record.madeAgain;
+    this.refusals = new Refusals(start.record, start.refusedOnly, this.ambiguous);
     this.#sameAmbiguous = start.sentBefore;
     this.#triesMax = job.settings.limits.attempts;
   }
@@ -166,7 +129,7 @@ export class Drive {
     const decision = decide(reading, {
       ...this.#known(),
       now,
-      refusedForMs: this.#refusedFor(sent, now),
+      refusedForMs: this.refusals.note(sent, now),
       answered: this.#last !== undefined,
       tries: this.#tries,
       triesMax: spent ? this.#tries : this.#triesMax,
@@ -176,7 +139,6 @@ export class Drive {
       random: randomness.random(),
     });
     if (reading.ambiguous) this.ambiguous = this.#sameAmbiguous = true;
-    if (reading.ambiguous) this.refusedOnly = false;
     if (decision.do === 'wait') throw new Again(decision);
     return { decision, result: this.#last, cause };
   }
@@ -189,23 +151,13 @@ export class Drive {
       ambiguous: this.ambiguous,
       changed: start.changed,
       reused: start.reused,
-      refusedOnly: start.refusedOnly && this.refusedOnly,
-      madeAgain: this.madeAgain === true,
+      ...this.refusals.known,
       mayResend: this.payload.mayResend?.(job) ?? false,
       sameAmbiguous: this.#sameAmbiguous,
       answersMismatch: job.settings.dialect.answersMismatch === true,
       keyed: this.#keyed,
       backoff: job.settings.backoff,
     } satisfies Partial<Situation>;
-  }
-
-  /** Notes a refusal; for how long the application has been giving this very one, `undefined` if it is the first. */
-  #refusedFor({ reading, refusal }: Sent, now: number): number | undefined {
-    if (refusal === undefined || reading.from === 'in-front') return undefined;
-    if (!reading.replayed) this.madeAgain = undefined;
-    const known = this.refusal?.digest === refusal ? this.refusal : undefined;
-    this.refusal = known ?? { digest: refusal, at: now };
-    return known && now - known.at;
   }
 
   /** Everything that may have changed since the last attempt; asked before each one. */
@@ -250,10 +202,7 @@ export class Drive {
     } catch (cause) {
       return this.#end('store', cause);
     }
-    const record = readRecord(stored);
-    if (record?.state === 'pending' && record.key === this.record.key && record.revision === this.record.revision) return undefined;
-    const lost: Stopped = { decision: { do: 'stop', ending: unknown('busy'), ask: false }, lost: true };
-    return record && record.state !== 'pending' && record.ending?.effect !== 'unknown' && record.key === this.record.key ? { ...lost, ended: record } : lost;
+    return takenOver(readRecord(stored), this.record);
   }
 
   async #send(payload: Payload): Promise<Sent | Stopped> {
@@ -276,7 +225,19 @@ export class Drive {
     const ms = Math.min(settings.limits.attemptMs, job.deadline - client.platform.clock.now());
     const { key, carrier, firstSentAt = this.record.createdAt } = this.record;
     const otherPayloads = this.start.changed || this.start.otherBytes || !this.record.random;
-    const sent = await payload.send({ job, key, carrier, firstSentAt, number, ambiguous: this.ambiguous, resumed: this.start.resumed, otherPayloads, ms, stillMine, leaves });
+    const sent = await payload.send({
+      job,
+      key,
+      carrier,
+      firstSentAt,
+      number,
+      ambiguous: this.ambiguous,
+      resumed: this.start.resumed,
+      otherPayloads,
+      ms,
+      stillMine,
+      leaves,
+    });
     if (stopped) return stopped;
     // What was not sent leaves the last answer the last one.
     if (sent.result || sent.reading.kind !== 'not-sent') this.#last = sent.result;

@@ -1,55 +1,20 @@
 /** From how a drive stopped to what its callers are told: every write comes before the word. */
 import type { Settle, Stop } from '../core/decide.js';
 import { type Ending, fresh, rejected, replayed, type UnknownReason, unknown } from '../core/outcome.js';
-import { bare, type OnceRecord, type StoredAnswer, seal } from '../core/record.js';
-import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
+import { seal } from '../core/record.js';
 import { OnceError, type OnceErrorCode } from '../errors.js';
-import type { Job } from './client.js';
-import type { Drive, Stopped } from './drive.js';
+import type { Drive } from './drive.js';
 import { resultOf, storedFetching } from './fetching.js';
 import type { Ended } from './flight.js';
 import type { Payload, Result } from './payload.js';
 import { askAfter } from './poll.js';
-import { keepRecent } from './registry.js';
+import { answerToStore, payloadsOf, remember, settleRecord } from './settle.js';
+import type { Stopped } from './stopped.js';
 import { commit } from './storing.js';
 import { limit } from './wait.js';
 
 /** `anew`: the key is used up without an effect, so the call goes on under a new one. */
 export type Finished = Ended | 'anew';
-
-/** What is stored of how an operation ended, besides its ending. */
-export type AtRest = Partial<Pick<OnceRecord, 'sticky' | 'keyInUse' | 'refusal' | 'payloads' | 'answer'>>;
-
-/** Puts a record to rest: a tombstone when it is done, else what tells the next one its key or its generation. */
-export function settleRecord(
-  job: Pick<Job, 'client' | 'slot' | 'id' | 'name' | 'label' | 'settings'>,
-  record: OnceRecord,
-  ending: Ending,
-  { sticky = false, keyInUse, ...rest }: AtRest = {},
-): Promise<boolean> {
-  const { keep, limits } = job.settings;
-  return commit(job, record, (now) => {
-    const core = bare(record);
-    const done = ending.effect === 'done';
-    // An unnamed one answers none but those who wait for it.
-    const named = job.name.length > 0;
-    const forgetAt = done ? settledForgetAt(now, named ? keep.forMs : 0, limits.totalMs) : retiredForgetAt(record, now, limits.totalMs, keyInUse && named);
-    const state = done ? 'settled' : 'retired';
-    return seal({ ...core, ...rest, state, ending, sticky, keyInUse, refusedOnly: undefined, settledAt: now, touchedAt: now, forgetAt });
-  });
-}
-
-/** In a browser nothing that a stranger could read is written without a namespace. */
-function answerToStore({ settings, client }: Job, result: Result | undefined): StoredAnswer | undefined {
-  return settings.keep.response === 'disk' && (settings.namespace || client.platform.server) ? result?.stored() : undefined;
-}
-
-/** Keeps the answer in this context for the next call of its name. */
-export function remember({ client, slot, settings }: Job, key: string, result: Result): void {
-  const { answers } = client.registry;
-  if (settings.keep.response === false || !result.lasting) return;
-  keepRecent(answers, `${slot}\n${key}`, result, settings.tuning.answersMax);
-}
 
 const CODES: Readonly<Partial<Record<UnknownReason, OnceErrorCode>>> = {
   'key-expired': 'ERR_ONCE_KEY_EXPIRED',
@@ -99,20 +64,13 @@ async function settle(
   const { job, record } = drive;
   const { sticky, keyInUse, payloads = payloadsOf(record, ending, how.earlier) } = how;
   const answer = how.earlier || ending.effect !== 'done' ? undefined : answerToStore(job, result);
-  const stored = await settleRecord(job, record, ending, { sticky, keyInUse, refusal: drive.refusal, payloads, answer });
+  const stored = await settleRecord(job, record, ending, { sticky, keyInUse, refusal: drive.refusals.last, payloads, answer });
   // A 2xx in hand is proof, whoever holds the record now; a refusal is none if its record could not be retired.
   if (!stored && ending.effect !== 'done') return tell(drive, unknown('store'), result, undefined, { cause: how.cause });
   if (ending.effect === 'done' && result && !how.earlier) remember(job, record.key, result);
   // An earlier payload is what took effect; where the name may stand for another effect, the present one goes on.
   if (how.earlier && stored && job.settings.repeat !== 'never' && !job.resumeOnly) return 'anew';
-  return how.earlier ? tell(drive, ending, result, 'ERR_ONCE_ALREADY_SETTLED') : tell(drive, ending, result, undefined, { cause: how.cause });
-}
-
-/** Which payload took effect; all that may have, where nothing tells. */
-function payloadsOf({ payloads }: OnceRecord, ending: Ending, earlier: boolean | undefined): readonly string[] {
-  if (ending.effect !== 'done') return payloads;
-  if (earlier) return payloads.slice(0, -1);
-  return ending.type === 'fresh' && !ending.certain ? payloads : payloads.slice(-1);
+  return how.earlier ? tell(drive, ending, result, 'ERR_ONCE_ALREADY_SETTLED') : tell(drive, ending, result, undefined, { cause: how.cause, keyInUse });
 }
 
 /** The server keeps its refusal of an earlier call for this key, so the present call goes on under a new key. */
@@ -133,11 +91,11 @@ function tell(
   ending: Ending,
   result: Result | undefined,
   code?: OnceErrorCode,
-  more: { cause?: unknown; says?: string; resource?: string | undefined } = {},
+  more: { cause?: unknown; says?: string; resource?: string | undefined; keyInUse?: boolean | undefined } = {},
 ): Ended {
   const outcome = { ...drive.facts, ...ending };
   const honest = result && (ending.effect !== 'unknown' || !result.ok);
-  if (honest && !code) return { outcome, result, record: drive.record, driven: true };
+  if (honest && !code) return { outcome, result, record: drive.record, driven: true, keyInUse: more.keyInUse };
   // What an effect threw is its own refusal.
   if (ending.type === 'rejected' && more.cause !== undefined && !result) return { outcome, record: drive.record, driven: true, fail: () => more.cause };
   const fallback = ending.effect === 'none' ? 'ERR_ONCE_UNSENT' : 'ERR_ONCE_UNKNOWN';
@@ -166,15 +124,14 @@ async function halt(drive: Drive, decision: Omit<Stop, 'do'>, { result, cause, l
 
 /** Stores what the next call has to know of a stop that settled nothing. */
 async function storeStop(drive: Drive, { ending, spent }: Omit<Stop, 'do'>): Promise<void> {
-  const { job, record, refusal, madeAgain } = drive;
+  const { job, record } = drive;
   if (ending.type !== 'unknown') return;
-  const refusedOnly = ending.reason === 'refused' && drive.refusedOnly ? true : undefined;
+  const refusals = drive.refusals.toStore(ending.reason);
   // A later refusal can say more from then on, but the next call need not wait for it.
   const retryAt = ending.reason === 'refused-after-ambiguity' ? undefined : ending.retryAt;
-  const isNews = retryAt !== undefined || spent || record.lease || refusedOnly !== record.refusedOnly || refusal !== record.refusal || madeAgain !== record.madeAgain;
-  if (!isNews) return;
+  if (retryAt === undefined && !spent && !record.lease && !refusals) return;
   const now = job.client.platform.clock.now();
-  const next = seal({ ...record, lease: undefined, retryAt, spentAt: spent ? now : undefined, refusedOnly, refusal, madeAgain, touchedAt: now });
+  const next = seal({ ...record, ...refusals, lease: undefined, retryAt, spentAt: spent ? now : undefined, touchedAt: now });
   if (await commit(job, record, () => next)) drive.record = next;
 }
 

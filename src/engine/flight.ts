@@ -12,6 +12,8 @@ export interface Ended {
   readonly fail?: ((outcome: Outcome) => unknown) | undefined;
   /** This call drove it, so its end is news. */
   readonly driven?: boolean;
+  /** The next call sends the same key. */
+  readonly keyInUse?: boolean | undefined;
   /** As it is stored now, where it did not settle. */
   readonly record?: OnceRecord | undefined;
 }

@@ -1,9 +1,10 @@
 /** What can be told at once, before an attempt and again right before it leaves: hooks and stores take their time. */
-import type { UnknownReason } from '../core/outcome.js';
+import { type UnknownReason, unknown } from '../core/outcome.js';
 import type { OnceRecord } from '../core/record.js';
 import { clockWentBack, pastWindow } from '../core/retention.js';
 import type { Job } from './client.js';
 import { isSamePerson } from './place.js';
+import type { Stopped } from './stopped.js';
 
 /** Why nothing may be sent under this record's key now; `undefined`: it may. */
 export function reasonToHalt(job: Job, record: OnceRecord, ambiguous: boolean): UnknownReason | undefined {
@@ -14,4 +15,12 @@ export function reasonToHalt(job: Job, record: OnceRecord, ambiguous: boolean): 
   if (now >= deadline) return 'no-answer';
   const window = { windowMs: settings.limits.keyWindowMs, marginMs: settings.limits.attemptMs };
   return ambiguous && (pastWindow(record, window, now) || clockWentBack(record, now)) ? 'key-expired' : undefined;
+}
+
+/** Whether another context has changed the record that a drive knows. */
+export function takenOver(found: OnceRecord | undefined, known: OnceRecord): Stopped | undefined {
+  const sameKey = found?.key === known.key;
+  if (found?.state === 'pending' && sameKey && found.revision === known.revision) return undefined;
+  const lost: Stopped = { decision: { do: 'stop', ending: unknown('busy'), ask: false }, lost: true };
+  return found && found.state !== 'pending' && found.ending?.effect !== 'unknown' && sameKey ? { ...lost, ended: found } : lost;
 }

@@ -6,15 +6,17 @@ import { NOT_SENT } from '../core/verdict.js';
 import { OnceError, type OnceErrorCode } from '../errors.js';
 import { beginRecord, noFacts, takeLock, type Waited } from './claim.js';
 import type { Job } from './client.js';
-import { Drive, type Start } from './drive.js';
+import { Drive } from './drive.js';
 import { restored, storedFetching } from './fetching.js';
-import { type Finished, finish, remember } from './finish.js';
+import { type Finished, finish } from './finish.js';
 import type { Ended } from './flight.js';
 import { reasonToHalt } from './halt.js';
 import { awaitLease, holdingLease } from './lease.js';
 import { calmDown, emit, pendingOf, publish, rememberedOutcome } from './observe.js';
 import type { Payload, Result } from './payload.js';
 import { keepRecent } from './registry.js';
+import { remember } from './settle.js';
+import type { Start } from './stopped.js';
 import { nothingSent, storedIn, storeOf } from './storing.js';
 import { sweepNowAndThen } from './sweep.js';
 
@@ -83,8 +85,8 @@ async function oneRound(job: Job, waited: Waited | undefined): Promise<Finished>
     const stopped = await drive.run();
     return stopped.ended ? told(job, { do: 'remembered', record: stopped.ended }) : finish(drive, stopped);
   });
-  // Of a refused one its next call may have to ask what became of it.
-  if (finished === 'anew' || finished.outcome.effect === 'done') payloads.delete(slot);
+  // Under a key that stays in use, the next call may have to ask what became of this payload.
+  if (finished === 'anew' || (finished.outcome.effect !== 'unknown' && !finished.keyInUse)) payloads.delete(slot);
   return finished;
 }
 
@@ -95,7 +97,17 @@ async function readAgain(job: Job, record: OnceRecord): Promise<Ended | undefine
   // Where an app or another operation's answer says that it is done, or at another address, the server may never have seen
   // this key: it would execute the request.
   const from = (record.ending as { from?: unknown } | undefined)?.from;
-  if (from === 'reconcile' || from === 'elsewhere' || (payload && isElsewhere(record, { ...payload, scope: settings.dialect.scope ?? 'endpoint' })) || record.state !== 'settled' || !settings.dialect.replays || !mayLeave() || !payload || answerIn(job, record)) return undefined;
+  if (
+    from === 'reconcile' ||
+    from === 'elsewhere' ||
+    (payload && isElsewhere(record, { ...payload, scope: settings.dialect.scope ?? 'endpoint' })) ||
+    record.state !== 'settled' ||
+    !settings.dialect.replays ||
+    !mayLeave() ||
+    !payload ||
+    answerIn(job, record)
+  )
+    return undefined;
   const ms = Math.min(settings.limits.attemptMs, job.deadline - client.platform.clock.now());
   const sent = await payload.send({
     job,

@@ -1,4 +1,5 @@
 /** Waits on the clock port; every one of them can be cut. */
+import type { Wait } from '../core/decide.js';
 import type { Clock, Connectivity } from '../ports.js';
 
 /** A time that ends after `ms`, or at once when one of the signals aborts or `connectivity` wakes; once it is called off, it never does. */
@@ -42,4 +43,13 @@ export function within<T>(clock: Clock, ms: number, work: Promise<T>, late: () =
     const cancel = clock.timer(ms, () => reject(late()));
     work.finally(cancel).then(resolve, reject);
   });
+}
+
+/** Thrown into p-retry's loop to have it go round again; an error of our own, so that it never takes it for a bug. */
+export class Again extends Error {
+  readonly wait: Wait;
+  constructor(step: Wait) {
+    super('again');
+    this.wait = step;
+  }
 }

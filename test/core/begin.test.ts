@@ -3,7 +3,7 @@
  * versions left out. Method: one record, one caller, one field changed at a time.
  */
 import { describe, expect, test } from 'vitest';
-import { type Begun, begin, type Claimant } from '../../src/core/begin.js';
+import { type Begun, begin, type Claimant, lifeOf } from '../../src/core/begin.js';
 import { type OnceRecord, RECORD_VERSION, seal } from '../../src/core/record.js';
 import { unsettledForgetAt } from '../../src/core/retention.js';
 
@@ -42,6 +42,8 @@ const caller: Claimant = {
   scheme: 'sha256',
   raw: 'one',
   origin: 'https://shop.example',
+  endpoint: 'POST https://shop.example/pay',
+  scope: 'endpoint',
   carrier: 'header:Idempotency-Key',
   dialect: 'generic',
   key: 'key-b',
@@ -76,9 +78,11 @@ describe('what ended', () => {
   });
 
   test('before a call that waited answers nothing, what ended while it waited does', () => {
-    const c = { repeat: 'always', waited: { settledKey: 'key-a' } } as const;
+    const c = { repeat: 'always', waited: { ended: lifeOf(stored({ state: 'settled' })) } } as const;
     expect(look({ state: 'settled' }, c).value.do).toBe('drive');
     expect(look({ state: 'settled', key: 'key-of-the-other' }, c).value.do).toBe('remembered');
+    // The same key, ended once more.
+    expect(look({ state: 'settled', revision: 99 }, c).value.do).toBe('remembered');
   });
 
   test('without an effect as far as was noted raises the generation, even of a key that is not random', () => {

@@ -32,7 +32,7 @@ interface How extends Partial<Asked> {
 }
 
 const read = (given: Given, { dialect = GENERIC, ambiguous = false, poll = false, ...asked }: How = {}) =>
-  readAnswer(answer(given), { method: 'POST', key: KEY, refusesHtml: true, ...asked }, dialect, ambiguous, poll);
+  readAnswer(answer(given), { method: 'POST', key: KEY, refusesHtml: true, otherPayloads: true, ...asked }, dialect, ambiguous, poll);
 
 describe('every status without a body', () => {
   const KINDS: [string, number[], Kind, boolean][] = [
@@ -69,8 +69,8 @@ describe('every status without a body', () => {
 });
 
 describe('after ambiguity', () => {
-  test.each([404, 410])('a %i to a DELETE is done elsewhere, to nothing else', (status) => {
-    expect(read({ status }, { ambiguous: true, method: 'DELETE' })).toMatchObject({ kind: 'done-elsewhere', ambiguous: false });
+  test.each([404, 410])('a %i to a DELETE is open: only a 2xx proves that it was done', (status) => {
+    expect(read({ status }, { ambiguous: true, method: 'DELETE' })).toMatchObject({ kind: 'open', ambiguous: true });
     expect(read({ status }, { ambiguous: false, method: 'DELETE' }).kind).toBe('refused');
     for (const method of ['POST', 'PUT', 'PATCH']) expect(read({ status }, { ambiguous: true, method }).kind).toBe('refused');
   });
@@ -80,7 +80,12 @@ describe('after ambiguity', () => {
   });
 
   test('nothing else is read differently', () => {
-    for (let status = 0; status < 600; status++) if (status !== 412) expect(read({ status }, { ambiguous: true })).toEqual(read({ status }));
+    for (let status = 0; status < 600; status++) if (status !== 412 && status !== 202) expect(read({ status }, { ambiguous: true })).toEqual(read({ status }));
+  });
+
+  test('a 202 is work in progress, unless the server is known to give its first answer again', () => {
+    expect(read({ status: 202 }, { ambiguous: true }).kind).toBe('in-progress');
+    expect(read({ status: 202 }, { ambiguous: true, dialect: { ...GENERIC, replays: true } }).kind).toBe('fresh');
   });
 });
 
@@ -146,8 +151,8 @@ describe('replay markers', () => {
 test.each<[Verdict, object]>([
   ['fresh', { kind: 'fresh', ambiguous: false }],
   ['replayed', { kind: 'replayed', ambiguous: false }],
-  ['rejected', { kind: 'refused', ambiguous: false }],
-  ['rejected-for-good', { kind: 'refused', ambiguous: false, sticky: true }],
+  ['rejected', { kind: 'refused', ambiguous: false, from: 'application' }],
+  ['rejected-for-good', { kind: 'refused', ambiguous: false, from: 'application', sticky: true }],
   ['not-sent', { kind: 'not-sent', ambiguous: false }],
   ['ambiguous', { kind: 'no-answer', ambiguous: true }],
   ['in-progress', { kind: 'in-progress', ambiguous: true }],
@@ -334,7 +339,7 @@ const SERVERS: [server: string, given: Given, kind: Kind][] = [
         },
       },
     },
-    'done-elsewhere',
+    'open',
   ],
   [
     'Increase: used already',
@@ -348,7 +353,7 @@ const SERVERS: [server: string, given: Given, kind: Kind][] = [
         status: 409,
       },
     },
-    'done-elsewhere',
+    'open',
   ],
   ['an ordinary conflict', { status: 409, json: { code: 'email_taken' } }, 'refused'],
   ['an ordinary lock', { status: 423, json: { code: 'ACCOUNT_LOCKED', message: 'The account is locked' } }, 'refused'],
@@ -367,9 +372,11 @@ describe('the words that servers use', () => {
     if (kind === 'mismatch' || kind === 'in-progress') expect(read(given).ambiguous).toBe(true);
   });
 
-  test('a conflicting resource is named', () => {
-    const conflicts = SERVERS.filter(([, , kind]) => kind === 'done-elsewhere').map(([, given]) => read(given).resource);
-    expect(conflicts).toEqual(['PM123', 'account_transfer_7k9qe1ysdgqztnt63l7n']);
+  test('of another payload count only where there can be one', () => {
+    for (const [server, given, kind] of SERVERS.filter(([, , kind]) => kind === 'mismatch')) {
+      const { status } = given;
+      expect([server, read(given, { otherPayloads: false }).kind, kind]).toEqual([server, status === 409 ? 'in-progress' : 'refused', 'mismatch']);
+    }
   });
 });
 

@@ -17,7 +17,8 @@ const answer = (status: number, json?: unknown, headers: Record<string, string> 
   json,
   ...more,
 });
-const read = (given: Answer, ambiguous = false) => readAnswer(given, { method: 'POST', key: KEY, refusesHtml: true }, GENERIC, ambiguous, false);
+const read = (given: Answer, ambiguous = false) =>
+  readAnswer(given, { method: 'POST', key: KEY, refusesHtml: true, otherPayloads: true }, GENERIC, ambiguous, false);
 const kindOf = (status: number, json?: unknown, headers?: Record<string, string>): string => read(answer(status, json, headers)).kind;
 
 /** Puts `what` `depth` objects deep. */
@@ -112,7 +113,6 @@ describe('words for another payload', () => {
     'sent with a different body',
     'does not match',
     'do not match',
-    'used for another request',
     'another payload',
     'another body',
     'must be the same param',
@@ -134,7 +134,7 @@ describe('words for another payload', () => {
 
   test('a key is spoken of by its own text only if that is long enough to be meant', () => {
     const short = answer(422, undefined, {}, { text: 'abcdefg was reused', json: { title: 'abcdefg was reused' } });
-    const asked = { method: 'POST', refusesHtml: true };
+    const asked = { method: 'POST', refusesHtml: true, otherPayloads: true };
     expect(readAnswer(short, { ...asked, key: 'abcdefg' }, GENERIC, false, false).kind).toBe('refused');
     const long = answer(422, undefined, {}, { text: 'abcdefgh was reused', json: { title: 'abcdefgh was reused' } });
     expect(readAnswer(long, { ...asked, key: 'abcdefgh' }, GENERIC, false, false).kind).toBe('mismatch');
@@ -143,7 +143,7 @@ describe('words for another payload', () => {
 
 describe('what is there already', () => {
   test.each(['resource_id', 'conflicting_resource_id'])('by %s', (name) => {
-    expect(read(answer(409, { code: 'idempotency_conflict', [name]: 'PM1' }))).toMatchObject({ kind: 'done-elsewhere', ambiguous: false, resource: 'PM1' });
+    expect(read(answer(409, { code: 'idempotency_conflict', [name]: 'PM1' }))).toMatchObject({ kind: 'open', ambiguous: true });
   });
 
   test.each<[string, number, object]>([
@@ -153,7 +153,7 @@ describe('what is there already', () => {
     ['something else than a key', 409, { code: 'email_taken', resource_id: 'PM1' }],
     ['work in progress', 409, { code: 'idempotency_conflict', title: 'is being processed', resource_id: 'PM1' }],
   ])('is not there by %s', (_, status, json) => {
-    expect(read(answer(status, json)).kind).not.toBe('done-elsewhere');
+    expect(read(answer(status, json)).kind).not.toBe('open');
   });
 });
 

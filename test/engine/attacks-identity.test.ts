@@ -547,7 +547,8 @@ describe('A30, A31: keys that are not random', () => {
   test('A30: after a sticky refusal the generation rises, so the corrected card gets another key', async () => {
     const world = newWorld();
     const { tab, once } = world.open();
-    world.server.plays(replays(402), answers(201));
+    world.server.plays(answers(402), replays(402), answers(201));
+    expect((await world.end(tab, pay(once, { key: derived }))).outcome).toMatchObject({ type: 'unknown', key: 'order-c1-0' });
     expect((await world.end(tab, pay(once, { key: derived }))).outcome).toMatchObject({ type: 'rejected', key: 'order-c1-0' });
     expect((await world.end(tab, pay(once, { key: derived, body: { ...CART, card: 'B' } }))).outcome).toMatchObject({ effect: 'done', key: 'order-c1-1' });
   });

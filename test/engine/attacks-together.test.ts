@@ -335,7 +335,7 @@ describe('A15: an edited form after an unknown outcome', () => {
 
   test('A15: a mismatch to the very same bytes is a false one: unknown', async () => {
     const { world, tab, once } = await edited(MISMATCH);
-    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown' } });
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 422, outcome: { effect: 'unknown', reason: 'refused-after-ambiguity' } });
     expect(world.server.arrivals).toHaveLength(2);
   });
 

@@ -242,9 +242,12 @@ describe('generation', () => {
       return `order-${generation}`;
     };
     const sticky = answers(402, '', { 'idempotent-replayed': 'true' });
-    world.server.plays(sticky, sticky, sticky);
-    for (let card = 0; card < 3; card++) await world.end(tab, pay(once, { key, body: { ...CART, card } }));
-    expect(world.server.keys).toEqual(['order-0', 'order-1', 'order-2']);
+    for (let card = 0; card < 3; card++) {
+      // The first refusal may be from in front of the server, its replay can't be.
+      world.server.plays(answers(402), sticky);
+      for (let press = 0; press < 2; press++) await world.end(tab, pay(once, { key, body: { ...CART, card } }));
+    }
+    expect([...new Set(world.server.keys)]).toEqual(['order-0', 'order-1', 'order-2']);
     expect(heard).toContain(2);
   });
 

@@ -6,6 +6,7 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
+import { gocardless } from '../../src/entries/dialects.js';
 import type { Reconcile } from '../../src/entries/index.js';
 import { answers, charged, during, type Entry, idle, lost, replays, unreachable } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
@@ -279,10 +280,10 @@ describe('reconcile', () => {
   test('hears that it is done elsewhere, and if it does not know, it is done all the same', async () => {
     const { asked, reconcile } = asking('unknown');
     const world = newWorld();
-    const { tab, once } = world.open({ reconcile });
-    world.server.plays(charged(answers(409, { code: 'idempotency_conflict', resource_id: 'PM1' })));
+    const { tab, once } = world.open({ reconcile, dialect: gocardless() });
+    world.server.plays(charged(answers(409, { error: { errors: [{ reason: 'idempotent_creation_conflict', links: { conflicting_resource_id: 'PM1' } }] } })));
     const end = await world.end(tab, pay(once));
-    expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', error: { resource: 'PM1' }, outcome: { type: 'replayed', from: 'server' } });
+    expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', error: { resource: 'PM1' }, outcome: { type: 'replayed', from: 'elsewhere' } });
     expect(asked).toMatchObject([{ reason: 'done-elsewhere' }]);
   });
 

@@ -5,6 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import { type OnceRecord, seal } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
+import { gocardless } from '../../src/entries/dialects.js';
 import type { Outcome, Resumed } from '../../src/entries/index.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import { NAME, newWorld, pay, SECOND, URL_, type World } from '../support/world.js';
@@ -49,8 +50,8 @@ describe('resume', () => {
   });
 
   test('gives the answer that an error of ours bears', async () => {
-    const { world, once } = await scene(['a']);
-    world.server.plays(charged(answers(409, { code: 'idempotency_conflict', resource_id: 'PM1' })));
+    const { world, once } = await scene(['a'], { dialect: gocardless() });
+    world.server.plays(charged(answers(409, { error: { errors: [{ reason: 'idempotent_creation_conflict', links: { conflicting_resource_id: 'PM1' } }] } })));
     expect(await all(world, once.resume())).toMatchObject([{ outcome: { effect: 'done' }, response: { status: 409 } }]);
   });
 

@@ -71,8 +71,12 @@ describe('what was to be sent', () => {
     expect(kept(tab)).toBe(1);
     await world.end(tab, pay(once));
     expect(kept(tab)).toBe(0);
-    await world.end(tab, pay(once, { operation: ['refused'] }));
+    await world.end(tab, pay(once, { operation: ['declined'] }));
     expect(kept(tab)).toBe(0);
+    // Its key stays in use, so the server may have to be asked what became of it.
+    world.server.plays(answers(422));
+    await world.end(tab, pay(once, { operation: ['refused'] }));
+    expect(kept(tab)).toBe(1);
   });
 
   test('and is not here can only be asked about', async () => {

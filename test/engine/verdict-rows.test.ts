@@ -1,5 +1,5 @@
 /**
- * Goal: every row of the table of DESIGN section 4, through the real engine: what the caller gets, what the record becomes,
+ * Goal: every row of docs/verdicts.md, through the real engine: what the caller gets, what the record becomes,
  * and which key goes out next, both clean and after an attempt that nobody knows the end of. Method: each row's evidence is
  * the first answer, or the answer after a lost one; a second call then shows which key is in force.
  */
@@ -8,7 +8,8 @@ import type { Verdict } from '../../src/entries/index.js';
 import { answers, charged, cut, type Entry, hangs, idle, lost, replays, shaped, unreachable } from '../support/server.js';
 import { newWorld, pay } from '../support/world.js';
 
-type Record_ = 'pending' | 'settled' | 'retired' | 'none';
+/** `in-use`: retired, and the next call sends the same key. */
+type Record_ = 'pending' | 'settled' | 'retired' | 'in-use' | 'none';
 
 interface Told {
   readonly effect: 'done' | 'none' | 'unknown';
@@ -36,9 +37,10 @@ const retried = (reason: string): Pick<Row, 'clean' | 'after'> => ({
   after: { effect: 'unknown', reason, attempts: 3, record: 'pending' },
 });
 const refused: Pick<Row, 'clean' | 'after'> = {
-  clean: { effect: 'none', attempts: 1, record: 'retired' },
+  clean: { effect: 'none', attempts: 1, record: 'in-use' },
   after: { effect: 'unknown', reason: 'refused-after-ambiguity', attempts: 2, record: 'pending' },
 };
+const declined: Pick<Row, 'clean' | 'after'> = { ...refused, clean: { ...refused.clean, record: 'retired' } };
 const done: Pick<Row, 'clean' | 'after'> = {
   clean: { effect: 'done', attempts: 1, record: 'settled' },
   after: { effect: 'done', attempts: 2, record: 'settled' },
@@ -72,10 +74,9 @@ const ROWS: Row[] = [
   { row: 6, evidence: 'a replayed 5xx', entry: replays(500), ...stop('burnt') },
   {
     row: 7,
-    evidence: 'a mismatch',
+    evidence: 'a mismatch on a key that has no other payload',
     entry: answers(422, { title: 'Idempotency-Key is already used' }),
-    clean: { effect: 'none', attempts: 1, record: 'retired' },
-    after: { effect: 'unknown', reason: 'mismatch', attempts: 2, record: 'pending' },
+    ...refused,
   },
   { row: 9, evidence: 'a 412', entry: answers(412), ...refused },
   {
@@ -91,13 +92,19 @@ const ROWS: Row[] = [
     row: 11,
     evidence: 'a 4xx that says yes',
     entry: answers(400, '', { 'x-should-retry': 'true' }),
-    clean: { effect: 'none', attempts: 3, record: 'retired' },
+    clean: { effect: 'none', attempts: 3, record: 'in-use' },
     after: { effect: 'unknown', reason: 'unavailable', attempts: 3, record: 'pending' },
   },
   { row: 12, evidence: 'a 200', entry: answers(200, { id: 1 }), ...done },
   { row: 12, evidence: 'a 204', entry: answers(204), ...done },
   { row: 12, evidence: 'a 205', entry: answers(205), ...done },
-  { row: 12, evidence: 'a 202', entry: answers(202), ...done },
+  {
+    row: 12,
+    evidence: 'a 202',
+    entry: answers(202, '', { 'retry-after': '40' }),
+    clean: done.clean,
+    after: { effect: 'unknown', reason: 'in-progress', attempts: 3, record: 'pending' },
+  },
   ...[500, 502, 503, 504, 507, 511, 408, 460, 499].map(
     (status): Row => ({ row: 13, evidence: `a ${status}`, entry: answers(status), ...retried('unavailable') }),
   ),
@@ -106,11 +113,12 @@ const ROWS: Row[] = [
       row: 13,
       evidence: `a ${status}`,
       entry: answers(status),
-      clean: { effect: 'none', attempts: 3, record: 'retired' },
+      clean: { effect: 'none', attempts: 3, record: 'in-use' },
       after: { effect: 'unknown', reason: 'unavailable', attempts: 3, record: 'pending' },
     }),
   ),
-  ...[400, 401, 402, 403, 404, 405, 410, 413, 415, 417, 422, 451, 501, 505].map(
+  { row: 14, evidence: 'a 402', entry: answers(402), ...declined },
+  ...[400, 401, 403, 404, 405, 410, 413, 415, 417, 422, 451, 501, 505].map(
     (status): Row => ({ row: 14, evidence: `a ${status}`, entry: answers(status), ...refused }),
   ),
   { row: 14, evidence: 'a 409 with a code of its own', entry: answers(409, { code: 'email_taken' }), ...refused },
@@ -119,10 +127,10 @@ const ROWS: Row[] = [
 const WORDS: Record<Verdict, Pick<Row, 'clean' | 'after'>> = {
   fresh: done,
   replayed: done,
-  rejected: refused,
+  rejected: declined,
   'rejected-for-good': { clean: { effect: 'none', attempts: 1, record: 'retired' }, after: { effect: 'none', attempts: 2, record: 'retired' } },
   'not-sent': {
-    clean: { effect: 'none', attempts: 3, record: 'retired' },
+    clean: { effect: 'none', attempts: 3, record: 'in-use' },
     after: { effect: 'unknown', reason: 'unavailable', attempts: 3, record: 'pending' },
   },
   ambiguous: retried('unavailable'),
@@ -143,14 +151,14 @@ async function play(entry: Entry, when: 'clean' | 'after', told: Told, verdict?:
   world.server.otherwise = undefined;
   const { effect, reason, attempts, record } = told;
   expect(end.outcome).toMatchObject({ effect, attempts, ...(reason && { reason }) });
-  expect(world.record()?.state ?? 'none').toBe(record);
+  expect(world.record()?.keyInUse ? 'in-use' : (world.record()?.state ?? 'none')).toBe(record);
   // Unknown never comes as a success, done never as nothing.
   if (effect === 'unknown') expect(end.response?.ok ?? false).toBe(false);
   // The next call shows which key is in force.
   if (record === 'settled') return;
   world.server.plays(answers(201));
   const next = await world.end(tab, pay(once));
-  expect(next.outcome?.key === end.outcome?.key).toBe(record === 'pending');
+  expect(next.outcome?.key === end.outcome?.key).toBe(record === 'pending' || record === 'in-use');
 }
 
 describe.each(['clean', 'after'] as const)('%s', (when) => {

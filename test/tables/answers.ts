@@ -54,10 +54,12 @@ const answerFor = ({ status = 0, headers = {}, body, type, redirected }: Evidenc
   answerOf({ status, headers, body, ...(type !== undefined && { type }), ...(redirected !== undefined && { redirected }) });
 
 export const readEvidence = (evidence: Evidence, dialect: Dialect, ambiguous: boolean): Reading =>
-  evidence.reading ?? readAnswer(answerFor(evidence), ASKED, dialect, ambiguous, false);
+  evidence.reading ?? readAnswer(answerFor(evidence), { ...ASKED, otherPayloads: ambiguous }, dialect, ambiguous, false);
 
-const kindSays = ({ kind, sticky, ambiguous, resource }: Reading): string =>
-  `${kind.replaceAll('-', ' ')}${sticky ? ', sticky' : ''}${/^(transient|refused)$/.test(kind) && ambiguous ? ' (unsure)' : ''}${resource === undefined ? '' : ` (${resource})`}`;
+const BY = { application: ' by the application', 'in-front': ', perhaps in front' } as const;
+
+const kindSays = ({ kind, sticky, ambiguous, resource, from }: Reading): string =>
+  `${kind.replaceAll('-', ' ')}${sticky ? ', sticky' : from ? BY[from] : ''}${/^(transient|refused)$/.test(kind) && ambiguous ? ' (unsure)' : ''}${resource === undefined ? '' : ` (${resource})`}`;
 
 /** Within the limits, with the answer in hand. */
 const situation = (dialect: Dialect, ambiguous: boolean, answered: boolean): Situation => ({

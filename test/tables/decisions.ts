@@ -1,5 +1,5 @@
 /** Every reading in every situation, and what is done: enumerated, then told by what makes a difference. */
-import { type Decision, decide, type Situation } from '../../src/core/decide.js';
+import { COPY_LIFETIME_MS, type Decision, decide, type Situation } from '../../src/core/decide.js';
 import type { Reading } from '../../src/core/dialect.js';
 import type { Ending } from '../../src/core/outcome.js';
 import { CALM } from '../support/situation.js';
@@ -10,6 +10,11 @@ const FACTS = {
   changed: ['one payload', 'another payload may have gone out'],
   sameAmbiguous: ['this payload was never unsure', 'this payload was unsure before'],
   answersMismatch: ['mismatches may go unanswered', 'mismatches are answered'],
+  reused: ['no refusal told before', 'a refusal told before'],
+  refusedOnly: ['not only refusals so far', 'only refusals so far'],
+  madeAgain: ['a key with a memory', 'a derived key without one'],
+  mayResend: ['no unseen copies', 'copies may go unseen'],
+  repeated: ['a new refusal', 'the same refusal as two minutes ago'],
   keyed: ['no keys', 'keys'],
   answered: ['no answer in hand', 'an answer in hand'],
   spent: ['within the limits', 'at the limits'],
@@ -20,15 +25,21 @@ type Facts = Readonly<Record<Fact, boolean>>;
 
 const NAMES = Object.keys(FACTS) as Fact[];
 
-/** A payload can only have changed, or have been unsure, where something was. */
-const possible = (facts: Facts): boolean => facts.ambiguous || !(facts.changed || facts.sameAmbiguous);
+/** A payload can only have changed, or have been unsure, where something was; what was refused before was so cleanly, or by one who can't know. */
+const possible = ({ ambiguous, changed, sameAmbiguous, reused, refusedOnly }: Facts): boolean =>
+  ambiguous ? !reused : !(sameAmbiguous || refusedOnly || (changed && !reused));
 
 export const ALL: readonly Facts[] = Array.from(
   { length: 2 ** NAMES.length },
   (_, bits) => Object.fromEntries(NAMES.map((name, at) => [name, ((bits >> at) & 1) === 1])) as Record<Fact, boolean>,
 ).filter(possible);
 
-export const situationOf = ({ spent, ...facts }: Facts): Situation => ({ ...CALM, ...facts, ...(spent && { tries: CALM.triesMax, waitsEnd: 0 }) });
+export const situationOf = ({ spent, repeated, ...facts }: Facts): Situation => ({
+  ...CALM,
+  ...facts,
+  ...(spent && { tries: CALM.triesMax, waitsEnd: 0 }),
+  ...(repeated && { refusedForMs: COPY_LIFETIME_MS }),
+});
 
 const endingSays = (ending: Ending): string => {
   if (ending.type === 'fresh') return `done: fresh${ending.certain ? '' : ', not certain'}${ending.changed ? ', changed' : ''}`;
@@ -44,13 +55,15 @@ export function says(decision: Decision): string {
     case 'wait':
       return decision.why === 'in-progress' ? 'wait for the work, same key' : 'wait, same key';
     case 'settle': {
-      const whose = decision.earlier ? ' (the earlier payload)' : '';
+      const whose = decision.earlier ? ' (the earlier payload)' : decision.keyInUse ? ', key in use' : '';
       return `${decision.ask ? '`reconcile`, else ' : ''}**${endingSays(decision.ending)}**${whose}`;
     }
     case 'stop':
       return `${decision.ask ? '`reconcile`, else ' : ''}${endingSays(decision.ending)}`;
     case 'done-elsewhere':
       return '`reconcile`, else **done**: ERR_ONCE_ALREADY_DONE';
+    case 'anew':
+      return 'go on under a new key';
     case 'probe':
       return 'read the end of each earlier payload; else `reconcile`, else unknown: mismatch';
     case 'poll':
@@ -73,8 +86,11 @@ const READINGS: readonly (readonly [string, Reading])[] = [
   ['transient (unsure)', { kind: 'transient', ambiguous: true }],
   ['transient (no effect)', { kind: 'transient', ambiguous: false }],
   ['refused (unsure)', { kind: 'refused', ambiguous: true }],
+  ['refused by the application', { kind: 'refused', ambiguous: false, from: 'application' }],
   ['refused', { kind: 'refused', ambiguous: false }],
-  ['refused, sticky', { kind: 'refused', ambiguous: false, sticky: true }],
+  ['refused, perhaps in front', { kind: 'refused', ambiguous: false, from: 'in-front' }],
+  ['refused, sticky', { kind: 'refused', ambiguous: false, sticky: true, from: 'application' }],
+  ['refused, replayed', { kind: 'refused', ambiguous: false, sticky: true, replayed: true, from: 'application' }],
 ];
 
 const flip = (facts: Facts, name: Fact): Facts => ({ ...facts, [name]: !facts[name] });

@@ -2,6 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { GENERIC } from '../../src/dialects/generic.js';
+import { samples } from '../dialects/support/all.js';
+import { EVIDENCE, readEvidence } from './answers.js';
 import { decisionRows } from './decisions.js';
 import { page } from './page.js';
 
@@ -16,9 +19,62 @@ test('every row of the decisions tells one decision', () => {
   expect(decisionRows().filter(([, , decision]) => decision.includes(' / '))).toEqual([]);
 });
 
-test('after something unsure nothing but a sticky refusal settles as none', () => {
+const settlesAsNone = (decision: string): boolean => decision.includes('**none');
+const isUnsure = (when: string): boolean => when.includes('after something unsure') && !/(^|, )only refusals so far/.test(when);
+
+test('after something unsure nothing settles as none but a kept refusal, and the same one of the application two minutes later', () => {
   const wrong = decisionRows().filter(
-    ([reading, when, decision]) => when.includes('after something unsure') && decision.includes('**none') && reading !== 'refused, sticky',
+    ([reading, when, decision]) =>
+      isUnsure(when) &&
+      settlesAsNone(decision) &&
+      !/^refused, (sticky|replayed)$/.test(reading) &&
+      !(reading === 'refused by the application' && when.includes('the same refusal as two minutes ago')),
   );
   expect(wrong).toEqual([]);
+});
+
+test('what may come from in front of the application never gives up a key, and is no none where copies may go unseen', () => {
+  const rows = decisionRows().filter(([reading]) => reading === 'refused, perhaps in front');
+  expect(rows.length).toBeGreaterThan(0);
+  for (const [, when, decision] of rows) {
+    expect(decision).not.toContain('new key');
+    if (settlesAsNone(decision)) expect(decision).toContain('key in use');
+    if (when.includes('copies may go unseen')) expect(decision).toContain('unknown');
+  }
+});
+
+test('only a 2xx and a code that a dialect names are done', () => {
+  const done = new Set(decisionRows().flatMap(([reading, , decision]) => (decision.includes('**done') ? [reading] : [])));
+  expect([...done].sort()).toEqual(['done elsewhere', 'fresh', 'replayed']);
+});
+
+test.each(['generic', 'stripe', 'paypal', 'gocardless', 'ietf', 'telnyx', 'adyen'])('%s: no answer but a 2xx or a marked 3xx is read as done', (name) => {
+  const dialect = samples[name]?.dialect;
+  if (!dialect) throw new Error(`there is no dialect ${name}`);
+  for (const evidence of EVIDENCE)
+    for (const ambiguous of [false, true]) {
+      const { kind } = readEvidence(evidence, dialect, ambiguous);
+      if (kind === 'fresh' || kind === 'replayed')
+        expect([evidence.shows, evidence.status]).toEqual([evidence.shows, expect.toSatisfy((status: number) => status >= 200 && status < 304)]);
+    }
+});
+
+test('no prose settles: an answer of any status means the same whatever its words are, or is asked about', () => {
+  const PROSE = [
+    'is a duplicate request',
+    'was already paid',
+    'Idempotency-Key reused with a different payload',
+    'this Idempotency-Key is in use',
+    'declined',
+    'done',
+  ];
+  for (let status = 400; status < 500; status++)
+    for (const ambiguous of [false, true])
+      for (const message of PROSE) {
+        const plain = readEvidence({ shows: '', status, body: {} }, GENERIC, ambiguous);
+        const spoken = readEvidence({ shows: '', status, body: { message } }, GENERIC, ambiguous);
+        const questions = ['in-progress', 'mismatch', 'open', plain.kind];
+        expect(questions).toContain(spoken.kind);
+        if (spoken.kind === 'refused') expect(['in-front', plain.from]).toContain(spoken.from);
+      }
 });

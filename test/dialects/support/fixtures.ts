@@ -61,7 +61,7 @@ export function answerOf({
   return { status, type, redirected, header: (name) => known.get(name.toLowerCase()) ?? null, text, json };
 }
 
-export const ASKED: Asked = { method: 'POST', key: '9f8b7c6d-5e4f-4a3b-8c2d-1e0f9a8b7c6d', refusesHtml: true };
+export const ASKED: Asked = { method: 'POST', key: '9f8b7c6d-5e4f-4a3b-8c2d-1e0f9a8b7c6d', refusesHtml: true, otherPayloads: true };
 
 export const readFixture = (fixture: Pick<Fixture, 'status' | 'headers' | 'body'>, dialect: Dialect, ambiguous: boolean) =>
   readAnswer(answerOf(fixture), ASKED, dialect, ambiguous, false);

@@ -1,0 +1,47 @@
+/** What the refusals under one key say: whether it is still in use, and whether anything but a refusal can have come of it. */
+import type { UnknownReason } from '../core/outcome.js';
+import type { OnceRecord, Refusal } from '../core/record.js';
+import type { Sent } from './payload.js';
+
+export class Refusals {
+  /** The application's last refusal, and when it first came. */
+  last: Refusal | undefined;
+  /** Every attempt under this key was answered by a refusal. */
+  #only: boolean;
+  /** A derived key of which nothing is remembered, until an answer shows that this generation is new. */
+  #madeAgain: boolean | undefined;
+  readonly #record: OnceRecord;
+  readonly #found: boolean;
+
+  /** `found`: the record said that nothing but refusals had come. `ambiguous`: something else may have. */
+  constructor(record: OnceRecord, found: boolean, ambiguous: boolean) {
+    this.#record = record;
+    this.#found = found;
+    this.#only = found || !ambiguous;
+    this.last = record.refusal;
+    this.#madeAgain = record.madeAgain;
+  }
+
+  /** As the rules ask for it. */
+  get known(): { readonly refusedOnly: boolean; readonly madeAgain: boolean } {
+    return { refusedOnly: this.#found && this.#only, madeAgain: this.#madeAgain === true };
+  }
+
+  /** Notes how an attempt ended; for how long the application has been giving this very refusal, ms, `undefined` if it is new. */
+  note({ reading, refusal }: Sent, now: number): number | undefined {
+    if (reading.ambiguous) this.#only = false;
+    if (refusal === undefined || reading.from === 'in-front') return undefined;
+    if (!reading.replayed) this.#madeAgain = undefined;
+    const known = this.last?.digest === refusal ? this.last : undefined;
+    this.last = known ?? { digest: refusal, at: now };
+    return known && now - known.at;
+  }
+
+  /** What the next call has to know of them after a stop that settled nothing; `undefined` if it is stored already. */
+  toStore(reason: UnknownReason): Pick<OnceRecord, 'refusedOnly' | 'refusal' | 'madeAgain'> | undefined {
+    const refusedOnly = reason === 'refused' && this.#only ? true : undefined;
+    const { refusedOnly: before, refusal, madeAgain } = this.#record;
+    if (refusedOnly === before && refusal === this.last && madeAgain === this.#madeAgain) return undefined;
+    return { refusedOnly, refusal: this.last, madeAgain: this.#madeAgain };
+  }
+}

@@ -1,0 +1,49 @@
+/** What is stored and remembered of an operation that has ended. */
+import type { Ending } from '../core/outcome.js';
+import { bare, type OnceRecord, type StoredAnswer, seal } from '../core/record.js';
+import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
+import type { Job } from './client.js';
+import type { Result } from './payload.js';
+import { keepRecent } from './registry.js';
+import { commit } from './storing.js';
+
+/** What is stored of how an operation ended, besides its ending. */
+export type AtRest = Partial<Pick<OnceRecord, 'sticky' | 'keyInUse' | 'refusal' | 'payloads' | 'answer'>>;
+
+/** Puts a record to rest: a tombstone when it is done, else what tells the next one its key or its generation. */
+export function settleRecord(
+  job: Pick<Job, 'client' | 'slot' | 'id' | 'name' | 'label' | 'settings'>,
+  record: OnceRecord,
+  ending: Ending,
+  { sticky = false, keyInUse, ...rest }: AtRest = {},
+): Promise<boolean> {
+  const { keep, limits } = job.settings;
+  return commit(job, record, (now) => {
+    const core = bare(record);
+    const done = ending.effect === 'done';
+    // An unnamed one answers none but those who wait for it.
+    const named = job.name.length > 0;
+    const forgetAt = done ? settledForgetAt(now, named ? keep.forMs : 0, limits.totalMs) : retiredForgetAt(record, now, limits.totalMs, keyInUse && named);
+    const state = done ? 'settled' : 'retired';
+    return seal({ ...core, ...rest, state, ending, sticky, keyInUse, refusedOnly: undefined, settledAt: now, touchedAt: now, forgetAt });
+  });
+}
+
+/** In a browser nothing that a stranger could read is written without a namespace. */
+export function answerToStore({ settings, client }: Job, result: Result | undefined): StoredAnswer | undefined {
+  return settings.keep.response === 'disk' && (settings.namespace || client.platform.server) ? result?.stored() : undefined;
+}
+
+/** Keeps the answer in this context for the next call of its name. */
+export function remember({ client, slot, settings }: Job, key: string, result: Result): void {
+  const { answers } = client.registry;
+  if (settings.keep.response === false || !result.lasting) return;
+  keepRecent(answers, `${slot}\n${key}`, result, settings.tuning.answersMax);
+}
+
+/** Which payload took effect; all that may have, where nothing tells. */
+export function payloadsOf({ payloads }: OnceRecord, ending: Ending, earlier: boolean | undefined): readonly string[] {
+  if (ending.effect !== 'done') return payloads;
+  if (earlier) return payloads.slice(0, -1);
+  return ending.type === 'fresh' && !ending.certain ? payloads : payloads.slice(-1);
+}

@@ -1,0 +1,19 @@
+/** How a drive begins and how it stops. Types only. */
+import type { Begun } from '../core/begin.js';
+import type { Decision, Wait } from '../core/decide.js';
+import type { OnceRecord } from '../core/record.js';
+import type { Result } from './payload.js';
+
+/** A drive's first view of its record. */
+export type Start = Omit<Extract<Begun, { do: 'drive' }>, 'do'>;
+
+/** How a drive stops: a decision that is no wait, with what led to it. */
+export interface Stopped {
+  readonly decision: Exclude<Decision, Wait>;
+  readonly result?: Result | undefined;
+  readonly cause?: unknown;
+  /** Another context took the record over. */
+  readonly lost?: boolean;
+  /** Another context has ended the very same operation. */
+  readonly ended?: OnceRecord;
+}

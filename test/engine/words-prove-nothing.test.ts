@@ -1,0 +1,205 @@
+/**
+ * Goal: what a body says in prose chooses the next question (wait, ask again, read another payload's end), and no operation ends
+ * by it. Only a 2xx, a status, a header, or a code that the chosen dialect names can end one.
+ */
+import { describe, expect, test } from 'vitest';
+import { generic, gocardless } from '../../src/entries/dialects.js';
+import { derived } from '../../src/entries/index.js';
+import { answers, charged, lost, replays } from '../support/server.js';
+import { CART, newWorld, pay } from '../support/world.js';
+
+const BUSY = [
+  'Another request with this Idempotency-Key is running',
+  'A request with the same Idempotency-Key is currently executing',
+  'The same request is in flight for this Idempotency-Key',
+  'The first request with this Idempotency-Key has not finished',
+  'This Idempotency-Key is already being handled by another request',
+  'Idempotency-Key already used by another request',
+  'Idempotency key conflict: a different request holds it',
+];
+
+describe.each([409, 423])('a %i that means work in progress', (status) => {
+  test.each(BUSY)('with Retry-After: "%s"', async (message) => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(charged(answers(status, { message }, { 'retry-after': '1' })), replays());
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+
+  test.each(BUSY)('without: "%s"', async (message) => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(charged(answers(status, { code: 'idempotency_conflict', message })), replays());
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+  });
+
+  test.each(BUSY)('after another payload: "%s"', async (message) => {
+    const world = newWorld();
+    const { tab, once } = world.open({ limits: { attempts: 1 } });
+    world.server.plays(charged(lost()), answers(status, { message }, { 'retry-after': '1' }), replays());
+    await world.end(tab, pay(once));
+    expect((await world.end(tab, pay(once, { body: { ...CART, amount: 12 } }))).outcome).toMatchObject({ effect: 'done' });
+  });
+});
+
+test.each([400, 409, 422])('a %i of another payload on a new key, which has no other payload, keeps the key', async (status) => {
+  const world = newWorld();
+  const { tab, once } = world.open({ limits: { attempts: 1, inProgressMs: 1 } }, { resends: true });
+  world.server.plays(charged(answers(status, { message: 'Idempotency-Key was reused with a different payload' })), replays());
+  const first = await world.end(tab, pay(once));
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', key: first.outcome?.key });
+});
+
+const DUPLICATES = [
+  [429, { message: 'Duplicate request detected' }],
+  [429, { error: 'duplicate_request' }],
+  [409, { code: 'duplicate_transaction' }],
+  [422, { message: 'This order has already been paid' }],
+  [400, { code: 'x', message: 'The payment was already submitted' }],
+] as const;
+
+test.each(DUPLICATES)('a %i that speaks of a duplicate proves that there was a request: %j', async (status, body) => {
+  const world = newWorld();
+  const { tab, once } = world.open({ limits: { attempts: 2, inProgressMs: 1000, totalMs: 10_000, attemptMs: 5000 } });
+  world.server.otherwise = charged(answers(status, body));
+  const first = await world.end(tab, pay(once));
+  expect(first.outcome).toMatchObject({ effect: 'unknown' });
+  world.server.otherwise = replays();
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', key: first.outcome?.key });
+});
+
+test('an ordinary conflict is still a refusal', async () => {
+  for (const body of [{ code: 'email_taken' }, { code: 'duplicate_email', message: 'this e-mail is in use' }]) {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(answers(409, body));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'rejected' });
+  }
+});
+
+test('a 409 that names a resource in words of its own is no proof that it was done', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open();
+  world.server.plays(answers(409, { message: 'idempotency conflict', resource_id: 'r_1' }));
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
+});
+
+describe('a 202 for a repeated request', () => {
+  test('settles nothing: the work that it speaks of may still fail', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ limits: { inProgressMs: 5000 } });
+    world.server.plays(lost());
+    world.server.otherwise = (arrival, server) => {
+      const answer = answers(202, { status: 'already processing' })(arrival, server);
+      server.charged.delete(arrival.key);
+      return answer;
+    };
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'in-progress' });
+    world.server.otherwise = answers(201);
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+  });
+
+  test('with the replay marker it is the first answer', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(charged(lost()), replays(202));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'replayed' });
+  });
+});
+
+test.each([404, 410])('a %i to a repeated DELETE is no proof that it was done', async (status) => {
+  const world = newWorld();
+  const { tab, once } = world.open();
+  world.server.plays(lost(), answers(status));
+  const init = { method: 'DELETE', body: null };
+  expect((await world.end(tab, pay(once, { init }))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
+});
+
+describe('done elsewhere', () => {
+  test('what a dialect calls done is not sent again, though the dialect replays', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ dialect: { ...gocardless(), replays: true } });
+    const conflict = { error: { errors: [{ reason: 'idempotent_creation_conflict', links: { conflicting_resource_id: 'PM1' } }] } };
+    world.server.plays(answers(409, conflict));
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', outcome: { effect: 'done', from: 'elsewhere' } });
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+});
+
+describe("repeat: 'if-changed', another payload after a lost answer", () => {
+  const changed = { repeat: 'if-changed', body: { ...CART, amount: 12 } } as const;
+
+  test('the first one took effect: the second one goes on under a new key', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ limits: { attempts: 1 } });
+    world.server.plays(charged(lost()), replays(), answers(201, { v: 2 }));
+    const unsure = await world.end(tab, pay(once, { repeat: 'if-changed' }));
+    const saved = await world.end(tab, pay(once, changed));
+    expect(saved.outcome).toMatchObject({ type: 'fresh', effect: 'done' });
+    expect(saved.outcome?.key).not.toBe(unsure.outcome?.key);
+    // Both are done, and the second one is what is there now.
+    expect((await world.end(tab, pay(once, changed))).outcome).toMatchObject({ type: 'replayed' });
+    expect(world.server.arrivals).toHaveLength(3);
+  });
+
+  test('nothing tells which one took effect: neither is sent again', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ limits: { attempts: 1 } });
+    world.server.plays(charged(lost()), answers(200));
+    await world.end(tab, pay(once, { repeat: 'if-changed' }));
+    expect((await world.end(tab, pay(once, changed))).outcome).toMatchObject({ effect: 'done', certain: false });
+    for (const body of [CART, changed.body])
+      expect((await world.end(tab, pay(once, { repeat: 'if-changed', body }))).outcome).toMatchObject({ effect: 'done', type: 'replayed' });
+    expect(world.server.arrivals).toHaveLength(2);
+  });
+
+  test("with 'never' the second one is told of the first, for good, and the first one is remembered", async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ limits: { attempts: 1 } });
+    world.server.plays(charged(lost()), replays());
+    await world.end(tab, pay(once));
+    expect(await world.end(tab, pay(once, { body: changed.body }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
+    expect(await world.end(tab, pay(once, { body: changed.body }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+    expect(world.server.arrivals).toHaveLength(2);
+  });
+});
+
+describe('a derived key whose storage was lost', () => {
+  /** Keeps what it answered for each key, and marks what it gives again. The first key is declined. */
+  const bank = () => {
+    const stored = new Map<string | null, ReturnType<typeof answers>>();
+    return (arrival: Parameters<ReturnType<typeof answers>>[0], server: Parameters<ReturnType<typeof answers>>[1]) => {
+      const known = stored.get(arrival.key);
+      if (known) return known(arrival, server);
+      const declined = stored.size === 0;
+      stored.set(arrival.key, declined ? replays(402) : replays(201));
+      return answers(declined ? 402 : 201)(arrival, server);
+    };
+  };
+  const options = { key: derived, limits: { attempts: 1 } };
+
+  test('declined, charged, storage lost: the same card again finds the charge', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.otherwise = bank();
+    await world.end(tab, pay(once, options));
+    expect((await world.end(tab, pay(once, options))).outcome).toMatchObject({ type: 'rejected' });
+    const charge = await world.end(tab, pay(once, options));
+    expect(charge.outcome).toMatchObject({ effect: 'done' });
+    for (const record of world.records as { id: string }[]) world.medium.set(record.id, null);
+    const again = world.open();
+    expect((await world.end(again.tab, pay(again.once, options))).outcome).toMatchObject({ type: 'replayed', key: charge.outcome?.key });
+    expect(world.server.charged.size).toBe(1);
+  });
+
+  test('the dialect that replays has nothing to do with it', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ dialect: { ...generic(), replays: true } });
+    world.server.plays(replays(402), answers(201));
+    const end = await world.end(tab, pay(once, options));
+    expect(end.outcome).toMatchObject({ type: 'fresh', effect: 'done' });
+  });
+});
