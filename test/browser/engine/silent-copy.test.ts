@@ -1,0 +1,50 @@
+/**
+ * Goal: a copy that the browser sends by itself, when a kept-alive connection dies after the charge, and that meets a refusal in
+ * front of the application, costs nobody a second charge. Method: a real server that destroys the first connection after its
+ * effect and refuses the copy. The client marks no request, so the server can't tell copies from attempts.
+ */
+import { describe, expect, test } from 'vitest';
+import { server } from 'vitest/browser';
+import { createOnce, outcomeOf } from '../../../src/entries/index.js';
+import { SOON } from '../realm/lib.js';
+import { Shop } from '../support/shop.js';
+
+const ORDER = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"cart":1}', once: ['pay', 1] } as const;
+
+/** A connection that was used before is what browsers send a request on a second time. */
+async function onKeptAliveConnection(shop: Shop): Promise<void> {
+  for (let n = 0; n < 3; n++) await shop.ledger();
+}
+
+describe('a charge whose connection dies, and a copy that is refused in front', () => {
+  test.each(['unauthorized', 'rate-limited'] as const)('%s: unknown, and the next press sends the same key', async (refusal) => {
+    const shop = new Shop();
+    const once = createOnce({ ...SOON, namespace: shop.namespace, limits: { attempts: 1 } });
+    await onKeptAliveConnection(shop);
+    await shop.meets('lose-response', refusal);
+    const refused = await once.fetch(shop.url, ORDER).catch((error: unknown) => error);
+    const { arrivals, effects } = await shop.ledger();
+    expect(effects).toHaveLength(1);
+    expect(outcomeOf(refused)).toMatchObject({ effect: 'unknown' });
+    // Chromium sends the copy by itself: one attempt of oncefetch, two requests on the wire.
+    if (server.browser === 'chromium') {
+      expect(arrivals).toHaveLength(2);
+      expect(outcomeOf(refused)).toMatchObject({ attempts: 1, reason: 'refused' });
+      expect(refused).toBeInstanceOf(Response);
+    }
+    expect(await once.pending()).toMatchObject([{ name: ['pay', 1], sent: 'maybe' }]);
+    await shop.meets();
+    const paid = await once.fetch(shop.url, ORDER);
+    expect(outcomeOf(paid)).toMatchObject({ effect: 'done' });
+    await shop.oneEffect();
+  });
+
+  test('a decline by the application is still none', async () => {
+    const shop = new Shop();
+    const once = createOnce({ ...SOON, namespace: shop.namespace });
+    const declined = await once.fetch(shop.url, { ...ORDER, body: '{"cart":1,"card":"declined"}' });
+    expect(outcomeOf(declined)).toMatchObject({ type: 'rejected', effect: 'none' });
+    const paid = await once.fetch(shop.url, ORDER);
+    expect(outcomeOf(paid)).toMatchObject({ type: 'fresh', effect: 'done' });
+  });
+});
