@@ -101,6 +101,36 @@ const ROWS: Readonly<Record<string, () => Promise<void>>> = {
     await pay(client());
     expect(await pay(client({ fetch: refuses }))).toMatchObject({ outcome: { effect: 'unknown', reason: 'refused-after-ambiguity' } });
   },
+  'Something in front of the application answers 401, 403, 404 or 429': async () => {
+    for (const status of [401, 403, 404, 429]) {
+      const before = keys();
+      const refuses = async () => Response.json({ title: 'not here' }, { status });
+      const send = (options: OnceOptions = {}) =>
+        client({ limits: { attempts: 1 }, ...options }).fetch('/api/payments', { method: 'POST', body: '{}', once: ['pay', status] });
+      const refused = await send({ fetch: refuses });
+      expect([refused.status, outcomeOf(refused)]).toMatchObject([status, { effect: 'unknown', reason: 'refused' }]);
+      expect(outcomeOf(await send())).toMatchObject({ effect: 'done', key: outcomeOf(refused)?.key });
+      expect(keys() - before).toBe(1);
+    }
+    await leave();
+    await enter('node');
+    lose('unauthorized');
+    const once = createOnce({ limits: { attempts: 1 } });
+    const send = () => once.fetch(`${shop().origin}/api/payments`, { method: 'POST', body: '{}', once: NAME });
+    expect(outcomeOf(await send())).toMatchObject({ effect: 'none', type: 'rejected' });
+    expect(outcomeOf(await send())).toMatchObject({ effect: 'done' });
+    expect(keys()).toBe(1);
+  },
+  'The next call goes to another server or path': async () => {
+    lose(...ALL_LOST);
+    await pay(client());
+    const sent = shop().server.requests.length;
+    const end = await client()
+      .fetch('/api/paypal', { method: 'POST', body: '{}', once: NAME })
+      .catch((error: unknown) => error);
+    expect(end).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown', reason: 'elsewhere' } });
+    expect(shop().server.requests).toHaveLength(sent);
+  },
   'The store is full': async () => {
     const full = () => {
       const store = faultyStore({ ...memoryStore({ medium: memoryMedium() }), survives: 'process' });
