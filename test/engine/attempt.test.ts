@@ -22,7 +22,7 @@ function scene(send: Send, more: Partial<Prepared> = {}) {
   const client = {
     platform: { clock },
     settings: { tuning: { thawMs: THAW_MS } },
-    transport: { send, neverSent: (error: unknown) => error instanceof NeverConnected },
+    transport: { send, neverSent: (error: unknown) => error instanceof NeverConnected, mayResend: () => true },
   } as unknown as Client;
   const prepared = { method: 'POST', url: URL_, headers: new Headers({ a: 'b' }), body: '{}', rest: {}, ...more } as Prepared;
   const stop = new AbortController();

@@ -212,6 +212,7 @@ export class Tab {
       transport: (fetch) => ({
         send: (url, init) => (fetch ? fetch(url, init) : this.#send(url, init)),
         neverSent: (error) => error instanceof NeverConnected,
+        mayResend: () => !this.#options.server,
       }),
       resolve: (url, base) => resolveUrl(url, base ?? (this.#options.server ? undefined : 'https://shop.example/checkout')),
       origin: 'https://shop.example',

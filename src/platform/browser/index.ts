@@ -59,6 +59,8 @@ export const browserPlatform = (): Platform => ({
     send: (url, init) => (fetch ?? globalThis.fetch)(url, init),
     // A rejection never tells whether something left: a dropped answer and a refused connection look the same.
     neverSent: () => false,
+    // Chromium does when a kept-alive connection breaks, a POST included.
+    mayResend: () => true,
   }),
   resolve: (url, base) => resolveUrl(url, base ?? globalThis.document?.baseURI ?? globalThis.location?.href),
   origin: globalThis.location?.origin,

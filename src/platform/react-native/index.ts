@@ -36,6 +36,7 @@ export const reactNativePlatform = (connectivity: Connectivity): Platform => ({
     send: async (url, init) => withRedirected(await (fetch ?? globalThis.fetch)(url, init), url),
     // Whatever the error says: Android's own client sends again by itself, and iOS cuts what is under way when it suspends the app.
     neverSent: () => false,
+    mayResend: () => true,
   }),
   resolve: resolveText,
   warn: (message) => console.warn(message),
