@@ -107,11 +107,42 @@ export function answerOf({ response, text }: Answered): Answer {
   };
 }
 
-/** The answer once more, for a caller that shares it or asks later; `undefined` when its body was not kept. */
+/** What an answer says before its body. */
+type Head = { readonly status: number; readonly statusText: string; readonly headers: Iterable<readonly [string, string]> };
+
+/** Statuses whose answers have no body: a Response with one can't be made. */
+const BODILESS: readonly number[] = [101, 103, 204, 205, 304];
+
+/** Fetch takes from a server what the constructor of Response refuses. */
+function tryResponse(body: string | ArrayBuffer | null, status: number, statusText: string, headers: HeadersInit): Response | undefined {
+  try {
+    return new Response(BODILESS.includes(status) ? null : body, { status, statusText, headers });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Those of an answer's headers that this platform takes. */
+function allowed(headers: Iterable<readonly [string, string]>): Headers {
+  const kept = new Headers();
+  for (const [name, value] of headers) {
+    try {
+      kept.append(name, value);
+    } catch {
+      // A name or value that only the network can bring.
+    }
+  }
+  return kept;
+}
+
+/** An answer made anew: without its status text or some headers where the platform refuses them; `undefined` where it refuses the status. */
+export function makeResponse({ status, statusText, headers }: Head, body: string | ArrayBuffer | null): Response | undefined {
+  return tryResponse(body, status, statusText, headers as HeadersInit) ?? tryResponse(body, status, '', allowed(headers));
+}
+
+/** The answer once more, for a caller that shares it or asks later; `undefined` when its body was not kept, or none can be made. */
 export function again({ response, body }: Answered): Response | undefined {
-  if (body === undefined) return undefined;
-  const { status, statusText, headers } = response;
-  const copy = new Response(body, { status, statusText, headers });
-  Object.defineProperty(copy, 'url', { value: response.url });
+  const copy = body === undefined ? undefined : makeResponse(response, body);
+  if (copy) Object.defineProperty(copy, 'url', { value: response.url });
   return copy;
 }
