@@ -91,7 +91,7 @@ export interface OperationOptions {
   operation?: OperationName | undefined;
   /** The idempotency key, or how to make one. @default a random UUID v4 */
   key?: string | KeyStrategy | undefined;
-  /** What must not differ between attempts, instead of the body's bytes. */
+  /** What must not differ between attempts, instead of the body's bytes. `undefined`: the bytes, after all. */
   fingerprint?: ((request: { method: string; url: string; body: unknown }) => unknown) | undefined;
   /** Something for a banner after a reload, at most 1 kB of JSON: `{ total: '€42.00' }`. */
   meta?: Json | undefined;

@@ -154,7 +154,8 @@ function metaOf(meta: unknown): Json {
 export function runSettings<T>(client: Settings, name: OperationName, options: RunOptions<T>): { settings: Settings; verdict: RunOptions<T>['verdict'] } {
   const { signal: _, result: __, verdict, keep, ...rest } = options;
   if (verdict !== undefined && typeof verdict !== 'function') throw new TypeError(`once: once.verdict must be a function, got ${typeOf(verdict)}`);
-  const settings = callSettings(client, { ...rest, operation: name, keep: { response: 'disk', ...keep } });
+  // A client's `fingerprint` reads the bodies of requests, and a function has none.
+  const settings = callSettings({ ...client, fingerprint: undefined }, { ...rest, operation: name, keep: { response: 'disk', ...keep } });
   return { settings, verdict };
 }
 
