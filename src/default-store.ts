@@ -8,13 +8,29 @@ import { defaultMemoryStore } from './stores/memory.js';
 let browser: Store | undefined;
 let warned = false;
 
-/** In a page IndexedDB, else localStorage, else memory: one for all clients, so that they share its connection. In Node memory, with a warning. */
+/** In a page IndexedDB, else localStorage, else memory: one for all clients, so that they share its connection. In Node memory. */
 export function defaultStore(platform: Platform): Store {
   if (!platform.server) {
     browser ??= firstAvailable([indexedDbStore(), localStorageStore(), defaultMemoryStore()]);
     return browser;
   }
-  if (!warned) platform.warn?.('without a store, keys are forgotten when this process ends; give createOnce a store', 'ONCEFETCH_MEMORY');
-  warned = true;
-  return defaultMemoryStore();
+  return warning(platform, defaultMemoryStore());
+}
+
+/** Warns when it stores its first operation. A client that a build or a server render only makes stores none. */
+function warning(platform: Platform, memory: Store): Store {
+  const update: Store['update'] = (id, change, options) =>
+    memory.update(
+      id,
+      (current, now) => {
+        const changed = change(current, now);
+        if (changed.next && !warned) {
+          warned = true;
+          platform.warn?.('without a store, keys are forgotten when this process ends; give createOnce a store', 'ONCEFETCH_MEMORY');
+        }
+        return changed;
+      },
+      options,
+    );
+  return { ...memory, update };
 }

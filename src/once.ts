@@ -20,6 +20,7 @@ import { bearsKey, mayGo, operateByContent, operateUnnamed, wantsKey } from './e
 import { OnceError } from './errors.js';
 import type { OnceInit, OnceOptions, RunEnd, RunOptions } from './option-types.js';
 import { callSettings, clientSettings, extendOptions, runSettings, withDialect } from './options.js';
+import { checkOrigins } from './origins.js';
 import { detectPlatform } from './platform/detect.js';
 import { randomnessOf } from './platform/shared.js';
 import type { Platform } from './ports.js';
@@ -91,7 +92,8 @@ export function createOnce(options: OnceOptions = {}): Once {
 
 /** `createOnce` on a platform of the caller's: tests, simulations, unusual runtimes. @internal */
 export function createOn(platform: Platform, options: OnceOptions = {}, from?: Client): Once {
-  const settings = clientSettings(options);
+  const given = clientSettings(options);
+  const settings = { ...given, origins: checkOrigins(given.origins, platform) };
   const store = settings.store ?? from?.store ?? defaultStore(platform);
   if (settings.required && settings.store?.survives === 'context' && !settings.store.ready)
     throw new TypeError(`once: durability 'required' needs a store that outlives the process, got ${settings.store.kind}`);

@@ -91,7 +91,7 @@ export interface OperationOptions {
   operation?: OperationName | undefined;
   /** The idempotency key, or how to make one. @default a random UUID v4 */
   key?: string | KeyStrategy | undefined;
-  /** What must not differ between attempts, instead of the body's bytes. */
+  /** What must not differ between attempts, instead of the body's bytes. `undefined`: the bytes, after all. */
   fingerprint?: ((request: { method: string; url: string; body: unknown }) => unknown) | undefined;
   /** Something for a banner after a reload, at most 1 kB of JSON: `{ total: '€42.00' }`. */
   meta?: Json | undefined;
@@ -150,7 +150,7 @@ export interface OnceOptions extends Omit<OperationOptions, 'operation' | 'meta'
   durability?: 'best-effort' | 'required' | undefined;
   /** `budget`: retries that an origin may have outstanding before all of them pause; `false` for no bound. @default 500 ms to 15_000 ms, factor 2, budget 100 */
   retry?: { minDelayMs?: number | undefined; maxDelayMs?: number | undefined; factor?: number | undefined; budget?: number | false | undefined } | undefined;
-  /** Where the keys of calls without a name may go. @default the page's own origin in a browser, every origin elsewhere */
+  /** Where the keys of calls without a name may go: origins such as `https://api.shop.example`. @default the page's own origin in a browser, every origin elsewhere */
   origins?: readonly string[] | ((url: string) => boolean) | undefined;
   /** Names the calls of clients that can't carry an option; `false` for a plain fetch, `undefined` for no name. */
   operation?: ((request: { method: string; url: string; json: unknown }) => OperationName | false | undefined) | undefined;

@@ -12,7 +12,7 @@ const defaults = {
   whenBusy: 'join',
   keep: { request: false, response: 'memory', headers: [], forMs: 2_592_000_000 },
   limits: { attempts: 5, attemptMs: 30_000, totalMs: 120_000, inProgressMs: 60_000, offlineWaitMs: 3000, bodyBytes: 1_048_576 },
-  retry: { minDelayMs: 500, maxDelayMs: 15_000, factor: 2, budget: 100 },
+  retry: { minDelayMs: 500, maxDelayMs: 15_000, factor: 2, floorMs: 50, floorMaxMs: 1000, budget: 100 },
 } as const;
 
 /** What no option says. */
@@ -154,7 +154,8 @@ function metaOf(meta: unknown): Json {
 export function runSettings<T>(client: Settings, name: OperationName, options: RunOptions<T>): { settings: Settings; verdict: RunOptions<T>['verdict'] } {
   const { signal: _, result: __, verdict, keep, ...rest } = options;
   if (verdict !== undefined && typeof verdict !== 'function') throw new TypeError(`once: once.verdict must be a function, got ${typeOf(verdict)}`);
-  const settings = callSettings(client, { ...rest, operation: name, keep: { response: 'disk', ...keep } });
+  // A client's `fingerprint` reads the bodies of requests, and a function has none.
+  const settings = callSettings({ ...client, fingerprint: undefined }, { ...rest, operation: name, keep: { response: 'disk', ...keep } });
   return { settings, verdict };
 }
 

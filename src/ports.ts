@@ -114,10 +114,10 @@ export interface Locks {
 
 export interface Transport {
   send(url: string, init: RequestInit): Promise<Response>;
-  /** True where the platform may send a request again without telling: browsers do, on a connection that died. */
-  mayResend(init: RequestInit): boolean;
   /** True only if it is certain that no byte of this request left. */
   neverSent(error: unknown, init: RequestInit): boolean;
+  /** True where the platform may send a request again without telling, so that an answer or an error is of one copy only. */
+  mayResend(init: RequestInit): boolean;
 }
 
 /** A hint, never a proof: it stretches and cuts waits. */

@@ -1,14 +1,21 @@
-/** Exponential backoff with full jitter. */
+/** Exponential backoff with full jitter, and the least that is waited whatever a server asks for. */
 
 export interface Backoff {
   readonly minDelayMs: number;
   readonly maxDelayMs: number;
   readonly factor: number;
+  /** The least wait before a server is asked again that has asked for it or is still at work; it doubles each time, up to `floorMaxMs`. */
+  readonly floorMs: number;
+  readonly floorMaxMs: number;
 }
 
 /**
  * The wait before the next attempt after `failed` failed ones (from 1), in ms; `random` in [0, 1) draws it from the
  * whole range (AWS Architecture Blog, "Exponential Backoff And Jitter": full jitter).
  */
-export const backoffMs = ({ minDelayMs, maxDelayMs, factor }: Backoff, failed: number, random: number): number =>
+export const backoffMs = ({ minDelayMs, maxDelayMs, factor }: Omit<Backoff, 'floorMs' | 'floorMaxMs'>, failed: number, random: number): number =>
   Math.ceil(Math.min(maxDelayMs, minDelayMs && minDelayMs * factor ** Math.min(failed - 1, 64)) * random);
+
+/** `ms`, but no less than the floor of the `waits`th wait in a row (from 1): "come back at once" is no licence to ask a thousand times. */
+export const atLeast = ({ floorMs, floorMaxMs }: Backoff, waits: number, ms: number): number =>
+  Math.max(ms, Math.min(floorMaxMs, floorMs * 2 ** Math.min(waits - 1, 64)));

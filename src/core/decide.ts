@@ -1,5 +1,5 @@
 /** From a reading to the next step. */
-import { type Backoff, backoffMs } from './backoff.js';
+import { atLeast, type Backoff, backoffMs } from './backoff.js';
 import type { Reading } from './dialect.js';
 import { type Ending, fresh, rejected, replayed, type UnknownReason, type Unsettled, unknown, unsent } from './outcome.js';
 
@@ -84,7 +84,7 @@ function done(marked: boolean, s: Situation): Decision {
 
 /** Waits while the limits allow it, else ends the call without settling more than is certain. */
 function again(reading: Reading, s: Situation): Decision {
-  const ms = s.retryAfterMs ?? backoffMs(s.backoff, s.tries, s.random);
+  const ms = s.retryAfterMs === undefined ? backoffMs(s.backoff, s.tries, s.random) : atLeast(s.backoff, s.tries, s.retryAfterMs);
   if (!s.keyed && (s.ambiguous || reading.ambiguous)) return stop(s.answered ? 'unavailable' : 'no-answer', true);
   if (s.tries < s.triesMax && s.now + ms < s.deadline) return { do: 'wait', ms, why: s.retryAfterMs === undefined ? 'backoff' : 'retry-after' };
   if (s.ambiguous || reading.ambiguous) return stop(s.answered ? 'unavailable' : 'no-answer', false, s.retryAfterMs && s.now + s.retryAfterMs);
@@ -92,7 +92,7 @@ function again(reading: Reading, s: Situation): Decision {
 }
 
 function inProgress(s: Situation): Decision {
-  const ms = s.retryAfterMs ?? backoffMs(s.backoff, s.waits, s.random);
+  const ms = atLeast(s.backoff, s.waits, s.retryAfterMs ?? backoffMs(s.backoff, s.waits, s.random));
   if (s.keyed && s.now + ms < Math.min(s.waitsEnd, s.deadline)) return { do: 'wait', ms, why: 'in-progress' };
   return { do: 'stop', ending: unknown('in-progress', s.retryAfterMs && s.now + s.retryAfterMs), ask: true, spent: true };
 }

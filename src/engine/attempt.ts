@@ -12,9 +12,9 @@ export interface Answered {
   readonly text: string;
 }
 
-/** What an attempt left. `status`: of an answer whose body was cut. */
+/** What an attempt left. `mayResend`: the answer may be of one copy of several. `status`: of an answer whose body was cut. */
 export type Left =
-  | { readonly end: 'answer'; readonly answered: Answered }
+  | { readonly end: 'answer'; readonly answered: Answered; readonly mayResend: boolean }
   | { readonly end: 'no-answer'; readonly cause: unknown; readonly status: number | undefined }
   | { readonly end: 'not-sent'; readonly cause: unknown };
 
@@ -54,7 +54,7 @@ export async function attempt(client: Client, prepared: Prepared, sending: Sendi
       const answered = await read(response, sending.bodyBytes);
       // A body that goes on after this attempt is cut by the caller's own signal, as fetch would.
       if (answered.body === undefined) prepared.signal?.addEventListener('abort', () => controller.abort(prepared.signal?.reason), { once: true });
-      return { end: 'answer', answered };
+      return { end: 'answer', answered, mayResend: client.transport.mayResend(init) };
     } catch (cause) {
       const never = !controller.signal.aborted && response === undefined && client.transport.neverSent(cause, init);
       return never ? { end: 'not-sent', cause } : { end: 'no-answer', cause, status: response?.status };
@@ -107,11 +107,42 @@ export function answerOf({ response, text }: Answered): Answer {
   };
 }
 
-/** The answer once more, for a caller that shares it or asks later; `undefined` when its body was not kept. */
+/** What an answer says before its body. */
+type Head = { readonly status: number; readonly statusText: string; readonly headers: Iterable<readonly [string, string]> };
+
+/** Statuses whose answers have no body: a Response with one can't be made. */
+const BODILESS: readonly number[] = [101, 103, 204, 205, 304];
+
+/** Fetch takes from a server what the constructor of Response refuses. */
+function tryResponse(body: string | ArrayBuffer | null, status: number, statusText: string, headers: HeadersInit): Response | undefined {
+  try {
+    return new Response(BODILESS.includes(status) ? null : body, { status, statusText, headers });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Those of an answer's headers that this platform takes. */
+function allowed(headers: Iterable<readonly [string, string]>): Headers {
+  const kept = new Headers();
+  for (const [name, value] of headers) {
+    try {
+      kept.append(name, value);
+    } catch {
+      // A name or value that only the network can bring.
+    }
+  }
+  return kept;
+}
+
+/** An answer made anew: without its status text or some headers where the platform refuses them; `undefined` where it refuses the status. */
+export function makeResponse({ status, statusText, headers }: Head, body: string | ArrayBuffer | null): Response | undefined {
+  return tryResponse(body, status, statusText, headers as HeadersInit) ?? tryResponse(body, status, '', allowed(headers));
+}
+
+/** The answer once more, for a caller that shares it or asks later; `undefined` when its body was not kept, or none can be made. */
 export function again({ response, body }: Answered): Response | undefined {
-  if (body === undefined) return undefined;
-  const { status, statusText, headers } = response;
-  const copy = new Response(body, { status, statusText, headers });
-  Object.defineProperty(copy, 'url', { value: response.url });
+  const copy = body === undefined ? undefined : makeResponse(response, body);
+  if (copy) Object.defineProperty(copy, 'url', { value: response.url });
   return copy;
 }

@@ -29,6 +29,7 @@ export class Drive {
   #waitsEnd = 0;
   #triesMax: number;
   #answered = false;
+  #mayResend = false;
   /** Time went by since the record was last looked at. */
   #waited = false;
   #last: Result | undefined;
@@ -152,7 +153,7 @@ export class Drive {
       changed: start.changed,
       reused: start.reused,
       ...this.refusals.known,
-      mayResend: this.payload.mayResend?.(job) ?? false,
+      mayResend: this.#mayResend,
       sameAmbiguous: this.#sameAmbiguous,
       answersMismatch: job.settings.dialect.answersMismatch === true,
       keyed: this.#keyed,
@@ -242,6 +243,7 @@ export class Drive {
     // What was not sent leaves the last answer the last one.
     if (sent.result || sent.reading.kind !== 'not-sent') this.#last = sent.result;
     if (sent.reached) this.#answered = true;
+    if (sent.mayResend) this.#mayResend = true;
     return sent;
   }
 }

@@ -4,7 +4,7 @@ import type { Answer, Reading } from '../core/dialect.js';
 import type { OnceRecord, StoredAnswer } from '../core/record.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { HOOKED, NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, readPoll } from '../core/verdict.js';
-import { type Answered, again, answerOf, attempt } from './attempt.js';
+import { type Answered, again, answerOf, attempt, makeResponse } from './attempt.js';
 import type { Job } from './client.js';
 import { endpointOf, noticeAnswer, noticeSilence } from './diagnostics.js';
 import type { Attempting, Payload, Polled, Result, Sent } from './payload.js';
@@ -15,7 +15,6 @@ import { limit } from './wait.js';
 export const fetching = (prepared: Prepared): Payload => ({
   origin: prepared.origin,
   endpoint: endpointOf(prepared),
-  mayResend: ({ client }) => client.transport.mayResend(prepared.rest),
   prepared,
   withBytesOf: (earlier) => (earlier.prepared ? fetching(withBytes(prepared, earlier.prepared)) : earlier),
   send: (a) => send(prepared, a),
@@ -92,12 +91,12 @@ function atRest({ response, body }: Answered): StoredAnswer | undefined {
   return { status: response.status, statusText: response.statusText, headers: [...response.headers], body };
 }
 
-/** An answer that was put to rest. */
-export function restored(answer: StoredAnswer): Result {
+/** An answer that was put to rest; `undefined` where this platform makes no such Response. */
+export function restored(answer: StoredAnswer): Result | undefined {
   if (!('status' in answer)) return valueResult(answer.json === undefined ? undefined : JSON.parse(answer.json));
-  const { status, statusText, headers, body } = answer;
-  const response = new Response(body, { status, statusText, headers: headers as [string, string][] });
-  return resultOf({ response, body, text: body ?? '' });
+  const { body } = answer;
+  const response = makeResponse(answer, body);
+  return response && resultOf({ response, body, text: body ?? '' });
 }
 
 const merged = (prepared: Prepared, more: HeadersInit | undefined): Prepared => {
@@ -158,6 +157,7 @@ async function sendOnce(prepared: Prepared, a: Attempting): Promise<Sent> {
   return {
     reading,
     refusal,
+    mayResend: left.mayResend,
     result: resultOf(left.answered),
     reached: true,
     retryAfterMs: asked ?? (reading.kind === 'in-progress' ? settings.dialect.inProgressAfterMs : undefined),

@@ -43,6 +43,15 @@ export function giveUp({ outcomes }: Registry, reason: unknown, left: Outcome): 
   return shared ? undefined : left;
 }
 
+/** One caller's copy that can't be made is no reason to keep the others waiting. */
+function copyOf(result: Result): unknown {
+  try {
+    return result.copy();
+  } catch {
+    return undefined;
+  }
+}
+
 export class Flight {
   readonly #callers = new Set<Caller>();
   /** Who left, why, and what is said of that so far. */
@@ -170,8 +179,8 @@ export class Flight {
       caller.reject(error);
       return;
     }
-    const value = first ? result.value : result.copy();
-    // It came after the end, and the body was too long to be kept.
+    const value = first ? result.value : copyOf(result);
+    // It came after the end and the body was too long to be kept, or the platform makes no such copy.
     if (value === undefined && result.response) {
       caller.reject(new OnceError('ERR_ONCE_ALREADY_SETTLED', own));
       return;

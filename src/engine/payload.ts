@@ -45,6 +45,8 @@ export interface Sent {
   /** Something came back, if only a status line. */
   readonly reached: boolean;
   readonly retryAfterMs?: number | undefined;
+  /** The platform may have sent it again without telling, so the answer is of one copy only. */
+  readonly mayResend?: boolean | undefined;
   /** Of a refusal: a digest of its status and body. */
   readonly refusal?: string | undefined;
 }
@@ -53,8 +55,6 @@ export interface Payload {
   readonly origin: string;
   /** Method, origin and path, where a key may count; empty for what is no HTTP request. */
   readonly endpoint: string;
-  /** Whether the platform may send it again without telling. Absent: it does not. */
-  mayResend?(job: Job): boolean;
   /** The same operation with the bytes of an earlier call, which a server may have compared. */
   withBytesOf?(earlier: Payload): Payload;
   readonly prepared?: Prepared | undefined;

@@ -1,5 +1,5 @@
 /** Calls that HTTP itself allows to be sent again, and calls that are none of our business. */
-import { backoffMs } from '../core/backoff.js';
+import { atLeast, backoffMs } from '../core/backoff.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import type { Settings } from '../options.js';
 import type { Platform } from '../ports.js';
@@ -58,7 +58,7 @@ export async function sendPlain(client: Client, settings: Settings, call: Outlin
       const answer = 'answer' in end ? end.answer : undefined;
       if (answer && !TRANSIENT.test(String(answer.status))) return answer;
       const asked = answer && retryAfterMs((name) => answer.headers.get(name), clock.now());
-      const ms = asked ?? backoffMs(settings.backoff, tries, randomness.random());
+      const ms = asked === undefined ? backoffMs(settings.backoff, tries, randomness.random()) : atLeast(settings.backoff, tries, asked);
       const may = IDEMPOTENT.test(method) && replayable && tries < settings.limits.attempts && clock.now() + ms < deadline && !signal?.aborted;
       if (!may || overtaken() || !(answer || call.sendable())) {
         if ('answer' in end) return end.answer;

@@ -1,5 +1,5 @@
 /** Work that goes on behind the link of a 202. */
-import { backoffMs } from '../core/backoff.js';
+import { atLeast, backoffMs } from '../core/backoff.js';
 import { seal } from '../core/record.js';
 import type { Drive } from './drive.js';
 import type { Polled, Result } from './payload.js';
@@ -30,7 +30,7 @@ async function ask(drive: Drive, link: string): Promise<Polled | undefined> {
       link,
     );
     if (answer?.state !== 'running') return answer;
-    const pause = answer.retryAfterMs ?? backoffMs(backoff, number, randomness.random());
+    const pause = atLeast(backoff, number, answer.retryAfterMs ?? backoffMs(backoff, number, randomness.random()));
     if (clock.now() + pause >= ends) return answer;
     await drive.pause(pause, 'in-progress');
     if (await drive.halt()) return undefined;

@@ -160,6 +160,17 @@ function printed(said: unknown): string {
   }
 }
 
+type FingerprintHook = (request: { method: string; url: string; body: unknown }) => unknown;
+
+/** What the caller's hook says of a body; `undefined`: nothing, so that the bytes count. Throws where what calls itself JSON is none. */
+async function askHook(hook: FingerprintHook, { method, url, headers }: Prepared, body: string | Uint8Array, looksJson: boolean): Promise<unknown> {
+  const parsed = typeof body === 'string' || looksJson ? jsonOf(textOf(body)) : undefined;
+  const said = await hook({ method, url, body: parsed === undefined ? body : parsed });
+  if (said === undefined && parsed === undefined && body.length > 0 && /[/+]json\b/i.test(headers.get('content-type') ?? ''))
+    throw new TypeError('once: fingerprint got a body that its content-type calls JSON and that is none');
+  return said;
+}
+
 /** Another way of taking fingerprints gets another name. */
 export const SCHEME = 'sha256';
 
@@ -173,18 +184,17 @@ export async function fingerprint(
   from: Draft,
   prepared: Prepared,
   digest: Digest,
-  hook: ((request: { method: string; url: string; body: unknown }) => unknown) | undefined,
+  hook: FingerprintHook | undefined,
 ): Promise<{ readonly raw: string; readonly fingerprint: string; readonly json: boolean }> {
   const { method, url, body } = prepared;
   const plain = typeof body === 'object' && !ArrayBuffer.isView(body) ? new Uint8Array(await new Response(body).arrayBuffer()) : (body ?? '');
   const raw = await digest(plain);
-  let content = raw;
-  if (hook) {
-    const json = jsonOf(plain);
-    content = await digest(printed(await hook({ method, url, body: json === undefined ? plain : json })));
-  } else if (Object.prototype.toString.call(from.body) === '[object FormData]') content = await digest(await formText(from.body as FormData, digest));
   // "{" or "[", after white space.
   const json = typeof plain === 'string' ? /^\s*[[{]/.test(plain) : /^(123|91)$/.test(String(plain.find((byte) => byte > 32)));
+  const said = hook && (await askHook(hook, prepared, plain, json));
+  let content = raw;
+  if (said !== undefined) content = await digest(printed(said));
+  else if (Object.prototype.toString.call(from.body) === '[object FormData]') content = await digest(await formText(from.body as FormData, digest));
   // Where a hook leaves a card's number out, what is stored must not give it away to whoever tries all of them.
   return { raw: hook ? raw.slice(0, RAW_HINT) : raw, fingerprint: await digest(`${method}\n${url}\n${content}`), json };
 }

@@ -149,7 +149,8 @@ function answerIn({ client, slot }: Job, record: OnceRecord): { readonly result:
   const kept = client.registry.answers.get(`${slot}\n${record.key}`);
   // The original is with its first caller.
   if (kept) return { result: { ...kept, value: kept.copy() }, from: 'memory' };
-  return record.answer ? { result: restored(record.answer), from: 'store' } : undefined;
+  const stored = record.answer && restored(record.answer);
+  return stored && { result: stored, from: 'store' };
 }
 
 /** Tells screens and logs how it ended. */

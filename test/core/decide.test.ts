@@ -3,6 +3,7 @@
  * section 4 as a table, and every combination of reading and situation held to what must always be true.
  */
 import { describe, expect, test } from 'vitest';
+import { atLeast } from '../../src/core/backoff.js';
 import { type Decision, decide, type Situation } from '../../src/core/decide.js';
 import type { Kind, Reading } from '../../src/core/dialect.js';
 import { CALM as BASE } from '../support/situation.js';
@@ -194,8 +195,8 @@ const ALWAYS: [what: string, holds: (d: Decision, r: Reading, s: Situation) => b
   ['a wait for work in progress ends within its budget', (d, _, s) => d.do !== 'wait' || d.why !== 'in-progress' || s.now + d.ms < s.waitsEnd],
   ['no other wait comes after the last attempt', (d, _, s) => d.do !== 'wait' || d.why === 'in-progress' || s.tries < s.triesMax],
   [
-    "a server's word on when to come back is neither shortened nor stretched",
-    (d, _, s) => d.do !== 'wait' || s.retryAfterMs === undefined || d.ms === s.retryAfterMs,
+    "a server's word on when to come back is never shortened, and stretched only up to the floor",
+    (d, _, s) => d.do !== 'wait' || s.retryAfterMs === undefined || d.ms === atLeast(s.backoff, d.why === 'in-progress' ? s.waits : s.tries, s.retryAfterMs),
   ],
   [
     'after ambiguity only a sticky refusal is "none"',

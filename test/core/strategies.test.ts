@@ -80,7 +80,7 @@ describe('canonicalJson', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 3 }), fc.jsonValue({ maxDepth: 3 }), (a, b) => {
         if (typeof a === 'string' || typeof b === 'string') return;
-        const same = JSON.stringify(JSON.parse(at(a))) === JSON.stringify(JSON.parse(at(b)));
+        const same = JSON.stringify(JSON.parse(at(a) as string)) === JSON.stringify(JSON.parse(at(b) as string));
         expect(at(a) === at(b)).toBe(same);
       }),
     );
@@ -98,13 +98,7 @@ describe('canonicalJson', () => {
     expect([5, true, null, [2, 1]].map((body) => at(body, { pick: ['cart'] }))).toEqual(['5', 'true', 'null', '[2,1]']);
   });
 
-  test.each([
-    ['', /an empty string/],
-    ['no JSON', /string/],
-    [undefined, /undefined/],
-    [new Uint8Array(2), /object/],
-  ])('refuses %o, and says so', (body, says) => {
-    expect(() => at(body)).toThrow(TypeError);
-    expect(() => at(body)).toThrow(says);
+  test.each(['', 'no JSON', undefined, new Uint8Array(2)])('says nothing of %o, so that its bytes count', (body) => {
+    expect(at(body)).toBeUndefined();
   });
 });

@@ -7,6 +7,7 @@ import { seal } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import type { Client, Job } from '../../src/engine/client.js';
 import { fetching, restored, resultOf, storedFetching } from '../../src/engine/fetching.js';
+import type { Result } from '../../src/engine/payload.js';
 import type { Prepared } from '../../src/engine/prepared.js';
 import { resolveUrl } from '../../src/platform/shared.js';
 import { answers, charged, lost, replays, textOf } from '../support/server.js';
@@ -24,7 +25,7 @@ describe('an answer at rest', () => {
     [null, 204],
   ])('with the body %j comes back as it was', async (body, status) => {
     const stored = resultOf({ response: new Response(body, { status, statusText: 'Fine', headers: HEADERS }), body, text: '' }).stored();
-    const back = restored(JSON.parse(JSON.stringify(stored)));
+    const back = restored(JSON.parse(JSON.stringify(stored))) as Result;
     expect(back).toMatchObject({ ok: true, lasting: true, response: { status, statusText: 'Fine' } });
     expect(Object.fromEntries(back.response?.headers ?? [])).toMatchObject(HEADERS);
     expect(await (back.copy() as Response).text()).toBe(body ?? '');
@@ -35,13 +36,17 @@ describe('an answer at rest', () => {
     expect(resultOf({ response: new Response('x'), body, text: '' }).stored()).toBeUndefined();
   });
 
+  test('of a status that no Response can be made with is none', () => {
+    expect(restored({ status: 600, statusText: '', headers: [], body: null })).toBeUndefined();
+  });
+
   test.each([
     [{ json: '{"a":1}' }, { a: 1 }],
     [{ json: 'null' }, null],
     [{}, undefined],
   ])('of an effect comes back as its value: %j', (answer, value) => {
     expect(restored(answer)).toMatchObject({ ok: true, response: undefined });
-    expect(restored(answer).value).toEqual(value);
+    expect(restored(answer)?.value).toEqual(value);
   });
 });
 

@@ -59,7 +59,10 @@ function scene() {
     registry: { latest: new Map() },
     closing: new AbortController(),
   } as unknown as Client;
-  const settings = { limits: { totalMs: 10_000, attempts: 3 }, backoff: { minDelayMs: 1000, maxDelayMs: 60_000, factor: 2 } } as Settings;
+  const settings = {
+    limits: { totalMs: 10_000, attempts: 3 },
+    backoff: { minDelayMs: 1000, maxDelayMs: 60_000, factor: 2, floorMs: 50, floorMaxMs: 1000 },
+  } as Settings;
   const sent: number[] = [];
   const start = clock.now();
   const plain = (answers: Answer[], call: Partial<Outline> = {}) => {

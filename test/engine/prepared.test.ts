@@ -219,7 +219,12 @@ describe('a fingerprint', () => {
     expect(told).toMatchObject({ raw: digest('{"a":1}').slice(0, 4), fingerprint: digest(`POST\n${URL_}\n${digest('{"a":1}')}`) });
     expect((await of('no JSON', ({ body }) => body)).fingerprint).toBe(digest(`POST\n${URL_}\n${digest('no JSON')}`));
     expect((await of(new TextEncoder().encode('x'), ({ body }) => (body as Uint8Array).length)).fingerprint).toBe(digest(`POST\n${URL_}\n${digest('1')}`));
-    expect((await of('x', () => undefined)).fingerprint).toBe(digest(`POST\n${URL_}\n${digest('')}`));
+  });
+
+  test('of a hook that says nothing is that of the bytes', async () => {
+    expect((await of('x', () => undefined)).fingerprint).toBe((await of('x')).fingerprint);
+    const form = () => new URLSearchParams('a=1');
+    expect((await of(form(), () => undefined)).fingerprint).toBe((await of(form())).fingerprint);
   });
 
   test('of a hook that gives no JSON is refused', async () => {

@@ -177,6 +177,7 @@ describe('where keys may go', () => {
     ["the page's own origin", {}, URL_, true],
     ['another origin, in a browser', {}, ELSEWHERE, false],
     ['another origin that is listed', { origins: ['https://api.other.example'] }, ELSEWHERE, true],
+    ['an origin that is listed in another spelling', { origins: ['HTTPS://API.Other.example:443/'] }, ELSEWHERE, true],
     ["the page's own origin, when others are listed", { origins: ['https://api.other.example'] }, URL_, false],
     ['what a function allows', { origins: (url: string) => url.startsWith('https://api.') }, ELSEWHERE, true],
     ['nowhere', { origins: [] }, URL_, false],

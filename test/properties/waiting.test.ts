@@ -4,10 +4,14 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { backoffMs } from '../../src/core/backoff.js';
+import { atLeast, backoffMs } from '../../src/core/backoff.js';
+import { decide } from '../../src/core/decide.js';
+import type { Reading } from '../../src/core/dialect.js';
 import { retryAfterMs } from '../../src/core/retry-after.js';
+import { IN_PROGRESS, TRANSIENT } from '../../src/core/verdict.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { text } from '../support/arbitraries.js';
+import { CALM } from '../support/situation.js';
 
 const YEAR_MS = 31_536_000_000;
 const NOW = Date.UTC(2026, 10, 20, 12);
@@ -51,6 +55,65 @@ describe('backoff', () => {
     expect(Math.min(...drawn)).toBe(0);
     expect(Math.max(...drawn)).toBe(7992);
     expect(new Set(drawn).size).toBe(1000);
+  });
+});
+
+describe('a server that never gives in', () => {
+  const soon = fc.option(fc.integer({ min: 1, max: 3000 }), { nil: undefined });
+  const budget = fc.integer({ min: 0, max: 600_000 });
+
+  test('is asked at most once a second in the long run, whatever it asks for and whatever the options are', () => {
+    const pace = fc.record({
+      minDelayMs: fc.constantFrom(0, 1, 500),
+      maxDelayMs: fc.constantFrom(0, 1, 15_000),
+      factor: fc.constantFrom(1, 2),
+      floorMs: fc.constant(CALM.backoff.floorMs),
+      floorMaxMs: fc.constant(CALM.backoff.floorMaxMs),
+    });
+    fc.assert(
+      fc.property(
+        fc.constantFrom<[Reading, boolean]>([IN_PROGRESS, false], [TRANSIENT, true]),
+        pace,
+        fc.array(soon, { minLength: 1 }),
+        budget,
+        random,
+        (kind, backoff, asks, ms, luck) => {
+          const [reading, bySeconds] = kind;
+          let [now, requests] = [0, 1];
+          for (; ; requests++) {
+            // Without its word, what limits a retry is `limits.attempts`.
+            const retryAfterMs = asks[requests % asks.length] ?? (bySeconds ? 1 : undefined);
+            const situation = {
+              ...CALM,
+              now,
+              deadline: ms,
+              waitsEnd: ms,
+              tries: requests,
+              waits: requests,
+              triesMax: Number.POSITIVE_INFINITY,
+              retryAfterMs,
+              backoff,
+              random: luck,
+            };
+            const decision = decide(reading, situation);
+            if (decision.do !== 'wait') break;
+            now += decision.ms;
+          }
+          expect(requests).toBeLessThanOrEqual(7 + ms / 1000);
+        },
+      ),
+    );
+  });
+
+  test('is never asked sooner than it wants', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 1000 }), fc.nat(100_000), (waits, ms) => {
+        const waited = atLeast(CALM.backoff, waits, ms);
+        expect(waited).toBeGreaterThanOrEqual(ms);
+        expect(atLeast(CALM.backoff, waits + 1, ms)).toBeGreaterThanOrEqual(waited);
+        expect(waited).toBeLessThanOrEqual(Math.max(ms, CALM.backoff.floorMaxMs));
+      }),
+    );
   });
 });
 

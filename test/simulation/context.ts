@@ -193,6 +193,7 @@ export class Context {
         // As on each platform: a page can't tell, and Node only of a request that follows no redirect.
         neverSent: (error, init) =>
           kind === 'process' && init.redirect === 'manual' && (error as { cause?: { code?: string } })?.cause?.code === 'ECONNREFUSED',
+        mayResend: () => kind === 'tab',
       }),
       resolve: (url) => ({ url, origin: 'https://shop.example' }),
       report: (error) => world.reported(this, error),

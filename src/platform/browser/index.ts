@@ -57,10 +57,10 @@ export const browserPlatform = (): Platform => ({
   connectivity,
   transport: (fetch) => ({
     send: (url, init) => (fetch ?? globalThis.fetch)(url, init),
-    // Chromium, Firefox and WebKit send a request again when a kept-alive connection dies before an answer.
-    mayResend: () => true,
     // A rejection never tells whether something left: a dropped answer and a refused connection look the same.
     neverSent: () => false,
+    // Chromium does when a kept-alive connection breaks, a POST included.
+    mayResend: () => true,
   }),
   resolve: (url, base) => resolveUrl(url, base ?? globalThis.document?.baseURI ?? globalThis.location?.href),
   origin: globalThis.location?.origin,

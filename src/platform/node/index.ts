@@ -1,6 +1,7 @@
 /** Node. */
-import type { Digest, Platform } from '../../ports.js';
+import type { Digest, Platform, Transport } from '../../ports.js';
 import { resolveUrl, systemClock, systemRandomness } from '../shared.js';
+import { sendsOnce } from './dispatcher.js';
 
 type NodeCrypto = {
   hash?(algorithm: string, data: string | Uint8Array, encoding: string): string;
@@ -23,17 +24,28 @@ const digest: Digest = (data) => {
 /** Errors of name resolution and of connecting: no request was written. */
 const NEVER_CONNECTED = /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|UND_ERR_CONNECT_TIMEOUT)$/;
 
+function transport(fetch: typeof globalThis.fetch | undefined): Transport {
+  /** Sent when a dispatcher was there that may send again, whichever is there when it ends. */
+  const doubtful = new WeakSet<RequestInit>();
+  const mayResend = (init: RequestInit): boolean => fetch !== undefined || doubtful.has(init) || !sendsOnce(init);
+  return {
+    send(url, init) {
+      if (mayResend(init)) doubtful.add(init);
+      return (fetch ?? globalThis.fetch)(url, init);
+    },
+    mayResend,
+    // A redirect that was followed, and a copy that was sent again, fail in the same way after the effect.
+    neverSent: (error, init) =>
+      init.redirect === 'manual' && NEVER_CONNECTED.test((error as { cause?: { code?: string } })?.cause?.code ?? '') && !mayResend(init),
+  };
+}
+
 export const nodePlatform = (): Platform => ({
   clock: systemClock,
   randomness: systemRandomness,
   digest,
   connectivity: { kind: 'none', online: () => undefined, subscribe: () => () => {} },
-  transport: (fetch) => ({
-    send: (url, init) => (fetch ?? globalThis.fetch)(url, init),
-    mayResend: () => fetch !== undefined,
-    // A redirect that was followed fails in the same way after the effect, so only requests that follow none can tell.
-    neverSent: (error, init) => init.redirect === 'manual' && !fetch && NEVER_CONNECTED.test((error as { cause?: { code?: string } })?.cause?.code ?? ''),
-  }),
+  transport,
   resolve: (url, base) => resolveUrl(url, base),
   // Every event of every client, for the process's own tools: channel('oncefetch').
   channel: builtin<Channels>('node:diagnostics_channel')?.channel('oncefetch'),

@@ -34,9 +34,9 @@ export const reactNativePlatform = (connectivity: Connectivity): Platform => ({
   connectivity,
   transport: (fetch) => ({
     send: async (url, init) => withRedirected(await (fetch ?? globalThis.fetch)(url, init), url),
-    mayResend: () => true,
     // Whatever the error says: Android's own client sends again by itself, and iOS cuts what is under way when it suspends the app.
     neverSent: () => false,
+    mayResend: () => true,
   }),
   resolve: resolveText,
   warn: (message) => console.warn(message),

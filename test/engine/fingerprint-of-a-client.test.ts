@@ -1,0 +1,102 @@
+/**
+ * Goal: a client whose `fingerprint` reads JSON still sends everything else that an app sends: forms, POSTs without a body,
+ * DELETEs, `run`. Method: real engines on a scripted world; what arrives, and which calls count as the same.
+ */
+import { describe, expect, test } from 'vitest';
+import { canonicalJson } from '../../src/entries/index.js';
+import { answers, honest } from '../support/server.js';
+import { NAME, newWorld, URL_, watched } from '../support/world.js';
+
+const form = (file = 'receipt'): FormData => {
+  const made = new FormData();
+  made.append('scan', new File([file], 'scan.txt'));
+  return made;
+};
+
+function open() {
+  const world = newWorld();
+  world.server.otherwise = honest();
+  const { tab, once } = world.open({ fingerprint: canonicalJson({ omit: ['at'] }), whenChanged: 'refuse' });
+  const call = (init: RequestInit, input: string | Request = URL_) => world.end(tab, watched(once.fetch(input, { method: 'POST', ...init, once: NAME })));
+  return { world, tab, once, call };
+}
+
+describe('a client with canonicalJson sends', () => {
+  test.each<[string, () => RequestInit]>([
+    ['a form', () => ({ body: form() })],
+    ['URLSearchParams', () => ({ body: new URLSearchParams('a=1') })],
+    ['bytes', () => ({ body: new Uint8Array([1, 2]) })],
+    ['a Blob', () => ({ body: new Blob(['image'], { type: 'image/png' }) })],
+    ['text', () => ({ body: 'amount: 1' })],
+    ['a POST without a body', () => ({})],
+    ['a POST with an empty body that is called JSON', () => ({ body: '', headers: { 'content-type': 'application/json' } })],
+    ['a DELETE', () => ({ method: 'DELETE' })],
+    ['a JSON text', () => ({ body: '"paid"' })],
+    ['JSON as bytes', () => ({ body: new TextEncoder().encode('{"a":1}') })],
+  ])('%s', async (_, init) => {
+    const { world, call } = open();
+    expect(await call(init())).toMatchObject({ status: 201, outcome: { effect: 'done' } });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test('and another body of the same name is another payload', async () => {
+    const bodies: [RequestInit['body'], RequestInit['body']][] = [
+      [form('a'), form('b')],
+      ['a=1', 'a=2'],
+      [undefined as never, 'a=1'],
+    ];
+    for (const [first, second] of bodies) {
+      const { world, tab, once } = open();
+      world.server.otherwise = () => Promise.reject(new TypeError('lost'));
+      const send = (body: RequestInit['body']) =>
+        watched(once.fetch(URL_, { method: 'POST', body: body ?? null, once: { operation: NAME, limits: { attempts: 1 } } }));
+      expect((await world.end(tab, send(first))).code).toBe('ERR_ONCE_UNKNOWN');
+      expect((await world.end(tab, send(second))).code).toBe('ERR_ONCE_MISMATCH');
+    }
+  });
+
+  test('a run, whose own fingerprint alone counts', async () => {
+    const world = newWorld();
+    const asked: unknown[] = [];
+    const { tab, once } = world.open({ fingerprint: ({ body }) => asked.push(body) });
+    expect(await world.run(tab.in(() => once.run(NAME, () => 5)))).toBe(5);
+    expect(asked).toEqual([]);
+    const own = ({ method }: { method: string }) => asked.push(method);
+    expect(await world.run(tab.in(() => once.run(['other'], () => 6, { fingerprint: own })))).toBe(6);
+    expect(asked).toEqual(['RUN']);
+  });
+});
+
+describe('JSON counts by what it says', () => {
+  test.each<[string, (json: string) => RequestInit]>([
+    ['as text', (body) => ({ body })],
+    ['as bytes', (json) => ({ body: new TextEncoder().encode(json) })],
+    ['as a Blob', (json) => ({ body: new Blob([json]) })],
+  ])('%s', async (_, init) => {
+    const { world, call } = open();
+    const ends = [await call(init('{"a":1,"b":2,"at":1}')), await call(init('{ "b": 2, "a": 1, "at": 2 }'))];
+    expect(ends.map(({ status }) => status)).toEqual([201, 201]);
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test('in a Request, as clients such as ky hand it over', async () => {
+    const { world, tab, once } = open();
+    world.server.otherwise = answers(201, { id: 1 });
+    const send = (body: string) => once.fetch(new Request(URL_, { method: 'POST', body }), { once: NAME });
+    const ends = await Promise.all([send('{"a":1,"at":1}'), send('{"at":2,"a":1}')].map((call) => world.end(tab, watched(call))));
+    expect(ends.map(({ status }) => status)).toEqual([201, 201]);
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+});
+
+test.each(['application/json', 'application/vnd.api+json; charset=utf-8'])(
+  'a body that calls itself %s and is none is a TypeError, and nothing is sent',
+  async (type) => {
+    const { world, call } = open();
+    const { error } = await call({ body: '{"a":', headers: { 'content-type': type } });
+    expect(error).toBeInstanceOf(TypeError);
+    expect((error as Error).message).toMatch(/fingerprint.*JSON/);
+    expect(world.server.arrivals).toEqual([]);
+    expect(world.records).toEqual([]);
+  },
+);

@@ -1,0 +1,149 @@
+/**
+ * Goal: "the connection was refused, so nothing was sent" is only said where nothing below oncefetch sends by itself. Method:
+ * Node's own fetch over real sockets, with each way in which an app makes it send again, and a server that takes a charge,
+ * breaks the connection and stops listening.
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createOnce, type Outcome, outcomeOf } from 'oncefetch';
+import {
+  Agent,
+  type Dispatcher,
+  Dispatcher1Wrapper,
+  EnvHttpProxyAgent,
+  getGlobalDispatcher,
+  interceptors,
+  RetryAgent,
+  type RetryHandler,
+  setGlobalDispatcher,
+  fetch as undiciFetch,
+} from 'undici';
+import { afterEach, describe, expect, test } from 'vitest';
+import { browserPlatform } from '../../src/platform/browser/index.js';
+import { nodePlatform } from '../../src/platform/node/index.js';
+import { reactNativePlatform } from '../../src/platform/react-native/index.js';
+import { memoryStore } from '../../src/stores/memory.js';
+
+/** Where Node's own fetch looks for its dispatcher. */
+const DISPATCHER = Symbol.for('undici.globalDispatcher.1');
+const realm = globalThis as unknown as Record<symbol, unknown>;
+const own = { fetch: globalThis.fetch, latest: getGlobalDispatcher(), legacy: realm[DISPATCHER] };
+
+afterEach(() => {
+  setGlobalDispatcher(own.latest);
+  realm[DISPATCHER] = own.legacy;
+  globalThis.fetch = own.fetch;
+});
+
+/** A server that executes one request, says nothing, and is gone. */
+async function chargesAndDies(): Promise<{ readonly url: string; readonly charges: () => number }> {
+  let charges = 0;
+  const server = createServer((request) => {
+    charges++;
+    server.close();
+    request.socket.destroy();
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, charges: () => charges };
+}
+
+/** An address where nobody listens. */
+async function nobody(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((closed) => server.close(closed));
+  return `http://127.0.0.1:${port}/`;
+}
+
+async function charge(url: string, { fetch, ...more }: RequestInit & { fetch?: typeof globalThis.fetch } = {}): Promise<Outcome | undefined> {
+  const once = createOnce({ store: memoryStore(), limits: { attempts: 1 }, fetch });
+  const call = once.fetch(url, { method: 'POST', body: '{}', redirect: 'manual', ...more, once: ['pay', 1] });
+  return outcomeOf(await call.catch((error: unknown) => error));
+}
+
+const RETRY: RetryHandler.RetryOptions = { maxRetries: 1, minTimeout: 10, methods: ['POST'] };
+const retrying = () => new RetryAgent(new Agent(), RETRY);
+const UNSENT = { type: 'unsent', effect: 'none', reason: 'unreachable' };
+const UNKNOWN = { type: 'unknown', effect: 'unknown', reason: 'no-answer' };
+
+describe('a charge whose connection broke is not "unsent" because a copy of it was refused', () => {
+  const twice: typeof globalThis.fetch = (...call) => own.fetch(...call).catch(() => own.fetch(...call));
+
+  test.each<[string, Dispatcher]>([
+    ["undici's RetryAgent", retrying()],
+    ['an interceptor that retries', new Agent().compose(interceptors.retry(RETRY))],
+    ['an Agent whose factory makes clients that retry', new Agent({ factory: retrying })],
+  ])('%s as the dispatcher of all requests', async (_, dispatcher) => {
+    setGlobalDispatcher(dispatcher);
+    const { url, charges } = await chargesAndDies();
+    expect(await charge(url)).toMatchObject(UNKNOWN);
+    expect(charges()).toBe(1);
+  });
+
+  test('a global fetch that retries', async () => {
+    globalThis.fetch = twice;
+    const { url } = await chargesAndDies();
+    expect(await charge(url)).toMatchObject(UNKNOWN);
+  });
+
+  test.each<[string, Parameters<typeof charge>[1]]>([
+    ['a dispatcher in init', { dispatcher: new Dispatcher1Wrapper(retrying()) } as RequestInit],
+    ["a client's own fetch that retries", { fetch: twice }],
+    ["undici's own fetch", { fetch: ((url: string, init: object) => undiciFetch(url, { ...init, dispatcher: retrying() })) as never }],
+  ])('%s', async (_, more) => {
+    const { url, charges } = await chargesAndDies();
+    expect(await charge(url, more)).toMatchObject(UNKNOWN);
+    expect(charges()).toBe(1);
+  });
+});
+
+describe("Node's own fetch", () => {
+  test('was refused, so nothing was sent', async () => {
+    expect(await charge(await nobody())).toMatchObject(UNSENT);
+  });
+
+  test('was refused, with a plain Agent of an undici that the app has installed', async () => {
+    setGlobalDispatcher(new Agent({ connect: { timeout: 1000 } }));
+    expect(await charge(await nobody())).toMatchObject(UNSENT);
+  });
+
+  test('broke off: nobody knows', async () => {
+    const { url } = await chargesAndDies();
+    expect(await charge(url)).toMatchObject(UNKNOWN);
+  });
+
+  test('over a dispatcher that was replaced while the request was on its way says nothing', async () => {
+    const transport = nodePlatform().transport(undefined);
+    const init: RequestInit = { method: 'POST', redirect: 'manual' };
+    setGlobalDispatcher(retrying());
+    const error: unknown = await transport.send(await nobody(), init).catch((cause: unknown) => cause);
+    setGlobalDispatcher(own.latest);
+    realm[DISPATCHER] = own.legacy;
+    expect(transport.neverSent(error, init)).toBe(false);
+    expect(transport.neverSent(error, { ...init })).toBe(true);
+  });
+});
+
+describe('whether a platform may send again', () => {
+  const mayResend = (more: RequestInit = {}) => nodePlatform().transport(undefined).mayResend(more);
+
+  test("Node's own fetch does not, until something is put in its way", () => {
+    expect(mayResend()).toBe(false);
+    expect(mayResend({ dispatcher: new Agent() } as RequestInit)).toBe(true);
+    expect(nodePlatform().transport(fetch).mayResend({})).toBe(true);
+    setGlobalDispatcher(new EnvHttpProxyAgent({ httpProxy: 'http://127.0.0.1:9' }));
+    expect(mayResend()).toBe(true);
+    for (const odd of [{ dispatch: () => true }, Object.create(null), 'odd', () => {}]) {
+      realm[DISPATCHER] = odd;
+      expect(mayResend()).toBe(true);
+    }
+    realm[DISPATCHER] = new (class Agent2 extends Agent {})();
+    expect(mayResend()).toBe(true);
+  });
+
+  test('browsers and React Native may', () => {
+    expect(browserPlatform().transport(undefined).mayResend({})).toBe(true);
+    expect(reactNativePlatform(nodePlatform().connectivity).transport(undefined).mayResend({})).toBe(true);
+  });
+});
