@@ -83,7 +83,8 @@ export async function clearAll(client: Client, namespace: string, forget: boolea
     const left = await updateStored(client, slot, record.id, (stored) => {
       const current = readRecord(stored);
       if (current?.state !== 'pending') return { value: undefined };
-      const next = seal({ ...bare(current), retryAt: current.retryAt, revision: current.revision + 1 });
+      // The lease stays: an attempt may be on the wire, and until it ends nobody may say that none took effect.
+      const next = seal({ ...bare(current), retryAt: current.retryAt, lease: current.lease, revision: current.revision + 1 });
       return forget ? { next: null, value: next } : { next, value: next };
     });
     if (left) kept.push(pendingOf(left));

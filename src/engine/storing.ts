@@ -45,8 +45,10 @@ export async function commit(
       id,
       (stored) => {
         const record = readRecord(stored);
-        const mine = record?.state === 'pending' && record.key === known.key && record.revision === known.revision;
-        return mine ? { next: next(client.platform.clock.now()), value: true } : { value: false };
+        if (record?.state !== 'pending' || record.key !== known.key) return { value: false };
+        if (record.revision === known.revision) return { next: leased(next(client.platform.clock.now()), record), value: true };
+        // A log-out or a move took the record from this driver and left it the lease. It drives no more, so it gives that back.
+        return holds(known, record) ? { next: { ...record, lease: undefined }, value: false } : { value: false };
       },
       durability,
     );
@@ -55,6 +57,12 @@ export async function commit(
     return false;
   }
 }
+
+/** Whether the lease of `record` is the one that the driver of `known` took. */
+export const holds = (known: OnceRecord, record: OnceRecord): boolean => known.lease !== undefined && record.lease?.owner === known.lease.owner;
+
+/** A driver's own copy of its lease is as old as its first look; the stored one was renewed since. */
+const leased = (next: OnceRecord | null, { lease }: OnceRecord): OnceRecord | null => (next?.lease && lease ? { ...next, lease } : next);
 
 /** A look by a call that never began: true when nothing that may have been sent is stored. Rejects when it can't tell. */
 export async function nothingSent(client: Client, slot: string, id: string): Promise<boolean> {
