@@ -1,6 +1,6 @@
 /** The table of DESIGN.md section 3: what a call does with the record it finds. */
 import { type OnceRecord, RECORD_VERSION, readRecord, seal } from './record.js';
-import { clockWentBack, pastWindow, unsettledForgetAt } from './retention.js';
+import { clockWentBack, isOver, pastWindow, unsettledForgetAt } from './retention.js';
 
 /** Someone who edits a form without end still gets a bounded record. */
 const PAYLOADS_MAX = 50;
@@ -73,35 +73,36 @@ export function begin(stored: unknown, c: Claimant, now: number, storeNow: numbe
 }
 
 function decide(stored: unknown, c: Claimant, now: number, storeNow: number): Began {
-  if (stored === undefined) return c.resumeOnly ? { value: { do: 'nothing' } } : insert(undefined, c, now);
+  if (stored === undefined) return c.resumeOnly ? { value: { do: 'nothing' } } : insert(undefined, c, now, storeNow);
   const record = readRecord(stored);
   if (!record) return { value: { do: 'corrupt' } };
   const same = record.scheme === c.scheme && record.payloads.at(-1) === c.fingerprint;
   const { lease } = record;
   if (record.state === 'pending' && c.lease && lease && lease.owner !== c.lease.owner && lease.until > storeNow)
     return { value: { do: 'busy', record, ms: lease.until - storeNow } };
-  if (record.state === 'pending') return foundPending(record, same, c, now);
+  if (record.state === 'pending') return foundPending(record, same, c, now, storeNow);
   if (c.waited && c.waited.settledKey !== record.key && (same || c.resumeOnly)) return { value: { do: 'remembered', record } };
   // What should have been forgotten by now answers nothing, swept or not.
-  if (record.forgetAt <= now && !c.resumeOnly) return insert(record, c, now);
+  // One clock that is fast is not enough.
+  if (isOver(record, Math.min(now, storeNow)) && !c.resumeOnly) return insert(record, c, now, storeNow);
   // A random key is never used for a second operation.
   if (c.keyKind === 'random' && record.key === c.key) return { value: { do: 'remembered', record } };
   if (c.resumeOnly) return { value: { do: record.state === 'settled' ? 'remembered' : 'nothing', record } as Begun };
   if (record.state === 'retired') {
-    const begun = insert(record, c, now);
+    const begun = insert(record, c, now, storeNow);
     // Only a key that is the same for the next generation, too, is used up for good.
     return begun.next && record.sticky && record.key === c.key ? { value: { do: 'key-burnt', record } } : begun;
   }
-  if (c.repeat === 'always' || (c.repeat === 'if-changed' && !same)) return insert(record, c, now);
+  if (c.repeat === 'always' || (c.repeat === 'if-changed' && !same)) return insert(record, c, now, storeNow);
   return { value: { do: same ? 'remembered' : 'already-settled', record } };
 }
 
-function foundPending(record: OnceRecord, same: boolean, c: Claimant, now: number): Began {
+function foundPending(record: OnceRecord, same: boolean, c: Claimant, now: number, storeNow: number): Began {
   if (c.keyKind === 'literal' && c.key !== record.key) return { value: { do: 'mismatch', record } };
-  if (!record.ambiguous && record.random && !same && !c.resumeOnly) return insert(record, c, now);
+  if (!record.ambiguous && record.random && !same && !c.resumeOnly) return insert(record, c, now, storeNow);
   if (record.ambiguous && (pastWindow(record, c, now) || clockWentBack(record, now))) return { value: { do: 'expired', record } };
   if (!same && !c.resumeOnly && c.whenChanged === 'refuse') return { value: { do: 'mismatch', record } };
-  return adopt(record, same, c, now);
+  return adopt(record, same, c, now, storeNow);
 }
 
 /**
@@ -110,7 +111,7 @@ function foundPending(record: OnceRecord, same: boolean, c: Claimant, now: numbe
  */
 const keepsKey = ({ state, random, sticky, ending }: OnceRecord): boolean => state === 'retired' && !random && !sticky && ending?.effect === 'none';
 
-function insert(before: OnceRecord | undefined, c: Claimant, now: number): Began {
+function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeNow: number): Began {
   const generation = before ? before.generation + (keepsKey(before) ? 0 : 1) : 0;
   if (c.keyKind === 'derived' && c.keyGeneration !== generation) return { value: { do: 'rekey', generation } };
   const record = seal({
@@ -119,7 +120,7 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number): Began
     ns: c.ns,
     label: c.label,
     state: 'pending',
-    forgetAt: unsettledForgetAt(now),
+    forgetAt: unsettledForgetAt(Math.max(now, storeNow)),
     key: c.key,
     carrier: c.carrier,
     dialect: c.dialect,
@@ -144,7 +145,7 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number): Began
 }
 
 /** Goes on with a pending record under its own key. */
-function adopt(before: OnceRecord, same: boolean, c: Claimant, now: number): Began {
+function adopt(before: OnceRecord, same: boolean, c: Claimant, now: number, storeNow: number): Began {
   const keeps = same || c.resumeOnly;
   // Fingerprints of another scheme are kept, but equal none of ours.
   const sent = before.scheme === c.scheme ? before.payloads : before.payloads.map((one) => `${before.scheme}:${one}`);
@@ -160,7 +161,8 @@ function adopt(before: OnceRecord, same: boolean, c: Claimant, now: number): Beg
     firstSentAt,
     windowEndsAt,
     touchedAt: now,
-    forgetAt: unsettledForgetAt(now),
+    dueAt: undefined,
+    forgetAt: unsettledForgetAt(Math.max(now, storeNow)),
     retryAt: before.retryAt,
     meta: c.meta ?? before.meta,
     request: keeps ? (before.request ?? c.request) : c.request,

@@ -40,6 +40,11 @@ export interface OnceRecord {
   /** Of everything that decides what is sent or told: all but `lease`, `meta` and `previous`, which has its own. */
   readonly sum: number;
 
+  /**
+   * When it could first be forgotten, of a record that a sweep found due once already: `forgetAt` is then the time of the second
+   * look. Not in `sum`, which older versions compute.
+   */
+  readonly dueAt?: number | undefined;
   /** Who drives it, and until when by the store's clock, where no lock manager is shared. */
   readonly lease?: { readonly owner: string; readonly until: number } | undefined;
   readonly ending?: Ending | undefined;
@@ -131,6 +136,7 @@ function checksum(r: Sum): number {
 
 /** Without what a stranger could read, and without what only matters while it is pending. */
 export function bare({
+  dueAt: __________,
   previous: _________,
   lease: ________,
   meta: _,

@@ -26,11 +26,11 @@ export function settleRecord(
   answer?: StoredAnswer,
 ): Promise<boolean> {
   const { keep, limits } = job.settings;
-  return commit(job, record, (now) => {
+  return commit(job, record, (now, latest) => {
     const core = bare(record);
     const done = ending.effect === 'done';
     // An unnamed one answers none but those who wait for it.
-    const forgetAt = done ? settledForgetAt(now, job.name.length ? keep.forMs : 0, limits.totalMs) : retiredForgetAt(record, now, limits.totalMs);
+    const forgetAt = done ? settledForgetAt(latest, job.name.length ? keep.forMs : 0, limits.totalMs) : retiredForgetAt(record, latest, limits.totalMs);
     return seal({ ...core, state: done ? 'settled' : 'retired', ending, sticky, settledAt: now, touchedAt: now, forgetAt, answer });
   });
 }

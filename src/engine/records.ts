@@ -9,7 +9,7 @@ import { busyError, noFacts, tryLock } from './claim.js';
 import type { Client, Place } from './client.js';
 import { Flight } from './flight.js';
 import { heldElsewhere } from './lease.js';
-import { cursorOf, type PendingOperation, pendingOf, publish, rememberedOutcome, stateOf } from './observe.js';
+import { type PendingOperation, pendingOf, publish, rememberedOutcome, stateOf } from './observe.js';
 import { idsOf, isSlotIn, slotOf } from './place.js';
 import { SCHEME } from './prepared.js';
 import { readStored, storedIn, storeOf, timed, updateStored } from './storing.js';
@@ -165,7 +165,8 @@ export function settleByHand(client: Client, place: Place, effect: 'done' | 'non
           };
         if (record?.state === 'settled') return { value: undefined };
         const base = record ?? blank(client, place, id, ns, randomness.uuid(), now);
-        const forgetAt = effect === 'done' ? settledForgetAt(now, keep.forMs, limits.totalMs) : retiredForgetAt(base, now, limits.totalMs);
+        const latest = Math.max(now, storeNow);
+        const forgetAt = effect === 'done' ? settledForgetAt(latest, keep.forMs, limits.totalMs) : retiredForgetAt(base, latest, limits.totalMs);
         return {
           next: seal({ ...bare(base), state: effect === 'done' ? 'settled' : 'retired', ending, settledAt: now, touchedAt: now, forgetAt }),
           value: undefined,
@@ -228,7 +229,7 @@ export function forget(client: Client, place: Place, evenIfUnknown: boolean): Pr
             sticky: false,
             settledAt: now,
             touchedAt: now,
-            forgetAt: retiredForgetAt(record, now, client.settings.limits.totalMs),
+            forgetAt: retiredForgetAt(record, Math.max(now, storeNow), client.settings.limits.totalMs),
           }),
           value: undefined,
         };
@@ -246,5 +247,3 @@ export async function refresh(client: Client, place: Place): Promise<void> {
   const state = stateOf(await readStored(client, place.slot, id), storedIn(storeOf(client, place.slot)));
   if (!client.registry.flights.has(place.slot)) publish(client, place.slot, state);
 }
-
-export { cursorOf };

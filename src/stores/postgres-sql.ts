@@ -112,7 +112,7 @@ export function statementsOf(name: string): Statements {
       WHERE ${WRITABLE} AND ns = $1::text AND state = $2::text AND left(label, ${LABEL_START}) BETWEEN left($3::text, ${LABEL_START}) AND left($5::text, ${LABEL_START})
         AND (label, id) > ($3::text, $4::text) AND label < $5::text
       ORDER BY left(label, ${LABEL_START}), label, id LIMIT $6::int`,
-    due: `SELECT id, rev, label, data FROM ${name} WHERE ${WRITABLE} AND forget_at < $1::float8 ORDER BY forget_at LIMIT $2::int OFFSET $3::int`,
+    due: `SELECT id, rev, label, data FROM ${name} WHERE ${WRITABLE} AND forget_at < coalesce($1::float8, extract(epoch FROM now()) * 1000) ORDER BY forget_at LIMIT $2::int OFFSET $3::int`,
     version: `SELECT to_regclass($1::text)::text AS found, obj_description(to_regclass($1::text), 'pg_class') AS comment`,
     // Whoever works on a row has it locked, and it is passed over.
     sweep: `DELETE FROM ${name} WHERE id IN (

@@ -16,8 +16,9 @@ local function head(value)
 end`;
 
 /**
- * Comes first in what looks at records. A replica may lag behind, and a demoted master misses what its successor has, so what
+ * Goes with every look at records. A replica may lag behind, and a demoted master misses what its successor has, so what
  * either says is no look. Removing a member that no index has changes nothing on a master, and makes a read-only server say so.
+ * Never before a write: a script that has written once may go beyond the server's `maxmemory`.
  */
 const onMaster = (index: string): string => `redis.call('ZREM', ${index}, '')`;
 
@@ -27,13 +28,14 @@ const onMaster = (index: string): string => `redis.call('ZREM', ${index}, '')`;
  * Gives whether that was done, the time, and if it was not: the version and value that are there.
  */
 export const UPDATE = `${HEAD}
-${onMaster('KEYS[3]')}
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local value = redis.call('GET', KEYS[1])
 local rev, place = head(value)
-if rev ~= ARGV[1] or math.abs(now - ARGV[2]) > tonumber(ARGV[3]) then return {0, now, rev, value or ''} end
 local todo = ARGV[4]
+local right = rev == ARGV[1] and math.abs(now - ARGV[2]) <= tonumber(ARGV[3])
+if not right or not todo then ${onMaster('KEYS[3]')} end
+if not right then return {0, now, rev, value or ''} end
 if not todo then return {1, now} end
 if todo == 'put' then
   redis.call('SET', KEYS[1], ARGV[5])
