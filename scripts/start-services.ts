@@ -1,6 +1,6 @@
 /** Redis and PostgreSQL for tests: the real servers, each on a free port of the loopback and in a folder of its own. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -106,6 +106,8 @@ export interface PostgresServer {
   /** Stops it at once, as a crash would: what is not in its log is lost. */
   kill(): void;
   start(): void;
+  /** Makes it a hot standby, as a failover does to the old primary: it answers what it has, and takes no writes. */
+  demote(): void;
   stop(): void;
 }
 
@@ -130,6 +132,11 @@ export async function startPostgres(): Promise<PostgresServer> {
   const options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder}`;
   const start = (): void => run(pgCtl, '-D', data, '-o', options, '-l', join(folder, 'log'), '-w', 'start');
   const kill = (): void => run(pgCtl, '-D', data, '-m', 'immediate', 'stop');
+  const demote = (): void => {
+    run(pgCtl, '-D', data, '-m', 'fast', '-w', 'stop');
+    writeFileSync(join(data, 'standby.signal'), '');
+    start();
+  };
   const stop = (): void => {
     process.off('exit', stop);
     if (existsSync(join(data, 'postmaster.pid'))) kill();
@@ -142,6 +149,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     connection: { host: '127.0.0.1', port, user: 'postgres', database: 'postgres' },
     kill,
     start,
+    demote,
     stop,
   };
 }

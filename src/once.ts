@@ -24,7 +24,7 @@ import { checkOrigins } from './origins.js';
 import { detectPlatform } from './platform/detect.js';
 import { randomnessOf } from './platform/shared.js';
 import type { Platform } from './ports.js';
-import { defaultMemoryStore } from './stores/memory.js';
+import { memoryBeside } from './stores/memory.js';
 
 /** fetch's `init`, with `once`. */
 export interface OnceRequestInit extends RequestInit {
@@ -102,7 +102,7 @@ export function createOn(platform: Platform, options: OnceOptions = {}, from?: C
     settings,
     platform: { ...platform, connectivity, randomness: randomnessOf(platform.randomness, settings.randomUUID) },
     store,
-    fallback: defaultMemoryStore(),
+    fallback: memoryBeside(store.scope),
     transport: platform.transport(settings.fetch),
     registry: registry(),
     listeners: new Set(),

@@ -67,7 +67,10 @@ export type StoreFaultReason = 'quota' | 'closed' | 'blocked' | 'denied' | 'time
  */
 export interface Store {
   readonly kind: string;
-  /** Equal for any two objects that reach the same records from this context. */
+  /**
+   * Equal for any two objects that reach the same records from this context, and different for any that do not. Where tabs
+   * share the records (`shared: 'origin'`), equal in all of them: locks are named by it.
+   */
   readonly scope: string;
   readonly survives: Survives;
   /** Who may share the records: this context only, the contexts of one origin or machine, or many machines. */

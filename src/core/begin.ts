@@ -1,76 +1,14 @@
 /** What a call does with the record that it finds. */
+import type { Began, Begun, Claimant } from './claimant.js';
 import { type OnceRecord, RECORD_VERSION, readRecord, seal } from './record.js';
-import { clockWentBack, pastWindow, unsettledForgetAt } from './retention.js';
+import { clockWentBack, isOver, pastWindow, unsettledForgetAt } from './retention.js';
+
+export type { Began, Begun, Claimant };
 
 /** Someone who edits a form without end still gets a bounded record. */
 const PAYLOADS_MAX = 50;
 /** Requests are longer than fingerprints. */
 const EARLIER_MAX = 3;
-
-/** What a call brings to its first look. */
-export interface Claimant {
-  readonly id: string;
-  readonly ns: string;
-  readonly label: string;
-  readonly fingerprint: string;
-  readonly scheme: string;
-  readonly raw: string;
-  readonly origin: string;
-  /** Method, origin and path; empty for what is no HTTP request. */
-  readonly endpoint: string;
-  /** Where a key counts. */
-  readonly scope: 'endpoint' | 'origin';
-  readonly carrier: string;
-  readonly dialect: string;
-  /** A key to be used if a new one is needed, and the generation that it was made for. */
-  readonly key: string;
-  readonly keyGeneration: number;
-  /** `random`: good for any generation. `literal`: the caller's own, which no other may replace. */
-  readonly keyKind: 'random' | 'derived' | 'literal';
-  readonly repeat: 'never' | 'if-changed' | 'always';
-  readonly whenChanged: 'same-key' | 'refuse';
-  readonly windowMs: number;
-  readonly marginMs: number;
-  /** It waits before its first attempt, so whoever finds the record until then can tell that nothing left. */
-  readonly clean: boolean;
-  /** Set when it waited for another context: which ended record its first look showed, if it showed one ({@link lifeOf}). */
-  readonly waited?: { readonly ended: string | undefined } | undefined;
-  /** Where no lock manager is shared: who claims it, for how long, ms. */
-  readonly lease?: { readonly owner: string; readonly ms: number } | undefined;
-  /** Only goes on with what is there; starts nothing. */
-  readonly resumeOnly: boolean;
-  readonly meta?: unknown;
-  readonly request?: OnceRecord['request'];
-}
-
-export type Begun =
-  | {
-      readonly do: 'drive';
-      readonly record: OnceRecord;
-      readonly inserted: boolean;
-      readonly resumed: boolean;
-      readonly changed: boolean;
-      readonly sentBefore: boolean;
-      readonly otherBytes: boolean;
-      /** It goes on under a key whose every attempt was refused, and every caller was told so. */
-      readonly reused: boolean;
-      /** The record said so when it was found: {@link OnceRecord.refusedOnly}. */
-      readonly refusedOnly: boolean;
-    }
-  /** Settled for this payload, or settled while this call waited. */
-  | { readonly do: 'remembered'; readonly record: OnceRecord }
-  | { readonly do: 'already-settled' | 'mismatch' | 'key-burnt' | 'expired' | 'elsewhere'; readonly record: OnceRecord }
-  /** Another driver holds the lease for so long, ms. */
-  | { readonly do: 'busy'; readonly record: OnceRecord; readonly ms: number }
-  /** The strategy's key is wanted for this generation. */
-  | { readonly do: 'rekey'; readonly generation: number }
-  | { readonly do: 'corrupt' }
-  | { readonly do: 'nothing' };
-
-export interface Began {
-  readonly next?: OnceRecord;
-  readonly value: Begun;
-}
 
 /** Tells one life of a key from the next one: a key that stays in use ends more than once. */
 export const lifeOf = ({ key, revision }: OnceRecord): string => `${key} ${revision}`;
@@ -84,38 +22,39 @@ export function begin(stored: unknown, c: Claimant, now: number, storeNow: numbe
 }
 
 function decide(stored: unknown, c: Claimant, now: number, storeNow: number): Began {
-  if (stored === undefined) return c.resumeOnly ? { value: { do: 'nothing' } } : insert(undefined, c, now);
+  if (stored === undefined) return c.resumeOnly ? { value: { do: 'nothing' } } : insert(undefined, c, now, storeNow);
   const record = readRecord(stored);
   if (!record) return { value: { do: 'corrupt' } };
   const same = record.scheme === c.scheme && record.payloads.at(-1) === c.fingerprint;
   const { lease } = record;
   if (record.state === 'pending' && c.lease && lease && lease.owner !== c.lease.owner && lease.until > storeNow)
     return { value: { do: 'busy', record, ms: lease.until - storeNow } };
-  if (record.state === 'pending') return foundPending(record, same, c, now);
+  if (record.state === 'pending') return foundPending(record, same, c, now, storeNow);
   const answers = same || (record.state === 'settled' && record.scheme === c.scheme && record.payloads.includes(c.fingerprint));
   if (c.waited && c.waited.ended !== lifeOf(record) && (answers || c.resumeOnly)) return { value: { do: 'remembered', record } };
   // What should have been forgotten by now answers nothing, swept or not.
-  if (record.forgetAt <= now && !c.resumeOnly) return insert(record, c, now);
+  // One clock that is fast is not enough.
+  if (isOver(record, Math.min(now, storeNow)) && !c.resumeOnly) return insert(record, c, now, storeNow);
   // A random key is never used for a second operation.
   if (c.keyKind === 'random' && record.key === c.key) return { value: { do: 'remembered', record } };
   if (c.resumeOnly) return { value: { do: record.state === 'settled' ? 'remembered' : 'nothing', record } as Begun };
   if (record.state === 'retired') {
-    if (staysInUse(record, same, c, now)) return reuse(record, c, now);
-    const begun = insert(record, c, now);
+    if (staysInUse(record, same, c, now)) return reuse(record, c, now, storeNow);
+    const begun = insert(record, c, now, storeNow);
     // Only a key that is the same for the next generation, too, is used up for good.
     return begun.next && record.sticky && record.key === c.key ? { value: { do: 'key-burnt', record } } : begun;
   }
-  if (c.repeat === 'always' || (c.repeat === 'if-changed' && !answers)) return insert(record, c, now);
+  if (c.repeat === 'always' || (c.repeat === 'if-changed' && !answers)) return insert(record, c, now, storeNow);
   return { value: { do: answers ? 'remembered' : 'already-settled', record } };
 }
 
-function foundPending(record: OnceRecord, same: boolean, c: Claimant, now: number): Began {
+function foundPending(record: OnceRecord, same: boolean, c: Claimant, now: number, storeNow: number): Began {
   if (c.keyKind === 'literal' && c.key !== record.key) return { value: { do: 'mismatch', record } };
-  if (!record.ambiguous && record.random && !same && !c.resumeOnly) return insert(record, c, now);
+  if (!record.ambiguous && record.random && !same && !c.resumeOnly) return insert(record, c, now, storeNow);
   if (record.ambiguous && (pastWindow(record, c, now) || clockWentBack(record, now))) return { value: { do: 'expired', record } };
   if (record.ambiguous && !c.resumeOnly && isElsewhere(record, c)) return { value: { do: 'elsewhere', record } };
   if (!same && !c.resumeOnly && c.whenChanged === 'refuse') return { value: { do: 'mismatch', record } };
-  return adopt(record, same, c, now);
+  return adopt(record, same, c, now, storeNow);
 }
 
 /** Whether the key has been where this call goes: a server that never saw it would execute the request. */
@@ -143,7 +82,7 @@ function staysInUse(record: OnceRecord, same: boolean, c: Claimant, now: number)
  */
 const keepsKey = ({ state, random, sticky, ending }: OnceRecord): boolean => state === 'retired' && !random && !sticky && ending?.effect === 'none';
 
-function insert(before: OnceRecord | undefined, c: Claimant, now: number): Began {
+function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeNow: number): Began {
   const generation = before ? before.generation + (keepsKey(before) ? 0 : 1) : 0;
   if (c.keyKind === 'derived' && c.keyGeneration !== generation) return { value: { do: 'rekey', generation } };
   const record = seal({
@@ -152,7 +91,7 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number): Began
     ns: c.ns,
     label: c.label,
     state: 'pending',
-    forgetAt: unsettledForgetAt(now),
+    forgetAt: unsettledForgetAt(Math.max(now, storeNow)),
     key: c.key,
     carrier: c.carrier,
     dialect: c.dialect,
@@ -181,8 +120,8 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number): Began
 const INSERTED = { inserted: true, resumed: false, changed: false, sentBefore: false, otherBytes: false, reused: false, refusedOnly: false } as const;
 
 /** Begins anew under the key of an operation that was refused: nothing proves that the application used it up. */
-function reuse(before: OnceRecord, c: Claimant, now: number): Began {
-  const { next } = insert(before, { ...c, key: before.key }, now);
+function reuse(before: OnceRecord, c: Claimant, now: number, storeNow: number): Began {
+  const { next } = insert(before, { ...c, key: before.key }, now, storeNow);
   const { firstSentAt, windowEndsAt, refusal, generation } = before;
   const record = seal({ ...(next as OnceRecord), generation, firstSentAt, windowEndsAt, refusal, payloads: payloadsWith(before, c) });
   return { next: record, value: { do: 'drive', record, ...INSERTED, changed: record.payloads.length > 1, reused: true } };
@@ -195,7 +134,7 @@ function payloadsWith(before: OnceRecord, c: Claimant): readonly string[] {
 }
 
 /** Goes on with a pending record under its own key. */
-function adopt(before: OnceRecord, same: boolean, c: Claimant, now: number): Began {
+function adopt(before: OnceRecord, same: boolean, c: Claimant, now: number, storeNow: number): Began {
   const keeps = same || c.resumeOnly;
   // Fingerprints of another scheme are kept, but equal none of ours.
   const sent = before.scheme === c.scheme ? before.payloads : before.payloads.map((one) => `${before.scheme}:${one}`);
@@ -214,7 +153,8 @@ function adopt(before: OnceRecord, same: boolean, c: Claimant, now: number): Beg
     firstSentAt,
     windowEndsAt,
     touchedAt: now,
-    forgetAt: unsettledForgetAt(now),
+    dueAt: undefined,
+    forgetAt: unsettledForgetAt(Math.max(now, storeNow)),
     retryAt: before.retryAt,
     meta: c.meta ?? before.meta,
     request: keeps ? (before.request ?? c.request) : c.request,

@@ -43,6 +43,11 @@ export interface OnceRecord {
   /** Of everything that decides what is sent or told: all but `lease`, `meta` and `previous`, which has its own. */
   readonly sum: number;
 
+  /**
+   * When it could first be forgotten, of a record that a sweep found due once already: `forgetAt` is then the time of the second
+   * look. Not in `sum`, which older versions compute.
+   */
+  readonly dueAt?: number | undefined;
   /** Who drives it, and until when by the store's clock, where no lock manager is shared. */
   readonly lease?: { readonly owner: string; readonly until: number } | undefined;
   /** Where its key has been: method, origin and path. Records of 0.1.0 have only `origin`. */
@@ -142,7 +147,7 @@ function checksum(r: Sum): number {
     sorted(r.answer),
   ];
   // A record of 0.1.0 has none of these, and its checksum was taken without them.
-  const later = [r.endpoint, r.keyInUse, sorted(r.refusal), r.refusedOnly, r.madeAgain];
+  const later = [r.endpoint, r.keyInUse, sorted(r.refusal), r.refusedOnly, r.madeAgain, r.dueAt];
   if (later.some((field) => field !== undefined)) fields.push(later);
   const text = JSON.stringify(fields);
   let hash = 0x811c9dc5;
@@ -152,6 +157,7 @@ function checksum(r: Sum): number {
 
 /** Without what a stranger could read, and without what only matters while it is pending. */
 export function bare({
+  dueAt: __________,
   previous: _________,
   lease: ________,
   meta: _,

@@ -1,5 +1,5 @@
 /** How long records and keys live. All times are wall clock, ms. */
-import type { OnceRecord } from './record.js';
+import { type OnceRecord, seal } from './record.js';
 
 const DAY_MS = 86_400_000;
 
@@ -9,6 +9,9 @@ export const UNSETTLED_MS = 30 * DAY_MS;
 export const WAITERS_MS = 60_000;
 /** A clock that reads earlier than the record's last stamp by more than this can't vouch for the window. */
 export const CLOCK_BACK_MS = 300_000;
+
+/** The most that goes by between the two looks that find a record due. */
+const SECOND_LOOK_MS = 7 * DAY_MS;
 
 export const unsettledForgetAt = (now: number): number => now + UNSETTLED_MS;
 
@@ -20,6 +23,26 @@ export const retiredForgetAt = (record: OnceRecord, now: number, totalMs: number
   now + (record.random && !keyInUse ? Math.max(totalMs, WAITERS_MS) : UNSETTLED_MS);
 
 export const settledForgetAt = (now: number, keepMs: number, totalMs: number): number => now + Math.max(keepMs, totalMs, WAITERS_MS);
+
+/** Whether its time is over. What a sweep added to wait for its second look does not make it valid again. */
+export const isOver = ({ dueAt, forgetAt }: OnceRecord, now: number): boolean => (dueAt ?? forgetAt) <= now;
+
+/**
+ * Whether losing it too early could cost a second effect. A random key that was used up without one costs nothing, and an
+ * unnamed operation that is done answers only those who wait for it.
+ */
+const isPrecious = ({ state, label, random, keyInUse }: OnceRecord): boolean =>
+  state === 'retired' ? !random || keyInUse === true : state === 'pending' || label[0] !== '~';
+
+/**
+ * What a sweep leaves of a record that is due at `now`: nothing, or the record with the time of a second look. One look at one
+ * clock could be a clock that is wrong for a moment.
+ */
+export function afterSweep(record: OnceRecord, now: number): OnceRecord | null {
+  if (record.dueAt !== undefined || !isPrecious(record)) return null;
+  const pause = Math.max(0, Math.min(SECOND_LOOK_MS, record.forgetAt - record.touchedAt));
+  return seal({ ...record, dueAt: record.forgetAt, forgetAt: now + pause });
+}
 
 /** Whether the server may have forgotten the key by the time an attempt that leaves now is over. The earlier window counts. */
 export const pastWindow = (record: OnceRecord, limits: { readonly windowMs: number; readonly marginMs: number }, now: number): boolean => {

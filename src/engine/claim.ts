@@ -45,8 +45,9 @@ export const busyError = (job: Pick<Job, 'client' | 'name' | 'slot'>): OnceError
 const FREE = (): void => {};
 
 /** The release, or `undefined` while another context holds it. A manager that refuses every request excludes nobody. */
-export async function tryLock({ platform }: Client, place: Place): Promise<(() => void) | undefined> {
-  return platform.locks ? platform.locks.acquire(lockOf(place), { wait: false }).catch(() => FREE) : FREE;
+export async function tryLock(client: Client, place: Place): Promise<(() => void) | undefined> {
+  const { locks } = client.platform;
+  return locks ? locks.acquire(lockOf(client, place), { wait: false }).catch(() => FREE) : FREE;
 }
 
 /** Takes the lock that contexts share, if the platform has one: `free` is what asking for it gave. Behind a frozen holder the wait is bounded. */
@@ -62,7 +63,7 @@ export async function takeLock(job: Job, free: (() => void) | undefined): Promis
   const bound = new AbortController();
   const { over, off } = limit(clock, ms, [stop, client.closing.signal]);
   void over.then(() => bound.abort());
-  const release = await locks.acquire(lockOf(job.place), { wait: true, signal: bound.signal }).catch(() => undefined);
+  const release = await locks.acquire(lockOf(client, job.place), { wait: true, signal: bound.signal }).catch(() => undefined);
   off();
   return { release: release ?? FREE, waited: { ended: seen } };
 }
@@ -187,7 +188,7 @@ async function afterFailedInsert(job: Job, c: Claimant, begun: Inserted, cause: 
   // A write that nobody heard of again may still come, and another context would find it.
   if (cause instanceof Late) throw storeError(job, cause);
   // Nothing is lost by keeping the same record in memory.
-  client.registry.degraded.set(slot, client.fallback);
+  client.registry.degraded.set(slot, client.fallback());
   diagnose(client, job, c.key, 'store-degraded', `the record could not be stored and is kept in memory: ${String(cause)}`);
   return again();
 }

@@ -10,8 +10,8 @@ export interface Client {
   readonly settings: Settings;
   readonly platform: Platform;
   readonly store: Store;
-  /** Memory, for a record whose first write failed. */
-  readonly fallback: Store;
+  /** Memory that belongs to `store`, for records whose first write failed there. */
+  readonly fallback: () => Store;
   readonly transport: Transport;
   readonly registry: Registry;
   readonly listeners: Set<Listener>;

@@ -4,7 +4,7 @@ import { busyError } from './claim.js';
 import type { Client, Job } from './client.js';
 import type { Drive } from './drive.js';
 import { publish } from './observe.js';
-import { readStored, updateStored } from './storing.js';
+import { holds, readStored, updateStored } from './storing.js';
 import { wait } from './wait.js';
 
 /** A driver says that it is alive this often in the time of its lease. */
@@ -15,17 +15,18 @@ const UNREAD = {};
 
 /** Holds the lease while `work` goes on. */
 export async function holdingLease<T>(drive: Drive, work: () => Promise<T>): Promise<T> {
-  if (!drive.record.lease) return work();
+  const own = drive.record;
+  if (!own.lease) return work();
   const { client, slot, id, settings } = drive.job;
   const { leaseMs } = settings.tuning;
   let cancel: () => void;
   const beat = (): void => {
     cancel = client.platform.clock.timer(leaseMs / BEATS, beat);
-    const { key, revision } = drive.record;
     // A beat that fails is made up for by the next one, or the lease is lost, and another driver goes on with the key.
     void updateStored(client, slot, id, (stored, now) => {
       const record = readRecord(stored);
-      const mine = record?.state === 'pending' && record.key === key && record.revision === revision && record.lease;
+      // A log-out raises the revision, and stops this driver before its next attempt; until then one is on the wire.
+      const mine = record?.state === 'pending' && record.key === own.key && holds(own, record) && record.lease;
       return mine ? { next: { ...record, lease: { ...record.lease, until: now + leaseMs } }, value: undefined } : { value: undefined };
     }).catch(() => {});
   };

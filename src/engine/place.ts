@@ -23,8 +23,11 @@ export function isSamePerson({ settings, platform }: Client, namespace: string):
 /** `own`: what tells an unnamed operation from its equals. */
 export const slotOf = ({ store }: Client, namespace: string, label: string, own = ''): string => JSON.stringify([store.scope, namespace, label, own]);
 
-/** The namespace of a slot, or of a key that begins with one and a line break. */
-export const namespaceOfSlot = (slot: string): unknown => (JSON.parse(slot.split('\n')[0] as string) as unknown[])[1];
+/** Whether a slot, or a key that begins with a slot and a line break, is of this client's store and this namespace. */
+export function isSlotIn({ store }: Client, namespace: string, slot: string): boolean {
+  const [scope, of] = JSON.parse(slot.split('\n')[0] as string) as unknown[];
+  return scope === store.scope && of === namespace;
+}
 
 /** Where the operation of this name is; throws a TypeError on a wrong name or an empty namespace. */
 export function placeOf(client: Client, name: unknown): Place {
@@ -51,4 +54,6 @@ export async function idsOf(client: Client, { namespace, label, id }: Pick<Place
   return { id: id ?? own.slice(0, 32), ns: ns.slice(0, 32) };
 }
 
-export const lockOf = ({ namespace, label, id }: Pick<Place, 'namespace' | 'label' | 'id'>): string => `oncefetch:${namespace}:${id ?? label}`;
+/** The store is part of it: operations of two stores do not wait for one another, however equal their names are. */
+export const lockOf = ({ store }: Client, { namespace, label, id }: Pick<Place, 'namespace' | 'label' | 'id'>): string =>
+  `oncefetch:${JSON.stringify([store.scope, namespace, id ?? label])}`;

@@ -4,12 +4,13 @@ import { type Ending, rejected, replayed, unknown } from '../core/outcome.js';
 import { bare, type OnceRecord, RECORD_VERSION, readRecord, seal } from '../core/record.js';
 import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
 import { OnceError } from '../errors.js';
+import type { Store } from '../ports.js';
 import { busyError, noFacts, tryLock } from './claim.js';
 import type { Client, Place } from './client.js';
 import { Flight } from './flight.js';
 import { heldElsewhere } from './lease.js';
-import { cursorOf, type PendingOperation, pendingOf, publish, rememberedOutcome, stateOf } from './observe.js';
-import { idsOf, namespaceOfSlot, slotOf } from './place.js';
+import { type PendingOperation, pendingOf, publish, rememberedOutcome, stateOf } from './observe.js';
+import { idsOf, isSlotIn, slotOf } from './place.js';
 import { SCHEME } from './prepared.js';
 import { readStored, storedIn, storeOf, timed, updateStored } from './storing.js';
 
@@ -32,9 +33,7 @@ export type Pages = (start: string | undefined, after: string | undefined) => Pr
 export async function pendingIn(client: Client, namespace: string, prefix: OperationName | undefined): Promise<readonly Pages[]> {
   const { ns } = await idsOf(client, { namespace, label: '', id: '' });
   const wanted = prefix?.length ? namePrefix(prefix) : undefined;
-  const { store: main, fallback, registry } = client;
-  const stores = registry.degraded.size && fallback.scope !== main.scope ? [main, fallback] : [main];
-  return stores.map((store) => async (start = wanted?.start, after) => {
+  return storesOf(client).map((store) => async (start = wanted?.start, after) => {
     const { records, next } = await timed(client, store.scan({ ns, state: 'pending', prefix: start, after, limit: PAGE }));
     const found = records.flatMap((stored) => {
       const record = readRecord(stored);
@@ -46,6 +45,9 @@ export async function pendingIn(client: Client, namespace: string, prefix: Opera
     return { found, next };
   });
 }
+
+/** The store, and with it the memory that has what it could not take. */
+const storesOf = (client: Client): readonly Store[] => (client.registry.degraded.size ? [client.store, client.fallback()] : [client.store]);
 
 /** The pending records of a namespace, page by page, in the order of their names. */
 export async function* scanPending(client: Client, namespace: string, prefix: OperationName | undefined, after: string | undefined): AsyncGenerator<Scanned> {
@@ -81,7 +83,8 @@ export async function clearAll(client: Client, namespace: string, forget: boolea
     const left = await updateStored(client, slot, record.id, (stored) => {
       const current = readRecord(stored);
       if (current?.state !== 'pending') return { value: undefined };
-      const next = seal({ ...bare(current), retryAt: current.retryAt, revision: current.revision + 1 });
+      // The lease stays: an attempt may be on the wire, and until it ends nobody may say that none took effect.
+      const next = seal({ ...bare(current), retryAt: current.retryAt, lease: current.lease, revision: current.revision + 1 });
       return forget ? { next: null, value: next } : { next, value: next };
     });
     if (left) kept.push(pendingOf(left));
@@ -89,26 +92,27 @@ export async function clearAll(client: Client, namespace: string, forget: boolea
   }
   await clearSettled(client, namespace);
   for (const table of [client.registry.answers, client.registry.payloads])
-    for (const key of table.keys()) if (namespaceOfSlot(key) === namespace) table.delete(key);
+    for (const key of table.keys()) if (isSlotIn(client, namespace, key)) table.delete(key);
   return kept;
 }
 
 async function clearSettled(client: Client, namespace: string): Promise<void> {
   const { ns } = await idsOf(client, { namespace, label: '', id: '' });
-  for (const state of ['settled', 'retired'] as const) {
-    let cursor: string | undefined;
-    do {
-      const page = await timed(client, client.store.scan({ ns, state, after: cursor, limit: PAGE }));
-      for (const stored of page.records) {
-        const record = readRecord(stored);
-        if (!record) continue;
-        const slot = slotOfRecord(client, namespace, record);
-        await updateStored(client, slot, record.id, (now) => (readRecord(now)?.state === state ? { next: null, value: undefined } : { value: undefined }));
-        publish(client, slot, { phase: 'idle' });
-      }
-      cursor = page.next;
-    } while (cursor !== undefined);
-  }
+  for (const store of storesOf(client))
+    for (const state of ['settled', 'retired'] as const) {
+      let cursor: string | undefined;
+      do {
+        const page = await timed(client, store.scan({ ns, state, after: cursor, limit: PAGE }));
+        for (const stored of page.records) {
+          const record = readRecord(stored);
+          if (!record) continue;
+          const remove = (now: unknown) => (readRecord(now)?.state === state ? { next: null, value: undefined } : { value: undefined });
+          await timed(client, store.update(record.id, remove, { durability: 'relaxed' }));
+          publish(client, slotOfRecord(client, namespace, record), { phase: 'idle' });
+        }
+        cursor = page.next;
+      } while (cursor !== undefined);
+    }
 }
 
 /** Takes the claim of a name for one change; rejects with ERR_ONCE_BUSY while a live driver holds it. */
@@ -161,7 +165,8 @@ export function settleByHand(client: Client, place: Place, effect: 'done' | 'non
           };
         if (record?.state === 'settled') return { value: undefined };
         const base = record ?? blank(client, place, id, ns, randomness.uuid(), now);
-        const forgetAt = effect === 'done' ? settledForgetAt(now, keep.forMs, limits.totalMs) : retiredForgetAt(base, now, limits.totalMs);
+        const latest = Math.max(now, storeNow);
+        const forgetAt = effect === 'done' ? settledForgetAt(latest, keep.forMs, limits.totalMs) : retiredForgetAt(base, latest, limits.totalMs);
         return {
           next: seal({ ...bare(base), state: effect === 'done' ? 'settled' : 'retired', ending, settledAt: now, touchedAt: now, forgetAt }),
           value: undefined,
@@ -224,7 +229,7 @@ export function forget(client: Client, place: Place, evenIfUnknown: boolean): Pr
             sticky: false,
             settledAt: now,
             touchedAt: now,
-            forgetAt: retiredForgetAt(record, now, client.settings.limits.totalMs),
+            forgetAt: retiredForgetAt(record, Math.max(now, storeNow), client.settings.limits.totalMs),
           }),
           value: undefined,
         };
@@ -242,5 +247,3 @@ export async function refresh(client: Client, place: Place): Promise<void> {
   const state = stateOf(await readStored(client, place.slot, id), storedIn(storeOf(client, place.slot)));
   if (!client.registry.flights.has(place.slot)) publish(client, place.slot, state);
 }
-
-export { cursorOf };

@@ -18,12 +18,14 @@ export function settleRecord(
   { sticky = false, keyInUse, ...rest }: AtRest = {},
 ): Promise<boolean> {
   const { keep, limits } = job.settings;
-  return commit(job, record, (now) => {
+  return commit(job, record, (now, latest) => {
     const core = bare(record);
     const done = ending.effect === 'done';
     // An unnamed one answers none but those who wait for it.
     const named = job.name.length > 0;
-    const forgetAt = done ? settledForgetAt(now, named ? keep.forMs : 0, limits.totalMs) : retiredForgetAt(record, now, limits.totalMs, keyInUse && named);
+    const forgetAt = done
+      ? settledForgetAt(latest, named ? keep.forMs : 0, limits.totalMs)
+      : retiredForgetAt(record, latest, limits.totalMs, keyInUse && named);
     const state = done ? 'settled' : 'retired';
     return seal({ ...core, ...rest, state, ending, sticky, keyInUse, refusedOnly: undefined, settledAt: now, touchedAt: now, forgetAt });
   });

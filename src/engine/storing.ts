@@ -29,12 +29,13 @@ export const updateStored = <T>(
 
 /**
  * Writes over the record this driver knows, if it is still that one; `false` when it is not or the store fails: a late
- * writer changes nothing. `next` gives `null` to remove.
+ * writer changes nothing. `next` gets the time here, and the latest of here and the
+ * store, from which it counts how long the record is kept; it gives `null` to remove.
  */
 export async function commit(
   job: Pick<Job, 'client' | 'slot' | 'id' | 'name' | 'label'>,
   known: OnceRecord,
-  next: (now: number) => OnceRecord | null,
+  next: (now: number, latest: number) => OnceRecord | null,
   durability: Durability = 'relaxed',
 ): Promise<boolean> {
   const { client, slot, id } = job;
@@ -43,10 +44,15 @@ export async function commit(
       client,
       slot,
       id,
-      (stored) => {
+      (stored, storeNow) => {
         const record = readRecord(stored);
-        const mine = record?.state === 'pending' && record.key === known.key && record.revision === known.revision;
-        return mine ? { next: next(client.platform.clock.now()), value: true } : { value: false };
+        if (record?.state !== 'pending' || record.key !== known.key) return { value: false };
+        if (record.revision === known.revision) {
+          const now = client.platform.clock.now();
+          return { next: leased(next(now, Math.max(now, storeNow)), record), value: true };
+        }
+        // A log-out or a move took the record from this driver and left it the lease. It drives no more, so it gives that back.
+        return holds(known, record) ? { next: { ...record, lease: undefined }, value: false } : { value: false };
       },
       durability,
     );
@@ -55,6 +61,12 @@ export async function commit(
     return false;
   }
 }
+
+/** Whether the lease of `record` is the one that the driver of `known` took. */
+export const holds = (known: OnceRecord, record: OnceRecord): boolean => known.lease !== undefined && record.lease?.owner === known.lease.owner;
+
+/** A driver's own copy of its lease is as old as its first look; the stored one was renewed since. */
+const leased = (next: OnceRecord | null, { lease }: OnceRecord): OnceRecord | null => (next?.lease && lease ? { ...next, lease } : next);
 
 /** A look by a call that never began: true when nothing that may have been sent is stored. Rejects when it can't tell. */
 export async function nothingSent(client: Client, slot: string, id: string): Promise<boolean> {

@@ -1,7 +1,9 @@
 /** Removes what nobody needs any more: bounded, in the background, never on the path of a call. */
 
 import { decodeName } from '../core/name.js';
-import { readRecord } from '../core/record.js';
+import { type OnceRecord, readRecord } from '../core/record.js';
+import { afterSweep } from '../core/retention.js';
+import type { Changed } from '../ports.js';
 import type { Client } from './client.js';
 import { diagnose } from './observe.js';
 import { timed } from './storing.js';
@@ -20,35 +22,50 @@ export function sweepNowAndThen(client: Client): void {
     });
 }
 
+/** Visits of one record: named ones are noted first, and removed at a second look. */
+const VISITS = 3;
+
 async function sweep(client: Client): Promise<void> {
   const before = client.platform.clock.now();
-  const limit = client.settings.tuning.sweepEvery * 2 + client.damaged;
+  const limit = client.settings.tuning.sweepEvery * VISITS + client.damaged;
   const { records } = await timed(client, client.store.scan({ before, limit }));
   let damaged = 0;
+  let rests = records.length < limit;
   for (const stored of records) {
     const seen = readRecord(stored);
-    // A damaged record is kept: an operation may be in it.
+    // A damaged record is kept: an operation may be in it. It comes up again, and must not keep others from their turn.
     if (!seen) {
-      // It comes up again, and must not keep others from their turn.
       damaged++;
       continue;
     }
-    if (seen.state === 'pending')
-      diagnose(
-        client,
-        { name: decodeName(seen.label), label: seen.label },
-        seen.key,
-        'unsettled-forgotten',
-        'an operation that never settled is forgotten after 30 days',
-      );
-    await timed(
+    const did = await timed(
       client,
-      client.store.update(seen.id, (now) => {
-        const record = readRecord(now);
-        return record && record.revision === seen.revision && record.forgetAt < before ? { next: null, value: undefined } : { value: undefined };
-      }),
+      client.store.update(seen.id, (now, storeNow) => visit(readRecord(now), seen, before, storeNow)),
     );
+    if (did === 'removed' && seen.state === 'pending') tellForgotten(client, seen);
+    // The oldest come first, so none of the others is due by the store's clock: this one is fast.
+    rests ||= did === 'early';
+    if (did === 'early') break;
   }
-  if (records.length < limit) client.sweptAt = before;
+  if (rests) client.sweptAt = before;
   client.damaged = Math.min(damaged, DAMAGED_MAX);
 }
+
+/** What becomes of a record that a scan gave, as it is stored now. Both clocks must say that it is due. */
+function visit(record: OnceRecord | undefined, seen: OnceRecord, now: number, storeNow: number): Changed<'removed' | 'early' | undefined> {
+  const changed = record?.revision !== seen.revision || record.forgetAt !== seen.forgetAt;
+  if (changed || (record.lease && record.lease.until > storeNow)) return { value: undefined };
+  const earlier = Math.min(now, storeNow);
+  if (record.forgetAt >= earlier) return { value: 'early' };
+  const next = afterSweep(record, earlier);
+  return { next, value: next ? undefined : 'removed' };
+}
+
+const tellForgotten = (client: Client, { label, key }: OnceRecord): void =>
+  diagnose(
+    client,
+    { name: decodeName(label), label },
+    key,
+    'unsettled-forgotten',
+    'an operation that never settled is forgotten, more than 30 days after its last attempt',
+  );

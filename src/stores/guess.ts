@@ -159,8 +159,11 @@ export class Guesses {
         return { answer, broke: broke || Boolean(answer.broke) };
       } catch (error) {
         const fault = this.#server.fault(error);
+        // A server that lets nobody write any more may have a successor, which knows more than it said in this very call.
+        if (fault.reason === 'blocked' || fault.reason === 'denied') asking.looked = false;
         const again = fault.reason === 'blocked' || (fault.reason === 'io' && !broke);
-        if (!again || performance.now() > asking.deadline) {
+        // Before the time is over, so that the fault says why.
+        if (!again || performance.now() > asking.deadline - PAUSE_MS_MAX) {
           this.learn(attempt.id, undefined);
           throw fault;
         }

@@ -9,6 +9,8 @@ export interface MemoryMedium {
   /** Stores a frozen copy, of anything at all; `null` removes. */
   set(id: string, value: unknown): void;
   scan(query: ScanQuery): ScanPage;
+  /** Another medium in the same memory, the same one for each `scope`. @internal */
+  beside?(scope: string): MemoryMedium;
 }
 
 /** Options of `memoryStore`. */
@@ -41,10 +43,26 @@ const REALM = Symbol.for('oncefetch.memory');
  * A store over the one memory of this realm: a second client, or a component rendered anew, finds the same records. Found
  * by a symbol, because two copies of the package must not have a memory each.
  */
-export function defaultMemoryStore(): Store {
+export const defaultMemoryStore = (): Store => memoryStore({ medium: realmMedium() });
+
+/**
+ * A store in the memory of this realm for what the store of this scope could not take. Each store has its own: records of two
+ * stores may have equal ids, because an id is made of namespace and name only. Made at the first call: a server may make a
+ * client for each request.
+ */
+export function memoryBeside(scope: string): () => Store {
+  const medium = realmMedium();
+  let store: Store | undefined;
+  return () => {
+    store ??= memoryStore({ medium: medium.beside?.(scope) ?? medium });
+    return store;
+  };
+}
+
+function realmMedium(): MemoryMedium {
   const realm = globalThis as { [REALM]?: MemoryMedium };
   realm[REALM] ??= memoryMedium('memory');
-  return memoryStore({ medium: realm[REALM] });
+  return realm[REALM];
 }
 
 /** Records that are forgotten within the same span are looked through together, ms. */
@@ -53,6 +71,7 @@ const SPAN_MS = 600_000;
 /** Memory for {@link memoryStore}; two stores on one medium see the same records. */
 export function memoryMedium(scope = `memory:${Math.random()}`): MemoryMedium {
   const records = new Map<string, unknown>();
+  const others = new Map<string, MemoryMedium>();
   // So that a scan looks at records that it may want, and at no others.
   const byState = new Map<string, Group>();
   const bySpan = new Map<number, Group>();
@@ -64,6 +83,11 @@ export function memoryMedium(scope = `memory:${Math.random()}`): MemoryMedium {
   };
   return {
     scope,
+    beside(other) {
+      const known = others.get(other) ?? memoryMedium(`${scope} beside ${other}`);
+      others.set(other, known);
+      return known;
+    },
     get: (id) => records.get(id),
     set(id, value) {
       regroup(records.get(id), leave);

@@ -68,6 +68,9 @@ DO ${literal(comment)};`;
 
 export type Statements = Readonly<Record<'insert' | 'update' | 'remove' | 'keep' | 'read' | 'page' | 'due' | 'version' | 'sweep', string>>;
 
+/** In the error of a statement that would look at a server that takes no writes. */
+export const READ_ONLY = 'a read-only server, such as a standby, can not be looked at';
+
 /**
  * What every attempt asks for before it writes: that the guessed time is right ($2, and $3 how far it may be off), and
  * settings for this one statement. A relaxed commit ($4) does not wait for the disk. A strict one does, even where the
@@ -77,6 +80,11 @@ const RIGHT = `abs(extract(epoch FROM clock_timestamp()) * 1000 - $2::float8) <=
   AND set_config('synchronous_commit', CASE WHEN $4::boolean THEN 'off' WHEN current_setting('synchronous_commit') = 'off' THEN 'on'
     ELSE current_setting('synchronous_commit') END, true) <> ''
   AND set_config('lock_timeout', '${LOCK_MS_MAX}', true) <> ''`;
+/**
+ * What a standby says is no look, because it may lag behind, and a server that was made read-only may have a successor. On both
+ * this fails, whether there are rows or not: it is one condition for the whole statement.
+ */
+const WRITABLE = `(CASE current_setting('transaction_read_only') WHEN 'off' THEN 'true' ELSE '${READ_ONLY}' END)::boolean`;
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::text AS now';
 
 /** The statements on a table. One is one step: what it gives is what is there if nothing was done. */
@@ -98,13 +106,13 @@ export function statementsOf(name: string): Statements {
     // Nothing is to be done but to see that the record ($4) and the time are as guessed.
     keep: `SELECT CASE WHEN r.rev IS NOT DISTINCT FROM $4::text AND abs(extract(epoch FROM clock_timestamp()) * 1000 - $2::float8) <= $3::float8 THEN '1' END AS done,
         ${NOW}, r.rev, r.data
-      FROM (SELECT 1) AS one LEFT JOIN ${name} AS r ON r.id = $1::text`,
-    read: `SELECT rev, data FROM ${name} WHERE id = $1::text`,
+      FROM (SELECT 1) AS one LEFT JOIN ${name} AS r ON r.id = $1::text WHERE ${WRITABLE}`,
+    read: `SELECT rev, data FROM ${name} WHERE ${WRITABLE} AND id = $1::text`,
     page: `SELECT id, rev, label, data FROM ${name}
-      WHERE ns = $1::text AND state = $2::text AND left(label, ${LABEL_START}) BETWEEN left($3::text, ${LABEL_START}) AND left($5::text, ${LABEL_START})
+      WHERE ${WRITABLE} AND ns = $1::text AND state = $2::text AND left(label, ${LABEL_START}) BETWEEN left($3::text, ${LABEL_START}) AND left($5::text, ${LABEL_START})
         AND (label, id) > ($3::text, $4::text) AND label < $5::text
       ORDER BY left(label, ${LABEL_START}), label, id LIMIT $6::int`,
-    due: `SELECT id, rev, label, data FROM ${name} WHERE forget_at < $1::float8 ORDER BY forget_at LIMIT $2::int OFFSET $3::int`,
+    due: `SELECT id, rev, label, data FROM ${name} WHERE ${WRITABLE} AND forget_at < coalesce($1::float8, extract(epoch FROM now()) * 1000) ORDER BY forget_at LIMIT $2::int OFFSET $3::int`,
     version: `SELECT to_regclass($1::text)::text AS found, obj_description(to_regclass($1::text), 'pg_class') AS comment`,
     // Whoever works on a row has it locked, and it is passed over.
     sweep: `DELETE FROM ${name} WHERE id IN (

@@ -38,7 +38,7 @@ export interface PostgresStore extends Store {
   sweep(options?: {
     /** Rows per statement. @default 500 */
     readonly limit?: number | undefined;
-    /** Wall clock, ms. @default now */
+    /** Wall clock, ms. @default now, by the server's clock */
     readonly before?: number | undefined;
   }): Promise<number>;
 }
@@ -87,7 +87,7 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
   );
   return {
     ...store,
-    sweep: ({ limit = SWEEP_ROWS, before = Date.now() } = {}) => sweep(rows, sql, before, limit).catch((error) => Promise.reject(fault(error))),
+    sweep: ({ limit = SWEEP_ROWS, before } = {}) => sweep(rows, sql, before, limit).catch((error) => Promise.reject(fault(error))),
   };
 }
 
@@ -186,9 +186,9 @@ async function scan(rows: Query, sql: Statements, guesses: Guesses, query: ScanQ
  * Short statements, one after the other: each locks few rows for a moment, and passes over those that others work on. What
  * can't be removed is looked at once.
  */
-async function sweep(rows: Query, sql: Statements, before: number, limit: number): Promise<number> {
+async function sweep(rows: Query, sql: Statements, before: number | undefined, limit: number): Promise<number> {
   for (let [removed, kept] = [0, 0]; ; ) {
-    const found = await rows(sql.due, before, limit, kept);
+    const found = await rows(sql.due, before ?? null, limit, kept);
     const over = found.filter(({ data }) => readRecord(recordOf(data))?.state.match(/settled|retired/));
     const gone = over.length > 0 ? (await rows(sql.sweep, JSON.stringify(over.map(({ id, rev }) => [id, rev])))).length : 0;
     removed += gone;

@@ -114,7 +114,10 @@ const REASONS: Readonly<Record<string, StoreFaultReason>> = {
   NOPERM: 'denied',
   WRONGPASS: 'denied',
   WRONGTYPE: 'corrupt',
-  // These pass: it starts, elects, or is at another script.
+  // These pass: it starts, elects, has another master or no replicas yet, or is at another script.
+  READONLY: 'blocked',
+  NOREPLICAS: 'blocked',
+  UNBLOCKED: 'blocked',
   LOADING: 'blocked',
   BUSY: 'blocked',
   TRYAGAIN: 'blocked',

@@ -16,6 +16,13 @@ local function head(value)
 end`;
 
 /**
+ * Goes with every look at records. A replica may lag behind, and a demoted master misses what its successor has, so what
+ * either says is no look. Removing a member that no index has changes nothing on a master, and makes a read-only server say so.
+ * Never before a write: a script that has written once may go beyond the server's `maxmemory`.
+ */
+const onMaster = (index: string): string => `redis.call('ZREM', ${index}, '')`;
+
+/**
  * Compare and set. KEYS: record, places, times. ARGV: the expected version ('' for none), the guessed time, how far it may
  * be off, and then nothing (leave it), or 'remove', or 'put' with value, place, forgetAt, and when it expires ('' never).
  * Gives whether that was done, the time, and if it was not: the version and value that are there.
@@ -25,8 +32,10 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local value = redis.call('GET', KEYS[1])
 local rev, place = head(value)
-if rev ~= ARGV[1] or math.abs(now - ARGV[2]) > tonumber(ARGV[3]) then return {0, now, rev, value or ''} end
 local todo = ARGV[4]
+local right = rev == ARGV[1] and math.abs(now - ARGV[2]) <= tonumber(ARGV[3])
+if not right or not todo then ${onMaster('KEYS[3]')} end
+if not right then return {0, now, rev, value or ''} end
 if not todo then return {1, now} end
 if todo == 'put' then
   redis.call('SET', KEYS[1], ARGV[5])
@@ -42,27 +51,31 @@ if place and place ~= ARGV[6] then
 end
 return {1, now}`;
 
-/** KEYS: record. Gives version and value, from the master: a replica may not have heard of it yet. */
+/** KEYS: record, times. Gives version and value. */
 export const READ = `${HEAD}
+${onMaster('KEYS[2]')}
 local value = redis.call('GET', KEYS[1])
 local rev = head(value)
 return {rev, value or ''}`;
 
-/** KEYS: records. Gives version and value of each. */
+/** KEYS: times, then records. Gives version and value of each record. */
 export const READ_ALL = `${HEAD}
+${onMaster('KEYS[1]')}
 local found = {}
-for n, key in ipairs(KEYS) do
-  local value = redis.call('GET', key)
+for n = 1, #KEYS - 1 do
+  local value = redis.call('GET', KEYS[n + 1])
   found[2 * n - 1] = head(value)
   found[2 * n] = value or ''
 end
 return found`;
 
 /** KEYS: places. ARGV: from, to, how many. */
-export const PLACES = `return redis.call('ZRANGEBYLEX', KEYS[1], ARGV[1], ARGV[2], 'LIMIT', 0, ARGV[3])`;
+export const PLACES = `${onMaster('KEYS[1]')}
+return redis.call('ZRANGEBYLEX', KEYS[1], ARGV[1], ARGV[2], 'LIMIT', 0, ARGV[3])`;
 
 /** KEYS: times. ARGV: before, offset, how many. */
-export const DUE = `return redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', '(' .. ARGV[1], 'LIMIT', ARGV[2], ARGV[3])`;
+export const DUE = `${onMaster('KEYS[1]')}
+return redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', '(' .. ARGV[1], 'LIMIT', ARGV[2], ARGV[3])`;
 
 /** KEYS: places, times, and the records that have expired; ARGV: where each of these was. Removes what led to them. */
 export const TIDY = `${HEAD}
@@ -76,9 +89,10 @@ end`;
 
 /**
  * KEYS: any, so that a cluster asks the node that has the records. Gives the eviction policy, and whether what was written
- * is on the disk or will be in a second: '1' or '0'. CONFIG is refused by many who host Redis.
+ * is on the disk or will be in a second: '1' or '0'; and the server's role. CONFIG is refused by many who host Redis.
  */
 export const POLICY = `return {
   string.match(redis.call('INFO', 'memory'), 'maxmemory_policy:([%w-]+)') or '',
-  string.match(redis.call('INFO', 'persistence'), 'aof_enabled:(%d)') or '0'
+  string.match(redis.call('INFO', 'persistence'), 'aof_enabled:(%d)') or '0',
+  string.match(redis.call('INFO', 'replication'), 'role:(%a+)') or ''
 }`;

@@ -71,7 +71,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
       if (strict && wait && attempt.next !== undefined && isDone(attempt, answer)) await replicated(redis, attempt, wait);
       return answer;
     },
-    read: async (id: string) => seenOf(redis, (await scripts.run(READ, [redis.keyOf(ordered(id))], [])) as unknown[]),
+    read: async (id: string) => seenOf(redis, await readOne(redis, ordered(id))),
     fault: (error: unknown) => redisFault(scope, scripts, error),
   };
   const guesses = new Guesses(server, timeoutMs);
@@ -147,14 +147,16 @@ function seenOf({ scope }: Pick<Redis, 'scope'>, [rev, value]: readonly unknown[
   return { rev: String(rev), text: format === FORMAT ? text.split('\n').slice(3).join('\n') : text };
 }
 
+const readOne = ({ scripts, times, keyOf }: Redis, id: string): Promise<unknown[]> => scripts.run(READ, [keyOf(id), times], []) as Promise<unknown[]>;
+
 /** Waits for the replicas, and looks again: a connection that was made anew meanwhile may be to another master. */
 async function replicated(
   redis: Redis,
   { id, rev }: Attempt,
   { replicas, timeoutMs }: { readonly replicas: number; readonly timeoutMs: number },
 ): Promise<void> {
-  const [heard, now] = await Promise.all([redis.scripts.wait(replicas, timeoutMs), redis.scripts.run(READ, [redis.keyOf(ordered(id))], [])]);
-  const there = String((now as unknown[])[0]) === rev;
+  const [heard, [now]] = await Promise.all([redis.scripts.wait(replicas, timeoutMs), readOne(redis, ordered(id))]);
+  const there = String(now) === rev;
   if (heard < replicas || !there)
     throw new StoreFault(
       'timeout',
@@ -162,13 +164,14 @@ async function replicated(
     );
 }
 
-/** Asks once for the server's eviction policy, and whether it logs to the disk; until the policy was right, anew for each update. */
+/** Asks once for the server's role and eviction policy, and whether it logs to the disk; until they were right, anew for each update. */
 function serverCheck({ scope, scripts, places }: Redis, accepted: string, heard: (logs: boolean) => void): () => Promise<void> {
   let checking: Promise<void> | undefined;
   const check = async (): Promise<void> => {
-    const [said, logs] = ((await scripts.run(POLICY, [places], [])) as unknown[]).map(String);
+    const [said, logs, role] = ((await scripts.run(POLICY, [places], [])) as unknown[]).map(String);
     const policy = said || 'unknown';
     heard(logs === '1');
+    if (role === 'slave') throw new StoreFault('blocked', `${scope} is a replica, and what is written there does not stay: connect to its master`);
     if (policy === WITHOUT_EVICTION || policy === accepted) return;
     throw new StoreFault(
       'denied',
@@ -208,7 +211,7 @@ async function readAll(redis: Redis, guesses: Guesses, found: readonly string[])
   const { scripts, places, times, keyOf } = redis;
   if (found.length === 0) return [];
   const ids = found.map((place) => idIn(String(place)));
-  const read = (await scripts.run(READ_ALL, ids.map(keyOf), [])) as unknown[];
+  const read = (await scripts.run(READ_ALL, [times, ...ids.map(keyOf)], [])) as unknown[];
   const seen = ids.map((_, n) => seenOf(redis, read.slice(2 * n, 2 * n + 2)));
   const gone = found.filter((_, n) => seen[n] === undefined).map(String);
   if (gone.length > 0) await scripts.run(TIDY, [places, times, ...gone.map((place) => keyOf(idIn(place)))], gone);

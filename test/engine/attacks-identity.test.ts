@@ -500,8 +500,8 @@ describe('A38: a guest logs in', () => {
     world.server.plays(charged(lost()), replays());
     await world.end(guest.tab, pay(guest.once, ONE));
     const user = guest.tab.once({ namespace: 'ann' });
-    // To the list, to the guest's record and to the new one, each time there and back.
-    guest.tab.at(6, () => guest.tab.kill());
+    // To the list, to the lock, to the guest's record and to the new one, each time there and back.
+    guest.tab.at(8, () => guest.tab.kill());
     void user.move('guest');
     await rest();
     const { tab, once } = world.open({ namespace: 'ann' });

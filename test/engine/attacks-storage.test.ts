@@ -260,6 +260,12 @@ describe('A7: tombstones', () => {
     world.server.plays(answers(201));
     await world.end(tab, pay(once, { operation: ['other'] }));
     await rest();
+    expect(world.record()).toMatchObject({ key });
+    // One clock once is not enough: a second look comes a week later.
+    await world.clock.advance(8 * DAY);
+    world.server.plays(...Array(50).fill(answers(201)));
+    for (let n = 0; n < 50; n++) await world.end(tab, pay(once, { operation: ['other', n] }));
+    await rest();
     expect(world.record()).toBeUndefined();
     expect(events).toContainEqual(expect.objectContaining({ type: 'diagnostic', operation: NAME, key }));
   });

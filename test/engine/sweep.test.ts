@@ -34,7 +34,7 @@ function scene(own: (memory: Store) => Partial<Store> = () => ({})) {
     await rest();
   };
   const record = (id: string, more: Partial<OnceRecord> = {}): OnceRecord =>
-    aRecord({ id, label: encodeName([id]), state: 'settled', forgetAt: NOW - 1, key: `key of ${id}`, ...more });
+    aRecord({ id, label: encodeName([id]), state: 'retired', forgetAt: NOW - 1, key: `key of ${id}`, ...more });
   const put = (id: string, more: Partial<OnceRecord> = {}, damage: object = {}): void => medium.set(id, { ...record(id, more), ...damage });
   const there = (...ids: readonly string[]): readonly string[] => ids.filter((id) => medium.get(id) !== undefined);
   return { medium, client, told, settle, record, put, there };
@@ -53,9 +53,9 @@ describe('a sweep of what is over', () => {
     }
   });
 
-  test('takes away twice as many as may have come since, and what is not over stays', async () => {
+  test('takes away three times as many as may have come since, and what is not over stays', async () => {
     const { settle, put, there } = scene();
-    const over = many('over', 3 * EVERY);
+    const over = many('over', 4 * EVERY);
     for (const id of over) put(id);
     put('now', { forgetAt: NOW });
     put('later', { state: 'retired', forgetAt: NOW + 1 });
@@ -67,14 +67,14 @@ describe('a sweep of what is over', () => {
 
   test('goes round what is damaged, and reaches past it the next time', async () => {
     const { client, settle, put, there } = scene();
-    const damaged = many('damaged', 2 * EVERY);
+    const damaged = many('damaged', 3 * EVERY);
     for (const id of damaged) put(id, { forgetAt: NOW - 9 }, { key: 'x' });
-    const over = many('over', 2 * EVERY);
+    const over = many('over', 3 * EVERY);
     for (const id of over) put(id);
     await settle();
-    expect([there(...over).length, client.damaged]).toEqual([2 * EVERY, 2 * EVERY]);
+    expect([there(...over).length, client.damaged]).toEqual([3 * EVERY, 3 * EVERY]);
     await settle(EVERY);
-    expect([there(...over).length, there(...damaged).length]).toEqual([0, 2 * EVERY]);
+    expect([there(...over).length, there(...damaged).length]).toEqual([0, 3 * EVERY]);
   });
 
   test('reaches past a bounded number of damaged ones', async () => {
@@ -104,9 +104,9 @@ describe('a sweep of what is over', () => {
 
   test('says what it forgets that never settled, and of nothing else', async () => {
     const { told, settle, put } = scene();
-    put('settled');
-    put('retired', { state: 'retired' });
-    put('pending', { state: 'pending' });
+    put('settled', { state: 'settled', dueAt: NOW - 9 });
+    put('retired');
+    put('pending', { state: 'pending', dueAt: NOW - 9 });
     await settle();
     expect(told).toEqual([['unsettled-forgotten', ['pending'], 'key of pending']]);
   });

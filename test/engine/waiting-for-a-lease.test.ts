@@ -78,6 +78,16 @@ describe('a lease', () => {
     expect(one.clock.pending).toBe(0);
   });
 
+  test('is renewed after a log-out, which only raises the revision', async () => {
+    const one = scene();
+    const { held, end } = hold(one);
+    one.medium.set('id', record({ revision: 2 }));
+    await one.clock.advance(BEAT_MS);
+    expect(one.stored()?.lease).toEqual({ owner: 'me', until: NOW + BEAT_MS + LEASE_MS });
+    end();
+    await held;
+  });
+
   test('ends with work that fails', async () => {
     const { job, clock } = scene();
     await expect(holdingLease({ job, record: record() } as unknown as Drive, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
@@ -96,7 +106,7 @@ describe('a lease', () => {
     ['is gone', null],
     ['is damaged', { ...record(), key: 'x' }],
     ['has settled', record({ state: 'settled' })],
-    ['was taken over', record({ revision: 2 })],
+    ['was taken over', record({ revision: 2, lease: { ...LEASE, owner: 'another' } })],
     ['is another operation', record({ key: 'another' })],
     ['was given back', record({ lease: undefined })],
   ])('of a record that %s is not renewed', async (_, there) => {

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { childKey, derived } from '../../src/core/derived.js';
 import { decodeName, encodeName, namePrefix, type OperationName } from '../../src/core/name.js';
-import { idsOf, lockOf, namespaceOfSlot, slotOf } from '../../src/engine/place.js';
+import { idsOf, isSlotIn, lockOf, slotOf } from '../../src/engine/place.js';
 import { charged, lost } from '../support/server.js';
 import { newWorld, URL_, watched } from '../support/world.js';
 import { seed } from './sampled.js';
@@ -142,13 +142,16 @@ describe('places', () => {
       const is = JSON.stringify([own, label]);
       for (const [table, text] of [
         [slots, slotOf(client, own, label)],
-        [locks, lockOf({ namespace: own, label, id: undefined })],
+        [locks, lockOf(client, { namespace: own, label, id: undefined })],
       ] as const) {
         expect(table.get(text) ?? is, `seed ${seed}`).toBe(is);
         table.set(text, is);
       }
-      expect(namespaceOfSlot(slotOf(client, own, label))).toBe(own);
-      expect(namespaceOfSlot(`${slotOf(client, own, label)}\nkey`)).toBe(own);
+      for (const text of [slotOf(client, own, label), `${slotOf(client, own, label)}\nkey`]) {
+        expect(isSlotIn(client, own, text)).toBe(true);
+        expect(isSlotIn(client, `${own}x`, text)).toBe(false);
+        expect(isSlotIn({ ...client, store: { scope: 'another' } } as typeof client, own, text)).toBe(false);
+      }
     }
   });
 

@@ -244,6 +244,7 @@ export class Tab {
 
 const noting = (medium: MemoryMedium, seen: Map<string, unknown>): MemoryMedium => ({
   ...medium,
+  beside: (scope) => noting(medium.beside?.(scope) ?? medium, seen),
   set(id, value) {
     medium.set(id, value);
     seen.set(id, value);

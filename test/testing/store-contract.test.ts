@@ -23,6 +23,7 @@ interface Parts {
   thrown(error: unknown): unknown;
   value<T>(value: T): T;
   now(): number;
+  scope(): string;
   whenClosed(): void;
 }
 
@@ -68,6 +69,7 @@ const right: Parts = {
   thrown: (error) => error,
   value: (value) => value,
   now: () => 5,
+  scope: () => 'naive',
   whenClosed: () => {
     throw Object.assign(new Error('closed'), { reason: 'closed' });
   },
@@ -81,9 +83,9 @@ function build(medium: Medium, flaw: Partial<Parts>): Store {
   const open = () => closed && parts.whenClosed();
   return {
     kind: 'naive',
-    scope: 'naive',
+    scope: parts.scope(),
     survives: 'context',
-    shared: 'context',
+    shared: 'origin',
     atomic: true,
     async read(id) {
       open();
@@ -137,7 +139,10 @@ const plain: Record<string, string> = {};
 const named = (query: ScanQuery, change: (q: Extract<ScanQuery, { ns: string }>) => ScanPage): ((found: Stored[]) => ScanPage) =>
   'ns' in query ? () => change(query) : (found) => right.page(found, query);
 
+let scopes = 0;
+
 const FLAWS: Record<string, Partial<Parts>> = {
+  'has another scope in each tab': { scope: () => `naive ${scopes++}` },
   'says null for absent': { read: (medium, id) => right.read(medium, id) ?? null },
   'hands out what it stores': {
     read: (medium, id) => {
@@ -335,6 +340,7 @@ describe('the contract', () => {
     for (const run of cases) await run();
     expect(report.ran).toEqual([]);
     expect(report.left.map(({ because }) => because)).toEqual([
+      'a second opening does not reach the same records',
       'a second opening does not reach the same records',
       'a second opening does not reach the same records',
       'no `work` was given',

@@ -56,6 +56,15 @@ const together: readonly Case[] = [
     },
   },
   {
+    title: 'what an origin shares has one scope, however often it is opened',
+    needs: ['shared'],
+    async run({ open }) {
+      const [a, b] = [await open(), await open()];
+      must(typeof a.scope === 'string' && a.scope !== '', 'scope is text');
+      if (a.shared === 'origin') same(b.scope, a.scope, 'scope');
+    },
+  },
+  {
     title: 'a closed store rejects every call with an error, and its medium stays',
     async run({ open }) {
       const store = await open();

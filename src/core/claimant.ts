@@ -1,0 +1,67 @@
+/** What a call brings to its first look at a record, and what comes of it. Types only. */
+import type { OnceRecord } from './record.js';
+
+/** What a call brings to its first look. */
+export interface Claimant {
+  readonly id: string;
+  readonly ns: string;
+  readonly label: string;
+  readonly fingerprint: string;
+  readonly scheme: string;
+  readonly raw: string;
+  readonly origin: string;
+  /** Method, origin and path; empty for what is no HTTP request. */
+  readonly endpoint: string;
+  /** Where a key counts. */
+  readonly scope: 'endpoint' | 'origin';
+  readonly carrier: string;
+  readonly dialect: string;
+  /** A key to be used if a new one is needed, and the generation that it was made for. */
+  readonly key: string;
+  readonly keyGeneration: number;
+  /** `random`: good for any generation. `literal`: the caller's own, which no other may replace. */
+  readonly keyKind: 'random' | 'derived' | 'literal';
+  readonly repeat: 'never' | 'if-changed' | 'always';
+  readonly whenChanged: 'same-key' | 'refuse';
+  readonly windowMs: number;
+  readonly marginMs: number;
+  /** It waits before its first attempt, so whoever finds the record until then can tell that nothing left. */
+  readonly clean: boolean;
+  /** Set when it waited for another context: which ended record its first look showed, if it showed one ({@link lifeOf}). */
+  readonly waited?: { readonly ended: string | undefined } | undefined;
+  /** Where no lock manager is shared: who claims it, for how long, ms. */
+  readonly lease?: { readonly owner: string; readonly ms: number } | undefined;
+  /** Only goes on with what is there; starts nothing. */
+  readonly resumeOnly: boolean;
+  readonly meta?: unknown;
+  readonly request?: OnceRecord['request'];
+}
+
+export type Begun =
+  | {
+      readonly do: 'drive';
+      readonly record: OnceRecord;
+      readonly inserted: boolean;
+      readonly resumed: boolean;
+      readonly changed: boolean;
+      readonly sentBefore: boolean;
+      readonly otherBytes: boolean;
+      /** It goes on under a key whose every attempt was refused, and every caller was told so. */
+      readonly reused: boolean;
+      /** The record said so when it was found: {@link OnceRecord.refusedOnly}. */
+      readonly refusedOnly: boolean;
+    }
+  /** Settled for this payload, or settled while this call waited. */
+  | { readonly do: 'remembered'; readonly record: OnceRecord }
+  | { readonly do: 'already-settled' | 'mismatch' | 'key-burnt' | 'expired' | 'elsewhere'; readonly record: OnceRecord }
+  /** Another driver holds the lease for so long, ms. */
+  | { readonly do: 'busy'; readonly record: OnceRecord; readonly ms: number }
+  /** The strategy's key is wanted for this generation. */
+  | { readonly do: 'rekey'; readonly generation: number }
+  | { readonly do: 'corrupt' }
+  | { readonly do: 'nothing' };
+
+export interface Began {
+  readonly next?: OnceRecord;
+  readonly value: Begun;
+}

@@ -1,0 +1,116 @@
+/**
+ * Goal: whatever takes a record from its driver, nobody settles it by hand or forgets it while an attempt is on the wire.
+ * Method: processes without shared locks and pages with them; one has a request on the wire, another one logs out or moves.
+ */
+import { describe, expect, test } from 'vitest';
+import type { OnceRecord } from '../../src/core/record.js';
+import type { OnceOptions } from '../../src/entries/index.js';
+import { answers, charged, delayed, lost, replays } from '../support/server.js';
+import type { TabOptions } from '../support/tab.js';
+import { MINUTE, NAME, newWorld, pay, rest, SECOND, type World, watched } from '../support/world.js';
+
+const PROCESS = { server: true, locks: false } as const;
+const open = (world: World, options: OnceOptions = { namespace: 'shop' }, of: TabOptions = PROCESS) => world.open(options, of);
+const SLOW = { limits: { attempts: 1, attemptMs: 100 * SECOND } } as const;
+
+describe.each(['this process', 'another process'])('a log-out in %s while an attempt is on the wire', (where) => {
+  function scene() {
+    const world = newWorld();
+    const driver = open(world);
+    const other = open(world);
+    return { world, driver, other, leaves: where === 'this process' ? driver : other };
+  }
+
+  test('leaves the operation busy for those who would settle or forget it, however long the attempt takes', async () => {
+    const { world, driver, other, leaves } = scene();
+    world.server.plays(delayed(80 * SECOND, charged(answers(201))));
+    const first = pay(driver.once, SLOW);
+    await rest();
+    await world.run(leaves.once.clear());
+    for (const wait of [0, 20 * SECOND, 40 * SECOND]) {
+      await world.clock.advance(wait);
+      for (const { once } of [driver, other])
+        for (const verb of [() => once.operation(NAME).settle('none'), () => once.operation(NAME).forget({ evenIfUnknown: true })])
+          await expect(world.run(watched(verb())), `after ${wait} ms`).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    }
+    expect((await world.end(driver.tab, first)).outcome).toMatchObject({ effect: 'done' });
+  });
+
+  test('does not hold up the next call once the attempt is over', async () => {
+    const { world, driver, other, leaves } = scene();
+    world.server.plays(delayed(5 * SECOND, charged(lost())), replays());
+    const first = pay(driver.once, SLOW);
+    await rest();
+    await world.run(leaves.once.clear());
+    expect((await world.end(driver.tab, first)).outcome).toMatchObject({ effect: 'unknown' });
+    expect(world.record()?.lease).toBeUndefined();
+    const begun = world.clock.now();
+    expect((await world.end(other.tab, pay(other.once))).outcome).toMatchObject({ type: 'replayed' });
+    expect(world.clock.now() - begun).toBeLessThan(2 * SECOND);
+  });
+
+  test('does not give away the lease of another driver', async () => {
+    const { world, driver, other, leaves } = scene();
+    world.server.plays(delayed(40 * SECOND, charged(lost())), delayed(80 * SECOND, replays()));
+    const first = pay(driver.once, SLOW);
+    await rest();
+    await world.run(leaves.once.clear());
+    // As a freeze of that process would: its lease runs out, and another one takes over.
+    world.damage((record) => ({ ...record, lease: undefined }) as OnceRecord);
+    const second = pay(other.once, SLOW);
+    expect((await world.end(driver.tab, first)).outcome).toMatchObject({ effect: 'unknown' });
+    expect(world.record()?.lease).toBeDefined();
+    expect((await world.end(other.tab, second)).outcome).toMatchObject({ type: 'replayed' });
+  });
+});
+
+test('the mark before the first attempt and the note of a link keep what was renewed of the lease', async () => {
+  const world = newWorld();
+  const [driver, other] = [open(world), open(world)];
+  driver.tab.online = false;
+  world.server.plays(delayed(20 * SECOND, charged(answers(201))));
+  const first = pay(driver.once, { limits: { ...SLOW.limits, offlineWaitMs: 13 * SECOND } });
+  // It waits offline for nearly as long as a lease, is marked, and leaves.
+  await world.clock.advance(13 * SECOND);
+  await rest();
+  const { until = 0 } = world.record()?.lease ?? {};
+  expect(world.record()?.ambiguous).toBe(true);
+  expect(until - world.clock.now()).toBeGreaterThan(10 * SECOND);
+  await expect(world.run(watched(other.once.operation(NAME).settle('none')))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+  expect((await world.end(driver.tab, first)).outcome).toMatchObject({ effect: 'done' });
+});
+
+describe('an operation that is moved to another namespace while an attempt is on the wire', () => {
+  test.each([
+    ['processes', PROCESS, {}],
+    ['pages', {}, {}],
+    ['pages, in one of them', {}, { same: true }],
+  ] as const)('is busy there as long as that attempt may take: %s', async (_, of, { same = false }: { same?: boolean }) => {
+    const world = newWorld();
+    const guest = open(world, { namespace: 'guest', limits: { attemptMs: MINUTE } }, of);
+    const tab = same ? guest.tab : world.tab(of);
+    const user = tab.once({ namespace: 'ann', limits: { attemptMs: MINUTE } });
+    world.server.plays(delayed(50 * SECOND, charged(answers(201))), replays());
+    const first = pay(guest.once, { limits: { attempts: 1, attemptMs: MINUTE } });
+    await rest();
+    await world.run(user.move('guest'));
+    for (const wait of [0, 20 * SECOND, 20 * SECOND]) {
+      await world.clock.advance(wait);
+      await expect(world.run(watched(user.operation(NAME).settle('none')))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    }
+    await world.end(guest.tab, first);
+    await world.clock.advance(MINUTE);
+    expect((await world.end(tab, pay(user))).outcome).toMatchObject({ type: 'replayed' });
+  });
+
+  test('is not busy where nobody drives it', async () => {
+    const world = newWorld();
+    const guest = open(world, { namespace: 'guest' });
+    world.server.plays(charged(lost()));
+    await world.end(guest.tab, pay(guest.once, { limits: { attempts: 1 } }));
+    const user = open(world, { namespace: 'ann' });
+    await world.run(user.once.move('guest'));
+    await world.run(user.once.operation(NAME).settle('done'));
+    expect(await world.run(user.once.pending())).toEqual([]);
+  });
+});

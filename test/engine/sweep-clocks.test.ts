@@ -1,0 +1,174 @@
+/**
+ * Goal: no clock that is wrong makes anybody lose a key or a tombstone, because each could be a second effect; what nobody needs
+ * goes all the same. Method: processes and pages whose clocks are fast, slow, or wrong for one call, over shared records.
+ */
+import { describe, expect, test } from 'vitest';
+import { seal } from '../../src/core/record.js';
+import type { Once } from '../../src/once.js';
+import { answers, charged, delayed, lost, replays } from '../support/server.js';
+import type { Tab } from '../support/tab.js';
+import { DAY, HOUR, NAME, newWorld, pay, rest, SECOND, type World } from '../support/world.js';
+
+const ONE = { limits: { attempts: 1, keyWindowMs: 365 * DAY } } as const;
+/** A process on a store with a clock of its own, and a page on one without. */
+const SITES = [
+  ['a process', { server: true, locks: false }],
+  ['a page', {}],
+] as const;
+const PAID = ['pay', 'c2'] as const;
+
+/** One operation whose end nobody knows, and one that is done. */
+async function two(world: World, { tab, once }: { tab: Tab; once: Once }): Promise<{ readonly open: string; readonly done: string }> {
+  world.server.plays(charged(lost()), charged(answers(201)));
+  const open = await world.end(tab, pay(once, ONE));
+  const done = await world.end(tab, pay(once, { operation: [...PAID] }));
+  return { open: open.outcome?.key ?? '', done: done.outcome?.key ?? '' };
+}
+
+let others = 0;
+/** Enough settles for one sweep, by a client of its own. */
+async function sweep(world: World, tab: Tab): Promise<void> {
+  const once = tab.once({ namespace: 'shop' });
+  world.server.plays(answers(201));
+  await world.end(tab, pay(once, { operation: ['other', others++] }));
+  await rest();
+}
+
+/** What a call finds that comes later: the key that is still pending, and that what is done is not sent again. */
+async function stillThere(world: World, tab: Tab, keys: { readonly open: string }): Promise<void> {
+  const once = tab.once({ namespace: 'shop' });
+  expect(world.record()).toMatchObject({ state: 'pending', key: keys.open });
+  const sent = world.server.arrivals.length;
+  expect((await world.end(tab, pay(once, { operation: [...PAID] }))).outcome).toMatchObject({ effect: 'done' });
+  expect(world.server.arrivals).toHaveLength(sent);
+}
+
+describe.each(SITES)('%s', (_, of) => {
+  const open = (world: World) => world.open({ namespace: 'shop' }, of);
+
+  test.each([31 * DAY, 400 * DAY])('whose clock is fast by %i ms for one sweep removes nothing that matters', async (skewMs) => {
+    const world = newWorld();
+    const keys = await two(world, open(world));
+    const fast = open(world).tab;
+    fast.skewMs = skewMs;
+    await sweep(world, fast);
+    await sweep(world, fast);
+    fast.skewMs = 0;
+    await sweep(world, fast);
+    await stillThere(world, open(world).tab, keys);
+  });
+
+  test('whose clock was fast once lets others forget in the end', async () => {
+    const world = newWorld();
+    await two(world, open(world));
+    const fast = open(world).tab;
+    fast.skewMs = 31 * DAY;
+    await sweep(world, fast);
+    fast.skewMs = 0;
+    for (const days of [31, 8]) {
+      await world.clock.advance(days * DAY);
+      await sweep(world, open(world).tab);
+    }
+    expect([world.record(), world.record([...PAID])]).toEqual([undefined, undefined]);
+  });
+
+  test('forgets what two looks find due that are a week apart, and says so of what never settled', async () => {
+    const world = newWorld();
+    const first = open(world);
+    const keys = await two(world, first);
+    const told: unknown[] = [];
+    await world.clock.advance(30 * DAY + HOUR);
+    await sweep(world, first.tab);
+    expect([world.record()?.key, world.record([...PAID])?.key]).toEqual([keys.open, keys.done]);
+    await world.clock.advance(6 * DAY);
+    await sweep(world, open(world).tab);
+    expect([world.record()?.key, world.record([...PAID])?.key]).toEqual([keys.open, keys.done]);
+    await world.clock.advance(2 * DAY);
+    const last = open(world);
+    last.once.subscribe((event) => event.type === 'diagnostic' && told.push([event.code, event.operation]));
+    world.server.plays(answers(201));
+    await world.end(last.tab, pay(last.once, { operation: ['last'] }));
+    await rest();
+    expect([world.record(), world.record([...PAID])]).toEqual([undefined, undefined]);
+    expect(told).toEqual([['unsettled-forgotten', NAME]]);
+  });
+
+  test('that goes on with an operation takes back the first look', async () => {
+    const world = newWorld();
+    const first = open(world);
+    const { open: key } = await two(world, first);
+    await world.clock.advance(30 * DAY + HOUR);
+    await sweep(world, first.tab);
+    expect(world.record()?.dueAt).toBeDefined();
+    world.server.plays(charged(lost()));
+    await world.end(first.tab, pay(first.once, ONE));
+    expect(world.record()?.dueAt).toBeUndefined();
+    await world.clock.advance(8 * DAY);
+    await sweep(world, open(world).tab);
+    expect(world.record()?.key).toBe(key);
+  });
+
+  test('may use a name anew when `keep.forMs` is over, though its record waits for a second look, and keeps that no longer than as long again', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world);
+    const brief = { keep: { forMs: HOUR } };
+    world.server.plays(charged(answers(201)), charged(answers(201)));
+    await world.end(tab, pay(once, brief));
+    await world.clock.advance(HOUR + SECOND);
+    await sweep(world, tab);
+    expect(world.record()).toMatchObject({ state: 'settled' });
+    expect((await world.end(tab, pay(once, brief))).outcome).toMatchObject({ type: 'fresh' });
+    for (const ms of [HOUR + SECOND, HOUR + SECOND]) {
+      await world.clock.advance(ms);
+      await sweep(world, open(world).tab);
+    }
+    expect(world.record()).toBeUndefined();
+  });
+});
+
+describe('a process on a store with a clock of its own', () => {
+  const [, of] = SITES[0];
+  const open = (world: World) => world.open({ namespace: 'shop' }, of);
+
+  test('whose clock stays fast for ever removes nothing before its time, and does not use a name anew', async () => {
+    const world = newWorld();
+    const keys = await two(world, open(world));
+    const fast = open(world);
+    fast.tab.skewMs = 31 * DAY;
+    for (let day = 0; day < 12; day++) {
+      await sweep(world, fast.tab);
+      await world.clock.advance(DAY);
+    }
+    await stillThere(world, fast.tab, keys);
+    await stillThere(world, open(world).tab, keys);
+  });
+
+  test('whose clock is slow by a month writes nothing that others forget early', async () => {
+    const world = newWorld();
+    const slow = open(world);
+    slow.tab.skewMs = -31 * DAY;
+    const keys = await two(world, slow);
+    for (let day = 0; day < 20; day++) {
+      await sweep(world, open(world).tab);
+      await world.clock.advance(DAY);
+    }
+    await stillThere(world, open(world).tab, keys);
+  });
+
+  test('leaves what is being driven, whatever its time', async () => {
+    const world = newWorld();
+    const driver = open(world);
+    world.server.plays(delayed(20 * SECOND, charged(lost())), answers(201), replays());
+    const call = pay(driver.once, ONE);
+    await rest();
+    world.damage((record) => seal({ ...record, forgetAt: 1, dueAt: 1 }));
+    const key = world.record()?.key;
+    const other = open(world);
+    await world.end(other.tab, pay(other.once, { operation: ['other'] }));
+    await rest();
+    expect(world.record()?.key).toBe(key);
+    await world.end(driver.tab, call);
+    const next = open(world);
+    expect((await world.end(next.tab, pay(next.once))).outcome).toMatchObject({ type: 'replayed' });
+  });
+});

@@ -1,0 +1,120 @@
+/**
+ * Goal: what belongs to one store never shows in another one, though namespace and name are equal: a service with a store per
+ * tenant makes such pairs all the time. Method: two clients in one process, each with a store of its own, which are full or sound.
+ */
+import { describe, expect, test } from 'vitest';
+import type { Once } from '../../src/once.js';
+import type { Store } from '../../src/ports.js';
+import { memoryStore } from '../../src/stores/memory.js';
+import { faultyStore } from '../../src/testing/faulty-store.js';
+import { answers, charged, delayed, lost } from '../support/server.js';
+import type { Tab, TabOptions } from '../support/tab.js';
+import { CART, NAME, newWorld, pay, SECOND, type World, watched } from '../support/world.js';
+
+const ONE = { limits: { attempts: 1 } } as const;
+const tenants = ['one', 'two'] as const;
+
+interface Tenant {
+  readonly once: Once;
+  readonly store: Store;
+}
+
+/** `full`: each new record is refused. */
+function open({ full = true, of, own = {} }: { full?: boolean; of?: TabOptions; own?: Partial<Store> } = {}): {
+  readonly world: World;
+  readonly tab: Tab;
+  readonly one: Tenant;
+  readonly two: Tenant;
+} {
+  const world = newWorld();
+  const tab = world.tab(of);
+  const made = tenants.map((name): Tenant => {
+    const store = faultyStore({ ...memoryStore({ now: () => world.clock.now() }), survives: 'process', shared: 'origin', scope: `disk-${name}`, ...own });
+    if (full) store.faults.rate('full', 1);
+    // The world looks for records in its own medium and in what was degraded.
+    const noted: Store = {
+      ...store,
+      update: (id, change, options) => {
+        const noting: typeof change = (current, now) => {
+          const changed = change(current, now);
+          if (changed.next) tab.degraded.set(`${name} ${id}`, changed.next);
+          return changed;
+        };
+        return store.update(id, noting, options);
+      },
+    };
+    return { store: noted, once: tab.once({ namespace: 'billing', store: noted }) };
+  });
+  return { world, tab, one: made[0] as Tenant, two: made[1] as Tenant };
+}
+
+describe('two stores of one process, both full, with equal namespace and name', () => {
+  test('each have a key and an effect of their own', async () => {
+    const { world, tab, one, two } = open();
+    world.server.plays(charged(answers(201)), charged(answers(201)));
+    const first = await world.end(tab, pay(one.once));
+    const second = await world.end(tab, pay(two.once));
+    expect([first.outcome, second.outcome]).toMatchObject([
+      { type: 'fresh', storedIn: 'memory' },
+      { type: 'fresh', storedIn: 'memory' },
+    ]);
+    expect(second.outcome?.key).not.toBe(first.outcome?.key);
+    expect(world.server.charged.size).toBe(2);
+  });
+
+  test('do not go on with the key that the other one lost', async () => {
+    const { world, tab, one, two } = open();
+    world.server.plays(charged(lost()), charged(answers(201)));
+    const first = await world.end(tab, pay(one.once, ONE));
+    expect(first.outcome).toMatchObject({ effect: 'unknown', storedIn: 'memory' });
+    const second = await world.end(tab, pay(two.once));
+    expect(second.outcome).toMatchObject({ type: 'fresh', resumed: false });
+    expect(second.outcome?.key).not.toBe(first.outcome?.key);
+    expect(await world.run(one.once.pending())).toMatchObject([{ name: NAME, key: first.outcome?.key }]);
+    expect(await world.run(two.once.pending())).toEqual([]);
+  });
+
+  test('clients of the same store find what it could not take', async () => {
+    const { world, tab, one } = open();
+    world.server.plays(charged(lost()));
+    const { outcome } = await world.end(tab, pay(one.once, ONE));
+    const same = tab.once({ namespace: 'billing', store: one.store });
+    expect(await world.run(same.pending())).toMatchObject([{ key: outcome?.key }]);
+  });
+
+  test('a log-out of one takes what it kept in memory, settled or not named, and nothing of the other', async () => {
+    const { world, tab, one, two } = open();
+    world.server.plays(...Array(4).fill(charged(answers(201))));
+    for (const { once } of [one, two]) {
+      expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'fresh' });
+      const unnamed = once.fetch('https://shop.example/api/payments', { method: 'POST', body: JSON.stringify(CART) });
+      expect((await world.end(tab, watched(unnamed))).outcome).toMatchObject({ type: 'fresh', storedIn: 'memory' });
+    }
+    await world.run(one.once.clear());
+    // The answer of the other one is still there, and nothing is sent for it.
+    expect((await world.end(tab, pay(two.once))).outcome).toMatchObject({ type: 'replayed', from: 'memory' });
+    world.server.plays(charged(answers(201)));
+    expect((await world.end(tab, pay(one.once))).outcome).toMatchObject({ type: 'fresh' });
+  });
+});
+
+describe('two stores of one page that are sound', () => {
+  test('a log-out of one leaves the request that the other one has on the wire', async () => {
+    const { world, tab, one, two } = open({ full: false });
+    world.server.plays(charged(lost()));
+    expect((await world.end(tab, pay(two.once, ONE))).outcome).toMatchObject({ effect: 'unknown' });
+    expect(await world.run(two.once.pending())).toMatchObject([{ resumable: true }]);
+    await world.run(one.once.clear());
+    expect(await world.run(two.once.pending())).toMatchObject([{ resumable: true }]);
+  });
+
+  test('do not wait for one another', async () => {
+    const { world, tab, one, two } = open({ full: false });
+    world.server.plays(delayed(5 * SECOND, charged(answers(201))), charged(answers(201)));
+    const slow = pay(one.once);
+    const begun = world.clock.now();
+    expect((await world.end(tab, pay(two.once, { whenBusy: 'reject' }))).outcome).toMatchObject({ type: 'fresh' });
+    expect(world.clock.now() - begun).toBeLessThan(SECOND);
+    expect((await world.end(tab, slow)).outcome).toMatchObject({ type: 'fresh' });
+  });
+});
