@@ -5,14 +5,13 @@ import { unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { OnceError } from '../errors.js';
 import type { KeyStrategy } from '../option-types.js';
-import type { Settings } from '../options.js';
 import type { Client, Job, Place } from './client.js';
 import { notice } from './diagnostics.js';
 import { diagnose, named, publish } from './observe.js';
-import { lockOf } from './place.js';
+import { isSamePerson, lockOf } from './place.js';
 import { SCHEME } from './prepared.js';
 import { readStored, storedIn, storeOf, timed, updateStored } from './storing.js';
-import { Late, limit, within } from './wait.js';
+import { inTime, Late, limit } from './wait.js';
 
 const NO_KEY_YET = -1;
 
@@ -141,8 +140,7 @@ async function keyFor(job: Job, generation: number, random: boolean): Promise<st
   const { keyPattern, name: speaks, shape = (uuid: string) => uuid } = settings.dialect;
   let key: unknown = settings.key;
   if (random) key = job.place.id ?? shape(randomness.uuid());
-  else if (typeof key === 'function')
-    key = await askStrategy(client, settings, key as KeyStrategy, { namespace, operation, fingerprint, generation, now: clock.now() });
+  else if (typeof key === 'function') key = await askStrategy(job, key as KeyStrategy, { namespace, operation, fingerprint, generation, now: clock.now() });
   else if (key === undefined) key = shape(derived({ namespace, operation, generation }));
   if (typeof key !== 'string' || !keyPattern.test(key))
     throw new TypeError(
@@ -151,9 +149,21 @@ async function keyFor(job: Job, generation: number, random: boolean): Promise<st
   return key;
 }
 
-/** The key that a strategy gives, in time. */
-export const askStrategy = (client: Client, { limits }: Settings, strategy: KeyStrategy, asked: Parameters<KeyStrategy>[0]): Promise<string> =>
-  within(client.platform.clock, limits.attemptMs, Promise.resolve(strategy(asked)), () => new Error('the key strategy did not answer in time'));
+/** The key that a strategy gives, in time, to the user for whom it was asked: the next user's would make one operation of two. */
+export async function askStrategy(
+  job: Pick<Job, 'client' | 'settings' | 'name' | 'slot' | 'namespace' | 'stop' | 'deadline'>,
+  strategy: KeyStrategy,
+  asked: Parameters<KeyStrategy>[0],
+): Promise<string> {
+  const check = (): void => {
+    if (!isSamePerson(job.client, job.namespace)) throw new OnceError('ERR_ONCE_UNKNOWN', { ...noFacts(job, 'maybe'), ...unknown('identity') });
+  };
+  check();
+  const late = (): Error => new Error('the key strategy did not answer in time');
+  const key = await inTime(job, job.settings.limits.attemptMs, Promise.resolve(strategy(asked)), late);
+  check();
+  return key;
+}
 
 async function update(job: Job, c: Claimant): Promise<Begun> {
   const { client, slot, id } = job;

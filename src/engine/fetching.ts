@@ -3,13 +3,14 @@ import { carryOf } from '../core/carrier.js';
 import type { Answer, Reading } from '../core/dialect.js';
 import type { OnceRecord, StoredAnswer } from '../core/record.js';
 import { retryAfterMs } from '../core/retry-after.js';
-import { HOOKED, NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, readPoll } from '../core/verdict.js';
+import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, readPoll } from '../core/verdict.js';
 import { type Answered, again, answerOf, attempt } from './attempt.js';
 import type { Job } from './client.js';
 import { endpointOf, noticeAnswer, noticeSilence } from './diagnostics.js';
 import type { Attempting, Payload, Polled, Result, Sent } from './payload.js';
+import { isSamePerson } from './place.js';
 import { type Prepared, storable, wireOf } from './prepared.js';
-import { valueResult } from './running.js';
+import { hookReading, valueResult } from './running.js';
 import { limit } from './wait.js';
 
 export const fetching = (prepared: Prepared): Payload => ({
@@ -105,8 +106,10 @@ const merged = (prepared: Prepared, more: HeadersInit | undefined): Prepared => 
 };
 
 /** What the caller sets over its own headers; it is asked with the request as it goes out, and nobody who left waits for it. */
-function hooked({ method, url, headers, body }: Prepared, { job, number, resumed, ms }: Attempting): Promise<HeadersInit | undefined> {
-  const { settings, client, stop } = job;
+async function hooked({ method, url, headers, body }: Prepared, { job, number, resumed, ms }: Attempting): Promise<HeadersInit | undefined> {
+  const { settings, client, stop, namespace } = job;
+  // The hook would get one user's request and answer with the next one's credentials.
+  if (!isSamePerson(client, namespace)) throw new Error('another user has logged in');
   const asked = Promise.resolve(settings.headers?.({ attempt: number, resumed, method, url, headers: new Headers(headers), body }));
   const { over, off } = limit(client.platform.clock, ms, [stop]);
   const late = over.then(() => Promise.reject(new Error('the headers hook did not answer in time')));
@@ -175,7 +178,7 @@ function read(prepared: Prepared, response: Response, answer: Answer, a: Attempt
       });
       // An async hook says nothing that can be read, and its rejection is its own.
       void Promise.resolve(said as unknown).catch((error) => client.platform.report(error));
-      if (said !== undefined) return HOOKED[said] ?? NOT_A_VERDICT;
+      if (said !== undefined) return hookReading(a.job, said);
     } catch (error) {
       // The server has answered, and nobody can read it now.
       client.platform.report(error);

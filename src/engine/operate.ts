@@ -11,9 +11,9 @@ import { calmDown, guarded } from './observe.js';
 import type { Payload } from './payload.js';
 import { idsOf } from './place.js';
 import { BodyTrouble, type Draft, fingerprint, type Prepared, prepare, wireOf } from './prepared.js';
-import { conclude, underLock } from './round.js';
+import { conclude, leftBefore, underLock } from './round.js';
 import { nothingSent } from './storing.js';
-import { limit, within } from './wait.js';
+import { Left, limit, within } from './wait.js';
 
 /** What a call brings, read. */
 export interface Read {
@@ -107,7 +107,7 @@ export async function operate(call: Call): Promise<unknown> {
   }
 }
 
-function givenUp({ registry }: Client, signal: AbortSignal, left: Outcome): unknown {
+export function givenUp({ registry }: Client, signal: AbortSignal, left: Outcome): unknown {
   const reason = abortReason(signal);
   giveUp(registry, reason, left);
   return reason;
@@ -149,6 +149,7 @@ async function fly({ client, settings, place, held }: Call, flight: Flight, read
       () => {},
     );
     calmDown(client, place.slot);
+    if (error instanceof Left) return flight.land(await leftBefore({ client, ...place, ...(await idsOf(client, place)) }));
     const known = error instanceof BodyTrouble ? await bodyError(client, place, error) : error;
     flight.land(
       isOnceError(known)

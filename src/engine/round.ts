@@ -38,7 +38,7 @@ export async function underLock(job: Job, free: (() => void) | undefined): Promi
 }
 
 /** Nobody waits any more, and nothing was begun: the record is left to whoever drives it. */
-async function leftBefore(job: Job): Promise<Ended> {
+export async function leftBefore(job: Pick<Job, 'client' | 'name' | 'slot' | 'id'>): Promise<Ended> {
   const clean = await nothingSent(job.client, job.slot, job.id).catch(() => false);
   return clean
     ? failed({ ...noFacts(job, 'no'), ...unsent('aborted') }, 'ERR_ONCE_UNSENT')

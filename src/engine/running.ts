@@ -1,9 +1,12 @@
 /** A payload that is a function: a provider's SDK, a message handler. */
 import { childKey } from '../core/derived.js';
+import type { Reading } from '../core/dialect.js';
 import type { StoredAnswer } from '../core/record.js';
 import { HOOKED, NO_ANSWER, NOT_A_VERDICT, NOT_SENT, type Verdict } from '../core/verdict.js';
 import type { RunEnd } from '../option-types.js';
+import type { Job } from './client.js';
 import type { Attempting, Payload, Result, Sent } from './payload.js';
+import { isSamePerson } from './place.js';
 import { limit } from './wait.js';
 
 /** What an effect gets. */
@@ -64,6 +67,12 @@ async function run(effect: (attempt: Attempt) => unknown, verdict: ((end: RunEnd
   return end ? read(end, verdict, a) : { reading: NO_ANSWER, reached: false };
 }
 
+/** A hook's word as a reading. That nothing took effect is not believed of a call whose user has logged out since: the hook or the server may have spoken of another one's. */
+export function hookReading({ client, namespace }: Job, said: Verdict): Reading {
+  const reading = HOOKED[said] ?? NOT_A_VERDICT;
+  return /^(refused|not-sent)$/.test(reading.kind) && !isSamePerson(client, namespace) ? NOT_A_VERDICT : reading;
+}
+
 function read(end: RunEnd<unknown>, verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined, a: Attempting): Sent {
   let said: Verdict | undefined;
   try {
@@ -72,9 +81,9 @@ function read(end: RunEnd<unknown>, verdict: ((end: RunEnd<never>) => Verdict | 
     a.job.client.platform.report(error);
     return { reading: NOT_A_VERDICT, cause: error, reached: true };
   }
-  if ('value' in end) return { reading: said === undefined ? HOOKED.fresh : (HOOKED[said] ?? NOT_A_VERDICT), result: valueResult(end.value), reached: true };
+  if ('value' in end) return { reading: hookReading(a.job, said ?? 'fresh'), result: valueResult(end.value), reached: true };
   return {
-    reading: said === undefined ? NO_ANSWER : (HOOKED[said] ?? NOT_A_VERDICT),
+    reading: hookReading(a.job, said ?? 'ambiguous'),
     result: said === 'fresh' || said === 'replayed' ? valueResult(undefined) : undefined,
     cause: end.error,
     reached: said !== undefined,
