@@ -51,7 +51,10 @@ export interface ReconcileQuestion {
 
 /**
  * Finds out elsewhere what became of an operation. `'done'` or the answer: it took effect. `'none'`: it did not, *and can
- * not any more*. `'unknown'`: still nobody knows.
+ * not any more*. `'unknown'`: still nobody knows. Of Responses only a 2xx with a body that can be read proves anything, and
+ * not a 202, a page in HTML or a document whose status is a failure; the rest counts as `'unknown'`, and the diagnostic
+ * `reconcile-unproven` says so. It is only asked, and believed, while the user whose operation it is is logged in.
+ * A `run` never resolves with the Response: it rejects with ERR_ONCE_ALREADY_DONE, whose `response` it is.
  */
 export type Reconcile = (c: ReconcileQuestion) => Promise<Response | 'done' | 'none' | 'unknown'>;
 

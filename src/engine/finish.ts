@@ -6,7 +6,7 @@ import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
 import { OnceError, type OnceErrorCode } from '../errors.js';
 import type { Job } from './client.js';
 import type { Drive, Stopped } from './drive.js';
-import { resultOf, storedFetching } from './fetching.js';
+import { storedFetching } from './fetching.js';
 import type { Ended } from './flight.js';
 import type { Payload, Result } from './payload.js';
 import { isSamePerson } from './place.js';
@@ -64,8 +64,8 @@ export async function finish(drive: Drive, stopped: Stopped): Promise<Finished> 
   switch (decision.do) {
     case 'settle': {
       // With a 2xx in hand it is done; what is asked is whose answer that is.
-      const answer = decision.ask && (await reconciled(drive, 'mismatch', stopped.result));
-      if (typeof answer === 'object') return settle(drive, replayed('reconcile'), resultOf({ response: answer, text: '' }));
+      const answer = decision.ask && !isEffect(drive) && (await reconciled(drive, 'mismatch', stopped.result));
+      if (typeof answer === 'object') return settle(drive, replayed('reconcile'), answer);
       return settle(drive, decision.ending, stopped.result, { ...decision, cause: stopped.cause });
     }
     case 'done-elsewhere':
@@ -165,20 +165,22 @@ async function probe(drive: Drive, result: Result | undefined): Promise<Finished
   return halt(drive, { ending: unknown(start.otherBytes ? 'bytes' : 'mismatch'), ask: true }, { result });
 }
 
+/** A run's caller waits for what the function gives, not for a Response. */
+const isEffect = ({ job }: Drive): boolean => job.payload !== undefined && job.payload.prepared === undefined;
+
 /** What `reconcile` makes of it; `undefined` where it does not know either. */
 async function ask(drive: Drive, reason: UnknownReason | 'done-elsewhere', result: Result | undefined): Promise<Finished | undefined> {
   const { job, record } = drive;
-  const said = await reconciled(drive, reason, result);
-  if (said === 'done') {
-    const lost = (await settleRecord(job, record, replayed('reconcile'))) ? undefined : await drive.stillMine();
-    // It was done, but another driver has the record, and its key may be the one that did it.
-    if (lost?.lost && !lost.ended) return finish(drive, { ...lost, result });
-    return tell(drive, replayed('reconcile'), result, 'ERR_ONCE_ALREADY_DONE');
-  }
-  if (said === 'none') {
+  const proof = await reconciled(drive, reason, result);
+  if (typeof proof === 'object' && !isEffect(drive)) return settle(drive, replayed('reconcile'), proof);
+  if (proof === 'none') {
     if (!(await settleRecord(job, record, rejected(), reason === 'burnt'))) return tell(drive, unknown('store'), result);
     // The server's own refusal is the answer to give; without one the call goes on, if it brought something to send.
     return reason === 'refused-after-ambiguity' || job.resumeOnly ? tell(drive, rejected(), result) : 'anew';
   }
-  return typeof said === 'object' ? settle(drive, replayed('reconcile'), resultOf({ response: said, text: '' })) : undefined;
+  if (!proof) return undefined;
+  const lost = (await settleRecord(job, record, replayed('reconcile'))) ? undefined : await drive.stillMine();
+  // It was done, but another driver has the record, and its key may be the one that did it.
+  if (lost?.lost && !lost.ended) return finish(drive, { ...lost, result });
+  return tell(drive, replayed('reconcile'), proof === 'done' ? result : proof, 'ERR_ONCE_ALREADY_DONE');
 }
