@@ -32,6 +32,8 @@ export interface Leaving {
 export interface Evidence {
   readonly attempt: number;
   readonly ambiguous: boolean;
+  /** It is not the answer to the request, but what is behind the link of its 202. */
+  readonly polled: boolean;
   readonly status: number;
   readonly headers: Headers;
   /** The body as JSON; `undefined` when it is none. */

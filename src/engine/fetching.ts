@@ -55,7 +55,7 @@ async function poll(prepared: Prepared, a: Attempting, link: string): Promise<Po
   if (left.end !== 'answer') return { state: 'running' };
   const answer = answerOf(left.answered);
   return {
-    state: readPoll(answer, settings.dialect),
+    state: readPoll(answer, { method: 'GET', key: a.key, refusesHtml: true }, settings.dialect, hookSays(left.answered.response, answer, a, true)),
     result: resultOf(left.answered),
     retryAfterMs: retryAfterMs(answer.header, clock.now()),
   };
@@ -165,29 +165,28 @@ async function sendOnce(prepared: Prepared, a: Attempting): Promise<Sent> {
 
 /** The caller's hook first, then the table. */
 function read(prepared: Prepared, response: Response, answer: Answer, a: Attempting): Reading {
-  const { settings, client } = a.job;
+  const { settings } = a.job;
   noticeAnswer(a, prepared, answer);
-  if (settings.verdict) {
-    try {
-      const said = settings.verdict({
-        attempt: a.number,
-        ambiguous: a.ambiguous,
-        status: answer.status,
-        headers: response.headers,
-        json: answer.json,
-      });
-      // An async hook says nothing that can be read, and its rejection is its own.
-      void Promise.resolve(said as unknown).catch((error) => client.platform.report(error));
-      if (said !== undefined) return hookReading(a.job, said);
-    } catch (error) {
-      // The server has answered, and nobody can read it now.
-      client.platform.report(error);
-      return NOT_A_VERDICT;
-    }
-  }
+  const said = hookSays(response, answer, a, false);
+  if (said) return said;
   const { method, headers, json } = prepared;
   const sentJson = json || /json/i.test(headers.get('content-type') ?? '');
   const accept = headers.get('accept');
   const refusesHtml = sentJson || (accept !== null && !/text\/html|text\/\*|\*\/\*/i.test(accept));
   return readAnswer(answer, { method, key: a.key, refusesHtml }, settings.dialect, a.ambiguous, settings.accepted === 'poll');
+}
+
+/** What the caller's `verdict` makes of an answer; `undefined` where there is none, or it leaves the answer to the table. */
+function hookSays({ headers }: Response, { status, json }: Answer, { job, number: attempt, ambiguous }: Attempting, polled: boolean): Reading | undefined {
+  const { settings, client } = job;
+  try {
+    const said = settings.verdict?.({ attempt, ambiguous, polled, status, headers, json });
+    // An async hook says nothing that can be read, and its rejection is its own.
+    void Promise.resolve(said as unknown).catch((error) => client.platform.report(error));
+    return said === undefined ? undefined : hookReading(job, said);
+  } catch (error) {
+    // The server has answered, and nobody can read it now.
+    client.platform.report(error);
+    return NOT_A_VERDICT;
+  }
 }
