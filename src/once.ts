@@ -43,9 +43,11 @@ export interface Once {
   readonly fetch: (input: RequestInfo | URL, init?: OnceRequestInit) => Promise<Response>;
   /**
    * The same life for any async function: a payment provider's SDK, a message handler. Once it is done it never runs
-   * again; after a crash it runs again with the same key.
+   * again; after a crash it runs again with the same key. A Response that the function gives is read as `fetch` reads its
+   * answers: a 503 is tried again, a 4xx is a refusal, with which `run` resolves; the next call gets it as a Response.
    *
-   * @throws the effect's own error if `verdict` calls it rejected; OnceError as `fetch` does
+   * @throws the effect's own error if `verdict` calls it rejected; OnceError as `fetch` does, and ERR_ONCE_ALREADY_DONE where
+   * only `reconcile` knows that it is done
    * @example
    * const intent = await once.run(['charge', order.id], ({ key }) => stripe.paymentIntents.create(params, { idempotencyKey: key }));
    */

@@ -131,7 +131,7 @@ export interface StandardSchema<T> {
 
 /** Options of `run`. */
 export interface RunOptions<T> extends Omit<OperationOptions, 'verdict' | 'reconcile' | 'headers' | 'operation' | 'accepted'> {
-  /** Reads how the effect ended. @default a value is fresh, a throw is ambiguous */
+  /** Reads how the effect ended. @default a value is fresh, a throw is ambiguous, a Response is read as `fetch` reads its answers */
   verdict?: ((end: RunEnd<T>) => Verdict | undefined) | undefined;
   signal?: AbortSignal | undefined;
   /** Parses a result that was remembered as JSON. */

@@ -7,10 +7,11 @@ import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, readPoll } from '../cor
 import { type Answered, again, answerOf, attempt } from './attempt.js';
 import type { Job } from './client.js';
 import { endpointOf, noticeAnswer, noticeSilence } from './diagnostics.js';
+import { hookReading } from './hook-word.js';
 import type { Attempting, Payload, Polled, Result, Sent } from './payload.js';
 import { isSamePerson } from './place.js';
 import { type Prepared, storable, wireOf } from './prepared.js';
-import { hookReading, valueResult } from './running.js';
+import { valueResult } from './values.js';
 import { limit } from './wait.js';
 
 export const fetching = (prepared: Prepared): Payload => ({
