@@ -78,7 +78,7 @@ export interface Limits {
   attempts?: number | undefined;
   /** One attempt, its body included. @default 30_000 */
   attemptMs?: number | undefined;
-  /** The whole call, all waits included. @default 120_000 */
+  /** The whole call: attempts, waits, hooks and look-ups. Writing down what it came to may take a second more. @default 120_000 */
   totalMs?: number | undefined;
   /** Waiting for work in progress. @default 60_000 */
   inProgressMs?: number | undefined;

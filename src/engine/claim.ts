@@ -61,7 +61,12 @@ export async function takeLock(job: Job, free: (() => void) | undefined): Promis
   const bound = new AbortController();
   const { over, off } = limit(clock, ms, [stop, client.closing.signal]);
   void over.then(() => bound.abort());
-  const release = await locks.acquire(lockOf(job.place), { wait: true, signal: bound.signal }).catch(() => undefined);
+  const asked = locks.acquire(lockOf(job.place), { wait: true, signal: bound.signal }).catch(() => undefined);
+  let gone = false;
+  // A manager that does not hear of the abort must not hand out the lock for good.
+  void asked.then((late) => gone && late?.());
+  const release = await Promise.race([asked, over.then(() => undefined)]);
+  gone = release === undefined;
   off();
   return { release: release ?? FREE, waited: { settledKey: seen } };
 }
@@ -69,7 +74,7 @@ export async function takeLock(job: Job, free: (() => void) | undefined): Promis
 /** The first look of a call that waits. */
 async function look(job: Job): Promise<string | undefined> {
   try {
-    const record = readRecord(await readStored(job.client, job.slot, job.id));
+    const record = readRecord(await readStored(job.client, job.slot, job.id, job.deadline));
     return record && record.state !== 'pending' ? record.key : undefined;
   } catch (cause) {
     throw storeError(job, cause);
@@ -80,7 +85,7 @@ async function look(job: Job): Promise<string | undefined> {
 export async function beginRecord(job: Job, waited: Waited | undefined): Promise<Begun> {
   const { client } = job;
   const store = storeOf(client, job.slot);
-  if (store.ready) await timed(client, store.ready()).catch((cause: unknown) => Promise.reject(storeError(job, cause)));
+  if (store.ready) await timed(client, store.ready(), job.deadline).catch((cause: unknown) => Promise.reject(storeError(job, cause)));
   if (job.settings.required && store.survives === 'context')
     throw storeError(job, new Error(`the ${store.kind} store forgets with this context, and durability is 'required'`));
   // An unnamed operation is found by its key, so no two contexts can race for it.
@@ -166,7 +171,7 @@ export async function askStrategy(
 }
 
 async function update(job: Job, c: Claimant): Promise<Begun> {
-  const { client, slot, id } = job;
+  const { client, slot, id, deadline } = job;
   let begun: Begun | undefined;
   const change = (stored: unknown, storeNow: number) => {
     const began = begin(stored, c, client.platform.clock.now(), storeNow);
@@ -174,10 +179,10 @@ async function update(job: Job, c: Claimant): Promise<Begun> {
     return began;
   };
   try {
-    return await updateStored(client, slot, id, change, job.name.length ? 'strict' : 'relaxed');
+    return await updateStored(client, slot, id, change, job.name.length ? 'strict' : 'relaxed', deadline);
   } catch (cause) {
     if (begun?.do !== 'drive' || !begun.inserted || client.registry.degraded.has(slot)) throw storeError(job, cause);
-    return afterFailedInsert(job, c, begun, cause, () => updateStored(client, slot, id, change));
+    return afterFailedInsert(job, c, begun, cause, () => updateStored(client, slot, id, change, 'relaxed', deadline));
   }
 }
 
@@ -185,8 +190,8 @@ type Inserted = Extract<Begun, { do: 'drive' }>;
 
 /** It was to be a new record, and the write failed or did not come to an end: what is stored now decides. */
 async function afterFailedInsert(job: Job, c: Claimant, begun: Inserted, cause: unknown, again: () => Promise<Begun>): Promise<Begun> {
-  const { client, slot, id } = job;
-  const stored = await readStored(client, slot, id).catch((error: unknown) => Promise.reject(storeError(job, error)));
+  const { client, slot, id, deadline } = job;
+  const stored = await readStored(client, slot, id, deadline).catch((error: unknown) => Promise.reject(storeError(job, error)));
   const record = readRecord(stored);
   // It was stored all the same.
   if (record && sameRecord(record, begun)) return begun;

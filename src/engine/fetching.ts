@@ -12,7 +12,7 @@ import type { Attempting, Payload, Polled, Result, Sent } from './payload.js';
 import { isSamePerson } from './place.js';
 import { type Prepared, storable, wireOf } from './prepared.js';
 import { valueResult } from './values.js';
-import { limit } from './wait.js';
+import { inTime, limit } from './wait.js';
 
 export const fetching = (prepared: Prepared): Payload => ({
   origin: prepared.origin,
@@ -50,9 +50,10 @@ async function poll(prepared: Prepared, a: Attempting, link: string): Promise<Po
   const { clock } = client.platform;
   const headers = new Headers(prepared.headers);
   for (const name of [...headers.keys()]) if (/^(content-|if-)/.test(name)) headers.delete(name);
+  const begun = clock.now();
   const asking = { ...prepared, url: link, method: 'GET', body: undefined, headers };
   const rest = merged(asking, await hooked(asking, a).catch(() => undefined));
-  const left = await attempt(client, rest, { ms: a.ms, stop, bodyBytes: settings.limits.bodyBytes, leaves: () => a.leaves() });
+  const left = await attempt(client, rest, { ms: a.ms - (clock.now() - begun), stop, bodyBytes: settings.limits.bodyBytes, leaves: () => a.leaves() });
   if (left.end !== 'answer') return { state: 'running' };
   const answer = answerOf(left.answered);
   return {
@@ -112,7 +113,7 @@ async function hooked({ method, url, headers, body }: Prepared, { job, number, r
   // The hook would get one user's request and answer with the next one's credentials.
   if (!isSamePerson(client, namespace)) throw new Error('another user has logged in');
   const asked = Promise.resolve(settings.headers?.({ attempt: number, resumed, method, url, headers: new Headers(headers), body }));
-  const { over, off } = limit(client.platform.clock, ms, [stop]);
+  const { over, off } = limit(client.platform.clock, ms, [stop, client.closing.signal]);
   const late = over.then(() => Promise.reject(new Error('the headers hook did not answer in time')));
   return Promise.race([asked, late]).finally(off);
 }
@@ -143,7 +144,7 @@ async function sendOnce(prepared: Prepared, a: Attempting): Promise<Sent> {
   const { client, settings, stop } = a.job;
   const { clock } = client.platform;
   const asking = clock.now();
-  const first = await withKey(prepared, a);
+  const first = await inTime(a.job, a.ms, withKey(prepared, a), () => new Error('the body could not be read in time'));
   const last = first && settings.headers ? await withKey(merged(first, await hooked(first, a)), a) : first;
   // The record's key belongs where this request has no place for it.
   if (!last) return { reading: NOT_A_VERDICT, reached: false };

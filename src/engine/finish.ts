@@ -20,7 +20,7 @@ export type Finished = Ended | 'anew';
 
 /** Puts a record to rest: a tombstone when it is done, else what tells the next one its generation. */
 export function settleRecord(
-  job: Pick<Job, 'client' | 'slot' | 'id' | 'name' | 'label' | 'settings'>,
+  job: Pick<Job, 'client' | 'slot' | 'id' | 'name' | 'label' | 'settings' | 'deadline'>,
   record: OnceRecord,
   ending: Ending,
   sticky = false,

@@ -17,12 +17,15 @@ export type Proof = Result | 'done' | 'none';
 /** `undefined` when there is no such hook, it does not know either, or it could not be asked in the session of this user. */
 export async function reconciled(drive: Drive, reason: UnknownReason | 'done-elsewhere', result: Result | undefined): Promise<Proof | undefined> {
   const { job, record } = drive;
-  const { client, namespace, settings } = job;
+  const { client, namespace, settings, stop, deadline } = job;
   const { reconcile, limits } = settings;
   // It would ask with the credentials of the user who is logged in now, and be told what that user may see.
   if (!reconcile || !isSamePerson(client, namespace)) return undefined;
+  const { clock } = client.platform;
+  const ms = Math.min(limits.attemptMs, deadline - clock.now());
+  if (ms <= 0 || stop.aborted || client.closing.signal.aborted) return undefined;
   const controller = new AbortController();
-  const { over, off } = limit(client.platform.clock, limits.attemptMs, [job.stop]);
+  const { over, off } = limit(clock, ms, [stop, client.closing.signal]);
   const late = over.then((): undefined => {
     controller.abort();
   });

@@ -60,7 +60,7 @@ async function whilePlaceless<T>(call: Placeless, signal: AbortSignal | undefine
   try {
     return await inTime(call, call.settings.limits.totalMs, work, () => new OnceError('ERR_ONCE_UNSENT', { ...facts, ...unsent('unreachable') }));
   } catch (error) {
-    if (error instanceof BodyTrouble) throw await bodyError(call.client, call, error);
+    if (error instanceof BodyTrouble) throw await bodyError(call.client, call, error, call.deadline);
     if (!(error instanceof Left)) throw error;
     throw signal?.aborted ? givenUp(call.client, signal, left) : new OnceError('ERR_ONCE_UNSENT', left);
   }
@@ -122,12 +122,12 @@ function orphanInTime(call: Placeless, signal: AbortSignal | undefined, label: s
 }
 
 /** The oldest unsettled one with this content that nobody drives now. */
-async function findOrphan({ client, settings, namespace }: Placeless, label: string): Promise<Orphan | undefined> {
+async function findOrphan({ client, settings, namespace, deadline }: Placeless, label: string): Promise<Orphan | undefined> {
   const { platform, store, registry } = client;
   const { ns } = await idsOf(client, { namespace, label, id: '' });
   let found: readonly unknown[];
   try {
-    found = (await timed(client, store.scan({ ns, state: 'pending', prefix: label, limit: ORPHANS_MAX }))).records;
+    found = (await timed(client, store.scan({ ns, state: 'pending', prefix: label, limit: ORPHANS_MAX }), deadline)).records;
   } catch {
     // Nothing is lost: the store says more when the record is written.
     return undefined;
@@ -143,17 +143,18 @@ async function findOrphan({ client, settings, namespace }: Placeless, label: str
         !pastWindow(record, window, platform.clock.now()),
     );
   for (const record of lost.sort((a, b) => a.createdAt - b.createdAt)) {
+    if (platform.clock.now() >= deadline) return undefined;
     const place = unnamedPlace(client, namespace, label, record.id);
     if (registry.flights.has(place.slot)) continue;
     const release = await tryLock(client, place);
-    if (release && !registry.flights.has(place.slot) && (await isPending(client, place))) return { place, release };
+    if (release && !registry.flights.has(place.slot) && (await isPending(client, place, deadline))) return { place, release };
     release?.();
   }
   return undefined;
 }
 
 /** It may have settled between the scan and the lock. */
-async function isPending(client: Client, { slot, id }: Place): Promise<boolean> {
-  const stored = await readStored(client, slot, id as string).catch(() => undefined);
+async function isPending(client: Client, { slot, id }: Place, deadline: number): Promise<boolean> {
+  const stored = await readStored(client, slot, id as string, deadline).catch(() => undefined);
   return readRecord(stored)?.state === 'pending';
 }
