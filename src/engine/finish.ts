@@ -55,7 +55,11 @@ const CODES: Readonly<Partial<Record<UnknownReason, OnceErrorCode>>> = {
   store: 'ERR_ONCE_STORE',
 };
 
-const MISMATCHED = 'the server holds another payload under this key, and nobody can tell what became of it';
+const SAYS: Readonly<Partial<Record<string, string>>> = {
+  ERR_ONCE_MISMATCH: 'the server holds another payload under this key, and nobody can tell what became of it',
+  'refused-after-ambiguity':
+    "it was refused, but an earlier attempt may have taken effect. Let verdict say 'rejected-for-good' where the server repeats its refusal for the key, or give reconcile",
+};
 
 /** Finishes one drive. */
 export async function finish(drive: Drive, stopped: Stopped): Promise<Finished> {
@@ -126,7 +130,7 @@ async function halt(drive: Drive, decision: Omit<Stop, 'do'>, { result, cause, l
     return gone ? tell(drive, decision.ending, undefined, 'ERR_ONCE_UNSENT', { cause }) : tell(drive, unknown('store'), undefined, undefined, { cause });
   }
   if (decision.ask) {
-    const asked = await ask(drive, decision.ending.reason, result);
+    const asked = await ask(drive, decision.ending.reason, result, cause);
     if (asked) return asked;
   }
   // The user who could be told more has logged out.
@@ -137,7 +141,8 @@ async function halt(drive: Drive, decision: Omit<Stop, 'do'>, { result, cause, l
     if (await commit(job, record, () => next)) drive.record = next;
   }
   const code = lost ? 'ERR_ONCE_CLAIM_LOST' : CODES[reason];
-  return tell(drive, unknown(reason, retryAt), result, code, { cause, ...(code === 'ERR_ONCE_MISMATCH' ? { says: MISMATCHED } : {}) });
+  const says = SAYS[code ?? reason];
+  return tell(drive, unknown(reason, retryAt), result, code, { cause, ...(says && { says }) });
 }
 
 async function poll(drive: Drive, accepted: Result | undefined): Promise<Finished> {
@@ -169,14 +174,14 @@ async function probe(drive: Drive, result: Result | undefined): Promise<Finished
 const isEffect = ({ job }: Drive): boolean => job.payload !== undefined && job.payload.prepared === undefined;
 
 /** What `reconcile` makes of it; `undefined` where it does not know either. */
-async function ask(drive: Drive, reason: UnknownReason | 'done-elsewhere', result: Result | undefined): Promise<Finished | undefined> {
+async function ask(drive: Drive, reason: UnknownReason | 'done-elsewhere', result: Result | undefined, cause?: unknown): Promise<Finished | undefined> {
   const { job, record } = drive;
   const proof = await reconciled(drive, reason, result);
   if (typeof proof === 'object' && !isEffect(drive)) return settle(drive, replayed('reconcile'), proof);
   if (proof === 'none') {
     if (!(await settleRecord(job, record, rejected(), reason === 'burnt'))) return tell(drive, unknown('store'), result);
     // The server's own refusal is the answer to give; without one the call goes on, if it brought something to send.
-    return reason === 'refused-after-ambiguity' || job.resumeOnly ? tell(drive, rejected(), result) : 'anew';
+    return reason === 'refused-after-ambiguity' || job.resumeOnly ? tell(drive, rejected(), result, undefined, { cause }) : 'anew';
   }
   if (!proof) return undefined;
   const lost = (await settleRecord(job, record, replayed('reconcile'))) ? undefined : await drive.stillMine();
