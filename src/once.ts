@@ -14,10 +14,10 @@ import { outline, sendPlain } from './engine/plain.js';
 import { canBear, type Draft, draft, refuseHidden } from './engine/prepared.js';
 import { clearAll, listPending } from './engine/records.js';
 import { registry } from './engine/registry.js';
+import { parseResult } from './engine/result-schema.js';
 import { moveAll, type Resumed, resumeAll } from './engine/resume.js';
 import { type Attempt, running } from './engine/running.js';
 import { bearsKey, mayGo, operateByContent, operateUnnamed, wantsKey } from './engine/unnamed.js';
-import { OnceError } from './errors.js';
 import type { OnceInit, OnceOptions, RunEnd, RunOptions } from './option-types.js';
 import { callSettings, clientSettings, extendOptions, runSettings, withDialect } from './options.js';
 import { checkOrigins } from './origins.js';
@@ -44,9 +44,11 @@ export interface Once {
   readonly fetch: (input: RequestInfo | URL, init?: OnceRequestInit) => Promise<Response>;
   /**
    * The same life for any async function: a payment provider's SDK, a message handler. Once it is done it never runs
-   * again; after a crash it runs again with the same key.
+   * again; after a crash it runs again with the same key. A Response that the function gives is read as `fetch` reads its
+   * answers: a 503 is tried again, a 4xx is a refusal, with which `run` resolves; the next call gets it as a Response.
    *
-   * @throws the effect's own error if `verdict` calls it rejected; OnceError as `fetch` does
+   * @throws the effect's own error if `verdict` calls it rejected; OnceError as `fetch` does, and ERR_ONCE_ALREADY_DONE where
+   * only `reconcile` knows that it is done
    * @example
    * const intent = await once.run(['charge', order.id], ({ key }) => stripe.paymentIntents.create(params, { idempotencyKey: key }));
    */
@@ -201,6 +203,7 @@ async function runOnce<T>(client: Client, name: OperationName, effect: (attempt:
   const place = placeOf(client, name);
   const { signal, result: schema } = options;
   if (signal?.aborted) throw abortReason(signal);
+  const deadline = client.platform.clock.now() + settings.limits.totalMs;
   const payload = running(effect, verdict as (end: RunEnd<never>) => Verdict | undefined);
   const read = async (): Promise<Read> => {
     const said = JSON.stringify(await settings.fingerprint?.({ method: 'RUN', url: '', body: undefined })) ?? '';
@@ -212,8 +215,5 @@ async function runOnce<T>(client: Client, name: OperationName, effect: (attempt:
     return settings.onOutcome?.(end);
   };
   const value = await operate({ client, settings: { ...settings, onOutcome }, place, read, signal, request: undefined });
-  const parsed = ((await schema?.['~standard'].validate(value)) ?? { value }) as { issues?: unknown; value?: unknown };
-  // Whatever it looks like, the effect took place.
-  if (parsed.issues) throw new OnceError('ERR_ONCE_ALREADY_SETTLED', outcome, { cause: parsed, says: 'it is done, but does not match options.result' });
-  return parsed.value as T;
+  return schema ? parseResult({ client, stop: signal ?? new AbortController().signal, deadline }, schema, value, outcome) : (value as T);
 }

@@ -32,6 +32,8 @@ export interface Leaving {
 export interface Evidence {
   readonly attempt: number;
   readonly ambiguous: boolean;
+  /** It is not the answer to the request, but what is behind the link of its 202. */
+  readonly polled: boolean;
   readonly status: number;
   readonly headers: Headers;
   /** The body as JSON; `undefined` when it is none. */
@@ -51,7 +53,10 @@ export interface ReconcileQuestion {
 
 /**
  * Finds out elsewhere what became of an operation. `'done'` or the answer: it took effect. `'none'`: it did not, *and can
- * not any more*. `'unknown'`: still nobody knows.
+ * not any more*. `'unknown'`: still nobody knows. Of Responses only a 2xx with a body that can be read proves anything, and
+ * not a 202, a page in HTML or a document whose status is a failure; the rest counts as `'unknown'`, and the diagnostic
+ * `reconcile-unproven` says so. It is only asked, and believed, while the user whose operation it is is logged in.
+ * A `run` never resolves with the Response: it rejects with ERR_ONCE_ALREADY_DONE, whose `response` it is.
  */
 export type Reconcile = (c: ReconcileQuestion) => Promise<Response | 'done' | 'none' | 'unknown'>;
 
@@ -73,7 +78,7 @@ export interface Limits {
   attempts?: number | undefined;
   /** One attempt, its body included. @default 30_000 */
   attemptMs?: number | undefined;
-  /** The whole call, all waits included. @default 120_000 */
+  /** The whole call: attempts, waits, hooks and look-ups. Writing down what it came to may take a second more. @default 120_000 */
   totalMs?: number | undefined;
   /** Waiting for work in progress. @default 60_000 */
   inProgressMs?: number | undefined;
@@ -126,7 +131,7 @@ export interface StandardSchema<T> {
 
 /** Options of `run`. */
 export interface RunOptions<T> extends Omit<OperationOptions, 'verdict' | 'reconcile' | 'headers' | 'operation' | 'accepted'> {
-  /** Reads how the effect ended. @default a value is fresh, a throw is ambiguous */
+  /** Reads how the effect ended. @default a value is fresh, a throw is ambiguous, a Response is read as `fetch` reads its answers */
   verdict?: ((end: RunEnd<T>) => Verdict | undefined) | undefined;
   signal?: AbortSignal | undefined;
   /** Parses a result that was remembered as JSON. */

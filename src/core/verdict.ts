@@ -1,5 +1,6 @@
 /** From evidence to a verdict: what an answer means. docs/verdicts.md has the whole table. */
 import type { Answer, Asked, Dialect, Kind, Reading } from './dialect.js';
+import { type WorkState, workState } from './work-state.js';
 
 /** What the caller's `verdict` hook may say. */
 export type Verdict = 'fresh' | 'replayed' | 'rejected' | 'rejected-for-good' | 'not-sent' | 'ambiguous' | 'in-progress' | 'transient';
@@ -155,14 +156,22 @@ export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambig
   return status === 425 || status === 429 || status === 421 ? reading('transient', false) : refusal(answer, asked, dialect);
 }
 
+const ENDED: ReadonlySet<Kind> = new Set<Kind>(['fresh', 'replayed', 'done-elsewhere']);
+
 /**
- * Reads an answer behind the link of a 202. A refusal there (not logged in, not found yet, too many) says nothing of the
- * work itself, and neither does a page for people: a login, a captive portal.
+ * Reads an answer behind the link of a 202; `said`: the caller's hook, by the word it gave. A refusal there (not logged in, not
+ * found yet, too many) says nothing of the work itself, and neither does a page for people: a login, a captive portal.
  */
-export function readPoll(answer: Answer, dialect: Dialect): 'running' | 'done' | 'failed' {
+export function readPoll(answer: Answer, asked: Asked, dialect: Dialect, said?: Reading): WorkState {
   const { status } = answer;
-  const said = dialect.polled?.(answer);
-  if (said) return said;
-  const page = /html/i.test(answer.header('content-type') ?? '');
-  return page || status === 202 || status < 200 || status > 303 || (status > 299 && status < 303) ? 'running' : 'done';
+  const ok = status > 199 && status < 300 && status !== 202 && !/^opaque/.test(answer.type) && !/html/i.test(answer.header('content-type') ?? '');
+  const state = workState(answer.json);
+  const runs = !ok || state === 'running';
+  // A hook that does not tell polls apart would call every answer without its payment a refusal.
+  if (said) return said.kind === 'refused' && (said.sticky || !runs) ? 'failed' : ENDED.has(said.kind) ? 'done' : 'running';
+  const own = dialect.polled?.(answer);
+  if (own) return own;
+  if (runs) return 'running';
+  const { kind } = dialect.read?.(answer, asked, true) ?? HOOKED.fresh;
+  return kind === 'refused' ? 'failed' : ENDED.has(kind) ? (state ?? 'done') : 'running';
 }

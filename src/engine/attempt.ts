@@ -71,7 +71,7 @@ export async function attempt(client: Client, prepared: Prepared, sending: Sendi
 const textual = (type: string): boolean => type === '' || (/json|text|xml|javascript|urlencoded/i.test(type) && !/charset=(?!"?utf-?8)/i.test(type));
 
 /** Reads a copy of the body, so that a truncated answer counts as none; longer ones and event streams stay unread. */
-async function read(response: Response, limit: number): Promise<Answered> {
+export async function read(response: Response, limit: number): Promise<Answered> {
   const type = response.headers.get('content-type') ?? '';
   const announced = Number(response.headers.get('content-length') ?? 0);
   if (response.body === null) return { response, body: null, text: '' };

@@ -5,14 +5,13 @@ import { unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { OnceError } from '../errors.js';
 import type { KeyStrategy } from '../option-types.js';
-import type { Settings } from '../options.js';
 import type { Client, Job, Place } from './client.js';
 import { notice } from './diagnostics.js';
 import { diagnose, named, publish } from './observe.js';
-import { lockOf } from './place.js';
+import { isSamePerson, lockOf } from './place.js';
 import { SCHEME } from './prepared.js';
 import { readStored, storedIn, storeOf, timed, updateStored } from './storing.js';
-import { Late, limit, within } from './wait.js';
+import { inTime, Late, limit } from './wait.js';
 
 const NO_KEY_YET = -1;
 
@@ -63,7 +62,12 @@ export async function takeLock(job: Job, free: (() => void) | undefined): Promis
   const bound = new AbortController();
   const { over, off } = limit(clock, ms, [stop, client.closing.signal]);
   void over.then(() => bound.abort());
-  const release = await locks.acquire(lockOf(client, job.place), { wait: true, signal: bound.signal }).catch(() => undefined);
+  const asked = locks.acquire(lockOf(client, job.place), { wait: true, signal: bound.signal }).catch(() => undefined);
+  let gone = false;
+  // A manager that does not hear of the abort must not hand out the lock for good.
+  void asked.then((late) => gone && late?.());
+  const release = await Promise.race([asked, over.then(() => undefined)]);
+  gone = release === undefined;
   off();
   return { release: release ?? FREE, waited: { ended: seen } };
 }
@@ -71,7 +75,7 @@ export async function takeLock(job: Job, free: (() => void) | undefined): Promis
 /** The first look of a call that waits. */
 async function look(job: Job): Promise<string | undefined> {
   try {
-    const record = readRecord(await readStored(job.client, job.slot, job.id));
+    const record = readRecord(await readStored(job.client, job.slot, job.id, job.deadline));
     return record && record.state !== 'pending' ? lifeOf(record) : undefined;
   } catch (cause) {
     throw storeError(job, cause);
@@ -82,7 +86,7 @@ async function look(job: Job): Promise<string | undefined> {
 export async function beginRecord(job: Job, waited: Waited | undefined): Promise<Begun> {
   const { client } = job;
   const store = storeOf(client, job.slot);
-  if (store.ready) await timed(client, store.ready()).catch((cause: unknown) => Promise.reject(storeError(job, cause)));
+  if (store.ready) await timed(client, store.ready(), job.deadline).catch((cause: unknown) => Promise.reject(storeError(job, cause)));
   if (job.settings.required && store.survives === 'context')
     throw storeError(job, new Error(`the ${store.kind} store forgets with this context, and durability is 'required'`));
   // An unnamed operation is found by its key, so no two contexts can race for it.
@@ -144,8 +148,7 @@ async function keyFor(job: Job, generation: number, random: boolean): Promise<st
   const { keyPattern, name: speaks, shape = (uuid: string) => uuid } = settings.dialect;
   let key: unknown = settings.key;
   if (random) key = job.place.id ?? shape(randomness.uuid());
-  else if (typeof key === 'function')
-    key = await askStrategy(client, settings, key as KeyStrategy, { namespace, operation, fingerprint, generation, now: clock.now() });
+  else if (typeof key === 'function') key = await askStrategy(job, key as KeyStrategy, { namespace, operation, fingerprint, generation, now: clock.now() });
   else if (key === undefined) key = shape(derived({ namespace, operation, generation }));
   if (typeof key !== 'string' || !keyPattern.test(key))
     throw new TypeError(
@@ -154,12 +157,24 @@ async function keyFor(job: Job, generation: number, random: boolean): Promise<st
   return key;
 }
 
-/** The key that a strategy gives, in time. */
-export const askStrategy = (client: Client, { limits }: Settings, strategy: KeyStrategy, asked: Parameters<KeyStrategy>[0]): Promise<string> =>
-  within(client.platform.clock, limits.attemptMs, Promise.resolve(strategy(asked)), () => new Error('the key strategy did not answer in time'));
+/** The key that a strategy gives, in time, to the user for whom it was asked: the next user's would make one operation of two. */
+export async function askStrategy(
+  job: Pick<Job, 'client' | 'settings' | 'name' | 'slot' | 'namespace' | 'stop' | 'deadline'>,
+  strategy: KeyStrategy,
+  asked: Parameters<KeyStrategy>[0],
+): Promise<string> {
+  const check = (): void => {
+    if (!isSamePerson(job.client, job.namespace)) throw new OnceError('ERR_ONCE_UNKNOWN', { ...noFacts(job, 'maybe'), ...unknown('identity') });
+  };
+  check();
+  const late = (): Error => new Error('the key strategy did not answer in time');
+  const key = await inTime(job, job.settings.limits.attemptMs, Promise.resolve(strategy(asked)), late);
+  check();
+  return key;
+}
 
 async function update(job: Job, c: Claimant): Promise<Begun> {
-  const { client, slot, id } = job;
+  const { client, slot, id, deadline } = job;
   let begun: Begun | undefined;
   const change = (stored: unknown, storeNow: number) => {
     const began = begin(stored, c, client.platform.clock.now(), storeNow);
@@ -167,10 +182,10 @@ async function update(job: Job, c: Claimant): Promise<Begun> {
     return began;
   };
   try {
-    return await updateStored(client, slot, id, change, job.name.length ? 'strict' : 'relaxed');
+    return await updateStored(client, slot, id, change, job.name.length ? 'strict' : 'relaxed', deadline);
   } catch (cause) {
     if (begun?.do !== 'drive' || !begun.inserted || client.registry.degraded.has(slot)) throw storeError(job, cause);
-    return afterFailedInsert(job, c, begun, cause, () => updateStored(client, slot, id, change));
+    return afterFailedInsert(job, c, begun, cause, () => updateStored(client, slot, id, change, 'relaxed', deadline));
   }
 }
 
@@ -178,8 +193,8 @@ type Inserted = Extract<Begun, { do: 'drive' }>;
 
 /** It was to be a new record, and the write failed or did not come to an end: what is stored now decides. */
 async function afterFailedInsert(job: Job, c: Claimant, begun: Inserted, cause: unknown, again: () => Promise<Begun>): Promise<Begun> {
-  const { client, slot, id } = job;
-  const stored = await readStored(client, slot, id).catch((error: unknown) => Promise.reject(storeError(job, error)));
+  const { client, slot, id, deadline } = job;
+  const stored = await readStored(client, slot, id, deadline).catch((error: unknown) => Promise.reject(storeError(job, error)));
   const record = readRecord(stored);
   // It was stored all the same.
   if (record && sameRecord(record, begun)) return begun;

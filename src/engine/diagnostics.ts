@@ -11,6 +11,8 @@ const SAYS = {
   'replay-hidden': 'a cross-origin answer may be a replay, and no marker can be read: the server must list it in Access-Control-Expose-Headers',
   'preflight-suspected': 'no attempt was answered, though the device is online: the server may have to list the key header in Access-Control-Allow-Headers',
   'key-ignored': 'the server says that it ignored the key: nothing is sent there twice from now on',
+  'reconcile-unproven':
+    "what reconcile gave proves nothing, so the operation stays unknown: it must give 'done', 'none', 'unknown', or a Response of 2xx that can be read",
   'insecure-origin': 'an insecure origin has no Web Crypto and no Web Locks: tabs do not wait for one another',
 } as const;
 

@@ -196,10 +196,10 @@ export class Drive {
 
   /** A log-out, a `forget` or another driver may have come in between. */
   async stillMine(): Promise<Stopped | undefined> {
-    const { client, slot, id } = this.job;
+    const { client, slot, id, deadline } = this.job;
     let stored: unknown;
     try {
-      stored = await readStored(client, slot, id);
+      stored = await readStored(client, slot, id, deadline);
     } catch (cause) {
       return this.#end('store', cause);
     }

@@ -3,14 +3,16 @@ import { carryOf } from '../core/carrier.js';
 import type { Answer, Reading } from '../core/dialect.js';
 import type { OnceRecord, StoredAnswer } from '../core/record.js';
 import { retryAfterMs } from '../core/retry-after.js';
-import { HOOKED, NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, readPoll } from '../core/verdict.js';
+import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, readPoll } from '../core/verdict.js';
 import { type Answered, again, answerOf, attempt, makeResponse } from './attempt.js';
 import type { Job } from './client.js';
 import { endpointOf, noticeAnswer, noticeSilence } from './diagnostics.js';
+import { hookReading } from './hook-word.js';
 import type { Attempting, Payload, Polled, Result, Sent } from './payload.js';
+import { isSamePerson } from './place.js';
 import { type Prepared, storable, wireOf } from './prepared.js';
-import { valueResult } from './running.js';
-import { limit } from './wait.js';
+import { valueResult } from './values.js';
+import { inTime, limit } from './wait.js';
 
 export const fetching = (prepared: Prepared): Payload => ({
   origin: prepared.origin,
@@ -49,13 +51,19 @@ async function poll(prepared: Prepared, a: Attempting, link: string): Promise<Po
   const { clock } = client.platform;
   const headers = new Headers(prepared.headers);
   for (const name of [...headers.keys()]) if (/^(content-|if-)/.test(name)) headers.delete(name);
+  const begun = clock.now();
   const asking = { ...prepared, url: link, method: 'GET', body: undefined, headers };
   const rest = merged(asking, await hooked(asking, a).catch(() => undefined));
-  const left = await attempt(client, rest, { ms: a.ms, stop, bodyBytes: settings.limits.bodyBytes, leaves: () => a.leaves() });
+  const left = await attempt(client, rest, { ms: a.ms - (clock.now() - begun), stop, bodyBytes: settings.limits.bodyBytes, leaves: () => a.leaves() });
   if (left.end !== 'answer') return { state: 'running' };
   const answer = answerOf(left.answered);
   return {
-    state: readPoll(answer, settings.dialect),
+    state: readPoll(
+      answer,
+      { method: 'GET', key: a.key, refusesHtml: true, otherPayloads: false },
+      settings.dialect,
+      hookSays(left.answered.response, answer, a, true),
+    ),
     result: resultOf(left.answered),
     retryAfterMs: retryAfterMs(answer.header, clock.now()),
   };
@@ -106,10 +114,12 @@ const merged = (prepared: Prepared, more: HeadersInit | undefined): Prepared => 
 };
 
 /** What the caller sets over its own headers; it is asked with the request as it goes out, and nobody who left waits for it. */
-function hooked({ method, url, headers, body }: Prepared, { job, number, resumed, ms }: Attempting): Promise<HeadersInit | undefined> {
-  const { settings, client, stop } = job;
+async function hooked({ method, url, headers, body }: Prepared, { job, number, resumed, ms }: Attempting): Promise<HeadersInit | undefined> {
+  const { settings, client, stop, namespace } = job;
+  // The hook would get one user's request and answer with the next one's credentials.
+  if (!isSamePerson(client, namespace)) throw new Error('another user has logged in');
   const asked = Promise.resolve(settings.headers?.({ attempt: number, resumed, method, url, headers: new Headers(headers), body }));
-  const { over, off } = limit(client.platform.clock, ms, [stop]);
+  const { over, off } = limit(client.platform.clock, ms, [stop, client.closing.signal]);
   const late = over.then(() => Promise.reject(new Error('the headers hook did not answer in time')));
   return Promise.race([asked, late]).finally(off);
 }
@@ -140,7 +150,7 @@ async function sendOnce(prepared: Prepared, a: Attempting): Promise<Sent> {
   const { client, settings, stop } = a.job;
   const { clock } = client.platform;
   const asking = clock.now();
-  const first = await withKey(prepared, a);
+  const first = await inTime(a.job, a.ms, withKey(prepared, a), () => new Error('the body could not be read in time'));
   const last = first && settings.headers ? await withKey(merged(first, await hooked(first, a)), a) : first;
   // The record's key belongs where this request has no place for it.
   if (!last) return { reading: NOT_A_VERDICT, reached: false };
@@ -166,29 +176,28 @@ async function sendOnce(prepared: Prepared, a: Attempting): Promise<Sent> {
 
 /** The caller's hook first, then the table. */
 function read(prepared: Prepared, response: Response, answer: Answer, a: Attempting): Reading {
-  const { settings, client } = a.job;
+  const { settings } = a.job;
   noticeAnswer(a, prepared, answer);
-  if (settings.verdict) {
-    try {
-      const said = settings.verdict({
-        attempt: a.number,
-        ambiguous: a.ambiguous,
-        status: answer.status,
-        headers: response.headers,
-        json: answer.json,
-      });
-      // An async hook says nothing that can be read, and its rejection is its own.
-      void Promise.resolve(said as unknown).catch((error) => client.platform.report(error));
-      if (said !== undefined) return HOOKED[said] ?? NOT_A_VERDICT;
-    } catch (error) {
-      // The server has answered, and nobody can read it now.
-      client.platform.report(error);
-      return NOT_A_VERDICT;
-    }
-  }
+  const said = hookSays(response, answer, a, false);
+  if (said) return said;
   const { method, headers, json } = prepared;
   const sentJson = json || /json/i.test(headers.get('content-type') ?? '');
   const accept = headers.get('accept');
   const refusesHtml = sentJson || (accept !== null && !/text\/html|text\/\*|\*\/\*/i.test(accept));
   return readAnswer(answer, { method, key: a.key, refusesHtml, otherPayloads: a.otherPayloads }, settings.dialect, a.ambiguous, settings.accepted === 'poll');
+}
+
+/** What the caller's `verdict` makes of an answer; `undefined` where there is none, or it leaves the answer to the table. */
+function hookSays({ headers }: Response, { status, json }: Answer, { job, number: attempt, ambiguous }: Attempting, polled: boolean): Reading | undefined {
+  const { settings, client } = job;
+  try {
+    const said = settings.verdict?.({ attempt, ambiguous, polled, status, headers, json });
+    // An async hook says nothing that can be read, and its rejection is its own.
+    void Promise.resolve(said as unknown).catch((error) => client.platform.report(error));
+    return said === undefined ? undefined : hookReading(job, said);
+  } catch (error) {
+    // The server has answered, and nobody can read it now.
+    client.platform.report(error);
+    return NOT_A_VERDICT;
+  }
 }

@@ -4,14 +4,15 @@ import { type Ending, fresh, rejected, replayed, type UnknownReason, unknown } f
 import { seal } from '../core/record.js';
 import { OnceError, type OnceErrorCode } from '../errors.js';
 import type { Drive } from './drive.js';
-import { resultOf, storedFetching } from './fetching.js';
+import { storedFetching } from './fetching.js';
 import type { Ended } from './flight.js';
 import type { Payload, Result } from './payload.js';
+import { isSamePerson } from './place.js';
 import { askAfter } from './poll.js';
+import { reconciled } from './reconcile.js';
 import { answerToStore, payloadsOf, remember, settleRecord } from './settle.js';
 import type { Stopped } from './stopped.js';
 import { commit } from './storing.js';
-import { limit } from './wait.js';
 
 /** `anew`: the key is used up without an effect, so the call goes on under a new one. */
 export type Finished = Ended | 'anew';
@@ -29,17 +30,19 @@ const SAYS: Readonly<Partial<Record<UnknownReason, string>>> = {
   bytes: 'the server holds other bytes under this key, and nobody can tell what became of them',
   elsewhere:
     'an earlier attempt went to another address and may have taken effect there; this server has never seen its key, so nothing was sent. Call the first address again, give reconcile, or settle() it once you know',
+  'refused-after-ambiguity':
+    "it was refused, but an earlier attempt may have taken effect. Let verdict say 'rejected-for-good' where the server repeats its refusal for the key, or give reconcile",
 };
 
 /** Finishes one drive. */
 export async function finish(drive: Drive, stopped: Stopped): Promise<Finished> {
-  const { decision } = stopped;
+  const { decision, ended } = stopped;
+  if (ended) return tell(drive, ended.ending ?? unknown('record'), undefined, 'ERR_ONCE_ALREADY_SETTLED');
   switch (decision.do) {
     case 'settle': {
-      if (decision.ask) {
-        const asked = await ask(drive, 'mismatch', stopped.result, true);
-        if (asked) return asked;
-      }
+      // With a 2xx in hand it is done; what is asked is whose answer that is.
+      const answer = decision.ask && !isEffect(drive) && (await reconciled(drive, 'mismatch', stopped.result));
+      if (typeof answer === 'object') return settle(drive, replayed('reconcile'), answer);
       return settle(drive, decision.ending, stopped.result, { ...decision, cause: stopped.cause });
     }
     case 'anew':
@@ -105,20 +108,22 @@ function tell(
 /** The end of a call that settles nothing, or finds that nothing was sent. */
 async function halt(drive: Drive, decision: Omit<Stop, 'do'>, { result, cause, lost }: Omit<Stopped, 'decision'>): Promise<Finished> {
   const { job, record } = drive;
-  const { ending } = decision;
-  if (ending.type === 'unsent') {
+  if (decision.ending.type === 'unsent') {
     // What another call put there is not this one's to remove.
-    if (ending.reason === 'aborted' && !drive.start.inserted) return tell(drive, unknown('aborted'), undefined);
+    if (decision.ending.reason === 'aborted' && !drive.start.inserted) return tell(drive, unknown('aborted'), undefined);
     const gone = await commit(job, record, () => record.previous ?? null);
-    return gone ? tell(drive, ending, undefined, 'ERR_ONCE_UNSENT', { cause }) : tell(drive, unknown('store'), undefined, undefined, { cause });
+    return gone ? tell(drive, decision.ending, undefined, 'ERR_ONCE_UNSENT', { cause }) : tell(drive, unknown('store'), undefined, undefined, { cause });
   }
   if (decision.ask) {
-    const asked = await ask(drive, ending.reason, result);
+    const asked = await ask(drive, decision.ending.reason, result, cause);
     if (asked) return asked;
   }
-  await storeStop(drive, decision);
-  const code = lost ? 'ERR_ONCE_CLAIM_LOST' : CODES[ending.reason];
-  const says = SAYS[ending.reason];
+  // The user who could be told more has logged out.
+  const { reason, retryAt } = isSamePerson(job.client, job.namespace) ? decision.ending : { ...decision.ending, reason: 'identity' as const };
+  const ending = unknown(reason, retryAt);
+  await storeStop(drive, { ...decision, ending });
+  const code = lost ? 'ERR_ONCE_CLAIM_LOST' : CODES[reason];
+  const says = SAYS[reason];
   return tell(drive, ending, result, code, { cause, ...(says && { says }) });
 }
 
@@ -137,6 +142,7 @@ async function storeStop(drive: Drive, { ending, spent }: Omit<Stop, 'do'>): Pro
 
 async function poll(drive: Drive, accepted: Result | undefined): Promise<Finished> {
   const end = await askAfter(drive, accepted);
+  if (end && 'decision' in end) return finish(drive, { ...end, result: accepted });
   // After another payload it may be that one's work, and a link that was found here is an earlier call's.
   const doubtful = drive.start.changed && (drive.start.record.link !== undefined || !drive.job.settings.dialect.answersMismatch);
   if (end?.state === 'done') return settle(drive, fresh(!doubtful, drive.start.changed), end.result);
@@ -161,56 +167,22 @@ async function probe(drive: Drive, result: Result | undefined): Promise<Finished
   return halt(drive, { ending: unknown(start.otherBytes ? 'bytes' : 'mismatch'), ask: true }, { result });
 }
 
-/** Asks the caller's `reconcile`; `proven`: only an answer can add to what is known. `undefined` when there is none or it does not know either. */
-async function ask(drive: Drive, reason: UnknownReason | 'done-elsewhere', result: Result | undefined, proven = false): Promise<Finished | undefined> {
-  const { job, record } = drive;
-  const { reconcile, limits } = job.settings;
-  if (!reconcile) return undefined;
-  const { clock } = job.client.platform;
-  const controller = new AbortController();
-  const { over, off } = limit(clock, limits.attemptMs, [job.stop]);
-  const late = over.then((): 'unknown' => {
-    controller.abort();
-    return 'unknown';
-  });
-  try {
-    const question = {
-      operation: job.name,
-      key: record.key,
-      firstSentAt: record.firstSentAt ?? record.createdAt,
-      reason,
-      response: result?.response?.clone(),
-      signal: controller.signal,
-    };
-    const said = await Promise.race([reconcile(question), late]);
-    // With a 2xx in hand it is done; what is asked is whose answer that is.
-    return proven && typeof said !== 'object' ? undefined : await answered(drive, said, reason, result);
-  } catch (error) {
-    job.client.platform.report(error);
-    return undefined;
-  } finally {
-    off();
-  }
-}
+/** A run's caller waits for what the function gives, not for a Response. */
+const isEffect = ({ job }: Drive): boolean => job.payload !== undefined && job.payload.prepared === undefined;
 
-async function answered(
-  drive: Drive,
-  said: Response | 'done' | 'none' | 'unknown',
-  reason: UnknownReason | 'done-elsewhere',
-  result: Result | undefined,
-): Promise<Finished | undefined> {
+/** What `reconcile` makes of it; `undefined` where it does not know either. */
+async function ask(drive: Drive, reason: UnknownReason | 'done-elsewhere', result: Result | undefined, cause?: unknown): Promise<Finished | undefined> {
   const { job, record } = drive;
-  if (said === 'done') {
-    const lost = (await settleRecord(job, record, replayed('reconcile'))) ? undefined : await drive.stillMine();
-    // It was done, but another driver has the record, and its key may be the one that did it.
-    if (lost?.lost && !lost.ended) return finish(drive, { ...lost, result });
-    return tell(drive, replayed('reconcile'), result, 'ERR_ONCE_ALREADY_DONE');
-  }
-  if (said === 'none') {
+  const proof = await reconciled(drive, reason, result);
+  if (typeof proof === 'object' && !isEffect(drive)) return settle(drive, replayed('reconcile'), proof);
+  if (proof === 'none') {
     if (!(await settleRecord(job, record, rejected(), { sticky: reason === 'burnt' }))) return tell(drive, unknown('store'), result);
     // The server's own refusal is the answer to give; without one the call goes on, if it brought something to send.
-    return /^refused/.test(reason) || job.resumeOnly ? tell(drive, rejected(), result) : 'anew';
+    return /^refused/.test(reason) || job.resumeOnly ? tell(drive, rejected(), result, undefined, { cause }) : 'anew';
   }
-  if (typeof said !== 'object') return undefined;
-  return settle(drive, replayed('reconcile'), resultOf({ response: said, text: '' }));
+  if (!proof) return undefined;
+  const lost = (await settleRecord(job, record, replayed('reconcile'))) ? undefined : await drive.stillMine();
+  // It was done, but another driver has the record, and its key may be the one that did it.
+  if (lost?.lost && !lost.ended) return finish(drive, { ...lost, result });
+  return tell(drive, replayed('reconcile'), proof === 'done' ? result : proof, 'ERR_ONCE_ALREADY_DONE');
 }

@@ -49,7 +49,7 @@ export async function awaitLease(job: Job, ms: number): Promise<void> {
     if (clock.now() >= deadline) throw busyError(job);
     await wait(clock, Math.min(look, until - clock.now(), deadline - clock.now()), [stop, client.closing.signal]);
     if (stop.aborted || client.closing.signal.aborted) return;
-    const stored = await readStored(client, slot, id).catch(() => UNREAD);
+    const stored = await readStored(client, slot, id, deadline).catch(() => UNREAD);
     // Settled, gone, or given back.
     const record = readRecord(stored);
     if (stored === undefined || (record && (record.state !== 'pending' || record.lease === undefined))) return;

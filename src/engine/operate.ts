@@ -11,9 +11,9 @@ import { calmDown, guarded } from './observe.js';
 import type { Payload } from './payload.js';
 import { idsOf } from './place.js';
 import { BodyTrouble, type Draft, fingerprint, type Prepared, prepare, wireOf } from './prepared.js';
-import { conclude, underLock } from './round.js';
+import { conclude, leftBefore, underLock } from './round.js';
 import { nothingSent } from './storing.js';
-import { limit, within } from './wait.js';
+import { inTime, Left, limit, within } from './wait.js';
 
 /** What a call brings, read. */
 export interface Read {
@@ -93,8 +93,8 @@ export async function operate(call: Call): Promise<unknown> {
     }
     if (settings.whenBusy === 'reject') throw busyError(here);
     read ??= call.read();
-    const mine = await read.catch(() => undefined);
-    const theirs = await flight.fingerprint;
+    const both = Promise.all([read.catch(() => undefined), flight.fingerprint]);
+    const [mine, theirs] = (await cutBy(client, signal, deadline, both)) ?? [];
     const same = mine !== undefined && (mine.payload === undefined || mine.fingerprint === theirs);
     if (same && theirs !== undefined && !flight.stop.aborted) {
       const answer = flight.join({ ...caller, joined: true });
@@ -104,28 +104,30 @@ export async function operate(call: Call): Promise<unknown> {
     await cutBy(client, signal, deadline, flight.landed);
     if (signal?.aborted) throw givenUp(client, signal, caller.left);
     if (clock.now() >= deadline) throw busyError(here);
+    if (client.closing.signal.aborted) throw new OnceError('ERR_ONCE_UNKNOWN', caller.left);
   }
 }
 
-function givenUp({ registry }: Client, signal: AbortSignal, left: Outcome): unknown {
+export function givenUp({ registry }: Client, signal: AbortSignal, left: Outcome): unknown {
   const reason = abortReason(signal);
   giveUp(registry, reason, left);
   return reason;
 }
 
 /** Waits, but no longer than the caller wants to or may. */
-function cutBy({ platform }: Client, signal: AbortSignal | undefined, deadline: number, work: Promise<void>): Promise<void> {
-  const { over, off } = limit(platform.clock, deadline - platform.clock.now(), signal ? [signal] : []);
-  return Promise.race([work, over]).finally(off);
+function cutBy<T>({ platform, closing }: Client, signal: AbortSignal | undefined, deadline: number, work: Promise<T>): Promise<T | undefined> {
+  const { over, off } = limit(platform.clock, deadline - platform.clock.now(), signal ? [signal, closing.signal] : [closing.signal]);
+  return Promise.race([work, over.then(() => undefined)]).finally(off);
 }
 
 async function fly({ client, settings, place, held }: Call, flight: Flight, read: Promise<Read>, startedAt: number): Promise<void> {
   // Asked for while the body is read and digested, which takes as long.
+  const deadline = startedAt + settings.limits.totalMs;
   const lock = held ? Promise.resolve(held) : tryLock(client, place);
   try {
-    const [request, ids, free] = await Promise.all([read, idsOf(client, place), lock]);
+    const asked = Promise.all([read, idsOf(client, place), lock]);
+    const [request, ids, free] = await inTime({ client, stop: flight.stop, deadline }, settings.limits.totalMs, asked, () => busyError({ client, ...place }));
     flight.fingerprinted(request.fingerprint);
-    const deadline = startedAt + settings.limits.totalMs;
     const { key, ...rest } = request;
     const own = key === undefined ? settings : { ...settings, key };
     const job: Job = {
@@ -148,8 +150,13 @@ async function fly({ client, settings, place, held }: Call, flight: Flight, read
       (release) => release?.(),
       () => {},
     );
+    if (error instanceof Left) {
+      const ended = await leftBefore({ client, deadline, ...place, ...(await idsOf(client, place)) });
+      conclude({ client, ...place }, ended);
+      return flight.land(ended);
+    }
     calmDown(client, place.slot);
-    const known = error instanceof BodyTrouble ? await bodyError(client, place, error) : error;
+    const known = error instanceof BodyTrouble ? await bodyError(client, place, error, deadline) : error;
     flight.land(
       isOnceError(known)
         ? { outcome: known.outcome, fail: (own) => (own === known.outcome ? known : new OnceError(known.code, own, { cause: known })) }
@@ -159,10 +166,10 @@ async function fly({ client, settings, place, held }: Call, flight: Flight, read
 }
 
 /** Raised after the look, so that "nothing was sent" is true of the operation. */
-export async function bodyError(client: Client, place: Place, cause: BodyTrouble): Promise<unknown> {
+export async function bodyError(client: Client, place: Place, cause: BodyTrouble, deadline: number): Promise<unknown> {
   const job = { client, ...place };
   try {
-    const clean = await nothingSent(client, place.slot, (await idsOf(client, place)).id);
+    const clean = await nothingSent(client, place.slot, (await idsOf(client, place)).id, deadline);
     const outcome = clean ? { ...noFacts(job, 'no'), ...unsent('unreplayable-body') } : { ...noFacts(job, 'maybe'), ...unknown('record') };
     return new OnceError('ERR_ONCE_BODY', outcome, { cause, says: cause.message.replace('once: ', '') });
   } catch (error) {

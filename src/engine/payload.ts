@@ -1,6 +1,7 @@
 /** What an operation sends: one payload, sent any number of times. */
 import type { Reading } from '../core/dialect.js';
 import type { StoredAnswer, StoredRequest } from '../core/record.js';
+import type { WorkState } from '../core/work-state.js';
 import type { Job } from './client.js';
 import type { Prepared } from './prepared.js';
 
@@ -72,7 +73,7 @@ export interface Payload {
 
 /** What asking after work that goes on gave. */
 export interface Polled {
-  readonly state: 'running' | 'done' | 'failed';
+  readonly state: WorkState;
   readonly result?: Result | undefined;
   readonly retryAfterMs?: number | undefined;
 }

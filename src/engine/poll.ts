@@ -3,10 +3,12 @@ import { atLeast, backoffMs } from '../core/backoff.js';
 import { seal } from '../core/record.js';
 import type { Drive } from './drive.js';
 import type { Polled, Result } from './payload.js';
+import { isSamePerson } from './place.js';
+import type { Stopped } from './stopped.js';
 import { commit } from './storing.js';
 
-/** Asks until the work ends or the budget of waiting does; `undefined` when there is nothing to ask at, or nothing more may be asked. */
-export async function askAfter(drive: Drive, accepted: Result | undefined): Promise<Polled | undefined> {
+/** Asks until the work ends, the budget of waiting does, or nothing more may be asked; `undefined` when there is no link to ask at. */
+export async function askAfter(drive: Drive, accepted: Result | undefined): Promise<Polled | Stopped | undefined> {
   const link = drive.record.link ?? (accepted?.response && drive.payload.link?.(drive.job, accepted.response));
   if (link === undefined) return undefined;
   // Stored, so that nobody has to send it again.
@@ -17,7 +19,7 @@ export async function askAfter(drive: Drive, accepted: Result | undefined): Prom
   return ask(drive, link);
 }
 
-async function ask(drive: Drive, link: string): Promise<Polled | undefined> {
+async function ask(drive: Drive, link: string): Promise<Polled | Stopped | undefined> {
   const { job, start } = drive;
   const { key, carrier, firstSentAt = drive.record.createdAt } = drive.record;
   const { limits, backoff } = job.settings;
@@ -29,10 +31,13 @@ async function ask(drive: Drive, link: string): Promise<Polled | undefined> {
       { job, key, carrier, firstSentAt, number, ambiguous: true, resumed: start.resumed, otherPayloads: false, ms, leaves: () => !drive.mustStop() },
       link,
     );
-    if (answer?.state !== 'running') return answer;
+    // An answer that came in another user's session says nothing of this one's work.
+    const foreign = isSamePerson(job.client, job.namespace) ? undefined : drive.mustStop();
+    if (foreign || answer?.state !== 'running') return foreign ?? answer;
     const pause = atLeast(backoff, number, answer.retryAfterMs ?? backoffMs(backoff, number, randomness.random()));
     if (clock.now() + pause >= ends) return answer;
     await drive.pause(pause, 'in-progress');
-    if (await drive.halt()) return undefined;
+    const halted = await drive.halt();
+    if (halted) return clock.now() < job.deadline ? halted : answer;
   }
 }

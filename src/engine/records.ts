@@ -10,7 +10,7 @@ import type { Client, Place } from './client.js';
 import { Flight } from './flight.js';
 import { heldElsewhere } from './lease.js';
 import { type PendingOperation, pendingOf, publish, rememberedOutcome, stateOf } from './observe.js';
-import { idsOf, isSlotIn, slotOf } from './place.js';
+import { idsOf, isSamePerson, isSlotIn, namespaceOf, slotOf } from './place.js';
 import { SCHEME } from './prepared.js';
 import { readStored, storedIn, storeOf, timed, updateStored } from './storing.js';
 
@@ -73,7 +73,8 @@ export async function listPending(
     found.push(pendingOf(record, client.registry.payloads.has(`${slot}\n${record.key}`)));
     if (found.length >= limit) break;
   }
-  return found;
+  // Another user logged in while it was read: what is shown now is theirs.
+  return isSamePerson(client, namespace) ? found : listPending(client, namespaceOf(client), options);
 }
 
 /** Log-out: what a stranger could read goes, the keys of unsettled operations stay. Every driver stops before its next attempt. */

@@ -8,7 +8,7 @@ import type { Client, Place } from './client.js';
 import { abortReason } from './flight.js';
 import { diagnose } from './observe.js';
 import { NOTHING_TO_READ, operate } from './operate.js';
-import { idsOf, slotOf } from './place.js';
+import { idsOf, isSamePerson, slotOf } from './place.js';
 import { scanPending, slotOfRecord } from './records.js';
 import { timed } from './storing.js';
 import { pendingInTurns, type Waiting } from './turns.js';
@@ -37,17 +37,20 @@ export async function* resumeAll(
     running.delete(done);
     return end;
   };
+  // The next user is shown nothing of the one who asked.
+  const goesOn = (): boolean => isSamePerson(client, namespace) && !client.closing.signal.aborted;
   signal?.addEventListener('abort', cut);
   try {
     for await (const record of pendingInTurns(client, namespace, prefix)) {
       if (signal?.aborted) throw abortReason(signal);
+      if (!goesOn()) return;
       running.add(resumeOne(client, namespace, record, over.signal));
       const end = running.size >= concurrency ? await next() : undefined;
-      if (end) yield end;
+      if (end && goesOn()) yield end;
     }
     while (running.size) {
       const end = await next();
-      if (end) yield end;
+      if (end && isSamePerson(client, namespace)) yield end;
     }
   } finally {
     // Whoever stops listening, or cannot read on, has nothing sent behind their back.

@@ -40,8 +40,8 @@ export async function underLock(job: Job, free: (() => void) | undefined): Promi
 }
 
 /** Nobody waits any more, and nothing was begun: the record is left to whoever drives it. */
-async function leftBefore(job: Job): Promise<Ended> {
-  const clean = await nothingSent(job.client, job.slot, job.id).catch(() => false);
+export async function leftBefore(job: Pick<Job, 'client' | 'name' | 'slot' | 'id' | 'deadline'>): Promise<Ended> {
+  const clean = await nothingSent(job.client, job.slot, job.id, job.deadline).catch(() => false);
   return clean
     ? failed({ ...noFacts(job, 'no'), ...unsent('aborted') }, 'ERR_ONCE_UNSENT')
     : failed({ ...noFacts(job, 'maybe'), ...unknown('aborted') }, 'ERR_ONCE_UNKNOWN');
@@ -154,7 +154,7 @@ function answerIn({ client, slot }: Job, record: OnceRecord): { readonly result:
 }
 
 /** Tells screens and logs how it ended. */
-export function conclude(job: Job, { outcome, record, driven }: Ended): void {
+export function conclude(job: Pick<Job, 'client' | 'slot' | 'name' | 'label'>, { outcome, record, driven }: Ended): void {
   const { client, slot } = job;
   const settled = outcome.type !== 'unknown';
   if (settled) publish(client, slot, { phase: 'settled', outcome });

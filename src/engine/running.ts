@@ -1,9 +1,14 @@
 /** A payload that is a function: a provider's SDK, a message handler. */
 import { childKey } from '../core/derived.js';
-import type { StoredAnswer } from '../core/record.js';
-import { HOOKED, NO_ANSWER, NOT_A_VERDICT, NOT_SENT, type Verdict } from '../core/verdict.js';
+import { retryAfterMs } from '../core/retry-after.js';
+import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, type Verdict } from '../core/verdict.js';
 import type { RunEnd } from '../option-types.js';
-import type { Attempting, Payload, Result, Sent } from './payload.js';
+import { type Answered, answerOf } from './attempt.js';
+import { resultOf } from './fetching.js';
+import { isResponse, readForeign } from './foreign.js';
+import { hookReading } from './hook-word.js';
+import type { Attempting, Payload, Sent } from './payload.js';
+import { valueResult } from './values.js';
 import { limit } from './wait.js';
 
 /** What an effect gets. */
@@ -26,23 +31,6 @@ export const running = (effect: (attempt: Attempt) => unknown, verdict: ((end: R
   send: (a) => run(effect, verdict, a),
 });
 
-export const valueResult = (value: unknown): Result => ({
-  value,
-  response: undefined,
-  ok: true,
-  lasting: true,
-  copy: () => value,
-  stored: () => atRest(value),
-});
-
-function atRest(value: unknown): StoredAnswer | undefined {
-  try {
-    return { json: JSON.stringify(value) };
-  } catch {
-    return undefined;
-  }
-}
-
 async function run(effect: (attempt: Attempt) => unknown, verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined, a: Attempting): Promise<Sent> {
   if (!a.leaves()) return { reading: NOT_SENT, reached: false };
   const { clock } = a.job.client.platform;
@@ -53,19 +41,21 @@ async function run(effect: (attempt: Attempt) => unknown, verdict: ((end: RunEnd
   });
   const { key, number: attempt, resumed, ambiguous } = a;
   const child = (label: string): string => childKey(key, label);
-  const done = (async (): Promise<RunEnd<unknown>> => {
+  const effected = (async (): Promise<Sent> => {
+    let end: RunEnd<unknown>;
     try {
-      return { value: await effect({ key, attempt, resumed, ambiguous, signal: controller.signal, child }) };
+      end = { value: await effect({ key, attempt, resumed, ambiguous, signal: controller.signal, child }) };
     } catch (error) {
-      return { error };
+      end = { error };
     }
+    return controller.signal.aborted ? { reading: NO_ANSWER, reached: false } : read(end, verdict, a);
   })();
-  const end = await Promise.race([done, late]);
+  const sent = await Promise.race([effected, late]);
   off();
-  return end ? read(end, verdict, a) : { reading: NO_ANSWER, reached: false };
+  return sent ?? { reading: NO_ANSWER, reached: false };
 }
 
-function read(end: RunEnd<unknown>, verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined, a: Attempting): Sent {
+async function read(end: RunEnd<unknown>, verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined, a: Attempting): Promise<Sent> {
   let said: Verdict | undefined;
   try {
     said = verdict?.(end as RunEnd<never>);
@@ -73,11 +63,33 @@ function read(end: RunEnd<unknown>, verdict: ((end: RunEnd<never>) => Verdict | 
     a.job.client.platform.report(error);
     return { reading: NOT_A_VERDICT, cause: error, reached: true };
   }
-  if ('value' in end) return { reading: said === undefined ? HOOKED.fresh : (HOOKED[said] ?? NOT_A_VERDICT), result: valueResult(end.value), reached: true };
+  if ('value' in end && isResponse(end.value)) return readResponse(end.value, said, a);
+  const reading = hookReading(a.job, said === undefined ? ('value' in end ? 'fresh' : 'ambiguous') : said);
+  if ('value' in end) return { reading, result: valueResult(end.value), reached: true };
   return {
-    reading: said === undefined ? NO_ANSWER : (HOOKED[said] ?? NOT_A_VERDICT),
+    reading,
     result: said === 'fresh' || said === 'replayed' ? valueResult(undefined) : undefined,
     cause: end.error,
     reached: said !== undefined,
   };
+}
+
+/** A Response is read as if `fetch` had got it: a 503 is not done because a function gave it. */
+async function readResponse(response: Response, said: Verdict | undefined, a: Attempting): Promise<Sent> {
+  const { client, settings } = a.job;
+  let answered: Answered = { response, text: '' };
+  try {
+    // Its status still counts where the function has read the body itself.
+    if (!response.bodyUsed) answered = await readForeign(response, settings.limits.bodyBytes);
+  } catch (cause) {
+    if (said === undefined) return { reading: NO_ANSWER, cause, reached: true };
+  }
+  const answer = answerOf(answered);
+  // Nothing is known of the request: a page in HTML may be what it asked for.
+  const asked = { method: 'POST', key: a.key, refusesHtml: false, otherPayloads: a.otherPayloads };
+  const reading = said === undefined ? readAnswer(answer, asked, settings.dialect, a.ambiguous, false) : hookReading(a.job, said);
+  const refusal = reading.kind === 'refused' ? await client.platform.digest(`${answer.status}\n${answer.text}`) : undefined;
+  // The function has most likely called the platform's own fetch.
+  const mayResend = client.transport.mayResend({});
+  return { reading, refusal, mayResend, result: resultOf(answered), reached: true, retryAfterMs: retryAfterMs(answer.header, client.platform.clock.now()) };
 }

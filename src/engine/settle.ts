@@ -12,7 +12,7 @@ export type AtRest = Partial<Pick<OnceRecord, 'sticky' | 'keyInUse' | 'refusal' 
 
 /** Puts a record to rest: a tombstone when it is done, else what tells the next one its key or its generation. */
 export function settleRecord(
-  job: Pick<Job, 'client' | 'slot' | 'id' | 'name' | 'label' | 'settings'>,
+  job: Pick<Job, 'client' | 'slot' | 'id' | 'name' | 'label' | 'settings' | 'deadline'>,
   record: OnceRecord,
   ending: Ending,
   { sticky = false, keyInUse, ...rest }: AtRest = {},

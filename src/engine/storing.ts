@@ -12,12 +12,17 @@ export const storeOf = (client: Client, slot: string): Store => client.registry.
 export const storedIn = (store: Store): 'disk' | 'session' | 'memory' =>
   store.storedIn?.() ?? (store.shared === 'context' ? 'memory' : store.survives === 'context' ? 'session' : 'disk');
 
-export function timed<T>({ platform, settings }: Client, work: Promise<T>): Promise<T> {
-  const ms = settings.tuning.storeTimeoutMs;
+/**
+ * A store call in its time. `until`: the deadline of the call, ms since 1970; what it came to still gets a moment to be
+ * written down, because a proof that was not stored has to be found out again.
+ */
+export function timed<T>({ platform, settings: { tuning } }: Client, work: Promise<T>, until?: number): Promise<T> {
+  const left = until === undefined ? tuning.storeTimeoutMs : Math.max(tuning.thawMs, until - platform.clock.now());
+  const ms = Math.min(tuning.storeTimeoutMs, left);
   return within(platform.clock, ms, work, () => new Late(`the store did not answer within ${ms} ms`));
 }
 
-export const readStored = (client: Client, slot: string, id: string): Promise<unknown> => timed(client, storeOf(client, slot).read(id));
+export const readStored = (client: Client, slot: string, id: string, until?: number): Promise<unknown> => timed(client, storeOf(client, slot).read(id), until);
 
 export const updateStored = <T>(
   client: Client,
@@ -25,7 +30,8 @@ export const updateStored = <T>(
   id: string,
   change: (stored: unknown, now: number) => Changed<T>,
   durability: Durability = 'relaxed',
-): Promise<T> => timed(client, storeOf(client, slot).update(id, change, { durability }));
+  until?: number,
+): Promise<T> => timed(client, storeOf(client, slot).update(id, change, { durability }), until);
 
 /**
  * Writes over the record this driver knows, if it is still that one; `false` when it is not or the store fails: a late
@@ -33,7 +39,7 @@ export const updateStored = <T>(
  * store, from which it counts how long the record is kept; it gives `null` to remove.
  */
 export async function commit(
-  job: Pick<Job, 'client' | 'slot' | 'id' | 'name' | 'label'>,
+  job: Pick<Job, 'client' | 'slot' | 'id' | 'name' | 'label' | 'deadline'>,
   known: OnceRecord,
   next: (now: number, latest: number) => OnceRecord | null,
   durability: Durability = 'relaxed',
@@ -55,6 +61,7 @@ export async function commit(
         return holds(known, record) ? { next: { ...record, lease: undefined }, value: false } : { value: false };
       },
       durability,
+      job.deadline,
     );
   } catch (error) {
     diagnose(client, job, known.key, 'store-write', `what became of the operation could not be stored: ${String(error)}`);
@@ -69,10 +76,10 @@ export const holds = (known: OnceRecord, record: OnceRecord): boolean => known.l
 const leased = (next: OnceRecord | null, { lease }: OnceRecord): OnceRecord | null => (next?.lease && lease ? { ...next, lease } : next);
 
 /** A look by a call that never began: true when nothing that may have been sent is stored. Rejects when it can't tell. */
-export async function nothingSent(client: Client, slot: string, id: string): Promise<boolean> {
+export async function nothingSent(client: Client, slot: string, id: string, until?: number): Promise<boolean> {
   const { platform, settings } = client;
   const askedAt = platform.clock.now();
-  const stored = await readStored(client, slot, id);
+  const stored = await readStored(client, slot, id, until);
   // Whoever slept over the answer has seen what was, and another context may have begun since then.
   if (Math.abs(platform.clock.now() - askedAt) > settings.tuning.thawMs) return false;
   if (stored === undefined) return true;

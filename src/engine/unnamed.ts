@@ -1,17 +1,20 @@
 /** Calls without a name: each is an operation of its own, under its key; in one person's hands it takes up one that was lost. */
 import { carryOf, isInHeader } from '../core/carrier.js';
 import type { OperationName } from '../core/name.js';
+import { type Outcome, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { pastWindow } from '../core/retention.js';
+import { OnceError } from '../errors.js';
 import type { Settings } from '../options.js';
 import { jsonOf } from './bytes.js';
-import { askStrategy, tryLock } from './claim.js';
-import type { Client, Place } from './client.js';
+import { askStrategy, noFacts, tryLock } from './claim.js';
+import type { Client, Job, Place } from './client.js';
 import { heldElsewhere } from './lease.js';
-import { bodyError, operate, type Read, readRequest } from './operate.js';
+import { bodyError, givenUp, operate, type Read, readRequest } from './operate.js';
 import { idsOf, namespaceOf, placeOf, unnamedPlace } from './place.js';
 import { BodyTrouble, type Draft } from './prepared.js';
 import { readStored, timed } from './storing.js';
+import { inTime, Left } from './wait.js';
 
 /** Lost ones that are looked at. */
 const ORPHANS_MAX = 10;
@@ -40,28 +43,44 @@ export function mayGo({ platform, settings: { origins } }: Client, { url, origin
 export const bearsKey = ({ dialect }: Settings, { url, headers }: Draft): boolean =>
   isInHeader(dialect.carrier) && carryOf(dialect.carrier)?.find({ url, headers, body: undefined }) !== undefined;
 
-async function readUnnamed(client: Client, settings: Settings, draft: Draft): Promise<Read> {
+/** A call that has no place yet: it is found out by its content. */
+type Placeless = Place & Pick<Job, 'client' | 'settings' | 'stop' | 'startedAt' | 'deadline'>;
+
+function placeless(client: Client, settings: Settings, { signal }: Draft): Placeless {
+  const startedAt = client.platform.clock.now();
+  const place = unnamedPlace(client, namespaceOf(client), '~', '');
+  const stop = signal ?? new AbortController().signal;
+  return { ...place, client, settings, stop, startedAt, deadline: startedAt + settings.limits.totalMs };
+}
+
+/** What `work` gives, unless the call ends before: of an operation that has no place yet, nothing was sent. */
+async function whilePlaceless<T>(call: Placeless, signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+  const facts = noFacts(call, 'no');
+  const left: Outcome = { ...facts, ...unsent('aborted') };
   try {
-    return await readRequest(client, settings, draft);
+    return await inTime(call, call.settings.limits.totalMs, work, () => new OnceError('ERR_ONCE_UNSENT', { ...facts, ...unsent('unreachable') }));
   } catch (error) {
-    // What has no content yet has no place of its own either.
-    throw error instanceof BodyTrouble ? await bodyError(client, unnamedPlace(client, namespaceOf(client), '~', ''), error) : error;
+    if (error instanceof BodyTrouble) throw await bodyError(call.client, call, error, call.deadline);
+    if (!(error instanceof Left)) throw error;
+    throw signal?.aborted ? givenUp(call.client, signal, left) : new OnceError('ERR_ONCE_UNSENT', left);
   }
 }
+
+const readUnnamed = (call: Placeless, draft: Draft): Promise<Read> => whilePlaceless(call, draft.signal, readRequest(call.client, call.settings, draft));
 
 /** A call without a name. */
 export async function operateUnnamed(client: Client, settings: Settings, draft: Draft): Promise<unknown> {
   const { platform } = client;
-  const startedAt = platform.clock.now();
-  const namespace = namespaceOf(client);
-  const read = await readUnnamed(client, settings, draft);
+  const call = placeless(client, settings, draft);
+  const { namespace, startedAt } = call;
+  const read = await readUnnamed(call, draft);
   const label = `~${read.fingerprint}`;
   const given = read.key ?? settings.key;
   const { shape = (uuid: string) => uuid } = settings.dialect;
   const asked = { namespace, operation: undefined, fingerprint: read.fingerprint, generation: 0, now: platform.clock.now() };
-  const literal = typeof given === 'function' ? await askStrategy(client, settings, given, asked) : given;
+  const literal = typeof given === 'function' ? await whilePlaceless(call, draft.signal, askStrategy(call, given, asked)) : given;
   // Where many people's calls meet, two equal ones are two effects, and a lost one is nobody's here.
-  const orphan = platform.server || literal !== undefined ? undefined : await findOrphan(client, settings, namespace, label);
+  const orphan = platform.server || literal !== undefined ? undefined : await orphanInTime(call, draft.signal, label);
   const place =
     orphan?.place ??
     (literal === undefined
@@ -81,24 +100,34 @@ export async function operateUnnamed(client: Client, settings: Settings, draft: 
 
 /** A call that is named by its content. */
 export async function operateByContent(client: Client, settings: Settings, draft: Draft): Promise<unknown> {
-  const startedAt = client.platform.clock.now();
-  const read = await readUnnamed(client, settings, draft);
+  const call = placeless(client, settings, draft);
+  const { startedAt } = call;
+  const read = await readUnnamed(call, draft);
   const name: OperationName = [`sha256:${read.fingerprint}`];
   return operate({ client, settings, place: placeOf(client, name), read: async () => read, signal: draft.signal, request: draft.request, startedAt });
 }
 
+interface Orphan {
+  readonly place: Place;
+  readonly release: () => void;
+}
+
+/** One that is found too late is let go again. */
+function orphanInTime(call: Placeless, signal: AbortSignal | undefined, label: string): Promise<Orphan | undefined> {
+  const search = findOrphan(call, label);
+  return whilePlaceless(call, signal, search).catch((error: unknown) => {
+    void search.then((orphan) => orphan?.release());
+    throw error;
+  });
+}
+
 /** The oldest unsettled one with this content that nobody drives now. */
-async function findOrphan(
-  client: Client,
-  settings: Settings,
-  namespace: string,
-  label: string,
-): Promise<{ readonly place: Place; readonly release: () => void } | undefined> {
+async function findOrphan({ client, settings, namespace, deadline }: Placeless, label: string): Promise<Orphan | undefined> {
   const { platform, store, registry } = client;
   const { ns } = await idsOf(client, { namespace, label, id: '' });
   let found: readonly unknown[];
   try {
-    found = (await timed(client, store.scan({ ns, state: 'pending', prefix: label, limit: ORPHANS_MAX }))).records;
+    found = (await timed(client, store.scan({ ns, state: 'pending', prefix: label, limit: ORPHANS_MAX }), deadline)).records;
   } catch {
     // Nothing is lost: the store says more when the record is written.
     return undefined;
@@ -114,17 +143,18 @@ async function findOrphan(
         !pastWindow(record, window, platform.clock.now()),
     );
   for (const record of lost.sort((a, b) => a.createdAt - b.createdAt)) {
+    if (platform.clock.now() >= deadline) return undefined;
     const place = unnamedPlace(client, namespace, label, record.id);
     if (registry.flights.has(place.slot)) continue;
     const release = await tryLock(client, place);
-    if (release && !registry.flights.has(place.slot) && (await isPending(client, place))) return { place, release };
+    if (release && !registry.flights.has(place.slot) && (await isPending(client, place, deadline))) return { place, release };
     release?.();
   }
   return undefined;
 }
 
 /** It may have settled between the scan and the lock. */
-async function isPending(client: Client, { slot, id }: Place): Promise<boolean> {
-  const stored = await readStored(client, slot, id as string).catch(() => undefined);
+async function isPending(client: Client, { slot, id }: Place, deadline: number): Promise<boolean> {
+  const stored = await readStored(client, slot, id as string, deadline).catch(() => undefined);
   return readRecord(stored)?.state === 'pending';
 }

@@ -71,7 +71,7 @@ describe('callers of one answer', () => {
     expect(once.operation(NAME).state.phase).not.toBe('sending');
   });
 
-  test('of a request that breaks after they left hear no end of it', async () => {
+  test('of a request that breaks after they left hear that nothing was sent, and no more', async () => {
     const world = newWorld();
     const { tab, once } = world.open();
     const told: unknown[] = [];
@@ -83,7 +83,7 @@ describe('callers of one answer', () => {
     controller.abort(new Error('enough'));
     expect((await world.end(tab, call)).error).toMatchObject({ message: 'enough' });
     await rest();
-    expect(told).toEqual([]);
+    expect(told).toMatchObject([{ type: 'unsent', reason: 'aborted' }]);
     expect(tab.reported).toEqual([]);
   });
 });

@@ -110,6 +110,39 @@ describe('a throw', () => {
   });
 });
 
+describe('a refusal after a lost answer', () => {
+  const declined = Object.assign(new Error('declined'), { status: 402 });
+  /** The first attempt is lost, and what it did is not known; the second one is declined. */
+  const lostThenDeclined = (runs: number[]) => async () => {
+    runs.push(runs.length + 1);
+    throw runs.length === 1 ? new TypeError('socket hang up') : declined;
+  };
+  const saying = (word: Verdict) => (end: { error?: unknown }) => (end.error === declined ? word : undefined);
+
+  test("called 'rejected' proves nothing of the lost attempt, and the error says which word would", async () => {
+    const { world, end } = scene({ limits: { attempts: 3 } });
+    const ended = await end(lostThenDeclined([]), { verdict: saying('rejected') });
+    expect(ended).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { reason: 'refused-after-ambiguity' }, error: { cause: declined } });
+    expect(String(ended.error)).toMatch(/rejected-for-good/);
+    expect(world.record()).toMatchObject({ state: 'pending' });
+  });
+
+  test("called 'rejected-for-good' settles, and rejects with the effect's own error", async () => {
+    const { world, end } = scene({ limits: { attempts: 3 } });
+    const ended = await end(lostThenDeclined([]), { verdict: saying('rejected-for-good') });
+    expect(ended.error).toBe(declined);
+    expect(ended.outcome).toMatchObject({ effect: 'none' });
+    expect(world.record()).toMatchObject({ state: 'retired' });
+  });
+
+  test("called 'rejected', where reconcile knows that there was no effect, rejects with the effect's own error", async () => {
+    const { end } = scene({ limits: { attempts: 3 }, reconcile: async () => 'none' });
+    const ended = await end(lostThenDeclined([]), { verdict: saying('rejected') });
+    expect(ended.error).toBe(declined);
+    expect(ended.outcome).toMatchObject({ effect: 'none' });
+  });
+});
+
 describe('a verdict hook that fails', () => {
   test('leaves it unknown, is reported, and is the cause', async () => {
     const { tab, end } = scene();

@@ -28,12 +28,12 @@ function scene(own: Partial<Store> = {}) {
   const told: unknown[] = [];
   const client = {
     platform: { clock },
-    settings: { tuning: { storeTimeoutMs: 100 } },
+    settings: { tuning: { storeTimeoutMs: 100, thawMs: 1000 } },
     store,
     registry: { degraded: new Map<string, Store>() },
     listeners: new Set([{ hears: (event: { code?: string; key: string }) => void told.push([event.code, event.key]), begins: undefined }]),
   } as unknown as Client;
-  const job = { client, slot: 'slot', id: 'id', name: ['pay'], label: '["pay"]' } as const;
+  const job = { client, slot: 'slot', id: 'id', name: ['pay'], label: '["pay"]', deadline: Number.POSITIVE_INFINITY } as const;
   return { clock, medium, durabilities, client, job, told };
 }
 

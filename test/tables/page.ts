@@ -45,7 +45,7 @@ export function page(): string {
     'Answers that public servers document, as the generic dialect reads them:',
     table([...HEADS, 'source'], documentedRows('generic', generic.dialect)),
     '## Behind the link of a 202',
-    "Under `accepted: 'poll'` the link is asked until the work has ended. A dialect may read words of its own there (`polled`); without any, the status decides. Only such a word can say that it failed.",
+    "Under `accepted: 'poll'` the link is asked until the work has ended. The caller's `verdict` reads the answer first, then the dialect (`polled`, `answers`), then the state that the document gives itself (a status of `failed`, Azure's, Google's, JSON:API's: `src/core/work-state.ts`). Without any of them a 2xx says that the work is done, and nothing says that it failed.",
     table(['evidence', 'the work', 'then'], polledRows(generic.dialect)),
     `## Every reading, in every situation\n\nAll ${ALL.length} situations that can be, for each reading; only what makes a difference is told. "At the limits": no attempt, or no time to wait for work in progress, is left.`,
     table(['reading', 'when', 'decision'], decisionRows()),

@@ -1,0 +1,17 @@
+/** Responses that came from the caller's own code: from an effect of `run`, or from `reconcile`. */
+import { type Answered, read } from './attempt.js';
+
+/** By what it has, because a Response of a polyfill or of another realm is no instance of this realm's class. */
+export function isResponse(value: unknown): value is Response {
+  if (typeof value !== 'object' || value === null) return false;
+  const { status, ok, headers, clone } = value as { [K in keyof Response]?: unknown };
+  return (
+    typeof status === 'number' && typeof ok === 'boolean' && typeof clone === 'function' && typeof (headers as Headers | undefined)?.forEach === 'function'
+  );
+}
+
+/** Reads a copy of its body, as of an answer of our own. Rejects if the body was read already or breaks off. */
+export async function readForeign(response: Response, limit: number): Promise<Answered> {
+  // node-fetch holds back a copy of a long body until the original is read as well.
+  return typeof (response.body as { pipe?: unknown } | null)?.pipe === 'function' ? { response, text: '' } : read(response, limit);
+}

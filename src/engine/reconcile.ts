@@ -1,0 +1,70 @@
+/** Asks the caller's `reconcile` what became of an operation. */
+import { typeOf } from '../core/name.js';
+import type { UnknownReason } from '../core/outcome.js';
+import { workState } from '../core/work-state.js';
+import { answerOf } from './attempt.js';
+import { notice } from './diagnostics.js';
+import type { Drive } from './drive.js';
+import { resultOf } from './fetching.js';
+import { isResponse, readForeign } from './foreign.js';
+import type { Result } from './payload.js';
+import { isSamePerson } from './place.js';
+import { limit } from './wait.js';
+
+/** What `reconcile` could prove. */
+export type Proof = Result | 'done' | 'none';
+
+/** `undefined` when there is no such hook, it does not know either, or it could not be asked in the session of this user. */
+export async function reconciled(drive: Drive, reason: UnknownReason | 'done-elsewhere', result: Result | undefined): Promise<Proof | undefined> {
+  const { job, record } = drive;
+  const { client, namespace, settings, stop, deadline } = job;
+  const { reconcile, limits } = settings;
+  // It would ask with the credentials of the user who is logged in now, and be told what that user may see.
+  if (!reconcile || !isSamePerson(client, namespace)) return undefined;
+  const { clock } = client.platform;
+  const ms = Math.min(limits.attemptMs, deadline - clock.now());
+  if (ms <= 0 || stop.aborted || client.closing.signal.aborted) return undefined;
+  const controller = new AbortController();
+  const { over, off } = limit(clock, ms, [stop, client.closing.signal]);
+  const late = over.then((): undefined => {
+    controller.abort();
+  });
+  try {
+    const question = {
+      operation: job.name,
+      key: record.key,
+      firstSentAt: record.firstSentAt ?? record.createdAt,
+      reason,
+      response: result?.response?.clone(),
+      signal: controller.signal,
+    };
+    const asked = (async () => proofOf(drive, await reconcile(question)))();
+    const proof = await Promise.race([asked, late]);
+    return isSamePerson(client, namespace) ? proof : undefined;
+  } catch (error) {
+    client.platform.report(error);
+    return undefined;
+  } finally {
+    off();
+  }
+}
+
+async function proofOf(drive: Drive, said: unknown): Promise<Proof | undefined> {
+  if (said === 'done' || said === 'none') return said;
+  if (said === 'unknown') return undefined;
+  const { job, record } = drive;
+  if (isResponse(said)) {
+    const answered = await readForeign(said, job.settings.limits.bodyBytes).catch((error: unknown) => job.client.platform.report(error));
+    if (answered && provesDone(answered)) return resultOf(answered);
+  }
+  notice(job, record.key, 'reconcile-unproven', isResponse(said) ? `a Response of status ${said.status}` : `got ${typeOf(said)}`);
+  return undefined;
+}
+
+/** Whether it shows the thing that was made. A page for people is none: a login, or what a single-page app gives for any address. */
+function provesDone(answered: Parameters<typeof answerOf>[0]): boolean {
+  const answer = answerOf(answered);
+  const { status, type } = answer;
+  if (status < 200 || status > 299 || status === 202 || /^opaque/.test(type)) return false;
+  return !/html/i.test(answer.header('content-type') ?? '') && workState(answer.json) !== 'failed';
+}

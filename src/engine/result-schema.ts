@@ -1,0 +1,25 @@
+/** Parses what a run gave, or what is remembered of it. */
+import type { Outcome } from '../core/outcome.js';
+import { OnceError } from '../errors.js';
+import type { StandardSchema } from '../option-types.js';
+import type { Job } from './client.js';
+import { abortReason } from './flight.js';
+import { inTime, Left } from './wait.js';
+
+/** Whatever the schema makes of it, and however long it takes, the effect took place. */
+export async function parseResult<T>(
+  job: Pick<Job, 'client' | 'stop' | 'deadline'>,
+  { '~standard': { validate } }: StandardSchema<T>,
+  value: unknown,
+  outcome: Outcome,
+): Promise<T> {
+  const settled = (says: string, cause?: unknown): OnceError => new OnceError('ERR_ONCE_ALREADY_SETTLED', outcome, { cause, says: `it is done, but ${says}` });
+  const late = (): OnceError => settled('options.result did not answer in time');
+  const parsing = (async () => validate(value))() as Promise<{ issues?: unknown; value?: unknown }>;
+  const parsed = await inTime(job, Number.POSITIVE_INFINITY, parsing, late).catch((error: unknown) => {
+    if (job.stop.aborted) throw abortReason(job.stop);
+    throw error instanceof Left ? late() : error instanceof OnceError ? error : settled('options.result failed', error);
+  });
+  if (parsed.issues) throw settled('does not match options.result', parsed);
+  return parsed.value as T;
+}

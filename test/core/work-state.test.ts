@@ -1,0 +1,88 @@
+/**
+ * Goal: the state of a job is read from the status documents that services really send, and what they do not say is not made up.
+ * Method: the documented shape of each, in each of its states.
+ */
+import { describe, expect, test } from 'vitest';
+import { type WorkState, workState } from '../../src/core/work-state.js';
+
+const CASES: Record<string, readonly (readonly [unknown, WorkState | undefined])[]> = {
+  'Azure, Azure-AsyncOperation and Operation-Location': [
+    [{ id: '/subscriptions/1/operations/2', name: '2', status: 'InProgress' }, 'running'],
+    [{ status: 'notStarted' }, 'running'],
+    [{ status: 'CancelInProgress' }, 'running'],
+    [{ status: 'Succeeded' }, 'done'],
+    [{ status: 'Failed', error: { code: 'BadArgument', message: 'no' } }, 'failed'],
+    [{ status: 'Canceled' }, 'failed'],
+    [{ properties: { provisioningState: 'Updating' } }, 'running'],
+    [{ properties: { provisioningState: 'Resizing' } }, 'running'],
+    [{ properties: { provisioningState: 'Succeeded' } }, 'done'],
+    [{ properties: { provisioningState: 'Failed' } }, 'failed'],
+  ],
+  'google.longrunning.Operation': [
+    [{ name: 'operations/7', metadata: {} }, 'running'],
+    [{ name: 'projects/p/operations/7', done: false }, 'running'],
+    [{ name: 'operations/7', done: true, response: { state: 'PENDING' } }, 'done'],
+    [{ name: 'operations/7', done: true, error: { code: 3, message: 'no' } }, 'failed'],
+  ],
+  'Compute Engine': [
+    [{ kind: 'compute#operation', status: 'RUNNING', progress: 20 }, 'running'],
+    [{ kind: 'compute#operation', status: 'DONE' }, 'done'],
+    [{ kind: 'compute#operation', status: 'DONE', error: { errors: [{ code: 'QUOTA' }] } }, 'failed'],
+  ],
+  'JSON:API': [
+    [{ data: { type: 'jobs', id: '1', attributes: { status: 'queued' } } }, 'running'],
+    [{ data: { type: 'jobs', id: '1', attributes: { status: 'failed' } } }, 'failed'],
+    [{ data: { type: 'jobs', id: '1', attributes: { state: 'completed' } } }, 'done'],
+    [{ errors: [{ status: '422', code: 'too_long' }] }, 'running'],
+  ],
+  'plain jobs': [
+    [{ jobId: '1', status: 'RUNNING' }, 'running'],
+    [{ jobId: '1', status: 'SUCCEEDED' }, 'done'],
+    [{ jobId: '1', status: 'FAILED', message: 'card declined' }, 'failed'],
+    [{ jobId: '1', status: 'ABORTED' }, 'failed'],
+    [{ jobId: '1', status: 'in-progress' }, 'running'],
+    [{ state: 'cancelled' }, 'failed'],
+    [{ id: 'j', status: 'error', message: 'card declined' }, 'failed'],
+    [{ status: 'error', error: { code: 'card_declined' } }, 'failed'],
+    [{ status: 'rejected' }, 'failed'],
+    [{ response: { id: 1, status: 'PENDING' } }, 'running'],
+    [{ job: { status: 'done' } }, 'done'],
+    [{ status: { state: 'ERROR' } }, 'failed'],
+    [{ status: 'completed', data: { status: 'pending' } }, 'done'],
+    [{ status: 'completed', error: null }, 'done'],
+  ],
+  'a state that does not tell whether there was an effect': [
+    [{ status: 'TIMED_OUT' }, 'running'],
+    [{ status: 'completed', error: { code: 'half' } }, 'running'],
+  ],
+  'JSend, whose status is that of the request': [
+    [{ status: 'success', data: { status: 'failed' } }, 'failed'],
+    [{ status: 'success', data: { status: 'pending' } }, 'running'],
+    [{ status: 'success', data: { id: 1 } }, 'done'],
+    [{ status: 'error', message: 'Unable to communicate with database' }, 'running'],
+    [{ status: 'fail', data: { id: 'no such job' } }, 'running'],
+  ],
+  'what has no state, or says it in prose': [
+    [{ id: 'ch_1', amount: 4200 }, undefined],
+    [{ status: 200 }, undefined],
+    [{ status: 'paid' }, undefined],
+    [{ status: 'It failed, see errors' }, undefined],
+    [{ message: 'failed' }, undefined],
+    [[], undefined],
+    ['failed', undefined],
+    [null, undefined],
+    [undefined, undefined],
+  ],
+};
+
+describe.each(Object.entries(CASES))('%s', (_, cases) => {
+  test.each(cases)('%j is %s', (json, state) => {
+    expect(workState(json)).toBe(state);
+  });
+});
+
+test('a document that holds itself has an end', () => {
+  const json: Record<string, unknown> = {};
+  json['data'] = json;
+  expect(workState(json)).toBeUndefined();
+});

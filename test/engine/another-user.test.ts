@@ -1,0 +1,251 @@
+/**
+ * Goal: what is asked on behalf of one user is asked in that user's session, and an answer that may have been given to another
+ * user settles nothing. Method: Bob logs in at every moment of Ann's payment, for each kind of payment that asks a hook or a server
+ * more than once; then Ann logs in again and presses the button.
+ */
+import { describe, expect, test } from 'vitest';
+import type { OnceOptions } from '../../src/entries/index.js';
+import { answers, charged, during, type Entry, idle, lost } from '../support/server.js';
+import { MINUTE, NAME, newWorld, pay, rest, saying, watched } from '../support/world.js';
+
+const ONE = { limits: { attempts: 1 } } as const;
+const ACCEPTED = answers(202, '', { location: '/jobs/1' });
+const IDENTITY = { effect: 'unknown', reason: 'identity' } as const;
+
+/** A tab in which a user is logged in. */
+function session(options: OnceOptions = {}) {
+  const world = newWorld();
+  const who = { user: 'ann' };
+  const logIn = (user: string) => {
+    who.user = user;
+  };
+  const all = { namespace: () => who.user, ...options };
+  return { world, who, logIn, all, ...world.open(all) };
+}
+
+describe('reconcile', () => {
+  test('is not asked when another user has logged in during the attempt', async () => {
+    const asked: unknown[] = [];
+    const { world, logIn, tab, once } = session({ dialect: 'none', reconcile: saying(asked, 'none' as const) });
+    world.server.plays(during(() => logIn('bob'), charged(lost())));
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: IDENTITY });
+    expect(asked).toEqual([]);
+    expect(world.record()).toMatchObject({ state: 'pending' });
+  });
+
+  test.each<['none' | 'done' | 'a Response']>([['none'], ['done'], ['a Response']])('that says %s in another session settles nothing', async (said) => {
+    const { world, logIn, tab, once } = session({
+      reconcile: async () => {
+        await rest();
+        logIn('bob');
+        return said === 'a Response' ? new Response('{}', { status: 200 }) : said;
+      },
+    });
+    world.server.plays(charged(lost()), answers(401));
+    expect((await world.end(tab, pay(once, { limits: { attempts: 2 } }))).outcome).toMatchObject(IDENTITY);
+    expect(world.record()).toMatchObject({ state: 'pending' });
+    expect(tab.reported).toEqual([]);
+  });
+
+  test('is not asked about work that goes on behind a link: the poll keeps its reason', async () => {
+    const asked: unknown[] = [];
+    const { world, logIn, tab, once } = session({ accepted: 'poll', reconcile: saying(asked, 'none' as const) });
+    world.server.plays(
+      charged(ACCEPTED),
+      during(() => logIn('bob'), answers(202)),
+    );
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: IDENTITY });
+    expect(asked).toEqual([]);
+    expect(world.record()).toMatchObject({ state: 'pending', link: expect.stringContaining('/jobs/1') });
+  });
+
+  test('is not asked by resume, nor for a key that the server may have forgotten', async () => {
+    const asked: unknown[] = [];
+    const { world, logIn, tab, all } = session({ reconcile: saying(asked, 'none' as const) });
+    world.server.plays(charged(lost()));
+    await world.end(tab, pay(tab.once(all), ONE));
+    for (const wait of [0, 2 * 24 * 60 * MINUTE]) {
+      await world.clock.advance(wait);
+      const next = tab.reload();
+      const call = watched(next.once(all).operation(NAME).resume());
+      logIn('bob');
+      expect((await world.end(next, call)).outcome).toMatchObject(IDENTITY);
+      logIn('ann');
+    }
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('a poll', () => {
+  test('whose answer came in another session settles nothing', async () => {
+    const { world, logIn, tab, once } = session({ accepted: 'poll' });
+    world.server.plays(
+      charged(ACCEPTED),
+      during(() => logIn('bob'), answers(200, { status: 'failed' })),
+      answers(200, { status: 'succeeded' }, { 'idempotent-replayed': 'true' }),
+    );
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject(IDENTITY);
+    logIn('ann');
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 200, outcome: { effect: 'done' } });
+  });
+
+  test('that finds the operation ended by another tab tells how', async () => {
+    const { world, tab, once } = session({ accepted: 'poll' });
+    const other = world.open({ namespace: 'ann' });
+    world.server.plays(charged(ACCEPTED), answers(202));
+    const call = pay(once);
+    await rest();
+    // Frozen tabs lose their claim, so that another one may settle what this one polls.
+    tab.freeze();
+    world.locks.die(tab);
+    await world.run(other.once.operation(NAME).settle('done'));
+    tab.thaw();
+    expect(await world.end(tab, call)).toMatchObject({ outcome: { effect: 'done' } });
+  });
+});
+
+describe('a hook', () => {
+  test.each(['rejected', 'rejected-for-good', 'not-sent'] as const)(
+    'verdict that says %s of an answer that came in another session settles nothing',
+    async (said) => {
+      const { world, logIn, tab, once } = session({ verdict: ({ status }) => (status === 404 ? said : undefined) });
+      world.server.plays(
+        charged(lost()),
+        during(() => logIn('bob'), answers(404)),
+      );
+      expect((await world.end(tab, pay(once))).outcome).toMatchObject(IDENTITY);
+      expect(world.record()).toMatchObject({ state: 'pending' });
+    },
+  );
+
+  test.each(['rejected', 'rejected-for-good', 'not-sent'] as const)(
+    'verdict of run that says %s after another user logged in settles nothing',
+    async (said) => {
+      const { world, logIn, tab, once } = session();
+      const effect = async () => {
+        await rest();
+        logIn('bob');
+        throw new Error('no such order');
+      };
+      const call = watched(once.run(NAME, effect, { verdict: () => said })) as Promise<never>;
+      expect((await world.end(tab, call)).outcome).toMatchObject(IDENTITY);
+      expect(world.record()).toMatchObject({ state: 'pending' });
+    },
+  );
+
+  test.each(['named', 'unnamed'])('key that answers in another session: its key is not stored, and nothing is sent (%s)', async (kind) => {
+    const { world, logIn, tab, once } = session();
+    const key = async () => {
+      await rest();
+      logIn('bob');
+      return 'the-key-of-bob-1';
+    };
+    const end = await world.end(tab, pay(once, { key, operation: kind === 'named' ? NAME : undefined }));
+    expect(end.outcome).toMatchObject({ ...IDENTITY, sent: 'maybe' });
+    expect(world.writes).toEqual([]);
+  });
+});
+
+describe('lists', () => {
+  test('pending: what is shown to the next user is that one’s own', async () => {
+    const { world, logIn, tab, once } = session();
+    world.server.plays(charged(lost()));
+    await world.end(tab, pay(once, ONE));
+    const list = once.pending();
+    logIn('bob');
+    expect(await world.run(list)).toEqual([]);
+  });
+
+  test('resume: ends without a word about the operations of the user before', async () => {
+    for (const when of ['before the list', 'while one is sent'] as const) {
+      const { world, logIn, tab, once } = session();
+      world.server.plays(charged(lost()));
+      await world.end(tab, pay(once, ONE));
+      if (when === 'while one is sent') world.server.plays(during(() => logIn('bob'), answers(200, {}, { 'idempotent-replayed': 'true' })));
+      const shown: unknown[] = [];
+      const listing = (async () => {
+        for await (const one of once.resume()) shown.push(one);
+      })();
+      if (when === 'before the list') logIn('bob');
+      await world.run(listing);
+      expect(shown).toEqual([]);
+    }
+  });
+});
+
+const SCENES: Record<string, { readonly fates: readonly (Entry | undefined)[]; readonly options?: OnceOptions }> = {
+  'a lost answer': { fates: [lost()] },
+  'a refusal after a lost answer': { fates: [lost(), idle(answers(401))] },
+  'work behind a link': { fates: [ACCEPTED, idle(answers(202))], options: { accepted: 'poll' } },
+  'a server that knows no keys': { fates: [lost()], options: { dialect: 'none' } },
+  'a key of the app': { fates: [lost()], options: {} },
+};
+
+/** Plays a scene in which Bob logs in at the `count`th time that Ann's tab meets the world; Ann comes back and presses again. Gives the number of such times. */
+async function played({ fates, options }: (typeof SCENES)[string], count: number, ownKey: boolean): Promise<number> {
+  const world = newWorld();
+  let user = 'ann';
+  let fate = 0;
+  const strangers: string[] = [];
+  const seen = (hook: string): void => {
+    if (user !== 'ann') strangers.push(`${hook}, at ${count}`);
+  };
+  const tab = world.tab();
+  const once = tab.once({
+    namespace: () => user,
+    ...options,
+    headers: async () => {
+      seen('headers');
+      await rest();
+      return {};
+    },
+    reconcile: async () => {
+      seen('reconcile');
+      await rest();
+      return user === 'ann' ? 'unknown' : 'none';
+    },
+    fetch: (...sent) => {
+      seen('fetch');
+      return tab.fetch(...sent);
+    },
+  });
+  world.server.otherwise = async (arrival, server) => {
+    const next = fates[fate++];
+    if (next && 'idle' in next) return next(arrival, server);
+    const marked = { 'idempotent-replayed': 'true' };
+    if (arrival.method === 'GET') return answers(200, {}, marked)(arrival, server);
+    const known = server.charged.has(arrival.key);
+    server.charged.add(arrival.key);
+    return next ? next(arrival, server) : answers(known ? 200 : 201, {}, known ? marked : {})(arrival, server);
+  };
+  const strategy = async () => {
+    seen('key');
+    await rest();
+    return 'order-0001-of-ann';
+  };
+  const key = ownKey ? strategy : undefined;
+  const before = tab.crossings;
+  tab.at(count, () => {
+    user = 'bob';
+  });
+  const told = await world.end(tab, pay(once, { key }));
+  const moments = tab.crossings - before;
+  expect(strangers).toEqual([]);
+  if (told.outcome?.effect === 'unknown' && world.server.arrivals.length) expect(world.record()).toMatchObject({ state: 'pending' });
+  tab.at(Number.POSITIVE_INFINITY, () => {});
+  user = 'ann';
+  if (options?.dialect === 'none') return moments;
+  for (let press = 0; press < 3; press++) if ((await world.end(tab, pay(once, { key }))).outcome?.effect === 'done') break;
+  expect(world.server.charged.size, `at ${count}`).toBe(1);
+  return moments;
+}
+
+test.each(Object.entries(SCENES))(
+  '%s: another user logs in at any await: no hook is called for them, nothing is lost, nothing takes effect twice',
+  async (name, scene) => {
+    const ownKey = name === 'a key of the app';
+    const moments = await played(scene, Number.POSITIVE_INFINITY, ownKey);
+    expect(moments).toBeGreaterThan(5);
+    for (let count = 1; count <= moments; count++) await played(scene, count, ownKey);
+  },
+);

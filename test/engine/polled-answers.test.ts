@@ -1,0 +1,132 @@
+/**
+ * Goal: what is found behind the link of a 202 is read like any other answer: by the caller's hook, by the dialect, and by the state
+ * that the document itself gives; nothing but a 2xx that names no other state proves that the work is done. Method: documents of
+ * real services behind the link, after a charge that took place and after one that did not.
+ */
+import { describe, expect, test } from 'vitest';
+import { defineDialect } from '../../src/dialects/define.js';
+import { inHeader } from '../../src/dialects/place.js';
+import type { Evidence, OnceOptions, Verdict } from '../../src/entries/index.js';
+import { answers, charged, type Entry, idle } from '../support/server.js';
+import { newWorld, pay, SECOND } from '../support/world.js';
+
+const ACCEPTED = answers(202, '', { location: '/jobs/1' });
+const REPLAYED = { 'idempotent-replayed': 'true' };
+
+function polling(options: OnceOptions, accepted: Entry, ...then: readonly Entry[]) {
+  const world = newWorld();
+  const { tab, once } = world.open({ accepted: 'poll', limits: { inProgressMs: 5 * SECOND }, ...options });
+  world.server.plays(accepted, ...then);
+  return { world, tab, once };
+}
+
+describe('a status document', () => {
+  test.each<[string, unknown]>([
+    ['a plain job', { status: 'FAILED' }],
+    ['Azure', { id: '/operations/1', status: 'Canceled' }],
+    ['Google', { name: 'operations/1', done: true, error: { code: 3 } }],
+    ['JSON:API', { data: { attributes: { status: 'failed' } } }],
+  ])('of %s that says that the work failed is no success: none, and the next press goes on under another key', async (_, json) => {
+    const { world, tab, once } = polling({}, idle(ACCEPTED), idle(answers(200, json)), answers(201));
+    const end = await world.end(tab, pay(once));
+    expect(end).toMatchObject({ status: 200, outcome: { type: 'rejected', effect: 'none' } });
+    const next = await world.end(tab, pay(once));
+    expect(next).toMatchObject({ status: 201, outcome: { effect: 'done' } });
+    expect(next.outcome?.key).not.toBe(end.outcome?.key);
+  });
+
+  test.each<[string, unknown]>([
+    ['a plain job', { state: 'processing' }],
+    ['Azure', { status: 'Running' }],
+    ['Google', { name: 'operations/1', metadata: {} }],
+    ['JSON:API', { data: { attributes: { status: 'queued' } } }],
+  ])('of %s that says that the work goes on is asked for again', async (_, json) => {
+    const { world, tab, once } = polling({}, charged(ACCEPTED), answers(200, json, REPLAYED), answers(200, { status: 'succeeded' }, REPLAYED));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+    expect(world.server.arrivals).toHaveLength(3);
+  });
+
+  test.each<[string, Entry]>([
+    ['that was not found', answers(404, { status: 'failed' })],
+    ['behind a login', answers(401, { state: 'failed' })],
+    ['of a server in trouble', answers(503, { status: 'error' })],
+    ['with 202', answers(202, { status: 'failed' })],
+    ['behind a redirect that was not followed', answers(303, '', { location: '/login' })],
+  ])('%s says nothing of the work', async (_, entry) => {
+    const { world, tab, once } = polling({}, charged(ACCEPTED), idle(entry), answers(200, { status: 'done' }, REPLAYED));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+    expect(world.server.arrivals).toHaveLength(3);
+  });
+});
+
+describe('the verdict hook', () => {
+  test('is asked about a polled answer, and told that it is one', async () => {
+    const heard: Evidence[] = [];
+    const { world, tab, once } = polling({ verdict: (evidence) => void heard.push(evidence) }, charged(ACCEPTED), answers(200, { a: 1 }, REPLAYED));
+    await world.end(tab, pay(once));
+    expect(heard).toMatchObject([
+      { status: 202, polled: false },
+      { status: 200, polled: true, ambiguous: true, json: { a: 1 } },
+    ]);
+  });
+
+  test.each<[Verdict | 'nonsense', number, unknown, string]>([
+    ['fresh', 200, { phase: 1 }, 'done'],
+    ['replayed', 200, { phase: 1 }, 'done'],
+    ['rejected', 200, { phase: 1 }, 'none'],
+    ['rejected-for-good', 200, { phase: 1 }, 'none'],
+    ['rejected-for-good', 402, { phase: 1 }, 'none'],
+    ['rejected', 404, {}, 'unknown'],
+    ['rejected', 202, {}, 'unknown'],
+    ['rejected', 200, { status: 'running' }, 'unknown'],
+    ['not-sent', 200, {}, 'unknown'],
+    ['ambiguous', 200, { status: 'done' }, 'unknown'],
+    ['in-progress', 200, { status: 'done' }, 'unknown'],
+    ['transient', 200, { status: 'failed' }, 'unknown'],
+    ['nonsense', 200, { status: 'done' }, 'unknown'],
+  ])('that says %s of a %i %j makes it %s', async (said, status, json, effect) => {
+    const accepted = effect === 'none' ? idle(ACCEPTED) : charged(ACCEPTED);
+    const { world, tab, once } = polling({ verdict: ({ polled }) => (polled ? (said as Verdict) : undefined) }, accepted);
+    world.server.otherwise = idle(answers(status, json));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect });
+  });
+
+  test('that throws settles nothing', async () => {
+    const broken = new Error('hook');
+    const { world, tab, once } = polling(
+      {
+        verdict: ({ polled }) => {
+          if (polled) throw broken;
+          return undefined;
+        },
+      },
+      charged(ACCEPTED),
+    );
+    world.server.otherwise = idle(answers(200, { status: 'failed' }));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'in-progress' });
+    expect(tab.reported).toContain(broken);
+  });
+});
+
+describe('a dialect', () => {
+  const dialect = defineDialect({
+    name: 'shop',
+    place: inHeader('Idempotency-Key'),
+    answers: [
+      { status: 200, at: { result: 'Refused' }, means: 'refused' },
+      { status: 200, at: { result: 'Received' }, means: 'in-progress' },
+      { status: 402, means: 'refused', sticky: true },
+    ],
+  });
+
+  test('reads a polled answer by its own codes', async () => {
+    const { world, tab, once } = polling({ dialect }, idle(ACCEPTED), idle(answers(200, { result: 'Received' })), idle(answers(200, { result: 'Refused' })));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'rejected', effect: 'none' });
+    expect(world.server.arrivals).toHaveLength(3);
+  });
+
+  test('and a refusal of the poll itself is none of the work', async () => {
+    const { world, tab, once } = polling({ dialect }, charged(ACCEPTED), idle(answers(402)), answers(200, { id: 'ch_1' }, REPLAYED));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+  });
+});

@@ -1,0 +1,125 @@
+/**
+ * Goal: what `reconcile` gives is believed only where it proves something; anything else leaves the operation unknown and is told to
+ * the developer. Method: every kind of Response and of wrong value after a charge whose answer was lost, and then the next press.
+ */
+import { describe, expect, test } from 'vitest';
+import type { Once, OnceEvent } from '../../src/entries/index.js';
+import { answers, charged, lost, replays } from '../support/server.js';
+import { NAME, newWorld, pay, watched } from '../support/world.js';
+
+const html = { 'content-type': 'text/html; charset=utf-8' };
+const shaped = (response: Response, shape: object): Response => {
+  for (const [name, value] of Object.entries(shape)) Object.defineProperty(response, name, { value });
+  return response;
+};
+const spent = (): Response => {
+  const response = new Response('{}');
+  void response.text();
+  return response;
+};
+
+const PROVES_NOTHING: Record<string, () => unknown> = {
+  'a 404': () => new Response('{"error":"not found"}', { status: 404 }),
+  'a 401': () => new Response(null, { status: 401 }),
+  'a 503': () => new Response(null, { status: 503 }),
+  'a 302 that was not followed': () => new Response(null, { status: 302 }),
+  'a 202: it is still at work': () => new Response('{}', { status: 202 }),
+  'an opaque answer': () => shaped(new Response(null), { status: 0, type: 'opaque' }),
+  'an answer that was stopped at a redirect': () => shaped(new Response(null), { status: 0, type: 'opaqueredirect' }),
+  'a login page behind a redirect': () => shaped(new Response('<form>', { headers: html }), { redirected: true }),
+  'the page of a single-page app': () => new Response('<!doctype html>', { headers: html }),
+  'a payment that failed': () => Response.json({ id: 'ch_1', status: 'failed' }),
+  'an answer whose body was read already': spent,
+  'an answer whose body breaks off': () => new Response(new ReadableStream({ start: (controller) => controller.error(new TypeError('cut')) })),
+  'an error answer': () => Response.error(),
+  true: () => true,
+  undefined: () => undefined,
+  null: () => null,
+  'parsed JSON': () => ({ status: 'succeeded' }),
+  'an array': () => [],
+};
+
+const diagnostics = (once: Once): OnceEvent[] => {
+  const told: OnceEvent[] = [];
+  once.subscribe((event) => void (event.type === 'diagnostic' && told.push(event)));
+  return told;
+};
+
+describe('reconcile that gives', () => {
+  test.each(Object.entries(PROVES_NOTHING))('%s settles nothing, and a diagnostic says so', async (_, said) => {
+    const world = newWorld();
+    const { tab, once } = world.open({ reconcile: (async () => said()) as never });
+    const told = diagnostics(once);
+    world.server.plays(charged(lost()), answers(401), replays());
+    const end = await world.end(tab, pay(once));
+    expect(end).toMatchObject({ status: 401, outcome: { effect: 'unknown', reason: 'refused-after-ambiguity' } });
+    expect(told).toMatchObject([
+      { code: 'reconcile-unproven', key: end.outcome?.key, message: expect.stringContaining('docs/diagnostics.md#reconcile-unproven') },
+    ]);
+    expect(world.record()).toMatchObject({ state: 'pending' });
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', key: end.outcome?.key });
+  });
+
+  test.each<[string, () => Response]>([
+    ['a 200', () => Response.json({ id: 'ch_1', status: 'pending' })],
+    ['a 201', () => new Response('{}', { status: 201 })],
+    ['a 204', () => new Response(null, { status: 204 })],
+    ['a 200 behind a redirect', () => shaped(Response.json({ id: 'ch_1' }), { redirected: true })],
+  ])('%s is done, and it is the answer', async (_, said) => {
+    const world = newWorld();
+    const { tab, once } = world.open({ reconcile: async () => said() });
+    const told = diagnostics(once);
+    world.server.plays(charged(lost()), answers(401));
+    const end = await world.end(tab, pay(once));
+    expect(end).toMatchObject({ status: said().status, outcome: { type: 'replayed', from: 'reconcile' } });
+    expect(await end.response?.text()).toBe(await said().text());
+    expect(told).toEqual([]);
+  });
+
+  test('an answer has it for the next press, too', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ reconcile: async () => Response.json({ id: 'ch_1' }) });
+    world.server.plays(charged(lost()), answers(401));
+    await world.end(tab, pay(once));
+    const again = await world.end(tab, pay(once));
+    expect(again).toMatchObject({ status: 200, outcome: { type: 'replayed', from: 'memory' } });
+    expect(await again.response?.json()).toEqual({ id: 'ch_1' });
+  });
+
+  test("'done' or 'unknown' is no sign of a mistake", async () => {
+    for (const said of ['done', 'unknown'] as const) {
+      const world = newWorld();
+      const { tab, once } = world.open({ reconcile: async () => said });
+      const told = diagnostics(once);
+      world.server.plays(charged(lost()), answers(401));
+      await world.end(tab, pay(once));
+      expect(told).toEqual([]);
+      expect(tab.reported).toEqual([]);
+    }
+  });
+
+  test('no proof of whose a 2xx is leaves it the answer that it was', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ reconcile: async () => new Response(null, { status: 404 }) });
+    world.server.plays(charged(lost()), answers(201));
+    await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+    expect(await world.end(tab, pay(once, { body: { cart: 'c1', amount: 20 } }))).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: false } });
+  });
+});
+
+describe('run', () => {
+  const half = async () => 'half of it';
+
+  test('does not resolve with the Response that reconcile gave: it is done, and has no value', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ reconcile: async () => Response.json({ id: 'ch_1' }), limits: { inProgressMs: 0 } });
+    const call = watched(once.run(NAME, half, { verdict: () => 'in-progress' })) as Promise<never>;
+    const end = await world.end(tab, call);
+    expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', outcome: { effect: 'done', from: 'reconcile' } });
+    expect(await (end.error as { response: Response }).response.json()).toEqual({ id: 'ch_1' });
+    expect(world.record()?.state).toBe('settled');
+    expect(world.record()?.answer).toBeUndefined();
+    const next = watched(once.run(NAME, half)) as Promise<never>;
+    expect(await world.end(tab, next)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+  });
+});

@@ -1,0 +1,204 @@
+/**
+ * Goal: `run(() => fetch(...))` is as safe as `fetch`: a Response that the function gives is read by the same table, and comes back
+ * as a Response. Method: every kind of answer, given by Responses of this realm, of another one and of a polyfill.
+ */
+import { createContext, runInContext } from 'node:vm';
+import { describe, expect, test } from 'vitest';
+import type { RunOptions, Verdict } from '../../src/entries/index.js';
+import { NAME, newWorld, watched } from '../support/world.js';
+
+type Effect = (attempt: { key: string; attempt: number }) => unknown;
+
+function scene(options: object = {}, of: object = {}) {
+  const world = newWorld();
+  const { tab, once } = world.open({ limits: { attempts: 3, inProgressMs: 5000 }, ...options }, of);
+  const run = (effect: Effect, more: RunOptions<unknown> = {}) => world.end(tab, watched(once.run(NAME, effect, more)) as Promise<never>);
+  return { world, tab, once, run };
+}
+
+/** Gives these Responses, one at each run; the effect took place if it was not refused. */
+function giving(world: ReturnType<typeof newWorld>, ...given: readonly (Response | Error | (() => unknown))[]): Effect & { runs: number; keys: string[] } {
+  const effect = Object.assign(
+    async ({ key }: { key: string }) => {
+      const next = given[Math.min(effect.runs++, given.length - 1)];
+      effect.keys.push(key);
+      if (next instanceof Error) {
+        world.server.charged.add(key);
+        throw next;
+      }
+      const value = await (typeof next === 'function' ? next() : next);
+      if ((value as Response).status < 300) world.server.charged.add(key);
+      return value;
+    },
+    { runs: 0, keys: [] as string[] },
+  );
+  return effect;
+}
+
+const problem = (status: number, title: string, headers = {}) => Response.json({ title }, { status, headers });
+
+describe('a Response that the function gives', () => {
+  test('of 503 is not done: it runs again under the same key, and the end is that of the last one', async () => {
+    const { world, run } = scene();
+    const effect = giving(world, new Response('busy', { status: 503 }), Response.json({ id: 'ch_1' }, { status: 201 }));
+    expect(await run(effect)).toMatchObject({ status: 201, outcome: { effect: 'done', attempts: 2 } });
+    expect(new Set(effect.keys).size).toBe(1);
+  });
+
+  test('of 503 to the end is unknown, and given as it is', async () => {
+    const { world, run } = scene();
+    const effect = giving(world, () => new Response('busy', { status: 503 }));
+    const end = await run(effect);
+    expect(end).toMatchObject({ status: 503, outcome: { effect: 'unknown', reason: 'unavailable' } });
+    expect(await end.response?.text()).toBe('busy');
+    expect(world.record()).toMatchObject({ state: 'pending' });
+    const later = giving(world, Response.json({}, { status: 201 }));
+    expect((await run(later)).outcome).toMatchObject({ effect: 'done', key: effect.keys[0] });
+  });
+
+  test('of 409 in progress is waited for as long as it says', async () => {
+    const { world, run } = scene();
+    const busy = problem(409, 'A request is outstanding for this Idempotency-Key', { 'retry-after': '2' });
+    const effect = giving(world, busy, Response.json({}, { status: 201 }));
+    const begun = world.clock.now();
+    expect((await run(effect)).outcome).toMatchObject({ effect: 'done' });
+    expect(world.clock.now() - begun).toBe(2000);
+  });
+
+  test('of 402 is a refusal: run resolves with it, as fetch does', async () => {
+    const { world, run } = scene();
+    const end = await run(giving(world, problem(402, 'Your card was declined')));
+    expect(end).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none' } });
+    expect(await end.response?.json()).toEqual({ title: 'Your card was declined' });
+    expect(world.record()).toMatchObject({ state: 'retired' });
+  });
+
+  test('of 402 after a lost answer proves nothing', async () => {
+    const { world, run } = scene();
+    const end = await run(giving(world, new TypeError('fetch failed'), problem(402, 'Your card was declined')));
+    expect(end).toMatchObject({ status: 402, outcome: { effect: 'unknown', reason: 'refused-after-ambiguity' } });
+  });
+
+  test('that bears the replay marker is one', async () => {
+    const { world, run } = scene();
+    const replay = Response.json({ id: 'ch_1' }, { headers: { 'idempotent-replayed': 'true' } });
+    expect((await run(giving(world, new TypeError('fetch failed'), replay))).outcome).toMatchObject({ type: 'replayed', from: 'server' });
+  });
+
+  test('behind a followed redirect, or opaque, says nothing', async () => {
+    for (const shape of [{ redirected: true }, { type: 'opaque', status: 0, ok: false }]) {
+      const { world, run } = scene();
+      const response = Object.defineProperties(new Response('{}'), Object.fromEntries(Object.entries(shape).map(([name, value]) => [name, { value }])));
+      expect((await run(giving(world, response))).outcome).toMatchObject({ effect: 'unknown', reason: 'not-a-verdict' });
+    }
+  });
+
+  test('whose body breaks off is no answer', async () => {
+    const { world, run } = scene();
+    const broken = new Response(new ReadableStream({ start: (controller) => controller.error(new TypeError('cut')) }), { status: 201 });
+    const effect = giving(world, broken, Response.json({}, { status: 201, headers: { 'idempotent-replayed': 'true' } }));
+    expect((await run(effect)).outcome).toMatchObject({ type: 'replayed', attempts: 2 });
+  });
+
+  test('whose body the function has read itself is read by its status', async () => {
+    const { world, run } = scene();
+    const read = async (): Promise<Response> => {
+      const response = Response.json({ id: 1 }, { status: 201 });
+      await response.json();
+      return response;
+    };
+    expect(await run(giving(world, read))).toMatchObject({ status: 201, outcome: { effect: 'done' } });
+  });
+});
+
+describe('the verdict hook', () => {
+  test.each<[Verdict, number, string]>([
+    ['fresh', 503, 'done'],
+    ['rejected', 200, 'none'],
+    ['in-progress', 200, 'unknown'],
+    [null as unknown as Verdict, 200, 'unknown'],
+  ])('that says %s of a %i makes it %s', async (said, status, effect) => {
+    const { world, run } = scene({ limits: { attempts: 1, inProgressMs: 0 } });
+    const response = new Response('{}', { status });
+    const given = async ({ key }: { key: string }) => {
+      if (effect === 'done') world.server.charged.add(key);
+      return response;
+    };
+    expect((await run(given, { verdict: () => said })).outcome).toMatchObject({ effect });
+  });
+});
+
+describe('the next call', () => {
+  test('gets the answer as a Response, in this process and in the next one', async () => {
+    const { world, tab, run } = scene({}, { server: true });
+    const first = await run(giving(world, Response.json({ id: 'ch_1' }, { status: 201, headers: { 'x-request': '7' } })));
+    expect(await first.response?.json()).toEqual({ id: 'ch_1' });
+    const again = await run(() => 'never');
+    expect(again).toMatchObject({ status: 201, outcome: { type: 'replayed', from: 'memory' } });
+    const next = tab.reload();
+    const call = watched(next.once().run(NAME, async () => 'never')) as Promise<never>;
+    const later = await world.end(next, call);
+    expect(later).toMatchObject({ status: 201, outcome: { type: 'replayed', from: 'store' } });
+    expect(await later.response?.json()).toEqual({ id: 'ch_1' });
+    expect(later.response?.headers.get('x-request')).toBe('7');
+  });
+
+  test('shares it with those who wait: each has a body of its own', async () => {
+    const { world, once } = scene();
+    const effect = giving(world, Response.json({ id: 'ch_1' }));
+    const both = [once.run(NAME, effect), once.run(NAME, effect)] as Promise<Response>[];
+    const bodies = await world.run(Promise.all(both).then((all) => Promise.all(all.map((one) => one.json()))));
+    expect(bodies).toEqual([{ id: 'ch_1' }, { id: 'ch_1' }]);
+    expect(effect.runs).toBe(1);
+  });
+});
+
+describe('is found by what it has', () => {
+  /** As a polyfill for an old platform has it: no class of this realm, no stream. */
+  function polyfilled(status: number, body: string): unknown {
+    const headers = new Map([['content-type', 'application/json']]);
+    return {
+      status,
+      ok: status < 300,
+      statusText: '',
+      url: '',
+      headers: {
+        get: (name: string) => headers.get(name) ?? null,
+        forEach: (visit: (value: string, name: string) => void) => headers.forEach(visit),
+        [Symbol.iterator]: () => headers[Symbol.iterator](),
+      },
+      bodyUsed: false,
+      clone: () => polyfilled(status, body),
+      text: async () => body,
+      arrayBuffer: async () => new TextEncoder().encode(body).buffer,
+    };
+  }
+
+  test('though it is of another realm', async () => {
+    const context = createContext({ Response });
+    const foreign = runInContext('new (class extends Response {})("{}", { status: 503 })', context) as Response;
+    const { world, run } = scene({ limits: { attempts: 1 } });
+    expect((await run(giving(world, foreign))).outcome).toMatchObject({ effect: 'unknown' });
+  });
+
+  test('though it is a polyfill’s', async () => {
+    const { world, run } = scene({ limits: { attempts: 1 } });
+    expect((await run(giving(world, () => polyfilled(503, '{}')))).outcome).toMatchObject({ effect: 'unknown' });
+    expect((await run(giving(world, () => polyfilled(201, '{}')))).outcome).toMatchObject({ effect: 'done' });
+  });
+
+  test.each<[string, unknown]>([
+    ['a record with a status of its own', { status: 503, ok: false }],
+    ['an answer of axios', { status: 503, headers: { get: () => null, forEach: () => {} }, data: {}, config: {} }],
+    ['a number', 503],
+    ['null', null],
+  ])('and %s is a value like any other', async (_, value) => {
+    const { world, once } = scene();
+    const effect = async ({ key }: { key: string }) => {
+      world.server.charged.add(key);
+      return value;
+    };
+    expect(await world.run(once.run(NAME, effect))).toEqual(value);
+    expect(world.record()).toMatchObject({ state: 'settled' });
+  });
+});
