@@ -189,7 +189,5 @@ test('a handle takes the options of an operation, and refuses another name for i
   await handle.fetch(URL_, { ...post, once: { meta: { total: 42 }, repeat: 'always' } }).catch(() => {});
   expect(await once.pending()).toMatchObject([{ name: ['g'], meta: { total: 42 } }]);
   for (const other of [['h'], { operation: ['h'] }])
-    await expect(handle.fetch(URL_, { ...post, once: other as never })).rejects.toThrow(
-      'once: this operation has its name; once.operation must be absent, got array',
-    );
+    await expect(handle.fetch(URL_, { ...post, once: other as never })).rejects.toThrow('once: this operation has its name; once.operation must be absent');
 });
