@@ -1,4 +1,4 @@
-/** The table of DESIGN.md section 3: what a call does with the record it finds. */
+/** What a call does with the record it finds. */
 import { type OnceRecord, RECORD_VERSION, readRecord, seal } from './record.js';
 import { clockWentBack, pastWindow, unsettledForgetAt } from './retention.js';
 

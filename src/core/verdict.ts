@@ -1,4 +1,4 @@
-/** From evidence to a verdict: the table of DESIGN.md section 4, first match wins. */
+/** From evidence to a verdict: a table, whose first match wins. `docs/verdicts.md` is generated from it. */
 import type { Answer, Asked, Dialect, Kind, Reading } from './dialect.js';
 
 /** What the caller's `verdict` hook may say. */
@@ -66,7 +66,7 @@ const OTHER_PAYLOAD = /mismatch|different|do(es)? not match|another (request|pay
 /** The statuses that servers refuse a key with; the words of any other answer are not looked at. */
 const OF_KEYS: readonly number[] = [400, 409, 422, 423];
 
-/** Rows 7, 8 and 10 by the words of problem details (IETF draft-07, section 2.7) and of codes in common use. */
+/** Work in progress or another payload, by the words of problem details (IETF draft-07, section 2.7) and of codes in common use. */
 function conflict(answer: Answer, asked: Asked): Reading | undefined {
   const { status } = answer;
   if (!OF_KEYS.includes(status)) return undefined;
