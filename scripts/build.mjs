@@ -16,7 +16,14 @@ const stamp = join(root, '.tmp', 'built-from');
 function inputs() {
   const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((path) => /\.tsx?$/.test(path));
   const digest = createHash('sha256');
-  for (const path of ['package.json', 'package-lock.json', 'tsconfig.json', 'tsup.config.ts', ...sources.sort().map((path) => join('src', path))]) {
+  for (const path of [
+    'package.json',
+    'package-lock.json',
+    'tsconfig.json',
+    'tsup.config.ts',
+    'scripts/build.mjs',
+    ...sources.sort().map((path) => join('src', path)),
+  ]) {
     digest
       .update(`${path}\0`)
       .update(readFileSync(join(root, path)))
@@ -26,6 +33,19 @@ function inputs() {
 }
 
 const isFresh = () => existsSync(dist) && existsSync(stamp) && readFileSync(stamp, 'utf8') === inputs();
+
+/**
+ * What makes CJS of a chunk puts statements before its directives, where they are none any more.
+ * @param {string} folder
+ */
+function keepDirectives(folder) {
+  for (const name of readdirSync(folder).filter((file) => file.endsWith('.cjs'))) {
+    const file = join(folder, name);
+    const text = readFileSync(file, 'utf8');
+    const [said] = /(?<=;)"use client";$/m.exec(text) ?? [];
+    if (said) writeFileSync(file, `${said}${text.replace(said, '')}`);
+  }
+}
 
 export function build() {
   const before = inputs();
@@ -41,6 +61,7 @@ export function build() {
     rmSync(made, { recursive: true, force: true });
     throw new Error('The build failed; dist was removed.');
   }
+  keepDirectives(made);
   renameSync(made, dist);
   mkdirSync(join(root, '.tmp'), { recursive: true });
   writeFileSync(stamp, before);

@@ -1,5 +1,5 @@
 /** createOnce: joins options, store, platform and engine. */
-import { encodeName, namePrefix, type OperationName } from './core/name.js';
+import { encodeName, namePrefix, type OperationName, typeOf } from './core/name.js';
 import type { Outcome } from './core/outcome.js';
 import type { Verdict } from './core/verdict.js';
 import { defaultStore } from './default-store.js';
@@ -7,18 +7,19 @@ import { jsonOf } from './engine/bytes.js';
 import type { Client } from './engine/client.js';
 import { abortReason } from './engine/flight.js';
 import { Handle, type Operation } from './engine/handle.js';
-import type { OnceEvent, PendingOperation } from './engine/observe.js';
+import { listPending } from './engine/listing.js';
+import { type OnceEvent, type PendingOperation, watch } from './engine/observe.js';
 import { operate, type Read, readRequest } from './engine/operate.js';
-import { namespaceOf, placeOf } from './engine/place.js';
+import { namespaceNow, namespaceOf, placeOf } from './engine/place.js';
 import { outline, sendPlain } from './engine/plain.js';
 import { canBear, type Draft, draft, refuseHidden } from './engine/prepared.js';
-import { clearAll, listPending } from './engine/records.js';
-import { registry } from './engine/registry.js';
+import { clearAll } from './engine/records.js';
+import { look, registry } from './engine/registry.js';
 import { parseResult } from './engine/result-schema.js';
 import { moveAll, type Resumed, resumeAll } from './engine/resume.js';
 import { type Attempt, running } from './engine/running.js';
 import { bearsKey, mayGo, operateByContent, operateUnnamed, wantsKey } from './engine/unnamed.js';
-import type { OnceInit, OnceOptions, RunEnd, RunOptions } from './option-types.js';
+import type { Json, OnceInit, OnceOptions, RunEnd, RunOptions } from './option-types.js';
 import { callSettings, clientSettings, extendOptions, runSettings, withDialect } from './options.js';
 import { checkOrigins } from './origins.js';
 import { detectPlatform } from './platform/detect.js';
@@ -55,8 +56,12 @@ export interface Once {
   run<T>(operation: OperationName, effect: (attempt: Attempt) => T | PromiseLike<T>, options?: RunOptions<T>): Promise<T>;
   /** A handle for one operation. Throws a TypeError on a wrong name. */
   operation(name: OperationName): Operation;
-  /** Operations that have not settled, ordered by name. @default limit 100 */
-  pending(options?: { prefix?: OperationName | undefined; limit?: number | undefined; after?: string | undefined }): Promise<readonly PendingOperation[]>;
+  /** Operations that have not settled, ordered by name; `Meta` is what your calls give as `meta`. @default limit 100 */
+  pending<Meta = Json>(options?: {
+    prefix?: OperationName | undefined;
+    limit?: number | undefined;
+    after?: string | undefined;
+  }): Promise<readonly PendingOperation<Meta>[]>;
   /**
    * Goes on with what is pending, a few at a time, each under its own key. Names that begin differently take turns, so that
    * a backlog of one kind does not hold up the others. Nothing is resumed by itself.
@@ -70,6 +75,12 @@ export interface Once {
   move(from: string): Promise<void>;
   /** Calls back on every event; the result unsubscribes. */
   subscribe(listener: (event: OnceEvent) => void, options?: { prefix?: OperationName | undefined; signal?: AbortSignal | undefined }): () => void;
+  /** Calls back when a screen should look again: something began or ended, in another tab too, or somebody else is here. The result unsubscribes. */
+  watch(listener: () => void): () => void;
+  /** Who is here now, as `namespace` says; `undefined` before anybody has logged in, `''` without that option. */
+  namespace(): string | undefined;
+  /** Asks who is here and what is stored: every mounted screen looks again at once. For the moment after a log-in or log-out. */
+  refresh(): void;
   /** Other options over the same store, table of operations and claims. */
   extend(options: Partial<OnceOptions>): Once;
   /**
@@ -113,6 +124,7 @@ export function createOn(platform: Platform, options: OnceOptions = {}, from?: C
     sweptAt: Number.NEGATIVE_INFINITY,
     damaged: 0,
     ns: undefined,
+    seen: undefined,
     owner: undefined,
   };
   return face(client, platform, options);
@@ -135,7 +147,7 @@ function face(client: Client, platform: Platform, options: OnceOptions): Once {
         (effect, options) => run(own, effect, options),
       );
     },
-    pending: async (query = {}) => listPending(client, namespaceOf(client), query),
+    pending: async <Meta>(query = {}) => (await listPending(client, namespaceOf(client), query)) as readonly PendingOperation<Meta>[],
     resume: (query = {}) => resumeAll(client, namespaceOf(client), query),
     move: async (from) => moveAll(client, from, namespaceOf(client)),
     subscribe(listener, { prefix, signal } = {}) {
@@ -145,6 +157,15 @@ function face(client: Client, platform: Platform, options: OnceOptions): Once {
       if (!signal?.aborted) listeners.add(entry);
       signal?.addEventListener('abort', off, { once: true });
       return off;
+    },
+    watch(listener) {
+      if (typeof listener !== 'function') throw new TypeError(`once: watch takes a function, got ${typeof listener}`);
+      return watch(client, () => listener());
+    },
+    namespace: () => namespaceNow(client),
+    refresh() {
+      namespaceNow(client);
+      look(registry, true);
     },
     extend: (more) => createOn(platform, extendOptions(options, more), client),
     clear: async ({ unsettled = 'keep' } = {}) => ({ kept: await clearAll(client, namespaceOf(client), unsettled === 'forget') }),
@@ -162,6 +183,7 @@ async function callFetch(client: Client, input: RequestInfo | URL, asked: OnceRe
   const send = () => (client.settings.fetch ?? globalThis.fetch)(input, 'once' in init ? rest : init);
   if (once === false && !handle) return send();
   const own = callSettings(client.settings, once);
+  if (handle && own.operation) throw new TypeError(`once: this operation has its name; once.operation must be absent, got ${typeOf(own.operation)}`);
   const call = outline(client.platform, input, init);
   const idempotent = call.method !== 'POST' && call.method !== 'PATCH';
   const nameOf = once === undefined ? own.nameOf : undefined;

@@ -113,6 +113,15 @@ export type Digest = (data: string | Uint8Array) => string | Promise<string>;
 export interface Locks {
   /** The release; `undefined` when it is held elsewhere and `wait` is false. Rejects when `signal` aborts the wait. */
   acquire(name: string, options: { readonly wait: boolean; readonly signal?: AbortSignal | undefined }): Promise<(() => void) | undefined>;
+  /** The names of those that are held, here or elsewhere. */
+  held?(): Promise<ReadonlySet<string>>;
+}
+
+/** Other tabs of this origin. Nothing but "look again" is said. */
+export interface Tabs {
+  tell(): void;
+  /** Calls back when another tab says so, and when this one is shown or gets the focus. The result unsubscribes. */
+  listen(look: () => void): () => void;
 }
 
 export interface Transport {
@@ -139,6 +148,8 @@ export interface Platform {
   /** Absent where contexts cannot exclude one another. */
   readonly locks?: Locks | undefined;
   readonly connectivity: Connectivity;
+  /** Absent where there are no other tabs. */
+  readonly tabs?: Tabs | undefined;
   transport(fetch: typeof globalThis.fetch | undefined): Transport;
   /** The absolute URL without its fragment, and its origin. Throws a TypeError on a relative one without a base. */
   resolve(url: string, base?: string): { readonly url: string; readonly origin: string };

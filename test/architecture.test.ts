@@ -1,5 +1,5 @@
 /**
- * Goal: DESIGN section 7 holds in every file of `src`. Method: the compiler's own syntax trees; each rule is also shown
+ * Goal: the layers of `src` depend on each other in one direction only, and each file keeps the house rules. Method: the compiler's own syntax trees; each rule is also shown
  * sources that break it, so that a rule which no longer sees anything fails here.
  */
 import { readFileSync } from 'node:fs';
@@ -148,7 +148,7 @@ describe('a rule lets pass', () => {
   test.each<[keyof typeof RULES, string, Texts]>([
     [
       'arrows',
-      'what DESIGN allows',
+      'what the layers allow',
       {
         'src/engine/a.ts': `import '../core/b.js'; import '../errors.js'; import type { Store } from '../ports.js'; import type { Settings } from '../options.js'; import './b.js'; import 'p-retry';`,
       },

@@ -24,7 +24,7 @@ workbox-background-sync and offline-transactions are measured [in pages](#pages)
 
 ### Where the CPU goes
 
-Samples of the engine's profiler, µs of a call, above those of the stub. [The plain function](../bench/lib/floor.ts) does only what a named call cannot do without. The profiler itself makes a call slower.
+Samples of the engine's profiler, µs of a call, above those of the stub. The plain function (\`bench/lib/floor.ts\`) does only what a named call cannot do without. The profiler itself makes a call slower.
 
 ${cpuOf(node.profiles)}`;
 }
@@ -112,7 +112,7 @@ ${table(
   ]),
 )}${leftOut(stores.leftOut)}
 
-The floor is [one plain function](../bench/lib/floor.ts) that does what a named call cannot do without, over the bare commits; in SQLite over transactions that look before they write, and two indexes. Where the time of a whole call goes, µs of single calls:
+The floor is one plain function (\`bench/lib/floor.ts\`) that does what a named call cannot do without, over the bare commits; in SQLite over transactions that look before they write, and two indexes. Where the time of a whole call goes, µs of single calls:
 
 ${table(['stage', ...Object.keys(stores.stores)], rowsOf(Object.values(stores.stores).map(({ stages }) => stages)))}${restart}`;
 }

@@ -30,7 +30,7 @@ function inProcess({ node }: Results): Goal {
     wanted: 'CPU that a named call adds in Node, memory store: at most 0.5 × what ky adds with its defaults',
     measured: `${number(ratio)} × (${number(ours?.addedCpu.median)} µs to ${number(ky?.addedCpu.median)} µs)`,
     met: ratio === undefined ? undefined : ratio <= 0.5,
-    floor: `[One plain function](../bench/lib/floor.ts) that does what a named call cannot do without, and knows no option, no fault, no wait and no second caller, adds ${number(least?.addedCpu.median)} µs: ${number(toKy(least))} × what ky adds. ky copies no answer, commits nothing, digests nothing. What a call of oncefetch does of that, each by itself: ${made.join(', ')}. What oncefetch takes above it is mostly its own functions: checksums, its memory store, and many small things that the plain function does not know of ([where the CPU goes](#where-the-cpu-goes)). \`run\`, which reads no HTTP answer, adds ${number(node?.cases['oncefetch, run']?.addedCpu.median)} µs.`,
+    floor: `One plain function (\`bench/lib/floor.ts\`) that does what a named call cannot do without, and knows no option, no fault, no wait and no second caller, adds ${number(least?.addedCpu.median)} µs: ${number(toKy(least))} × what ky adds. ky copies no answer, commits nothing, digests nothing. What a call of oncefetch does of that, each by itself: ${made.join(', ')}. What oncefetch takes above it is mostly its own functions: checksums, its memory store, and many small things that the plain function does not know of ([where the CPU goes](#where-the-cpu-goes)). \`run\`, which reads no HTTP answer, adds ${number(node?.cases['oncefetch, run']?.addedCpu.median)} µs.`,
   };
 }
 

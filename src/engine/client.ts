@@ -25,6 +25,8 @@ export interface Client {
   damaged: number;
   /** The digest of the namespace that was asked for last. */
   ns: { readonly of: string; readonly digest: string } | undefined;
+  /** What `namespace` said last; screens are told when it says something else. */
+  seen: unknown;
   /** Its name in leases; made at the first one. */
   owner: string | undefined;
 }

@@ -1,23 +1,28 @@
 /** One operation by its name: every verb that needs no request of its own. */
 import type { OperationName } from '../core/name.js';
-import type { RunOptions } from '../option-types.js';
+import type { OperationOptions, RunOptions } from '../option-types.js';
 import type { Client, Place } from './client.js';
-import { live, type OperationState } from './observe.js';
+import { live, type OperationState, watch } from './observe.js';
 import { NOTHING_TO_READ, operate } from './operate.js';
 import { placeOf } from './place.js';
 import { forget, refresh, settleByHand } from './records.js';
 import type { Attempt } from './running.js';
 
+/** fetch's `init`, with options of an operation that has its name already. */
+export interface OperationRequestInit extends RequestInit {
+  once?: Omit<OperationOptions, 'operation'> | undefined;
+}
+
 /** A cheap handle: make one wherever it is needed. */
 export interface Operation {
   readonly name: OperationName;
   /** `fetch`, for this operation. */
-  readonly fetch: (input: RequestInfo | URL, init?: RequestInit) => Promise<Response>;
+  readonly fetch: (input: RequestInfo | URL, init?: OperationRequestInit) => Promise<Response>;
   /** `run`, for this operation. */
   run<T>(effect: (attempt: Attempt) => T | PromiseLike<T>, options?: RunOptions<T>): Promise<T>;
   /** What a screen shows: the same object until it changes. */
   readonly state: OperationState;
-  /** Calls back when `state` changes; the result unsubscribes. */
+  /** Calls back when `state` changes, also because somebody else has logged in or another tab changed it; the result unsubscribes. */
   subscribe(listener: () => void): () => void;
   /**
    * Goes on with what is stored, under its key. Without a stored request it asks `reconcile`.
@@ -63,13 +68,29 @@ export class Handle implements Operation {
   }
 
   subscribe(listener: () => void): () => void {
-    const place = this.#placeNow();
-    if (!place) return () => {};
-    const { listeners } = this.#load(place);
+    const client = this.#client;
     // A wrapper, so that one listener may subscribe twice.
     const entry = (): void => listener();
-    listeners.add(entry);
-    return () => void listeners.delete(entry);
+    let slot: string | undefined;
+    const leave = (): void => void (slot && client.registry.lives.get(slot)?.listeners.delete(entry));
+    /** Goes over to the operation of whoever is here now; whether that is another one. */
+    const follow = (place: Place | undefined): boolean => {
+      if (place?.slot === slot) return false;
+      leave();
+      slot = place?.slot;
+      if (place) this.#load(place).listeners.add(entry);
+      return true;
+    };
+    follow(this.#placeNow());
+    const off = watch(client, (elsewhere) => {
+      const place = this.#placeNow();
+      if (follow(place)) entry();
+      else if (place && elsewhere) void refresh(client, place).catch(() => {});
+    });
+    return () => {
+      off();
+      leave();
+    };
   }
 
   async resume({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<Response> {
@@ -98,8 +119,8 @@ export class Handle implements Operation {
   #load(place: Place) {
     const known = this.#client.registry.lives.has(place.slot);
     const found = live(this.#client.registry, place.slot);
-    // What could not be read stays "loading"; the next look at a new screen asks again.
-    if (!known) void refresh(this.#client, place).catch(() => this.#client.registry.lives.delete(place.slot));
+    // What could not be read stays "loading"; the next look at a new screen asks again, and one that listens is told when it changes.
+    if (!known) void refresh(this.#client, place).catch(() => found.listeners.size || this.#client.registry.lives.delete(place.slot));
     return found;
   }
 }

@@ -4,10 +4,11 @@ import type { Ending, Outcome } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import type { Json } from '../option-types.js';
 import type { Client, Place } from './client.js';
-import type { Registry } from './registry.js';
+import { namespaceNow } from './place.js';
+import { look, type Registry } from './registry.js';
 
 /** An operation that has not settled, as it is stored. Times are wall clock, ms. */
-export interface PendingOperation {
+export interface PendingOperation<Meta = Json> {
   readonly name: OperationName;
   readonly key: string;
   readonly createdAt: number;
@@ -18,7 +19,10 @@ export interface PendingOperation {
   readonly retryAt: number | undefined;
   /** `resume()` has a request to send. */
   readonly resumable: boolean;
-  readonly meta: Json | undefined;
+  /** A call is at it now: in this realm, or in another as far as can be seen. No banner is needed yet. */
+  readonly inFlight: boolean;
+  /** What the call gave as `meta`; absent where it gave none, and after `clear()`. */
+  readonly meta: Meta | undefined;
   /** Hand it in as `after` to go on behind this one. */
   readonly cursor: string;
 }
@@ -35,15 +39,18 @@ export type OperationState =
   | { readonly phase: 'unsettled'; readonly pending: PendingOperation }
   | { readonly phase: 'settled'; readonly outcome: Outcome };
 
-/** What happened, for a log. `at`: wall clock, ms. No body and no credential is ever in it. */
-export type OnceEvent = { readonly operation: OperationName | undefined; readonly key: string; readonly at: number } & (
+/**
+ * What happened, for a log. `at`: wall clock, ms. No body and no credential is ever in it. `foreign`: its user has left
+ * since it began, so it is nothing for the screen of whoever is here now.
+ */
+export type OnceEvent = { readonly operation: OperationName | undefined; readonly key: string; readonly at: number; readonly foreign: boolean } & (
   | { readonly type: 'attempt'; readonly attempt: number }
   | { readonly type: 'wait'; readonly until: number | undefined; readonly why: string }
   | { readonly type: 'settled' | 'unknown'; readonly outcome: Outcome }
   | { readonly type: 'diagnostic'; readonly code: string; readonly message: string }
 );
 
-export type OnceEventDetail = OnceEvent extends infer E ? (E extends OnceEvent ? Omit<E, 'operation' | 'key' | 'at'> : never) : never;
+export type OnceEventDetail = OnceEvent extends infer E ? (E extends OnceEvent ? Omit<E, 'operation' | 'key' | 'at' | 'foreign'> : never) : never;
 
 export interface Listener {
   readonly hears: (event: OnceEvent) => void;
@@ -88,6 +95,25 @@ export function publish(client: Client, slot: string, state: OperationState): vo
   const target = live(client.registry, slot);
   target.state = state;
   for (const listener of [...target.listeners]) guarded(client, listener);
+  look(client.registry);
+}
+
+/** Something began or ended, or what is stored changed: screens look again, in other tabs too. */
+export function changed({ registry, platform }: Client): void {
+  look(registry);
+  platform.tabs?.tell();
+}
+
+/** Calls back whenever a screen should look again; the result unsubscribes. */
+export function watch(client: Client, screen: (elsewhere: boolean) => void): () => void {
+  const { screens } = client.registry;
+  const entry = (elsewhere: boolean): void => guarded(client, () => screen(elsewhere));
+  screens.add(entry);
+  const off = client.platform.tabs?.listen(() => entry(true));
+  return () => {
+    screens.delete(entry);
+    off?.();
+  };
 }
 
 /** Nothing is under way any more; what is stored could not be found out, or did not change. */
@@ -96,22 +122,26 @@ export function calmDown(client: Client, slot: string): void {
   if (state?.phase === 'sending' || state?.phase === 'waiting') publish(client, slot, { phase: 'loading' });
 }
 
-export function emit(client: Client, place: Pick<Place, 'name' | 'label'>, key: string, detail: OnceEventDetail): void {
+/** Whose it is, where that is known. */
+type Named = Pick<Place, 'name' | 'label'> & { readonly namespace?: string };
+
+export function emit(client: Client, place: Named, key: string, detail: OnceEventDetail): void {
   const { channel } = client.platform;
   if (!client.listeners.size && !channel?.hasSubscribers) return;
-  const event = { operation: named(place.name), key, at: client.platform.clock.now(), ...detail } as OnceEvent;
+  const foreign = client.settings.namespace !== undefined && namespaceNow(client) !== place.namespace;
+  const event = { operation: named(place.name), key, at: client.platform.clock.now(), foreign, ...detail } as OnceEvent;
   if (channel?.hasSubscribers) guarded(client, () => channel.publish(event));
   for (const { hears, begins } of [...client.listeners]) if (!begins || begins(place.label)) guarded(client, () => hears(event));
 }
 
 /** Something that a developer should know; `code` is stable. */
-export const diagnose = (client: Client, place: Pick<Place, 'name' | 'label'>, key: string, code: string, message: string): void =>
+export const diagnose = (client: Client, place: Named, key: string, code: string, message: string): void =>
   emit(client, place, key, { type: 'diagnostic', code, message });
 
 export const cursorOf = (record: OnceRecord): string => JSON.stringify([record.label, record.id]);
 
 /** `held`: this context still has its request. */
-export const pendingOf = (record: OnceRecord, held = false): PendingOperation => ({
+export const pendingOf = (record: OnceRecord, held = false, inFlight = false): PendingOperation => ({
   name: decodeName(record.label),
   key: record.key,
   createdAt: record.createdAt,
@@ -120,6 +150,7 @@ export const pendingOf = (record: OnceRecord, held = false): PendingOperation =>
   expiresAt: record.windowEndsAt ?? record.forgetAt,
   retryAt: record.retryAt,
   resumable: held || record.request !== undefined,
+  inFlight,
   meta: record.meta as Json | undefined,
   cursor: cursorOf(record),
 });

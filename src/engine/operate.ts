@@ -7,7 +7,7 @@ import { busyError, noFacts, storeError, tryLock } from './claim.js';
 import type { Client, Job, Place } from './client.js';
 import { fetching } from './fetching.js';
 import { abortReason, Flight, giveUp } from './flight.js';
-import { calmDown, guarded } from './observe.js';
+import { calmDown, changed, guarded } from './observe.js';
 import type { Payload } from './payload.js';
 import { idsOf } from './place.js';
 import { BodyTrouble, type Draft, fingerprint, type Prepared, prepare, wireOf } from './prepared.js';
@@ -145,6 +145,7 @@ async function fly({ client, settings, place, held }: Call, flight: Flight, read
     const ended = await underLock(job, free);
     conclude(job, ended);
     flight.land(ended);
+    if (ended.driven) changed(client);
   } catch (error) {
     void lock.then(
       (release) => release?.(),
@@ -162,6 +163,7 @@ async function fly({ client, settings, place, held }: Call, flight: Flight, read
         ? { outcome: known.outcome, fail: (own) => (own === known.outcome ? known : new OnceError(known.code, own, { cause: known })) }
         : { broken: known },
     );
+    changed(client);
   }
 }
 

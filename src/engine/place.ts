@@ -1,21 +1,45 @@
 /** Where an operation is: its slot in this realm, its ids in the store, its lock. */
 import { encodeName, typeOf } from '../core/name.js';
 import type { Client, Place } from './client.js';
+import { look } from './registry.js';
+
+/** Asks who is here. When it is somebody else than last time, screens look again. */
+function ask(client: Client): unknown {
+  let given: unknown;
+  try {
+    given = client.settings.namespace?.() as unknown;
+    return given;
+  } finally {
+    if (given !== client.seen) {
+      client.seen = given;
+      look(client.registry);
+    }
+  }
+}
 
 /** The present namespace; throws a TypeError on an empty one, before anything is read. */
-export function namespaceOf({ settings: { namespace } }: Client): string {
-  if (!namespace) return '';
-  const given: unknown = namespace();
+export function namespaceOf(client: Client): string {
+  if (!client.settings.namespace) return '';
+  const given = ask(client);
   if (typeof given !== 'string' || given === '') throw new TypeError(`once: namespace must give a non-empty string, got ${typeOf(given)}`);
   return given;
 }
 
-/** Whether the namespace is still this one; who can't say any more is somebody else. */
-export function isSamePerson({ settings, platform }: Client, namespace: string): boolean {
+/** The same for a screen, which may look before anybody has logged in. */
+export function namespaceNow(client: Client): string | undefined {
   try {
-    return !settings.namespace || settings.namespace() === namespace;
+    return namespaceOf(client);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the namespace is still this one; who can't say any more is somebody else. */
+export function isSamePerson(client: Client, namespace: string): boolean {
+  try {
+    return !client.settings.namespace || ask(client) === namespace;
   } catch (error) {
-    platform.report(error);
+    client.platform.report(error);
     return false;
   }
 }

@@ -7,7 +7,7 @@ import type { Client } from './client.js';
 import { isRequest } from './prepared.js';
 import { wait } from './wait.js';
 
-/** Answers that a gateway or a busy server gives (DESIGN.md section 4, row 13). */
+/** Answers that a gateway or a busy server gives. */
 const TRANSIENT = /^(408|421|425|429|460|499|500|502|503|504|511|52\d)$/;
 const IDEMPOTENT = /^(GET|HEAD|OPTIONS|PUT|DELETE)$/;
 

@@ -9,13 +9,13 @@ import { busyError, noFacts, tryLock } from './claim.js';
 import type { Client, Place } from './client.js';
 import { Flight } from './flight.js';
 import { heldElsewhere } from './lease.js';
-import { type PendingOperation, pendingOf, publish, rememberedOutcome, stateOf } from './observe.js';
-import { idsOf, isSamePerson, isSlotIn, namespaceOf, slotOf } from './place.js';
+import { changed, type PendingOperation, pendingOf, publish, rememberedOutcome, stateOf } from './observe.js';
+import { idsOf, isSlotIn, slotOf } from './place.js';
 import { SCHEME } from './prepared.js';
 import { readStored, storedIn, storeOf, timed, updateStored } from './storing.js';
 
 /** Records looked at in one step of a listing. */
-const PAGE = 100;
+export const PAGE = 100;
 
 export interface Scanned {
   readonly record: OnceRecord;
@@ -61,22 +61,6 @@ export async function* scanPending(client: Client, namespace: string, prefix: Op
   }
 }
 
-export async function listPending(
-  client: Client,
-  namespace: string,
-  options: { prefix?: OperationName | undefined; limit?: number | undefined; after?: string | undefined },
-): Promise<readonly PendingOperation[]> {
-  const found: PendingOperation[] = [];
-  const limit = options.limit ?? PAGE;
-  if (limit < 1) throw new RangeError(`once: limit must be at least 1, got ${limit}`);
-  for await (const { record, slot } of scanPending(client, namespace, options.prefix, options.after)) {
-    found.push(pendingOf(record, client.registry.payloads.has(`${slot}\n${record.key}`)));
-    if (found.length >= limit) break;
-  }
-  // Another user logged in while it was read: what is shown now is theirs.
-  return isSamePerson(client, namespace) ? found : listPending(client, namespaceOf(client), options);
-}
-
 /** Log-out: what a stranger could read goes, the keys of unsettled operations stay. Every driver stops before its next attempt. */
 export async function clearAll(client: Client, namespace: string, forget: boolean): Promise<readonly PendingOperation[]> {
   const kept: PendingOperation[] = [];
@@ -94,6 +78,7 @@ export async function clearAll(client: Client, namespace: string, forget: boolea
   await clearSettled(client, namespace);
   for (const table of [client.registry.answers, client.registry.payloads])
     for (const key of table.keys()) if (isSlotIn(client, namespace, key)) table.delete(key);
+  changed(client);
   return kept;
 }
 
@@ -128,6 +113,7 @@ async function claimed<T>(client: Client, place: Place, work: () => Promise<T>):
     return await work().finally(release);
   } finally {
     hold.free();
+    changed(client);
   }
 }
 

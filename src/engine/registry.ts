@@ -10,6 +10,8 @@ export interface Registry {
   readonly flights: Map<string, Flight>;
   /** What screens see, by slot. */
   readonly lives: Map<string, Live>;
+  /** Screens, which look again when they are told to. `elsewhere`: what is stored may have changed in another tab. */
+  readonly screens: Set<(elsewhere: boolean) => void>;
   /** Answers of settled operations, the oldest first, by slot and key. */
   readonly answers: Map<string, Result>;
   /** Payloads of operations that have not settled, by slot and key, then by fingerprint. */
@@ -24,6 +26,11 @@ export interface Registry {
   readonly noticed: Set<string>;
   readonly ignored: Set<string>;
   readonly outcomes: WeakMap<object, Outcome>;
+}
+
+/** Tells every screen of this realm to look again: soon, because this may be in the middle of a screen's own rendering. */
+export function look({ screens }: Registry, elsewhere = false): void {
+  if (screens.size) void Promise.resolve().then(() => [...screens].map((screen) => screen(elsewhere)));
 }
 
 /** Adds to one of the tables above, which forgets its oldest entry beyond `max`. */
@@ -41,6 +48,7 @@ const KEY = Symbol.for('oncefetch');
 const blank = (): Registry => ({
   flights: new Map(),
   lives: new Map(),
+  screens: new Set(),
   answers: new Map(),
   payloads: new Map(),
   degraded: new Map(),

@@ -6,7 +6,7 @@ import { isOnceError } from '../errors.js';
 import { tryLock } from './claim.js';
 import type { Client, Place } from './client.js';
 import { abortReason } from './flight.js';
-import { diagnose } from './observe.js';
+import { changed, diagnose } from './observe.js';
 import { NOTHING_TO_READ, operate } from './operate.js';
 import { idsOf, isSamePerson, slotOf } from './place.js';
 import { scanPending, slotOfRecord } from './records.js';
@@ -96,6 +96,7 @@ export async function moveAll(client: Client, from: string, to: string): Promise
   if (typeof from !== 'string' || from === '') throw new TypeError(`once: move takes the namespace to move from, got ${typeOf(from)}`);
   if (from === to) return;
   for await (const { record, slot } of scanPending(client, from, undefined, undefined)) await moveOne(client, from, to, record, slot);
+  changed(client);
 }
 
 async function moveOne(client: Client, from: string, to: string, record: OnceRecord, slot: string): Promise<void> {

@@ -5,7 +5,7 @@ export type { Answer, Asked, Dialect, Kind, Reading } from '../core/dialect.js';
 export type { OperationName } from '../core/name.js';
 export type { Ending, Facts, Outcome, UnknownReason, UnsentReason } from '../core/outcome.js';
 export type { Verdict } from '../core/verdict.js';
-export type { Operation } from '../engine/handle.js';
+export type { Operation, OperationRequestInit } from '../engine/handle.js';
 export type { OnceEvent, OperationState, PendingOperation, WaitReason } from '../engine/observe.js';
 export { outcomeOf } from '../engine/outcome-of.js';
 export type { Resumed } from '../engine/resume.js';

@@ -1,1 +1,3 @@
+'use client';
+
 export { useOperation, usePending } from '../integrations/react.js';

@@ -1,5 +1,5 @@
-import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
-import type { Once, Operation, OperationName, OperationState, PendingOperation } from '../entries/index.js';
+import { useMemo, useSyncExternalStore } from 'react';
+import type { Json, Once, Operation, OperationName, OperationState, PendingOperation } from '../entries/index.js';
 
 /** On a server nothing is stored, so nothing is known. */
 const LOADING: OperationState = { phase: 'loading' };
@@ -11,7 +11,7 @@ const nameOf = (text: string): OperationName =>
 
 /**
  * One operation for a screen: its verbs, and its state, which renders anew when it changes. A new mount finds what an
- * earlier one, another page load or another tab began.
+ * earlier one, another page load or another tab began. The state is that of whoever is logged in.
  *
  * @throws TypeError on a wrong name
  * @example
@@ -42,40 +42,62 @@ export function useOperation(once: Once, name: OperationName): Operation & { rea
 }
 
 const NONE: readonly PendingOperation[] = [];
+const none = (): typeof NONE => NONE;
+
+/** A tab that dies in the middle of a payment says nothing, so what another tab is at is looked at again after this time, ms. */
+const LOOK_AGAIN_MS = 2000;
+
+interface List {
+  readonly subscribe: (show: () => void) => () => void;
+  readonly get: () => readonly PendingOperation[];
+}
+
+/** What is pending and not under way, and whose it is: an answer that was read for somebody else is never shown. */
+function listOf(once: Once, prefix: OperationName | undefined): List {
+  let found = NONE;
+  let of: string | undefined;
+  let turn = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const read = async (show: () => void): Promise<void> => {
+    const mine = ++turn;
+    const asked = once.namespace();
+    // What somebody else's screen showed goes at once.
+    if (asked !== of) show();
+    if (asked === undefined) return;
+    // What could not be read is left as it was; the next change asks again.
+    const all = await once.pending({ prefix }).catch(() => undefined);
+    if (!all || mine !== turn) return;
+    of = asked;
+    found = all.some(({ inFlight }) => inFlight) ? all.filter(({ inFlight }) => !inFlight) : all;
+    clearTimeout(timer);
+    if (found !== all) timer = setTimeout(read, LOOK_AGAIN_MS, show);
+    show();
+  };
+  return {
+    subscribe: (show) => {
+      const off = once.watch(() => void read(show));
+      void read(show);
+      return () => {
+        off();
+        turn++;
+        clearTimeout(timer);
+      };
+    },
+    get: () => (found.length && once.namespace() === of ? found : NONE),
+  };
+}
 
 /**
- * What has not settled, for a banner: read when the screen appears, when it is shown again, and whenever an operation
- * begins or ends. Empty until it is known.
+ * What has not settled and nobody is at, for a banner: read when the screen appears, when it is shown again, and whenever
+ * an operation begins or ends, in another tab too. Empty until it is known, and before anybody has logged in.
  *
  * @param options - `prefix`: only names that begin so
  * @example
- * const [last] = usePending(once, { prefix: ['pay'] });
+ * const [last] = usePending<{ total: string }>(once, { prefix: ['pay'] });
  */
-export function usePending(once: Once, options: { prefix?: OperationName | undefined } = {}): readonly PendingOperation[] {
-  const [pending, show] = useState(NONE);
+export function usePending<Meta = Json>(once: Once, options: { prefix?: OperationName | undefined } = {}): readonly PendingOperation<Meta>[] {
   const { prefix } = options;
   const text = prefix && textOf(prefix);
-  const latest = useRef(0);
-  useEffect(() => {
-    let mounted = true;
-    const own = text === undefined ? undefined : nameOf(text);
-    const read = (): void => {
-      const turn = ++latest.current;
-      // What could not be read is left as it was; the next change asks again.
-      once.pending({ prefix: own }).then(
-        (found) => mounted && turn === latest.current && show(found),
-        () => {},
-      );
-    };
-    read();
-    const off = once.subscribe(({ type }) => type !== 'diagnostic' && read(), { prefix: own });
-    const page = globalThis.document;
-    page?.addEventListener('visibilitychange', read);
-    return () => {
-      mounted = false;
-      off();
-      page?.removeEventListener('visibilitychange', read);
-    };
-  }, [once, text]);
-  return pending;
+  const { subscribe, get } = useMemo(() => listOf(once, text === undefined ? undefined : nameOf(text)), [once, text]);
+  return useSyncExternalStore(subscribe, get, none) as readonly PendingOperation<Meta>[];
 }

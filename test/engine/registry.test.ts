@@ -41,6 +41,18 @@ describe('the registry', () => {
     const one = registry();
     expect(one.flights).toBe(flights);
     expect(realm[KEY]).toBe(one);
-    expect(Object.keys(one).sort()).toEqual(['answers', 'budgets', 'degraded', 'flights', 'ignored', 'latest', 'lives', 'noticed', 'outcomes', 'payloads']);
+    expect(Object.keys(one).sort()).toEqual([
+      'answers',
+      'budgets',
+      'degraded',
+      'flights',
+      'ignored',
+      'latest',
+      'lives',
+      'noticed',
+      'outcomes',
+      'payloads',
+      'screens',
+    ]);
   });
 });

@@ -31,7 +31,8 @@ function scene(channel?: { hasSubscribers: boolean; publish(event: unknown): voi
   const lives = new Map();
   const client = {
     platform: { clock: { now: () => NOW }, channel, report: (error: unknown) => void reported.push(error) },
-    registry: { lives } as unknown as Registry,
+    registry: { lives, screens: new Set() } as unknown as Registry,
+    settings: {},
     listeners: new Set<Listener>(),
   } as unknown as Client;
   return { client, reported, lives };
@@ -48,6 +49,7 @@ describe('a stored record', () => {
       expiresAt: NOW + 5,
       retryAt: undefined,
       resumable: false,
+      inFlight: false,
       meta: undefined,
       cursor: '["[\\"pay\\",1]","id"]',
     });
@@ -148,7 +150,7 @@ describe('states', () => {
 
 describe('events', () => {
   const DETAIL = { type: 'attempt', attempt: 1 } as const;
-  const EVENT = { operation: ['pay', 1], key: 'k', at: NOW, ...DETAIL };
+  const EVENT = { operation: ['pay', 1], key: 'k', at: NOW, foreign: false, ...DETAIL };
 
   test('go to listeners of this name and of all names', () => {
     const { client } = scene();

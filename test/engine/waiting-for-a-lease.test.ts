@@ -35,7 +35,7 @@ function scene() {
     settings: { tuning: { storeTimeoutMs: 100 } },
     store,
     owner: 'me',
-    registry: { degraded: new Map(), lives: new Map() },
+    registry: { degraded: new Map(), lives: new Map(), screens: new Set() },
     listeners: new Set(),
     closing: new AbortController(),
   } as unknown as Client;

@@ -118,7 +118,7 @@ export class Totals {
       }
       if (all > 0) rows.push([`${kind}, in all`, count(all)]);
     }
-    return table('Counted apart (DESIGN section 9)', rows);
+    return table('Counted apart', rows);
   }
 }
 

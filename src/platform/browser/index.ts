@@ -1,6 +1,7 @@
 /** Browsers: pages and workers. */
 import type { Connectivity, Digest, Locks, Platform } from '../../ports.js';
 import { resolveUrl, systemClock, systemRandomness } from '../shared.js';
+import { tabs } from './tabs.js';
 
 const encode = (data: string | Uint8Array): Uint8Array<ArrayBuffer> =>
   typeof data === 'string' ? new TextEncoder().encode(data) : (data as Uint8Array<ArrayBuffer>);
@@ -27,6 +28,7 @@ const webLocks = (manager: LockManager): Locks => ({
       // The two options exclude each other.
       manager.request(name, wait ? (signal ? { signal } : {}) : { ifAvailable: true }, held).catch(reject);
     }),
+  held: async () => new Set((await manager.query()).held?.map(({ name }) => name as string)),
 });
 
 const connectivity: Connectivity = {
@@ -55,6 +57,7 @@ export const browserPlatform = (): Platform => ({
   digest,
   locks: globalThis.navigator?.locks && webLocks(globalThis.navigator.locks),
   connectivity,
+  tabs,
   transport: (fetch) => ({
     send: (url, init) => (fetch ?? globalThis.fetch)(url, init),
     // A rejection never tells whether something left: a dropped answer and a refused connection look the same.

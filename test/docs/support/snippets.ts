@@ -36,12 +36,30 @@ export interface Expectations {
   readonly rejects?: string | undefined;
 }
 
-const KNOWN = ['id', 'needs', 'setup', 'place', 'faults', 'then', 'shows', 'charges', 'requests', 'keys', 'passes', 'rejects', 'types only'];
+const KNOWN = [
+  'id',
+  'needs',
+  'setup',
+  'place',
+  'faults',
+  'then',
+  'shows',
+  'charges',
+  'requests',
+  'keys',
+  'passes',
+  'rejects',
+  'types only',
+  'page',
+  'page charges',
+  'page charges again',
+  'forgets',
+];
 
 const number = (said: readonly string[] | undefined): number | undefined => (said === undefined ? undefined : Number(said[0]));
 
 /** The code of the snippets of the same page that this one goes on from. */
-function codeBefore({ path, line, wants }: Fence): readonly string[] {
+export function codeBefore({ path, line, wants }: Fence): readonly string[] {
   const ids = (wants.get('needs')?.[0] ?? '').split(' ').filter(Boolean);
   return ids.map((id) => {
     const found = fences.find((one) => one.path === path && one.wants.get('id')?.[0] === id);

@@ -1,0 +1,224 @@
+/**
+ * Whose payment a screen shows: another user logs in, the device is cleared, another tab ends it, while hooks are mounted.
+ * Method: as in `react.test.ts`; every render is noted beside who was logged in, so that not one frame may be wrong.
+ */
+import { createOnce, type Once } from 'oncefetch';
+import { useOperation, usePending } from 'oncefetch/react';
+import { act, createElement as h, memo, StrictMode } from 'react';
+import { afterEach, expect, test } from 'vitest';
+import { body, cart, client, onStage, place, root, server, settled, shown } from './support/react.js';
+import { openFrame } from './support/realms.js';
+
+onStage();
+
+let person: string | undefined = 'ann';
+let frames: string[] = [];
+afterEach(() => {
+  person = 'ann';
+  frames = [];
+});
+
+const namespace = (): string => {
+  if (person === undefined) throw new Error('nobody is logged in');
+  return `${person}-${cart}`;
+};
+
+function Screen({ once }: { once: Once }) {
+  const payment = useOperation(once, ['pay', cart]);
+  const open = usePending<{ total: string }>(once, { prefix: ['pay'] });
+  const text = `${payment.state.phase}/${open.map(({ meta }) => meta?.total ?? 'no meta').join()}`;
+  frames.push(`${person}: ${text}`);
+  return h('output', null, text);
+}
+/** Renders anew for a reason of its own only. */
+const Still = memo(Screen);
+
+const lost = async (once: Once): Promise<void> => {
+  server.faults.next('lose-response');
+  await once.fetch('/api/payments', { ...body, once: { operation: ['pay', cart], meta: { total: '€42.00' } } }).catch(() => {});
+};
+
+async function annHasAnOpenPayment(once: Once): Promise<void> {
+  await act(() => root.render(h(StrictMode, null, h(Still, { once }))));
+  await settled(() => expect(shown('output')).toBe('idle/'));
+  await act(() => lost(once));
+  await settled(() => expect(shown('output')).toBe('unsettled/€42.00'));
+}
+
+const oneTry = { limits: { attempts: 1 } };
+
+test.each<[string, (once: Once) => unknown]>([
+  ['the app says so', (once) => once.refresh()],
+  ['any call of the client asks who is here', (once) => once.pending()],
+  ['any other client over it does', (once) => once.extend({ repeat: 'always' }).fetch('/api/payments', { ...body, once: ['tip', cart] })],
+  ['the device is cleared', (once) => once.clear()],
+  ['the window gets the focus', () => window.dispatchEvent(new Event('focus'))],
+  ['the page is shown again', () => document.dispatchEvent(new Event('visibilitychange'))],
+  ['any screen is rendered', (once) => root.render(h(StrictMode, null, h(Still, { once, key: 'same' }), h(Screen, { once })))],
+])('another user logs in, and %s: a mounted screen shows nothing of the first one, not for one frame', async (_, tell) => {
+  const once = client({ namespace, ...oneTry });
+  await annHasAnOpenPayment(once);
+  person = 'bert';
+  await act(() => tell(once));
+  await settled(() => expect(shown('output')).toBe('idle/'));
+  expect(frames.filter((line) => line.startsWith('bert:') && /€|unsettled|no meta/.test(line))).toEqual([]);
+  person = 'ann';
+  await act(() => once.refresh());
+  await settled(() => expect(shown('output')).toMatch(/^unsettled\//));
+  expect(server.effects.filter(({ key }) => key === server.requests[0]?.key)).toHaveLength(1);
+});
+
+test('the client as an app wraps it says who is here as well', async () => {
+  const once = client({ namespace, ...oneTry });
+  await annHasAnOpenPayment({ ...once });
+  person = 'bert';
+  await act(() => once.refresh());
+  await settled(() => expect(shown('output')).toBe('idle/'));
+});
+
+test('what ends after its user has left is not shown to the next one, and is said to be another’s', async () => {
+  const heard: unknown[] = [];
+  const once = client({ namespace, ...oneTry });
+  await act(() => root.render(h(Still, { once })));
+  const off = once.subscribe(({ type, foreign }) => heard.push([type, foreign]));
+  server.faults.next({ name: 'delay', ms: 200 });
+  let paying: Promise<unknown> | undefined;
+  await act(async () => {
+    paying = once.fetch('/api/payments', { ...body, once: { operation: ['pay', cart], meta: { total: '€42.00' } } });
+  });
+  await settled(() => expect(shown('output')).toBe('sending/'));
+  person = 'bert';
+  await act(() => paying);
+  await settled(() => expect(shown('output')).toBe('idle/'));
+  off();
+  expect(heard).toEqual([
+    ['attempt', false],
+    ['settled', true],
+  ]);
+  expect(frames.filter((line) => line.startsWith('bert:') && !/: (loading|idle)\/$/.test(line))).toEqual([]);
+});
+
+test('before anybody has logged in a screen loads and lists nothing; it follows when somebody does, and when they leave', async () => {
+  const once = client({ namespace, ...oneTry });
+  await lost(once);
+  person = undefined;
+  await act(() => root.render(h(StrictMode, null, h(Still, { once }))));
+  await settled(() => expect(shown('output')).toBe('loading/'));
+  person = 'ann';
+  await act(() => once.refresh());
+  await settled(() => expect(shown('output')).toBe('unsettled/€42.00'));
+  person = undefined;
+  await act(() => once.refresh());
+  await settled(() => expect(shown('output')).toBe('loading/'));
+});
+
+test('a clear reaches every screen at once: what the customer could read is gone, the open payment is not', async () => {
+  const once = client({ namespace, ...oneTry });
+  await annHasAnOpenPayment(once);
+  await act(() => once.clear());
+  await settled(() => expect(shown('output')).toBe('unsettled/no meta'));
+  await act(() => once.clear({ unsettled: 'forget' }));
+  await settled(() => expect(shown('output')).toBe('idle/'));
+});
+
+test('another client over the same store reaches the screens of this one', async () => {
+  const once = client({ namespace, ...oneTry });
+  await annHasAnOpenPayment(once);
+  const other = createOnce({ namespace, fetch: server.fetch });
+  await act(() => other.operation(['pay', cart]).settle('done'));
+  await settled(() => expect(shown('output')).toBe('settled/'));
+});
+
+test('what is in flight is no banner; what was left open is', async () => {
+  const once = client({ namespace, limits: { attempts: 2 } });
+  await act(() => root.render(h(StrictMode, null, h(Still, { once }))));
+  server.faults.next('lose-response', { name: 'delay', ms: 150 });
+  await act(() => once.fetch('/api/payments', { ...body, once: { operation: ['pay', cart], meta: { total: '€42.00' } } }));
+  await settled(() => expect(shown('output')).toBe('settled/'));
+  expect(frames.filter((line) => line.includes('€'))).toEqual([]);
+  expect(frames.some((line) => line.includes('sending'))).toBe(true);
+});
+
+test('another tab that begins, ends, settles by hand or clears: this one’s screens follow without being touched', async () => {
+  const once = client({ namespace, ...oneTry });
+  await annHasAnOpenPayment(once);
+  const tab = await openFrame();
+  const own = namespace();
+  await act(() =>
+    tab.run(
+      async (lib, namespace, cart) => {
+        const there = lib.createOnce({ namespace });
+        await there.operation(['pay', cart]).settle('done');
+      },
+      own,
+      cart,
+    ),
+  );
+  await settled(() => expect(shown('output')).toBe('settled/'));
+
+  await act(() =>
+    tab.run(
+      async (lib, namespace, cart) => {
+        globalThis.fetch = () => Promise.reject(new TypeError('cut'));
+        const there = lib.createOnce({ namespace, limits: { attempts: 1 } });
+        await there.fetch('/api/payments', { method: 'POST', once: { operation: ['pay', `${cart}-b`], meta: { total: '€7.00' } } }).catch(() => {});
+      },
+      own,
+      cart,
+    ),
+  );
+  await settled(() => expect(shown('output')).toBe('settled/€7.00'));
+
+  await act(() => tab.run(async (lib, namespace) => void (await lib.createOnce({ namespace }).clear({ unsettled: 'forget' })), own));
+  await settled(() => expect(shown('output')).toBe('idle/'));
+  tab.close();
+});
+
+test('what another tab is at is no banner here, until it leaves it open', async () => {
+  const once = client({ namespace, ...oneTry });
+  await act(() => root.render(h(Still, { once })));
+  const tab = await openFrame();
+  const [own, name] = [namespace(), cart];
+  await tab.run(
+    async (lib, namespace, cart) => {
+      globalThis.fetch = () => new Promise(() => {});
+      const there = lib.createOnce({ namespace });
+      there.fetch('/api/payments', { method: 'POST', once: { operation: ['pay', cart], meta: { total: '€42.00' } } }).catch(() => {});
+      while ((await there.pending()).length === 0) await new Promise((go) => setTimeout(go, 10));
+    },
+    own,
+    name,
+  );
+  await act(() => once.refresh());
+  await settled(() => expect(frames.length).toBeGreaterThan(1));
+  expect(await once.pending()).toMatchObject([{ inFlight: true }]);
+  expect(shown('output').split('/')[1]).toBe('');
+  // It is closed, and says nothing any more.
+  tab.close();
+  await settled(() => expect(shown('output')).toBe('unsettled/€42.00'));
+});
+
+test('a screen that could not be read follows what comes later', async () => {
+  let broken = true;
+  const { memoryStore } = await import('oncefetch');
+  const store = memoryStore();
+  const once = client({
+    namespace,
+    ...oneTry,
+    store: { ...store, read: (id) => (broken ? Promise.reject(new Error('unreadable')) : store.read(id)) },
+  });
+  await act(() => root.render(h(Still, { once })));
+  await act(() => new Promise((go) => setTimeout(go, 20)));
+  broken = false;
+  await act(() => once.fetch('/api/payments', { ...body, once: ['pay', cart] }));
+  await settled(() => expect(shown('output')).toBe('settled/'));
+});
+
+test('a screen that is gone leaves nothing behind', async () => {
+  const once = client({ namespace, ...oneTry });
+  await annHasAnOpenPayment(once);
+  await act(() => root.render(null));
+  const tables = (globalThis as unknown as Record<symbol, { screens: Set<unknown> }>)[Symbol.for('oncefetch')];
+  expect(tables?.screens.size).toBe(0);
+  expect(place.textContent).toBe('');
+});

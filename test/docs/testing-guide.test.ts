@@ -1,0 +1,36 @@
+/**
+ * Goal: the tests that the guides show end within the five seconds that vitest gives a test. Method: each is run against
+ * the real client and the real clock, where other snippets run on a faster one.
+ */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { root } from './support/markdown.js';
+import { snippets } from './support/snippets.js';
+import { enter, leave } from './support/stage.js';
+import { runTests } from './support/vitest.js';
+
+const VITEST_LIMIT_MS = 5000;
+const made = join(root, '.tmp', 'docs-in-time');
+const tests = snippets.filter(({ source }) => source.includes("from 'vitest'"));
+
+rmSync(made, { recursive: true, force: true });
+mkdirSync(made, { recursive: true });
+afterAll(() => rmSync(made, { recursive: true, force: true }));
+
+test('there are tests in the guides', () => {
+  expect(tests.length).toBeGreaterThan(4);
+});
+
+test.each(tests.map((snippet, index) => [snippet.at, snippet, join(made, `${index}.ts`)] as const))('%s ends in time', async (_, { source }, file) => {
+  writeFileSync(file, source.replaceAll("from 'vitest'", "from '../../test/docs/support/vitest.js'"));
+  await enter('node');
+  try {
+    await import(/* @vite-ignore */ file);
+    const began = performance.now();
+    await runTests();
+    expect(performance.now() - began).toBeLessThan(VITEST_LIMIT_MS);
+  } finally {
+    await leave();
+  }
+});

@@ -1,0 +1,51 @@
+/** What a snippet finds on its page: a customer, a cart, a screen and, where it makes none, a client. */
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { createElement, type ReactNode } from 'react';
+import { createOnce, isOnceError, type OnceOptions, outcomeOf } from './oncefetch.js';
+
+const queries = new QueryClient();
+export const session = {
+  /** Empty: nobody is logged in. */
+  get userId(): string {
+    return /(?:^|; )user=(\w*)/.exec(document.cookie)?.[1] ?? '';
+  },
+  set userId(user: string) {
+    // biome-ignore lint/suspicious/noDocumentCookie: the server must know it at the next request
+    document.cookie = `user=${user}; path=/`;
+  },
+};
+export const cart = { id: 'c-42', total: 4200, card: '4242424242424242' };
+const options: OnceOptions = { namespace: () => session.userId, keep: { request: true } };
+export const once = createOnce(options);
+/** An app has one around all its screens. */
+export const Queries = ({ children }: { children: ReactNode }) => createElement(QueryClientProvider, { client: queries, children });
+const lines: string[] = [];
+export const show = (...what: readonly unknown[]): void =>
+  void lines.push(what.map((one) => (typeof one === 'object' && one !== null ? JSON.stringify(one) : String(one))).join(' '));
+export { isOnceError, outcomeOf };
+
+let runs = 0;
+
+/** What the test drives the page with. */
+const stage = {
+  /** Runs a snippet anew: what it shows, and whether it ended with an error that says what became of the payment. */
+  async run(path: string): Promise<{ shown: readonly string[]; ends: string }> {
+    lines.length = 0;
+    const ends = await import(`${path}?${++runs}`).then(
+      () => 'well',
+      (error: unknown) => outcomeOf(error)?.effect ?? String(error),
+    );
+    return { shown: [...lines], ends };
+  },
+  /** A payment that another page of the shop begins. */
+  async open(): Promise<void> {
+    const init = { method: 'POST', body: JSON.stringify(cart), once: { operation: ['pay', cart.id], meta: { total: '€42.00' } } } as const;
+    await once.fetch('/api/payments', init).catch((error: unknown) => outcomeOf(error) ?? Promise.reject(error));
+  },
+  logIn(user: string): void {
+    session.userId = user;
+    once.refresh();
+  },
+};
+export type Stage = typeof stage;
+Object.assign(globalThis, { stage });

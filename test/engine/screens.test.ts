@@ -1,0 +1,193 @@
+/** What a screen is told, and of whom: handles, `watch` and events, while people log in and out. */
+
+import { createOnce } from 'oncefetch';
+import { expect, test, vi } from 'vitest';
+import { memoryStore, type OnceEvent } from '../../src/entries/index.js';
+
+const CUT = () => Promise.reject(new TypeError('cut'));
+const soon = () => new Promise((go) => setTimeout(go, 5));
+const post = { method: 'POST', body: '{}' };
+const URL_ = 'https://shop.example/pay';
+
+function scene(options: object = {}) {
+  const at: { person: string | undefined } = { person: 'ann' };
+  const namespace = (): string => {
+    if (!at.person) throw new Error('nobody is logged in');
+    return at.person;
+  };
+  const once = createOnce({ store: memoryStore(), namespace, limits: { attempts: 1 }, fetch: CUT, ...options });
+  const lose = (name: string): Promise<unknown> => once.fetch(URL_, { ...post, once: { operation: [name], meta: { total: 42 } } }).catch(() => {});
+  return { at, once, lose };
+}
+
+test('a handle that was made before a log-in follows whoever logs in, and calls its listener', async () => {
+  const { at, once, lose } = scene();
+  await lose('a');
+  const handle = once.operation(['a']);
+  const seen: string[] = [];
+  const off = handle.subscribe(() => seen.push(`${at.person} ${handle.state.phase}`));
+  await soon();
+  expect(handle.state.phase).toBe('unsettled');
+  at.person = 'bert';
+  expect(handle.state.phase, 'at once').toBe('loading');
+  once.refresh();
+  await soon();
+  expect(handle.state.phase).toBe('idle');
+  at.person = undefined;
+  once.refresh();
+  await soon();
+  expect(handle.state.phase).toBe('loading');
+  at.person = 'ann';
+  once.refresh();
+  await soon();
+  expect(seen).not.toContain('bert unsettled');
+  expect(seen.at(-1)).toBe('ann unsettled');
+  off();
+  const before = seen.length;
+  at.person = 'bert';
+  once.refresh();
+  await soon();
+  expect(seen).toHaveLength(before);
+});
+
+test('a handle whose store could not be read at first is told what comes later', async () => {
+  const store = memoryStore();
+  let broken = true;
+  const { once } = scene({ store: { ...store, read: (id: string) => (broken ? Promise.reject(new Error('unreadable')) : store.read(id)) } });
+  const handle = once.operation(['b']);
+  const heard = vi.fn();
+  handle.subscribe(heard);
+  await soon();
+  expect(handle.state.phase).toBe('loading');
+  broken = false;
+  await handle.settle('done');
+  expect(heard).toHaveBeenCalled();
+  expect(handle.state.phase).toBe('settled');
+});
+
+test('watch calls back when something begins, ends, is settled, moved or cleared, and when somebody else is here; not after that', async () => {
+  const { at, once, lose } = scene();
+  const heard = vi.fn();
+  const off = once.watch(heard);
+  const hears = async (work: () => unknown): Promise<void> => {
+    heard.mockClear();
+    await work();
+    await soon();
+    expect(heard).toHaveBeenCalled();
+  };
+  await hears(() => lose('c'));
+  await hears(() => once.operation(['c']).settle('done'));
+  await hears(() => once.operation(['c']).forget({ evenIfUnknown: true }));
+  await hears(() => once.clear());
+  await hears(() => {
+    at.person = 'bert';
+    once.namespace();
+  });
+  await hears(() => once.move('ann'));
+  await hears(() => once.refresh());
+  off();
+  heard.mockClear();
+  once.refresh();
+  await soon();
+  expect(heard).not.toHaveBeenCalled();
+  expect(() => once.watch('no' as never)).toThrow(TypeError);
+});
+
+test('a watcher that fails is reported, and keeps nobody else from hearing', async () => {
+  const { once } = scene();
+  const reported = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const offs = [
+    once.watch(() => {
+      throw new Error('a screen');
+    }),
+  ];
+  const heard = vi.fn();
+  offs.push(once.watch(heard));
+  once.refresh();
+  await soon();
+  expect(heard).toHaveBeenCalled();
+  expect(reported).toHaveBeenCalled();
+  for (const off of offs) off();
+  reported.mockRestore();
+});
+
+test('namespace() is who is here; undefined before anybody is, and empty where the client has none', () => {
+  const { at, once } = scene();
+  expect(once.namespace()).toBe('ann');
+  at.person = undefined;
+  expect(once.namespace()).toBe(undefined);
+  expect(createOnce({ store: memoryStore() }).namespace()).toBe('');
+  expect(createOnce({ store: memoryStore(), namespace: () => '' }).namespace()).toBe(undefined);
+});
+
+test('an event of an operation whose user has left says so', async () => {
+  const events: OnceEvent[] = [];
+  let answer: (response: Response) => void = () => {};
+  const { at, once } = scene({
+    fetch: () =>
+      new Promise<Response>((go) => {
+        answer = go;
+      }),
+  });
+  once.subscribe((event) => void events.push(event));
+  const paying = once.fetch(URL_, { ...post, once: ['d'] });
+  while (!events.length) await soon();
+  at.person = 'bert';
+  answer(new Response('{}', { status: 201 }));
+  await paying;
+  expect(events.map(({ type, foreign }) => [type, foreign])).toEqual([
+    ['attempt', false],
+    ['settled', true],
+  ]);
+});
+
+test('pending says what a call is at now, and what nobody is at', async () => {
+  let cut: (error: Error) => void = () => {};
+  const { once, lose } = scene({
+    fetch: () =>
+      new Promise((_, fail) => {
+        cut = fail;
+      }),
+  });
+  const losing = lose('e');
+  while ((await once.pending()).length === 0) await soon();
+  expect(await once.pending()).toMatchObject([{ inFlight: true, meta: { total: 42 } }]);
+  await soon();
+  cut(new TypeError('cut'));
+  await losing;
+  expect(await once.pending()).toMatchObject([{ inFlight: false }]);
+});
+
+test('what another process holds by a lease is in flight; what its lease has left is not', async () => {
+  const medium = memoryStore();
+  const store = { ...medium, shared: 'machine' as const, survives: 'process' as const };
+  let cut: (error: Error) => void = () => {};
+  const { once, lose } = scene({
+    store,
+    fetch: () =>
+      new Promise((_, fail) => {
+        cut = fail;
+      }),
+  });
+  const losing = lose('f');
+  while ((await once.pending()).length === 0) await soon();
+  // Another process has a table of operations of its own.
+  const here = globalThis as unknown as Record<symbol, unknown>;
+  const tables = here[Symbol.for('oncefetch')];
+  delete here[Symbol.for('oncefetch')];
+  const other = scene({ store }).once;
+  here[Symbol.for('oncefetch')] = tables;
+  expect(await other.pending()).toMatchObject([{ inFlight: true }]);
+  cut(new TypeError('cut'));
+  await losing;
+  expect(await other.pending()).toMatchObject([{ inFlight: false }]);
+});
+
+test('a handle takes the options of an operation, and refuses another name for it', async () => {
+  const { once } = scene();
+  const handle = once.operation(['g']);
+  await handle.fetch(URL_, { ...post, once: { meta: { total: 42 }, repeat: 'always' } }).catch(() => {});
+  expect(await once.pending()).toMatchObject([{ name: ['g'], meta: { total: 42 } }]);
+  for (const other of [['h'], { operation: ['h'] }])
+    await expect(handle.fetch(URL_, { ...post, once: other as never })).rejects.toThrow('once: this operation has its name; once.operation must be absent');
+});

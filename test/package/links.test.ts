@@ -1,0 +1,70 @@
+/**
+ * Goal: whoever has only the installed package finds what it points to. Method: every link of its Markdown is followed
+ * within the package, and every comment of what was built is searched for documents that are not in it.
+ */
+import { readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { anchorsOf, linksOf, type Page } from '../docs/support/markdown.ts';
+import { type Installed, install } from './installed.js';
+
+let installed: Installed;
+beforeAll(() => {
+  installed = install();
+});
+afterAll(() => installed?.remove());
+
+const text = (path: string): string => readFileSync(join(installed.folder, path), 'utf8');
+const page = (path: string): Page => ({ path, text: text(path) });
+const pages = (): Page[] => installed.files.filter((file) => file.endsWith('.md')).map(page);
+
+function isDead({ path, target }: { path: string; target: string }): boolean {
+  if (/^[a-z]+:/.test(target)) return !target.startsWith('https://');
+  const [file = '', anchor] = target.split('#');
+  const to = file === '' ? path : posix.join(posix.dirname(path), file);
+  if (!installed.files.includes(to)) return true;
+  return anchor !== undefined && !anchorsOf(page(to)).has(anchor);
+}
+
+describe('links', () => {
+  test('of README lead to a file of the package, or to the web', () => {
+    const links = linksOf(page('README.md'));
+    expect(links.length).toBeGreaterThan(10);
+    expect(links.filter(isDead)).toEqual([]);
+  });
+
+  test('of the guides do so too, and all guides are there', () => {
+    expect(pages().length).toBeGreaterThan(30);
+    expect(pages().flatMap(linksOf).filter(isDead)).toEqual([]);
+  });
+
+  test('one that leads nowhere would be seen', () => {
+    expect(isDead({ path: 'README.md', target: 'docs/nowhere.md' })).toBe(true);
+    expect(isDead({ path: 'docs/react.md', target: '#nowhere' })).toBe(true);
+    expect(isDead({ path: 'docs/react.md', target: 'ssr.md#what-requests-share' })).toBe(false);
+  });
+});
+
+/** A document of ours by a name that no user has, or a section of a document that is not named. */
+const CITES =
+  /\bDESIGN\b|\bATTACKS\b|\bFINDINGS\b|\b[Rr]ows? \d|\((?:A|B|C|E)\d{1,2}\)|(?<!\b(?:RFC|draft|specification|IETF|HTTP)\b[^\n]{0,80})\b[Ss]ection \d/g;
+
+describe('comments of what was built', () => {
+  const files = () => installed.files.filter((file) => /\.(js|cjs|d\.ts|d\.cts)$/.test(file));
+
+  test('cite no document that the package has not', () => {
+    expect(files().length).toBeGreaterThan(20);
+    expect(files().flatMap((file) => (text(file).match(CITES) ?? []).map((cited) => `${file}: ${cited}`))).toEqual([]);
+  });
+
+  test('a citation would be seen', () => {
+    for (const one of ['the table of DESIGN.md', 'see section 9', 'Rows 7, 8', 'a rule (A8)']) expect(one.match(CITES), one).not.toBeNull();
+    for (const one of ['RFC 9110, section 9.2.2', 'draft-ietf-httpapi-idempotency-key-header, section 2.7']) expect(one.match(CITES), one).toBeNull();
+  });
+
+  test('name guides that are there', () => {
+    const named = files().flatMap((file) => [...text(file).matchAll(/(?<![\w./])docs\/[\w./-]+\.md/g)].map(([path]) => path));
+    expect(named.length).toBeGreaterThan(0);
+    expect(named.filter((path) => !installed.files.includes(path))).toEqual([]);
+  });
+});

@@ -1,0 +1,28 @@
+/**
+ * Goal: a server component may import the hooks, and nothing else is made a client's. Method: the directives at the top of
+ * the built files, as a bundler reads them.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { expect, test } from 'vitest';
+import { entries, root } from './installed.js';
+
+function directives(file: string): string[] {
+  const found: string[] = [];
+  for (const statement of ts.createSourceFile(file, readFileSync(join(root, 'dist', file), 'utf8'), ts.ScriptTarget.Latest).statements) {
+    if (!ts.isExpressionStatement(statement) || !ts.isStringLiteral(statement.expression)) break;
+    found.push(statement.expression.text);
+  }
+  return found;
+}
+
+test.each(['react.js', 'react.cjs'])('%s says "use client" before anything else', (file) => {
+  expect(directives(file)[0]).toBe('use client');
+});
+
+test('no other file says it: the client itself runs on both sides', () => {
+  const others = readdirSync(join(root, 'dist')).filter((file) => /\.c?js$/.test(file) && !/^react\.c?js$/.test(file));
+  expect(others.length).toBeGreaterThan(entries.length);
+  expect(others.filter((file) => directives(file).includes('use client'))).toEqual([]);
+});
