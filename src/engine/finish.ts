@@ -11,14 +11,14 @@ import type { Ended } from './flight.js';
 import type { Payload, Result } from './payload.js';
 import { askAfter } from './poll.js';
 import { keepRecent } from './registry.js';
-import { commit } from './storing.js';
+import { commit, storeOf } from './storing.js';
 import { limit } from './wait.js';
 
 /** `anew`: the key is used up without an effect, so the call goes on under a new one. */
 export type Finished = Ended | 'anew';
 
 /** Puts a record to rest: a tombstone when it is done, else what tells the next one its generation. */
-export function settleRecord(
+export async function settleRecord(
   job: Pick<Job, 'client' | 'slot' | 'id' | 'name' | 'label' | 'settings'>,
   record: OnceRecord,
   ending: Ending,
@@ -26,18 +26,26 @@ export function settleRecord(
   answer?: StoredAnswer,
 ): Promise<boolean> {
   const { keep, limits } = job.settings;
-  return commit(job, record, (now, latest) => {
-    const core = bare(record);
-    const done = ending.effect === 'done';
-    // An unnamed one answers none but those who wait for it.
-    const forgetAt = done ? settledForgetAt(latest, job.name.length ? keep.forMs : 0, limits.totalMs) : retiredForgetAt(record, latest, limits.totalMs);
-    return seal({ ...core, state: done ? 'settled' : 'retired', ending, sticky, settledAt: now, touchedAt: now, forgetAt, answer });
-  });
+  const done = ending.effect === 'done';
+  const put = (kept: StoredAnswer | undefined): Promise<boolean> =>
+    commit(job, record, (now, latest) => {
+      // An unnamed one answers none but those who wait for it.
+      const forgetAt = done ? settledForgetAt(latest, job.name.length ? keep.forMs : 0, limits.totalMs) : retiredForgetAt(record, latest, limits.totalMs);
+      return seal({ ...bare(record), state: done ? 'settled' : 'retired', ending, sticky, settledAt: now, touchedAt: now, forgetAt, answer: kept });
+    });
+  // A store that is full may have room for the end without the answer.
+  return (await put(answer)) || (answer !== undefined && (await put(undefined)));
 }
 
 /** In a browser nothing that a stranger could read is written without a namespace. */
-function answerToStore({ settings, client }: Job, result: Result | undefined): StoredAnswer | undefined {
-  return settings.keep.response === 'disk' && (settings.namespace || client.platform.server) ? result?.stored() : undefined;
+function answerToStore(job: Job, result: Result | undefined): StoredAnswer | undefined {
+  const { settings, client, name, slot } = job;
+  const { server } = client.platform;
+  const { responseOnServer, responseElsewhere } = settings.tuning;
+  // Asked now, because a store may be chosen late. What outlives nothing is no place to keep a second copy in.
+  const lasts = server && name.length > 0 && storeOf(client, slot).survives !== 'context';
+  const kept = settings.keep.response ?? (lasts ? responseOnServer : responseElsewhere);
+  return kept === 'disk' && (settings.namespace || server) ? result?.stored() : undefined;
 }
 
 /** Keeps the answer in this context for the next call of its name. */

@@ -28,11 +28,14 @@ describe('a diagnostic', () => {
   test('unsettled-forgotten: nobody settled it for thirty days', async () => {
     const world = newWorld();
     const { tab, once } = world.open();
-    world.server.plays(charged(lost()), answers(201, { id: 'ch_2' }));
+    world.server.plays(charged(lost()), answers(201, { id: 'ch_2' }), answers(201, { id: 'ch_3' }));
     await world.end(tab, pay(once, ONE));
-    const told = listening(once);
     await world.clock.advance(32 * DAY);
     await world.end(tab, pay(once, { operation: ['pay', 'another'] }));
+    await world.clock.advance(8 * DAY);
+    const later = tab.once();
+    const told = listening(later);
+    await world.end(tab, pay(later, { operation: ['pay', 'a third'] }));
     await rest();
     expect(told).toMatchObject([{ code: 'unsettled-forgotten', operation: NAME }]);
     expect(await world.run(once.pending())).toEqual([]);
