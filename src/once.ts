@@ -5,6 +5,7 @@ import type { Verdict } from './core/verdict.js';
 import { defaultStore } from './default-store.js';
 import { jsonOf } from './engine/bytes.js';
 import type { Client } from './engine/client.js';
+import { closeClient, Extensions } from './engine/closing.js';
 import { abortReason } from './engine/flight.js';
 import { Handle, type Operation } from './engine/handle.js';
 import type { OnceEvent, PendingOperation } from './engine/observe.js';
@@ -67,14 +68,17 @@ export interface Once {
   move(from: string): Promise<void>;
   /** Calls back on every event; the result unsubscribes. */
   subscribe(listener: (event: OnceEvent) => void, options?: { prefix?: OperationName | undefined; signal?: AbortSignal | undefined }): () => void;
-  /** Other options over the same store, table of operations and claims. */
+  /** Other options over the same store, table of operations and claims. It is closed with this client, which may go on when it is. */
   extend(options: Partial<OnceOptions>): Once;
   /**
    * For log-out: removes answers, stored requests, `meta` and settled records, but keeps the keys of unsettled operations
    * under their namespace, and returns those. `unsettled: 'forget'` drops them too: each may take effect a second time.
    */
   clear(options?: { unsettled?: 'keep' | 'forget' | undefined }): Promise<{ readonly kept: readonly PendingOperation[] }>;
-  /** No new attempts; waits are cut; attempts under way may end within `limits.attemptMs`. */
+  /**
+   * No new attempts; waits are cut; attempts under way may end within `limits.attemptMs`. The same for clients that were
+   * extended from this one. Then the store is closed by the client that it was given to.
+   */
   close(): Promise<void>;
 }
 
@@ -100,6 +104,8 @@ export function createOn(platform: Platform, options: OnceOptions = {}, from?: C
     settings,
     platform: { ...platform, connectivity, randomness: randomnessOf(platform.randomness, settings.randomUUID) },
     store,
+    ownsStore: settings.store !== undefined && settings.store !== from?.store,
+    extensions: new Extensions(),
     fallback: memoryBeside(store.scope),
     transport: platform.transport(settings.fetch),
     registry: registry(),
@@ -111,11 +117,13 @@ export function createOn(platform: Platform, options: OnceOptions = {}, from?: C
     ns: undefined,
     owner: undefined,
   };
+  from?.extensions.add(client);
+  if (from?.closing.signal.aborted) client.closing.abort();
   return face(client, platform, options);
 }
 
 function face(client: Client, platform: Platform, options: OnceOptions): Once {
-  const { settings, registry, listeners } = client;
+  const { listeners } = client;
   const call = (input: RequestInfo | URL, init: OnceRequestInit | null | undefined, name?: OperationName) => callFetch(client, input, init, name);
   const run: Once['run'] = (name, effect, options = {}) => runOnce(client, name, effect, options);
   return {
@@ -144,11 +152,7 @@ function face(client: Client, platform: Platform, options: OnceOptions): Once {
     },
     extend: (more) => createOn(platform, extendOptions(options, more), client),
     clear: async ({ unsettled = 'keep' } = {}) => ({ kept: await clearAll(client, namespaceOf(client), unsettled === 'forget') }),
-    async close() {
-      client.closing.abort();
-      await Promise.all([...registry.flights.values()].filter((flight) => flight.owner === client).map((flight) => flight.landed));
-      if (settings.store) await client.store.close();
-    },
+    close: () => closeClient(client),
   };
 }
 
