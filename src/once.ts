@@ -4,7 +4,9 @@ import type { Outcome } from './core/outcome.js';
 import type { Verdict } from './core/verdict.js';
 import { defaultStore } from './default-store.js';
 import { jsonOf } from './engine/bytes.js';
+import { clearAll } from './engine/clear.js';
 import type { Client } from './engine/client.js';
+import { closeClient, Extensions } from './engine/closing.js';
 import { abortReason } from './engine/flight.js';
 import { Handle, type Operation } from './engine/handle.js';
 import { listPending } from './engine/listing.js';
@@ -13,7 +15,6 @@ import { operate, type Read, readRequest } from './engine/operate.js';
 import { namespaceNow, namespaceOf, placeOf } from './engine/place.js';
 import { outline, sendPlain } from './engine/plain.js';
 import { canBear, type Draft, draft, refuseHidden } from './engine/prepared.js';
-import { clearAll } from './engine/records.js';
 import { look, registry } from './engine/registry.js';
 import { parseResult } from './engine/result-schema.js';
 import { moveAll, type Resumed, resumeAll } from './engine/resume.js';
@@ -81,14 +82,17 @@ export interface Once {
   namespace(): string | undefined;
   /** Asks who is here and what is stored: every mounted screen looks again at once. For the moment after a log-in or log-out. */
   refresh(): void;
-  /** Other options over the same store, table of operations and claims. */
+  /** Other options over the same store, table of operations and claims. It is closed with this client, which may go on when it is. */
   extend(options: Partial<OnceOptions>): Once;
   /**
    * For log-out: removes answers, stored requests, `meta` and settled records, but keeps the keys of unsettled operations
    * under their namespace, and returns those. `unsettled: 'forget'` drops them too: each may take effect a second time.
    */
   clear(options?: { unsettled?: 'keep' | 'forget' | undefined }): Promise<{ readonly kept: readonly PendingOperation[] }>;
-  /** No new attempts; waits are cut; attempts under way may end within `limits.attemptMs`. */
+  /**
+   * No new attempts; waits are cut; attempts under way may end within `limits.attemptMs`. The same for clients that were
+   * extended from this one. Then the store is closed by the client that it was given to.
+   */
   close(): Promise<void>;
 }
 
@@ -115,6 +119,8 @@ export function createOn(platform: Platform, options: OnceOptions = {}, from?: C
     settings,
     platform: { ...platform, connectivity, randomness: randomnessOf(platform.randomness, settings.randomUUID) },
     store,
+    ownsStore: settings.store !== undefined && settings.store !== from?.store,
+    extensions: new Extensions(),
     fallback: memoryBeside(store.scope),
     transport: platform.transport(settings.fetch),
     registry: registry(),
@@ -127,11 +133,13 @@ export function createOn(platform: Platform, options: OnceOptions = {}, from?: C
     seen: undefined,
     owner: undefined,
   };
+  from?.extensions.add(client);
+  if (from?.closing.signal.aborted) client.closing.abort();
   return face(client, platform, options);
 }
 
 function face(client: Client, platform: Platform, options: OnceOptions): Once {
-  const { settings, registry, listeners } = client;
+  const { listeners } = client;
   const call = (input: RequestInfo | URL, init: OnceRequestInit | null | undefined, name?: OperationName) => callFetch(client, input, init, name);
   const run: Once['run'] = (name, effect, options = {}) => runOnce(client, name, effect, options);
   return {
@@ -165,15 +173,11 @@ function face(client: Client, platform: Platform, options: OnceOptions): Once {
     namespace: () => namespaceNow(client),
     refresh() {
       namespaceNow(client);
-      look(registry, true);
+      look(client.registry, true);
     },
     extend: (more) => createOn(platform, extendOptions(options, more), client),
     clear: async ({ unsettled = 'keep' } = {}) => ({ kept: await clearAll(client, namespaceOf(client), unsettled === 'forget') }),
-    async close() {
-      client.closing.abort();
-      await Promise.all([...registry.flights.values()].filter((flight) => flight.owner === client).map((flight) => flight.landed));
-      if (settings.store) await client.store.close();
-    },
+    close: () => closeClient(client),
   };
 }
 

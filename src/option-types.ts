@@ -64,7 +64,10 @@ export type Reconcile = (c: ReconcileQuestion) => Promise<Response | 'done' | 'n
 export interface Keep {
   /** Store the request, so that another page load or process can send it again. @default false */
   request?: boolean | undefined;
-  /** Where the answer is kept for the next call with this name: on disk only where it has a namespace or runs on a server. @default 'memory'; 'disk' for `run` */
+  /**
+   * Where the answer is kept for the next call with this name: on disk only where it has a namespace or runs on a server, and
+   * without headers that look like credentials. @default 'memory'; 'disk' for `run`, and on a server whose store outlives the process
+   */
   response?: 'memory' | 'disk' | false | undefined;
   /** Request headers to store besides Content-Type, Accept, Accept-Language and If-Match. @default [] */
   headers?: readonly string[] | undefined;

@@ -10,7 +10,7 @@ import type { Connectivity, Store } from './ports.js';
 const defaults = {
   repeat: 'never',
   whenBusy: 'join',
-  keep: { request: false, response: 'memory', headers: [], forMs: 2_592_000_000 },
+  keep: { request: false, headers: [], forMs: 2_592_000_000 },
   limits: { attempts: 5, attemptMs: 30_000, totalMs: 120_000, inProgressMs: 60_000, offlineWaitMs: 3000, bodyBytes: 1_048_576 },
   retry: { minDelayMs: 500, maxDelayMs: 15_000, factor: 2, floorMs: 50, floorMaxMs: 1000, budget: 100 },
 } as const;
@@ -25,6 +25,9 @@ const tuning = {
   thawMs: 1000,
   /** How long a driver holds a record without a word, where no lock manager is shared. */
   leaseMs: 15_000,
+  /** Where the answer of a named call is kept if nobody says: a service that is started anew expects to find it. */
+  responseOnServer: 'disk',
+  responseElsewhere: 'memory',
   /** Answers kept in memory for the next call of their name. */
   answersMax: 32,
   /** Settled operations between two sweeps. */
@@ -43,7 +46,8 @@ type Required1<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> };
 export interface Settings extends Omit<OperationOptions, 'keep' | 'limits' | 'repeat' | 'whenBusy'> {
   readonly repeat: 'never' | 'if-changed' | 'always';
   readonly whenBusy: 'join' | 'reject';
-  readonly keep: Required1<Keep>;
+  /** `response` is only set where the caller said: see `tuning`. */
+  readonly keep: Required1<Omit<Keep, 'response'>> & Pick<Keep, 'response'>;
   readonly limits: Required1<Limits>;
   readonly namespace: (() => string) | undefined;
   readonly store: Store | undefined;
@@ -132,7 +136,7 @@ export function clientSettings(options: OnceOptions): Settings {
     nameOf: operation,
     dialectOf: typeof speaks === 'function' ? speaks : undefined,
     ownWindow: limits?.keyWindowMs !== undefined,
-    keep: merge<Required1<Keep>>(defaults.keep, keep),
+    keep: merge<Settings['keep']>(defaults.keep, keep),
     limits: limitsOf({ ...defaults.limits, keyWindowMs: dialect.windowMs }, limits),
   };
 }

@@ -94,10 +94,16 @@ export interface StoredRequest {
   readonly base64?: boolean | undefined;
 }
 
-/** An answer at rest: what an effect gave, as JSON (absent for `undefined`), or an HTTP answer with a body of text. */
+/** An answer at rest: what an effect gave, as JSON (absent for `undefined`), or an HTTP answer. `base64`: its body stands for bytes. */
 export type StoredAnswer =
   | { readonly json?: string | undefined }
-  | { readonly status: number; readonly statusText: string; readonly headers: readonly (readonly [string, string])[]; readonly body: string | null };
+  | {
+      readonly status: number;
+      readonly statusText: string;
+      readonly headers: readonly (readonly [string, string])[];
+      readonly body: string | null;
+      readonly base64?: boolean | undefined;
+    };
 
 type Sum = Omit<OnceRecord, 'sum'>;
 

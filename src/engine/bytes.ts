@@ -30,6 +30,15 @@ export function textOf(data: string | ArrayBuffer | Uint8Array): string {
   return decodeURIComponent(Array.from(bytes, (byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''));
 }
 
+export function base64Of(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return btoa(text);
+}
+
+/** The inverse of {@link base64Of}. */
+export const bytesOf = (base64: string): Uint8Array<ArrayBuffer> => Uint8Array.from(atob(base64), (one) => one.charCodeAt(0));
+
 /** The text as JSON; `undefined` when it is none. */
 export function jsonOf(text: unknown): unknown {
   try {

@@ -2,6 +2,7 @@
 import type { OperationName } from '../core/name.js';
 import type { Settings } from '../options.js';
 import type { Platform, Store, Transport } from '../ports.js';
+import type { Extensions } from './closing.js';
 import type { Listener } from './observe.js';
 import type { Payload } from './payload.js';
 import type { Registry } from './registry.js';
@@ -10,6 +11,10 @@ export interface Client {
   readonly settings: Settings;
   readonly platform: Platform;
   readonly store: Store;
+  /** The store was given to this client, and not to the one that it was extended from. */
+  readonly ownsStore: boolean;
+  /** Clients that were extended from this one. */
+  readonly extensions: Extensions;
   /** Memory that belongs to `store`, for records whose first write failed there. */
   readonly fallback: () => Store;
   readonly transport: Transport;

@@ -5,6 +5,7 @@ import type { OnceRecord, StoredAnswer } from '../core/record.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, readPoll } from '../core/verdict.js';
 import { type Answered, again, answerOf, attempt, makeResponse } from './attempt.js';
+import { base64Of, bytesOf } from './bytes.js';
 import type { Job } from './client.js';
 import { endpointOf, noticeAnswer, noticeSilence } from './diagnostics.js';
 import { hookReading } from './hook-word.js';
@@ -78,7 +79,7 @@ export function storedFetching({ request, origin, link }: OnceRecord): Payload |
     url,
     origin,
     headers: new Headers(headers as [string, string][]),
-    body: base64 && body !== undefined ? Uint8Array.from(atob(body), (one) => one.charCodeAt(0)) : body,
+    body: base64 && body !== undefined ? bytesOf(body) : body,
     rest: {},
     signal: undefined,
     request: undefined,
@@ -94,17 +95,24 @@ export const resultOf = (answered: Answered): Result => ({
   stored: () => atRest(answered),
 });
 
+/** Whoever gets the answer from the store may not be the one who was logged in by it. */
+const CREDENTIAL = /cookie|auth|token|secret|session|password|credential|csrf|xsrf|api-?key/i;
+
+/** A body that was not read, because it is too long or a stream, is not kept. */
 function atRest({ response, body }: Answered): StoredAnswer | undefined {
-  if (body !== null && typeof body !== 'string') return undefined;
-  return { status: response.status, statusText: response.statusText, headers: [...response.headers], body };
+  if (body === undefined) return undefined;
+  const { status, statusText } = response;
+  const headers = [...response.headers].filter(([name]) => !CREDENTIAL.test(name));
+  const kept = { status, statusText, headers };
+  return typeof body === 'object' && body ? { ...kept, body: base64Of(new Uint8Array(body)), base64: true } : { ...kept, body };
 }
 
 /** An answer that was put to rest; `undefined` where this platform makes no such Response. */
 export function restored(answer: StoredAnswer): Result | undefined {
   if (!('status' in answer)) return valueResult(answer.json === undefined ? undefined : JSON.parse(answer.json));
-  const { body } = answer;
+  const body = answer.base64 && answer.body !== null ? bytesOf(answer.body).buffer : answer.body;
   const response = makeResponse(answer, body);
-  return response && resultOf({ response, body, text: body ?? '' });
+  return response && resultOf({ response, body, text: typeof body === 'string' ? body : '' });
 }
 
 const merged = (prepared: Prepared, more: HeadersInit | undefined): Prepared => {

@@ -78,6 +78,18 @@ export async function idsOf(client: Client, { namespace, label, id }: Pick<Place
   return { id: id ?? own.slice(0, 32), ns: ns.slice(0, 32) };
 }
 
+/**
+ * The id of an unnamed operation: its key if that is random, else a digest, because a caller's own key may say who somebody is.
+ * Of three parts, so that it is no name's id.
+ */
+export async function idOfUnnamed({ platform: { digest } }: Client, namespace: string, { key, random }: { readonly key: string; readonly random: boolean }) {
+  return random ? key : (await digest(JSON.stringify([namespace, '~', key]))).slice(0, 32);
+}
+
+/** Where 0.1.0 put an unnamed operation with a key of the caller's own: namespace and key as they are. */
+export const plainId = (namespace: string, key: string): string => JSON.stringify([namespace, key]);
+export const isPlainId = (id: string): boolean => id[0] === '[';
+
 /** The store is part of it: operations of two stores do not wait for one another, however equal their names are. */
 export const lockOf = ({ store }: Client, { namespace, label, id }: Pick<Place, 'namespace' | 'label' | 'id'>): string =>
   `oncefetch:${JSON.stringify([store.scope, namespace, id ?? label])}`;

@@ -3,7 +3,7 @@ import { isInHeader } from '../core/carrier.js';
 import { typeOf } from '../core/name.js';
 import type { StoredRequest } from '../core/record.js';
 import type { Digest, Platform } from '../ports.js';
-import { jsonOf, readUpTo, textOf } from './bytes.js';
+import { base64Of, jsonOf, readUpTo, textOf } from './bytes.js';
 import { multipart } from './multipart.js';
 
 /** A request as given, read without waiting for anything. */
@@ -208,7 +208,5 @@ export function storable(prepared: Prepared, listed: readonly string[]): StoredR
     return value === null ? [] : [[name, value] as const];
   });
   if (typeof body !== 'object') return { method, url, headers: kept, body };
-  let text = '';
-  for (const byte of body) text += String.fromCharCode(byte);
-  return { method, url, headers: kept, body: btoa(text), base64: true };
+  return { method, url, headers: kept, body: base64Of(body), base64: true };
 }

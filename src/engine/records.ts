@@ -9,8 +9,8 @@ import { busyError, noFacts, tryLock } from './claim.js';
 import type { Client, Place } from './client.js';
 import { Flight } from './flight.js';
 import { heldElsewhere } from './lease.js';
-import { changed, type PendingOperation, pendingOf, publish, rememberedOutcome, stateOf } from './observe.js';
-import { idsOf, isSlotIn, slotOf } from './place.js';
+import { changed, publish, rememberedOutcome, stateOf } from './observe.js';
+import { idsOf, slotOf } from './place.js';
 import { SCHEME } from './prepared.js';
 import { readStored, storedIn, storeOf, timed, updateStored } from './storing.js';
 
@@ -47,7 +47,7 @@ export async function pendingIn(client: Client, namespace: string, prefix: Opera
 }
 
 /** The store, and with it the memory that has what it could not take. */
-const storesOf = (client: Client): readonly Store[] => (client.registry.degraded.size ? [client.store, client.fallback()] : [client.store]);
+export const storesOf = (client: Client): readonly Store[] => (client.registry.degraded.size ? [client.store, client.fallback()] : [client.store]);
 
 /** The pending records of a namespace, page by page, in the order of their names. */
 export async function* scanPending(client: Client, namespace: string, prefix: OperationName | undefined, after: string | undefined): AsyncGenerator<Scanned> {
@@ -59,46 +59,6 @@ export async function* scanPending(client: Client, namespace: string, prefix: Op
       cursor = page.next;
     } while (cursor !== undefined);
   }
-}
-
-/** Log-out: what a stranger could read goes, the keys of unsettled operations stay. Every driver stops before its next attempt. */
-export async function clearAll(client: Client, namespace: string, forget: boolean): Promise<readonly PendingOperation[]> {
-  const kept: PendingOperation[] = [];
-  for await (const { record, slot } of scanPending(client, namespace, undefined, undefined)) {
-    const left = await updateStored(client, slot, record.id, (stored) => {
-      const current = readRecord(stored);
-      if (current?.state !== 'pending') return { value: undefined };
-      // The lease stays: an attempt may be on the wire, and until it ends nobody may say that none took effect.
-      const next = seal({ ...bare(current), retryAt: current.retryAt, lease: current.lease, revision: current.revision + 1 });
-      return forget ? { next: null, value: next } : { next, value: next };
-    });
-    if (left) kept.push(pendingOf(left));
-    publish(client, slot, left && !forget ? { phase: 'unsettled', pending: pendingOf(left) } : { phase: 'idle' });
-  }
-  await clearSettled(client, namespace);
-  for (const table of [client.registry.answers, client.registry.payloads])
-    for (const key of table.keys()) if (isSlotIn(client, namespace, key)) table.delete(key);
-  changed(client);
-  return kept;
-}
-
-async function clearSettled(client: Client, namespace: string): Promise<void> {
-  const { ns } = await idsOf(client, { namespace, label: '', id: '' });
-  for (const store of storesOf(client))
-    for (const state of ['settled', 'retired'] as const) {
-      let cursor: string | undefined;
-      do {
-        const page = await timed(client, store.scan({ ns, state, after: cursor, limit: PAGE }));
-        for (const stored of page.records) {
-          const record = readRecord(stored);
-          if (!record) continue;
-          const remove = (now: unknown) => (readRecord(now)?.state === state ? { next: null, value: undefined } : { value: undefined });
-          await timed(client, store.update(record.id, remove, { durability: 'relaxed' }));
-          publish(client, slotOfRecord(client, namespace, record), { phase: 'idle' });
-        }
-        cursor = page.next;
-      } while (cursor !== undefined);
-    }
 }
 
 /** Takes the claim of a name for one change; rejects with ERR_ONCE_BUSY while a live driver holds it. */

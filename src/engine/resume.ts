@@ -1,16 +1,14 @@
 /** Goes on with stored operations, and brings them from one namespace to another. */
 import { decodeName, type OperationName, typeOf } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
-import { type OnceRecord, readRecord, seal } from '../core/record.js';
 import { isOnceError } from '../errors.js';
-import { tryLock } from './claim.js';
 import type { Client, Place } from './client.js';
 import { abortReason } from './flight.js';
-import { changed, diagnose } from './observe.js';
+import { moveOne } from './move.js';
+import { changed } from './observe.js';
 import { NOTHING_TO_READ, operate } from './operate.js';
-import { idsOf, isSamePerson, slotOf } from './place.js';
+import { isSamePerson } from './place.js';
 import { scanPending, slotOfRecord } from './records.js';
-import { timed } from './storing.js';
 import { pendingInTurns, type Waiting } from './turns.js';
 import { OVER } from './wait.js';
 
@@ -81,62 +79,10 @@ async function resumeOne(client: Client, namespace: string, record: Waiting, sig
   }
 }
 
-/** In the lease of a record that was moved while an attempt was on the wire. */
-const MOVED = 'moved';
-
-/** Whether a call in this context or in another one holds the claim. */
-async function isDriven(client: Client, place: Pick<Place, 'label' | 'id'>, slot: string, namespace: string): Promise<boolean> {
-  const release = await tryLock(client, { name: [], namespace, slot, ...place });
-  release?.();
-  return !release || client.registry.flights.has(slot);
-}
-
 /** Inserted under the new namespace before it is removed under the old one: a crash in between leaves both, with one key. */
 export async function moveAll(client: Client, from: string, to: string): Promise<void> {
   if (typeof from !== 'string' || from === '') throw new TypeError(`once: move takes the namespace to move from, got ${typeOf(from)}`);
   if (from === to) return;
   for await (const { record, slot } of scanPending(client, from, undefined, undefined)) await moveOne(client, from, to, record, slot);
   changed(client);
-}
-
-async function moveOne(client: Client, from: string, to: string, record: OnceRecord, slot: string): Promise<void> {
-  const { key, label, id: old } = record;
-  const own = label[0] === '~' ? old : undefined;
-  const { id, ns } = await idsOf(client, { namespace: to, label, id: own });
-  const store = client.registry.degraded.get(slot) ?? client.store;
-  const update = <T>(of: string, change: (there: OnceRecord | undefined, stored: unknown, now: number) => { next?: OnceRecord | null; value: T }): Promise<T> =>
-    timed(
-      client,
-      store.update(of, (stored, now) => change(readRecord(stored), stored, now), { durability: 'strict' }),
-    );
-  const driven = await isDriven(client, { ...record, id: own }, slot, from);
-  const moved = (before: OnceRecord, generation = 0): OnceRecord => {
-    // Where a key counts for one account only, the new account's server does not know what was sent under it.
-    const scoped = client.settings.dialect.perAccount && before.ambiguous ? { windowEndsAt: client.platform.clock.now() } : {};
-    return seal({ ...before, ...scoped, id, ns, generation: Math.max(generation, before.generation), revision: before.revision + 1 });
-  };
-  // First its drivers lose it: what one of them settled from here on would stay open in the other namespace.
-  const taken = await update(old, (there, _, now) => {
-    if (there?.state !== 'pending' || there.key !== key) return { value: undefined };
-    // Its driver sends nothing more, but an attempt may be on the wire, which no driver in the new place answers for.
-    const live = driven || (there.lease && there.lease.until > now);
-    const lease = live ? { owner: MOVED, until: now + client.settings.limits.attemptMs } : undefined;
-    const next = own === undefined ? seal({ ...there, revision: there.revision + 1 }) : moved({ ...there, lease });
-    return { next, value: { ...next, lease } };
-  });
-  if (!taken) return;
-  if (own === undefined) {
-    const free = await update(id, (there, stored) => {
-      // It came with an earlier move that did not come to its end, and may have gone on since.
-      if (there?.key === key) return { value: true };
-      return stored === undefined || there?.state === 'retired' ? { next: moved(taken, there?.generation), value: true } : { value: false };
-    });
-    if (!free) {
-      const says = 'an operation of this name exists in both namespaces; the older one stays where it was';
-      diagnose(client, { name: decodeName(label), label }, key, 'move-conflict', says);
-      return;
-    }
-    await update(old, (there) => (there?.key === key && there.revision === taken.revision ? { next: null, value: undefined } : { value: undefined }));
-  }
-  if (client.registry.degraded.delete(slot)) client.registry.degraded.set(slotOf(client, to, label, own), store);
 }

@@ -5,35 +5,44 @@ import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
 import type { Job } from './client.js';
 import type { Result } from './payload.js';
 import { keepRecent } from './registry.js';
-import { commit } from './storing.js';
+import { commit, storeOf } from './storing.js';
 
 /** What is stored of how an operation ended, besides its ending. */
 export type AtRest = Partial<Pick<OnceRecord, 'sticky' | 'keyInUse' | 'refusal' | 'payloads' | 'answer'>>;
 
 /** Puts a record to rest: a tombstone when it is done, else what tells the next one its key or its generation. */
-export function settleRecord(
+export async function settleRecord(
   job: Pick<Job, 'client' | 'slot' | 'id' | 'name' | 'label' | 'settings' | 'deadline'>,
   record: OnceRecord,
   ending: Ending,
-  { sticky = false, keyInUse, ...rest }: AtRest = {},
+  { sticky = false, keyInUse, answer, ...rest }: AtRest = {},
 ): Promise<boolean> {
   const { keep, limits } = job.settings;
-  return commit(job, record, (now, latest) => {
-    const core = bare(record);
-    const done = ending.effect === 'done';
-    // An unnamed one answers none but those who wait for it.
-    const named = job.name.length > 0;
-    const forgetAt = done
-      ? settledForgetAt(latest, named ? keep.forMs : 0, limits.totalMs)
-      : retiredForgetAt(record, latest, limits.totalMs, keyInUse && named);
-    const state = done ? 'settled' : 'retired';
-    return seal({ ...core, ...rest, state, ending, sticky, keyInUse, refusedOnly: undefined, settledAt: now, touchedAt: now, forgetAt });
-  });
+  const done = ending.effect === 'done';
+  // An unnamed one answers none but those who wait for it.
+  const named = job.name.length > 0;
+  const put = (kept: StoredAnswer | undefined): Promise<boolean> =>
+    commit(job, record, (now, latest) => {
+      const forgetAt = done
+        ? settledForgetAt(latest, named ? keep.forMs : 0, limits.totalMs)
+        : retiredForgetAt(record, latest, limits.totalMs, keyInUse && named);
+      const state = done ? 'settled' : 'retired';
+      const end = { state, ending, sticky, keyInUse, refusedOnly: undefined, settledAt: now, touchedAt: now, forgetAt, answer: kept } as const;
+      return seal({ ...bare(record), ...rest, ...end });
+    });
+  // A store that is full may have room for the end without the answer.
+  return (await put(answer)) || (answer !== undefined && (await put(undefined)));
 }
 
 /** In a browser nothing that a stranger could read is written without a namespace. */
-export function answerToStore({ settings, client }: Job, result: Result | undefined): StoredAnswer | undefined {
-  return settings.keep.response === 'disk' && (settings.namespace || client.platform.server) ? result?.stored() : undefined;
+export function answerToStore(job: Job, result: Result | undefined): StoredAnswer | undefined {
+  const { settings, client, name, slot } = job;
+  const { server } = client.platform;
+  const { responseOnServer, responseElsewhere } = settings.tuning;
+  // Asked now, because a store may be chosen late. What outlives nothing is no place to keep a second copy in.
+  const lasts = server && name.length > 0 && storeOf(client, slot).survives !== 'context';
+  const kept = settings.keep.response ?? (lasts ? responseOnServer : responseElsewhere);
+  return kept === 'disk' && (settings.namespace || server) ? result?.stored() : undefined;
 }
 
 /** Keeps the answer in this context for the next call of its name. */

@@ -7,11 +7,11 @@ import { pastWindow } from '../core/retention.js';
 import { OnceError } from '../errors.js';
 import type { Settings } from '../options.js';
 import { jsonOf } from './bytes.js';
-import { askStrategy, noFacts, tryLock } from './claim.js';
+import { askStrategy, noFacts, storeError, tryLock } from './claim.js';
 import type { Client, Job, Place } from './client.js';
 import { heldElsewhere } from './lease.js';
 import { bodyError, givenUp, operate, type Read, readRequest } from './operate.js';
-import { idsOf, namespaceOf, placeOf, unnamedPlace } from './place.js';
+import { idOfUnnamed, idsOf, namespaceOf, placeOf, plainId, unnamedPlace } from './place.js';
 import { BodyTrouble, type Draft } from './prepared.js';
 import { readStored, timed } from './storing.js';
 import { inTime, Left } from './wait.js';
@@ -85,7 +85,7 @@ export async function operateUnnamed(client: Client, settings: Settings, draft: 
     orphan?.place ??
     (literal === undefined
       ? unnamedPlace(client, namespace, label, shape(platform.randomness.uuid()))
-      : unnamedPlace(client, namespace, label, literal, JSON.stringify([namespace, literal])));
+      : unnamedPlace(client, namespace, label, literal, await idOfOwnKey(client, namespace, literal)));
   return operate({
     client,
     settings: { ...settings, key: literal, repeat: 'always' },
@@ -96,6 +96,18 @@ export async function operateUnnamed(client: Client, settings: Settings, draft: 
     startedAt,
     held: orphan?.release,
   });
+}
+
+/** Where the operation of a caller's own key is: a record of 0.1.0 that has not settled stays where it was. */
+async function idOfOwnKey(client: Client, namespace: string, key: string): Promise<string> {
+  const old = plainId(namespace, key);
+  try {
+    const store = (await client.store.ready?.()) ?? client.store;
+    if (store.survives !== 'context' && (await timed(client, store.read(old))) !== undefined) return old;
+  } catch (cause) {
+    throw storeError({ client, ...unnamedPlace(client, namespace, '~', key) }, cause);
+  }
+  return idOfUnnamed(client, namespace, { key, random: false });
 }
 
 /** A call that is named by its content. */
@@ -144,7 +156,7 @@ async function findOrphan({ client, settings, namespace, deadline }: Placeless, 
     );
   for (const record of lost.sort((a, b) => a.createdAt - b.createdAt)) {
     if (platform.clock.now() >= deadline) return undefined;
-    const place = unnamedPlace(client, namespace, label, record.id);
+    const place = unnamedPlace(client, namespace, label, record.key, record.id);
     if (registry.flights.has(place.slot)) continue;
     const release = await tryLock(client, place);
     if (release && !registry.flights.has(place.slot) && (await isPending(client, place, deadline))) return { place, release };

@@ -32,8 +32,25 @@ describe('an answer at rest', () => {
     expect(await back.response?.text()).toBe(body ?? '');
   });
 
-  test.each([new ArrayBuffer(2), undefined])('is not kept where its body is no text', (body) => {
-    expect(resultOf({ response: new Response('x'), body, text: '' }).stored()).toBeUndefined();
+  test('with a body of bytes comes back as it was', async () => {
+    const body = Uint8Array.from({ length: 256 }, (_, n) => n).buffer;
+    const headers = { 'content-type': 'image/png' };
+    const stored = resultOf({ response: new Response(body, { headers }), body, text: '' }).stored();
+    const back = restored(JSON.parse(JSON.stringify(stored)));
+    for (const response of [back?.copy(), back?.response] as Response[]) {
+      expect(response.headers.get('content-type')).toBe('image/png');
+      expect(new Uint8Array(await response.arrayBuffer())).toEqual(new Uint8Array(body));
+    }
+  });
+
+  test('is not kept where its body was not read', () => {
+    expect(resultOf({ response: new Response('x'), body: undefined, text: '' }).stored()).toBeUndefined();
+  });
+
+  test('leaves out what looks like a credential', () => {
+    const headers = { 'set-cookie': 'sid=1', 'x-auth-token': 't', authorization: 'b', 'x-csrf-token': 'c', 'x-session-id': 's', etag: '"1"', location: '/c/1' };
+    const stored = resultOf({ response: new Response('{}', { headers }), body: '{}', text: '{}' }).stored() as { headers: [string, string][] };
+    expect(Object.fromEntries(stored.headers)).toEqual({ 'content-type': 'text/plain;charset=UTF-8', etag: '"1"', location: '/c/1' });
   });
 
   test('of a status that no Response can be made with is none', () => {

@@ -19,7 +19,7 @@ describe('a second process', () => {
     await rest();
     const second = pay(two.once);
     expect(await world.end(one.tab, first)).toMatchObject({ status: 201 });
-    expect(await world.end(two.tab, second)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+    expect(await world.end(two.tab, second)).toMatchObject({ status: 201, outcome: { type: 'replayed', from: 'store', attempts: 0 } });
     expect(world.server.arrivals).toHaveLength(1);
   });
 
@@ -83,7 +83,7 @@ describe('a second process', () => {
     await rest();
     const second = pay(two.once);
     await world.end(one.tab, first);
-    expect((await world.end(two.tab, second)).response).toBeUndefined();
+    expect((await world.end(two.tab, second)).outcome).toMatchObject({ type: 'replayed', from: 'store', attempts: 0 });
     expect(world.server.arrivals).toHaveLength(1);
   });
 
@@ -136,7 +136,7 @@ describe('a process that froze beyond its lease', () => {
     expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ type: 'replayed' });
     one.tab.thaw();
     const end = await world.end(one.tab, first);
-    expect(end.response?.ok).not.toBe(true);
+    expect(end.outcome).toMatchObject({ type: 'replayed', from: 'store', effect: 'done' });
     expect(world.server.arrivals).toHaveLength(2);
   });
 

@@ -1,0 +1,49 @@
+/** Log-out. */
+import { bare, readRecord, seal } from '../core/record.js';
+import type { Client } from './client.js';
+import { moveOne } from './move.js';
+import { changed, type PendingOperation, pendingOf, publish } from './observe.js';
+import { idsOf, isPlainId, isSlotIn } from './place.js';
+import { PAGE, scanPending, slotOfRecord, storesOf } from './records.js';
+import { timed, updateStored } from './storing.js';
+
+/** Log-out: what a stranger could read goes, the keys of unsettled operations stay. Every driver stops before its next attempt. */
+export async function clearAll(client: Client, namespace: string, forget: boolean): Promise<readonly PendingOperation[]> {
+  const kept: PendingOperation[] = [];
+  for await (const { record, slot } of scanPending(client, namespace, undefined, undefined)) {
+    const left = await updateStored(client, slot, record.id, (stored) => {
+      const current = readRecord(stored);
+      if (current?.state !== 'pending') return { value: undefined };
+      // The lease stays: an attempt may be on the wire, and until it ends nobody may say that none took effect.
+      const next = seal({ ...bare(current), retryAt: current.retryAt, lease: current.lease, revision: current.revision + 1 });
+      return forget ? { next: null, value: next } : { next, value: next };
+    });
+    if (left) kept.push(pendingOf(left));
+    if (left && !forget && isPlainId(left.id)) await moveOne(client, namespace, namespace, left, slot);
+    publish(client, slot, left && !forget ? { phase: 'unsettled', pending: pendingOf(left) } : { phase: 'idle' });
+  }
+  await clearSettled(client, namespace);
+  for (const table of [client.registry.answers, client.registry.payloads])
+    for (const key of table.keys()) if (isSlotIn(client, namespace, key)) table.delete(key);
+  changed(client);
+  return kept;
+}
+
+async function clearSettled(client: Client, namespace: string): Promise<void> {
+  const { ns } = await idsOf(client, { namespace, label: '', id: '' });
+  for (const store of storesOf(client))
+    for (const state of ['settled', 'retired'] as const) {
+      let cursor: string | undefined;
+      do {
+        const page = await timed(client, store.scan({ ns, state, after: cursor, limit: PAGE }));
+        for (const stored of page.records) {
+          const record = readRecord(stored);
+          if (!record) continue;
+          const remove = (now: unknown) => (readRecord(now)?.state === state ? { next: null, value: undefined } : { value: undefined });
+          await timed(client, store.update(record.id, remove, { durability: 'relaxed' }));
+          publish(client, slotOfRecord(client, namespace, record), { phase: 'idle' });
+        }
+        cursor = page.next;
+      } while (cursor !== undefined);
+    }
+}

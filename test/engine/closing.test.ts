@@ -1,0 +1,99 @@
+/**
+ * Goal: a store is closed by the client that it was given to, when nobody works in it any more, and by no other. Method: clients
+ * that are extended from one another, closed in every order, with requests on the wire.
+ */
+import { describe, expect, test } from 'vitest';
+import type { Store } from '../../src/ports.js';
+import { memoryStore } from '../../src/stores/memory.js';
+import { answers, charged, delayed } from '../support/server.js';
+import { NAME, newWorld, pay, rest, SECOND, watched } from '../support/world.js';
+
+function scene() {
+  const world = newWorld();
+  const tab = world.tab();
+  const closed: string[] = [];
+  const noting = (name: string, store: Store): Store => ({
+    ...store,
+    close: async () => {
+      closed.push(name);
+      await store.close();
+    },
+  });
+  const parent = tab.once({ namespace: 'shop', store: noting('parent', tab.store) });
+  return { world, tab, closed, noting, parent };
+}
+
+describe('a client that was extended', () => {
+  test('is closed and leaves the store to the one that it was extended from', async () => {
+    const { world, tab, closed, parent } = scene();
+    const [child, grandchild] = [parent.extend({ limits: { attempts: 1 } }), parent.extend({}).extend({})];
+    await Promise.all([child.close(), grandchild.close()]);
+    expect(closed).toEqual([]);
+    for (const gone of [child, grandchild]) await expect(pay(gone)).rejects.toThrow(/closed/);
+    world.server.plays(charged(answers(201)));
+    expect((await world.end(tab, pay(parent))).outcome).toMatchObject({ type: 'fresh' });
+    await parent.close();
+    expect(closed).toEqual(['parent']);
+  });
+
+  test('closes the store that it was given itself, and leaves the other', async () => {
+    const { closed, noting, parent } = scene();
+    const child = parent.extend({ store: noting('child', memoryStore()) });
+    await child.close();
+    expect(closed).toEqual(['child']);
+    await parent.close();
+    expect(closed.sort()).toEqual(['child', 'child', 'parent'].sort());
+  });
+
+  test('is closed with the one that it was extended from: its attempt ends first, is stored, and then the store is closed', async () => {
+    const { world, tab, closed, parent } = scene();
+    const child = parent.extend({});
+    const grandchild = tab.in(() => child.extend({}));
+    world.server.plays(delayed(5 * SECOND, charged(answers(201))));
+    const paid = pay(grandchild);
+    await rest();
+    let over = false;
+    const closing = parent.close().then(() => {
+      over = true;
+    });
+    await world.clock.advance(SECOND);
+    expect([over, closed]).toEqual([false, []]);
+    expect((await world.end(tab, paid)).outcome).toMatchObject({ type: 'fresh' });
+    await closing;
+    expect(closed).toEqual(['parent']);
+    expect(world.record()).toMatchObject({ state: 'settled' });
+    await expect(watched(pay(grandchild, { operation: [...NAME, 'later'] }))).rejects.toThrow(/closed/);
+    await expect(watched(pay(parent.extend({})))).rejects.toThrow(/closed/);
+  });
+
+  test('waits no longer for its next attempt', async () => {
+    const { world, tab, closed, parent } = scene();
+    world.server.plays(charged(answers(503, '', { 'retry-after': '60' })));
+    const paid = pay(parent.extend({}));
+    await rest();
+    const at = world.clock.now();
+    const closing = parent.close();
+    expect((await world.end(tab, paid)).outcome).toMatchObject({ effect: 'unknown' });
+    await closing;
+    expect([world.clock.now() - at, closed]).toEqual([0, ['parent']]);
+  });
+
+  test('of which there are many does not stay in memory when it is forgotten', async () => {
+    const { parent } = scene();
+    const first = new WeakRef(parent.extend({}));
+    const collect = globalThis.gc ?? (await forcedCollection());
+    for (let n = 0; n < 300; n++) parent.extend({});
+    await rest();
+    collect();
+    await rest();
+    collect();
+    expect(first.deref()).toBeUndefined();
+  });
+});
+
+/** The collector, without a flag for the whole run. */
+async function forcedCollection(): Promise<() => void> {
+  const [{ setFlagsFromString }, { runInNewContext }] = await Promise.all([import('node:v8'), import('node:vm')]);
+  setFlagsFromString('--expose-gc');
+  return runInNewContext('gc') as () => void;
+}

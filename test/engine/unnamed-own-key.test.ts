@@ -1,0 +1,96 @@
+/**
+ * Goal: a call without a name that bears a key of the caller's own is found again by that key, and nothing of namespace and key
+ * can be read off the id of its record. Method: such calls whose answer is lost, in processes and pages, before and after a
+ * log-out and a move, and records as 0.1.0 wrote them.
+ */
+import { describe, expect, test } from 'vitest';
+import { type OnceRecord, seal } from '../../src/core/record.js';
+import type { Once } from '../../src/once.js';
+import { answers, charged, lost, replays } from '../support/server.js';
+import { CART, DAY, newWorld, URL_, type World, watched } from '../support/world.js';
+
+const OWN = 'order-4711';
+const SITES = [
+  ['a process', { server: true, locks: false }],
+  ['a page', {}],
+] as const;
+
+const call = (once: Once, key = OWN): Promise<Response> =>
+  watched(once.fetch(URL_, { method: 'POST', headers: { 'idempotency-key': key }, body: JSON.stringify(CART), once: { limits: { attempts: 1 } } }));
+const stored = (world: World): OnceRecord[] => world.records as OnceRecord[];
+/** As 0.1.0 wrote it. */
+function asBefore(world: World, namespace: string): string {
+  const [record] = stored(world) as [OnceRecord];
+  const id = JSON.stringify([namespace, OWN]);
+  world.medium.set(record.id, null);
+  world.medium.set(id, seal({ ...record, id }));
+  world.writes.push({ from: '0.1.0', id, next: null, durability: undefined });
+  return id;
+}
+
+describe.each(SITES)('%s', (_, of) => {
+  const open = (world: World, namespace = 'ann@shop.example') => world.open({ namespace }, of);
+
+  test('shows neither namespace nor key in an id', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world);
+    world.server.plays(charged(lost()));
+    await world.end(tab, call(once));
+    expect(stored(world).map(({ id }) => id)).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
+    await world.run(once.clear());
+    expect(JSON.stringify(stored(world))).not.toContain('ann@shop.example');
+  });
+
+  test('goes on with what its key left behind, and with nothing of another key or another namespace', async () => {
+    const world = newWorld();
+    const first = open(world);
+    world.server.plays(charged(lost()), replays(), charged(answers(201)), charged(answers(201)));
+    await world.end(first.tab, call(first.once));
+    const next = open(world);
+    expect((await world.end(next.tab, call(next.once))).outcome).toMatchObject({ type: 'replayed', key: OWN, resumed: true });
+    expect((await world.end(next.tab, call(next.once, 'order-4712'))).outcome).toMatchObject({ type: 'fresh', resumed: false });
+    const other = open(world, 'bob');
+    expect((await world.end(other.tab, call(other.once, 'order-4713'))).outcome).toMatchObject({ resumed: false });
+  });
+
+  test('is found after a move', async () => {
+    const world = newWorld();
+    const guest = open(world, 'guest');
+    world.server.plays(charged(lost()), replays());
+    await world.end(guest.tab, call(guest.once));
+    const user = open(world);
+    await world.run(user.once.move('guest'));
+    expect((await world.end(user.tab, call(user.once))).outcome).toMatchObject({ type: 'replayed', resumed: true });
+  });
+
+  test('finds what 0.1.0 left, and that it is past its window', async () => {
+    const world = newWorld();
+    const first = open(world);
+    world.server.plays(charged(lost()));
+    await world.end(first.tab, call(first.once));
+    asBefore(world, 'ann@shop.example');
+    await world.clock.advance(2 * DAY);
+    const next = open(world);
+    expect(await world.end(next.tab, call(next.once))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
+  });
+
+  test('a log-out takes what can be read out of the ids of 0.1.0, and keeps the operation', async () => {
+    const world = newWorld();
+    const first = open(world);
+    world.server.plays(charged(lost()), replays());
+    await world.end(first.tab, call(first.once));
+    const old = asBefore(world, 'ann@shop.example');
+    const next = open(world);
+    expect((await world.run(next.once.clear())).kept).toMatchObject([{ key: OWN }]);
+    expect(world.medium.get(old)).toBeUndefined();
+    expect(await world.run(next.once.pending())).toMatchObject([{ key: OWN }]);
+    expect((await world.end(next.tab, call(next.once))).outcome).toMatchObject({ type: 'replayed', resumed: true });
+  });
+
+  test('sends nothing where it can not be told what 0.1.0 left', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world);
+    tab.faults.next('look-fails');
+    expect(await world.end(tab, call(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
+  });
+});

@@ -1,0 +1,15 @@
+/** One process of a service: asks for one thing under one name, and prints what it was given and told. */
+import { createOnce, memoryStore, outcomeOf } from '../../../src/entries/index.js';
+import { sqliteStore } from '../../../src/stores/sqlite.js';
+
+const [path = '', url = '', options = '{}'] = process.argv.slice(2);
+const store = path === 'memory' ? memoryStore() : sqliteStore({ path });
+const once = createOnce({ namespace: 'billing', store, ...JSON.parse(options) });
+try {
+  const response = await once.fetch(url, { method: 'POST', body: '{}', once: ['charge', 'o-1'] });
+  const body = Buffer.from(await response.arrayBuffer()).toString('base64');
+  console.log(JSON.stringify({ status: response.status, headers: Object.fromEntries(response.headers), body, outcome: outcomeOf(response) }));
+} catch (error) {
+  console.log(JSON.stringify({ code: (error as { code?: string }).code, outcome: outcomeOf(error) }));
+}
+await once.close();

@@ -1,0 +1,94 @@
+/**
+ * Goal: a service that is started anew gets the answer of what is done, and never a credential of an earlier caller. Method: real
+ * processes one after the other on one SQLite file, and a real server that counts and answers with bodies of every kind.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createOnce, memoryStore, outcomeOf } from '../../../src/entries/index.js';
+import { faultyStore } from '../../../src/testing/faulty-store.js';
+import { script } from '../../support/child.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'oncefetch-answers-'));
+const BYTES = Uint8Array.from({ length: 256 }, (_, n) => n);
+const BODIES: Readonly<Record<string, { readonly type: string; readonly body: Uint8Array | string; readonly status?: number }>> = {
+  json: { type: 'application/json', body: '{"id":"ch_1"}', status: 201 },
+  bytes: { type: 'application/pdf', body: BYTES },
+  none: { type: '', body: '', status: 204 },
+  long: { type: 'text/plain', body: 'x'.repeat(5000) },
+};
+let server: Server;
+let worker: ReturnType<typeof script>;
+let url = '';
+let charges = 0;
+let files = 0;
+let path = '';
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    charges++;
+    const { type, body, status = 200 } = BODIES[(request.url ?? '').slice(1)] ?? { type: '', body: '' };
+    const headers = { ...(type && { 'content-type': type }), 'set-cookie': 'sid=s3cret-cookie', 'x-auth-token': 's3cret-token', etag: '"1"' };
+    response.writeHead(status, headers).end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  worker = script(join(import.meta.dirname, 'answers-worker.ts'));
+});
+beforeEach(() => {
+  charges = 0;
+  path = join(folder, `${files++}.db`);
+});
+afterAll(() => {
+  server.close();
+  worker.remove();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function process(kind: string, options: object = {}, at = path) {
+  const child = worker.start([at, `${url}/${kind}`, JSON.stringify(options)]);
+  expect(await child.ended).toBe(0);
+  return JSON.parse(child.lines[0] ?? '{}');
+}
+
+test.each(['json', 'bytes', 'none'])('the answer of the first process is that of the second, which sends nothing: %s', async (kind) => {
+  const first = await process(kind);
+  const second = await process(kind);
+  expect(second).toMatchObject({ status: first.status, body: first.body, outcome: { type: 'replayed', from: 'store', effect: 'done' } });
+  expect(second.headers).toMatchObject({ etag: '"1"', ...(kind !== 'none' && { 'content-type': first.headers['content-type'] }) });
+  expect(charges).toBe(1);
+});
+
+test('no credential of it is stored', async () => {
+  expect((await process('json')).headers).toMatchObject({ 'set-cookie': 'sid=s3cret-cookie', 'x-auth-token': 's3cret-token' });
+  expect(readFileSync(path).includes('s3cret')).toBe(false);
+  expect((await process('json')).headers).not.toHaveProperty('set-cookie');
+});
+
+test('a body that is longer than limits.bodyBytes is not kept: the second process is told that it is done', async () => {
+  const limits = { limits: { bodyBytes: 4000 } };
+  expect(await process('long', limits)).toMatchObject({ status: 200 });
+  expect(await process('long', limits)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+  expect(charges).toBe(1);
+});
+
+test.each(['memory', false])('whoever says keep.response: %j keeps nothing on disk', async (response) => {
+  await process('json', { keep: { response } });
+  expect(readFileSync(path).includes('ch_1')).toBe(false);
+  expect(await process('json', { keep: { response } })).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
+});
+
+test('a store that has no room for the answer keeps the end without it', async () => {
+  const memory = memoryStore();
+  const store = faultyStore({ ...memory, survives: 'process' });
+  const once = createOnce({ namespace: 'billing', store });
+  const paid = once.fetch(`${url}/json`, { method: 'POST', body: '{}', once: ['charge', 'o-1'] });
+  // The first write is through when the request is there.
+  while (charges === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  store.faults.next('fail-before-commit');
+  expect(outcomeOf(await paid)).toMatchObject({ type: 'fresh' });
+  expect((await memory.scan({ before: Number.POSITIVE_INFINITY, limit: 9 })).records).toMatchObject([{ state: 'settled', answer: undefined }]);
+});
