@@ -30,6 +30,7 @@ export type UnknownReason =
   | 'bytes'
   | 'key-expired'
   | 'identity'
+  | 'offline'
   | 'store'
   | 'busy'
   | 'record'

@@ -1,27 +1,18 @@
 /** Drives one record: attempt, read, decide, wait, until there is something to tell. */
 import pRetry from 'p-retry';
 import { marked } from '../core/begin.js';
-import { type Decision, decide, type Wait } from '../core/decide.js';
-import { type Outcome, rejected, type UnknownReason, unknown, unsent } from '../core/outcome.js';
+import { decide, type Wait } from '../core/decide.js';
+import { type Outcome, rejected, type UnknownReason, type UnsentReason, unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { outOfBudget } from './budget.js';
 import type { Job } from './client.js';
 import { reasonToHalt } from './halt.js';
 import { emit, named, publish, type WaitReason } from './observe.js';
+import { Outage } from './outage.js';
 import type { Payload, Result, Sent } from './payload.js';
+import type { Start, Stopped } from './start-and-stop.js';
 import { commit, readStored, storedIn, storeOf } from './storing.js';
 import { wait } from './wait.js';
-
-/** How a drive stops: a decision that is no wait, with what led to it. */
-export interface Stopped {
-  readonly decision: Exclude<Decision, Wait>;
-  readonly result?: Result | undefined;
-  readonly cause?: unknown;
-  /** Another context took the record over. */
-  readonly lost?: boolean;
-  /** Another context has ended the very same operation. */
-  readonly ended?: OnceRecord;
-}
 
 /** Thrown into p-retry's loop to have it go round again; an error of our own, so that it never takes it for a bug. */
 class Again extends Error {
@@ -32,15 +23,7 @@ class Again extends Error {
   }
 }
 
-/** A drive's first view of its record. */
-export interface Start {
-  readonly record: OnceRecord;
-  readonly inserted: boolean;
-  readonly resumed: boolean;
-  readonly changed: boolean;
-  readonly sentBefore: boolean;
-  readonly otherBytes: boolean;
-}
+const UNSENT: Readonly<Partial<Record<UnknownReason, UnsentReason>>> = { aborted: 'aborted', offline: 'offline', store: 'store-write' };
 
 export class Drive {
   readonly job: Job;
@@ -55,6 +38,7 @@ export class Drive {
   #waits = 0;
   #waitsEnd = 0;
   #triesMax: number;
+  readonly #outage: Outage;
   #answered = false;
   /** Time went by since the record was last looked at. */
   #waited = false;
@@ -64,6 +48,7 @@ export class Drive {
     this.job = job;
     this.payload = payload;
     this.start = start;
+    this.#outage = new Outage(job);
     this.record = start.record;
     this.ambiguous = start.resumed || !start.record.random;
     this.#sameAmbiguous = start.sentBefore;
@@ -121,8 +106,8 @@ export class Drive {
       if (retryAt < deadline) await this.pause(retryAt - now, 'retry-after');
       else this.#triesMax = 1;
     }
-    const left = deadline - client.platform.clock.now();
-    if (left > 0 && client.platform.connectivity.online() === false) await this.pause(Math.min(settings.limits.offlineWaitMs, left), 'offline');
+    // A device may be wrong about being offline, so the first attempt is made all the same.
+    await this.#awaitNetwork();
   }
 
   /** Waits where screens and logs can see it. */
@@ -135,13 +120,17 @@ export class Drive {
     emit(client, this.job, this.record.key, { type: 'wait', until, why });
     // A server's word on when to come back stands, whatever the network does.
     await wait(clock, ms, [stop, client.closing.signal], why === 'backoff' || why === 'offline' ? connectivity : undefined);
-    // A tunnel must not use up the attempts; a device that is wrong about being offline loses one attempt's time.
-    if (why === 'backoff' && connectivity.online() === false)
-      await this.pause(Math.min(this.job.settings.limits.attemptMs, Math.max(0, this.job.deadline - clock.now())), 'offline');
+  }
+
+  readonly #awaitNetwork = (): Promise<boolean> => this.#outage.outlasts((ms) => this.pause(ms, 'offline'));
+
+  /** After an attempt without an answer: a tunnel must not use up the attempts, and a longer outage ends the call. */
+  async cutOff(): Promise<Stopped | undefined> {
+    return (await this.#awaitNetwork()) ? this.#end('offline') : undefined;
   }
 
   async #step(): Promise<Stopped> {
-    const halted = await this.halt();
+    const halted = (this.#tries && !this.#last && (await this.cutOff())) || (await this.halt());
     if (halted) return halted;
     const sent = await this.#send(this.payload);
     if ('decision' in sent) return sent;
@@ -194,7 +183,7 @@ export class Drive {
   /** Stops here: with nothing sent or a refusal in hand there was no effect, else nobody knows. */
   #end(reason: UnknownReason, cause?: unknown): Stopped {
     if (!this.ambiguous && this.#last) return { decision: { do: 'settle', ending: rejected() }, result: this.#last };
-    const ending = this.ambiguous ? unknown(reason) : unsent(reason === 'aborted' ? 'aborted' : reason === 'store' ? 'store-write' : 'unreachable');
+    const ending = this.ambiguous ? unknown(reason) : unsent(UNSENT[reason] ?? 'unreachable');
     return { decision: { do: 'stop', ending, ask: false }, cause };
   }
 

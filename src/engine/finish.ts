@@ -5,7 +5,7 @@ import { bare, type OnceRecord, type StoredAnswer, seal } from '../core/record.j
 import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
 import { OnceError, type OnceErrorCode } from '../errors.js';
 import type { Job } from './client.js';
-import type { Drive, Stopped } from './drive.js';
+import type { Drive } from './drive.js';
 import { storedFetching } from './fetching.js';
 import type { Ended } from './flight.js';
 import type { Payload, Result } from './payload.js';
@@ -13,6 +13,7 @@ import { isSamePerson } from './place.js';
 import { askAfter } from './poll.js';
 import { reconciled } from './reconcile.js';
 import { keepRecent } from './registry.js';
+import type { Stopped } from './start-and-stop.js';
 import { commit } from './storing.js';
 
 /** `anew`: the key is used up without an effect, so the call goes on under a new one. */

@@ -1,9 +1,10 @@
 /** Work that goes on behind the link of a 202. */
 import { backoffMs } from '../core/backoff.js';
 import { seal } from '../core/record.js';
-import type { Drive, Stopped } from './drive.js';
+import type { Drive } from './drive.js';
 import type { Polled, Result } from './payload.js';
 import { isSamePerson } from './place.js';
+import type { Stopped } from './start-and-stop.js';
 import { commit } from './storing.js';
 
 /** Asks until the work ends, the budget of waiting does, or nothing more may be asked; `undefined` when there is no link to ask at. */
@@ -33,6 +34,8 @@ async function ask(drive: Drive, link: string): Promise<Polled | Stopped | undef
     // An answer that came in another user's session says nothing of this one's work.
     const foreign = isSamePerson(job.client, job.namespace) ? undefined : drive.mustStop();
     if (foreign || answer?.state !== 'running') return foreign ?? answer;
+    const cutOff = answer.result ? undefined : await drive.cutOff();
+    if (cutOff) return cutOff;
     const pause = answer.retryAfterMs ?? backoffMs(backoff, number, randomness.random());
     if (clock.now() + pause >= ends) return answer;
     await drive.pause(pause, 'in-progress');

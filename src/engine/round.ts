@@ -6,7 +6,7 @@ import { NOT_SENT } from '../core/verdict.js';
 import { OnceError, type OnceErrorCode } from '../errors.js';
 import { beginRecord, noFacts, takeLock, type Waited } from './claim.js';
 import type { Job } from './client.js';
-import { Drive, type Start } from './drive.js';
+import { Drive } from './drive.js';
 import { restored, storedFetching } from './fetching.js';
 import { type Finished, finish, remember } from './finish.js';
 import type { Ended } from './flight.js';
@@ -15,6 +15,7 @@ import { awaitLease, holdingLease } from './lease.js';
 import { calmDown, emit, pendingOf, publish, rememberedOutcome } from './observe.js';
 import type { Payload, Result } from './payload.js';
 import { keepRecent } from './registry.js';
+import type { Start } from './start-and-stop.js';
 import { nothingSent, storedIn, storeOf } from './storing.js';
 import { sweepNowAndThen } from './sweep.js';
 
