@@ -85,7 +85,7 @@ export interface Limits {
   totalMs?: number | undefined;
   /** Waiting for work in progress. @default 60_000 */
   inProgressMs?: number | undefined;
-  /** How long the first attempt waits when the device says that it is offline. @default 3_000 */
+  /** How long a call waits for the network when the device says that it is offline: before its first attempt, and after one without an answer, when it ends. @default 3_000 */
   offlineWaitMs?: number | undefined;
   /** How long the server remembers a key. @default the dialect's; 86_400_000 (24 h) for `generic` */
   keyWindowMs?: number | undefined;

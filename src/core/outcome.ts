@@ -32,6 +32,7 @@ export type UnknownReason =
   | 'bytes'
   | 'key-expired'
   | 'identity'
+  | 'offline'
   | 'store'
   | 'busy'
   | 'record'

@@ -1,17 +1,17 @@
 /** Drives one record: attempt, read, decide, wait, until there is something to tell. */
 import pRetry from 'p-retry';
-import { marked } from '../core/begin.js';
 import { cleanlyRefused, decide, type Situation } from '../core/decide.js';
 import { type Outcome, type UnknownReason, unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { outOfBudget } from './budget.js';
 import type { Job } from './client.js';
-import { reasonToHalt, takenOver } from './halt.js';
+import { reasonToHalt, reasonUnsent, takenOver } from './halt.js';
 import { emit, named, publish, type WaitReason } from './observe.js';
+import { Outage } from './outage.js';
 import type { Payload, Result, Sent } from './payload.js';
 import { Refusals } from './refusals.js';
 import type { Start, Stopped } from './stopped.js';
-import { commit, readStored, storedIn, storeOf } from './storing.js';
+import { commitMark, readStored, storedIn, storeOf } from './storing.js';
 import { Again, wait } from './wait.js';
 
 export class Drive {
@@ -28,6 +28,7 @@ export class Drive {
   #waits = 0;
   #waitsEnd = 0;
   #triesMax: number;
+  readonly #outage: Outage;
   #answered = false;
   #mayResend = false;
   /** Time went by since the record was last looked at. */
@@ -38,6 +39,7 @@ export class Drive {
     this.job = job;
     this.payload = payload;
     this.start = start;
+    this.#outage = new Outage(job);
     this.record = start.record;
     this.ambiguous = start.resumed || !start.record.random;
     this.refusals = new Refusals(start.record, start.refusedOnly, this.ambiguous);
@@ -96,8 +98,8 @@ export class Drive {
       if (retryAt < deadline) await this.pause(retryAt - now, 'retry-after');
       else this.#triesMax = 1;
     }
-    const left = deadline - client.platform.clock.now();
-    if (left > 0 && client.platform.connectivity.online() === false) await this.pause(Math.min(settings.limits.offlineWaitMs, left), 'offline');
+    // A device may be wrong about being offline, so the first attempt is made all the same.
+    await this.#awaitNetwork();
   }
 
   /** Waits where screens and logs can see it. */
@@ -110,13 +112,17 @@ export class Drive {
     emit(client, this.job, this.record.key, { type: 'wait', until, why });
     // A server's word on when to come back stands, whatever the network does.
     await wait(clock, ms, [stop, client.closing.signal], why === 'backoff' || why === 'offline' ? connectivity : undefined);
-    // A tunnel must not use up the attempts; a device that is wrong about being offline loses one attempt's time.
-    if (why === 'backoff' && connectivity.online() === false)
-      await this.pause(Math.min(this.job.settings.limits.attemptMs, Math.max(0, this.job.deadline - clock.now())), 'offline');
+  }
+
+  readonly #awaitNetwork = (): Promise<boolean> => this.#outage.outlasts((ms) => this.pause(ms, 'offline'));
+
+  /** After an attempt without an answer: a tunnel must not use up the attempts, and a longer outage ends the call. */
+  async cutOff(): Promise<Stopped | undefined> {
+    return (await this.#awaitNetwork()) ? this.#end('offline') : undefined;
   }
 
   async #step(): Promise<Stopped> {
-    const halted = await this.halt();
+    const halted = (this.#tries && !this.#last && (await this.cutOff())) || (await this.halt());
     if (halted) return halted;
     const sent = await this.#send(this.payload);
     if ('decision' in sent) return sent;
@@ -167,7 +173,7 @@ export class Drive {
     const look = this.#attempts > 0 || this.#waited;
     // Of a record that is another driver's by now, nobody is to be asked.
     if (stopped) return (look && stopped.decision.do === 'stop' && stopped.decision.ask && (await this.stillMine())) || stopped;
-    if (!this.record.ambiguous) return this.#mark(this.job.client.platform.clock.now());
+    if (!this.record.ambiguous) return this.#mark();
     return look ? this.stillMine() : undefined;
   }
 
@@ -182,16 +188,15 @@ export class Drive {
   #end(reason: UnknownReason, cause?: unknown): Stopped {
     // A 429, say: what waits for a second attempt was refused in front of the application.
     if (!this.ambiguous && this.#last) return { decision: cleanlyRefused('in-front', this.#known()), result: this.#last };
-    const ending = this.ambiguous ? unknown(reason) : unsent(reason === 'aborted' ? 'aborted' : reason === 'store' ? 'store-write' : 'unreachable');
+    const ending = this.ambiguous ? unknown(reason) : unsent(reasonUnsent(reason));
     return { decision: { do: 'stop', ending, ask: false }, cause };
   }
 
   /** A record that was stored clean is marked before its first attempt leaves. */
-  async #mark(now: number): Promise<Stopped | undefined> {
-    const next = marked(this.record, this.job.settings.limits.keyWindowMs, now);
-    if (!(await commit(this.job, this.record, () => next, this.job.name.length ? 'strict' : 'relaxed'))) return this.#end('store');
-    this.record = next;
-    return undefined;
+  async #mark(): Promise<Stopped | undefined> {
+    const next = await commitMark(this.job, this.record);
+    this.record = next ?? this.record;
+    return next ? undefined : this.#end('store');
   }
 
   /** A log-out, a `forget` or another driver may have come in between. */
@@ -225,20 +230,10 @@ export class Drive {
     };
     const ms = Math.min(settings.limits.attemptMs, job.deadline - client.platform.clock.now());
     const { key, carrier, firstSentAt = this.record.createdAt } = this.record;
-    const otherPayloads = this.start.changed || this.start.otherBytes || !this.record.random;
-    const sent = await payload.send({
-      job,
-      key,
-      carrier,
-      firstSentAt,
-      number,
-      ambiguous: this.ambiguous,
-      resumed: this.start.resumed,
-      otherPayloads,
-      ms,
-      stillMine,
-      leaves,
-    });
+    const { ambiguous, start } = this;
+    const { resumed } = start;
+    const otherPayloads = start.changed || start.otherBytes || !this.record.random;
+    const sent = await payload.send({ job, key, carrier, firstSentAt, number, ambiguous, resumed, otherPayloads, ms, stillMine, leaves });
     if (stopped) return stopped;
     // What was not sent leaves the last answer the last one.
     if (sent.result || sent.reading.kind !== 'not-sent') this.#last = sent.result;

@@ -1,5 +1,5 @@
 /** What can be told at once, before an attempt and again right before it leaves: hooks and stores take their time. */
-import { type UnknownReason, unknown } from '../core/outcome.js';
+import { type UnknownReason, type UnsentReason, unknown } from '../core/outcome.js';
 import type { OnceRecord } from '../core/record.js';
 import { clockWentBack, pastWindow } from '../core/retention.js';
 import type { Job } from './client.js';
@@ -24,3 +24,8 @@ export function takenOver(found: OnceRecord | undefined, known: OnceRecord): Sto
   const lost: Stopped = { decision: { do: 'stop', ending: unknown('busy'), ask: false }, lost: true };
   return found && found.state !== 'pending' && found.ending?.effect !== 'unknown' && sameKey ? { ...lost, ended: found } : lost;
 }
+
+const UNSENT: Readonly<Partial<Record<UnknownReason, UnsentReason>>> = { aborted: 'aborted', offline: 'offline', store: 'store-write' };
+
+/** Why nothing left, where a drive stops for this reason before its first attempt. */
+export const reasonUnsent = (reason: UnknownReason): UnsentReason => UNSENT[reason] ?? 'unreachable';

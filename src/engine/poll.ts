@@ -34,6 +34,8 @@ async function ask(drive: Drive, link: string): Promise<Polled | Stopped | undef
     // An answer that came in another user's session says nothing of this one's work.
     const foreign = isSamePerson(job.client, job.namespace) ? undefined : drive.mustStop();
     if (foreign || answer?.state !== 'running') return foreign ?? answer;
+    const cutOff = answer.result ? undefined : await drive.cutOff();
+    if (cutOff) return cutOff;
     const pause = atLeast(backoff, number, answer.retryAfterMs ?? backoffMs(backoff, number, randomness.random()));
     if (clock.now() + pause >= ends) return answer;
     await drive.pause(pause, 'in-progress');

@@ -1,4 +1,5 @@
 /** Reads and writes of one operation's record, each within its time. */
+import { marked } from '../core/begin.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import type { Changed, Durability, Store } from '../ports.js';
 import type { Client, Job } from './client.js';
@@ -67,6 +68,12 @@ export async function commit(
     diagnose(client, job, known.key, 'store-write', `what became of the operation could not be stored: ${String(error)}`);
     return false;
   }
+}
+
+/** Marks a record that was stored clean, before its first attempt leaves; `undefined` where that could not be stored. */
+export async function commitMark(job: Job, record: OnceRecord): Promise<OnceRecord | undefined> {
+  const next = marked(record, job.settings.limits.keyWindowMs, job.client.platform.clock.now());
+  return (await commit(job, record, () => next, job.name.length ? 'strict' : 'relaxed')) ? next : undefined;
 }
 
 /** Whether the lease of `record` is the one that the driver of `known` took. */

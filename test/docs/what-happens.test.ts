@@ -65,7 +65,7 @@ const ROWS: Readonly<Record<string, () => Promise<void>>> = {
     const lost = () => Promise.reject(new TypeError('Failed to fetch'));
     const once = client({ fetch: lost }, { connectivity: { kind: 'test', online: () => false, subscribe: () => () => {} } });
     once.subscribe((event) => event.type === 'wait' && waits.push(event));
-    expect((await pay(once)).outcome).toMatchObject({ effect: 'unknown', reason: 'no-answer' });
+    expect((await pay(once)).outcome).toMatchObject({ effect: 'unknown', reason: 'offline' });
     const [first] = waits;
     expect(first).toMatchObject({ why: 'offline' });
     expect(seconds((first as { until: number }).until - (first as OnceEvent).at)).toBe(3);

@@ -184,7 +184,7 @@ describe('A27: a device that says it is offline', () => {
       return Response.json({ id: 'ch_1' }, { status: 201, headers: { 'idempotent-replayed': 'true' } });
     };
     world.server.plays(during(() => tab.connect(false), charged(lost())));
-    world.clock.timer(40 * SECOND, () => tab.connect(true));
+    world.clock.timer(2 * SECOND, () => tab.connect(true));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { type: 'replayed' } });
   });
 

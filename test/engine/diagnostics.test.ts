@@ -1,8 +1,8 @@
 /** Goal: each sign of wrong set-up is told, with its code, a sentence and a link. Here are those of records; those of servers and browsers stand in `test/browser/engine`. */
 import { describe, expect, test } from 'vitest';
 import type { Once, OnceEvent } from '../../src/entries/index.js';
-import { answers, charged, type Entry, lost, replays, shaped } from '../support/server.js';
-import { DAY, NAME, newWorld, pay, rest, URL_ } from '../support/world.js';
+import { answers, charged, during, type Entry, lost, replays, shaped } from '../support/server.js';
+import { DAY, NAME, newWorld, pay, rest, SECOND, URL_ } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
 
@@ -57,10 +57,9 @@ describe('what an answer or its absence gives away', () => {
   const cors = (entry: Entry): Entry => shaped(entry, { type: 'cors' });
   const ASKED = { 'retry-after': '1' };
 
-  async function codes(url: string, entries: readonly Entry[], online?: boolean): Promise<unknown[]> {
+  async function codes(url: string, entries: readonly Entry[]): Promise<unknown[]> {
     const world = newWorld();
     const { tab, once } = world.open({ limits: { attempts: entries.length, inProgressMs: 1 } });
-    tab.online = online;
     const told = listening(once);
     world.server.plays(...entries);
     await world.end(tab, pay(once, { url }));
@@ -91,7 +90,18 @@ describe('what an answer or its absence gives away', () => {
   });
 
   test('silence says nothing while the device is offline', async () => {
-    expect(await codes(ELSEWHERE, [lost(), lost()], false)).toEqual([]);
+    const world = newWorld();
+    const { tab, once } = world.open({ limits: { attempts: 2 } });
+    const told = listening(once);
+    world.server.plays(
+      during(() => tab.connect(false), lost()),
+      lost(),
+    );
+    // The page is shown again, and the next attempt is made though the device is still offline.
+    world.clock.timer(2 * SECOND, () => tab.wake());
+    await world.end(tab, pay(once, { url: ELSEWHERE }));
+    expect(world.server.arrivals).toHaveLength(2);
+    expect(told).toEqual([]);
   });
 
   test('silence says nothing where there is no page whose origin could be refused', async () => {

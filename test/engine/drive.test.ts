@@ -74,10 +74,11 @@ describe('a wait', () => {
     }
   });
 
-  test('for a network that is gone is as long as an attempt, and no longer than the call', async () => {
+  test('for a network that is gone is as long as limits.offlineWaitMs, and no longer than the call', async () => {
     for (const [limits, ms] of [
-      [{ attemptMs: 5 * SECOND }, 5 * SECOND],
-      [{ totalMs: 3 * SECOND }, 3 * SECOND],
+      [{}, 3 * SECOND],
+      [{ offlineWaitMs: 5 * SECOND }, 5 * SECOND],
+      [{ totalMs: 2 * SECOND }, 2 * SECOND],
     ] as const) {
       const world = newWorld();
       world.random = () => 0;

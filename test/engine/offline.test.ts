@@ -1,0 +1,120 @@
+/**
+ * Goal: a customer whose device is offline hears so within seconds, no attempt is used up in a tunnel, and the operation goes on
+ * under its key when the network is back. Method: the network goes at each moment of a payment, for a short and for a long time.
+ */
+import { describe, expect, test } from 'vitest';
+import type { OnceEvent } from '../../src/entries/index.js';
+import { answers, charged, during, type Entry, lost, replays, unreachable } from '../support/server.js';
+import { HOUR, MINUTE, NAME, newWorld, pay, SECOND, watched } from '../support/world.js';
+
+/** The network goes during the attempt, which had its effect. */
+const gone = (tab: { connect(online: boolean): void }): Entry => during(() => tab.connect(false), charged(lost()));
+
+describe('a device that goes offline in the middle of a call', () => {
+  test('tells its customer within seconds: unknown, because it is offline', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const begun = world.clock.now();
+    world.server.plays(gone(tab));
+    const end = await world.end(tab, pay(once));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'offline', attempts: 1, sent: 'maybe' } });
+    expect(world.clock.now() - begun).toBeLessThanOrEqual(5 * SECOND);
+    expect(world.record()).toMatchObject({ state: 'pending' });
+    expect(once.operation(NAME).state).toMatchObject({ phase: 'unsettled' });
+  });
+
+  test('says at once what it waits for', async () => {
+    const world = newWorld();
+    world.random = () => 0;
+    const { tab, once } = world.open();
+    const events: OnceEvent[] = [];
+    once.subscribe((event) => events.push(event));
+    const begun = world.clock.now();
+    world.server.plays(gone(tab));
+    await world.end(tab, pay(once));
+    expect(events.find(({ type, ...event }) => type === 'wait' && (event as { why?: string }).why === 'offline')).toMatchObject({
+      at: begun,
+      until: begun + 3 * SECOND,
+    });
+  });
+
+  test('goes on under the same key at the next press, and by resume, with all of its attempts', async () => {
+    for (const next of ['press', 'resume'] as const) {
+      const world = newWorld();
+      const { tab, once } = world.open();
+      world.server.plays(gone(tab), lost(), lost(), replays());
+      const first = await world.end(tab, pay(once));
+      await world.clock.advance(HOUR);
+      tab.connect(true);
+      const call = next === 'press' ? pay(once) : watched(once.operation(NAME).resume());
+      expect(await world.end(tab, call)).toMatchObject({ status: 201, outcome: { type: 'replayed', key: first.outcome?.key, attempts: 3 } });
+    }
+  });
+
+  test('that comes back within seconds goes on, and no attempt was used up', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ limits: { attempts: 2 } });
+    world.server.plays(gone(tab), replays());
+    world.clock.timer(2 * SECOND, () => tab.connect(true));
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { attempts: 2 } });
+  });
+
+  test('that comes and goes is given the time anew', async () => {
+    const world = newWorld();
+    world.random = () => 0;
+    const { tab, once } = world.open();
+    world.server.plays(gone(tab), gone(tab), replays());
+    for (const at of [2 * SECOND, 4 * SECOND]) world.clock.timer(at, () => tab.connect(true));
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { attempts: 3 } });
+  });
+
+  test('waits as long as limits.offlineWaitMs says', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ limits: { offlineWaitMs: MINUTE } });
+    world.server.plays(gone(tab), replays());
+    world.clock.timer(40 * SECOND, () => tab.connect(true));
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });
+  });
+
+  test('before anything can have left: nothing was sent, because it is offline', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(during(() => tab.connect(false), unreachable()));
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { type: 'unsent', reason: 'offline' } });
+    expect(world.record()).toBeUndefined();
+  });
+
+  test('while the work behind a link goes on', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ accepted: 'poll' });
+    const begun = world.clock.now();
+    world.server.plays(
+      charged(answers(202, '', { location: '/jobs/1' })),
+      during(() => tab.connect(false), lost()),
+    );
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'offline' });
+    expect(world.clock.now() - begun).toBeLessThanOrEqual(5 * SECOND);
+  });
+});
+
+describe('a device that is offline from the start', () => {
+  test('makes one attempt, in case it is wrong, and tells its customer', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    tab.online = false;
+    const begun = world.clock.now();
+    world.server.plays(lost());
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'offline', attempts: 1 });
+    expect(world.clock.now() - begun).toBeLessThanOrEqual(5 * SECOND);
+  });
+});
+
+describe('a device that says that it is offline, and is not', () => {
+  test('is not believed where the server answers: a 503 is tried again like any other', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    tab.online = false;
+    world.server.plays(answers(503), answers(503), answers(201));
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { attempts: 3 } });
+  });
+});
