@@ -86,6 +86,13 @@ export interface Store {
   available?(): Promise<boolean>;
   /** The store that does the work, once it is chosen; before that, a store that chooses makes the weakest claims. */
   ready?(): Promise<Store>;
+  /**
+   * The name under which other processes can ask {@link isGone} after this one, for leases. `undefined`: they can't.
+   * It holds until the process dies or closes the store.
+   */
+  holder?(): Promise<string | undefined>;
+  /** Whether the process of this holder is gone for sure; `false` where that can't be told. */
+  isGone?(holder: string): Promise<boolean>;
   update<T>(id: string, change: Change<T>, options?: { readonly durability?: Durability | undefined }): Promise<T>;
   read(id: string): Promise<unknown>;
   scan(query: ScanQuery): Promise<ScanPage>;

@@ -8,6 +8,7 @@ import type { KeyStrategy } from '../option-types.js';
 import type { Client, Job, Place } from './client.js';
 import { notice } from './diagnostics.js';
 import { diagnose, named, publish } from './observe.js';
+import { ownerOf } from './owner.js';
 import { isSamePerson, lockOf } from './place.js';
 import { SCHEME } from './prepared.js';
 import { readStored, storedIn, storeOf, timed, updateStored } from './storing.js';
@@ -86,9 +87,10 @@ async function look(job: Job): Promise<string | undefined> {
 export async function beginRecord(job: Job, waited: Waited | undefined): Promise<Begun> {
   const { client } = job;
   const store = storeOf(client, job.slot);
-  if (store.ready) await timed(client, store.ready(), job.deadline).catch((cause: unknown) => Promise.reject(storeError(job, cause)));
+  const ready = store.ready && (await timed(client, store.ready(), job.deadline).catch((cause: unknown) => Promise.reject(storeError(job, cause))));
   if (job.settings.required && store.survives === 'context')
     throw storeError(job, new Error(`the ${store.kind} store forgets with this context, and durability is 'required'`));
+  if (wantsLease(job)) client.owner ??= await ownerOf(client, ready ?? store);
   // An unnamed operation is found by its key, so no two contexts can race for it.
   const random = job.settings.key === undefined && (store.atomic || job.place.id !== undefined);
   // A strategy is asked only when a new key is wanted: what is pending keeps its own, whatever the strategy does now.
@@ -102,11 +104,10 @@ export async function beginRecord(job: Job, waited: Waited | undefined): Promise
 }
 
 /** A lease is wanted where others share the store and no lock. */
-function leaseOf({ client, slot, settings }: Job): Claimant['lease'] {
-  if (client.platform.locks || storeOf(client, slot).shared === 'context') return undefined;
-  client.owner ??= client.platform.randomness.uuid();
-  return { owner: client.owner, ms: settings.tuning.leaseMs };
-}
+const wantsLease = ({ client, slot }: Job): boolean => !client.platform.locks && storeOf(client, slot).shared !== 'context';
+
+const leaseOf = (job: Job): Claimant['lease'] =>
+  job.client.owner !== undefined && wantsLease(job) ? { owner: job.client.owner, ms: job.settings.tuning.leaseMs } : undefined;
 
 function claimant(job: Job, waited: Waited | undefined, generation: number, key: string, random: boolean): Claimant {
   const { client, settings, payload } = job;

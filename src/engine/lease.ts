@@ -4,7 +4,8 @@ import { busyError } from './claim.js';
 import type { Client, Job } from './client.js';
 import type { Drive } from './drive.js';
 import { publish } from './observe.js';
-import { holds, readStored, updateStored } from './storing.js';
+import { freeFromTheGone } from './owner.js';
+import { holds, readStored, storeOf, updateStored } from './storing.js';
 import { wait } from './wait.js';
 
 /** A driver says that it is alive this often in the time of its lease. */
@@ -42,6 +43,8 @@ export async function holdingLease<T>(drive: Drive, work: () => Promise<T>): Pro
 export async function awaitLease(job: Job, ms: number): Promise<void> {
   const { client, stop, deadline, slot, id } = job;
   const { clock } = client.platform;
+  const { isGone } = storeOf(client, slot);
+  if (isGone && (await freeFromTheGone(client, slot, id))) return;
   if (job.settings.whenBusy === 'reject') throw busyError(job);
   const until = clock.now() + ms;
   publish(client, slot, { phase: 'waiting', attempt: 0, until, why: 'another-context' });
@@ -53,6 +56,7 @@ export async function awaitLease(job: Job, ms: number): Promise<void> {
     // Settled, gone, or given back.
     const record = readRecord(stored);
     if (stored === undefined || (record && (record.state !== 'pending' || record.lease === undefined))) return;
+    if (isGone && (await freeFromTheGone(client, slot, id))) return;
   }
 }
 

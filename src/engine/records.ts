@@ -10,6 +10,7 @@ import type { Client, Place } from './client.js';
 import { Flight } from './flight.js';
 import { heldElsewhere } from './lease.js';
 import { changed, publish, rememberedOutcome, stateOf } from './observe.js';
+import { freeFromTheGone } from './owner.js';
 import { idsOf, slotOf } from './place.js';
 import { SCHEME } from './prepared.js';
 import { readStored, storedIn, storeOf, timed, updateStored } from './storing.js';
@@ -70,6 +71,7 @@ async function claimed<T>(client: Client, place: Place, work: () => Promise<T>):
   try {
     const release = await tryLock(client, place);
     if (!release) throw busyError({ client, ...place });
+    await freeFromTheGone(client, place.slot, (await idsOf(client, place)).id);
     return await work().finally(release);
   } finally {
     hold.free();

@@ -4,6 +4,7 @@ import { type Claims, storeOf } from './base.js';
 import { StoreFault } from './fault.js';
 import { GroupCommit, patiently, type Waiting } from './sqlite-commit.js';
 import { builtin, fileOf, openFile, type Row, type SqliteDatabase, type SqliteFile } from './sqlite-file.js';
+import { Holder } from './sqlite-holder.js';
 import { dueOf, ordered, pageOfPlaces, recordOf } from './text.js';
 
 export type { SqliteDatabase, SqliteStatement } from './sqlite-file.js';
@@ -58,18 +59,22 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   };
   const waiting: Waiting = { scope, busyTimeoutMs, file: open };
   const commits = new GroupCommit(waiting);
+  const at = pathOf(options);
+  const holder = at === undefined ? undefined : new Holder(at, () => constructorOf(database ? {} : options));
   const store = storeOf(claims, {
     update: (id, next, durability) => commits.update(id, next, durability),
     read: (id) => patiently(waiting, ({ get }) => recordOf(get(ordered(id))?.data)),
     scan: (query) => scan(waiting, query),
     close() {
       commits.end();
+      holder?.close();
       file?.close();
       file = undefined;
     },
   });
   return {
     ...store,
+    ...(holder && { holder: async () => holder.name(), isGone: async (name) => holder.isGone(name) }),
     // Only where there is no SQLite is there no store. A file that can't be opened has keys in it, for all that is known.
     available: async () => {
       if (!database && !options.Database && !builtin()) return false;
@@ -79,11 +84,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   };
 }
 
-function constructorOf({
-  Database = builtin(),
-}: SqlitePathOptions | (SqliteDatabaseOptions & { readonly Database?: undefined })): new (
-  path: string,
-) => SqliteDatabase {
+function constructorOf({ Database = builtin() }: { readonly Database?: SqlitePathOptions['Database'] }): new (path: string) => SqliteDatabase {
   if (!Database) throw new StoreFault('denied', 'there is no node:sqlite here; it comes with Node 22.5. Hand in a database, such as one of better-sqlite3');
   return Database;
 }
@@ -92,9 +93,16 @@ function constructorOf({
 let unnamed = 0;
 const numbers = new WeakMap<object, number>();
 
-function claimsOf({ path, database }: SqliteStoreOptions): Claims {
+/** Where the file is; `undefined`: in memory. */
+function pathOf({ path, database }: SqliteStoreOptions): string | undefined {
   const at = path ?? (database?.location ? database.location() : database?.name);
-  if (at && at !== MEMORY) return { kind: 'sqlite', scope: `sqlite:${absolute(at)}`, survives: 'machine', shared: 'machine', atomic: true };
+  return at && at !== MEMORY ? at : undefined;
+}
+
+function claimsOf(options: SqliteStoreOptions): Claims {
+  const at = pathOf(options);
+  const { database } = options;
+  if (at !== undefined) return { kind: 'sqlite', scope: `sqlite:${absolute(at)}`, survives: 'machine', shared: 'machine', atomic: true };
   const number = (database && numbers.get(database)) ?? ++unnamed;
   if (database) numbers.set(database, number);
   return { kind: 'sqlite', scope: `sqlite:memory-${number}`, survives: 'context', shared: 'context', atomic: true };

@@ -155,8 +155,8 @@ describe('a named call where contexts share locks', () => {
 describe('the sweep', () => {
   test('comes with one settled operation in fifty while there is something to remove, and never before the first byte', async () => {
     const store = memoryStore();
-    const due = (n: number) => aRecord({ state: 'settled', id: `old ${n}`, label: `["old",${n}]`, forgetAt: n });
-    for (let n = 0; n < 250; n++) await store.update(`old ${n}`, () => ({ next: due(n), value: undefined }));
+    const due = (n: number) => aRecord({ state: 'retired', id: `old ${n}`, label: `["old",${n}]`, forgetAt: n });
+    for (let n = 0; n < 400; n++) await store.update(`old ${n}`, () => ({ next: due(n), value: undefined }));
     const { steps: noted, once } = client((steps) => watchedStore(store, steps));
     for (let n = 0; n < 201; n++) await once.fetch(URL_, post(['pay', n]));
     expect(noted.filter((step) => step === 'sweep')).toHaveLength(3);

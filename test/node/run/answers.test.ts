@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createOnce, memoryStore, outcomeOf } from '../../../src/entries/index.js';
-import { faultyStore } from '../../../src/testing/faulty-store.js';
+import type { Store } from '../../../src/ports.js';
 import { script } from '../../support/child.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'oncefetch-answers-'));
@@ -83,12 +83,18 @@ test.each(['memory', false])('whoever says keep.response: %j keeps nothing on di
 
 test('a store that has no room for the answer keeps the end without it', async () => {
   const memory = memoryStore();
-  const store = faultyStore({ ...memory, survives: 'process' });
-  const once = createOnce({ namespace: 'billing', store });
-  const paid = once.fetch(`${url}/json`, { method: 'POST', body: '{}', once: ['charge', 'o-1'] });
-  // The first write is through when the request is there.
-  while (charges === 0) await new Promise((resolve) => setTimeout(resolve, 1));
-  store.faults.next('fail-before-commit');
-  expect(outcomeOf(await paid)).toMatchObject({ type: 'fresh' });
+  const full: Store['update'] = (id, change, options) =>
+    memory.update(
+      id,
+      (current, now) => {
+        const changed = change(current, now);
+        if ((changed.next as { answer?: unknown } | null | undefined)?.answer) throw new Error('there is no room');
+        return changed;
+      },
+      options,
+    );
+  const once = createOnce({ namespace: 'billing', store: { ...memory, survives: 'process', update: full } });
+  const paid = await once.fetch(`${url}/json`, { method: 'POST', body: '{}', once: ['charge', 'o-1'] });
+  expect(outcomeOf(paid)).toMatchObject({ type: 'fresh' });
   expect((await memory.scan({ before: Number.POSITIVE_INFINITY, limit: 9 })).records).toMatchObject([{ state: 'settled', answer: undefined }]);
 });

@@ -1,0 +1,29 @@
+/** Names in leases, and whether the process behind one is gone. */
+import { readRecord } from '../core/record.js';
+import type { Store } from '../ports.js';
+import type { Client } from './client.js';
+import { readStored, storeOf, timed, updateStored } from './storing.js';
+
+/** Its name in leases: where the store can tell which processes are gone, it begins with the name of this one. */
+export async function ownerOf(client: Client, store: Store): Promise<string> {
+  const own = client.platform.randomness.uuid();
+  // Without a holder leases run out.
+  const holder = store.holder && (await timed(client, store.holder()).catch(() => undefined));
+  return client.owner ?? (holder ? `${holder}.${own}` : own);
+}
+
+/** Ends the lease of a driver whose process is gone; true when there is none any more. Never rejects. */
+export async function freeFromTheGone(client: Client, slot: string, id: string): Promise<boolean> {
+  try {
+    const store = storeOf(client, slot);
+    const owner = store.isGone && readRecord(await readStored(client, slot, id))?.lease?.owner;
+    const [holder = '', own] = owner?.split('.') ?? [];
+    if (!store.isGone || own === undefined || owner === client.owner || !(await timed(client, store.isGone(holder)))) return false;
+    return await updateStored<boolean>(client, slot, id, (stored) => {
+      const record = readRecord(stored);
+      return record && record.lease?.owner === owner ? { next: { ...record, lease: undefined }, value: true } : { value: false };
+    });
+  } catch {
+    return false;
+  }
+}
