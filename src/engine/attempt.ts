@@ -102,7 +102,7 @@ async function read(response: Response, limit: number, patience: Promise<void>):
 export function answerOf({ response, text }: Answered): Answer {
   // A dozen headers are looked for in each answer, and platforms check each name that they are asked for.
   const headers = new Map<string, string>();
-  response.headers.forEach((value, name) => void headers.set(name, value));
+  response.headers.forEach((value, name) => void headers.set(name.toLowerCase(), value));
   let json: unknown;
   let parsed = false;
   return {
