@@ -12,7 +12,7 @@ import type { Attempt } from './running.js';
 export interface Operation {
   readonly name: OperationName;
   /** `fetch`, for this operation. */
-  readonly fetch: (input: RequestInfo | URL, init?: RequestInit) => Promise<Response>;
+  readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
   /** `run`, for this operation. */
   run<T>(effect: (attempt: Attempt) => T | PromiseLike<T>, options?: RunOptions<T>): Promise<T>;
   /** What a screen shows: the same object until it changes. */

@@ -37,7 +37,7 @@ const REST = ['mode', 'credentials', 'cache', 'redirect', 'referrer', 'referrerP
 export const isRequest = (input: unknown): input is Request => typeof input === 'object' && input !== null && 'headers' in input && 'url' in input;
 
 /** Reads fetch's arguments. Throws a TypeError on what no attempt could send. */
-export function draft(input: RequestInfo | URL, init: RequestInit & { once?: unknown } = {}, platform: Platform): Draft {
+export function draft(input: string | URL | Request, init: RequestInit & { once?: unknown } = {}, platform: Platform): Draft {
   const request = isRequest(input) ? input : undefined;
   const { once: _, method, headers, body, signal, ...own } = init;
   const rest: Record<string, unknown> = {};
