@@ -43,7 +43,7 @@ export interface Once {
    * @example
    * const response = await once.fetch('/api/payments', { method: 'POST', body: JSON.stringify(cart), once: ['pay', cart.id] });
    */
-  readonly fetch: (input: RequestInfo | URL, init?: OnceRequestInit) => Promise<Response>;
+  readonly fetch: (input: string | URL | Request, init?: OnceRequestInit) => Promise<Response>;
   /**
    * The same life for any async function: a payment provider's SDK, a message handler. Once it is done it never runs
    * again; after a crash it runs again with the same key. A Response that the function gives is read as `fetch` reads its
@@ -140,7 +140,7 @@ export function createOn(platform: Platform, options: OnceOptions = {}, from?: C
 
 function face(client: Client, platform: Platform, options: OnceOptions): Once {
   const { listeners } = client;
-  const call = (input: RequestInfo | URL, init: OnceRequestInit | null | undefined, name?: OperationName) => callFetch(client, input, init, name);
+  const call = (input: string | URL | Request, init: OnceRequestInit | null | undefined, name?: OperationName) => callFetch(client, input, init, name);
   const run: Once['run'] = (name, effect, options = {}) => runOnce(client, name, effect, options);
   return {
     fetch: (input, init) => call(input, init),
@@ -181,7 +181,7 @@ function face(client: Client, platform: Platform, options: OnceOptions): Once {
   };
 }
 
-async function callFetch(client: Client, input: RequestInfo | URL, asked: OnceRequestInit | null | undefined, handle?: OperationName): Promise<Response> {
+async function callFetch(client: Client, input: string | URL | Request, asked: OnceRequestInit | null | undefined, handle?: OperationName): Promise<Response> {
   const init = asked ?? {};
   const { once, ...rest } = init;
   const send = () => (client.settings.fetch ?? globalThis.fetch)(input, 'once' in init ? rest : init);

@@ -117,7 +117,7 @@ export interface OperationOptions {
   accepted?: 'settle' | 'poll' | undefined;
   reconcile?: Reconcile | undefined;
   /** Called before every attempt with the request as it goes out, key included: what it returns is set over the call's own headers. */
-  headers?: ((a: Leaving) => HeadersInit | Promise<HeadersInit>) | undefined;
+  headers?: ((a: Leaving) => NonNullable<RequestInit['headers']> | Promise<NonNullable<RequestInit['headers']>>) | undefined;
   /** Called once with how the operation ended, though the call itself was aborted. */
   onOutcome?: ((outcome: Outcome) => void) | undefined;
 }

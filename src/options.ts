@@ -23,6 +23,8 @@ const tuning = {
   spentMs: 60_000,
   /** A timer that fires later than this was asleep with the page: what came meanwhile gets as long to be seen. */
   thawMs: 1000,
+  /** How long the body of a 2xx that is no JSON may take before the answer is handed over while it goes on. */
+  bodyMs: 1000,
   /** How long a driver holds a record without a word, where no lock manager is shared. */
   leaseMs: 15_000,
   /** Where the answer of a named call is kept if nobody says: a service that is started anew expects to find it. */

@@ -1,6 +1,6 @@
 /** One attempt: one call of the transport, its body included, and what it left. */
 import type { Answer } from '../core/dialect.js';
-import { jsonOf, readUpTo, textOf } from './bytes.js';
+import { beginsJson, jsonOf, readUpTo, textOf } from './bytes.js';
 import type { Client } from './client.js';
 import type { Prepared } from './prepared.js';
 import { limit } from './wait.js';
@@ -35,7 +35,7 @@ export async function attempt(client: Client, prepared: Prepared, sending: Sendi
   let response: Response | undefined;
   let over = false;
   const { clock } = client.platform;
-  const { thawMs } = client.settings.tuning;
+  const { thawMs, bodyMs } = client.settings.tuning;
   const end = clock.now() + sending.ms;
   let time = limit(clock, sending.ms, [sending.stop]);
   const late = (async (): Promise<Left> => {
@@ -51,7 +51,8 @@ export async function attempt(client: Client, prepared: Prepared, sending: Sendi
   const sent = (async (): Promise<Left> => {
     try {
       response = await client.transport.send(prepared.url, init);
-      const answered = await read(response, sending.bodyBytes);
+      const patience = limit(clock, Math.min(bodyMs, Math.max(0, end - clock.now()) / 2), []);
+      const answered = await read(response, sending.bodyBytes, patience.over).finally(patience.off);
       // A body that goes on after this attempt is cut by the caller's own signal, as fetch would.
       if (answered.body === undefined) prepared.signal?.addEventListener('abort', () => controller.abort(prepared.signal?.reason), { once: true });
       return { end: 'answer', answered, mayResend: client.transport.mayResend(init) };
@@ -70,16 +71,27 @@ export async function attempt(client: Client, prepared: Prepared, sending: Sendi
 
 const textual = (type: string): boolean => type === '' || (/json|text|xml|javascript|urlencoded/i.test(type) && !/charset=(?!"?utf-?8)/i.test(type));
 
-/** Reads a copy of the body, so that a truncated answer counts as none; longer ones and event streams stay unread. */
-export async function read(response: Response, limit: number): Promise<Answered> {
+/** Types of answers that are read while they come: each part counts by itself, so that there is nothing to be gained by waiting. */
+const STREAMED = /event-?stream|ndjson|json-?(seq|l\b|lines|stream)|stream\+json|^multipart\/|^application\/(grpc|connect\+)|^(audio|video)\//i;
+
+/** Types of which a part is worth nothing: to its reader, and to the rules that read it. */
+const DOCUMENT = /json|xml|urlencoded/i;
+
+/**
+ * Reads a copy of the body, so that a truncated answer counts as none. Streams and longer bodies stay unread, and a 2xx that
+ * is no document is waited for until `patience` only: the status has said that it is done, and to send again would not
+ * make its body come faster.
+ */
+export async function read(response: Response, limit: number, patience: Promise<void>): Promise<Answered> {
   const type = response.headers.get('content-type') ?? '';
   const announced = Number(response.headers.get('content-length') ?? 0);
   if (response.body === null) return { response, body: null, text: '' };
-  if (announced > limit || /event-stream/i.test(type) || response.type === 'opaque') return { response, text: '' };
+  if (announced > limit || STREAMED.test(type) || response.type === 'opaque') return { response, text: '' };
   const copy = response.clone();
   // React Native has no streams.
   const stream = copy.body?.getReader ? copy.body : undefined;
-  const bytes = stream ? (await readUpTo(stream, limit))?.buffer : await (textual(type) ? copy.text() : copy.arrayBuffer());
+  const waits = response.ok && !DOCUMENT.test(type) ? { over: patience, holds: beginsJson } : undefined;
+  const bytes = stream ? (await readUpTo(stream, limit, waits))?.buffer : await (textual(type) ? copy.text() : copy.arrayBuffer());
   if (bytes === undefined) return { response, text: '' };
   if (!textual(type)) return { response, body: bytes, text: '' };
   const text = textOf(bytes);
@@ -90,7 +102,7 @@ export async function read(response: Response, limit: number): Promise<Answered>
 export function answerOf({ response, text }: Answered): Answer {
   // A dozen headers are looked for in each answer, and platforms check each name that they are asked for.
   const headers = new Map<string, string>();
-  response.headers.forEach((value, name) => void headers.set(name, value));
+  response.headers.forEach((value, name) => void headers.set(name.toLowerCase(), value));
   let json: unknown;
   let parsed = false;
   return {

@@ -1,13 +1,28 @@
 /** Bytes and text, by what every platform has: React Native makes no Blob of bytes, and its Response takes them for Latin-1. */
 
-/** All of a stream, copied; `undefined`: it is longer than `limit` bytes, and the rest was called off. */
-export async function readUpTo(stream: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+/** When to stop waiting for a stream that goes on; what `holds` of its first bytes is waited for to the end. */
+export interface Patience {
+  readonly over: Promise<void>;
+  holds(begun: Uint8Array | undefined): boolean;
+}
+
+/** The first letter after white space that JSON of an object or a list begins with. */
+export const beginsJson = (bytes: Uint8Array | undefined): boolean => /^(123|91)$/.test(String(bytes?.find((byte) => byte > 32)));
+
+/** All of a stream, copied; `undefined`: it is longer than `limit` bytes or than anyone waits, and the rest was called off. */
+export async function readUpTo(stream: ReadableStream<Uint8Array>, limit: number, patience?: Patience): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   const reader = stream.getReader();
-  for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
-    size += chunk.value.byteLength;
-    if (size > limit) {
+  const next = (): Promise<{ done: boolean; value?: Uint8Array | undefined } | undefined> => {
+    const read = reader.read();
+    if (!patience) return read;
+    const over = patience.over.then(() => (patience.holds(chunks[0]) ? read : undefined));
+    return Promise.race([read, over]);
+  };
+  for (let chunk = await next(); !chunk?.done; chunk = await next()) {
+    size += chunk?.value?.byteLength ?? 0;
+    if (!chunk?.value || size > limit) {
       void reader.cancel().catch(() => {});
       return undefined;
     }

@@ -1,5 +1,7 @@
 /** Responses that came from the caller's own code: from an effect of `run`, or from `reconcile`. */
 import { type Answered, read } from './attempt.js';
+import type { Client } from './client.js';
+import { limit } from './wait.js';
 
 /** By what it has, because a Response of a polyfill or of another realm is no instance of this realm's class. */
 export function isResponse(value: unknown): value is Response {
@@ -11,7 +13,9 @@ export function isResponse(value: unknown): value is Response {
 }
 
 /** Reads a copy of its body, as of an answer of our own. Rejects if the body was read already or breaks off. */
-export async function readForeign(response: Response, limit: number): Promise<Answered> {
+export async function readForeign({ platform, settings }: Client, response: Response, bodyBytes: number): Promise<Answered> {
   // node-fetch holds back a copy of a long body until the original is read as well.
-  return typeof (response.body as { pipe?: unknown } | null)?.pipe === 'function' ? { response, text: '' } : read(response, limit);
+  if (typeof (response.body as { pipe?: unknown } | null)?.pipe === 'function') return { response, text: '' };
+  const patience = limit(platform.clock, settings.tuning.bodyMs, []);
+  return read(response, bodyBytes, patience.over).finally(patience.off);
 }

@@ -17,7 +17,7 @@ export interface OperationRequestInit extends RequestInit {
 export interface Operation {
   readonly name: OperationName;
   /** `fetch`, for this operation. */
-  readonly fetch: (input: RequestInfo | URL, init?: OperationRequestInit) => Promise<Response>;
+  readonly fetch: (input: string | URL | Request, init?: OperationRequestInit) => Promise<Response>;
   /** `run`, for this operation. */
   run<T>(effect: (attempt: Attempt) => T | PromiseLike<T>, options?: RunOptions<T>): Promise<T>;
   /** What a screen shows: the same object until it changes. */

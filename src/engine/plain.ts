@@ -21,7 +21,7 @@ export interface Outline {
   sendable(): boolean;
 }
 
-export function outline({ resolve }: Platform, input: RequestInfo | URL, init: RequestInit): Outline {
+export function outline({ resolve }: Platform, input: string | URL | Request, init: RequestInit): Outline {
   const request = isRequest(input) ? input : undefined;
   const method = (init.method ?? request?.method ?? 'GET').toUpperCase();
   const { body } = init;

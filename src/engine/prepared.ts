@@ -3,7 +3,7 @@ import { isInHeader } from '../core/carrier.js';
 import { typeOf } from '../core/name.js';
 import type { StoredRequest } from '../core/record.js';
 import type { Digest, Platform } from '../ports.js';
-import { base64Of, jsonOf, readUpTo, textOf } from './bytes.js';
+import { base64Of, beginsJson, jsonOf, readUpTo, textOf } from './bytes.js';
 import { multipart } from './multipart.js';
 
 /** A request as given, read without waiting for anything. */
@@ -37,7 +37,7 @@ const REST = ['mode', 'credentials', 'cache', 'redirect', 'referrer', 'referrerP
 export const isRequest = (input: unknown): input is Request => typeof input === 'object' && input !== null && 'headers' in input && 'url' in input;
 
 /** Reads fetch's arguments. Throws a TypeError on what no attempt could send. */
-export function draft(input: RequestInfo | URL, init: RequestInit & { once?: unknown } = {}, platform: Platform): Draft {
+export function draft(input: string | URL | Request, init: RequestInit & { once?: unknown } = {}, platform: Platform): Draft {
   const request = isRequest(input) ? input : undefined;
   const { once: _, method, headers, body, signal, ...own } = init;
   const rest: Record<string, unknown> = {};
@@ -128,6 +128,8 @@ export async function prepare(from: Draft, limit: number, makeBoundary: () => st
     const content = await streamBytes(() => body.arrayBuffer(), /^multipart/i.test(headers.get('content-type') ?? ''));
     bytes = content.byteLength ? content : undefined;
   } else throw new BodyTrouble(`once: body must be text, bytes, a Blob, a FormData, URLSearchParams or a stream, got ${typeOf(body)}`);
+  // The platform counts what it sends. A length from the caller would be wrong once a key is in the body.
+  headers.delete('content-length');
   const { body: _, ...rest } = from;
   return { ...rest, body: bytes };
 }
@@ -190,7 +192,7 @@ export async function fingerprint(
   const plain = typeof body === 'object' && !ArrayBuffer.isView(body) ? new Uint8Array(await new Response(body).arrayBuffer()) : (body ?? '');
   const raw = await digest(plain);
   // "{" or "[", after white space.
-  const json = typeof plain === 'string' ? /^\s*[[{]/.test(plain) : /^(123|91)$/.test(String(plain.find((byte) => byte > 32)));
+  const json = typeof plain === 'string' ? /^\s*[[{]/.test(plain) : beginsJson(plain);
   const said = hook && (await askHook(hook, prepared, plain, json));
   let content = raw;
   if (said !== undefined) content = await digest(printed(said));

@@ -54,7 +54,7 @@ async function proofOf(drive: Drive, said: unknown): Promise<Proof | undefined> 
   if (said === 'unknown') return undefined;
   const { job, record } = drive;
   if (isResponse(said)) {
-    const answered = await readForeign(said, job.settings.limits.bodyBytes).catch((error: unknown) => job.client.platform.report(error));
+    const answered = await readForeign(job.client, said, job.settings.limits.bodyBytes).catch((error: unknown) => job.client.platform.report(error));
     if (answered && provesDone(answered)) return resultOf(answered);
   }
   notice(job, record.key, 'reconcile-unproven', isResponse(said) ? `a Response of status ${said.status}` : `got ${typeOf(said)}`);

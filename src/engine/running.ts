@@ -80,7 +80,7 @@ async function readResponse(response: Response, said: Verdict | undefined, a: At
   let answered: Answered = { response, text: '' };
   try {
     // Its status still counts where the function has read the body itself.
-    if (!response.bodyUsed) answered = await readForeign(response, settings.limits.bodyBytes);
+    if (!response.bodyUsed) answered = await readForeign(client, response, settings.limits.bodyBytes);
   } catch (cause) {
     if (said === undefined) return { reading: NO_ANSWER, cause, reached: true };
   }

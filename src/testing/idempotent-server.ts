@@ -132,7 +132,8 @@ const realClock: Clock = {
 const read = async (request: Request): Promise<ModelRequest> => ({
   method: request.method,
   url: request.url,
-  headers: Object.fromEntries(request.headers),
+  // happy-dom keeps the case of a header's name.
+  headers: Object.fromEntries([...request.headers].map(([name, value]) => [name.toLowerCase(), value])),
   body: await request.text(),
 });
 

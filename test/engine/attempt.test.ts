@@ -14,6 +14,7 @@ const URL_ = 'https://shop.example/pay';
 const LIMIT = 16;
 const ATTEMPT_MS = 30_000;
 const THAW_MS = 1000;
+const BODY_MS = 1000;
 
 type Send = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -21,8 +22,8 @@ function scene(send: Send, more: Partial<Prepared> = {}) {
   const clock = virtualClock({ settle: rest });
   const client = {
     platform: { clock },
-    settings: { tuning: { thawMs: THAW_MS } },
-    transport: { send, mayResend: () => false, neverSent: (error: unknown) => error instanceof NeverConnected },
+    settings: { tuning: { thawMs: THAW_MS, bodyMs: BODY_MS } },
+    transport: { send, neverSent: (error: unknown) => error instanceof NeverConnected, mayResend: () => false },
   } as unknown as Client;
   const prepared = { method: 'POST', url: URL_, headers: new Headers({ a: 'b' }), body: '{}', rest: {}, ...more } as Prepared;
   const stop = new AbortController();
@@ -125,7 +126,7 @@ describe('its end', () => {
     expect(await scene(() => Promise.reject(cause)).left()).toEqual({ end: 'no-answer', cause, status: undefined });
     const broken = new ReadableStream({ start: (controller) => controller.error(cause) });
     expect(await scene(async () => new Response(broken, { status: 503 })).left()).toEqual({ end: 'no-answer', cause, status: 503 });
-    const stuck = scene(async () => new Response(new ReadableStream(), { status: 201 }));
+    const stuck = scene(async () => new Response(new ReadableStream(), { status: 201, headers: { 'content-type': 'application/json' } }));
     const ended = stuck.left();
     await stuck.clock.advance(ATTEMPT_MS);
     expect(await ended).toEqual({ end: 'no-answer', cause: undefined, status: 201 });

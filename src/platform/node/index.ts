@@ -24,6 +24,12 @@ const digest: Digest = (data) => {
 /** Errors of name resolution and of connecting: no request was written. */
 const NEVER_CONNECTED = /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|UND_ERR_CONNECT_TIMEOUT)$/;
 
+/** Tests render pages in Node, with jsdom or happy-dom: addresses are relative to that page, as they are for its fetch. */
+const pageBase = (): string | undefined => {
+  const base = globalThis.document?.baseURI ?? globalThis.location?.href;
+  return /^https?:/.test(base ?? '') ? base : undefined;
+};
+
 function transport(fetch: typeof globalThis.fetch | undefined): Transport {
   /** Sent when a dispatcher was there that may send again, whichever is there when it ends. */
   const doubtful = new WeakSet<RequestInit>();
@@ -46,7 +52,7 @@ export const nodePlatform = (): Platform => ({
   digest,
   connectivity: { kind: 'none', online: () => undefined, subscribe: () => () => {} },
   transport,
-  resolve: (url, base) => resolveUrl(url, base),
+  resolve: (url, base) => resolveUrl(url, base ?? pageBase()),
   // Every event of every client, for the process's own tools: channel('oncefetch').
   channel: builtin<Channels>('node:diagnostics_channel')?.channel('oncefetch'),
   report: (error) => console.error(error),

@@ -1,0 +1,49 @@
+/** What every page in Node must do, whichever library makes it: the same tests in each environment. */
+import { setupServer } from 'msw/node';
+import { createOnce, memoryStore, outcomeOf } from 'oncefetch';
+import { faultNames, idempotentServer } from 'oncefetch/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { nodePlatform } from '../../src/platform/node/index.js';
+
+export function pagesInNode(faults: readonly (typeof faultNames)[number][] = faultNames): void {
+  const server = idempotentServer({ url: '/api/payments', retryAfter: 0 });
+  const network = setupServer(...server.handlers);
+  beforeAll(() => network.listen({ onUnhandledFrame: 'error' }));
+  afterEach(() => server.reset());
+  afterAll(() => network.close());
+
+  const ATTEMPT_MS = 2000;
+  const once = createOnce({ namespace: 'ann', store: memoryStore(), retry: { minDelayMs: 1, maxDelayMs: 2 }, limits: { attemptMs: ATTEMPT_MS } });
+  const pay = (url: string, name: string) => once.fetch(url, { method: 'POST', body: '{"cart":1}', once: ['pay', name] });
+
+  test('an address is relative to the page, as for its fetch', async () => {
+    for (const url of ['/api/payments', 'api/payments', new URL('/api/payments', location.href).href])
+      expect(outcomeOf(await pay(url, url))).toMatchObject({ effect: 'done', attempts: 1 });
+    expect(new Set(server.requests.map(({ url }) => url))).toEqual(new Set([new URL('/api/payments', location.href).href]));
+  });
+
+  test("a <base> counts, as for the page's links", () => {
+    const base = document.createElement('base');
+    base.href = '/shop/';
+    document.head.append(base);
+    expect(nodePlatform().resolve('api').url).toBe(new URL('/shop/api', location.href).href);
+    base.remove();
+  });
+
+  test('what is shared by many people is still a server', () => {
+    expect(nodePlatform().server).toBe(true);
+  });
+
+  describe.each(faults.filter((fault) => !fault.startsWith('hang')))('the fault %s', (fault) => {
+    test('ends in one charge, long before an attempt would be given up', async () => {
+      server.faults.next({ name: fault, retryAfter: 0 });
+      const begun = performance.now();
+      const end: unknown = await pay('/api/payments', fault).catch((error: unknown) => error);
+      expect(performance.now() - begun).toBeLessThan(ATTEMPT_MS / 2);
+      // A refusal from in front of the server is told as one.
+      if (fault === 'unauthorized') return expect(end).toMatchObject({ status: 401 });
+      expect(outcomeOf(end)?.effect).toBe('done');
+      expect(server.effects).toHaveLength(1);
+    });
+  });
+}

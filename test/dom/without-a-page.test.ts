@@ -1,0 +1,15 @@
+/** Goal: in Node without a page a relative address is an error, whatever stands in for a document. Method: globals that are none. */
+import { afterEach, expect, test, vi } from 'vitest';
+import { nodePlatform } from '../../src/platform/node/index.js';
+
+afterEach(() => vi.unstubAllGlobals());
+
+test.each<[string, object]>([
+  ['nothing', {}],
+  ['a document without an address', { document: {} }],
+  ['a page that was never opened', { document: { baseURI: 'about:blank' }, location: { href: 'about:blank' } }],
+  ['a file', { location: { href: 'file:///srv/app.js' } }],
+])('%s', (_, globals) => {
+  for (const [name, value] of Object.entries(globals)) vi.stubGlobal(name, value);
+  expect(() => nodePlatform().resolve('/api')).toThrow(/absolute where there is no page/);
+});

@@ -1,0 +1,183 @@
+/**
+ * Goal: an answer that is read while it comes is handed over when its headers are there, and is never sent for again because its
+ * body takes long; a document that was cut is. Method: Node's own fetch, and a real server that writes bodies in parts.
+ */
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createOnce, memoryStore, type OnceOptions, outcomeOf } from 'oncefetch';
+import { square } from 'oncefetch/dialects';
+import { afterEach, describe, expect, test } from 'vitest';
+
+const ATTEMPT_MS = 400;
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+async function serve(answer: (to: ServerResponse, request: number, body: string) => void) {
+  let requests = 0;
+  const server = createServer((from, to) => {
+    let body = '';
+    from.on('data', (chunk) => {
+      body += chunk;
+    });
+    from.on('end', () => answer(to, ++requests, body));
+  });
+  servers.push(server);
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, requests: () => requests };
+}
+
+/** Writes the first part, and the second one when it is told to. */
+function inParts(type: string | undefined, first = '1\n', more: { readonly end?: () => void } = {}) {
+  const later: (() => void)[] = [];
+  const answer = (to: ServerResponse): void => {
+    to.writeHead(200, type === undefined ? {} : { 'content-type': type });
+    to.write(first);
+    later.push(more.end ?? (() => to.end('2\n')));
+  };
+  return { answer, goOn: () => later.splice(0).forEach((go) => void go()) };
+}
+
+const open = (options: OnceOptions = {}) =>
+  createOnce({ namespace: 'ann', store: memoryStore(), retry: { minDelayMs: 1, maxDelayMs: 2 }, limits: { attemptMs: ATTEMPT_MS, totalMs: 5000 }, ...options });
+const ask = (once: ReturnType<typeof createOnce>, url: string, init: RequestInit = {}) =>
+  once.fetch(url, { method: 'POST', body: '{}', ...init, once: ['ask', 1] });
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('a stream is handed over at its headers', () => {
+  test.each([
+    'text/event-stream',
+    'application/x-ndjson',
+    'application/ndjson; charset=utf-8',
+    'application/jsonl',
+    'application/x-jsonlines',
+    'application/json-seq',
+    'application/geo+json-seq',
+    'application/stream+json',
+    'multipart/mixed; boundary="-"',
+    'multipart/x-mixed-replace; boundary=frame',
+    'application/vnd.amazon.eventstream',
+    'application/grpc-web+proto',
+    'video/mp4',
+  ])('%s', async (type) => {
+    const { answer, goOn } = inParts(type);
+    const { url, requests } = await serve(answer);
+    const begun = performance.now();
+    const response = await ask(open(), url);
+    expect(performance.now() - begun).toBeLessThan(ATTEMPT_MS / 2);
+    expect(outcomeOf(response)?.effect).toBe('done');
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    expect(new TextDecoder().decode((await reader.read()).value)).toBe('1\n');
+    await pause(1.5 * ATTEMPT_MS);
+    goOn();
+    expect(new TextDecoder().decode((await reader.read()).value)).toBe('2\n');
+    expect(requests()).toBe(1);
+  });
+});
+
+describe('a body that goes on, of a type that says nothing of streams', () => {
+  test.each(['text/plain', 'text/csv; charset=utf-8', 'application/octet-stream', 'image/png', undefined])(
+    '%s: is handed over, and never sent for again',
+    async (type) => {
+      const { answer, goOn } = inParts(type);
+      const { url, requests } = await serve(answer);
+      const once = open();
+      const calls = await Promise.all([ask(once, url), ask(once, url)]);
+      expect(calls.map((response) => outcomeOf(response)?.effect)).toEqual(['done', 'done']);
+      await pause(1.5 * ATTEMPT_MS);
+      goOn();
+      expect(await Promise.all(calls.map((response) => response.text()))).toEqual(['1\n2\n', '1\n2\n']);
+      expect(requests()).toBe(1);
+    },
+  );
+
+  test("an error of it is its reader's", async () => {
+    const { url, requests } = await serve((to) => {
+      to.writeHead(200, { 'content-type': 'text/plain', 'content-length': '100' });
+      to.write('half');
+      setTimeout(() => to.destroy(), 1.5 * ATTEMPT_MS);
+    });
+    const response = await ask(open(), url);
+    expect(outcomeOf(response)?.effect).toBe('done');
+    await expect(response.text()).rejects.toThrow(TypeError);
+    expect(requests()).toBe(1);
+  });
+
+  test('an abort of its caller ends it', async () => {
+    const { url } = await serve(inParts('application/x-ndjson').answer);
+    const controller = new AbortController();
+    const response = await ask(open(), url, { signal: controller.signal });
+    const reading = response.text();
+    controller.abort(new Error('enough'));
+    await expect(reading).rejects.toThrow('enough');
+  });
+
+  test('one that breaks while it is waited for is asked for again', async () => {
+    const { url, requests } = await serve((to, request) => {
+      to.writeHead(200, { 'content-type': 'text/plain', 'content-length': '4' });
+      if (request > 1) to.end('done');
+      else to.write('do', () => to.destroy());
+    });
+    expect(await (await ask(open(), url)).text()).toBe('done');
+    expect(requests()).toBe(2);
+  });
+});
+
+describe('a document', () => {
+  test.each<[string | undefined, string]>([
+    ['application/json', '{"id":'],
+    ['application/problem+json', '{"id":'],
+    ['application/xml', '<id>'],
+    ['text/plain', ' {"id":'],
+    [undefined, '[1,'],
+  ])('%s that stalls is asked for again under its key', async (type, first) => {
+    const { url, requests } = await serve((to, request) => {
+      to.writeHead(201, type === undefined ? {} : { 'content-type': type });
+      if (request > 1) to.end('{"id":1}');
+      else to.write(first);
+    });
+    expect(await (await ask(open(), url)).text()).toBe('{"id":1}');
+    expect(requests()).toBe(2);
+  });
+
+  test('that comes slowly but in time is waited for, and kept', async () => {
+    const { url, requests } = await serve((to) => {
+      to.writeHead(201, { 'content-type': 'application/json' });
+      to.write('{"id":');
+      setTimeout(() => to.end('1}'), ATTEMPT_MS / 2 + 50);
+    });
+    const once = open();
+    expect(await (await ask(once, url)).text()).toBe('{"id":1}');
+    expect(await (await ask(once, url)).text()).toBe('{"id":1}');
+    expect(requests()).toBe(1);
+  });
+});
+
+describe('a content-length from the caller', () => {
+  const echo = () => serve((to, _, body) => void to.end(body));
+
+  test.each([
+    ['of nothing', undefined, ''],
+    ['of text', '{"a":1}', '{"a":1}'],
+  ])('0, with a body %s, is not what the platform sends', async (_, body, arrives) => {
+    const { url } = await echo();
+    const response = await ask(open(), url, { body: body ?? null, headers: { 'content-length': '0' } });
+    expect(await response.text()).toBe(arrives);
+  });
+
+  test('is not held against a body that the key was put into', async () => {
+    const { url } = await echo();
+    const body = '{"a":1}';
+    const response = await ask(open({ dialect: square() }), url, {
+      body,
+      headers: { 'content-length': String(body.length), 'content-type': 'application/json' },
+    });
+    expect(await response.json()).toEqual({ a: 1, idempotency_key: expect.any(String) });
+  });
+});

@@ -1,0 +1,51 @@
+/**
+ * Goal: the types of what `once.fetch` takes and gives are right with the DOM library and without it, with each resolution and
+ * with the oldest TypeScript that is supported. Method: that compiler, on the built types and a program of a user's; what must
+ * not compile is marked in the program.
+ */
+import { join, relative } from 'node:path';
+import latest from 'typescript';
+import oldest from 'typescript-5.4';
+import { describe, expect, test } from 'vitest';
+import { root } from './installed.js';
+
+const program = join(root, 'test/types/fetch-types/program.ts');
+
+const COMPILERS: [string, typeof latest][] = [
+  [oldest.version, oldest as unknown as typeof latest],
+  [latest.version, latest],
+];
+const LIBRARIES: [string, { lib: string[]; types: string[] }][] = [
+  ['the DOM library', { lib: ['lib.es2023.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'], types: [] }],
+  ["Node's types and no DOM library", { lib: ['lib.es2023.d.ts'], types: ['node'] }],
+  ['both', { lib: ['lib.es2023.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'], types: ['node'] }],
+];
+
+/** What is wrong in the program and in our types; in a library's own it is the library's. */
+function errors(ts: typeof latest, options: object): string[] {
+  const compiled = ts.createProgram([program], {
+    target: ts.ScriptTarget.ES2022,
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    verbatimModuleSyntax: true,
+    noEmit: true,
+    ...options,
+  });
+  const ours = compiled.getSourceFiles().filter(({ fileName }) => !relative(root, fileName).startsWith('..') && !fileName.includes('node_modules'));
+  return [...compiled.getOptionsDiagnostics(), ...ours.flatMap((file) => ts.getPreEmitDiagnostics(compiled, file))].map(
+    ({ file, start, messageText }) =>
+      `${file && relative(root, file.fileName)}:${file && start !== undefined ? file.getLineAndCharacterOfPosition(start).line + 1 : 0}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`,
+  );
+}
+
+describe.each(COMPILERS)('TypeScript %s', (_, ts) => {
+  describe.each(LIBRARIES)('with %s', (_, libraries) => {
+    test.each([
+      ['a bundler', { module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler, skipLibCheck: false }],
+      ['Node', { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, skipLibCheck: false }],
+      ['Node, libraries unchecked', { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, skipLibCheck: true }],
+    ])('as %s resolves it', (_, resolution) => {
+      expect(errors(ts, { ...libraries, ...resolution })).toEqual([]);
+    });
+  });
+});

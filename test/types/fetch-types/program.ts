@@ -1,0 +1,38 @@
+import { createOnce, type Once, type OnceOptions, type OnceRequestInit, outcomeOf } from 'oncefetch';
+import { stripe } from 'oncefetch/dialects';
+import { postgresStore } from 'oncefetch/postgres';
+import { redisStore } from 'oncefetch/redis';
+import { sqliteStore } from 'oncefetch/sqlite';
+
+const options: OnceOptions = {
+  fetch,
+  dialect: stripe(),
+  headers: async ({ headers, url }) => ({ authorization: `Bearer ${url.length}`, accept: headers.get('accept') ?? '' }),
+};
+const once: Once = createOnce(options);
+const init: OnceRequestInit = { method: 'POST', headers: { a: 'b' }, body: '{}', once: ['pay', 1] };
+const response: Response = await once.fetch('https://shop.example/', init);
+await once.fetch(new URL('https://shop.example/'), { headers: new Headers({ a: 'b' }) });
+await once.fetch(new Request('https://shop.example/'), { headers: [['a', 'b']], signal: AbortSignal.timeout(1) });
+await once.operation(['pay', 1]).fetch('https://shop.example/', { method: 'DELETE' });
+createOnce({ headers: () => new Headers() });
+createOnce({ headers: () => [['a', 'b']] });
+
+// Each stands in for the other.
+const asFetch: typeof fetch = once.fetch;
+createOnce({ fetch: asFetch });
+const asOnce: Once['fetch'] = fetch;
+void [outcomeOf(response), asOnce, postgresStore, redisStore, sqliteStore];
+
+// @ts-expect-error a number is no address
+await once.fetch(42);
+// @ts-expect-error an object is none either
+await once.fetch({ to: 'https://shop.example/' });
+// @ts-expect-error
+await once.operation(['pay', 1]).fetch(42);
+// @ts-expect-error a number has no headers
+createOnce({ headers: () => 42 });
+// @ts-expect-error
+await once.fetch('https://shop.example/', { headers: 42 });
+// @ts-expect-error
+await once.fetch('https://shop.example/', { once: 42 });
