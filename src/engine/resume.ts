@@ -5,7 +5,7 @@ import { type OnceRecord, readRecord, seal } from '../core/record.js';
 import { isOnceError } from '../errors.js';
 import type { Client, Place } from './client.js';
 import { abortReason } from './flight.js';
-import { changed, diagnose } from './observe.js';
+import { changed, diagnose, pendingOf, publish } from './observe.js';
 import { NOTHING_TO_READ, operate } from './operate.js';
 import { idsOf, slotOf } from './place.js';
 import { scanPending, slotOfRecord } from './records.js';
@@ -119,5 +119,8 @@ async function moveOne(client: Client, to: string, { key, label, id: old }: Once
     }
     await update(old, (there) => (there?.key === key && there.revision === taken.revision ? { next: null, value: undefined } : { value: undefined }));
   }
-  if (client.registry.degraded.delete(slot)) client.registry.degraded.set(slotOf(client, to, label, own), store);
+  const there = slotOf(client, to, label, own);
+  if (client.registry.degraded.delete(slot)) client.registry.degraded.set(there, store);
+  publish(client, slot, { phase: 'idle' });
+  if (!client.registry.flights.has(there)) publish(client, there, { phase: 'unsettled', pending: pendingOf(taken) });
 }

@@ -70,9 +70,10 @@ export function checkReachable(sources: Sources): Finding[] {
   return [...sources.files.keys()].filter((path) => !reached.has(path)).map((path) => ({ at: path, says: 'no entry leads here' }));
 }
 
-/** An entry only re-exports, and `ports.ts` has only types. */
+/** An entry only re-exports, but for a directive to bundlers; and `ports.ts` has only types. */
 export function checkShapes({ files }: Sources): Finding[] {
-  const reExport = (node: ts.Statement): boolean => ts.isExportDeclaration(node) && node.moduleSpecifier !== undefined;
+  const directive = (node: ts.Statement): boolean => ts.isExpressionStatement(node) && ts.isStringLiteral(node.expression);
+  const reExport = (node: ts.Statement): boolean => directive(node) || (ts.isExportDeclaration(node) && node.moduleSpecifier !== undefined);
   const type = (node: ts.Statement): boolean =>
     ts.isInterfaceDeclaration(node) ||
     ts.isTypeAliasDeclaration(node) ||
