@@ -93,8 +93,14 @@ try {
     await page.mouse.move(0, 0);
     const lanes = await page.locator('#lanes').boundingBox();
     const height = whole || !lanes ? undefined : Math.ceil(lanes.y + lanes.height + 16);
-    const path = join(args.out, `playground${suffix}.png`);
-    await page.screenshot({ path, fullPage: true, ...(height && { clip: { x: 0, y: 0, width: viewport.width, height } }) });
+    // README's picture goes with the package, so it is a small one.
+    const path = join(args.out, whole ? 'playground.jpg' : `playground${suffix}.png`);
+    await page.screenshot({
+      path,
+      ...(whole && { type: 'jpeg', quality: 70, scale: 'css' }),
+      fullPage: true,
+      ...(height && { clip: { x: 0, y: 0, width: viewport.width, height } }),
+    });
     await checkOut(page, shop, async (screen) => {
       await page.screenshot({ path: join(args.out, `checkout-${screen}${suffix}.png`), fullPage: true });
     });

@@ -38,7 +38,7 @@ function freePort(wanted: number): Promise<number> {
 
 const port = args.port === undefined ? await freePort(PORT) : Number(args.port);
 // One database per origin: what the browser has stored and what the ledger holds then speak of the same payments.
-const db = args.db ?? fileURLToPath(new URL(`../.tmp/playground/${port}.db`, import.meta.url));
+const db = args.db ?? fileURLToPath(new URL(`../.tmp/playground/${port}-2.db`, import.meta.url));
 mkdirSync(dirname(db), { recursive: true });
 
 const page = await buildPage();

@@ -15,7 +15,16 @@ export async function buildPage(outDir = fileURLToPath(new URL('../dist', import
     logLevel: 'warn',
     // Relative: the page may be served from a folder of a bigger site.
     base: './',
-    build: { outDir, emptyOutDir: true, target: 'es2022', rolldownOptions: { input: PAGES.map((page) => `${ROOT}${page}`) } },
+    build: {
+      outDir,
+      emptyOutDir: true,
+      target: 'es2022',
+      rolldownOptions: {
+        input: PAGES.map((page) => `${ROOT}${page}`),
+        // "use client" is for bundlers of servers.
+        onwarn: (warning, warn) => warning.code !== 'MODULE_LEVEL_DIRECTIVE' && warn(warning),
+      },
+    },
   });
   return outDir;
 }

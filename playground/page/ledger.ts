@@ -1,7 +1,7 @@
 /** The live ledger, as the shop's database has it. */
 import { euros } from './cart.ts';
 import { element, part, say } from './dom.ts';
-import { type ArmedFault, type Charge, LANES, type LaneName, type Ledger, readFaults, readLedger } from './shop.ts';
+import { type ArmedFault, type Charge, LANES, type Ledger, readFaults, readLedger } from './shop.ts';
 
 const BUSY_MS = 300;
 const IDLE_MS = 1500;
@@ -14,7 +14,7 @@ export interface News {
 
 /** Asks the server again and again, more often while `busy`; the function asks at once. */
 export function watchLedger(busy: () => boolean, heard: (news: News) => void): () => void {
-  let news: News = { ledger: { lanes: [], rows: [] }, armed: [], up: true };
+  let news: News = { ledger: { lanes: [], carts: [], rows: [] }, armed: [], up: true };
   let timer: ReturnType<typeof setTimeout> | undefined;
   let asking = false;
   const ask = async (): Promise<void> => {
@@ -22,9 +22,9 @@ export function watchLedger(busy: () => boolean, heard: (news: News) => void): (
     if (asking) return;
     asking = true;
     try {
-      const [{ lanes, rows }, armed] = await Promise.all([readLedger(), readFaults()]);
+      const [{ lanes, carts, rows }, armed] = await Promise.all([readLedger(), readFaults()]);
       // The shop's other pages charge, too.
-      news = { ledger: { lanes, rows: rows.filter(({ lane }) => LANES.some((own) => own === lane)) }, armed, up: true };
+      news = { ledger: { lanes, carts, rows: rows.filter(({ lane }) => LANES.some((own) => own === lane)) }, armed, up: true };
     } catch {
       news = { ...news, up: false };
     }
@@ -53,15 +53,6 @@ export function drawLedger(root: HTMLElement, { ledger, up }: News): void {
     }),
   );
   replaceIfNew(rows, ledger.rows.map(rowOf));
-}
-
-/** The whole page in one line. */
-export function scoreOf({ lanes }: Ledger): string {
-  const of = (lane: LaneName): string => {
-    const { wanted = 0, made = 0 } = lanes.find((one) => one.lane === lane) ?? {};
-    return `${lane}: ${made} ${made === 1 ? 'charge' : 'charges'} for ${wanted} ${wanted === 1 ? 'cart' : 'carts'}`;
-  };
-  return `${LANES.map(of).join('. ')}.`;
 }
 
 /** Trouble is bold, framed and bears a sign: it does not stand out by its colour alone. */

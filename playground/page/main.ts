@@ -3,13 +3,14 @@ import { banner } from './banner.ts';
 import { amountOf, CARDS, type Cart, euros, isNewcomer, loadCart, newCart, type Order, onCartOfOtherTab, saveCart } from './cart.ts';
 import { oncePerFrame, part, say } from './dom.ts';
 import { faultPanel, nextOf } from './faults.ts';
+import { beginRun, headline, joinRun } from './harm.ts';
 import { OnceLane } from './lanes/once.ts';
 import { once } from './lanes/once-pay.ts';
 import onceCode from './lanes/once-pay.ts?raw';
 import { plainLane } from './lanes/plain.ts';
 import plainCode from './lanes/plain-pay.ts?raw';
 import { laneView } from './lanes/view.ts';
-import { drawLedger, type News, scoreOf, watchLedger } from './ledger.ts';
+import { drawLedger, type News, watchLedger } from './ledger.ts';
 import { intend, reset } from './shop.ts';
 import { startShow } from './show.ts';
 import { drawEvents } from './timeline/once-events.ts';
@@ -44,6 +45,7 @@ function addLane(): HTMLElement {
 /** A press of Pay: from here on somebody wants this cart paid. */
 function startingOrder(): Order {
   if (!cart.started) cart = saveCart({ ...cart, started: true });
+  joinRun(cart.id);
   return orderNow();
 }
 
@@ -65,7 +67,7 @@ const busy = (): boolean => views.some(({ lane }) => lane.seen.is === 'paying');
 const askLedger = watchLedger(busy, (heard) => {
   news = heard;
   drawLedger(part(page, 'ledger'), heard);
-  say(part(page, 'score'), scoreOf(heard.ledger));
+  say(part(page, 'score'), headline(heard.ledger.carts));
   redraw();
 });
 const faults = faultPanel(part(page, 'faults'), askLedger);
@@ -114,7 +116,8 @@ function turnTo(next: Cart): void {
 
 /** A customer who leaves without having been told "paid" has given up. */
 function giveUp(): void {
-  if (cart.started && (plain.seen.is === 'failed' || plain.seen.is === 'ready')) void intend('plain fetch', cart.id, 'gave-up');
+  if (cart.started && (plain.seen.is === 'failed' || plain.seen.is === 'ready'))
+    void intend('plain fetch', cart.id, plain.seen.is === 'failed' ? 'failed' : 'gave-up');
 }
 
 onCartOfOtherTab((changed) => {
@@ -157,6 +160,7 @@ onClick('start-over', () => {
   void Promise.all([reset(), once.clear({ unsettled: 'forget' })])
     .then(() => {
       recorder.clear();
+      beginRun('');
       newCart();
       // What is under way ends with the page.
       location.reload();
@@ -169,6 +173,8 @@ startShow(
   part(page, 'show'),
   {
     busy,
+    begin: (seed) => beginRun(`Run ${seed}`),
+    end: giveUp,
     play: async ({ fault, bags }) => {
       giveUp();
       turnTo(saveCart({ ...newCart(), quantity: bags }));

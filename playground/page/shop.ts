@@ -23,8 +23,17 @@ export interface Charge {
   readonly nth: number;
 }
 
+/** One customer's intention: what they were told in the end, and how often they were charged. */
+export interface CartFacts {
+  readonly lane: string;
+  readonly cart: string;
+  readonly ended: Ended;
+  readonly made: number;
+}
+
 export interface Ledger {
   readonly lanes: readonly LaneCounts[];
+  readonly carts: readonly CartFacts[];
   readonly rows: readonly Charge[];
 }
 
@@ -41,8 +50,8 @@ export interface Receipt {
   readonly amount: number;
 }
 
-/** What the customer was told in the end; `null` while still trying. */
-export type Ended = 'done' | 'gave-up' | 'refused' | null;
+/** What the customer was told in the end; `failed`: that it failed, and then they left; `gave-up`: nothing; `null`: still trying. */
+export type Ended = 'done' | 'gave-up' | 'failed' | 'refused' | null;
 
 async function call<T>(path: string, init?: RequestInit): Promise<T> {
   // Browsers keep requests with and without credentials on different connections: what the page asks for its own sake

@@ -12,6 +12,10 @@ export interface Stage {
   /** Turns to a new cart behind this fault, and presses Pay in both lanes. */
   play(step: Step): Promise<void>;
   busy(): boolean;
+  /** The first cart of a run comes next. */
+  begin(seed: number): void;
+  /** The last customer leaves. */
+  end(): void;
 }
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -44,6 +48,7 @@ export function startShow(root: HTMLElement, stage: Stage, newcomer: boolean, ha
     const mine = {};
     turn = mine;
     if (at === steps.length) at = 0;
+    if (at === 0) stage.begin(seed);
     while (turn === mine && at < steps.length) {
       const step = steps[at++] as Step;
       draw();
@@ -52,7 +57,10 @@ export function startShow(root: HTMLElement, stage: Stage, newcomer: boolean, ha
       while (stage.busy());
       await sleep(LOOK_MS);
     }
-    if (turn === mine) pause();
+    if (turn === mine) {
+      stage.end();
+      pause();
+    }
   };
   button.addEventListener('click', () => (turn ? pause() : void play()));
   for (const place of hands) {

@@ -18,7 +18,7 @@ const SCHEMA = `
 
   CREATE TABLE IF NOT EXISTS intents (
     lane TEXT NOT NULL, cart TEXT NOT NULL, at INTEGER NOT NULL,
-    ended TEXT CHECK (ended IN ('done', 'gave-up', 'refused')), -- what the customer believes; null while still trying
+    ended TEXT CHECK (ended IN ('done', 'gave-up', 'failed', 'refused')), -- what the customer believes; null while still trying
     PRIMARY KEY (lane, cart)
   ) STRICT;
 

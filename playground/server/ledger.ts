@@ -16,7 +16,7 @@ export interface LaneLedger {
  * - wanted: intentions that the page declared, less those that ended refused (a declined card)
  * - made: charges
  * - duplicates: charges beyond the one of each intention
- * - lost: intentions without a charge, although the customer believes it done or gave up
+ * - lost: intentions without a charge, although the customer believes it done, or left with or without having been told that it failed
  * - open: intentions without a charge whose customer is still trying
  */
 export function ledgerOf(db: DatabaseSync): readonly LaneLedger[] {
@@ -27,7 +27,7 @@ export function ledgerOf(db: DatabaseSync): readonly LaneLedger[] {
             facts AS (SELECT lane, cart, intents.at IS NOT NULL AS declared, ended, coalesce(made, 0) AS made
                       FROM carts LEFT JOIN intents USING (lane, cart) LEFT JOIN counted USING (lane, cart))
        SELECT lane, sum(declared AND ended IS NOT 'refused') AS wanted, sum(made) AS made, sum(max(made - declared, 0)) AS duplicates,
-              sum(made = 0 AND ended IN ('done', 'gave-up')) AS lost, sum(made = 0 AND declared AND ended IS NULL) AS open
+              sum(made = 0 AND ended IN ('done', 'gave-up', 'failed')) AS lost, sum(made = 0 AND declared AND ended IS NULL) AS open
        FROM facts GROUP BY lane ORDER BY lane`,
     )
     .all()
@@ -39,6 +39,13 @@ const ROWS_MAX = 200;
 export const ledger = (db: DatabaseSync): Answer =>
   json(200, {
     lanes: ledgerOf(db),
+    /** The latest intentions first: what each customer was told in the end, and how often they were charged. */
+    carts: db
+      .prepare(
+        `SELECT lane, cart, ended, (SELECT count(*) FROM charges WHERE charges.lane = intents.lane AND charges.cart = intents.cart) AS made
+         FROM intents ORDER BY at DESC, rowid DESC LIMIT ?`,
+      )
+      .all(ROWS_MAX),
     /** The latest charges first; `nth` is 2 for the first duplicate of a cart. */
     rows: db
       .prepare('SELECT id, cart, lane, amount, key, at, row_number() OVER (PARTITION BY lane, cart ORDER BY id) AS nth FROM charges ORDER BY id DESC LIMIT ?')
@@ -50,8 +57,8 @@ export function declareIntents(db: DatabaseSync, body: Record<string, unknown>):
   const intents = Array.isArray(body['intents']) ? (body['intents'] as Record<string, unknown>[]) : [body];
   const upsert = db.prepare(`INSERT INTO intents (lane, cart, at, ended) VALUES (?, ?, ?, ?) ON CONFLICT (lane, cart) DO UPDATE SET ended = excluded.ended`);
   for (const { lane, cart, ended } of intents) {
-    if (ended !== undefined && ended !== null && !['done', 'gave-up', 'refused'].includes(ended as string))
-      throw new BadRequest('ended must be done, gave-up or refused');
+    if (ended !== undefined && ended !== null && !['done', 'gave-up', 'failed', 'refused'].includes(ended as string))
+      throw new BadRequest('ended must be done, gave-up, failed or refused');
     upsert.run(text(lane, 'lane'), text(cart, 'cart'), Date.now(), (ended as string | null | undefined) ?? null);
   }
   return json(200, { declared: intents.length });

@@ -78,7 +78,7 @@ export class Handle implements Operation {
       if (place?.slot === slot) return false;
       leave();
       slot = place?.slot;
-      if (place) this.#load(place).listeners.add(entry);
+      if (place) this.#load(place, true).listeners.add(entry);
       return true;
     };
     follow(this.#placeNow());
@@ -116,11 +116,13 @@ export class Handle implements Operation {
     }
   }
 
-  #load(place: Place) {
+  /** `anew`: what is known was last followed by nobody, and may have changed elsewhere since. */
+  #load(place: Place, anew = false) {
     const known = this.#client.registry.lives.has(place.slot);
     const found = live(this.#client.registry, place.slot);
     // What could not be read stays "loading"; the next look at a new screen asks again, and one that listens is told when it changes.
-    if (!known) void refresh(this.#client, place).catch(() => found.listeners.size || this.#client.registry.lives.delete(place.slot));
+    if (!known || (anew && !found.listeners.size))
+      void refresh(this.#client, place).catch(() => found.listeners.size || this.#client.registry.lives.delete(place.slot));
     return found;
   }
 }

@@ -3,7 +3,7 @@ import { decodeName } from '../core/name.js';
 import { type OnceRecord, readRecord, seal } from '../core/record.js';
 import { tryLock } from './claim.js';
 import type { Client, Place } from './client.js';
-import { diagnose } from './observe.js';
+import { diagnose, pendingOf, publish } from './observe.js';
 import { idOfUnnamed, idsOf, slotOf } from './place.js';
 import { timed } from './storing.js';
 
@@ -58,5 +58,8 @@ export async function moveOne(client: Client, from: string, to: string, record: 
     }
     await update(old, (there) => (there?.key === key && there.revision === taken.revision ? { next: null, value: undefined } : { value: undefined }));
   }
-  if (client.registry.degraded.delete(slot)) client.registry.degraded.set(slotOf(client, to, label, unnamed ? key : ''), store);
+  const there = slotOf(client, to, label, unnamed ? key : '');
+  if (client.registry.degraded.delete(slot)) client.registry.degraded.set(there, store);
+  publish(client, slot, { phase: 'idle' });
+  if (!client.registry.flights.has(there)) publish(client, there, { phase: 'unsettled', pending: pendingOf(taken) });
 }

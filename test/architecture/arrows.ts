@@ -71,7 +71,7 @@ export function checkReachable(sources: Sources): Finding[] {
   return [...sources.files.keys()].filter((path) => !reached.has(path)).map((path) => ({ at: path, says: 'no entry leads here' }));
 }
 
-/** An entry only re-exports, below a directive such as "use client", and `ports.ts` has only types. */
+/** An entry only re-exports, but for a directive to bundlers; and `ports.ts` has only types. */
 export function checkShapes({ files }: Sources): Finding[] {
   const directive = (node: ts.Statement): boolean => ts.isExpressionStatement(node) && ts.isStringLiteral(node.expression);
   const reExport = (node: ts.Statement): boolean => directive(node) || (ts.isExportDeclaration(node) && node.moduleSpecifier !== undefined);

@@ -22,7 +22,7 @@ test('the lanes start by themselves, and go on to the next cart; Pause stops the
   await expect.poll(charges, { timeout: 30_000 }).toBeGreaterThanOrEqual(2);
   await page.getByRole('button', { name: 'Pause' }).click();
   // A cart that was under way is paid to its end.
-  await page.getByText(/^plain fetch: \d+ charges? for (\d+) carts\. oncefetch: \1 charges for \1 carts\.$/).waitFor();
+  await page.getByText(/^Run \d+\. plain fetch, (\d+) customers: .+\. oncefetch, \1 customers: no harm\.$/).waitFor();
   await playground.exactlyOnce();
   const paid = charges();
   await page.waitForTimeout(5000);
@@ -68,4 +68,27 @@ test('a link replays a run: the same seed, the same faults, in the ledger too; a
   await second.getByText(`What goes wrong: ${seven[0]}`).waitFor();
   await playground.clear();
   expect(await steps(await open('/?seed=8', 'reduce'))).not.toEqual(seven);
+});
+
+test('a run is over: the headline counts harm of this run, as the ledger has it, and not of an earlier one', async () => {
+  const page = await open('/?seed=1234');
+  await page.getByRole('button', { name: 'Play again' }).waitFor({ timeout: 110_000 });
+  await playground.calm();
+  const customers = playground.shop.query<{ lane: string; ended: string | null; made: number } & Record<string, unknown>>(
+    "SELECT lane, ended, (SELECT count(*) FROM charges WHERE charges.lane = intents.lane AND charges.cart = intents.cart) AS made FROM intents WHERE lane = 'plain fetch'",
+  );
+  const twice = customers.filter(({ made }) => made > 1).length;
+  const none = customers.filter(({ made, ended }) => made === 0 && ended !== 'refused').length;
+  expect(customers).toHaveLength(5);
+  expect(twice + none).toBeGreaterThan(0);
+  const said = page.getByText(/^Run 1234\. plain fetch, 5 customers: .+\. oncefetch, 5 customers: no harm\.$/);
+  await said.waitFor();
+  const line = await said.innerText();
+  expect(Number(/(\d+) charged (?:twice|more than once)/.exec(line)?.[1] ?? 0)).toBe(twice);
+  expect(Number(/(\d+) not charged/.exec(line)?.[1] ?? 0)).toBe(none);
+
+  await page.reload();
+  await said.waitFor();
+  const other = await playground.visitor('/?seed=1234', { reducedMotion: 'no-preference' });
+  await other.getByText(/^Run 1234\. plain fetch, 1 customer: /).waitFor();
 });

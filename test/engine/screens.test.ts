@@ -191,3 +191,37 @@ test('a handle takes the options of an operation, and refuses another name for i
   for (const other of [['h'], { operation: ['h'] }])
     await expect(handle.fetch(URL_, { ...post, once: other as never })).rejects.toThrow('once: this operation has its name; once.operation must be absent');
 });
+
+test('what is moved at a log-in reaches a screen that followed the new user before it came', async () => {
+  const { at, once, lose } = scene();
+  at.person = 'guest';
+  await lose('i');
+  const handle = once.operation(['i']);
+  handle.subscribe(() => {});
+  at.person = 'ann';
+  once.refresh();
+  await soon();
+  expect(handle.state.phase).toBe('idle');
+  await once.move('guest');
+  expect(handle.state).toMatchObject({ phase: 'unsettled', pending: { meta: { total: 42 } } });
+  at.person = 'guest';
+  expect(handle.state.phase).toBe('idle');
+});
+
+test('a screen that mounts reads anew what nobody has followed meanwhile', async () => {
+  const store = memoryStore();
+  const { once } = scene({ store });
+  const handle = once.operation(['j']);
+  expect(handle.state.phase).toBe('loading');
+  await soon();
+  expect(handle.state.phase).toBe('idle');
+  // Another tab has tables of its own.
+  const here = globalThis as unknown as Record<symbol, unknown>;
+  const tables = here[Symbol.for('oncefetch')];
+  delete here[Symbol.for('oncefetch')];
+  await scene({ store }).once.operation(['j']).settle('done');
+  here[Symbol.for('oncefetch')] = tables;
+  handle.subscribe(() => {});
+  await soon();
+  expect(handle.state.phase).toBe('settled');
+});

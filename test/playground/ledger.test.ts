@@ -50,6 +50,13 @@ describe('the ledger', () => {
       { lane: 'once', wanted: 1, made: 1, duplicates: 0, lost: 0, open: 0 },
       { lane: 'plain', wanted: 5, made: 4, duplicates: 2, lost: 2, open: 1 },
     ]);
+    expect(ledger.carts.filter((one: { lane: string }) => one.lane === 'plain')).toEqual(
+      expect.arrayContaining([
+        { lane: 'plain', cart: 'twice', ended: null, made: 2 },
+        { lane: 'plain', cart: 'believed', ended: 'done', made: 0 },
+        { lane: 'plain', cart: 'declined', ended: 'refused', made: 0 },
+      ]),
+    );
     expect(ledger.rows.map((row: { lane: string; cart: string; key: string | null; nth: number }) => [row.lane, row.cart, row.key, row.nth])).toEqual([
       ['once', 'a', 'k1', 1],
       ['plain', 'nobody-asked', null, 1],
@@ -73,7 +80,7 @@ describe('the ledger', () => {
   test('a reset empties it', async () => {
     await pay('plain', 'c1', 'k1');
     await post('/api/reset', {});
-    expect(await get('/api/ledger')).toEqual({ lanes: [], rows: [] });
+    expect(await get('/api/ledger')).toEqual({ lanes: [], carts: [], rows: [] });
   });
 });
 

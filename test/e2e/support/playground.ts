@@ -34,7 +34,7 @@ export interface Charge {
 
 interface Intent {
   readonly cart: string;
-  readonly ended: 'done' | 'gave-up' | 'refused' | null;
+  readonly ended: 'done' | 'gave-up' | 'failed' | 'refused' | null;
 }
 
 /** Playwright turns the back-forward cache off; customers have it. */
