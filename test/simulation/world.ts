@@ -5,11 +5,12 @@ import type { OnceRecord } from '../../src/core/record.js';
 import { checkers as all } from './checkers/index.js';
 import type { Context, ContextKind } from './context.js';
 import { BEGAN, Device } from './device.js';
-import type { Call, Checker, Commit, Effect, KeyFacts, OpFacts, Send } from './facts.js';
+import type { ByHand, Call, Checker, Commit, Effect, KeyFacts, OpFacts, Send } from './facts.js';
 import { type FaultName, Faults } from './faults.js';
 import { Books } from './ledger.js';
 import { Network } from './network.js';
 import { Random } from './random.js';
+import { Requests } from './requests.js';
 import type { WorldOptions } from './scenario.js';
 import { Server } from './servers.js';
 import { Timeline } from './timeline.js';
@@ -17,8 +18,6 @@ import { Timeline } from './timeline.js';
 /** Far more than any world of a sensible size needs. */
 const EVENTS_MAX = 3_000_000;
 const LOG_LINES_MAX = 4000;
-/** Where the button leads. */
-export const URL = 'https://shop.example/pay';
 export const USERS = ['alice', 'bob'] as const;
 /** Who the first of them is until the log-in. */
 export const GUEST = 'guest';
@@ -51,9 +50,10 @@ export class World {
   copies = 0;
   readonly random: Random;
   readonly contexts = new Map<string, Context>();
+  readonly requests: Requests;
+  /** What the app has each context do by hand at this moment. */
+  readonly byHand = new Map<string, ByHand>();
   readonly #tracing: boolean;
-  readonly #labels = new Map<string, OpFacts>();
-  readonly #requests = new Map<string, { op: OpFacts; payload: number; text: string }>();
 
   constructor(seed: number, options: WorldOptions, { tracing = false, checkers = all }: { tracing?: boolean; checkers?: readonly Checker[] } = {}) {
     this.seed = seed;
@@ -66,10 +66,12 @@ export class World {
         honours: options.server.honours,
         replays: (options.client.dialect as Dialect | undefined)?.replays === true,
         required: options.client.durability === 'required',
+        exact: options.devices.every(({ atomic }) => atomic) && !options.faults.storeHangs && !options.faults.storeSlow,
         dueAt: (call) => this.#dueAt(call),
       },
       checkers,
     );
+    this.requests = new Requests(options.client);
     this.network = new Network(this);
     this.server = new Server(this, options.server);
     this.random = new Random(seed).of('world');
@@ -105,6 +107,8 @@ export class World {
       after,
       context,
       memory,
+      storeNow: this.storeNow(this.contexts.get(context)?.device),
+      byHand: this.byHand.get(context),
       why: why === 'written' && before && !after && this.#brought(before) ? 'moved' : why,
     });
   }
@@ -142,31 +146,13 @@ export class World {
   // ---- who is who
 
   #opOf({ ns, label }: OnceRecord): OpFacts {
-    const body = this.#labels.get(label);
-    return body ?? this.books.op(personOf(USER_BY_NS.get(ns) ?? '?'), JSON.parse(label), { repeat: this.options.client.repeat });
+    return this.requests.labelled(label) ?? this.books.op(personOf(USER_BY_NS.get(ns) ?? '?'), JSON.parse(label), { repeat: this.options.client.repeat });
   }
 
   /** The operation behind a button. Without names, each payload of it is one of its own. */
   opFor(user: string, name: number, payload: number): OpFacts {
-    const { repeat, unnamed } = this.options.client;
-    return this.books.op(personOf(user), unnamed ? ['pay', name, payload] : ['pay', name], { repeat, unnamed });
-  }
-
-  body(op: OpFacts, payload: number): string {
-    const text = `${op.user} ${op.label}`;
-    const body = JSON.stringify({ op: text, payload });
-    if (!this.#requests.has(body)) {
-      this.#requests.set(body, { op, payload, text });
-      const sha256 = (data: string): string => hash('sha256', data, 'hex');
-      if (op.unnamed) this.#labels.set(`~${sha256(`POST\n${URL}\n${sha256(body)}`)}`, op);
-    }
-    return body;
-  }
-
-  request(body: string): { readonly op: OpFacts; readonly payload: number; readonly text: string } {
-    const known = this.#requests.get(body);
-    if (!known) throw new Error(`the client sent bytes that nobody gave it: ${body}`);
-    return known;
+    const { repeat, unnamed, byContent } = this.options.client;
+    return this.books.op(personOf(user), unnamed || byContent ? ['pay', name, payload] : ['pay', name], { repeat, unnamed, byContent });
   }
 
   keyOf(op: OpFacts, key: string): KeyFacts {
@@ -178,6 +164,18 @@ export class World {
     const named = id === null ? undefined : this.calls.get(id);
     if (named && !named.told && !named.dead && named.context === context.id) return named;
     return op.calls.filter((call) => call.context === context.id && !call.told && !call.dead).at(-1) ?? context.sweep?.callFor(op) ?? named;
+  }
+
+  /** A database of many machines has one clock, which is none of theirs. */
+  storeNow(device: Device | undefined): number {
+    return this.options.sharedStore || !device ? this.trueWall() : device.wall();
+  }
+
+  /** Does something by hand in a context, and says so in the books for as long as it takes. */
+  async doing<T>(context: Context, what: ByHand, work: () => Promise<T>): Promise<T> {
+    const before = this.byHand.get(context.id);
+    this.byHand.set(context.id, what);
+    return work().finally(() => (before ? this.byHand.set(context.id, before) : this.byHand.delete(context.id)));
   }
 
   /** A correct wall clock. */
@@ -200,6 +198,7 @@ export class World {
 
   /** What an app could find out from its server, once nothing is on the wire any more. */
   truth(op: OpFacts, { but, key }: { readonly but?: string; readonly key?: KeyFacts | undefined } = {}): 'done' | 'none' | 'unknown' {
+    if (op.elsewhere) return 'done';
     if (op.unnamed && key) return key.effects.length ? 'done' : this.idle(op, but) && this.network.quiet(op) ? 'none' : 'unknown';
     // A key that is not random comes round again, and what it had then is all that it ever has; who asks by key means this one.
     const counts = (one: KeyFacts): boolean => one.epoch === op.epoch || (!one.random && (key === undefined || key === one));
@@ -209,7 +208,8 @@ export class World {
 
   #dueAt(call: Call): number {
     const context = this.contexts.get(call.context);
-    const slack = this.options.faults.storeHangs ? STORE_SLACK_MS : SLACK_MS;
+    const { storeHangs, storeSlow } = this.options.faults;
+    const slack = storeHangs || storeSlow ? STORE_SLACK_MS : SLACK_MS;
     const setBack = (context?.device.setBackMs ?? 0) - call.setBackMs;
     return Math.max(call.begunAt + call.limitMs, context?.thawedAt ?? 0) + slack + setBack;
   }
@@ -221,7 +221,7 @@ const SLACK_MS = 3000;
 const STORE_SLACK_MS = 60_000;
 
 /** A guest's cart is the cart of who logs in. */
-const personOf = (user: string): string => (user === GUEST ? USERS[0] : user);
+export const personOf = (user: string): string => (user === GUEST ? USERS[0] : user);
 
 const print = (record: OnceRecord | undefined): string =>
   record

@@ -1,4 +1,4 @@
-/** Section 9, 5: an operation that may have had an effect and was not reported is in `pending()`. */
+/** 5: an operation that may have had an effect and was not reported is in `pending()`. */
 import type { Checker, KeyFacts, Ledger } from '../facts.js';
 import { excuse } from './excuse.js';
 

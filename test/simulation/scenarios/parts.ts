@@ -1,10 +1,10 @@
 /** Building bricks: devices, servers, and what is bad about a network, a store, a life. */
 import type { DeviceOptions } from '../device.js';
+import { FAMILIES, HONEST, type ServerOptions } from '../families.js';
 import type { FaultRates } from '../faults.js';
 import type { Workload } from '../plan.js';
 import type { Random } from '../random.js';
 import type { WorldOptions } from '../scenario.js';
-import { FAMILIES, HONEST, type ServerOptions } from '../servers.js';
 
 type Devices = WorldOptions['devices'];
 

@@ -1,6 +1,7 @@
 /** Everything at once, on every kind of device, and each kind of trouble by itself. */
+
+import { FAMILIES, type ServerOptions } from '../families.js';
 import type { Scenario } from '../scenario.js';
-import { FAMILIES, type ServerOptions } from '../servers.js';
 import { anyDevices, family, LIFE, machines, NETWORK, PEOPLE, processes, SERVER, STORE, tabs } from './parts.js';
 
 export const checkout: Scenario = {
