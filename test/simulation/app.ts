@@ -77,7 +77,7 @@ export class App {
   /** What the guest left open comes into the namespace of who logged in. */
   bring(context: Context): Promise<boolean> {
     return this.#world
-      .doing(context, 'move', () => context.once.move(GUEST))
+      .doing(context, 'move', GUEST, () => context.once.move(GUEST))
       .then(
         () => true,
         () => false,

@@ -119,7 +119,7 @@ export function act(world: World, app: App, action: Action): void {
 function forget(world: World, context: Context, op: OpFacts, anyway: boolean): void {
   if (anyway) op.forgetsAnyway++;
   const operation = context.once.operation(world.requests.nameOf(op));
-  world.doing(context, 'forget', () => operation.forget({ evenIfUnknown: anyway })).catch(() => {});
+  world.doing(context, 'forget', op, () => operation.forget({ evenIfUnknown: anyway })).catch(() => {});
 }
 
 /** `lie`: the app says what is not so, or that nothing happened while nobody can know. */
@@ -129,7 +129,7 @@ function settle({ world }: Scene, context: Context, op: OpFacts, lie: boolean): 
   if (word === 'unknown') return;
   if (lie) world.faults.count('lie');
   const operation = context.once.operation(world.requests.nameOf(op));
-  world.doing(context, lie ? 'lie' : 'settle', () => operation.settle(word)).catch(() => {});
+  world.doing(context, lie ? 'lie' : 'settle', op, () => operation.settle(word)).catch(() => {});
 }
 
 function logOut({ world, slot: { device } }: Scene, to: string, forgets: boolean): void {
@@ -138,7 +138,7 @@ function logOut({ world, slot: { device } }: Scene, to: string, forgets: boolean
   if (context) {
     world.log(() => `${context.id} logs ${device.user} out`);
     const how = forgets ? ({ unsettled: 'forget' } as const) : {};
-    world.doing(context, forgets ? 'clear-forget' : 'clear', () => context.once.clear(how)).catch(() => {});
+    world.doing(context, forgets ? 'clear-forget' : 'clear', device.user, () => context.once.clear(how)).catch(() => {});
   }
   // The cookie is another one a moment later, while the clearing is still under way.
   world.time.after(world.random.of('log-out', world.time.now).int(0, 20), () => {

@@ -15,6 +15,8 @@ export interface Workload {
   readonly double?: number;
   /** A press with another payload than the one before. */
   readonly changed?: number;
+  /** … with the payload that it had before it was edited. */
+  readonly changedBack?: number;
   /** Whether people press again after an answer: the cure of every doubt. */
   readonly insistent?: number;
   readonly abort?: number;
@@ -118,7 +120,8 @@ function story(random: Random, name: number, slots: number, w: Workload): Action
   const slot = (): number => (random.chance(ELSEWHERE) ? random.int(0, slots - 1) : home);
   const presses = 1 + Math.min(5, random.exponential(w.presses) - 1);
   for (let i = 0; i < presses; i++) {
-    if (i > 0 && random.chance(w.changed ?? 0)) payload++;
+    if (i > 0 && payload > 1 && random.chance(w.changedBack ?? 0)) payload--;
+    else if (i > 0 && random.chance(w.changed ?? 0)) payload++;
     const double = random.chance(w.double ?? 0);
     const abortMs = random.chance(w.abort ?? 0) ? random.int(0, random.chance(0.5) ? 50 : 40_000) : undefined;
     actions.push({ do: 'press', at, slot: slot(), name, payload, double, ...(abortMs === undefined ? {} : { abortMs }) });

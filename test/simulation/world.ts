@@ -51,8 +51,8 @@ export class World {
   readonly random: Random;
   readonly contexts = new Map<string, Context>();
   readonly requests: Requests;
-  /** What the app has each context do by hand at this moment. */
-  readonly byHand = new Map<string, ByHand>();
+  /** What the app has contexts do by hand at this moment. */
+  readonly #deeds = new Set<{ readonly context: string; readonly what: ByHand; readonly about: OpFacts | string }>();
   readonly #tracing: boolean;
 
   constructor(seed: number, options: WorldOptions, { tracing = false, checkers = all }: { tracing?: boolean; checkers?: readonly Checker[] } = {}) {
@@ -108,7 +108,7 @@ export class World {
       context,
       memory,
       storeNow: this.storeNow(this.contexts.get(context)?.device),
-      byHand: this.byHand.get(context),
+      byHand: [...this.#deeds].find((deed) => deed.context === context && (deed.about === op || deed.about === user))?.what,
       why: why === 'written' && before && !after && this.#brought(before) ? 'moved' : why,
     });
   }
@@ -171,11 +171,11 @@ export class World {
     return this.options.sharedStore || !device ? this.trueWall() : device.wall();
   }
 
-  /** Does something by hand in a context, and says so in the books for as long as it takes. */
-  async doing<T>(context: Context, what: ByHand, work: () => Promise<T>): Promise<T> {
-    const before = this.byHand.get(context.id);
-    this.byHand.set(context.id, what);
-    return work().finally(() => (before ? this.byHand.set(context.id, before) : this.byHand.delete(context.id)));
+  /** Does something by hand to one operation, or to all of a user's, and says so in the books for as long as it takes. */
+  doing<T>(context: Context, what: ByHand, about: OpFacts | string, work: () => Promise<T>): Promise<T> {
+    const deed = { context: context.id, what, about };
+    this.#deeds.add(deed);
+    return work().finally(() => this.#deeds.delete(deed));
   }
 
   /** A correct wall clock. */

@@ -16,7 +16,7 @@ function rotated({ op, before, after, why }: Commit, ledger: Ledger): void {
     ledger.violate(NAME, op, `the settled ${before.key} was replaced by ${after.key}, and its name is never repeated`);
 }
 
-function sent(send: Send, ledger: Ledger): void {
+function sent(send: Send, ledger: Ledger) {
   const { key } = send;
   if (key.key === '') return ledger.violate(NAME, key.op, 'an attempt without a key');
   // Its own window, by its own clock: past it the key is as good as another one, unless no server has seen it yet.

@@ -5,7 +5,7 @@ import { excuse } from './excuse.js';
 
 const NAME = 'outcome-is-true';
 
-function saidDone(op: OpFacts, told: Told, outcome: Outcome, call: Call | undefined, ledger: Ledger): void {
+function saidDone(op: OpFacts, told: Told, outcome: Outcome, call: Call | undefined, ledger: Ledger) {
   const key = outcome.key === undefined ? undefined : op.keys.get(outcome.key);
   if (!key) return ledger.violate(NAME, op, 'done, without a key');
   // What the app said itself: the effect may be under a key that was evicted, or that another context took meanwhile.
