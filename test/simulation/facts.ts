@@ -104,6 +104,8 @@ export interface KeyFacts {
   elsewhere: boolean;
   /** What was left of it was removed after its end. */
   swept: boolean;
+  /** … because the only clock that there was said that it was time. */
+  sweptByItsClock: boolean;
   /** When a log-out came over it while it was pending. */
   clearedAt: number;
   /** The context that drives it by the lease it took, which lasts so long by the store's clock. */
@@ -180,6 +182,8 @@ export interface Commit {
   readonly memory: boolean;
   /** The time by the store's clock. */
   readonly storeNow: number;
+  /** Whether the time had come at which what was there is forgotten: truly, or only by the clock that somebody had to go by. */
+  readonly expired: 'yes' | 'by-its-clock' | 'no';
   /** What the app has this context do at this moment, if it does it by hand. */
   readonly byHand: ByHand | undefined;
   /** `moved`: what it was lies in another namespace, under the same key. */
@@ -206,6 +210,8 @@ export type Apart =
   | 'no-support'
   /** The app said `settle('none')` or `settle('done')`, and that was not so. */
   | 'the-app-lied'
+  /** Nobody touched it for 30 days, after which it is forgotten, as the documents say. */
+  | 'left-for-a-month'
   /** The network held a copy back until the server had forgotten its key. */
   | 'copy-outlived-window'
   /** The device's clock was wrong in a way that the record cannot show. */

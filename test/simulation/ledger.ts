@@ -116,6 +116,7 @@ export class Books implements Ledger {
       wish: op.wishes,
       elsewhere: false,
       swept: false,
+      sweptByItsClock: false,
       clearedAt: Number.POSITIVE_INFINITY,
       held: undefined,
       doubtful: false,
@@ -164,11 +165,14 @@ export class Books implements Ledger {
       if (this.#opensEpoch(op, commit) || (wasDamaged && this.#forgotTorn(op, before, after))) {
         op.epoch++;
         // To send what is new under another key is no such wish.
-        if (!after || after.state !== 'pending') op.wishes++;
+        if (after?.state !== 'pending' || commit.expired === 'yes') op.wishes++;
       }
     }
     if (old && !memory) old.pendingInStore = false;
-    if (old && !after) old.swept = true;
+    if (old && (!after || after.key !== old.key)) {
+      old.swept = !after;
+      if (commit.expired === 'by-its-clock' && old.end === 'settled') old.sweptByItsClock = true;
+    }
     if (!after) return;
     const isNew = !op.keys.has(after.key);
     const key = this.keyOf(op, after.key, after.random, context);
@@ -228,11 +232,14 @@ export class Books implements Ledger {
   }
 
   /** Whether the app has, by this, asked for another effect under the same name. */
-  #opensEpoch(op: OpFacts, { before, after, why, byHand }: Commit): boolean {
+  #opensEpoch(op: OpFacts, { before, after, why, byHand, expired }: Commit): boolean {
     if (why !== 'written' || op.unnamed || !before) return false;
-    if (before.state === 'settled') return !after || after.state === 'retired' || (after.key !== before.key && op.repeat !== 'never');
+    const over = expired === 'yes' && after?.key !== before.key;
+    const cleared = !after && (byHand === 'clear' || byHand === 'clear-forget');
+    if (before.state === 'settled')
+      return over || cleared || after?.state === 'retired' || (after !== undefined && after.key !== before.key && op.repeat !== 'never');
     if (before.state !== 'pending') return false;
-    if (byHand === 'clear-forget' && !after) return true;
+    if (over || (cleared && byHand === 'clear-forget')) return true;
     const forgotten = after?.state === 'retired' && after.key === before.key && after.ending?.type === 'unknown';
     if (op.forgetsAnyway === 0 || (after && !forgotten)) return false;
     op.forgetsAnyway--;

@@ -54,6 +54,7 @@ export class Requests {
     if (this.#contents.has(body)) return body;
     this.#contents.set(body, { op, payload, text });
     if (op.unnamed) this.#labels.set(`~${this.#fingerprint(body, payload)}`, op);
+    if (op.byContent) this.#labels.set(JSON.stringify([`sha256:${this.#fingerprint(body, payload)}`]), op);
     return body;
   }
 
@@ -61,9 +62,7 @@ export class Requests {
   nameOf(op: OpFacts): readonly (string | number)[] {
     if (!op.byContent) return op.name;
     const payload = op.name[2] as number;
-    const name = [`sha256:${this.#fingerprint(this.body(op, payload), payload)}`];
-    this.#labels.set(JSON.stringify(name), op);
-    return name;
+    return [`sha256:${this.#fingerprint(this.body(op, payload), payload)}`];
   }
 
   #fingerprint(body: string, payload: number): string {

@@ -108,6 +108,7 @@ export class World {
       context,
       memory,
       storeNow: this.storeNow(this.contexts.get(context)?.device),
+      expired: this.#expired(before, this.contexts.get(context)?.device),
       byHand: [...this.#deeds].find((deed) => deed.context === context && (deed.about === op || deed.about === user))?.what,
       why: why === 'written' && before && !after && this.#brought(before) ? 'moved' : why,
     });
@@ -171,6 +172,12 @@ export class World {
     return this.options.sharedStore || !device ? this.trueWall() : device.wall();
   }
 
+  #expired(record: OnceRecord | undefined, device: Device | undefined): Commit['expired'] {
+    if (!record) return 'no';
+    if (record.forgetAt <= this.trueWall() + CLOCKS_APART_MS) return 'yes';
+    return record.forgetAt <= this.storeNow(device) ? 'by-its-clock' : 'no';
+  }
+
   /** Does something by hand to one operation, or to all of a user's, and says so in the books for as long as it takes. */
   doing<T>(context: Context, what: ByHand, about: OpFacts | string, work: () => Promise<T>): Promise<T> {
     const deed = { context: context.id, what, about };
@@ -215,6 +222,8 @@ export class World {
   }
 }
 
+/** Clocks that are as right as clocks are. */
+const CLOCKS_APART_MS = 600_000;
 /** What a store and a wire of this world take at most to do their work. */
 const SLACK_MS = 3000;
 /** Each look and each write may take a store's time, before and behind the limit. */

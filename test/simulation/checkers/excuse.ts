@@ -8,6 +8,7 @@ export const inMemoryOnly = (key: KeyFacts, ledger: Ledger): boolean => key.wasI
 export function excuse(key: KeyFacts, ledger: Ledger): Apart | undefined {
   if (key.lied) return 'the-app-lied';
   if (key.forgotten) return key.forgotten;
+  if (key.sweptByItsClock) return 'clock-lied';
   if (key.end === 'evicted' && key.random) return 'evicted-with-random-key';
   return inMemoryOnly(key, ledger) ? 'kept-in-memory-only' : undefined;
 }

@@ -18,7 +18,8 @@ export const nothingLost: Checker = {
     const { op, before, after, memory } = fact;
     const key = before && op.keys.get(before.key);
     // The record of what may have had its effect goes, without a word from the server or the app.
-    if (!key?.sends.length || memory || before?.state !== 'pending' || key.epoch < op.epoch) return;
+    if (!key?.sends.length || memory || before?.state !== 'pending' || (key.epoch < op.epoch && fact.expired !== 'yes')) return;
+    if (fact.expired === 'yes') return ledger.apart('left-for-a-month', op);
     const dropped = !after || after.key !== key.key || (after.state === 'retired' && after.ending?.type === 'unknown');
     if (dropped) ledger.violate(NAME, op, `the record of ${key.key}, which was sent, was ${after ? 'forgotten' : 'removed'}`);
   },

@@ -4,8 +4,8 @@ import { afterLogOut, afterWaiting, endedByAnother, NAME, wentOn } from './claim
 import { inMemoryOnly } from './excuse.js';
 
 /** A key gives way to another one only when its record was settled, or is known never to have left. */
-function rotated({ op, before, after, why }: Commit, ledger: Ledger): void {
-  if (!before || !after || before.key === after.key || why !== 'written') return;
+function rotated({ op, before, after, why, expired }: Commit, ledger: Ledger): void {
+  if (!before || !after || before.key === after.key || why !== 'written' || expired !== 'no') return;
   const key = op.keys.get(before.key);
   const backAgain = after.state !== 'pending';
   if (before.state === 'pending' && !backAgain && (before.ambiguous || !before.random))
