@@ -184,8 +184,8 @@ export interface Commit {
   readonly storeNow: number;
   /** Whether the time had come at which what was there is forgotten: truly, or only by the clock that somebody had to go by. */
   readonly expired: 'yes' | 'by-its-clock' | 'no';
-  /** What the app has this context do at this moment, if it does it by hand. */
-  readonly byHand: ByHand | undefined;
+  /** What the app has this context do by hand at this moment. */
+  readonly byHand: readonly ByHand[];
   /** `moved`: what it was lies in another namespace, under the same key. */
   readonly why: 'written' | 'moved' | 'torn' | 'evicted' | 'power-loss' | 'died';
 }

@@ -109,7 +109,7 @@ export class World {
       memory,
       storeNow: this.storeNow(this.contexts.get(context)?.device),
       expired: this.#expired(before, this.contexts.get(context)?.device),
-      byHand: [...this.#deeds].find((deed) => deed.context === context && (deed.about === op || deed.about === user))?.what,
+      byHand: [...this.#deeds].flatMap((deed) => (deed.context === context && (deed.about === op || deed.about === user) ? [deed.what] : [])),
       why: why === 'written' && before && !after && this.#brought(before) ? 'moved' : why,
     });
   }

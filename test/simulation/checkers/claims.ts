@@ -12,10 +12,10 @@ export function endedByAnother({ op, before, after, context, byHand, why, memory
   const key = op.keys.get(before.key);
   if (!key || (after?.key === before.key && after.state === 'pending')) return;
   const driver = op.calls.find((call) => call.context === context && call.verb !== 'resume' && !call.told && !call.dead && drives(call.id, key));
-  if (driver && (byHand === 'forget' || byHand === 'settle' || byHand === 'lie'))
+  if (driver && byHand.some((deed) => deed === 'forget' || deed === 'settle' || deed === 'lie'))
     ledger.violate(NAME, op, `${key.key} was ended by hand while call ${driver.id} of the same context drove it`);
   const { held } = key;
-  const comesOver = byHand === 'clear' || byHand === 'clear-forget' || byHand === 'move';
+  const comesOver = byHand.some((deed) => deed === 'clear' || deed === 'clear-forget' || deed === 'move');
   if (ledger.exact && held && held.context !== context && held.until > storeNow && !comesOver)
     ledger.violate(NAME, op, `${key.key} was ended by ${context} while ${held.context} held its lease for ${held.until - storeNow} ms more`);
 }
@@ -43,11 +43,10 @@ export function afterWaiting(send: Send, ledger: Ledger): void {
   const { op } = key;
   if (!ledger.exact || !key.random || op.unnamed || key.sends.length > 1 || !call || call.verb === 'resume') return;
   if (key.bornIn !== context || key.bornAt < call.begunAt || thawedAt > call.begunAt) return;
-  for (const other of op.keys.values()) {
-    if (other === key || other.swept || other.byHand || other.endedIn === context || (other.end !== 'settled' && other.end !== 'rejected')) continue;
-    const driven = other.sends.some((one) => one.at < call.begunAt && one.context !== context);
-    const same = other.sends.every((one) => one.payload === payload && one.call !== call);
-    if (driven && same && other.endedAt > call.begunAt + LATE_MS_MAX)
-      ledger.violate(NAME, op, `call ${call.id} waited while ${other.key} was driven, which ended as ${other.end}, and sent ${key.key}`);
-  }
+  const other = [...op.keys.values()].filter((one) => one !== key).at(-1);
+  if (!other || other.swept || other.byHand || other.endedIn === context || (other.end !== 'settled' && other.end !== 'rejected')) return;
+  const driven = other.sends.some((one) => one.at < call.begunAt && one.context !== context);
+  const same = other.sends.every((one) => one.payload === payload && one.call !== call);
+  if (driven && same && other.endedAt > call.begunAt + LATE_MS_MAX)
+    ledger.violate(NAME, op, `call ${call.id} waited while ${other.key} was driven, which ended as ${other.end}, and sent ${key.key}`);
 }
