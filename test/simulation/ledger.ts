@@ -215,8 +215,8 @@ export class Books implements Ledger {
 
   #end(key: KeyFacts, { before, after, why, context, byHand }: Commit): void {
     if (!before) return;
-    key.endedAt = this.now();
-    key.endedIn = context;
+    // Another key in its place does not end it once more.
+    if (before.state === 'pending' || !after || after.key === before.key) Object.assign(key, { endedAt: this.now(), endedIn: context });
     if (byHand.includes('settle') || byHand.includes('lie')) key.byHand = true;
     if (!after) key.end = why === 'evicted' ? 'evicted' : why === 'died' ? 'lost-with-memory' : before.state === 'pending' ? 'removed' : (key.end ?? 'settled');
     // What was there before comes back when it turns out that nothing was sent.
