@@ -15,7 +15,9 @@ export const nothingLost: Checker = {
   name: NAME,
   see(fact, ledger) {
     if (fact.kind !== 'commit' || fact.why !== 'written') return;
-    const { op, before, after, memory } = fact;
+    const { op, before, after, memory, byHand } = fact;
+    if (before?.state === 'settled' && !after && !memory && fact.expired === 'no' && !byHand.some((deed) => /^clear/.test(deed)))
+      return ledger.violate(NAME, op, `what was left of the settled ${before.key} was removed ${before.forgetAt - fact.storeNow} ms before its time`);
     const key = before && op.keys.get(before.key);
     // The record of what may have had its effect goes, without a word from the server or the app.
     if (!key?.sends.length || memory || before?.state !== 'pending' || (key.epoch < op.epoch && fact.expired !== 'yes')) return;
