@@ -1,4 +1,4 @@
-/** What happens in a world, as checkers see it. Types only. */
+/** What happens in a world, as checkers see it. */
 import type { Outcome } from '../../src/core/outcome.js';
 import type { OnceRecord } from '../../src/core/record.js';
 import type { Endpoint } from './requests.js';
@@ -168,8 +168,14 @@ export interface OpFacts {
   unsettled: string | undefined;
 }
 
-/** `clear-forget`: a log-out that drops what is unsettled, too. */
-export type ByHand = 'clear' | 'clear-forget' | 'forget' | 'settle' | 'lie' | 'move';
+/** What an app has a context do by hand. `clear-forget`: a log-out that drops what is unsettled, too. */
+export interface ByHand {
+  readonly what: 'clear' | 'clear-forget' | 'forget' | 'settle' | 'lie' | 'move';
+  readonly since: number;
+}
+
+/** Whether any of these is under way. */
+export const does = (byHand: readonly ByHand[], ...any: readonly ByHand['what'][]): boolean => byHand.some(({ what }) => any.includes(what));
 
 export interface Commit {
   readonly op: OpFacts;

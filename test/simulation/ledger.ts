@@ -1,6 +1,6 @@
 /** Keeps the books that all checkers share: operations, their epochs, the life of each key. It judges nothing. */
 import type { OnceRecord } from '../../src/core/record.js';
-import type { Apart, Call, Checker, Commit, Fact, KeyFacts, Ledger, OpFacts, Violation } from './facts.js';
+import { type Apart, type Call, type Checker, type Commit, does, type Fact, type KeyFacts, type Ledger, type OpFacts, type Violation } from './facts.js';
 
 export class Books implements Ledger {
   readonly ops = new Map<string, OpFacts>();
@@ -187,7 +187,7 @@ export class Books implements Ledger {
       if (after.state === 'pending' && after.ambiguous) key.durable = true;
     }
     if (after.ending && 'from' in after.ending && after.ending.from === 'reconcile') key.byHand = true;
-    if (byHand.includes('lie') && after.state !== 'pending') key.lied = true;
+    if (does(byHand, 'lie') && after.state !== 'pending') key.lied = true;
     if (!memory) this.#hold(key, commit, after);
     key.windowEndsAt = after.windowEndsAt ?? Number.POSITIVE_INFINITY;
     key.touchedAt = after.touchedAt;
@@ -200,7 +200,7 @@ export class Books implements Ledger {
     }
     key.end = undefined;
     key.swept = false;
-    if (byHand.includes('clear') && before && isCleared(before, after)) key.clearedAt = this.now();
+    if (does(byHand, 'clear') && before && isCleared(before, after)) key.clearedAt = this.now();
   }
 
   /** Who drives a key: a lease ends when its holder gives it back or its time is over, whatever others write. */
@@ -217,7 +217,7 @@ export class Books implements Ledger {
     if (!before) return;
     // Another key in its place does not end it once more.
     if (before.state === 'pending' || !after || after.key === before.key) Object.assign(key, { endedAt: this.now(), endedIn: context });
-    if (byHand.includes('settle') || byHand.includes('lie')) key.byHand = true;
+    if (does(byHand, 'settle', 'lie')) key.byHand = true;
     if (!after) key.end = why === 'evicted' ? 'evicted' : why === 'died' ? 'lost-with-memory' : before.state === 'pending' ? 'removed' : (key.end ?? 'settled');
     // What was there before comes back when it turns out that nothing was sent.
     else if (after.key !== before.key) key.end = before.state !== 'pending' ? key.end : after.state === 'pending' ? 'replaced' : 'removed';
@@ -235,11 +235,11 @@ export class Books implements Ledger {
   #opensEpoch(op: OpFacts, { before, after, why, byHand, expired }: Commit): boolean {
     if (why !== 'written' || op.unnamed || !before) return false;
     const over = expired === 'yes' && after?.key !== before.key;
-    const cleared = !after && (byHand.includes('clear') || byHand.includes('clear-forget'));
+    const cleared = !after && does(byHand, 'clear', 'clear-forget');
     if (before.state === 'settled')
       return over || cleared || after?.state === 'retired' || (after !== undefined && after.key !== before.key && op.repeat !== 'never');
     if (before.state !== 'pending') return false;
-    if (over || (cleared && byHand.includes('clear-forget'))) return true;
+    if (over || (cleared && does(byHand, 'clear-forget'))) return true;
     const forgotten = after?.state === 'retired' && after.key === before.key && after.ending?.type === 'unknown';
     if (op.forgetsAnyway === 0 || (after && !forgotten)) return false;
     op.forgetsAnyway--;

@@ -52,7 +52,7 @@ export class World {
   readonly contexts = new Map<string, Context>();
   readonly requests: Requests;
   /** What the app has contexts do by hand at this moment. */
-  readonly #deeds = new Set<{ readonly context: string; readonly what: ByHand; readonly about: OpFacts | string }>();
+  readonly #deeds = new Set<ByHand & { readonly context: string; readonly about: OpFacts | string }>();
   readonly #tracing: boolean;
 
   constructor(seed: number, options: WorldOptions, { tracing = false, checkers = all }: { tracing?: boolean; checkers?: readonly Checker[] } = {}) {
@@ -109,7 +109,7 @@ export class World {
       memory,
       storeNow: this.storeNow(this.contexts.get(context)?.device),
       expired: this.#expired(before, this.contexts.get(context)?.device),
-      byHand: [...this.#deeds].flatMap((deed) => (deed.context === context && (deed.about === op || deed.about === user) ? [deed.what] : [])),
+      byHand: [...this.#deeds].filter((deed) => deed.context === context && (deed.about === op || deed.about === user)),
       why: why === 'written' && before && !after && this.#brought(before) ? 'moved' : why,
     });
   }
@@ -179,8 +179,8 @@ export class World {
   }
 
   /** Does something by hand to one operation, or to all of a user's, and says so in the books for as long as it takes. */
-  doing<T>(context: Context, what: ByHand, about: OpFacts | string, work: () => Promise<T>): Promise<T> {
-    const deed = { context: context.id, what, about };
+  doing<T>(context: Context, what: ByHand['what'], about: OpFacts | string, work: () => Promise<T>): Promise<T> {
+    const deed = { context: context.id, what, about, since: this.time.now };
     this.#deeds.add(deed);
     return work().finally(() => this.#deeds.delete(deed));
   }

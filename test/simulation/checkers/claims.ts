@@ -1,5 +1,5 @@
 /** Who may do what with a record while another one drives it. */
-import type { Commit, KeyFacts, Ledger, Send } from '../facts.js';
+import { type Commit, does, type KeyFacts, type Ledger, type Send } from '../facts.js';
 
 export const NAME = 'one-key';
 
@@ -11,16 +11,20 @@ export function endedByAnother({ op, before, after, context, byHand, why, memory
   if (why !== 'written' || memory || before?.state !== 'pending') return;
   const key = op.keys.get(before.key);
   if (!key || (after?.key === before.key && after.state === 'pending')) return;
-  const driver = op.calls.find((call) => call.context === context && call.verb !== 'resume' && !call.told && !call.dead && drives(call.id, key));
-  if (driver && byHand.some((deed) => deed === 'forget' || deed === 'settle' || deed === 'lie'))
-    ledger.violate(NAME, op, `${key.key} was ended by hand while call ${driver.id} of the same context drove it`);
+  // Whatever began to drive it before the deed began holds its claim; what came later waited for the deed.
+  const driving = (since: number) =>
+    op.calls.find((call) => call.context === context && call.verb !== 'resume' && !call.told && !call.dead && drives(call.id, key, since));
+  for (const { what, since } of byHand) {
+    const driver = what === 'forget' || what === 'settle' || what === 'lie' ? driving(since) : undefined;
+    if (driver) ledger.violate(NAME, op, `${what} ended ${key.key} while call ${driver.id} of the same context drove it`);
+  }
   const { held } = key;
-  const comesOver = byHand.some((deed) => deed === 'clear' || deed === 'clear-forget' || deed === 'move');
+  const comesOver = does(byHand, 'clear', 'clear-forget', 'move');
   if (ledger.exact && held && held.context !== context && held.until > storeNow && !comesOver)
     ledger.violate(NAME, op, `${key.key} was ended by ${context} while ${held.context} held its lease for ${held.until - storeNow} ms more`);
 }
 
-const drives = (id: number, key: KeyFacts): boolean => key.sends.some((send) => send.call?.id === id);
+const drives = (id: number, key: KeyFacts, since: number): boolean => key.sends.some((send) => send.call?.id === id && send.at < since);
 
 /** When its context last looked at its record, or could have. */
 const lookedAt = ({ hook, thawedAt }: Send, since: number, now: number): number =>

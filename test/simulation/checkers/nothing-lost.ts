@@ -1,5 +1,5 @@
 /** 5: an operation that may have had an effect and was not reported is in `pending()`. */
-import type { Checker, KeyFacts, Ledger } from '../facts.js';
+import { type Checker, does, type KeyFacts, type Ledger } from '../facts.js';
 import { excuse } from './excuse.js';
 
 const NAME = 'nothing-lost';
@@ -16,7 +16,7 @@ export const nothingLost: Checker = {
   see(fact, ledger) {
     if (fact.kind !== 'commit' || fact.why !== 'written') return;
     const { op, before, after, memory, byHand } = fact;
-    if (before?.state === 'settled' && !after && !memory && fact.expired === 'no' && !byHand.some((deed) => /^clear/.test(deed)))
+    if (before?.state === 'settled' && !after && !memory && fact.expired === 'no' && !does(byHand, 'clear', 'clear-forget'))
       return ledger.violate(NAME, op, `what was left of the settled ${before.key} was removed ${before.forgetAt - fact.storeNow} ms before its time`);
     const key = before && op.keys.get(before.key);
     // The record of what may have had its effect goes, without a word from the server or the app.
