@@ -245,8 +245,10 @@ export interface Ledger {
   readonly replays: boolean;
   /** The clients were told that memory is not enough. */
   readonly required: boolean;
-  /** Stores are atomic, and quick: who looks at one sees what is there now. */
+  /** Stores are atomic, and write when they are told to or not at all. */
   readonly exact: boolean;
+  /** … and at once, so that who looks at one sees what was there at the time. */
+  readonly quick: boolean;
   /** True time by which a call has to return. */
   dueAt(call: Call): number;
   violate(checker: string, op: OpFacts | undefined, says: string): void;

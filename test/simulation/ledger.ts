@@ -13,19 +13,21 @@ export class Books implements Ledger {
   readonly replays: boolean;
   readonly required: boolean;
   readonly exact: boolean;
+  readonly quick: boolean;
   readonly now: () => number;
   readonly dueAt: (call: Call) => number;
   readonly #checkers: readonly Checker[];
   /** Who took each lease. */
   readonly #leases = new Map<string, string>();
 
-  constructor(now: () => number, how: Pick<Ledger, 'honours' | 'replays' | 'required' | 'exact' | 'dueAt'>, checkers: readonly Checker[]) {
+  constructor(now: () => number, how: Pick<Ledger, 'honours' | 'replays' | 'required' | 'exact' | 'quick' | 'dueAt'>, checkers: readonly Checker[]) {
     this.now = now;
     this.dueAt = how.dueAt;
     this.honours = how.honours;
     this.replays = how.replays;
     this.required = how.required;
     this.exact = how.exact;
+    this.quick = how.quick;
     this.#checkers = checkers;
   }
 
@@ -171,6 +173,7 @@ export class Books implements Ledger {
     if (old && !memory) old.pendingInStore = false;
     if (old && (!after || after.key !== old.key)) {
       old.swept = !after;
+      if (why !== 'written') old.held = undefined;
       if (commit.expired === 'by-its-clock' && old.end === 'settled') old.sweptByItsClock = true;
     }
     if (!after) return;

@@ -36,9 +36,8 @@ const verdict: NonNullable<RunOptions<unknown>['verdict']> = (end) => {
   if (!('error' in end) || !(end.error instanceof ProviderError)) return undefined;
   const { status, code, replayed } = end.error;
   if (code !== undefined && DECLINED_WITH.has(code)) return replayed ? 'rejected-for-good' : 'rejected';
-  if (status === 409) return 'in-progress';
-  if (status === 422 || status === 400 || status >= 500 || status < 400) return 'ambiguous';
-  return replayed ? 'rejected-for-good' : 'rejected';
+  // Whatever stands in front of the provider says nothing of a copy that the browser sent before.
+  return status === 409 ? 'in-progress' : 'ambiguous';
 };
 
 export function runSdk(

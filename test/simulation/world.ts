@@ -60,13 +60,15 @@ export class World {
     this.options = options;
     this.#tracing = tracing;
     this.faults = new Faults(seed ^ 0x5eed, options.faults, this.struck);
+    const exact = options.devices.every(({ atomic }) => atomic) && !options.faults.storeHangs;
     this.books = new Books(
       () => this.time.now,
       {
         honours: options.server.honours,
         replays: (options.client.dialect as Dialect | undefined)?.replays === true,
         required: options.client.durability === 'required',
-        exact: options.devices.every(({ atomic }) => atomic) && !options.faults.storeHangs && !options.faults.storeSlow,
+        exact,
+        quick: exact && !options.faults.storeSlow,
         dueAt: (call) => this.#dueAt(call),
       },
       checkers,

@@ -45,8 +45,10 @@ export function afterLogOut(send: Send, ledger: Ledger): void {
 export function afterWaiting(send: Send, ledger: Ledger): void {
   const { key, call, context, payload, thawedAt } = send;
   const { op } = key;
-  if (!ledger.exact || !key.random || op.unnamed || key.sends.length > 1 || !call || call.verb === 'resume') return;
+  if (!ledger.quick || !key.random || op.unnamed || key.sends.length > 1 || !call || call.verb === 'resume') return;
   if (key.bornIn !== context || key.bornAt < call.begunAt || thawedAt > call.begunAt) return;
+  // It waited for a `resume` of its own context, and that one was told.
+  if (op.calls.some(({ verb, context: where, told }) => verb === 'resume' && where === context && told && told.at > call.begunAt)) return;
   const other = [...op.keys.values()].filter((one) => one !== key).at(-1);
   if (!other || other.swept || other.byHand || other.endedIn === context || (other.end !== 'settled' && other.end !== 'rejected')) return;
   const driven = other.sends.some((one) => one.at < call.begunAt && one.context !== context);

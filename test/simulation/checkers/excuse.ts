@@ -8,6 +8,8 @@ export const inMemoryOnly = (key: KeyFacts, ledger: Ledger): boolean => key.wasI
 export function excuse(key: KeyFacts, ledger: Ledger): Apart | undefined {
   if (key.lied) return 'the-app-lied';
   if (key.forgotten) return key.forgotten;
+  // Each copy of one attempt is another request to a server without keys.
+  if (!ledger.honours && key.sends.some(({ copies }) => copies > 1)) return 'no-support';
   if (key.sweptByItsClock) return 'clock-lied';
   if (key.end === 'evicted' && key.random) return 'evicted-with-random-key';
   return inMemoryOnly(key, ledger) ? 'kept-in-memory-only' : undefined;

@@ -16,7 +16,7 @@ export const nothingLost: Checker = {
   see(fact, ledger) {
     if (fact.kind !== 'commit' || fact.why !== 'written') return;
     const { op, before, after, memory, byHand } = fact;
-    if (before?.state === 'settled' && !after && !memory && fact.expired === 'no' && !does(byHand, 'clear', 'clear-forget'))
+    if (ledger.exact && before?.state === 'settled' && !after && !memory && fact.expired === 'no' && !does(byHand, 'clear', 'clear-forget'))
       return ledger.violate(NAME, op, `what was left of the settled ${before.key} was removed ${before.forgetAt - fact.storeNow} ms before its time`);
     const key = before && op.keys.get(before.key);
     // The record of what may have had its effect goes, without a word from the server or the app.
