@@ -124,6 +124,7 @@ export class Books implements Ledger {
       doubtful: false,
       windowEndsAt: Number.POSITIVE_INFINITY,
       touchedAt: 0,
+      forgetAt: Number.POSITIVE_INFINITY,
       revived: false,
       forgotten: undefined,
       rebornAt: Number.POSITIVE_INFINITY,
@@ -193,6 +194,7 @@ export class Books implements Ledger {
     if (does(byHand, 'lie') && after.state !== 'pending') key.lied = true;
     if (!memory) this.#hold(key, commit, after);
     key.windowEndsAt = after.windowEndsAt ?? Number.POSITIVE_INFINITY;
+    if (key.touchedAt !== after.touchedAt || before?.state !== after.state) key.forgetAt = after.forgetAt;
     key.touchedAt = after.touchedAt;
     if (after.state !== 'pending') return;
     if (before && before.state !== 'pending' && before.key === after.key && why === 'written') key.rebornAt = this.now();

@@ -176,8 +176,9 @@ export class World {
 
   #expired(record: OnceRecord | undefined, device: Device | undefined): Commit['expired'] {
     if (!record) return 'no';
-    if (record.forgetAt <= this.trueWall() + CLOCKS_APART_MS) return 'yes';
-    return record.forgetAt <= this.storeNow(device) ? 'by-its-clock' : 'no';
+    const { forgetAt } = this.books.keys.get(record.key) ?? record;
+    if (forgetAt <= this.trueWall() + CLOCKS_APART_MS) return 'yes';
+    return forgetAt <= this.storeNow(device) ? 'by-its-clock' : 'no';
   }
 
   /** Does something by hand to one operation, or to all of a user's, and says so in the books for as long as it takes. */

@@ -37,7 +37,7 @@ export const wentOn = (send: Send, since: number, now: number): boolean => send.
 export function afterLogOut(send: Send, ledger: Ledger): void {
   const { key } = send;
   const first = key.sends.filter((one) => one.call === send.call && one.attempt === 1).at(-1);
-  if (first && first.at < key.clearedAt && wentOn(send, key.clearedAt, ledger.now()))
+  if (first && !key.wasInMemory && first.at < key.clearedAt && wentOn(send, key.clearedAt, ledger.now()))
     ledger.violate(NAME, key.op, `${key.key} was sent ${ledger.now() - key.clearedAt} ms after a log-out by the call that had sent it before`);
 }
 

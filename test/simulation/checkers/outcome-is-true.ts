@@ -38,7 +38,9 @@ function whosePayload(op: OpFacts, key: KeyFacts, { by, code }: Told, outcome: O
 
 function saidNone(op: OpFacts, outcome: Outcome, call: Call | undefined, ledger: Ledger): void {
   const key = outcome.key === undefined ? undefined : op.keys.get(outcome.key);
-  if (key && outcome.sent === 'no' && key.sends.length) ledger.violate(NAME, op, `sent 'no', and ${key.key} was sent`);
+  // A key that a clean refusal left in use begins anew.
+  const since = key && Number.isFinite(key.rebornAt) ? key.rebornAt : 0;
+  if (key && outcome.sent === 'no' && key.sends.some(({ at }) => at >= since)) ledger.violate(NAME, op, `sent 'no', and ${key.key} was sent`);
   const same = [...op.keys.values()].filter((one) => one.epoch === (key?.epoch ?? op.epoch));
   for (const one of key ? [key] : same) if (one.effects.length) judge(one, `none, and ${one.key} has had an effect`, ledger);
   if (!call || op.unnamed || key?.user !== key?.op.user) return;
