@@ -49,7 +49,7 @@ export class Drive {
 
   get facts() {
     const { record, job } = this;
-    const sent: Outcome['sent'] = this.#answered ? 'yes' : this.ambiguous ? 'maybe' : 'no';
+    const sent: Outcome['sent'] = this.#answered || this.start.reused ? 'yes' : this.ambiguous ? 'maybe' : 'no';
     return {
       operation: named(job.name),
       key: record.key,

@@ -5,6 +5,8 @@ export interface Answer {
   readonly headers: Headers;
   readonly body: string | null;
   readonly redirected: boolean;
+  /** Its body comes line by line, for so long. */
+  readonly streamsMs?: number | undefined;
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -33,6 +35,8 @@ const encoder = new TextEncoder();
 
 /** How a body ends: as announced, cut off, or never. */
 export type BodyEnd = 'whole' | 'cut' | 'stalled';
+/** Lines of a body that streams. */
+const LINES = 10;
 
 export class SimulatedResponse {
   readonly status: number;
@@ -44,14 +48,16 @@ export class SimulatedResponse {
   readonly bodyUsed = false;
   readonly #answer: Answer;
   readonly #end: BodyEnd;
+  readonly #sleep: (ms: number) => Promise<void>;
 
-  constructor(from: Answer, url: string, end: BodyEnd) {
+  constructor(from: Answer, url: string, end: BodyEnd, sleep: (ms: number) => Promise<void>) {
     this.status = from.status;
     this.headers = from.headers;
     this.redirected = from.redirected;
     this.url = url;
     this.#answer = from;
     this.#end = from.body === null ? 'whole' : end;
+    this.#sleep = sleep;
   }
 
   get ok(): boolean {
@@ -59,15 +65,20 @@ export class SimulatedResponse {
   }
 
   get body(): { getReader(): { read(): Promise<{ done: boolean; value?: Uint8Array }>; cancel(): Promise<void> } } | null {
-    const { body } = this.#answer;
+    const { body, streamsMs } = this.#answer;
     if (body === null) return null;
     const end = this.#end;
+    const sleep = this.#sleep;
     let reads = 0;
     return {
       getReader: () => ({
         async read() {
           const first = reads++ === 0;
           if (first) return { done: false, value: encoder.encode(end === 'whole' ? body : body.slice(0, body.length >> 1)) };
+          if (streamsMs !== undefined && reads <= LINES) {
+            await sleep(streamsMs / LINES);
+            return { done: false, value: encoder.encode('{}\n') };
+          }
           if (end === 'cut') throw new TypeError('terminated');
           return end === 'whole' ? { done: true } : new Promise(() => {});
         },
@@ -77,6 +88,6 @@ export class SimulatedResponse {
   }
 
   clone(): SimulatedResponse {
-    return new SimulatedResponse(this.#answer, this.url, this.#end);
+    return new SimulatedResponse(this.#answer, this.url, this.#end, this.#sleep);
   }
 }

@@ -1,14 +1,15 @@
 /** The app in a world: it presses buttons, and people react to what they are told. */
 import type { Outcome } from '../../src/core/outcome.js';
 import { isOnceError } from '../../src/errors.js';
-import type { OnceOptions } from '../../src/option-types.js';
+import type { OnceInit, OnceOptions, OperationOptions } from '../../src/option-types.js';
 import { clientOptions, keyFor } from './client.js';
 import { Context } from './context.js';
 import type { Call, OpFacts, Told } from './facts.js';
 import type { Deed } from './plan.js';
+import type { ClientOptions } from './scenario.js';
 import { runSdk } from './sdk.js';
 import { Sweep } from './sweep.js';
-import { GUEST, type Slot, URL, type World } from './world.js';
+import { GUEST, type Slot, type World } from './world.js';
 
 /** Presses that one answer may lead to, one after another. */
 const INSISTENCE_MAX = 4;
@@ -38,6 +39,8 @@ export class App {
     world.contexts.set(context.id, context);
     world.log(() => `${context.id} starts`);
     context.boot({ ...clientOptions(world, context, slot.restarts > 1), ...more });
+    const { other } = world.options.client;
+    if (other) context.other = context.enter(() => context.once.extend(other));
     context.once.subscribe((event) => {
       if (event.type === 'attempt') context.attempt = event.attempt;
       if ((event.type !== 'settled' && event.type !== 'unknown') || context.dead) return;
@@ -73,10 +76,12 @@ export class App {
 
   /** What the guest left open comes into the namespace of who logged in. */
   bring(context: Context): Promise<boolean> {
-    return context.once.move(GUEST).then(
-      () => true,
-      () => false,
-    );
+    return this.#world
+      .doing(context, 'move', GUEST, () => context.once.move(GUEST))
+      .then(
+        () => true,
+        () => false,
+      );
   }
 
   #pressed(context: Context, press: Press, insisted: number): void {
@@ -95,7 +100,9 @@ export class App {
     const { client } = world.options;
     if (!op.payloads.includes(payload)) op.payloads.push(payload);
     const call = this.#begin(context, op, client.runs ? 'run' : 'fetch', payload, totalMs);
-    const key = keyFor(world, op);
+    const key = keyFor(world, context, op);
+    const once = context.other && !context.closed && world.random.of('other', call.id).chance(0.5) ? context.other : context.once;
+    const { url, method } = world.requests.endpoint(payload);
     const limits = totalMs === undefined ? {} : { limits: { totalMs } };
     const aborted = abortMs === undefined ? undefined : new AbortController();
     if (aborted) {
@@ -103,19 +110,24 @@ export class App {
       context.later(abortMs ?? 0, () => aborted.abort());
     }
     const init: RequestInit = {
-      method: 'POST',
+      method,
       headers: { 'content-type': 'application/json', 'x-call': String(call.id) },
-      body: world.body(op, payload),
+      ...bodyOf(world.requests.body(op, payload), client.bodies),
       ...(aborted ? { signal: aborted.signal } : {}),
       ...(context.kind === 'process' && !client.followsRedirects ? { redirect: 'manual' as const } : {}),
     };
     if (client.runs) this.#await(context, call, (told) => runSdk(world, context, call, init, { key, ...limits, onOutcome: told }), again);
-    else this.#await(context, call, () => context.once.fetch(URL, { ...init, once: op.unnamed ? limits : { operation: op.name, key, ...limits } }), again);
+    else this.#await(context, call, () => once.fetch(url, { ...init, once: this.#named(op, { key, ...limits }) }), again);
+  }
+
+  #named(op: OpFacts, options: OperationOptions): OnceInit {
+    if (op.byContent) return true;
+    return op.unnamed ? (options.limits ? { limits: options.limits } : {}) : { operation: op.name, ...options };
   }
 
   resume(context: Context, op: OpFacts): void {
     const call = this.#begin(context, op, 'resume', 0, undefined);
-    this.#await(context, call, () => context.once.operation(op.name).resume());
+    this.#await(context, call, () => context.once.operation(this.#world.requests.nameOf(op)).resume());
   }
 
   /** One button for all that is pending; it is pressed again when the last run of it is over. */
@@ -221,4 +233,18 @@ export class App {
     const next: Press = { do: 'press', at: press.at, slot: press.slot, name: press.name, payload: other ? press.payload + 1 : press.payload };
     world.time.after(wait, () => this.press(next, insisted + 1));
   }
+}
+
+/** The same content as another thing. */
+function bodyOf(text: string, as: ClientOptions['bodies']): Pick<RequestInit, 'body'> {
+  if (as === undefined) return { body: text };
+  const bytes = new TextEncoder().encode(text);
+  if (as === 'bytes') return { body: bytes };
+  const body = new ReadableStream({
+    start(controller) {
+      controller.enqueue(bytes);
+      controller.close();
+    },
+  });
+  return { body };
 }

@@ -3,30 +3,64 @@ import { GENERIC } from '../../src/dialects/generic.js';
 import type { OnceOptions, OperationOptions } from '../../src/option-types.js';
 import type { Context } from './context.js';
 import type { OpFacts } from './facts.js';
+import type { ServerOptions } from './families.js';
 import type { Random } from './random.js';
-import type { ServerOptions } from './servers.js';
-import type { World } from './world.js';
+import { OWN_OPTIONS } from './scenario.js';
+import { personOf, type World } from './world.js';
+
+type Said = { readonly state?: unknown; readonly status?: unknown } | undefined;
 
 /** What an app may know of its server; never more than is true of it. */
-export function dialectFor({ marker, mismatch, honours, accepts, anyAccount }: ServerOptions, random: Random): OnceOptions['dialect'] {
+export function dialectFor({ marker, mismatch, honours, accepts, anyAccount, failedWord, done }: ServerOptions, random: Random): OnceOptions['dialect'] {
   const knows = honours && random.chance(0.5);
   return {
     ...GENERIC,
-    replays: knows && marker && !accepts,
+    replays: knows && marker && !accepts && done === undefined,
     perAccount: anyAccount === false,
     answersMismatch: knows ? mismatch !== 'replays' : undefined,
-    ...(accepts && { polled: ({ json }) => ((json as { state?: unknown } | undefined)?.state === 'failed' ? ('failed' as const) : undefined) }),
+    ...(accepts &&
+      failedWord === undefined && {
+        polled: ({ json }) => ([(json as Said)?.state, (json as Said)?.status].includes('failed') ? ('failed' as const) : undefined),
+      }),
   };
 }
 
-/** The app asks its own server, which tells the truth. */
+/**
+ * The app asks its own server, which tells the truth to whom it concerns: to another one's session there is no such order.
+ * Handed over as a Response, only a 2xx says anything.
+ */
 export const reconcileIn =
   (world: World, context: Context): NonNullable<OnceOptions['reconcile']> =>
   ({ key }) =>
-    context.port('reconcile', (resolve) => {
+    context.port('reconcile', (resolve, reject) => {
+      const { faults } = world;
+      const random = faults.occasion(`${context.slot} reconcile`);
+      if (faults.hits(random, 'reconcileThrows')) return reject(new Error('simulated: the status page is down'));
+      if (faults.hits(random, 'reconcileHangs')) return;
       const facts = world.books.keys.get(key);
-      resolve(facts ? world.truth(facts.op, { but: context.id, key: facts }) : 'unknown');
+      const mine = facts !== undefined && personOf(context.device.user) === facts.op.user;
+      const truth = facts === undefined ? 'unknown' : mine ? world.truth(facts.op, { but: context.id, key: facts }) : 'none';
+      const refused = faults.hits(random, 'reconcileRefused');
+      const responds = faults.hits(random, 'reconcileResponds');
+      const status = refused ? random.pick([401, 503]) : truth === 'done' ? 200 : 404;
+      const said = refused || responds ? new Response(JSON.stringify({ status }), { status }) : truth;
+      world.log(() => `  ${context.id} hears of ${key.slice(0, 8)}: ${typeof said === 'string' ? said : status}${mine ? '' : ', in another session'}`);
+      if (faults.hits(random, 'reconcileDelays')) context.later(random.int(100, 25_000), () => resolve(said));
+      else resolve(said);
     });
+
+/** What the app knows of its server's answers; of most it leaves the reading to the client. */
+const verdictIn =
+  (world: World, context: Context): NonNullable<OnceOptions['verdict']> =>
+  ({ status, headers, json }) => {
+    const { faults } = world;
+    const random = faults.occasion(`${context.slot} verdict`);
+    if (faults.hits(random, 'verdictThrows')) throw new Error('simulated: no such field');
+    if (random.chance(0.3)) return undefined;
+    const marked = headers.has('idempotent-replayed');
+    if (status === 201 && json !== undefined) return marked ? 'replayed' : 'fresh';
+    return status === 402 ? (marked ? 'rejected-for-good' : 'rejected') : undefined;
+  };
 
 const hookIn =
   (world: World, context: Context): NonNullable<OnceOptions['headers']> =>
@@ -46,26 +80,32 @@ const hookIn =
     });
 
 export function clientOptions(world: World, context: Context, later: boolean): OnceOptions {
-  const {
-    keys: _,
-    reconciles,
-    hooks,
-    followsRedirects: __,
-    runs: ___,
-    unnamed: ____,
-    ...options
-  } = (later && world.options.laterClient) || world.options.client;
+  const client = (later && world.options.laterClient) || world.options.client;
+  const own = OWN_OPTIONS.flatMap((name) => (client[name] === undefined ? [] : [[name, client[name]] as const]));
   return {
-    ...options,
+    ...Object.fromEntries(own),
     namespace: () => context.device.user,
-    ...(reconciles ? { reconcile: reconcileIn(world, context) } : {}),
-    ...(hooks ? { headers: hookIn(world, context) } : {}),
+    ...(client.reconciles ? { reconcile: reconcileIn(world, context) } : {}),
+    ...(client.hooks ? { headers: hookIn(world, context) } : {}),
+    ...(client.reads ? { verdict: verdictIn(world, context) } : {}),
   };
 }
 
 /** Not random: the caller's own, or a business identifier with the generation, so that a corrected card gets another one. */
-export function keyFor(world: World, op: OpFacts): OperationOptions['key'] {
+export function keyFor(world: World, context: Context, op: OpFacts): OperationOptions['key'] {
   const { keys } = world.options.client;
   if (keys === 'literal') return `order-${op.user}-${op.name[1]}`;
-  return keys === 'derived' ? ({ generation }) => `order-${op.user}-${op.name[1]}-${generation}` : undefined;
+  if (keys !== 'derived') return undefined;
+  const derived = (generation: number): string => `order-${op.user}-${op.name[1]}-${generation}`;
+  const { keyDelays, keyThrows, keyHangs } = world.options.faults;
+  if (!keyDelays && !keyThrows && !keyHangs) return ({ generation }) => derived(generation);
+  return ({ generation }) =>
+    context.port('key', (resolve, reject) => {
+      const { faults } = world;
+      const random = faults.occasion(`${context.slot} key`);
+      if (faults.hits(random, 'keyThrows')) return reject(new Error('simulated: no key'));
+      if (faults.hits(random, 'keyHangs')) return;
+      if (faults.hits(random, 'keyDelays')) context.later(random.int(10, 20_000), () => resolve(derived(generation)));
+      else resolve(derived(generation));
+    });
 }

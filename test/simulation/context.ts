@@ -39,6 +39,8 @@ export class Context {
   dieAt = -1;
   ports = 0;
   once!: Once;
+  /** A client with other options over the same store. */
+  other: Once | undefined;
   /** It goes through all that is pending. */
   sweep: Sweep | undefined;
   /** Called when it dies. */
@@ -99,6 +101,8 @@ export class Context {
       happening.fire = undefined;
     };
   }
+
+  readonly sleep = (ms: number): Promise<void> => new Promise((resolve) => void this.later(ms, resolve));
 
   /**
    * One call of the outside: an await at which the context may die (before the call has done anything, or after, with
@@ -193,9 +197,13 @@ export class Context {
         // As on each platform: a page can't tell, and Node only of a request that follows no redirect.
         neverSent: (error, init) =>
           kind === 'process' && init.redirect === 'manual' && (error as { cause?: { code?: string } })?.cause?.code === 'ECONNREFUSED',
+        // A browser sends a request again by itself when the connection that it took turns out to be dead.
         mayResend: () => kind === 'tab',
       }),
-      resolve: (url) => ({ url, origin: 'https://shop.example' }),
+      resolve: (url, base) => {
+        const { href, origin } = new URL(url, base);
+        return { url: href, origin };
+      },
       report: (error) => world.reported(this, error),
       server: kind === 'process',
     };

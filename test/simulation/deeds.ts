@@ -6,6 +6,8 @@ import type { FaultName } from './faults.js';
 import type { Action, Deed, DoWhat } from './plan.js';
 import { GUEST, type Slot, USERS, type World } from './world.js';
 
+const DAY_MS = 86_400_000;
+
 interface Scene {
   readonly world: World;
   readonly app: App;
@@ -15,7 +17,7 @@ interface Scene {
 }
 
 /** What people do where they can see a page: on a frozen one nobody presses anything. */
-const BY_HAND = new Set<DoWhat>(['press', 'resume', 'resume-all', 'forget', 'settle', 'list', 'log-out', 'log-in', 'close']);
+const BY_HAND = new Set<DoWhat>(['press', 'resume', 'resume-all', 'forget', 'settle', 'list', 'log-out', 'log-in', 'close', 'close-other']);
 
 const opOf = ({ world, slot }: Scene, name: number): OpFacts => world.opFor(slot.device.user, name, 1);
 
@@ -35,18 +37,13 @@ const deeds: { readonly [D in DoWhat]: (action: Deed<D>, scene: Scene) => unknow
       .open(slot)
       .once.pending()
       .catch(() => {}),
-  forget: ({ slot, name, anyway }, scene) => forget(scene.app.open(slot), opOf(scene, name), anyway),
-  settle({ slot, name }, scene) {
-    const op = opOf(scene, name);
-    const truth = scene.world.truth(op);
-    if (truth !== 'unknown')
-      void scene.app
-        .open(slot)
-        .once.operation(op.name)
-        .settle(truth)
-        .catch(() => {});
+  forget: ({ slot, name, anyway }, scene) => forget(scene.world, scene.app.open(slot), opOf(scene, name), anyway),
+  settle: ({ slot, name, lie = false }, scene) => settle(scene, scene.app.open(slot), opOf(scene, name), lie),
+  elsewhere({ name }, scene) {
+    scene.world.faults.count('elsewhere');
+    opOf(scene, name).elsewhere = true;
   },
-  'log-out': ({ to }, scene) => logOut(scene, USERS[to] as string),
+  'log-out': ({ to, forget = false }, scene) => logOut(scene, USERS[to] as string, forget),
   'log-in'({ slot }, { world, app }) {
     const context = app.open(slot);
     if (context.device.user !== GUEST) return;
@@ -65,6 +62,9 @@ const deeds: { readonly [D in DoWhat]: (action: Deed<D>, scene: Scene) => unknow
     if (context) world.faults.count('restart');
     context?.kill();
   },
+  'close-other'(_, { context }) {
+    void context?.other?.close();
+  },
   close(_, { context }) {
     if (!context) return;
     context.closed = true;
@@ -77,6 +77,11 @@ const deeds: { readonly [D in DoWhat]: (action: Deed<D>, scene: Scene) => unknow
   'clock-jump'({ ms }, { world, slot }) {
     world.faults.count('clockJump');
     slot.device.jump(ms);
+  },
+  'clock-slip'({ ms, days }, { world, slot }) {
+    world.faults.count('clockSlip');
+    slot.device.jump(days * DAY_MS);
+    world.time.after(ms, () => slot.device.jump(-days * DAY_MS));
   },
   offline: ({ ms }, scene) => awhile(scene, 'offline', ms, (on) => scene.slot.device.setOnline(!on)),
   full: ({ ms }, scene) =>
@@ -111,20 +116,29 @@ export function act(world: World, app: App, action: Action): void {
   (deeds[action.do] as (action: Action, scene: Scene) => unknown)(action, { world, app, slot, context });
 }
 
-function forget(context: Context, op: OpFacts, anyway: boolean): void {
+function forget(world: World, context: Context, op: OpFacts, anyway: boolean): void {
   if (anyway) op.forgetsAnyway++;
-  context.once
-    .operation(op.name)
-    .forget({ evenIfUnknown: anyway })
-    .catch(() => {});
+  const operation = context.once.operation(world.requests.nameOf(op));
+  world.doing(context, 'forget', op, () => operation.forget({ evenIfUnknown: anyway })).catch(() => {});
 }
 
-function logOut({ world, slot: { device } }: Scene, to: string): void {
+/** `lie`: the app says what is not so, or that nothing happened while nobody can know. */
+function settle({ world }: Scene, context: Context, op: OpFacts, lie: boolean): void {
+  const truth = world.truth(op);
+  const word = lie ? (truth === 'none' ? 'done' : 'none') : truth;
+  if (word === 'unknown') return;
+  if (lie) world.faults.count('lie');
+  const operation = context.once.operation(world.requests.nameOf(op));
+  world.doing(context, lie ? 'lie' : 'settle', op, () => operation.settle(word)).catch(() => {});
+}
+
+function logOut({ world, slot: { device } }: Scene, to: string, forgets: boolean): void {
   world.faults.count('logOut');
   const context = [...device.contexts].find((one) => !one.closed);
   if (context) {
     world.log(() => `${context.id} logs ${device.user} out`);
-    void context.once.clear().catch(() => {});
+    const how = forgets ? ({ unsettled: 'forget' } as const) : {};
+    world.doing(context, forgets ? 'clear-forget' : 'clear', device.user, () => context.once.clear(how)).catch(() => {});
   }
   // The cookie is another one a moment later, while the clearing is still under way.
   world.time.after(world.random.of('log-out', world.time.now).int(0, 20), () => {

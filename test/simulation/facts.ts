@@ -1,6 +1,7 @@
-/** What happens in a world, as checkers see it. Types only. */
+/** What happens in a world, as checkers see it. */
 import type { Outcome } from '../../src/core/outcome.js';
 import type { OnceRecord } from '../../src/core/record.js';
+import type { Endpoint } from './requests.js';
 
 /** A press on a button: one call of a client by the app. */
 export interface Call {
@@ -52,12 +53,13 @@ export interface Send {
   readonly hook: { readonly askedAt: number; readonly answeredAt: number };
   /** Put on the wire by this one call. */
   readonly copies: number;
+  readonly endpoint: Endpoint;
   /** The answer that the client got, if it got one while it still listened. */
   heard: { readonly layer: Layer; readonly status: number } | undefined;
 }
 
 /** Who refused, of those who may: the key layer remembers its refusals, the others do not. */
-export type Layer = 'front' | 'unkept' | 'kept' | 'done';
+export type Layer = 'front' | 'unkept' | 'kept' | 'busy' | 'done';
 
 export interface Effect {
   readonly at: number;
@@ -76,6 +78,8 @@ export interface KeyFacts {
   readonly op: OpFacts;
   readonly epoch: number;
   readonly bornAt: number;
+  /** The context that stored it first. */
+  readonly bornIn: string;
   /** Whose it is: a guest's becomes that of who logs in. */
   user: string;
   readonly random: boolean;
@@ -92,9 +96,27 @@ export interface KeyFacts {
   listed: boolean;
   end: KeyEnd | undefined;
   endedAt: number;
+  /** The context that ended it. */
+  endedIn: string;
+  /** How often the app had, by its birth, asked for the same once more. */
+  readonly wish: number;
+  /** Its server said that it is done, though not under this key. */
+  elsewhere: boolean;
+  /** What was left of it was removed after its end. */
+  swept: boolean;
+  /** … because the only clock that there was said that it was time. */
+  sweptByItsClock: boolean;
+  /** When a log-out came over it while it was pending. */
+  clearedAt: number;
+  /** The context that drives it by the lease it took, which lasts so long by the store's clock. */
+  held: { readonly context: string; readonly until: number } | undefined;
+  /** Somebody was told that nobody knows which of its payloads took effect. */
+  doubtful: boolean;
   /** As stored: when the server may forget it, and the last stamp; by the clocks of the devices that wrote them. */
   windowEndsAt: number;
   touchedAt: number;
+  /** When it may be forgotten, as was said when it got its present state; a sweep's own notes do not change that. */
+  forgetAt: number;
   /** Power was lost and took the end of this key with it. */
   revived: boolean;
   /** When a later generation took up the same key, which is not random. */
@@ -103,6 +125,8 @@ export interface KeyFacts {
   forgotten: Apart | undefined;
   /** The app said what became of it. */
   byHand: boolean;
+  /** What the app said was not true. */
+  lied: boolean;
   readonly sends: Send[];
   readonly effects: Effect[];
   /** Somebody was told that it had no effect and never will. */
@@ -120,6 +144,8 @@ export interface OpFacts {
   readonly repeat: 'never' | 'if-changed' | 'always';
   /** Without a name: each call is an operation of its own, but one whose answer was lost is taken up by the next equal call. */
   readonly unnamed: boolean;
+  /** Named by what is sent. */
+  readonly byContent: boolean;
   epoch: number;
   readonly keys: Map<string, KeyFacts>;
   readonly calls: Call[];
@@ -128,17 +154,30 @@ export interface OpFacts {
   readonly payloads: number[];
   /** The app asked to forget an operation that may have had its effect. */
   forgetsAnyway: number;
+  /** How often somebody who may, asked for the same once more: `forget`, `clear`. */
+  wishes: number;
+  /** Somebody did it by other means: at the counter, on the phone. */
+  elsewhere: boolean;
   /** The shared store said that it did not take a record of it. Silence is no such word: then nobody may go on without it. */
   refused: boolean;
   /** What is stored is no record any more. */
   damaged: boolean;
-  /** Cases that section 9 counts apart and that this operation met, with the epoch. */
+  /** Cases that are counted apart and that this operation met, with the epoch. */
   readonly apart: Set<string>;
   /** The latest epoch in which somebody learned of the effect or of its absence. */
   reportedIn: number;
   /** What its last call in calm was told, if it did not settle. */
   unsettled: string | undefined;
 }
+
+/** What an app has a context do by hand. `clear-forget`: a log-out that drops what is unsettled, too. */
+export interface ByHand {
+  readonly what: 'clear' | 'clear-forget' | 'forget' | 'settle' | 'lie' | 'move';
+  readonly since: number;
+}
+
+/** Whether any of these is under way. */
+export const does = (byHand: readonly ByHand[], ...any: readonly ByHand['what'][]): boolean => byHand.some(({ what }) => any.includes(what));
 
 export interface Commit {
   readonly op: OpFacts;
@@ -149,6 +188,12 @@ export interface Commit {
   readonly after: OnceRecord | undefined;
   /** In the memory of one context, after the store refused the write. */
   readonly memory: boolean;
+  /** The time by the store's clock. */
+  readonly storeNow: number;
+  /** Whether the time had come at which what was there is forgotten: truly, or only by the clock that somebody had to go by. */
+  readonly expired: 'yes' | 'by-its-clock' | 'no';
+  /** What the app has this context do by hand at this moment. */
+  readonly byHand: readonly ByHand[];
   /** `moved`: what it was lies in another namespace, under the same key. */
   readonly why: 'written' | 'moved' | 'torn' | 'evicted' | 'power-loss' | 'died';
 }
@@ -160,12 +205,8 @@ export type Fact =
   | { readonly kind: 'sent'; readonly send: Send }
   | { readonly kind: 'effect'; readonly effect: Effect };
 
-/** The cases that DESIGN section 9 counts apart, and what the world can do that no client could know. */
+/** What a world does that no client could know, or that an app asked for: counted apart. */
 export type Apart =
-  /** One call of the transport put several copies on the server; one had the effect, the client got the refusal of another. */
-  | 'front-refusal-to-silent-copy'
-  /** The same, refused behind the key layer by a server that does not keep refusals. */
-  | 'unkept-refusal-to-silent-copy'
   | 'evicted-with-random-key'
   /** The list of pending operations went with the storage, whatever the keys. */
   | 'evicted-from-pending'
@@ -175,6 +216,10 @@ export type Apart =
   /** The guest's operation had settled before the log-in, and `move` takes along what is open. */
   | 'settled-as-guest'
   | 'no-support'
+  /** The app said `settle('none')` or `settle('done')`, and that was not so. */
+  | 'the-app-lied'
+  /** Nobody touched it for 30 days, after which it is forgotten, as the documents say. */
+  | 'left-for-a-month'
   /** The network held a copy back until the server had forgotten its key. */
   | 'copy-outlived-window'
   /** The device's clock was wrong in a way that the record cannot show. */
@@ -202,6 +247,10 @@ export interface Ledger {
   readonly replays: boolean;
   /** The clients were told that memory is not enough. */
   readonly required: boolean;
+  /** Stores are atomic, and write when they are told to or not at all. */
+  readonly exact: boolean;
+  /** … and at once, so that who looks at one sees what was there at the time. */
+  readonly quick: boolean;
   /** True time by which a call has to return. */
   dueAt(call: Call): number;
   violate(checker: string, op: OpFacts | undefined, says: string): void;

@@ -52,6 +52,8 @@ export interface FaultRates {
   storeHangs?: number;
   /** Half of it was written. */
   torn?: number;
+  /** It takes seconds, within its time. */
+  storeSlow?: number;
 
   // Contexts, per call of a port.
   /** Dies at this await. */
@@ -65,6 +67,20 @@ export interface FaultRates {
   hookDelays?: number;
   hookThrows?: number;
   hookHangs?: number;
+  /** `reconcile` takes its time, throws, or never answers. */
+  reconcileDelays?: number;
+  reconcileThrows?: number;
+  reconcileHangs?: number;
+  /** It hands over what its fetch came to: a 200, or a 404 where there is nothing to be found. */
+  reconcileResponds?: number;
+  /** The same, and something in front refused: 401 or 503. */
+  reconcileRefused?: number;
+  /** The key strategy takes its time, throws, or never answers. */
+  keyDelays?: number;
+  keyThrows?: number;
+  keyHangs?: number;
+  /** The `verdict` hook throws. */
+  verdictThrows?: number;
 }
 
 export type FaultName =
@@ -77,6 +93,9 @@ export type FaultName =
   | 'serverRestart'
   | 'logOut'
   | 'logIn'
+  | 'lie'
+  | 'elsewhere'
+  | 'clockSlip'
   | 'restart'
   | 'abort';
 

@@ -1,6 +1,6 @@
 /** Keeps the books that all checkers share: operations, their epochs, the life of each key. It judges nothing. */
 import type { OnceRecord } from '../../src/core/record.js';
-import type { Apart, Call, Checker, Commit, Fact, KeyFacts, Ledger, OpFacts, Violation } from './facts.js';
+import { type Apart, type Call, type Checker, type Commit, does, type Fact, type KeyFacts, type Ledger, type OpFacts, type Violation } from './facts.js';
 
 export class Books implements Ledger {
   readonly ops = new Map<string, OpFacts>();
@@ -12,23 +12,33 @@ export class Books implements Ledger {
   readonly honours: boolean;
   readonly replays: boolean;
   readonly required: boolean;
+  readonly exact: boolean;
+  readonly quick: boolean;
   readonly now: () => number;
   readonly dueAt: (call: Call) => number;
   readonly #checkers: readonly Checker[];
+  /** Who took each lease. */
+  readonly #leases = new Map<string, string>();
 
-  constructor(now: () => number, how: Pick<Ledger, 'honours' | 'replays' | 'required' | 'dueAt'>, checkers: readonly Checker[]) {
+  constructor(now: () => number, how: Pick<Ledger, 'honours' | 'replays' | 'required' | 'exact' | 'quick' | 'dueAt'>, checkers: readonly Checker[]) {
     this.now = now;
     this.dueAt = how.dueAt;
     this.honours = how.honours;
     this.replays = how.replays;
     this.required = how.required;
+    this.exact = how.exact;
+    this.quick = how.quick;
     this.#checkers = checkers;
   }
 
   op(
     user: string,
     name: readonly (string | number)[],
-    { repeat = 'never', unnamed = false }: { repeat?: OpFacts['repeat'] | undefined; unnamed?: boolean | undefined } = {},
+    {
+      repeat = 'never',
+      unnamed = false,
+      byContent = false,
+    }: { repeat?: OpFacts['repeat'] | undefined; unnamed?: boolean | undefined; byContent?: boolean | undefined } = {},
   ): OpFacts {
     const label = JSON.stringify(name);
     const id = `${user} ${label}`;
@@ -40,12 +50,15 @@ export class Books implements Ledger {
       name,
       repeat,
       unnamed,
+      byContent,
       epoch: 0,
       keys: new Map(),
       calls: [],
       sends: 0,
       payloads: [],
       forgetsAnyway: 0,
+      wishes: 0,
+      elsewhere: false,
       damaged: false,
       refused: false,
       apart: new Set(),
@@ -81,7 +94,7 @@ export class Books implements Ledger {
   }
 
   /** The key as it is known; one that no store ever saw is made known here. */
-  keyOf(op: OpFacts, key: string, random = true): KeyFacts {
+  keyOf(op: OpFacts, key: string, random = true, bornIn = ''): KeyFacts {
     const known = op.keys.get(key);
     if (known) return known;
     const made: KeyFacts = {
@@ -89,6 +102,7 @@ export class Books implements Ledger {
       op,
       epoch: op.epoch,
       bornAt: this.now(),
+      bornIn,
       user: op.user,
       random,
       durable: false,
@@ -100,12 +114,22 @@ export class Books implements Ledger {
       told: false,
       end: undefined,
       endedAt: 0,
+      endedIn: '',
+      wish: op.wishes,
+      elsewhere: false,
+      swept: false,
+      sweptByItsClock: false,
+      clearedAt: Number.POSITIVE_INFINITY,
+      held: undefined,
+      doubtful: false,
       windowEndsAt: Number.POSITIVE_INFINITY,
       touchedAt: 0,
+      forgetAt: Number.POSITIVE_INFINITY,
       revived: false,
       forgotten: undefined,
       rebornAt: Number.POSITIVE_INFINITY,
       byHand: false,
+      lied: false,
       sends: [],
       effects: [],
       none: undefined,
@@ -120,13 +144,15 @@ export class Books implements Ledger {
     if (call && told.by !== 'event') call.told = told;
     if (!outcome || outcome.effect === 'unknown') return;
     const key = outcome.key === undefined ? undefined : this.keyOf(op, outcome.key);
+    if (key && outcome.type === 'fresh' && (outcome.changed || !outcome.certain)) key.doubtful = true;
     if (told.by !== 'event' && key) key.told = true;
     if (told.by !== 'event' && key && (key.end === 'settled' || outcome.effect === 'none')) key.reportedAt ??= this.now();
     if (told.by !== 'event') op.reportedIn = Math.max(op.reportedIn, key?.epoch ?? op.epoch);
     if (key && outcome.effect === 'none') key.none ??= { at: this.now(), call };
   }
 
-  #commit({ op, user, before, after, memory, why }: Commit): void {
+  #commit(commit: Commit): void {
+    const { op, user, before, after, memory, why, byHand, context } = commit;
     if (why === 'moved') return;
     const old = before && this.keyOf(op, before.key, before.random);
     if (why === 'torn') {
@@ -138,13 +164,22 @@ export class Books implements Ledger {
     if (why === 'written') op.damaged = false;
     if (old && before && (!after || after.key !== before.key || after.state !== 'pending')) {
       // What ends in the memory of one context goes on where the others see it.
-      if (!memory || !old.pendingInStore) this.#end(old, before, after, why);
-      if (this.#opensEpoch(op, before, after, why) || (wasDamaged && this.#forgotTorn(op, before, after))) op.epoch++;
+      if (!memory || !old.pendingInStore) this.#end(old, commit);
+      if (this.#opensEpoch(op, commit) || (wasDamaged && this.#forgotTorn(op, before, after))) {
+        op.epoch++;
+        // To send what is new under another key is no such wish.
+        if (after?.state !== 'pending' || commit.expired === 'yes') op.wishes++;
+      }
     }
     if (old && !memory) old.pendingInStore = false;
+    if (old && (!after || after.key !== old.key)) {
+      old.swept = !after;
+      if (why !== 'written') old.held = undefined;
+      if (commit.expired === 'by-its-clock' && old.end === 'settled') old.sweptByItsClock = true;
+    }
     if (!after) return;
     const isNew = !op.keys.has(after.key);
-    const key = this.keyOf(op, after.key, after.random);
+    const key = this.keyOf(op, after.key, after.random, context);
     // What comes late into the guest's copy of it does not make it the guest's again.
     if (isNew || user === op.user) key.user = user;
     if (memory) {
@@ -156,7 +191,10 @@ export class Books implements Ledger {
       if (after.state === 'pending' && after.ambiguous) key.durable = true;
     }
     if (after.ending && 'from' in after.ending && after.ending.from === 'reconcile') key.byHand = true;
+    if (does(byHand, 'lie') && after.state !== 'pending') key.lied = true;
+    if (!memory) this.#hold(key, commit, after);
     key.windowEndsAt = after.windowEndsAt ?? Number.POSITIVE_INFINITY;
+    if (key.touchedAt !== after.touchedAt || before?.state !== after.state) key.forgetAt = after.forgetAt;
     key.touchedAt = after.touchedAt;
     if (after.state !== 'pending') return;
     if (before && before.state !== 'pending' && before.key === after.key && why === 'written') key.rebornAt = this.now();
@@ -166,10 +204,25 @@ export class Books implements Ledger {
       key.none = undefined;
     }
     key.end = undefined;
+    key.swept = false;
+    if (does(byHand, 'clear') && before && isCleared(before, after)) key.clearedAt = this.now();
   }
 
-  #end(key: KeyFacts, before: OnceRecord, after: OnceRecord | undefined, why: Commit['why']): void {
-    key.endedAt = this.now();
+  /** Who drives a key: a lease ends when its holder gives it back or its time is over, whatever others write. */
+  #hold(key: KeyFacts, { context, why }: Commit, { lease, state }: OnceRecord): void {
+    if (state !== 'pending') return;
+    if (why !== 'written' || (!lease && key.held?.context === context)) key.held = undefined;
+    else if (lease) {
+      if (!this.#leases.has(lease.owner)) this.#leases.set(lease.owner, context);
+      key.held = { context: this.#leases.get(lease.owner) as string, until: lease.until };
+    }
+  }
+
+  #end(key: KeyFacts, { before, after, why, context, byHand }: Commit): void {
+    if (!before) return;
+    // Another key in its place does not end it once more.
+    if (before.state === 'pending' || !after || after.key === before.key) Object.assign(key, { endedAt: this.now(), endedIn: context });
+    if (does(byHand, 'settle', 'lie')) key.byHand = true;
     if (!after) key.end = why === 'evicted' ? 'evicted' : why === 'died' ? 'lost-with-memory' : before.state === 'pending' ? 'removed' : (key.end ?? 'settled');
     // What was there before comes back when it turns out that nothing was sent.
     else if (after.key !== before.key) key.end = before.state !== 'pending' ? key.end : after.state === 'pending' ? 'replaced' : 'removed';
@@ -184,13 +237,21 @@ export class Books implements Ledger {
   }
 
   /** Whether the app has, by this, asked for another effect under the same name. */
-  #opensEpoch(op: OpFacts, before: OnceRecord, after: OnceRecord | undefined, why: Commit['why']): boolean {
-    if (why !== 'written' || op.unnamed) return false;
-    if (before.state === 'settled') return !after || after.state === 'retired' || (after.key !== before.key && op.repeat !== 'never');
+  #opensEpoch(op: OpFacts, { before, after, why, byHand, expired }: Commit): boolean {
+    if (why !== 'written' || op.unnamed || !before) return false;
+    const over = expired === 'yes' && after?.key !== before.key;
+    const cleared = !after && does(byHand, 'clear', 'clear-forget');
+    if (before.state === 'settled')
+      return over || cleared || after?.state === 'retired' || (after !== undefined && after.key !== before.key && op.repeat !== 'never');
     if (before.state !== 'pending') return false;
+    if (over || (cleared && does(byHand, 'clear-forget'))) return true;
     const forgotten = after?.state === 'retired' && after.key === before.key && after.ending?.type === 'unknown';
     if (op.forgetsAnyway === 0 || (after && !forgotten)) return false;
     op.forgetsAnyway--;
     return true;
   }
 }
+
+/** What a log-out leaves of a record, and no driver would write: all that a stranger could read is gone, and nothing was done. */
+const isCleared = (before: OnceRecord, { touchedAt, meta, request, link, spentAt }: OnceRecord): boolean =>
+  before.state === 'pending' && touchedAt === before.touchedAt && [meta, request, link, spentAt].every((one) => one === undefined);

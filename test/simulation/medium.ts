@@ -81,21 +81,29 @@ const asRecord = (stored: unknown): OnceRecord | undefined => (typeof stored ===
 
 /** A time longer than any that the engine grants a store. */
 const HANG_MS = 15_000;
+/** Much longer than it mostly takes, and within its time. */
+const SLOW_MS_MAX = 4000;
 
 /** The store as one context sees it. */
 export function storeOn(world: World, medium: Medium, context: Context, options: { readonly atomic: boolean; readonly scope: string }): Store {
   const { faults } = world;
-  // A database of many machines has one clock, which is none of theirs.
-  const now = (): number => (world.options.sharedStore ? world.trueWall() : context.device.wall());
+  const now = (): number => world.storeNow(context.device);
+  let closed = false;
   const died = (what: string): Error => new Error(`simulated: ${what}`);
+
+  /** Busy with something else first. */
+  const soon = (random: Random, work: () => void): void => {
+    if (faults.hits(random, 'storeSlow')) context.later(random.int(50, SLOW_MS_MAX), work);
+    else work();
+  };
 
   const look = <T>(place: string, read: () => T): Promise<T> =>
     context.port(place, (resolve, reject) => {
       const random = faults.occasion(`${context.slot} ${place}`);
       if (faults.hits(random, 'storeHangs')) {
         if (random.chance(0.5)) context.later(HANG_MS, () => resolve(read()));
-      } else if (faults.hits(random, 'lookFails') || medium.deaf) reject(died('the store could not be read'));
-      else resolve(read());
+      } else if (faults.hits(random, 'lookFails') || medium.deaf || closed) reject(died('the store could not be read'));
+      else soon(random, () => resolve(read()));
     });
 
   /** Why it failed, if it is to say so; it may be there all the same. */
@@ -125,8 +133,8 @@ export function storeOn(world: World, medium: Medium, context: Context, options:
         // It hangs before or behind the look, and what was to be written comes late or never.
         if (random.chance(0.5)) change(medium.records.get(id), now());
         if (random.chance(0.5)) context.later(HANG_MS, () => write(medium.records.get(id), false));
-      } else if (faults.hits(random, 'lookFails') || medium.deaf) reject(died('the store could not be opened'));
-      else if (options.atomic) write(medium.records.get(id), true);
+      } else if (faults.hits(random, 'lookFails') || medium.deaf || closed) reject(died('the store could not be opened'));
+      else if (options.atomic) soon(random, () => write(medium.records.get(id), true));
       else {
         // Read now, written a moment later: what came in between is overwritten.
         const current = medium.records.get(id);
@@ -143,6 +151,9 @@ export function storeOn(world: World, medium: Medium, context: Context, options:
     update: (id, change, how) => update(id, change, how?.durability !== 'relaxed'),
     read: (id) => look('read', () => medium.records.get(id)),
     scan: (query) => look('scan', () => medium.scan(query)),
-    close: () => Promise.resolve(),
+    async close() {
+      closed = true;
+      if (!context.closed) world.books.violate('scenario', undefined, `${context.id} closed its store under a client that is open`);
+    },
   };
 }

@@ -51,9 +51,12 @@ export class Network {
       (resolve, reject) => {
         if (init.method === 'GET') return this.#ask(context, url, init.signal, { resolve: resolve as (answer: unknown) => void, reject });
         const headers = init.headers as Headers;
-        const { op, payload, text } = this.#world.request(init.body as string);
+        const { requests } = this.#world;
+        const { op, payload, text } = requests.content(init.body);
+        const endpoint = requests.at(url, init.method as string);
+        const key = headers.get(endpoint.header) ?? '';
         const random = this.#world.faults.occasion(`net ${op.user} ${op.label}`);
-        const fate = this.#world.options.script?.(op, op.sends++) ?? this.#fate(random);
+        const fate = this.#world.options.script?.(op, op.sends++) ?? this.#fate(random, context.kind === 'tab');
         const { signal } = init;
         const abort = (): void => reject(signal?.reason);
         if (signal?.aborted) return abort();
@@ -66,7 +69,7 @@ export class Network {
         }
         const send: Send = {
           id: ++this.#sends,
-          key: this.#world.keyOf(op, headers.get('idempotency-key') ?? ''),
+          key: this.#world.keyOf(op, key),
           account: context.device.user,
           call: this.#world.callOf(context, headers.get('x-call'), op),
           context: context.id,
@@ -76,8 +79,9 @@ export class Network {
           attempt: context.attempt,
           thawedAt: context.thawedAt,
           hook: context.hook,
-          lateByTrueTime: this.#world.server.forgets(context.device.user, headers.get('idempotency-key') ?? ''),
+          lateByTrueTime: this.#world.server.forgets(context.device.user, key, endpoint),
           copies: fate.copies.length,
+          endpoint,
           heard: undefined,
         };
         this.#world.sent(send);
@@ -96,7 +100,8 @@ export class Network {
   ): void {
     const { faults, server, time } = this.#world;
     const random = faults.occasion(`net ${url}`);
-    const { refused, copies, end, answerMs } = this.#fate(random);
+    const account = context.device.user;
+    const { refused, copies, end, answerMs } = this.#fate(random, false);
     signal?.addEventListener('abort', () => to.reject(signal.reason));
     if (refused || !context.device.online) {
       to.reject(failed('ENETUNREACH'));
@@ -104,9 +109,9 @@ export class Network {
     }
     if (end === 'silent') return;
     time.after(copies[0]?.delayMs ?? 1, () => {
-      const said = server.ask(url, random);
+      const said = server.ask(url, account, random);
       context.later(answerMs, () =>
-        end === 'lost' || copies.length === 0 ? to.reject(failed('ECONNRESET')) : to.resolve(new SimulatedResponse(said, url, end as BodyEnd)),
+        end === 'lost' || copies.length === 0 ? to.reject(failed('ECONNRESET')) : to.resolve(new SimulatedResponse(said, url, end as BodyEnd, context.sleep)),
       );
     });
   }
@@ -147,7 +152,7 @@ export class Network {
           else if (end !== 'silent')
             toClient(fate.answerMs, () => {
               if (end === 'whole' && !to.signal?.aborted) send.heard = { layer, status: said.status };
-              to.resolve(new SimulatedResponse(said, to.url, end));
+              to.resolve(new SimulatedResponse(said, to.url, end, context.sleep));
             });
         },
         lost: () => {
@@ -163,8 +168,9 @@ export class Network {
     this.#under.set(op, (this.#under.get(op) ?? 0) + by);
   }
 
-  #fate(random: Random): Fate {
-    const { faults } = this.#world;
+  /** `resends`: a browser sends it again by itself when a connection that was kept alive turns out to be dead. */
+  #fate(random: Random, resends: boolean): Fate {
+    const { faults, options } = this.#world;
     const { rates } = faults;
     const answerMs = random.int(1, 150);
     const refused = faults.hits(random, 'connectionRefused');
@@ -173,9 +179,12 @@ export class Network {
     if (refused || lost) return { refused, copies: [], end: silent ? 'silent' : 'lost', answerMs };
     const late = (): number =>
       faults.hits(random, 'delayed') ? random.int(1000, rates.delayedMsMax ?? 120_000) : faults.hits(random, 'reordered') ? random.int(200, 40_000) : 0;
-    const more = faults.hits(random, 'duplicated') ? random.int(1, 2) : 0;
+    const more = resends && faults.hits(random, 'duplicated') ? random.int(1, 2) : 0;
     const copies = [{ delayMs: random.int(1, 150) + late() }];
-    for (let i = 0; i < more; i++) copies.push({ delayMs: random.int(1, 400) + late() });
+    // The first one was on the wire before its connection broke. A server that keeps no refusal could refuse the second
+    // and execute the first if they overtook each other, and nobody could know.
+    const behind = (): number => (options.server.keepsRefusals ? 0 : (copies.at(-1)?.delayMs ?? 0));
+    for (let i = 0; i < more; i++) copies.push({ delayMs: behind() + random.int(1, 400) + late() });
     const end = faults.hits(random, 'responseLost')
       ? silent
         ? 'silent'

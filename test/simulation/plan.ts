@@ -15,6 +15,8 @@ export interface Workload {
   readonly double?: number;
   /** A press with another payload than the one before. */
   readonly changed?: number;
+  /** … with the payload that it had before it was edited. */
+  readonly changedBack?: number;
   /** Whether people press again after an answer: the cure of every doubt. */
   readonly insistent?: number;
   readonly abort?: number;
@@ -40,6 +42,16 @@ export interface Workload {
   readonly resumeAll?: number;
   /** The guest logs in, for good. */
   readonly logIn?: number;
+  /** The app settles an operation with what is not so. */
+  readonly lie?: number;
+  /** A log-out drops what is unsettled, too. */
+  readonly logOutForget?: number;
+  /** Somebody does it by other means. */
+  readonly elsewhere?: number;
+  /** A clock is a month and more off, for a moment. */
+  readonly clockSlip?: number;
+  /** Every other call's client is closed. */
+  readonly closeOther?: number;
 }
 
 interface At {
@@ -72,16 +84,19 @@ interface Kinds {
   };
   resume: About;
   'resume-all': On & { readonly concurrency: number; readonly takes: number; readonly abortMs?: number };
-  settle: About;
+  settle: About & { readonly lie?: boolean };
+  elsewhere: About;
   forget: About & { readonly anyway: boolean };
   list: On;
-  'log-out': On & { readonly to: number };
+  'log-out': On & { readonly to: number; readonly forget?: boolean };
   'log-in': On;
   restart: On;
   die: On;
   close: On;
   freeze: For;
   'clock-jump': For;
+  'clock-slip': For & { readonly days: number };
+  'close-other': On;
   offline: For;
   full: For;
   deaf: For;
@@ -105,7 +120,8 @@ function story(random: Random, name: number, slots: number, w: Workload): Action
   const slot = (): number => (random.chance(ELSEWHERE) ? random.int(0, slots - 1) : home);
   const presses = 1 + Math.min(5, random.exponential(w.presses) - 1);
   for (let i = 0; i < presses; i++) {
-    if (i > 0 && random.chance(w.changed ?? 0)) payload++;
+    if (i > 0 && payload > 1 && random.chance(w.changedBack ?? 0)) payload--;
+    else if (i > 0 && random.chance(w.changed ?? 0)) payload++;
     const double = random.chance(w.double ?? 0);
     const abortMs = random.chance(w.abort ?? 0) ? random.int(0, random.chance(0.5) ? 50 : 40_000) : undefined;
     actions.push({ do: 'press', at, slot: slot(), name, payload, double, ...(abortMs === undefined ? {} : { abortMs }) });
@@ -114,6 +130,8 @@ function story(random: Random, name: number, slots: number, w: Workload): Action
     if (random.chance(w.settle ?? 0)) actions.push({ do: 'settle', at: later(), slot: slot(), name });
     if (random.chance(w.forget ?? 0)) actions.push({ do: 'forget', at: later(), slot: slot(), name, anyway: false });
     if (random.chance(w.forgetAnyway ?? 0)) actions.push({ do: 'forget', at: later(), slot: slot(), name, anyway: true });
+    if (random.chance(w.lie ?? 0)) actions.push({ do: 'settle', at: later(), slot: slot(), name, lie: true });
+    if (random.chance(w.elsewhere ?? 0)) actions.push({ do: 'elsewhere', at: later(), slot: slot(), name });
     at += random.exponential(w.gapMs);
   }
   return actions;
@@ -149,6 +167,9 @@ function befall(random: Random, slots: number, w: Workload): Action[] {
     ...(random.chance(0.15) ? { abortMs: random.int(0, 60_000) } : {}),
   }));
   some(w.logIn, (at, slot) => ({ do: 'log-in', at, slot }));
+  some(w.logOutForget, (at, slot) => ({ do: 'log-out', at, slot, to: random.int(0, 1), forget: true }));
+  some(w.clockSlip, (at, slot) => ({ do: 'clock-slip', at, slot, days: random.int(31, 60), ms: long(20_000) }));
+  some(w.closeOther, (at, slot) => ({ do: 'close-other', at, slot }));
   return actions;
 }
 

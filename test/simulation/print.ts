@@ -108,7 +108,7 @@ export class Totals {
     ].join('\n');
   }
 
-  /** The cases that section 9 counts apart, each with its rate where it can happen. */
+  /** The cases that are counted apart, each with its rate where it can happen. */
   #apart(): string[] {
     const rows: [string, string][] = [];
     for (const [kind, all] of [...this.aparts].sort((a, b) => b[1] - a[1])) {

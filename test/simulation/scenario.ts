@@ -1,19 +1,22 @@
-/** A scenario: a workload and the faults it meets, in the shape of FoundationDB's tests. Types only. */
+/** A scenario: a workload and the faults it meets, in the shape of FoundationDB's tests. */
 import type { OnceOptions } from '../../src/option-types.js';
 import type { ContextKind } from './context.js';
 import type { DeviceOptions } from './device.js';
 import type { OpFacts } from './facts.js';
+import type { ServerOptions } from './families.js';
 import type { FaultRates } from './faults.js';
 import type { Fate } from './network.js';
 import type { Action, Workload } from './plan.js';
 import type { Random } from './random.js';
-import type { ServerOptions } from './servers.js';
+import type { Endpoint } from './requests.js';
 import type { World } from './world.js';
 
-export interface ClientOptions extends Pick<OnceOptions, 'limits' | 'whenChanged' | 'durability' | 'keep' | 'retry' | 'dialect' | 'accepted'> {
+/** What a client is set up with as it is. */
+export const OWN_OPTIONS = ['limits', 'whenChanged', 'whenBusy', 'durability', 'keep', 'retry', 'dialect', 'accepted', 'repeat'] as const;
+
+export interface ClientOptions extends Pick<OnceOptions, (typeof OWN_OPTIONS)[number]> {
   /** Not random: given by the app. */
   readonly keys?: 'random' | 'derived' | 'literal' | undefined;
-  readonly repeat?: 'never' | 'if-changed' | 'always' | undefined;
   /** The app can ask its server what became of an operation. */
   readonly reconciles?: boolean | undefined;
   /** It signs every attempt in a `headers` hook. */
@@ -23,6 +26,16 @@ export interface ClientOptions extends Pick<OnceOptions, 'limits' | 'whenChanged
   readonly runs?: boolean | undefined;
   /** Its calls have no names. */
   readonly unnamed?: boolean | undefined;
+  /** Its calls are named by what they send: `once: true`. */
+  readonly byContent?: boolean | undefined;
+  /** Where its button leads: the first payload to the first of these, an edited one to the next. @default one endpoint */
+  readonly endpoints?: readonly Endpoint[] | undefined;
+  /** Every other call goes through a client that was extended with these. */
+  readonly other?: Partial<OnceOptions> | undefined;
+  /** It reads the answers of its server in a `verdict` hook. */
+  readonly reads?: boolean | undefined;
+  /** What bodies are. @default text */
+  readonly bodies?: 'bytes' | 'stream' | undefined;
 }
 
 export interface WorldOptions {

@@ -2,27 +2,42 @@
 import type { OperationOptions, RunOptions } from '../../src/option-types.js';
 import type { Context } from './context.js';
 import type { Call } from './facts.js';
-import { URL, type World } from './world.js';
+import { PAY } from './requests.js';
+import { DECLINED } from './words.js';
+import type { World } from './world.js';
 
 /** What the SDK throws. */
 class ProviderError extends Error {
   readonly status: number;
+  readonly code: string | undefined;
   readonly replayed: boolean;
 
-  constructor(status: number, replayed: boolean) {
+  constructor(status: number, code: string | undefined, replayed: boolean) {
     super(`the provider said ${status}`);
     this.status = status;
+    this.code = code;
     this.replayed = replayed;
+  }
+}
+
+/** What the provider declines with, as its documents say. */
+const DECLINED_WITH = new Set(DECLINED.map(({ body }) => codeIn(body)));
+
+function codeIn(body: string | null): string | undefined {
+  try {
+    return (JSON.parse(body ?? '') as { code?: string }).code;
+  } catch {
+    return undefined;
   }
 }
 
 /** What the app makes of it: only a refusal that can't be anything else is one. */
 const verdict: NonNullable<RunOptions<unknown>['verdict']> = (end) => {
   if (!('error' in end) || !(end.error instanceof ProviderError)) return undefined;
-  const { status, replayed } = end.error;
-  if (status === 409) return 'in-progress';
-  if (status === 422 || status === 400 || status >= 500 || status < 400) return 'ambiguous';
-  return replayed ? 'rejected-for-good' : 'rejected';
+  const { status, code, replayed } = end.error;
+  if (code !== undefined && DECLINED_WITH.has(code)) return replayed ? 'rejected-for-good' : 'rejected';
+  // Whatever stands in front of the provider says nothing of a copy that the browser sent before.
+  return status === 409 ? 'in-progress' : 'ambiguous';
 };
 
 export function runSdk(
@@ -35,11 +50,13 @@ export function runSdk(
   const effect = async ({ key, signal: ended }: { readonly key: string; readonly signal: AbortSignal }): Promise<number> => {
     const headers = new Headers(init.headers);
     headers.set('idempotency-key', key);
-    const response = await world.network.send(context, URL, { ...init, headers, signal: ended });
+    const response = await world.network.send(context, PAY.url, { ...init, headers, signal: ended });
     const page = /html/.test(response.headers.get('content-type') ?? '') || response.redirected;
-    if (!response.ok || page) throw new ProviderError(page ? 302 : response.status, response.headers.has('idempotent-replayed'));
     const reader = response.body?.getReader();
-    while (reader && !(await reader.read()).done);
+    const decoder = new TextDecoder();
+    let body = '';
+    for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) body += decoder.decode(part.value);
+    if (!response.ok || page) throw new ProviderError(page ? 302 : response.status, codeIn(body), response.headers.has('idempotent-replayed'));
     return response.status;
   };
   return context.once.run(op.name, effect, { ...options, verdict, fingerprint: () => payload, ...(signal ? { signal } : {}) });

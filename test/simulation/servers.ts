@@ -1,36 +1,16 @@
 /** A model server of each family. It answers copies of requests; its effect log is the truth. */
-import { type Answer, aboutKey, answer, html } from './answers.js';
+import { type Answer, answer, html } from './answers.js';
 import type { Apart, Effect, Layer, OpFacts, Send } from './facts.js';
+import type { ServerOptions } from './families.js';
 import { mix, type Random } from './random.js';
+import type { Endpoint } from './requests.js';
+import { atWork, BROKEN, DECLINED, frontRefusal, gateway, goneBehind, isDone, MISMATCH, pollRefusal } from './words.js';
 import type { World } from './world.js';
-
-export interface ServerOptions {
-  readonly family: string;
-  /** `false`: it knows nothing of keys. */
-  readonly honours: boolean;
-  /** What a copy gets while another one is worked on. */
-  readonly busy: '409-retry-after' | '409' | 'held-open';
-  /** Replays bear a marker. */
-  readonly marker: boolean;
-  /** H3: refusals are kept for the key. */
-  readonly keepsRefusals: boolean;
-  /** A 500 is kept for the key, whether the effect is there or not. */
-  readonly keepsErrors: boolean;
-  /** One key with another payload: a mismatch answer, or the first one's answer. */
-  readonly mismatch: 422 | 400 | 'replays';
-  readonly windowMs: number;
-  readonly workMs: readonly [number, number];
-  /** Share of payloads that are declined, always. */
-  readonly declined: number;
-  /** Keys count for all accounts together. */
-  readonly anyAccount?: boolean | undefined;
-  /** It answers 202 at once, with a link at which the work can be asked after. */
-  readonly accepts?: boolean | undefined;
-}
 
 /** Work behind a 202, which its server does not lose. */
 interface Job {
   readonly op: OpFacts;
+  readonly account: string;
   end: 'done' | 'failed' | undefined;
 }
 
@@ -59,18 +39,9 @@ interface Entry {
 }
 
 /** Where jobs can be asked after. */
-const JOBS = 'https://shop.example/jobs/';
+const JOBS = '/jobs/';
 /** How long the lock of a server that died at work holds. */
 const LOCK_MS = 90_000;
-const RETRY_AFTER = { 'retry-after': '1' };
-const OUTSTANDING = aboutKey(409, 'A request is outstanding for this Idempotency-Key', RETRY_AFTER);
-const IN_USE = { error: 'idempotency_key_in_use', message: 'another request with this idempotency key is being processed' };
-const MISMATCH = {
-  422: aboutKey(422, 'Idempotency-Key is already used'),
-  400: answer(400, { error: { type: 'idempotency_error', message: 'Keys can only be used with the same parameters' } }),
-};
-const BROKEN = answer(500, { error: 'internal' });
-const DECLINED = answer(402, { code: 'card_declined' });
 
 export class Server {
   readonly options: ServerOptions;
@@ -111,30 +82,40 @@ export class Server {
   /** What answers in front of the key layer, if anything does. */
   #front({ random, send }: Copy): Answer | undefined {
     const { faults } = this.#world;
-    if (faults.hits(random, 'frontRefuses')) return frontRefusal(random);
+    const { op } = send.key;
+    const resent = send.copies > 1;
+    if (faults.hits(random, 'frontRefuses')) return frontRefusal(random, resent);
     if (faults.hits(random, 'frontBreaks')) return gateway(random);
     if (faults.hits(random, 'loginPage')) return html(200, random.chance(0.5));
     if (faults.hits(random, 'redirected')) return answer(302, null, { location: '/login' });
-    const executed = [...send.key.op.keys.values()].some((key) => key.effects.length);
-    return executed && faults.hits(random, 'frontKnows') ? answer(random.pick([400, 404, 422]), { code: 'cart_empty' }) : undefined;
+    // Most checks of an application see that it is done already; now and then one does not.
+    if (op.elsewhere && random.chance(0.7)) return isDone('done-elsewhere', send.key.key);
+    const executed = [...op.keys.values()].some((key) => key.effects.length);
+    return executed && faults.hits(random, 'frontKnows') ? goneBehind(random, send.endpoint.method, resent) : undefined;
   }
 
   /** It executed this key, and its window is over. */
-  forgets(account: string, key: string): boolean {
-    const entry = this.#entries.get(this.#id(account, key));
+  forgets(account: string, key: string, at: Endpoint): boolean {
+    const entry = this.#entries.get(this.#id(account, key, at));
     return entry?.state === 'done' && this.#world.time.now - entry.at >= this.options.windowMs;
   }
 
-  #id(account: string, key: string): string {
-    return this.options.anyAccount ? key : `${account}\n${key}`;
+  /** Within what a key counts. */
+  #id(account: string, key: string, { url, method }: Endpoint): string {
+    const { anyAccount, scope = [] } = this.options;
+    const { origin } = new URL(url);
+    const parts = { origin, endpoint: url, method };
+    return [key, anyAccount ? '' : account, ...scope.map((part) => parts[part])].join('\n');
   }
 
   #behindFront(copy: Copy): void {
-    const { honours, mismatch } = this.options;
-    const id = honours ? this.#id(copy.send.account, copy.send.key.key) : '';
+    const { honours, mismatch, done = 'answer' } = this.options;
+    const { account, key, endpoint } = copy.send;
+    const id = honours ? this.#id(account, key.key, endpoint) : '';
     const found = honours ? this.#find(id, copy) : undefined;
     if (!honours) this.#work(copy, undefined, '');
     else if (found && found.payload !== copy.payload && mismatch !== 'replays') copy.reply(MISMATCH[mismatch], 'kept');
+    else if (found?.answer && found.layer === 'done' && done !== 'answer') copy.reply(isDone(done, key.key), 'done');
     else if (found?.answer) copy.reply(this.#replay(found.answer), found.layer);
     else if (found) this.#busy(found, copy);
     else {
@@ -149,8 +130,8 @@ export class Server {
   #accept(copy: Copy, entry: Entry, id: string): void {
     const { faults, time } = this.#world;
     const { random } = copy;
-    const job: Job = { op: copy.send.key.op, end: undefined };
-    const link = `${JOBS}${this.#jobs.push(job) - 1}`;
+    const job: Job = { op: copy.send.key.op, account: copy.send.account, end: undefined };
+    const link = `${new URL(copy.send.endpoint.url).origin}${JOBS}${this.#jobs.push(job) - 1}`;
     const late = faults.hits(random, 'dies') ? LOCK_MS : 0;
     const declined = faults.hits(random, 'declines') || this.declines(copy.opText, copy.payload);
     const said = answer(202, { state: 'accepted' }, { location: link, 'retry-after': '2' });
@@ -163,13 +144,16 @@ export class Server {
   }
 
   /** What is found at a link; in front of it stands the same as in front of everything. */
-  ask(url: string, random: Random): Answer {
+  ask(url: string, account: string, random: Random): Answer {
     const { faults } = this.#world;
-    if (faults.hits(random, 'frontRefuses')) return answer(random.pick([401, 404, 429]), { code: 'refused_in_front' });
+    if (faults.hits(random, 'frontRefuses')) return pollRefusal(random);
     if (faults.hits(random, 'frontBreaks')) return gateway(random);
     if (faults.hits(random, 'loginPage')) return html(200, random.chance(0.5));
-    const end = this.#jobs[Number(url.slice(JOBS.length))]?.end;
-    return end ? answer(200, { state: end }) : answer(202, { state: 'running' }, { 'retry-after': '3' });
+    const job = this.#jobs[Number(url.slice(url.lastIndexOf('/') + 1))];
+    // Another one's session sees nothing of it.
+    if (!job || job.account !== account) return answer(404, { code: 'no_such_job' });
+    if (!job.end) return answer(202, { state: 'running' }, { 'retry-after': '3' });
+    return answer(200, { [random.pick(['state', 'status'])]: job.end === 'failed' ? (this.options.failedWord ?? 'failed') : 'done' });
   }
 
   /** Work of this operation is queued. */
@@ -209,8 +193,7 @@ export class Server {
   #busy(entry: Entry, copy: Copy): void {
     const { busy } = this.options;
     if (busy === 'held-open' && entry.state === 'working') entry.held.push(copy);
-    else if (busy === '409-retry-after') copy.reply(OUTSTANDING, 'done');
-    else copy.reply(answer(409, copy.random.chance(0.5) ? null : IN_USE), 'done');
+    else copy.reply(atWork(busy, copy.random), 'busy');
   }
 
   #work(copy: Copy, entry: Entry | undefined, id: string): void {
@@ -224,13 +207,24 @@ export class Server {
       if (boot !== this.#boot) copy.lost();
       else if (stuck) this.#die(copy, entry);
       else if (crash === 'before') this.#end(copy, entry, id, BROKEN, this.options.keepsErrors ? 'kept' : undefined);
-      else if (declined) this.#end(copy, entry, id, DECLINED, this.options.keepsRefusals ? 'kept' : undefined);
+      else if (declined) this.#end(copy, entry, id, this.#refusal(copy), this.options.keepsRefusals ? 'kept' : undefined);
       else {
         this.#execute(copy, id);
         if (crash === 'after' && this.options.keepsErrors) this.#end(copy, entry, id, BROKEN, 'kept');
-        else this.#end(copy, entry, id, answer(201, { id: this.effects.length }), 'done', crash === 'after' ? BROKEN : undefined);
+        else this.#end(copy, entry, id, this.#success(), 'done', crash === 'after' ? BROKEN : undefined);
       }
     });
+  }
+
+  #success(): Answer {
+    const { streamsMs } = this.options;
+    const said = answer(201, { id: this.effects.length }, streamsMs ? { 'content-type': 'application/x-ndjson' } : {});
+    return streamsMs ? { ...said, streamsMs } : said;
+  }
+
+  /** The same for the same request. */
+  #refusal({ opText, payload }: Copy): Answer {
+    return DECLINED[mix(this.#world.seed, 'refusal', opText, payload) % DECLINED.length] as Answer;
   }
 
   /** Killed at work: no effect, no answer, and a lock that frees itself some time later. */
@@ -260,38 +254,3 @@ function whyLate({ wall, key, lateByTrueTime }: Send): Apart | undefined {
   if (wall >= key.windowEndsAt) return undefined;
   return lateByTrueTime ? 'clock-lied' : 'copy-outlived-window';
 }
-
-const frontRefusal = (random: Random): Answer => {
-  const status = random.pick([401, 401, 403, 429, 429, 400, 404, 409]);
-  return answer(status, { code: status === 409 ? 'version_conflict' : 'refused_in_front' }, status === 429 && random.chance(0.5) ? RETRY_AFTER : {});
-};
-
-const gateway = (random: Random): Answer =>
-  answer(random.pick([502, 503, 504]), random.chance(0.5) ? 'Bad gateway' : null, random.chance(0.3) ? RETRY_AFTER : {});
-
-const FAMILY: ServerOptions = {
-  family: '409-retry-after',
-  honours: true,
-  busy: '409-retry-after',
-  marker: true,
-  keepsRefusals: true,
-  keepsErrors: false,
-  mismatch: 422,
-  windowMs: 86_400_000,
-  workMs: [5, 400],
-  declined: 0.1,
-};
-
-/** The families of SERVERS.md, as far as they differ in what a client can see. */
-export const FAMILIES: Readonly<Record<string, ServerOptions>> = {
-  '409-retry-after': FAMILY,
-  '409-retry-after, refusals not kept': { ...FAMILY, family: '409-retry-after, refusals not kept', keepsRefusals: false },
-  'held-open': { ...FAMILY, family: 'held-open', busy: 'held-open', keepsRefusals: false },
-  '409 bare, no marker': { ...FAMILY, family: '409 bare, no marker', busy: '409', marker: false, keepsRefusals: false },
-  'errors kept': { ...FAMILY, family: 'errors kept', keepsErrors: true, mismatch: 400 },
-  'another payload replays': { ...FAMILY, family: 'another payload replays', mismatch: 'replays', keepsRefusals: false },
-  accepts: { ...FAMILY, family: 'accepts', accepts: true, workMs: [50, 30_000] },
-  'no support': { ...FAMILY, family: 'no support', honours: false, marker: false, keepsRefusals: false },
-};
-
-export const HONEST = Object.keys(FAMILIES).filter((name) => FAMILIES[name]?.honours && !FAMILIES[name]?.accepts);

@@ -1,5 +1,5 @@
 /**
- * Goal: DESIGN section 9 holds under any mix of faults. Method: worlds drawn from a seed (contexts, stores, a network, a
+ * Goal: what docs/simulation.md lists holds under any mix of faults. Method: worlds drawn from a seed (contexts, stores, a network, a
  * server of each family), run on a virtual clock; the server's log of effects is the truth, and one checker per promise
  * compares. A failure prints its seed, a shrunk schedule and the command that replays it.
  */

@@ -5,11 +5,12 @@ import type { OnceRecord } from '../../src/core/record.js';
 import { checkers as all } from './checkers/index.js';
 import type { Context, ContextKind } from './context.js';
 import { BEGAN, Device } from './device.js';
-import type { Call, Checker, Commit, Effect, KeyFacts, OpFacts, Send } from './facts.js';
+import type { ByHand, Call, Checker, Commit, Effect, KeyFacts, OpFacts, Send } from './facts.js';
 import { type FaultName, Faults } from './faults.js';
 import { Books } from './ledger.js';
 import { Network } from './network.js';
 import { Random } from './random.js';
+import { Requests } from './requests.js';
 import type { WorldOptions } from './scenario.js';
 import { Server } from './servers.js';
 import { Timeline } from './timeline.js';
@@ -17,8 +18,6 @@ import { Timeline } from './timeline.js';
 /** Far more than any world of a sensible size needs. */
 const EVENTS_MAX = 3_000_000;
 const LOG_LINES_MAX = 4000;
-/** Where the button leads. */
-export const URL = 'https://shop.example/pay';
 export const USERS = ['alice', 'bob'] as const;
 /** Who the first of them is until the log-in. */
 export const GUEST = 'guest';
@@ -51,25 +50,30 @@ export class World {
   copies = 0;
   readonly random: Random;
   readonly contexts = new Map<string, Context>();
+  readonly requests: Requests;
+  /** What the app has contexts do by hand at this moment. */
+  readonly #deeds = new Set<ByHand & { readonly context: string; readonly about: OpFacts | string }>();
   readonly #tracing: boolean;
-  readonly #labels = new Map<string, OpFacts>();
-  readonly #requests = new Map<string, { op: OpFacts; payload: number; text: string }>();
 
   constructor(seed: number, options: WorldOptions, { tracing = false, checkers = all }: { tracing?: boolean; checkers?: readonly Checker[] } = {}) {
     this.seed = seed;
     this.options = options;
     this.#tracing = tracing;
     this.faults = new Faults(seed ^ 0x5eed, options.faults, this.struck);
+    const exact = options.devices.every(({ atomic }) => atomic) && !options.faults.storeHangs;
     this.books = new Books(
       () => this.time.now,
       {
         honours: options.server.honours,
         replays: (options.client.dialect as Dialect | undefined)?.replays === true,
         required: options.client.durability === 'required',
+        exact,
+        quick: exact && !options.faults.storeSlow,
         dueAt: (call) => this.#dueAt(call),
       },
       checkers,
     );
+    this.requests = new Requests(options.client);
     this.network = new Network(this);
     this.server = new Server(this, options.server);
     this.random = new Random(seed).of('world');
@@ -105,6 +109,9 @@ export class World {
       after,
       context,
       memory,
+      storeNow: this.storeNow(this.contexts.get(context)?.device),
+      expired: this.#expired(before, this.contexts.get(context)?.device),
+      byHand: [...this.#deeds].filter((deed) => deed.context === context && (deed.about === op || deed.about === user)),
       why: why === 'written' && before && !after && this.#brought(before) ? 'moved' : why,
     });
   }
@@ -142,31 +149,13 @@ export class World {
   // ---- who is who
 
   #opOf({ ns, label }: OnceRecord): OpFacts {
-    const body = this.#labels.get(label);
-    return body ?? this.books.op(personOf(USER_BY_NS.get(ns) ?? '?'), JSON.parse(label), { repeat: this.options.client.repeat });
+    return this.requests.labelled(label) ?? this.books.op(personOf(USER_BY_NS.get(ns) ?? '?'), JSON.parse(label), { repeat: this.options.client.repeat });
   }
 
   /** The operation behind a button. Without names, each payload of it is one of its own. */
   opFor(user: string, name: number, payload: number): OpFacts {
-    const { repeat, unnamed } = this.options.client;
-    return this.books.op(personOf(user), unnamed ? ['pay', name, payload] : ['pay', name], { repeat, unnamed });
-  }
-
-  body(op: OpFacts, payload: number): string {
-    const text = `${op.user} ${op.label}`;
-    const body = JSON.stringify({ op: text, payload });
-    if (!this.#requests.has(body)) {
-      this.#requests.set(body, { op, payload, text });
-      const sha256 = (data: string): string => hash('sha256', data, 'hex');
-      if (op.unnamed) this.#labels.set(`~${sha256(`POST\n${URL}\n${sha256(body)}`)}`, op);
-    }
-    return body;
-  }
-
-  request(body: string): { readonly op: OpFacts; readonly payload: number; readonly text: string } {
-    const known = this.#requests.get(body);
-    if (!known) throw new Error(`the client sent bytes that nobody gave it: ${body}`);
-    return known;
+    const { repeat, unnamed, byContent } = this.options.client;
+    return this.books.op(personOf(user), unnamed || byContent ? ['pay', name, payload] : ['pay', name], { repeat, unnamed, byContent });
   }
 
   keyOf(op: OpFacts, key: string): KeyFacts {
@@ -178,6 +167,25 @@ export class World {
     const named = id === null ? undefined : this.calls.get(id);
     if (named && !named.told && !named.dead && named.context === context.id) return named;
     return op.calls.filter((call) => call.context === context.id && !call.told && !call.dead).at(-1) ?? context.sweep?.callFor(op) ?? named;
+  }
+
+  /** A database of many machines has one clock, which is none of theirs. */
+  storeNow(device: Device | undefined): number {
+    return this.options.sharedStore || !device ? this.trueWall() : device.wall();
+  }
+
+  #expired(record: OnceRecord | undefined, device: Device | undefined): Commit['expired'] {
+    if (!record) return 'no';
+    const { forgetAt } = this.books.keys.get(record.key) ?? record;
+    if (forgetAt <= this.trueWall() + CLOCKS_APART_MS) return 'yes';
+    return forgetAt <= this.storeNow(device) ? 'by-its-clock' : 'no';
+  }
+
+  /** Does something by hand to one operation, or to all of a user's, and says so in the books for as long as it takes. */
+  doing<T>(context: Context, what: ByHand['what'], about: OpFacts | string, work: () => Promise<T>): Promise<T> {
+    const deed = { context: context.id, what, about, since: this.time.now };
+    this.#deeds.add(deed);
+    return work().finally(() => this.#deeds.delete(deed));
   }
 
   /** A correct wall clock. */
@@ -200,6 +208,7 @@ export class World {
 
   /** What an app could find out from its server, once nothing is on the wire any more. */
   truth(op: OpFacts, { but, key }: { readonly but?: string; readonly key?: KeyFacts | undefined } = {}): 'done' | 'none' | 'unknown' {
+    if (op.elsewhere) return 'done';
     if (op.unnamed && key) return key.effects.length ? 'done' : this.idle(op, but) && this.network.quiet(op) ? 'none' : 'unknown';
     // A key that is not random comes round again, and what it had then is all that it ever has; who asks by key means this one.
     const counts = (one: KeyFacts): boolean => one.epoch === op.epoch || (!one.random && (key === undefined || key === one));
@@ -209,19 +218,22 @@ export class World {
 
   #dueAt(call: Call): number {
     const context = this.contexts.get(call.context);
-    const slack = this.options.faults.storeHangs ? STORE_SLACK_MS : SLACK_MS;
+    const { storeHangs, storeSlow } = this.options.faults;
+    const slack = storeHangs || storeSlow ? STORE_SLACK_MS : SLACK_MS;
     const setBack = (context?.device.setBackMs ?? 0) - call.setBackMs;
     return Math.max(call.begunAt + call.limitMs, context?.thawedAt ?? 0) + slack + setBack;
   }
 }
 
+/** Clocks that are as right as clocks are. */
+const CLOCKS_APART_MS = 600_000;
 /** What a store and a wire of this world take at most to do their work. */
 const SLACK_MS = 3000;
 /** Each look and each write may take a store's time, before and behind the limit. */
 const STORE_SLACK_MS = 60_000;
 
 /** A guest's cart is the cart of who logs in. */
-const personOf = (user: string): string => (user === GUEST ? USERS[0] : user);
+export const personOf = (user: string): string => (user === GUEST ? USERS[0] : user);
 
 const print = (record: OnceRecord | undefined): string =>
   record

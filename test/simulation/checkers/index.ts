@@ -6,5 +6,5 @@ import { outcomeIsTrue } from './outcome-is-true.js';
 import { settlesWhenCalm } from './settles-when-calm.js';
 import { storedBeforeSent } from './stored-before-sent.js';
 
-/** The six of DESIGN section 9, in its order. */
+/** The six promises, in the order in which docs/simulation.md lists them. */
 export const checkers: readonly Checker[] = [atMostOne, storedBeforeSent, oneKey, outcomeIsTrue, nothingLost, settlesWhenCalm];

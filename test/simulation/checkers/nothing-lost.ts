@@ -1,5 +1,5 @@
-/** Section 9, 5: an operation that may have had an effect and was not reported is in `pending()`. */
-import type { Checker, KeyFacts, Ledger } from '../facts.js';
+/** 5: an operation that may have had an effect and was not reported is in `pending()`. */
+import { type Checker, does, type KeyFacts, type Ledger } from '../facts.js';
 import { excuse } from './excuse.js';
 
 const NAME = 'nothing-lost';
@@ -15,10 +15,13 @@ export const nothingLost: Checker = {
   name: NAME,
   see(fact, ledger) {
     if (fact.kind !== 'commit' || fact.why !== 'written') return;
-    const { op, before, after, memory } = fact;
+    const { op, before, after, memory, byHand } = fact;
+    if (ledger.exact && before?.state === 'settled' && !after && !memory && fact.expired === 'no' && !does(byHand, 'clear', 'clear-forget'))
+      return ledger.violate(NAME, op, `what was left of the settled ${before.key} was removed ${before.forgetAt - fact.storeNow} ms before its time`);
     const key = before && op.keys.get(before.key);
     // The record of what may have had its effect goes, without a word from the server or the app.
-    if (!key?.sends.length || memory || before?.state !== 'pending' || key.epoch < op.epoch) return;
+    if (!key?.sends.length || memory || before?.state !== 'pending' || (key.epoch < op.epoch && fact.expired !== 'yes')) return;
+    if (fact.expired === 'yes') return ledger.apart('left-for-a-month', op);
     const dropped = !after || after.key !== key.key || (after.state === 'retired' && after.ending?.type === 'unknown');
     if (dropped) ledger.violate(NAME, op, `the record of ${key.key}, which was sent, was ${after ? 'forgotten' : 'removed'}`);
   },

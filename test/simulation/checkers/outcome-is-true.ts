@@ -1,32 +1,53 @@
-/** Section 9, 4: `done` means exactly one effect; `none` means none, and none will follow; otherwise `unknown`. */
+/** 4: `done` means exactly one effect; `none` means none, and none will follow; otherwise `unknown`. */
 import type { Outcome } from '../../../src/core/outcome.js';
-import type { Call, Checker, Effect, Fact, KeyFacts, Ledger, OpFacts } from '../facts.js';
+import type { Call, Checker, Effect, Fact, KeyFacts, Ledger, OpFacts, Told } from '../facts.js';
 import { excuse } from './excuse.js';
 
 const NAME = 'outcome-is-true';
 
-function saidDone(op: OpFacts, outcome: Outcome, call: Call | undefined, ledger: Ledger) {
-  const payload = call?.verb === 'resume' ? undefined : call?.payload;
+function saidDone(op: OpFacts, told: Told, outcome: Outcome, call: Call | undefined, ledger: Ledger) {
   const key = outcome.key === undefined ? undefined : op.keys.get(outcome.key);
   if (!key) return ledger.violate(NAME, op, 'done, without a key');
-  // What the app said itself, and this world's app says the truth: the effect may be under a key that was evicted, or that
-  // another context took meanwhile.
+  // What the app said itself: the effect may be under a key that was evicted, or that another context took meanwhile.
   const byHand = key.byHand || (outcome.type === 'replayed' && outcome.from === 'reconcile');
   const effects = byHand ? [...op.keys.values()].flatMap((one) => one.effects) : key.effects;
-  if (effects.length === 0) return ledger.violate(NAME, op, `done, and ${key.key} has had no effect`);
+  if (effects.length === 0) {
+    if (op.elsewhere) key.elsewhere = true;
+    else judge(key, `done, and ${key.key} has had no effect`, ledger);
+    return;
+  }
   // A call without a name that began after another one was told of this effect wants one of its own; to resume is to want none.
   if (op.unnamed && call && call.verb !== 'resume' && key.reportedAt !== undefined && call.begunAt > key.reportedAt && !op.refused)
     ledger.violate(NAME, op, `call ${call.id} wanted another effect, and got the word of ${key.key}, told at ${key.reportedAt}`);
-  const certain = outcome.type === 'fresh' && outcome.certain && !outcome.changed;
-  if (certain && payload !== undefined && !key.effects.some((effect) => effect.payload === payload))
-    ledger.violate(NAME, op, `certainly done with payload ${payload}, and the effect has ${key.effects.map((effect) => effect.payload)}`);
+  if (call && call.verb !== 'resume' && !byHand && !op.elsewhere) whosePayload(op, key, told, outcome, call, ledger);
 }
 
-function saidNone(op: OpFacts, outcome: Outcome, ledger: Ledger): void {
+/** Whether the payload that took effect is the one whose caller was told so. */
+function whosePayload(op: OpFacts, key: KeyFacts, { by, code }: Told, outcome: Outcome, { payload, begunAt }: Call, ledger: Ledger): void {
+  const own = key.effects.some((effect) => effect.payload === payload);
+  const had = `and the effect has ${key.effects.map((effect) => effect.payload)}`;
+  if (outcome.type === 'fresh' && outcome.certain && !own) ledger.violate(NAME, op, `certainly done with payload ${payload}, ${had}`);
+  if (code === 'ERR_ONCE_ALREADY_SETTLED' && outcome.attempts > 0 && own && key.random)
+    ledger.violate(NAME, op, `told that another payload is done, and ${payload} is the one that took effect`);
+  // Of a key that comes round again, after its record was lost, nobody knows what went out under it.
+  if (outcome.attempts > 0 || key.doubtful || own || !key.random) return;
+  if (by === 'answer') ledger.violate(NAME, op, `payload ${payload} was given a remembered answer, ${had}`);
+  // What changed is to be sent, unless it changed while this very call was under way.
+  else if (op.repeat === 'if-changed' && key.endedAt < begunAt) ledger.violate(NAME, op, `payload ${payload} was never sent and is said to be done, ${had}`);
+}
+
+function saidNone(op: OpFacts, outcome: Outcome, call: Call | undefined, ledger: Ledger): void {
   const key = outcome.key === undefined ? undefined : op.keys.get(outcome.key);
-  if (key && outcome.sent === 'no' && key.sends.length) ledger.violate(NAME, op, `sent 'no', and ${key.key} was sent`);
-  const had = key ? [key] : [...op.keys.values()].filter((one) => one.epoch === op.epoch);
-  for (const one of had) if (one.effects.length) judge(one, `none, and ${one.key} has had an effect`, ledger);
+  // A key that a clean refusal left in use begins anew.
+  const since = key && Number.isFinite(key.rebornAt) ? key.rebornAt : 0;
+  if (key && outcome.sent === 'no' && key.sends.some(({ at }) => at >= since)) ledger.violate(NAME, op, `sent 'no', and ${key.key} was sent`);
+  const same = [...op.keys.values()].filter((one) => one.epoch === (key?.epoch ?? op.epoch));
+  for (const one of key ? [key] : same) if (one.effects.length) judge(one, `none, and ${one.key} has had an effect`, ledger);
+  if (!call || op.unnamed || key?.user !== key?.op.user) return;
+  // Whatever its own key came to: who asks about what was done before is told so.
+  for (const one of same)
+    if (one !== key && one.user === one.op.user && one.effects.some(({ at }) => at < call.begunAt))
+      judge(one, `none, and ${one.key} had an effect before`, ledger);
 }
 
 function judge(key: KeyFacts, says: string, ledger: Ledger): void {
@@ -37,13 +58,14 @@ function judge(key: KeyFacts, says: string, ledger: Ledger): void {
 
 /** An effect after somebody was told that none can follow. */
 function followed({ key, send }: Effect, ledger: Ledger): void {
+  if (key.elsewhere && send.call && send.call.begunAt > key.endedAt) judge(key, `an effect under ${key.key}, which was said to be done elsewhere`, ledger);
   if (!key.none || send.at >= key.rebornAt) return;
   // Somebody asked for it anew, after that word, under a key that another copy of its record brought back.
   const anew = send.at > key.none.at && send.call !== undefined && send.call.begunAt > key.none.at;
   // A key that is not random stays the operation's own after a refusal that its server did not keep.
   const derived = !/^[0-9a-f]{8}-/.test(key.key);
   if (anew && (derived || key.revived || key.wasInMemory)) return;
-  judge({ ...key, effects: [...key.effects, { send } as Effect] }, `an effect under ${key.key}, of which somebody was told "none" at ${key.none.at}`, ledger);
+  judge(key, `an effect under ${key.key}, of which somebody was told "none" at ${key.none.at}`, ledger);
 }
 
 function told({ op, told, call }: Extract<Fact, { kind: 'told' }>, ledger: Ledger): void {
@@ -53,8 +75,8 @@ function told({ op, told, call }: Extract<Fact, { kind: 'told' }>, ledger: Ledge
     if (told.by === 'answer' && told.status !== undefined) ledger.violate(NAME, op, 'an answer without an outcome');
     return;
   }
-  if (outcome.effect === 'done') saidDone(op, outcome, call, ledger);
-  else if (outcome.effect === 'none') saidNone(op, outcome, ledger);
+  if (outcome.effect === 'done') saidDone(op, told, outcome, call, ledger);
+  else if (outcome.effect === 'none') saidNone(op, outcome, call, ledger);
   else if (told.status !== undefined && told.status < 300) ledger.violate(NAME, op, `unknown, and resolved with ${told.status}`);
 }
 

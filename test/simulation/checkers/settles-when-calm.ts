@@ -1,4 +1,4 @@
-/** Section 9, 6: every call returns within its limits; once faults stop, every driven operation settles. */
+/** 6: every call returns within its limits; once faults stop, every driven operation settles. */
 import type { Checker } from '../facts.js';
 
 const NAME = 'settles-when-calm';

@@ -1,8 +1,8 @@
 /** A context that dies at its n-th await, for every n: the seed is n. Then the button is pressed again, and again. */
 import { GENERIC } from '../../../src/dialects/generic.js';
 import type { ContextKind } from '../context.js';
+import { FAMILIES, type ServerOptions } from '../families.js';
 import type { Scenario } from '../scenario.js';
-import { FAMILIES, type ServerOptions } from '../servers.js';
 import { fate, MINUTE, press } from './sequence.js';
 
 const scenario = (name: string, kind: ContextKind, sends: readonly (typeof fate)['fine'][], server: Partial<ServerOptions> = {}): Scenario => ({

@@ -1,10 +1,10 @@
 /** Building bricks: devices, servers, and what is bad about a network, a store, a life. */
 import type { DeviceOptions } from '../device.js';
+import { FAMILIES, HONEST, type ServerOptions } from '../families.js';
 import type { FaultRates } from '../faults.js';
 import type { Workload } from '../plan.js';
 import type { Random } from '../random.js';
 import type { WorldOptions } from '../scenario.js';
-import { FAMILIES, HONEST, type ServerOptions } from '../servers.js';
 
 type Devices = WorldOptions['devices'];
 
@@ -38,8 +38,9 @@ export const anyDevices = (random: Random): Pick<WorldOptions, 'devices' | 'shar
 
 export const family = (random: Random, names: readonly string[] = HONEST): ServerOptions => FAMILIES[random.pick(names)] as ServerOptions;
 
-/** A train ride. No copies that the client did not send: they come with a class of their own. */
+/** A train ride. Browsers send a request again by themselves, unseen, when a connection turns out to be dead. */
 export const NETWORK: FaultRates = {
+  duplicated: 0.08,
   requestLost: 0.06,
   responseLost: 0.1,
   delayed: 0.08,
@@ -64,6 +65,18 @@ export const SERVER: FaultRates = {
 };
 
 export const STORE: FaultRates = { lookFails: 0.03, commitFails: 0.03, failAfterCommit: 0.03, storeHangs: 0.02, torn: 0.002 };
+
+/** An app's own code fails in every way that code can. */
+export const HOOKS: FaultRates = {
+  hookDelays: 0.2,
+  hookThrows: 0.02,
+  hookHangs: 0.01,
+  reconcileDelays: 0.3,
+  reconcileThrows: 0.1,
+  reconcileHangs: 0.1,
+  reconcileResponds: 0.5,
+  reconcileRefused: 0.15,
+};
 
 export const LIFE: FaultRates = { killed: 0.015, frozen: 0.01, frozenMsMax: 120_000 };
 

@@ -2,10 +2,10 @@
 import { GENERIC } from '../../../src/dialects/generic.js';
 import { answer } from '../answers.js';
 import type { Call, OpFacts } from '../facts.js';
+import { FAMILIES, type ServerOptions } from '../families.js';
 import type { Fate, ScriptedCopy } from '../network.js';
 import type { Action, Deed } from '../plan.js';
 import type { ClientOptions, Scenario, WorldOptions } from '../scenario.js';
-import { FAMILIES, type ServerOptions } from '../servers.js';
 import type { World } from '../world.js';
 
 export const SECOND = 1000;

@@ -1,7 +1,8 @@
 /** Everything at once, on every kind of device, and each kind of trouble by itself. */
+
+import { FAMILIES, HONEST, type ServerOptions, WORDED } from '../families.js';
 import type { Scenario } from '../scenario.js';
-import { FAMILIES, type ServerOptions } from '../servers.js';
-import { anyDevices, family, LIFE, machines, NETWORK, PEOPLE, processes, SERVER, STORE, tabs } from './parts.js';
+import { anyDevices, family, HOOKS, LIFE, machines, NETWORK, PEOPLE, processes, SERVER, STORE, tabs } from './parts.js';
 
 export const checkout: Scenario = {
   name: 'checkout',
@@ -260,7 +261,7 @@ export const everything: Scenario = {
   says: 'all faults at once',
   options: (random) => ({
     ...anyDevices(random),
-    server: family(random),
+    server: family(random, [...HONEST, ...WORDED]),
     client: {
       durability: random.chance(0.5) ? 'required' : 'best-effort',
       reconciles: random.chance(0.3),
@@ -268,7 +269,7 @@ export const everything: Scenario = {
       keep: { request: random.chance(0.5) },
       keys: random.pick(['random', 'random', 'random', 'derived', 'literal'] as const),
     },
-    faults: { ...NETWORK, ...SERVER, ...STORE, ...LIFE, duplicated: 0.05, hookDelays: 0.1 },
+    faults: { ...NETWORK, ...SERVER, ...STORE, ...LIFE, ...HOOKS },
     workload: { ...PEOPLE, logOut: 0.05, forget: 0.05, settle: 0.05, full: 0.02, clockJump: 0.05, clockJumpMsMax: 600_000 },
   }),
 };

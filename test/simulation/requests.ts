@@ -1,0 +1,84 @@
+/** What a button sends: where to, by which method, and which bytes. */
+import { hash } from 'node:crypto';
+import type { OpFacts } from './facts.js';
+import type { ClientOptions } from './scenario.js';
+
+/** An address of a server. */
+export interface Endpoint {
+  readonly url: string;
+  readonly method: 'POST' | 'PUT' | 'DELETE';
+  /** The header in which this endpoint looks for the key. */
+  readonly header: string;
+}
+
+export const endpoint = (url: string, more: Partial<Endpoint> = {}): Endpoint => ({ url, method: 'POST', header: 'idempotency-key', ...more });
+
+/** Where the button of most worlds leads. */
+export const PAY = endpoint('https://shop.example/pay');
+
+/** What the client was given to send. */
+export interface Content {
+  readonly op: OpFacts;
+  readonly payload: number;
+  readonly text: string;
+}
+
+const decoder = new TextDecoder();
+const sha256 = (data: string): string => hash('sha256', data, 'hex');
+
+export class Requests {
+  readonly #endpoints: readonly Endpoint[];
+  readonly #contents = new Map<string, Content>();
+  /** Operations without a name of their own, by the label of their records. */
+  readonly #labels = new Map<string, OpFacts>();
+
+  constructor({ endpoints = [PAY] }: Pick<ClientOptions, 'endpoints'>) {
+    this.#endpoints = endpoints;
+  }
+
+  /** Another payload may lead to another endpoint: another way to pay, a failover origin. */
+  endpoint(payload: number): Endpoint {
+    return this.#endpoints[(payload - 1) % this.#endpoints.length] as Endpoint;
+  }
+
+  /** The endpoint that a request went to. */
+  at(url: string, method: string): Endpoint {
+    const found = this.#endpoints.find((one) => one.url === url && one.method === method);
+    if (!found) throw new Error(`the client sent a ${method} to ${url}, which nobody asked it to do`);
+    return found;
+  }
+
+  body(op: OpFacts, payload: number): string {
+    const text = `${op.user} ${op.label}`;
+    const body = JSON.stringify({ op: text, payload });
+    if (this.#contents.has(body)) return body;
+    this.#contents.set(body, { op, payload, text });
+    if (op.unnamed) this.#labels.set(`~${this.#fingerprint(body, payload)}`, op);
+    if (op.byContent) this.#labels.set(JSON.stringify([`sha256:${this.#fingerprint(body, payload)}`]), op);
+    return body;
+  }
+
+  /** The name as the client has it: that of an operation by content is made of its payload. */
+  nameOf(op: OpFacts): readonly (string | number)[] {
+    if (!op.byContent) return op.name;
+    const payload = op.name[2] as number;
+    return [`sha256:${this.#fingerprint(this.body(op, payload), payload)}`];
+  }
+
+  #fingerprint(body: string, payload: number): string {
+    const { method, url } = this.endpoint(payload);
+    return sha256(`${method}\n${url}\n${sha256(body)}`);
+  }
+
+  content(body: unknown): Content {
+    const text = typeof body === 'string' ? body : decoder.decode(body as Uint8Array);
+    const known = this.#contents.get(text);
+    if (!known) throw new Error(`the client sent bytes that nobody gave it: ${text}`);
+    return known;
+  }
+
+  /** Of a record whose label is made of what is sent. */
+  labelled(label: string): OpFacts | undefined {
+    return this.#labels.get(label);
+  }
+}

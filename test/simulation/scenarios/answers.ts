@@ -1,0 +1,61 @@
+/** What servers say in words of their own, and the shapes that their answers have. */
+import { defineDialect } from '../../../src/dialects/define.js';
+import { inHeader } from '../../../src/dialects/place.js';
+import { FAMILIES, type ServerOptions, WORDED } from '../families.js';
+import type { Scenario } from '../scenario.js';
+import { anyDevices, family, LIFE, NETWORK, PEOPLE, SERVER, tabs } from './parts.js';
+
+export const wordings: Scenario = {
+  name: 'wordings',
+  says: 'servers have words of their own for a key that is at work or done: 409, 423, 429, 202',
+  options: (random) => ({
+    ...anyDevices(random),
+    server: family(random, WORDED),
+    client: { reconciles: random.chance(0.3), keep: { request: random.chance(0.5) }, reads: random.chance(0.3) },
+    faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.003, duplicated: 0.2, verdictThrows: 0.02, crashesBefore: 0.06 },
+    workload: { ...PEOPLE, gapMs: 5000, presses: 2.5 },
+  }),
+};
+
+const BANK = defineDialect({
+  name: 'bank',
+  place: inHeader('Idempotency-Key'),
+  replays: true,
+  answers: [{ status: 409, at: { code: 'ALREADY_PROCESSED' }, means: 'done-elsewhere', resource: 'resource_id' }],
+});
+
+export const paidElsewhere: Scenario = {
+  name: 'paid-elsewhere',
+  says: 'the same is paid at the counter: the server says so, mostly, under a key that it has never seen',
+  options: (random) => ({
+    ...anyDevices(random),
+    server: family(random),
+    client: { dialect: { ...BANK, replays: random.chance(0.7) }, reconciles: random.chance(0.3), keep: { request: random.chance(0.5) } },
+    faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.003 },
+    workload: { ...PEOPLE, presses: 3, elsewhere: 0.3 },
+  }),
+};
+
+export const polledByAnybody: Scenario = {
+  name: 'polled-by-anybody',
+  says: 'work behind a 202 fails in words of any kind, and is asked after in the session of whoever is logged in',
+  options: (random) => ({
+    ...anyDevices(random),
+    server: FAMILIES[random.pick(['accepts', 'accepts, common words'])] as ServerOptions,
+    client: { accepted: 'poll', reconciles: random.chance(0.6), keep: { request: random.chance(0.5) } },
+    faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.005, declines: 0.3, reconcileDelays: 0.3, reconcileResponds: 0.5 },
+    workload: { ...PEOPLE, logOut: 0.5, changed: 0.3 },
+  }),
+};
+
+export const streams: Scenario = {
+  name: 'streams',
+  says: 'bodies are streams and bytes, and a success is told line by line for longer than an attempt lasts',
+  options: (random) => ({
+    devices: tabs(random),
+    server: { ...family(random), streamsMs: random.pick([2000, 100_000]) },
+    client: { bodies: random.pick(['bytes', 'stream'] as const), keep: { request: random.chance(0.5) } },
+    faults: { ...NETWORK, ...SERVER },
+    workload: PEOPLE,
+  }),
+};

@@ -1,0 +1,99 @@
+/** What apps do: hooks that fail, options that differ, log-outs, and words that are not true. */
+import type { OnceOptions } from '../../../src/option-types.js';
+import type { Random } from '../random.js';
+import type { Scenario } from '../scenario.js';
+import { anyDevices, family, HOOKS, LIFE, NETWORK, PEOPLE, processes, SERVER, tabs } from './parts.js';
+
+export const asked: Scenario = {
+  name: 'asked',
+  says: 'reconcile hangs, throws, answers late, with any Response, and in the session of whoever is logged in by then',
+  options: (random) => ({
+    ...anyDevices(random),
+    server: family(random),
+    client: {
+      reconciles: true,
+      hooks: random.chance(0.3),
+      keep: { request: random.chance(0.5) },
+      limits: random.chance(0.5) ? { totalMs: 40_000, attemptMs: 15_000, attempts: 2 } : undefined,
+      whenChanged: random.pick(['same-key', 'refuse'] as const),
+    },
+    faults: { ...NETWORK, ...SERVER, ...LIFE, ...HOOKS, killed: 0.003, responseLost: 0.25 },
+    workload: { ...PEOPLE, logOut: 0.6, resume: 0.2, resumeAll: 0.1 },
+  }),
+};
+
+export const keyStrategies: Scenario = {
+  name: 'key-strategies',
+  says: 'the app’s own way to a key takes its time, throws, or never answers; records may be lost',
+  options: (random) => ({
+    ...anyDevices(random),
+    server: { ...family(random), declined: random.pick([0.1, 0.4]) },
+    client: { keys: 'derived', limits: random.chance(0.5) ? { totalMs: 20_000 } : undefined, reconciles: random.chance(0.3) },
+    faults: { ...NETWORK, ...SERVER, keyDelays: 0.2, keyThrows: 0.05, keyHangs: 0.05 },
+    workload: { ...PEOPLE, evict: 0.1, changed: 0.4, presses: 2.5, logOut: 0.1 },
+  }),
+};
+
+const others = (random: Random): Partial<OnceOptions> => ({
+  whenBusy: random.pick(['join', 'reject'] as const),
+  whenChanged: random.pick(['same-key', 'refuse'] as const),
+  keep: { request: random.chance(0.5), response: random.pick(['memory', 'disk', false] as const) },
+  limits: random.chance(0.5) ? { attempts: 1 } : { totalMs: 60_000 },
+});
+
+export const twoClients: Scenario = {
+  name: 'two-clients',
+  says: 'calls of one name through two clients with other options over one store; one of them is closed',
+  options: (random) => ({
+    ...anyDevices(random),
+    server: family(random),
+    client: {
+      other: others(random),
+      whenBusy: random.pick(['join', 'reject'] as const),
+      keep: { request: random.chance(0.5), response: random.pick(['memory', 'disk'] as const) },
+      reconciles: random.chance(0.3),
+    },
+    faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.003 },
+    workload: { ...PEOPLE, gapMs: 5000, presses: 2.5, forget: 0.05, settle: 0.05, closeOther: 0.05 },
+  }),
+};
+
+export const byContent: Scenario = {
+  name: 'by-content',
+  says: 'once: true, so that the same content is the same operation',
+  options: (random) => ({
+    ...anyDevices(random),
+    server: family(random),
+    client: { byContent: true, keep: { request: random.chance(0.5), response: random.pick(['memory', 'disk'] as const) }, reconciles: random.chance(0.3) },
+    faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.005 },
+    workload: { ...PEOPLE, forget: 0.1, settle: 0.1 },
+  }),
+};
+
+export const again: Scenario = {
+  name: 'again',
+  says: 'the same name takes effect again: always, or whenever the form was edited, and forms go back to what they were',
+  options: (random) => ({
+    ...anyDevices(random),
+    server: family(random),
+    client: { repeat: random.pick(['if-changed', 'if-changed', 'always'] as const), reconciles: random.chance(0.2) },
+    faults: { ...NETWORK, ...SERVER },
+    workload: { ...PEOPLE, presses: 4, changed: 0.3, changedBack: 0.3, gapMs: 5000, forget: 0.03 },
+  }),
+};
+
+export const byHand: Scenario = {
+  name: 'by-hand',
+  says: 'people forget, settle and log out in the very moment in which somebody drives what they mean; some say what is not so',
+  options: (random) => ({
+    devices: random.chance(0.5) ? processes(random) : tabs(random, { locks: random.chance(0.5) }),
+    server: { ...family(random), workMs: [5, 10_000] },
+    client: {
+      keep: { request: random.chance(0.5) },
+      reconciles: random.chance(0.3),
+      repeat: random.pick(['never', 'never', 'if-changed', 'always'] as const),
+    },
+    faults: { ...NETWORK, ...SERVER },
+    workload: { ...PEOPLE, gapMs: 2000, presses: 2, forget: 0.3, forgetAnyway: 0.1, settle: 0.3, lie: 0.1, logOut: 0.15, logOutForget: 0.1 },
+  }),
+};

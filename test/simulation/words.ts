@@ -1,0 +1,77 @@
+/** What servers, and what stands in front of them, say: answers in the words of those that there are. */
+import { type Answer, aboutKey, answer } from './answers.js';
+import type { ServerOptions } from './families.js';
+import type { Random } from './random.js';
+
+const RETRY_AFTER = { 'retry-after': '1' };
+
+/** An earlier copy of the same key is at work. Each of these stands in some server's code. */
+const AT_WORK: readonly string[] = [
+  'Another request with this Idempotency-Key is running',
+  'Another request with the same idempotency key is currently executing',
+  'A request with this Idempotency-Key is in flight',
+  'The original request has not finished',
+  'This request is already being handled',
+  'A request is outstanding for this Idempotency-Key',
+  'Your previous request is still processing',
+];
+const IN_USE = { error: 'idempotency_key_in_use', message: 'another request with this idempotency key is being processed' };
+
+/** What a copy is told while another one of its key is worked on. */
+export function atWork(busy: ServerOptions['busy'], random: Random): Answer {
+  if (busy === '429') return answer(429, { message: 'Duplicate request detected' }, random.chance(0.5) ? RETRY_AFTER : {});
+  if (busy === '202') return answer(202, { status: 'already processing' });
+  if (busy === '409') return answer(409, random.chance(0.5) ? null : IN_USE);
+  if (busy === 'wordings') return said(random.chance(0.8) ? 409 : 423, random.pick(AT_WORK), random);
+  return aboutKey(409, AT_WORK[5] as string, RETRY_AFTER);
+}
+
+/** Its words may be problem details, a message, or plain text. */
+function said(status: number, words: string, random: Random): Answer {
+  const form = random.int(0, 2);
+  if (form === 0) return aboutKey(status, words, RETRY_AFTER);
+  return form === 1 ? answer(status, { message: words }, RETRY_AFTER) : answer(status, { error: 'conflict', detail: words }, RETRY_AFTER);
+}
+
+/** What a key is told that is done, by a server that keeps no answers. */
+export const isDone = (done: 'done-elsewhere' | '429', key: string): Answer =>
+  done === '429'
+    ? answer(429, { message: 'Duplicate request detected' })
+    : answer(409, { code: 'ALREADY_PROCESSED', message: `The idempotency key ${key} was used before`, resource_id: 'pay_1' });
+
+export const MISMATCH = {
+  422: aboutKey(422, 'Idempotency-Key is already used'),
+  400: answer(400, { error: { type: 'idempotency_error', message: 'Keys can only be used with the same parameters' } }),
+};
+
+export const BROKEN = answer(500, { error: 'internal' });
+
+/** Refusals of the application's own, behind its key layer. */
+export const DECLINED: readonly Answer[] = [
+  answer(402, { code: 'card_declined' }),
+  answer(402, { code: 'insufficient_funds' }),
+  answer(422, { code: 'out_of_stock' }),
+  answer(400, { code: 'invalid_amount' }),
+  answer(409, { code: 'version_conflict' }),
+];
+
+/** What load balancers, sessions and limits refuse, and no application behind its key layer does. */
+const IN_FRONT = [401, 401, 401, 403, 403, 404, 405, 407, 413, 415, 421, 425, 428, 429, 429, 429, 431, 451];
+/** An application that looks before its key layer does. */
+const BEFORE_KEYS = [400, 409, 412, 422];
+
+const refusedInFront = (status: number, random: Random): Answer =>
+  answer(status, { code: status === 409 ? 'version_conflict' : 'refused_in_front' }, status === 429 && random.chance(0.5) ? RETRY_AFTER : {});
+
+/** `resent`: whoever sent it may send it again unseen, and only what no application says may be told apart. */
+export const frontRefusal = (random: Random, resent: boolean): Answer =>
+  refusedInFront(random.pick(resent || random.chance(0.7) ? IN_FRONT : BEFORE_KEYS), random);
+
+/** Once it is done, what is asked for is not there any more: the cart is empty, the version another, the thing deleted. */
+export const goneBehind = (random: Random, method: string, resent: boolean): Answer =>
+  answer(method === 'DELETE' || resent ? 404 : random.pick([400, 404, 410, 412, 422]), { code: 'cart_empty' });
+
+export const pollRefusal = (random: Random): Answer => answer(random.pick([401, 404, 429]), { code: 'refused_in_front' });
+
+export const gateway = (random: Random): Answer =>
+  answer(random.pick([502, 503, 504]), random.chance(0.5) ? 'Bad gateway' : null, random.chance(0.3) ? RETRY_AFTER : {});
