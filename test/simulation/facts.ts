@@ -115,6 +115,7 @@ export interface KeyFacts {
   /** As stored: when the server may forget it, and the last stamp; by the clocks of the devices that wrote them. */
   windowEndsAt: number;
   touchedAt: number;
+  settledAt: number;
   /** When it may be forgotten, as was said when it got its present state; a sweep's own notes do not change that. */
   forgetAt: number;
   /** Power was lost and took the end of this key with it. */

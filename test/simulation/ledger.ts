@@ -124,6 +124,7 @@ export class Books implements Ledger {
       doubtful: false,
       windowEndsAt: Number.POSITIVE_INFINITY,
       touchedAt: 0,
+      settledAt: 0,
       forgetAt: Number.POSITIVE_INFINITY,
       revived: false,
       forgotten: undefined,
@@ -194,8 +195,10 @@ export class Books implements Ledger {
     if (does(byHand, 'lie') && after.state !== 'pending') key.lied = true;
     if (!memory) this.#hold(key, commit, after);
     key.windowEndsAt = after.windowEndsAt ?? Number.POSITIVE_INFINITY;
-    if (key.touchedAt !== after.touchedAt || before?.state !== after.state) key.forgetAt = after.forgetAt;
+    const anew = after.state === 'pending' ? key.touchedAt !== after.touchedAt : key.settledAt !== after.settledAt;
+    if (anew) key.forgetAt = after.forgetAt;
     key.touchedAt = after.touchedAt;
+    key.settledAt = after.settledAt ?? key.settledAt;
     if (after.state !== 'pending') return;
     if (before && before.state !== 'pending' && before.key === after.key && why === 'written') key.rebornAt = this.now();
     // Another context's copy of it goes on, or a loss of power took its end away.
@@ -209,11 +212,12 @@ export class Books implements Ledger {
   }
 
   /** Who drives a key: a lease ends when its holder gives it back or its time is over, whatever others write. */
-  #hold(key: KeyFacts, { context, why }: Commit, { lease, state }: OnceRecord): void {
+  #hold(key: KeyFacts, { context, why, byHand }: Commit, { lease, state }: OnceRecord): void {
     if (state !== 'pending') return;
     if (why !== 'written' || (!lease && key.held?.context === context)) key.held = undefined;
     else if (lease) {
-      if (!this.#leases.has(lease.owner)) this.#leases.set(lease.owner, context);
+      // What was moved bears a lease that is nobody's: somebody else may still be on the wire.
+      if (!this.#leases.has(lease.owner)) this.#leases.set(lease.owner, does(byHand, 'move') ? '' : context);
       key.held = { context: this.#leases.get(lease.owner) as string, until: lease.until };
     }
   }
@@ -253,5 +257,8 @@ export class Books implements Ledger {
 }
 
 /** What a log-out leaves of a record, and no driver would write: all that a stranger could read is gone, and nothing was done. */
-const isCleared = (before: OnceRecord, { touchedAt, meta, request, link, spentAt }: OnceRecord): boolean =>
-  before.state === 'pending' && touchedAt === before.touchedAt && [meta, request, link, spentAt].every((one) => one === undefined);
+const isCleared = (before: OnceRecord, { touchedAt, lease, meta, request, link, spentAt }: OnceRecord): boolean =>
+  before.state === 'pending' &&
+  touchedAt === before.touchedAt &&
+  (lease === undefined || lease.until === before.lease?.until) &&
+  [meta, request, link, spentAt].every((one) => one === undefined);

@@ -111,7 +111,7 @@ export class World {
       memory,
       storeNow: this.storeNow(this.contexts.get(context)?.device),
       expired: this.#expired(before, this.contexts.get(context)?.device),
-      byHand: [...this.#deeds].filter((deed) => deed.context === context && (deed.about === op || deed.about === user)),
+      byHand: [...this.#deeds].filter((deed) => deed.context === context && (deed.what === 'move' || deed.about === op || deed.about === user)),
       why: why === 'written' && before && !after && this.#brought(before) ? 'moved' : why,
     });
   }

@@ -20,7 +20,7 @@ export function endedByAnother({ op, before, after, context, byHand, why, memory
   }
   const { held } = key;
   const comesOver = does(byHand, 'clear', 'clear-forget', 'move');
-  if (ledger.exact && held && held.context !== context && held.until > storeNow && !comesOver)
+  if (ledger.exact && held?.context && held.context !== context && held.until > storeNow && !comesOver)
     ledger.violate(NAME, op, `${key.key} was ended by ${context} while ${held.context} held its lease for ${held.until - storeNow} ms more`);
 }
 

@@ -23,11 +23,11 @@ function saidDone(op: OpFacts, told: Told, outcome: Outcome, call: Call | undefi
 }
 
 /** Whether the payload that took effect is the one whose caller was told so. */
-function whosePayload(op: OpFacts, key: KeyFacts, { by, code }: Told, outcome: Outcome, { payload, begunAt }: Call, ledger: Ledger): void {
+function whosePayload(op: OpFacts, key: KeyFacts, { by, code }: Told, outcome: Outcome, { payload, begunAt, context }: Call, ledger: Ledger): void {
   const own = key.effects.some((effect) => effect.payload === payload);
   const had = `and the effect has ${key.effects.map((effect) => effect.payload)}`;
   if (outcome.type === 'fresh' && outcome.certain && !own) ledger.violate(NAME, op, `certainly done with payload ${payload}, ${had}`);
-  if (code === 'ERR_ONCE_ALREADY_SETTLED' && outcome.attempts > 0 && own && key.random)
+  if (code === 'ERR_ONCE_ALREADY_SETTLED' && outcome.attempts > 0 && own && key.random && key.endedIn === context)
     ledger.violate(NAME, op, `told that another payload is done, and ${payload} is the one that took effect`);
   // Of a key that comes round again, after its record was lost, nobody knows what went out under it.
   if (outcome.attempts > 0 || key.doubtful || own || !key.random) return;
