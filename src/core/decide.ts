@@ -78,7 +78,8 @@ function done(marked: boolean, s: Situation): Decision {
   // Every earlier payload of this key was refused.
   if (!marked && s.reused && !s.ambiguous) return settle(fresh(true, s.changed));
   if (!s.changed || s.answersMismatch) return settle(marked && !s.changed ? replayed('server') : fresh(marked || !s.ambiguous, s.changed));
-  if (marked && !s.sameAmbiguous) return settle(replayed('server'), { earlier: true });
+  // Where a copy may have gone out unseen, it may be the present payload's own answer that is replayed.
+  if (marked && !s.sameAmbiguous && !s.mayResend) return settle(replayed('server'), { earlier: true });
   return settle(fresh(false, true), { ask: true });
 }
 

@@ -34,6 +34,8 @@ export const repeatableRequests = ({
     answersMismatch: true,
     answers: [
       { status: 409, headers: ACCEPTED, means: 'in-progress' },
+      // The first answer, or the same again.
+      { status: 202, headers: ACCEPTED, means: 'done' },
       // Headers that can't be read are rejected in the same way.
       { status: 400, headers: REJECTED, means: 'mismatch' },
       { status: 412, headers: REJECTED, afterAmbiguity: true, means: 'open' },

@@ -51,7 +51,10 @@ export async function tryLock(client: Client, place: Place): Promise<(() => void
 }
 
 /** Takes the lock that contexts share, if the platform has one: `free` is what asking for it gave. Behind a frozen holder the wait is bounded. */
-export async function takeLock(job: Job, free: (() => void) | undefined): Promise<{ readonly release: () => void; readonly waited: Waited | undefined }> {
+export async function takeLock(
+  job: Job,
+  free: (() => void) | undefined,
+): Promise<{ readonly release: () => void; readonly waited: Waited | undefined; readonly elsewhere?: boolean }> {
   const { client, settings, stop, deadline } = job;
   const { locks, clock, server } = client.platform;
   if (!locks && !server) notice(job, '', 'insecure-origin', client.platform.origin ?? '');
@@ -70,7 +73,7 @@ export async function takeLock(job: Job, free: (() => void) | undefined): Promis
   const release = await Promise.race([asked, over.then(() => undefined)]);
   gone = release === undefined;
   off();
-  return { release: release ?? FREE, waited: { ended: seen } };
+  return { release: release ?? FREE, waited: { ended: seen }, elsewhere: release === undefined };
 }
 
 /** The first look of a call that waits. */

@@ -1,5 +1,6 @@
 /** Log-out. */
-import { bare, readRecord, seal } from '../core/record.js';
+import { bare, type OnceRecord, readRecord, seal } from '../core/record.js';
+import { settledForgetAt } from '../core/retention.js';
 import type { Client } from './client.js';
 import { moveOne } from './move.js';
 import { changed, type PendingOperation, pendingOf, publish } from './observe.js';
@@ -22,14 +23,20 @@ export async function clearAll(client: Client, namespace: string, forget: boolea
     if (left && !forget && isPlainId(left.id)) await moveOne(client, namespace, namespace, left, slot);
     publish(client, slot, left && !forget ? { phase: 'unsettled', pending: pendingOf(left) } : { phase: 'idle' });
   }
-  await clearSettled(client, namespace);
+  await clearSettled(client, namespace, forget);
   for (const table of [client.registry.answers, client.registry.payloads])
     for (const key of table.keys()) if (isSlotIn(client, namespace, key)) table.delete(key);
   changed(client);
   return kept;
 }
 
-async function clearSettled(client: Client, namespace: string): Promise<void> {
+/** What is left of an operation that has just ended: it answers calls that wait in another tab, which would send it again. */
+function stub(record: OnceRecord, now: number, totalMs: number): OnceRecord | null {
+  const forgetAt = settledForgetAt(record.settledAt ?? 0, 0, totalMs);
+  return record.state === 'settled' && forgetAt > now ? seal({ ...bare(record), forgetAt, touchedAt: now }) : null;
+}
+
+async function clearSettled(client: Client, namespace: string, forget: boolean): Promise<void> {
   const { ns } = await idsOf(client, { namespace, label: '', id: '' });
   for (const store of storesOf(client))
     for (const state of ['settled', 'retired'] as const) {
@@ -39,7 +46,11 @@ async function clearSettled(client: Client, namespace: string): Promise<void> {
         for (const stored of page.records) {
           const record = readRecord(stored);
           if (!record) continue;
-          const remove = (now: unknown) => (readRecord(now)?.state === state ? { next: null, value: undefined } : { value: undefined });
+          const remove = (stored: unknown) => {
+            const current = readRecord(stored);
+            if (current?.state !== state) return { value: undefined };
+            return { next: forget ? null : stub(current, client.platform.clock.now(), client.settings.limits.totalMs), value: undefined };
+          };
           await timed(client, store.update(record.id, remove, { durability: 'relaxed' }));
           publish(client, slotOfRecord(client, namespace, record), { phase: 'idle' });
         }

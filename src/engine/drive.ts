@@ -170,7 +170,10 @@ export class Drive {
   /** Everything that may have changed since the last attempt; asked before each one. */
   async halt(): Promise<Stopped | undefined> {
     const stopped = this.mustStop();
-    const look = this.#attempts > 0 || this.#waited;
+    const { clock } = this.job.client.platform;
+    // A context that slept since it began may have lost the record: its lease was over, or somebody logged out.
+    const slept = Math.abs(clock.now() - this.record.touchedAt) > this.job.settings.tuning.thawMs;
+    const look = this.#attempts > 0 || this.#waited || slept;
     // Of a record that is another driver's by now, nobody is to be asked.
     if (stopped) return (look && stopped.decision.do === 'stop' && stopped.decision.ask && (await this.stillMine())) || stopped;
     if (!this.record.ambiguous) return this.#mark();

@@ -24,9 +24,9 @@ import { sweepNowAndThen } from './sweep.js';
 const ROUNDS_MAX = 3;
 
 export async function underLock(job: Job, free: (() => void) | undefined): Promise<Ended> {
-  const { release, waited } = await takeLock(job, free);
+  const { release, waited, elsewhere } = await takeLock(job, free);
   try {
-    if (job.stop.aborted || job.client.closing.signal.aborted) return await leftBefore(job);
+    if (job.stop.aborted || job.client.closing.signal.aborted) return await leftBefore(job, elsewhere);
     for (let round = 1; ; round++) {
       const finished = await oneRound(job, round === 1 ? waited : undefined);
       if (finished !== 'anew') return finished;
@@ -39,9 +39,9 @@ export async function underLock(job: Job, free: (() => void) | undefined): Promi
   }
 }
 
-/** Nobody waits any more, and nothing was begun: the record is left to whoever drives it. */
-export async function leftBefore(job: Pick<Job, 'client' | 'name' | 'slot' | 'id' | 'deadline'>): Promise<Ended> {
-  const clean = await nothingSent(job.client, job.slot, job.id, job.deadline).catch(() => false);
+/** Nobody waits any more, and nothing was begun. A context that holds the lock (`elsewhere`) may send at any moment. */
+export async function leftBefore(job: Pick<Job, 'client' | 'name' | 'slot' | 'id' | 'deadline'>, elsewhere = false): Promise<Ended> {
+  const clean = !elsewhere && (await nothingSent(job.client, job.slot, job.id, job.deadline).catch(() => false));
   return clean
     ? failed({ ...noFacts(job, 'no'), ...unsent('aborted') }, 'ERR_ONCE_UNSENT')
     : failed({ ...noFacts(job, 'maybe'), ...unknown('aborted') }, 'ERR_ONCE_UNKNOWN');

@@ -25,14 +25,23 @@ export function timed<T>({ platform, settings: { tuning } }: Client, work: Promi
 
 export const readStored = (client: Client, slot: string, id: string, until?: number): Promise<unknown> => timed(client, storeOf(client, slot).read(id), until);
 
-export const updateStored = <T>(
+/** Rejects when the store fails or is too late. A change that the store has not made by then is not made later on. */
+export async function updateStored<T>(
   client: Client,
   slot: string,
   id: string,
   change: (stored: unknown, now: number) => Changed<T>,
   durability: Durability = 'relaxed',
   until?: number,
-): Promise<T> => timed(client, storeOf(client, slot).update(id, change, { durability }), until);
+): Promise<T> {
+  let over = false;
+  const inTime = (stored: unknown, now: number): Changed<T> => (over ? { value: undefined as T } : change(stored, now));
+  try {
+    return await timed(client, storeOf(client, slot).update(id, inTime, { durability }), until);
+  } finally {
+    over = true;
+  }
+}
 
 /**
  * Writes over the record this driver knows, if it is still that one; `false` when it is not or the store fails: a late

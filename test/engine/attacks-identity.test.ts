@@ -102,9 +102,11 @@ describe('A8: a log-out', () => {
     world.server.plays(answers(201), answers(201));
     await world.end(tab, pay(once));
     await world.run(once.clear());
-    expect(world.record()).toBeUndefined();
+    expect(world.record()).toMatchObject({ state: 'settled', forgetAt: world.clock.now() + 2 * MINUTE });
     expect(once.operation(NAME).state).toEqual({ phase: 'idle' });
-    // By design: a settled operation is removed with the log-out.
+    // By design: two minutes after the log-out nothing is known of a settled operation.
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+    await world.clock.advance(2 * MINUTE);
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'fresh' });
   });
 });

@@ -106,7 +106,9 @@ describe('clear', () => {
     const after = world.record();
     expect(after).toMatchObject({ key: before.key, revision: before.revision + 1, state: 'pending', retryAt: before.retryAt });
     expect([after?.request, after?.meta]).toEqual([undefined, undefined]);
-    expect(world.record(['done'])).toBeUndefined();
+    // What calls in another tab may be waiting for, without anything to read.
+    expect(world.record(['done'])).toMatchObject({ state: 'settled', forgetAt: world.clock.now() + 2 * MINUTE });
+    expect(world.record(['done'])?.answer).toBeUndefined();
     expect(unsettled.state).toMatchObject({ phase: 'unsettled', pending: { key: before.key } });
     expect(settled.state).toEqual({ phase: 'idle' });
     expect([tables(scene.tab).answers.size, tables(scene.tab).payloads.size]).toEqual([0, 0]);
@@ -143,6 +145,7 @@ describe('clear', () => {
     await done(world, scene);
     multiply(world, 230, (record) => ({ ...record, state: Number(record.id.slice(5)) % 2 ? 'settled' : 'retired' }));
     world.medium.set('copy-7', { ...(world.medium.get('copy-7') as OnceRecord), key: 'x' });
+    await world.clock.advance(2 * MINUTE);
     await world.run(scene.once.clear());
     const rest_ = Array.from({ length: 230 }, (_, n) => `copy-${n}`).filter((id) => world.medium.get(id) !== undefined);
     expect(rest_).toEqual(['copy-7']);

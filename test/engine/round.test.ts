@@ -39,7 +39,7 @@ describe('keys that are used up', () => {
 describe('a caller who left while it waited for the claim', () => {
   test.each<[string, (world: World, tab: Tab) => void, Partial<Outcome>]>([
     ['nothing', () => {}, { type: 'unknown', sent: 'maybe' }],
-    ['nothing any more', (world) => world.medium.set(world.record()?.id ?? '', null), { type: 'unsent', sent: 'no' }],
+    ['nothing any more', (world) => world.medium.set(world.record()?.id ?? '', null), { type: 'unknown', sent: 'maybe' }],
     ['what nobody can read', (world) => world.damage((record) => ({ ...record, key: 'x' })), { type: 'unknown', sent: 'maybe' }],
     ['a store that cannot be read', (_, tab) => tab.faults.rate('look-fails', 1), { type: 'unknown', sent: 'maybe' }],
   ])('is told what is there: %s', async (_, change, outcome) => {

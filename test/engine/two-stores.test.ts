@@ -9,7 +9,7 @@ import { memoryStore } from '../../src/stores/memory.js';
 import { faultyStore } from '../../src/testing/faulty-store.js';
 import { answers, charged, delayed, lost } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
-import { CART, NAME, newWorld, pay, SECOND, type World, watched } from '../support/world.js';
+import { CART, MINUTE, NAME, newWorld, pay, SECOND, type World, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
 const tenants = ['one', 'two'] as const;
@@ -90,6 +90,7 @@ describe('two stores of one process, both full, with equal namespace and name', 
       const unnamed = once.fetch('https://shop.example/api/payments', { method: 'POST', body: JSON.stringify(CART) });
       expect((await world.end(tab, watched(unnamed))).outcome).toMatchObject({ type: 'fresh', storedIn: 'memory' });
     }
+    await world.clock.advance(3 * MINUTE);
     await world.run(one.once.clear());
     // The answer of the other one is still there, and nothing is sent for it.
     expect((await world.end(tab, pay(two.once))).outcome).toMatchObject({ type: 'replayed', from: 'memory' });

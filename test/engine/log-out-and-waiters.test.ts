@@ -1,0 +1,82 @@
+/** Goal: what happens beside a call that waits, sleeps or has been given up does not make a second effect of it, or a wrong word. */
+import { describe, expect, test } from 'vitest';
+import { answers, delayed } from '../support/server.js';
+import { CART, MINUTE, newWorld, pay, rest, SECOND } from '../support/world.js';
+
+test('a log-out between a charge and a press that waits in another tab: the press is told of the charge', async () => {
+  const world = newWorld();
+  const [one, two] = [world.open({ namespace: 'ann' }), world.open({ namespace: 'ann' })];
+  world.server.plays(delayed(SECOND, answers(201)));
+  const first = pay(one.once).then(async () => one.once.clear());
+  const second = pay(two.once);
+  await rest();
+  await world.run(first);
+  expect((await world.end(two.tab, second)).outcome).toMatchObject({ effect: 'done' });
+  expect(world.server.arrivals).toHaveLength(1);
+});
+
+test("a log-out with unsettled: 'forget' holds nothing at all", async () => {
+  const world = newWorld();
+  const { tab, once } = world.open({ namespace: 'ann' });
+  world.server.plays(answers(201));
+  await world.end(tab, pay(once));
+  await world.run(once.clear({ unsettled: 'forget' }));
+  expect(world.records).toEqual([]);
+});
+
+test('a process that sleeps between its record and its first attempt looks again before it sends', async () => {
+  const world = newWorld();
+  const [one, two] = [world.open({}, { locks: false }), world.open({}, { locks: false })];
+  const call = pay(one.once, { limits: { totalMs: 10 * MINUTE } });
+  // Right behind its first write.
+  one.tab.at(2, () => one.tab.freeze());
+  await rest();
+  await world.clock.advance(MINUTE);
+  await world.run(two.once.operation(['pay', 'c1']).settle('none'));
+  one.tab.thaw();
+  const end = await world.end(one.tab, call);
+  expect(world.server.arrivals).toHaveLength(0);
+  expect(end.outcome).toMatchObject({ effect: 'none' });
+});
+
+describe('a write that a store makes only after its caller has been told', () => {
+  test('begins nothing', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ repeat: 'if-changed' });
+    world.server.plays(answers(200), answers(200));
+    await world.end(tab, pay(once));
+    const changed = { ...CART, amount: 12 };
+    let makeIt = (): void => {};
+    const { update } = tab.store;
+    Object.assign(tab.store, {
+      update: (...call: Parameters<typeof update>) =>
+        new Promise((resolve, reject) => {
+          makeIt = () => void update(...call).then(resolve, reject);
+        }),
+    });
+    // The second payload is to be saved, and the store is silent.
+    expect(await world.end(tab, pay(once, { body: changed }))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
+    Object.assign(tab.store, { update });
+    makeIt();
+    await rest();
+    expect(world.record()).toMatchObject({ state: 'settled' });
+    expect((await world.end(tab, pay(once, { body: changed }))).outcome).toMatchObject({ type: 'fresh' });
+  });
+});
+
+test('a call that is cut while another tab holds the lock does not say that nothing was sent', async () => {
+  const world = newWorld();
+  const [one, two] = [world.open(), world.open()];
+  world.server.plays(answers(201));
+  // The other tab holds the lock, and has stored nothing yet.
+  one.tab.at(3, () => one.tab.freeze());
+  const first = pay(one.once);
+  await rest();
+  const second = pay(two.once);
+  await rest();
+  await Promise.all([two.once.close(), rest()]);
+  const end = await world.end(two.tab, second);
+  expect(end.outcome).toMatchObject({ effect: 'unknown', reason: 'aborted' });
+  one.tab.thaw();
+  expect((await world.end(one.tab, first)).outcome).toMatchObject({ effect: 'done' });
+});
