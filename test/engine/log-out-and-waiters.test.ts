@@ -36,7 +36,8 @@ test('a process that sleeps between its record and its first attempt looks again
   one.tab.thaw();
   const end = await world.end(one.tab, call);
   expect(world.server.arrivals).toHaveLength(0);
-  expect(end.outcome).toMatchObject({ effect: 'none' });
+  expect(world.record()).toMatchObject({ state: 'retired', ending: { effect: 'none' } });
+  expect(end.outcome?.effect).not.toBe('done');
 });
 
 describe('a write that a store makes only after its caller has been told', () => {
