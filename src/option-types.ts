@@ -113,7 +113,12 @@ export interface OperationOptions {
   whenBusy?: 'join' | 'reject' | undefined;
   /** When another payload comes after an unknown outcome: under the same key, or ERR_ONCE_MISMATCH. @default 'same-key'; 'refuse' where the server is known to answer no mismatch */
   whenChanged?: 'same-key' | 'refuse' | undefined;
-  /** A 202 is the answer, or work that goes on behind its link, which is polled. @default 'settle' */
+  /**
+   * What a 202 means. `'settle'`: it is the answer, to a repeated request too. `'poll'`: work that goes on behind its link, which
+   * is asked until the work ends. Without either, a 202 after a lost answer is asked again: its work may have yet to fail.
+   *
+   * @default 'settle' for a first attempt
+   */
   accepted?: 'settle' | 'poll' | undefined;
   reconcile?: Reconcile | undefined;
   /** Called before every attempt with the request as it goes out, key included: what it returns is set over the call's own headers. */

@@ -20,6 +20,8 @@ export interface Asked {
   readonly key: string;
   /** An answer in HTML can't be the server's answer to this one. */
   readonly refusesHtml: boolean;
+  /** The caller vouches that a 202 is the answer to every copy of the request. */
+  readonly settles202?: boolean | undefined;
   /** Another payload may have gone out under this key: only then a server can speak of one. */
   readonly otherPayloads: boolean;
 }

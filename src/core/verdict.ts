@@ -144,7 +144,7 @@ export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambig
   // A replayed 5xx is as ambiguous as the original one.
   if (marked) return status > 499 || unsure(status) ? reading('burnt', true) : { ...reading('refused', false, true, true), from: 'application' };
   // "Already being processed": the work that it speaks of may still fail.
-  if (status === 202 && ambiguous) return IN_PROGRESS;
+  if (status === 202 && ambiguous && !asked.settles202) return IN_PROGRESS;
   const said = spoken(answer, asked);
   if (said) return said;
   // Gone, or never there: only a 2xx proves that it was done, and a 404 may come from in front of the application.

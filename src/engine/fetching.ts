@@ -192,7 +192,9 @@ function read(prepared: Prepared, response: Response, answer: Answer, a: Attempt
   const sentJson = json || /json/i.test(headers.get('content-type') ?? '');
   const accept = headers.get('accept');
   const refusesHtml = sentJson || (accept !== null && !/text\/html|text\/\*|\*\/\*/i.test(accept));
-  return readAnswer(answer, { method, key: a.key, refusesHtml, otherPayloads: a.otherPayloads }, settings.dialect, a.ambiguous, settings.accepted === 'poll');
+  const { accepted, dialect } = settings;
+  const asked = { method, key: a.key, refusesHtml, settles202: accepted === 'settle', otherPayloads: a.otherPayloads };
+  return readAnswer(answer, asked, dialect, a.ambiguous, accepted === 'poll');
 }
 
 /** What the caller's `verdict` makes of an answer; `undefined` where there is none, or it leaves the answer to the table. */

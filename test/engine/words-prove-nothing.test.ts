@@ -100,6 +100,13 @@ describe('a 202 for a repeated request', () => {
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
   });
 
+  test('is the answer where the caller vouches for it', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ accepted: 'settle' });
+    world.server.plays(charged(lost()), answers(202));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+  });
+
   test('with the replay marker it is the first answer', async () => {
     const world = newWorld();
     const { tab, once } = world.open();

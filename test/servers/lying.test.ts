@@ -93,7 +93,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'answers a false mismatch after success; with `reconcile`': { lie: mismatches, lose: 1, options: { reconcile: found } },
 };
 
-const LIMITS = { attempts: 4, attemptMs: 1000, totalMs: 5000, inProgressMs: 200 };
+const LIMITS = { attempts: 4, attemptMs: 1000, totalMs: 5000, inProgressMs: 700 };
 
 /** How the last call ended, in the words of the page. */
 async function told(one: Case, liar: Liar) {

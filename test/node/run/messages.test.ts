@@ -151,9 +151,11 @@ test('an outbox: what a transaction wrote is sent once, though its relays crash 
   const relay = async (once: Once, crashAfter: number) => {
     const rows = orders.prepare('SELECT id, body FROM outbox WHERE sent = 0').all() as { id: string; body: string }[];
     for (const [n, { id, body }] of rows.entries()) {
-      await once.fetch(`http://127.0.0.1:${port}/messages`, { method: 'POST', body, once: ['outbox', id] }).catch((error: unknown) => {
-        if (outcomeOf(error)?.effect !== 'done') throw error;
-      });
+      await once
+        .fetch(`http://127.0.0.1:${port}/messages`, { method: 'POST', body, once: { operation: ['outbox', id], accepted: 'settle' } })
+        .catch((error: unknown) => {
+          if (outcomeOf(error)?.effect !== 'done') throw error;
+        });
       // Between the sending and the note that it was sent.
       if (n === crashAfter) return;
       orders.prepare('UPDATE outbox SET sent = 1 WHERE id = ?').run(id);
