@@ -195,7 +195,9 @@ export class Books implements Ledger {
     if (does(byHand, 'lie') && after.state !== 'pending') key.lied = true;
     if (!memory) this.#hold(key, commit, after);
     key.windowEndsAt = after.windowEndsAt ?? Number.POSITIVE_INFINITY;
-    const anew = after.state === 'pending' ? key.touchedAt !== after.touchedAt : key.settledAt !== after.settledAt;
+    // What a log-out leaves of the settled answers those who wait for it, and no longer.
+    const stub = does(byHand, 'clear') && before?.state === 'settled';
+    const anew = stub || (after.state === 'pending' ? key.touchedAt !== after.touchedAt : key.settledAt !== after.settledAt);
     if (anew) key.forgetAt = after.forgetAt;
     key.touchedAt = after.touchedAt;
     key.settledAt = after.settledAt ?? key.settledAt;
