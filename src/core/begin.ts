@@ -50,7 +50,12 @@ function decide(stored: unknown, c: Claimant, now: number, storeNow: number): Be
 
 function foundPending(record: OnceRecord, same: boolean, c: Claimant, now: number, storeNow: number): Began {
   if (c.keyKind === 'literal' && c.key !== record.key) return { value: { do: 'mismatch', record } };
-  if (!record.ambiguous && record.random && !same && !c.resumeOnly) return insert(record, c, now, storeNow);
+  if (!record.ambiguous && record.random && !c.resumeOnly) {
+    // Nothing has left since it was begun anew, so what its key came to before still counts.
+    const { previous } = record;
+    if (previous?.key === record.key && staysInUse(previous, same, c, now)) return reuse(record, c, now, storeNow);
+    if (!same) return insert(record, c, now, storeNow);
+  }
   if (record.ambiguous && (pastWindow(record, c, now) || clockWentBack(record, now))) return { value: { do: 'expired', record } };
   if (record.ambiguous && !c.resumeOnly && isElsewhere(record, c)) return { value: { do: 'elsewhere', record } };
   if (!same && !c.resumeOnly && c.whenChanged === 'refuse') return { value: { do: 'mismatch', record } };

@@ -189,6 +189,29 @@ describe('where nothing is sent unseen', () => {
   });
 });
 
+describe('pressed offline under a key that stayed in use, and the page closed before anything left', () => {
+  test.each([
+    ['the same payload', CART],
+    ['another one', CARD_B],
+  ])('%s: the next press sends that key', async (_, body) => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(code(422));
+    const refused = await world.end(tab, pay(once));
+    tab.connect(false);
+    void pay(once);
+    await world.clock.advance(100);
+    expect(world.record()).toMatchObject({ state: 'pending', key: refused.outcome?.key, ambiguous: false });
+    const next = tab.reload();
+    next.connect(true);
+    world.server.plays(code(422), answers(201));
+    // The server keeps its refusal, and does not mark it: the call goes on under a new key, as it does without the page in between.
+    expect(await world.end(next, pay(next.once(), { body }))).toMatchObject({ status: 201, outcome: { effect: 'done' } });
+    expect(world.server.keys[1]).toBe(refused.outcome?.key);
+    expect(world.server.keys[2]).not.toBe(refused.outcome?.key);
+  });
+});
+
 describe('a decline whose answer was lost, at a server that marks no replay', () => {
   test('two minutes later the same decline again is the same one: none', async () => {
     const world = newWorld();

@@ -18,9 +18,9 @@ export interface FaultRates {
   connectionRefused?: number;
 
   // False answers from in front of the key layer, per copy.
-  /** 401, 403, 429 or a validation error; nothing reaches the key layer. */
+  /** 401, 403, 429 and the like; nothing reaches the key layer. */
   frontRefuses?: number;
-  /** Once the effect is there, the front finds the cart empty: 400, 404 or 422. */
+  /** Once the effect is there, its address is gone: 404. */
   frontKnows?: number;
   /** 502, 503 or 504; nothing reaches the key layer. */
   frontBreaks?: number;

@@ -166,7 +166,7 @@ export class Books implements Ledger {
     if (old && before && (!after || after.key !== before.key || after.state !== 'pending')) {
       // What ends in the memory of one context goes on where the others see it.
       if (!memory || !old.pendingInStore) this.#end(old, commit);
-      if (this.#opensEpoch(op, commit) || (wasDamaged && this.#forgotTorn(op, before, after))) {
+      if (this.#opensEpoch(op, commit) || (wasDamaged && this.#forgotTorn(op, commit))) {
         op.epoch++;
         // To send what is new under another key is no such wish.
         if (after?.state !== 'pending' || commit.expired === 'yes') op.wishes++;
@@ -192,10 +192,14 @@ export class Books implements Ledger {
       if (after.state === 'pending' && after.ambiguous) key.durable = true;
     }
     if (after.ending && 'from' in after.ending && after.ending.from === 'reconcile') key.byHand = true;
+    // Stored by who died before anybody was told.
+    if (after.state === 'settled' && after.ending?.type === 'fresh' && !after.ending.certain) key.doubtful = true;
     if (does(byHand, 'lie') && after.state !== 'pending') key.lied = true;
     if (!memory) this.#hold(key, commit, after);
     key.windowEndsAt = after.windowEndsAt ?? Number.POSITIVE_INFINITY;
-    const anew = after.state === 'pending' ? key.touchedAt !== after.touchedAt : key.settledAt !== after.settledAt;
+    // What a log-out leaves of the settled answers those who wait for it, and no longer.
+    const stub = does(byHand, 'clear') && before?.state === 'settled';
+    const anew = stub || (after.state === 'pending' ? key.touchedAt !== after.touchedAt : key.settledAt !== after.settledAt);
     if (anew) key.forgetAt = after.forgetAt;
     key.touchedAt = after.touchedAt;
     key.settledAt = after.settledAt ?? key.settledAt;
@@ -233,9 +237,11 @@ export class Books implements Ledger {
     else key.end = after.state === 'settled' ? 'settled' : after.ending?.type === 'rejected' ? 'rejected' : 'forgotten';
   }
 
-  /** Its forgetting was torn, and the app threw away what was left of it: the intention ended all the same. */
-  #forgotTorn(op: OpFacts, before: OnceRecord, after: OnceRecord | undefined): boolean {
-    if (after || before.state !== 'retired' || before.ending?.type !== 'unknown' || op.forgetsAnyway === 0) return false;
+  /** What ended it was torn, and the app, which was asked, threw away what was left: the intention ended all the same. */
+  #forgotTorn(op: OpFacts, { before, after, byHand }: Commit): boolean {
+    if (after || !before || op.forgetsAnyway === 0) return false;
+    if (before.state !== 'settled' && !(before.state === 'retired' && before.ending?.type === 'unknown')) return false;
+    if (!does(byHand, 'forget')) return false;
     op.forgetsAnyway--;
     return true;
   }

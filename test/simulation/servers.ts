@@ -4,7 +4,7 @@ import type { Apart, Effect, Layer, OpFacts, Send } from './facts.js';
 import type { ServerOptions } from './families.js';
 import { mix, type Random } from './random.js';
 import type { Endpoint } from './requests.js';
-import { atWork, BROKEN, DECLINED, frontRefusal, gateway, goneBehind, isDone, MISMATCH, pollRefusal } from './words.js';
+import { atWork, BROKEN, DECLINED, frontRefusal, GONE, gateway, isDone, MISMATCH, pollRefusal } from './words.js';
 import type { World } from './world.js';
 
 /** Work behind a 202, which its server does not lose. */
@@ -83,15 +83,14 @@ export class Server {
   #front({ random, send }: Copy): Answer | undefined {
     const { faults } = this.#world;
     const { op } = send.key;
-    const resent = send.copies > 1;
-    if (faults.hits(random, 'frontRefuses')) return frontRefusal(random, resent);
+    if (faults.hits(random, 'frontRefuses')) return frontRefusal(random);
     if (faults.hits(random, 'frontBreaks')) return gateway(random);
     if (faults.hits(random, 'loginPage')) return html(200, random.chance(0.5));
     if (faults.hits(random, 'redirected')) return answer(302, null, { location: '/login' });
     // Most checks of an application see that it is done already; now and then one does not.
     if (op.elsewhere && random.chance(0.7)) return isDone('done-elsewhere', send.key.key);
     const executed = [...op.keys.values()].some((key) => key.effects.length);
-    return executed && faults.hits(random, 'frontKnows') ? goneBehind(random, send.endpoint.method, resent) : undefined;
+    return executed && faults.hits(random, 'frontKnows') ? GONE : undefined;
   }
 
   /** It executed this key, and its window is over. */
@@ -192,8 +191,10 @@ export class Server {
 
   #busy(entry: Entry, copy: Copy): void {
     const { busy } = this.options;
-    if (busy === 'held-open' && entry.state === 'working') entry.held.push(copy);
-    else copy.reply(atWork(busy, copy.random), 'busy');
+    // A 202 to a first attempt is the answer to it. Whoever says it of another copy, says it to no client that may send copies unseen.
+    const said = busy === '202' && copy.send.key.sends.some(({ copies }) => copies > 1) ? '409-retry-after' : busy;
+    if (said === 'held-open' && entry.state === 'working') entry.held.push(copy);
+    else copy.reply(atWork(said, copy.random), 'busy');
   }
 
   #work(copy: Copy, entry: Entry | undefined, id: string): void {

@@ -56,20 +56,15 @@ export const DECLINED: readonly Answer[] = [
 ];
 
 /** What load balancers, sessions and limits refuse, and no application behind its key layer does. */
-const IN_FRONT = [401, 401, 401, 403, 403, 404, 405, 407, 413, 415, 421, 425, 428, 429, 429, 429, 431, 451];
-/** An application that looks before its key layer does. */
-const BEFORE_KEYS = [400, 409, 412, 422];
+const IN_FRONT = [401, 401, 401, 403, 403, 404, 405, 407, 413, 415, 421, 425, 428, 429, 429, 429, 431, 451, 501, 505];
 
-const refusedInFront = (status: number, random: Random): Answer =>
-  answer(status, { code: status === 409 ? 'version_conflict' : 'refused_in_front' }, status === 429 && random.chance(0.5) ? RETRY_AFTER : {});
+export function frontRefusal(random: Random): Answer {
+  const status = random.pick(IN_FRONT);
+  return answer(status, { code: 'refused_in_front' }, status === 429 && random.chance(0.5) ? RETRY_AFTER : {});
+}
 
-/** `resent`: whoever sent it may send it again unseen, and only what no application says may be told apart. */
-export const frontRefusal = (random: Random, resent: boolean): Answer =>
-  refusedInFront(random.pick(resent || random.chance(0.7) ? IN_FRONT : BEFORE_KEYS), random);
-
-/** Once it is done, what is asked for is not there any more: the cart is empty, the version another, the thing deleted. */
-export const goneBehind = (random: Random, method: string, resent: boolean): Answer =>
-  answer(method === 'DELETE' || resent ? 404 : random.pick([400, 404, 410, 412, 422]), { code: 'cart_empty' });
+/** Once it is done, its address is gone: the cart, the basket, the thing that was deleted. */
+export const GONE = answer(404, { code: 'cart_empty' });
 
 export const pollRefusal = (random: Random): Answer => answer(random.pick([401, 404, 429]), { code: 'refused_in_front' });
 

@@ -1,5 +1,6 @@
 /** Why a second effect, or one after "none", is not the client's doing: what the world did, or what the app asked for. */
-import type { Apart, KeyFacts, Ledger } from '../facts.js';
+import { COPY_LIFETIME_MS } from '../../../src/core/decide.js';
+import type { Apart, KeyFacts, Ledger, Send } from '../facts.js';
 
 /** The store refused a record, and its context went on with a copy in memory, which the others do not see. */
 export const inMemoryOnly = (key: KeyFacts, ledger: Ledger): boolean => key.wasInMemory && key.op.refused && !ledger.required;
@@ -8,8 +9,9 @@ export const inMemoryOnly = (key: KeyFacts, ledger: Ledger): boolean => key.wasI
 export function excuse(key: KeyFacts, ledger: Ledger): Apart | undefined {
   if (key.lied) return 'the-app-lied';
   if (key.forgotten) return key.forgotten;
-  // Each copy of one attempt is another request to a server without keys.
-  if (!ledger.honours && key.sends.some(({ copies }) => copies > 1)) return 'no-support';
+  // Each copy of one attempt is another request to a server without keys, and its refusal speaks of that one only, however often it comes.
+  const again = ({ copies, heard, at }: Send): boolean => copies > 1 || (heard?.layer === 'unkept' && ledger.now() - at >= COPY_LIFETIME_MS);
+  if (!ledger.honours && key.sends.some(again)) return 'no-support';
   if (key.sweptByItsClock) return 'clock-lied';
   if (key.end === 'evicted' && key.random) return 'evicted-with-random-key';
   return inMemoryOnly(key, ledger) ? 'kept-in-memory-only' : undefined;

@@ -42,7 +42,9 @@ function saidNone(op: OpFacts, outcome: Outcome, call: Call | undefined, ledger:
   const since = key && Number.isFinite(key.rebornAt) ? key.rebornAt : 0;
   if (key && outcome.sent === 'no' && key.sends.some(({ at }) => at >= since)) ledger.violate(NAME, op, `sent 'no', and ${key.key} was sent`);
   const same = [...op.keys.values()].filter((one) => one.epoch === (key?.epoch ?? op.epoch));
-  for (const one of key ? [key] : same) if (one.effects.length) judge(one, `none, and ${one.key} has had an effect`, ledger);
+  // Without a name and a key it speaks of itself only.
+  const about = key ? [key] : op.unnamed ? same.filter((one) => one.effects.some(({ send }) => send.call === call)) : same;
+  for (const one of about) if (one.effects.length) judge(one, `none, and ${one.key} has had an effect`, ledger);
   if (!call || op.unnamed || key?.user !== key?.op.user) return;
   // Whatever its own key came to: who asks about what was done before is told so.
   for (const one of same)
