@@ -23,14 +23,14 @@ const BREAKS = [
   {
     name: 'no durable write before the first byte',
     file: 'engine/claim.ts',
-    find: "return await updateStored(client, slot, id, change, job.name.length ? 'strict' : 'relaxed');",
+    find: "return await updateStored(client, slot, id, change, job.name.length ? 'strict' : 'relaxed', deadline);",
     replace: 'return change(await readStored(client, slot, id), client.platform.clock.now()).value;',
   },
   {
     name: 'key dropped on a 401 after a timeout',
     file: 'core/decide.ts',
-    find: 'if (reading.sticky || !(s.ambiguous || reading.ambiguous)) return settle',
-    replace: 'if (reading) return settle',
+    find: 'if ((s.ambiguous && !s.refusedOnly) || reading.ambiguous) return refusedAfterAmbiguity(reading, s);',
+    replace: '',
   },
   {
     name: 'another key for a record that is taken up',
@@ -41,14 +41,14 @@ const BREAKS = [
   {
     name: 'an unconditional late write',
     file: 'engine/storing.ts',
-    find: "record?.state === 'pending' && record.key === known.key && record.revision === known.revision;",
-    replace: 'record !== undefined || known !== undefined;',
+    find: "if (record?.state !== 'pending' || record.key !== known.key) return { value: false };\n        if (isStill(known, record)) {",
+    replace: 'if (record) {',
   },
   {
     name: 'a record lost when nobody knows how it ended',
     file: 'engine/finish.ts',
-    find: '  if (decision.ask) {\n    const asked = await ask(drive, ending.reason, result);',
-    replace: '  await commit(job, record, () => null);\n  if (decision.ask) {\n    const asked = await ask(drive, ending.reason, result);',
+    find: '  if (decision.ask) {\n    const asked = await ask(drive, decision.ending.reason, result, cause);',
+    replace: '  await commit(job, record, () => null);\n  if (decision.ask) {\n    const asked = await ask(drive, decision.ending.reason, result, cause);',
   },
   {
     name: "a false 'none' after attempts without an answer",
@@ -100,7 +100,7 @@ const BREAKS = [
   },
   {
     name: 'a log-out forgets unsettled keys',
-    file: 'engine/records.ts',
+    file: 'engine/clear.ts',
     find: 'return forget ? { next: null, value: next } : { next, value: next };',
     replace: 'return { next: null, value: next };',
   },
@@ -112,7 +112,7 @@ const BREAKS = [
   },
   {
     name: 'a log-in leaves behind what may have been sent',
-    file: 'engine/resume.ts',
+    file: 'engine/move.ts',
     find: "return stored === undefined || there?.state === 'retired' ?",
     replace: 'return stored === undefined && !taken.ambiguous ?',
   },
@@ -126,22 +126,22 @@ const BREAKS = [
     name: 'if-changed repeats an equal payload',
     in: 'again',
     file: 'core/begin.ts',
-    find: "if (c.repeat === 'always' || (c.repeat === 'if-changed' && !same))",
+    find: "if (c.repeat === 'always' || (c.repeat === 'if-changed' && !answers))",
     replace: "if (c.repeat !== 'never')",
   },
   {
     name: 'who waited for another one sends its own',
     in: 'again',
     file: 'core/begin.ts',
-    find: "if (c.waited && c.waited.settledKey !== record.key && (same || c.resumeOnly)) return { value: { do: 'remembered', record } };",
+    find: "if (c.waited && c.waited.ended !== lifeOf(record) && (answers || c.resumeOnly)) return { value: { do: 'remembered', record } };",
     replace: '',
   },
   {
     name: 'drivers go on after a log-out',
     in: 'by-hand',
-    file: 'engine/records.ts',
-    find: 'retryAt: current.retryAt, revision: current.revision + 1',
-    replace: 'retryAt: current.retryAt, revision: current.revision',
+    file: 'engine/clear.ts',
+    find: 'lease: current.lease, revision: current.revision + 1',
+    replace: 'lease: current.lease, revision: current.revision',
   },
   {
     name: 'forget and settle come over what is under way in this context',
@@ -154,15 +154,15 @@ const BREAKS = [
     name: 'forget and settle come over another one’s lease',
     in: 'by-hand',
     file: 'engine/lease.ts',
-    find: 'return lease !== undefined && lease.owner !== client.owner && lease.until > now;',
+    find: 'return leaseHolds(lease, now) && lease.owner !== client.owner;',
     replace: 'return false;',
   },
   {
     name: 'a marked answer is another payload’s, though this one was sent before',
     in: 'form',
     file: 'core/decide.ts',
-    find: 'if (marked && !s.sameAmbiguous)',
-    replace: 'if (marked)',
+    find: 'if (marked && !s.sameAmbiguous && !s.mayResend)',
+    replace: 'if (marked && !s.mayResend)',
   },
   {
     name: 'work behind a link is always the present payload’s',
@@ -175,8 +175,41 @@ const BREAKS = [
     name: 'the sweep removes what was settled since it looked',
     in: 'months',
     file: 'engine/sweep.ts',
-    find: 'record.revision === seen.revision && record.forgetAt < before',
-    replace: 'record.revision === seen.revision',
+    find: `  const changed = record?.revision !== seen.revision || record.forgetAt !== seen.forgetAt;
+  if (changed || leaseHolds(record.lease, storeNow)) return { value: undefined };
+  const earlier = Math.min(now, storeNow);
+  if (record.forgetAt >= earlier) return { value: 'early' };
+  const next = afterSweep(record, earlier);`,
+    replace: `  if (record?.revision !== seen.revision) return { value: undefined };
+  const next = afterSweep(seen, Math.min(now, storeNow));`,
+  },
+  {
+    name: 'one look at one clock removes what is due',
+    in: 'wrong-month',
+    file: 'core/retention.ts',
+    find: 'if (record.dueAt !== undefined || !isPrecious(record)) return null;',
+    replace: 'if (record) return null;',
+  },
+  {
+    name: 'a refusal from in front is no effect, though a copy may have gone out unseen',
+    in: 'silent-copies',
+    file: 'core/decide.ts',
+    find: "if (from === 'in-front' && (s.mayResend || s.refusedOnly))",
+    replace: "if (from === 'in-front' && s.refusedOnly && s.reused)",
+  },
+  {
+    name: 'a key goes to an address that has never seen it',
+    in: 'elsewhere',
+    file: 'core/begin.ts',
+    find: 'if (record.ambiguous && !c.resumeOnly && isElsewhere(record, c))',
+    replace: 'if (record.ambiguous && c.origin === record.key && isElsewhere(record, c))',
+  },
+  {
+    name: '"already processing" is done',
+    in: 'wordings',
+    file: 'core/verdict.ts',
+    find: 'if (status === 202 && ambiguous) return IN_PROGRESS;',
+    replace: '',
   },
 ];
 

@@ -1,7 +1,7 @@
 /** What a call does with the record that it finds. */
 import type { Began, Begun, Claimant } from './claimant.js';
 import { type OnceRecord, RECORD_VERSION, readRecord, seal } from './record.js';
-import { clockWentBack, isOver, pastWindow, unsettledForgetAt } from './retention.js';
+import { clockWentBack, isOver, leaseHolds, pastWindow, unsettledForgetAt } from './retention.js';
 
 export type { Began, Begun, Claimant };
 
@@ -27,7 +27,7 @@ function decide(stored: unknown, c: Claimant, now: number, storeNow: number): Be
   if (!record) return { value: { do: 'corrupt' } };
   const same = record.scheme === c.scheme && record.payloads.at(-1) === c.fingerprint;
   const { lease } = record;
-  if (record.state === 'pending' && c.lease && lease && lease.owner !== c.lease.owner && lease.until > storeNow)
+  if (record.state === 'pending' && c.lease && lease?.owner !== c.lease.owner && leaseHolds(lease, storeNow))
     return { value: { do: 'busy', record, ms: lease.until - storeNow } };
   if (record.state === 'pending') return foundPending(record, same, c, now, storeNow);
   const answers = same || (record.state === 'settled' && record.scheme === c.scheme && record.payloads.includes(c.fingerprint));

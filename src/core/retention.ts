@@ -13,6 +13,13 @@ export const CLOCK_BACK_MS = 300_000;
 /** The most that goes by between the two looks that find a record due. */
 const SECOND_LOOK_MS = 7 * DAY_MS;
 
+/** No driver takes a lease for nearly so long: one that ends later was taken by a clock that was wrong, and holds nothing. */
+const LEASE_MS_MAX = DAY_MS;
+
+/** Whether a live driver may hold this lease, by the store's clock. */
+export const leaseHolds = (lease: OnceRecord['lease'], now: number): lease is NonNullable<typeof lease> =>
+  lease !== undefined && lease.until > now && lease.until < now + LEASE_MS_MAX;
+
 export const unsettledForgetAt = (now: number): number => now + UNSETTLED_MS;
 
 /**

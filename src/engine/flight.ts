@@ -100,15 +100,20 @@ export class Flight {
     readonly request: Request | undefined;
     readonly told: ((outcome: Outcome) => void) | undefined;
     readonly left: Outcome;
+    /** What it is rejected with when its own limit is over before the end. */
+    readonly late?: Promise<Error> | undefined;
   }): Promise<unknown> {
     const { signal } = caller;
     return new Promise((resolve, reject) => {
-      const leave = (): void => {
+      const go = (reason: unknown, said: Outcome | undefined): void => {
         this.#callers.delete(entry);
         if (this.#callers.size === 0) this.#stop.abort();
+        this.#gone.push({ caller: entry, reason, said });
+        entry.reject(reason);
+      };
+      const leave = (): void => {
         const reason = abortReason(signal as AbortSignal);
-        this.#gone.push({ caller: entry, reason, said: giveUp(this.#registry, reason, entry.left) });
-        reject(reason);
+        go(reason, giveUp(this.#registry, reason, entry.left));
       };
       const off = (): void => signal?.removeEventListener('abort', leave);
       const entry: Caller = {
@@ -129,6 +134,7 @@ export class Flight {
       this.#callers.add(entry);
       if (signal?.aborted) leave();
       else signal?.addEventListener('abort', leave, { once: true });
+      void caller.late?.then((error) => this.#callers.has(entry) && !this.#landing && go(error, undefined));
     });
   }
 

@@ -5,6 +5,7 @@ import { clockWentBack, pastWindow } from '../core/retention.js';
 import type { Job } from './client.js';
 import { isSamePerson } from './place.js';
 import type { Stopped } from './stopped.js';
+import { isStill } from './storing.js';
 
 /** Why nothing may be sent under this record's key now; `undefined`: it may. */
 export function reasonToHalt(job: Job, record: OnceRecord, ambiguous: boolean): UnknownReason | undefined {
@@ -20,7 +21,7 @@ export function reasonToHalt(job: Job, record: OnceRecord, ambiguous: boolean): 
 /** Whether another context has changed the record that a drive knows. */
 export function takenOver(found: OnceRecord | undefined, known: OnceRecord): Stopped | undefined {
   const sameKey = found?.key === known.key;
-  if (found?.state === 'pending' && sameKey && found.revision === known.revision) return undefined;
+  if (found?.state === 'pending' && sameKey && isStill(known, found)) return undefined;
   const lost: Stopped = { decision: { do: 'stop', ending: unknown('busy'), ask: false }, lost: true };
   return found && found.state !== 'pending' && found.ending?.effect !== 'unknown' && sameKey ? { ...lost, ended: found } : lost;
 }

@@ -1,5 +1,6 @@
 /** The claim where no lock manager is shared: a lease in the record, by the store's clock. It saves work; safety rests on the key. */
 import { readRecord } from '../core/record.js';
+import { leaseHolds } from '../core/retention.js';
 import { busyError } from './claim.js';
 import type { Client, Job } from './client.js';
 import type { Drive } from './drive.js';
@@ -63,5 +64,5 @@ export async function awaitLease(job: Job, ms: number): Promise<void> {
 /** Whether a live driver elsewhere holds this record. */
 export const heldElsewhere = (client: Client, stored: unknown, now: number): boolean => {
   const lease = readRecord(stored)?.lease;
-  return lease !== undefined && lease.owner !== client.owner && lease.until > now;
+  return leaseHolds(lease, now) && lease.owner !== client.owner;
 };

@@ -1,6 +1,7 @@
 /** What is pending, for an app and its screens. */
 import type { OperationName } from '../core/name.js';
 import type { OnceRecord } from '../core/record.js';
+import { leaseHolds } from '../core/retention.js';
 import type { Client } from './client.js';
 import { type PendingOperation, pendingOf } from './observe.js';
 import { isSamePerson, lockOf, namespaceOf } from './place.js';
@@ -8,7 +9,7 @@ import { PAGE, scanPending } from './records.js';
 
 /** As far as its time can be read on this clock: only what is shown depends on it. */
 const leased = (client: Client, { lease }: OnceRecord): boolean =>
-  lease !== undefined && lease.owner !== client.owner && lease.until > client.platform.clock.now();
+  leaseHolds(lease, client.platform.clock.now()) && lease.owner !== client.owner;
 
 export async function listPending(
   client: Client,

@@ -1,6 +1,7 @@
 /** Moves a record from one place in the store to another one. */
 import { decodeName } from '../core/name.js';
 import { type OnceRecord, readRecord, seal } from '../core/record.js';
+import { leaseHolds } from '../core/retention.js';
 import { tryLock } from './claim.js';
 import type { Client, Place } from './client.js';
 import { diagnose, pendingOf, publish } from './observe.js';
@@ -39,7 +40,7 @@ export async function moveOne(client: Client, from: string, to: string, record: 
   const taken = await update(old, (there, _, now) => {
     if (there?.state !== 'pending' || there.key !== key) return { value: undefined };
     // Its driver sends nothing more, but an attempt may be on the wire, which no driver in the new place answers for.
-    const live = driven || (there.lease && there.lease.until > now);
+    const live = driven || leaseHolds(there.lease, now);
     const lease = live ? { owner: MOVED, until: now + client.settings.limits.attemptMs } : undefined;
     const next = id !== old ? seal({ ...there, revision: there.revision + 1 }) : moved({ ...there, lease });
     return { next, value: { ...next, lease } };

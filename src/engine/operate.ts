@@ -97,9 +97,10 @@ export async function operate(call: Call): Promise<unknown> {
     const [mine, theirs] = (await cutBy(client, signal, deadline, both)) ?? [];
     const same = mine !== undefined && (mine.payload === undefined || mine.fingerprint === theirs);
     if (same && theirs !== undefined && !flight.stop.aborted) {
-      const answer = flight.join({ ...caller, joined: true });
+      if (flight.endsAt <= deadline) return flight.join({ ...caller, joined: true });
       // It began while this call waited, or before the clock was set back.
-      return flight.endsAt > deadline ? within(clock, deadline - clock.now(), answer, () => busyError(here)) : answer;
+      const { over, off } = limit(clock, deadline - clock.now(), []);
+      return flight.join({ ...caller, joined: true, late: over.then(() => busyError(here)) }).finally(off);
     }
     await cutBy(client, signal, deadline, flight.landed);
     if (signal?.aborted) throw givenUp(client, signal, caller.left);

@@ -63,7 +63,7 @@ export async function commit(
       (stored, storeNow) => {
         const record = readRecord(stored);
         if (record?.state !== 'pending' || record.key !== known.key) return { value: false };
-        if (record.revision === known.revision) {
+        if (isStill(known, record)) {
           const now = client.platform.clock.now();
           return { next: leased(next(now, Math.max(now, storeNow)), record), value: true };
         }
@@ -84,6 +84,13 @@ export async function commitMark(job: Job, record: OnceRecord): Promise<OnceReco
   const next = marked(record, job.settings.limits.keyWindowMs, job.client.platform.clock.now());
   return (await commit(job, record, () => next, job.name.length ? 'strict' : 'relaxed')) ? next : undefined;
 }
+
+/**
+ * Whether no other driver has taken the record. After a loss of the storage another one may have begun the same key anew, under
+ * the same revision.
+ */
+export const isStill = (known: OnceRecord, record: OnceRecord): boolean =>
+  record.revision === known.revision && (!known.lease || !record.lease || holds(known, record));
 
 /** Whether the lease of `record` is the one that the driver of `known` took. */
 export const holds = (known: OnceRecord, record: OnceRecord): boolean => known.lease !== undefined && record.lease?.owner === known.lease.owner;

@@ -2,7 +2,7 @@
 
 import { decodeName } from '../core/name.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
-import { afterSweep } from '../core/retention.js';
+import { afterSweep, leaseHolds } from '../core/retention.js';
 import type { Changed } from '../ports.js';
 import type { Client } from './client.js';
 import { diagnose } from './observe.js';
@@ -54,7 +54,7 @@ async function sweep(client: Client): Promise<void> {
 /** What becomes of a record that a scan gave, as it is stored now. Both clocks must say that it is due. */
 function visit(record: OnceRecord | undefined, seen: OnceRecord, now: number, storeNow: number): Changed<'removed' | 'early' | undefined> {
   const changed = record?.revision !== seen.revision || record.forgetAt !== seen.forgetAt;
-  if (changed || (record.lease && record.lease.until > storeNow)) return { value: undefined };
+  if (changed || leaseHolds(record.lease, storeNow)) return { value: undefined };
   const earlier = Math.min(now, storeNow);
   if (record.forgetAt >= earlier) return { value: 'early' };
   const next = afterSweep(record, earlier);

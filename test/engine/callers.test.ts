@@ -9,8 +9,8 @@ import type { OnceRecord } from '../../src/core/record.js';
 import { abortReason, Flight, giveUp } from '../../src/engine/flight.js';
 import { registry } from '../../src/engine/registry.js';
 import type { Outcome } from '../../src/entries/index.js';
-import { answers, charged, delayed, lost } from '../support/server.js';
-import { CART, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
+import { answers, charged, delayed, hangs, lost } from '../support/server.js';
+import { CART, MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
 const LEFT = { type: 'unknown', effect: 'unknown', reason: 'aborted' } as Outcome;
@@ -47,6 +47,21 @@ describe('callers of one answer', () => {
     expect([one?.outcome?.joined, two?.outcome?.joined]).toEqual([false, true]);
     expect([await one?.response?.text(), await two?.response?.text()]).toEqual(['a long body', 'a long body']);
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+  });
+
+  test('leave when their own limit is over, and the last one stops the operation', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const abort = new AbortController();
+    world.server.plays(hangs());
+    const first = pay(once, { signal: abort.signal });
+    const second = pay(once, { limits: { totalMs: 10 * SECOND } });
+    world.clock.timer(5 * SECOND, () => abort.abort());
+    await world.end(tab, first);
+    expect(await world.end(tab, second)).toMatchObject({ code: 'ERR_ONCE_BUSY', outcome: { effect: 'unknown' } });
+    await world.clock.advance(5 * MINUTE);
+    expect(world.server.arrivals).toHaveLength(1);
+    expect(once.operation(NAME).state).toMatchObject({ phase: 'unsettled' });
   });
 
   test('leave no listener on their signals', async () => {

@@ -125,6 +125,40 @@ describe('a second process', () => {
   });
 });
 
+describe('a lease that can hold nobody back', () => {
+  test('was taken by a clock that was a month ahead for a moment, by a process that died: the next one goes on', async () => {
+    const world = newWorld();
+    const [one, two] = processes(world);
+    world.server.plays(charged(hangs()), replays());
+    void pay(one.once);
+    await rest();
+    one.tab.kill();
+    world.damage((record) => ({ ...record, lease: { owner: record.lease?.owner, until: world.clock.now() + 40 * 24 * 60 * MINUTE } }));
+    const at = world.clock.now();
+    expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ type: 'replayed', resumed: true });
+    expect(world.clock.now() - at).toBeLessThan(SECOND);
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+});
+
+describe('a process whose storage was cleared under it', () => {
+  test('leaves the record alone that another one has begun since under the same key', async () => {
+    const world = newWorld();
+    const [one, two] = processes(world);
+    const key = { key: 'order-42' };
+    world.server.plays(delayed(5 * SECOND, lost()), charged(hangs()));
+    const first = pay(one.once, key);
+    await rest();
+    for (const { id } of [...world.writes]) world.medium.set(id, null);
+    void pay(two.once, key);
+    await rest();
+    const end = await world.end(one.tab, first);
+    expect(end).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown', attempts: 1 } });
+    expect(world.record()).toMatchObject({ state: 'pending', lease: {} });
+    two.tab.kill();
+  });
+});
+
 describe('a process that froze beyond its lease', () => {
   test('stops before its next attempt when another one has taken over', async () => {
     const world = newWorld();

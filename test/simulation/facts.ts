@@ -112,6 +112,8 @@ export interface KeyFacts {
   held: { readonly context: string; readonly until: number } | undefined;
   /** Somebody was told that nobody knows which of its payloads took effect. */
   doubtful: boolean;
+  /** Its record says that it stood for more than one payload, whether they were sent or not. */
+  edited: boolean;
   /** As stored: when the server may forget it, and the last stamp; by the clocks of the devices that wrote them. */
   windowEndsAt: number;
   touchedAt: number;

@@ -122,6 +122,7 @@ export class Books implements Ledger {
       clearedAt: Number.POSITIVE_INFINITY,
       held: undefined,
       doubtful: false,
+      edited: false,
       windowEndsAt: Number.POSITIVE_INFINITY,
       touchedAt: 0,
       settledAt: 0,
@@ -163,7 +164,9 @@ export class Books implements Ledger {
     const wasDamaged = op.damaged;
     // Nobody writes over what is damaged; an app that was asked throws it away.
     if (why === 'written') op.damaged = false;
-    if (old && before && (!after || after.key !== before.key || after.state !== 'pending')) {
+    // What a sweep notes in it, or a log-out leaves of it, ends it no second time.
+    const isNote = before?.state === after?.state && before?.key === after?.key;
+    if (old && before && !isNote && (!after || after.key !== before.key || after.state !== 'pending')) {
       // What ends in the memory of one context goes on where the others see it.
       if (!memory || !old.pendingInStore) this.#end(old, commit);
       if (this.#opensEpoch(op, commit) || (wasDamaged && this.#forgotTorn(op, commit))) {
@@ -194,6 +197,7 @@ export class Books implements Ledger {
     if (after.ending && 'from' in after.ending && after.ending.from === 'reconcile') key.byHand = true;
     // Stored by who died before anybody was told.
     if (after.state === 'settled' && after.ending?.type === 'fresh' && !after.ending.certain) key.doubtful = true;
+    if (after.payloads.length > 1) key.edited = true;
     if (does(byHand, 'lie') && after.state !== 'pending') key.lied = true;
     if (!memory) this.#hold(key, commit, after);
     key.windowEndsAt = after.windowEndsAt ?? Number.POSITIVE_INFINITY;
