@@ -125,6 +125,7 @@ export function createOn(platform: Platform, options: OnceOptions = {}, from?: C
     transport: platform.transport(settings.fetch),
     registry: registry(),
     listeners: new Set(),
+    withDialect,
     closing: new AbortController(),
     settles: 0,
     sweptAt: Number.NEGATIVE_INFINITY,

@@ -53,7 +53,7 @@ function foundPending(record: OnceRecord, same: boolean, c: Claimant, now: numbe
   if (!record.ambiguous && record.random && !c.resumeOnly) {
     // Nothing has left since it was begun anew, so what its key came to before still counts.
     const { previous } = record;
-    if (previous?.key === record.key && staysInUse(previous, same, c, now)) return reuse(record, c, now, storeNow);
+    if (previous?.key === record.key && staysInUse(previous, same, c, now)) return reuse({ ...record, refusal: previous.refusal }, c, now, storeNow);
     if (!same) return insert(record, c, now, storeNow);
   }
   if (record.ambiguous && (pastWindow(record, c, now) || clockWentBack(record, now))) return { value: { do: 'expired', record } };
@@ -127,10 +127,13 @@ const INSERTED = { inserted: true, resumed: false, changed: false, sentBefore: f
 /** Begins anew under the key of an operation that was refused: nothing proves that the application used it up. */
 function reuse(before: OnceRecord, c: Claimant, now: number, storeNow: number): Began {
   const { next } = insert(before, { ...c, key: before.key }, now, storeNow);
-  const { firstSentAt, windowEndsAt, refusal, generation } = before;
-  const record = seal({ ...(next as OnceRecord), generation, firstSentAt, windowEndsAt, refusal, payloads: payloadsWith(before, c) });
-  return { next: record, value: { do: 'drive', record, ...INSERTED, changed: record.payloads.length > 1, reused: true } };
+  const { firstSentAt, windowEndsAt, generation } = before;
+  const record = seal({ ...(next as OnceRecord), generation, firstSentAt, windowEndsAt, refusal: reopened(before), refusedBefore: true });
+  return { next: record, value: { do: 'drive', record, ...INSERTED, reused: true } };
 }
+
+/** From here on an attempt may be under way; a driver that dies says nothing of it, so the refusal before it counts no more. */
+const reopened = ({ refusal }: OnceRecord): OnceRecord['refusal'] => (refusal && !refusal.open ? { ...refusal, open: true } : undefined);
 
 /** Every payload of this key, the present one last. Fingerprints of another scheme are kept, but equal none of ours. */
 function payloadsWith(before: OnceRecord, c: Claimant): readonly string[] {
@@ -153,7 +156,9 @@ function adopt(before: OnceRecord, same: boolean, c: Claimant, now: number, stor
     payloads: keeps ? before.payloads : payloadsWith(before, c),
     // Until this drive has an answer, its attempts may have had an effect.
     refusedOnly: undefined,
-    endpoint: before.endpoint ?? (c.endpoint || undefined),
+    refusal: reopened(before),
+    // A record that was stored clean has been nowhere.
+    ...(before.ambiguous || c.resumeOnly ? {} : { origin: c.origin, endpoint: c.endpoint || undefined }),
     raw: keeps ? before.raw : c.raw,
     firstSentAt,
     windowEndsAt,

@@ -18,9 +18,11 @@ export interface Situation {
   readonly refusedOnly: boolean;
   /** A derived key that may have been used by an operation whose record is lost. */
   readonly madeAgain: boolean;
+  /** `repeat: 'if-changed'`: the operation brings a state about. */
+  readonly ifChanged: boolean;
   /** The platform may send a request again without telling. */
   readonly mayResend: boolean;
-  /** The application gave this very refusal under this key before, that long ago, ms. */
+  /** For how long the application has been giving this very refusal under this key, ms: 0 if it is new, `undefined` if nothing tells. */
   readonly refusedForMs: number | undefined;
   /** An earlier attempt of the present payload was ambiguous. */
   readonly sameAmbiguous: boolean;
@@ -79,7 +81,8 @@ function done(marked: boolean, s: Situation): Decision {
   if (!marked && s.reused && !s.ambiguous) return settle(fresh(true, s.changed));
   if (!s.changed || s.answersMismatch) return settle(marked && !s.changed ? replayed('server') : fresh(marked || !s.ambiguous, s.changed));
   // Where a copy may have gone out unseen, it may be the present payload's own answer that is replayed.
-  if (marked && !s.sameAmbiguous && !s.mayResend) return settle(replayed('server'), { earlier: true });
+  // With `if-changed` the present one goes on all the same: the same state twice does no harm, a state that is lost does.
+  if (marked && !s.sameAmbiguous && (!s.mayResend || s.ifChanged)) return settle(replayed('server'), { earlier: true });
   return settle(fresh(false, true), { ask: true });
 }
 
@@ -112,10 +115,11 @@ export function cleanlyRefused(from: Reading['from'], s: Pick<Situation, 'mayRes
 function refused(reading: Reading, s: Situation): Decision {
   const { sticky, from } = reading;
   const toldBefore = s.reused || s.refusedOnly || (s.madeAgain && reading.replayed === true);
-  if (sticky) return toldBefore ? { do: 'anew' } : settle(rejected(reading.replayed === true), { sticky });
+  // A fresh refusal that the server keeps is the answer to this call; one that it gives again is the answer to an earlier one.
+  if (sticky) return toldBefore && (reading.replayed || s.refusedForMs) ? { do: 'anew' } : settle(rejected(reading.replayed === true), { sticky });
   if ((s.ambiguous && !s.refusedOnly) || reading.ambiguous) return refusedAfterAmbiguity(reading, s);
   // The same refusal a second time: the server keeps it, and marks no replay.
-  if (s.reused && s.refusedForMs !== undefined && from !== 'in-front') return { do: 'anew' };
+  if (s.reused && s.refusedForMs && from !== 'in-front') return { do: 'anew' };
   return cleanlyRefused(from, s);
 }
 
@@ -124,9 +128,10 @@ function refused(reading: Reading, s: Situation): Decision {
  * copy of that attempt has died, the attempt had none.
  */
 function refusedAfterAmbiguity({ from, ambiguous }: Reading, s: Situation): Decision {
-  if (from !== 'application' || ambiguous) return stop('refused-after-ambiguity', true);
-  const wait = COPY_LIFETIME_MS - (s.refusedForMs ?? 0);
-  return wait > 0 ? stop('refused-after-ambiguity', true, s.now + wait) : settle(rejected());
+  if (from !== 'application' || ambiguous || s.refusedForMs === undefined) return stop('refused-after-ambiguity', true);
+  const wait = COPY_LIFETIME_MS - s.refusedForMs;
+  // It comes again and again, so the server keeps it for the key.
+  return wait > 0 ? stop('refused-after-ambiguity', true, s.now + wait) : settle(rejected(), { sticky: true });
 }
 
 /** The next step after an attempt. Pure: the same reading in the same situation is always the same step. */
@@ -144,6 +149,8 @@ export function decide(reading: Reading, s: Situation): Decision {
     case 'refused':
       return refused(reading, s);
     case 'mismatch':
+      // Every earlier payload was refused, and the server knows one of them: it keeps that refusal.
+      if (s.reused && !s.ambiguous) return { do: 'anew' };
       // Of a new key the server has seen one payload only, so its answer is a mere refusal.
       return s.ambiguous || s.changed ? { do: 'probe' } : settle(rejected(), { keyInUse: true });
     case 'done-elsewhere':

@@ -56,6 +56,8 @@ export interface OnceRecord {
   readonly keyInUse?: boolean | undefined;
   /** The application's last refusal under this key: a digest of its status and body, and when it first came. */
   readonly refusal?: Refusal | undefined;
+  /** Another payload went out under this key before, and its caller was told of a refusal. */
+  readonly refusedBefore?: boolean | undefined;
   /** Every attempt was answered by a refusal: only a copy that the platform sent unseen can have had an effect. */
   readonly refusedOnly?: boolean | undefined;
   /** A derived key without memory of earlier generations: a replayed refusal may be an earlier operation's. */
@@ -81,7 +83,10 @@ export interface OnceRecord {
 
 export interface Refusal {
   readonly digest: string;
+  /** When it first came since an attempt that may have had an effect. */
   readonly at: number;
+  /** A driver has gone on since, and has not said how its attempts ended. */
+  readonly open?: boolean | undefined;
 }
 
 /** With `keep.request`: what another context needs to send the request again. */
@@ -153,7 +158,7 @@ function checksum(r: Sum): number {
     sorted(r.answer),
   ];
   // A record of 0.1.0 has none of these, and its checksum was taken without them.
-  const later = [r.endpoint, r.keyInUse, sorted(r.refusal), r.refusedOnly, r.madeAgain, r.dueAt];
+  const later = [r.endpoint, r.keyInUse, sorted(r.refusal), r.refusedOnly, r.madeAgain, r.dueAt, r.refusedBefore];
   if (later.some((field) => field !== undefined)) fields.push(later);
   const text = JSON.stringify(fields);
   let hash = 0x811c9dc5;

@@ -20,6 +20,8 @@ export interface Client {
   readonly transport: Transport;
   readonly registry: Registry;
   readonly listeners: Set<Listener>;
+  /** The settings for a request, where the dialect depends on it. */
+  withDialect(settings: Settings, request: { readonly method: string; readonly url: string }): Settings;
   /** Aborted by `close()`: no new attempt, every wait is cut. */
   readonly closing: AbortController;
   /** Settles since the last sweep. */

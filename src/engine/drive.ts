@@ -160,6 +160,7 @@ export class Drive {
       reused: start.reused,
       ...this.refusals.known,
       mayResend: this.#mayResend,
+      ifChanged: job.settings.repeat === 'if-changed',
       sameAmbiguous: this.#sameAmbiguous,
       answersMismatch: job.settings.dialect.answersMismatch === true,
       keyed: this.#keyed,
@@ -235,7 +236,7 @@ export class Drive {
     const { key, carrier, firstSentAt = this.record.createdAt } = this.record;
     const { ambiguous, start } = this;
     const { resumed } = start;
-    const otherPayloads = start.changed || start.otherBytes || !this.record.random;
+    const otherPayloads = start.changed || start.otherBytes || !this.record.random || this.record.refusedBefore === true;
     const sent = await payload.send({ job, key, carrier, firstSentAt, number, ambiguous, resumed, otherPayloads, ms, stillMine, leaves });
     if (stopped) return stopped;
     // What was not sent leaves the last answer the last one.

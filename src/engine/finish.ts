@@ -65,7 +65,7 @@ async function settle(
   how: Pick<Settle, 'sticky' | 'keyInUse' | 'earlier'> & { readonly payloads?: readonly string[]; readonly cause?: unknown } = {},
 ): Promise<Finished> {
   const { job, record } = drive;
-  const { sticky, keyInUse, payloads = payloadsOf(record, ending, how.earlier) } = how;
+  const { sticky, keyInUse, payloads = payloadsOf(record, ending, how.earlier, drive.start.refusedOnly) } = how;
   const answer = how.earlier || ending.effect !== 'done' ? undefined : answerToStore(job, result);
   const stored = await settleRecord(job, record, ending, { sticky, keyInUse, refusal: drive.refusals.last, payloads, answer });
   // A 2xx in hand is proof, whoever holds the record now; a refusal is none if its record could not be retired.
@@ -78,8 +78,10 @@ async function settle(
 
 /** The server keeps its refusal of an earlier call for this key, so the present call goes on under a new key. */
 async function anew(drive: Drive, result: Result | undefined): Promise<Finished> {
+  // An unnamed operation is its key.
+  const last = drive.job.resumeOnly || drive.job.place.id !== undefined;
   if (!(await settleRecord(drive.job, drive.record, rejected(true), { sticky: true }))) return tell(drive, unknown('store'), result);
-  return drive.job.resumeOnly ? tell(drive, rejected(true), result) : 'anew';
+  return last ? tell(drive, rejected(true), result) : 'anew';
 }
 
 async function doneElsewhere(drive: Drive, result: Result | undefined, resource: string | undefined): Promise<Ended> {
@@ -156,14 +158,13 @@ async function probe(drive: Drive, result: Result | undefined): Promise<Finished
   const stored = (record.earlier ?? []).map(({ fingerprint, request }) => [fingerprint, storedFetching({ ...record, request }) as Payload] as const);
   const here = new Map([...stored, ...(job.client.registry.payloads.get(`${job.slot}\n${record.key}`) ?? [])]);
   for (const [fingerprint, payload] of here) {
-    if (fingerprint === job.fingerprint) continue;
+    // What was refused, and its caller told so, is sent no more.
+    if (fingerprint === job.fingerprint || !record.payloads.includes(fingerprint)) continue;
     const end = await drive.probe(payload);
     if (end?.reading.kind === 'replayed' || end?.reading.kind === 'fresh')
       return settle(drive, replayed('server'), end.result, { earlier: true, payloads: [fingerprint] });
     if (end?.reading.sticky) return anew(drive, end.result);
   }
-  // Every earlier payload was refused, and the server says that it knows one of them: it keeps that refusal.
-  if (start.reused) return anew(drive, result);
   return halt(drive, { ending: unknown(start.otherBytes ? 'bytes' : 'mismatch'), ask: true }, { result });
 }
 

@@ -18,7 +18,7 @@ export class Refusals {
     this.#record = record;
     this.#found = found;
     this.#only = found || !ambiguous;
-    this.last = record.refusal;
+    this.last = record.refusal && { digest: record.refusal.digest, at: record.refusal.at };
     this.#madeAgain = record.madeAgain;
   }
 
@@ -27,14 +27,16 @@ export class Refusals {
     return { refusedOnly: this.#found && this.#only, madeAgain: this.#madeAgain === true };
   }
 
-  /** Notes how an attempt ended; for how long the application has been giving this very refusal, ms, `undefined` if it is new. */
+  /** Notes how an attempt ended. For how long the application has been giving this very refusal, ms: 0 if it is new, `undefined` if nothing tells. */
   note({ reading, refusal }: Sent, now: number): number | undefined {
     if (reading.ambiguous) this.#only = false;
+    // Of an attempt that may still have its effect a refusal says something only when it comes once more, later.
+    if (reading.ambiguous) this.last = undefined;
     if (refusal === undefined || reading.from === 'in-front') return undefined;
     if (!reading.replayed) this.#madeAgain = undefined;
     const known = this.last?.digest === refusal ? this.last : undefined;
     this.last = known ?? { digest: refusal, at: now };
-    return known && now - known.at;
+    return known ? Math.max(1, now - known.at) : 0;
   }
 
   /** What the next call has to know of them after a stop that settled nothing; `undefined` if it is stored already. */

@@ -66,13 +66,17 @@ async function oneRound(job: Job, waited: Waited | undefined): Promise<Finished>
   const { payloads } = job.client.registry;
   const slot = `${job.slot}\n${record.key}`;
   const present = record.payloads.at(-1) ?? '';
-  const earlier = payloads.get(slot)?.get(present) ?? storedFetching(record);
+  // The server compares bytes with what may have reached its key layer, and a refusal did not: a form may have been mended since.
+  const refused = begun.do === 'drive' && (begun.reused || begun.refusedOnly) && job.payload !== undefined;
+  const earlier = refused ? undefined : (payloads.get(slot)?.get(present) ?? storedFetching(record));
   const payload = earlier && job.payload?.withBytesOf ? job.payload.withBytesOf(earlier) : (job.payload ?? earlier);
   const start: Start =
     begun.do === 'drive'
       ? { ...begun, otherBytes: begun.otherBytes && !earlier }
       : { record, inserted: false, resumed: true, changed: false, sentBefore: true, otherBytes: false, reused: false, refusedOnly: false };
-  const drive = new Drive(job, payload ?? NOTHING, start);
+  // A call that only goes on learns here which request it is.
+  const asked = job.resumeOnly && payload?.prepared;
+  const drive = new Drive(asked ? { ...job, settings: job.client.withDialect(job.settings, asked) } : job, payload ?? NOTHING, start);
   const stop = (reason: UnknownReason) => finish(drive, { decision: { do: 'stop', ending: unknown(reason), ask: true } });
   if (begun.do === 'expired') return stop('key-expired');
   if (begun.do === 'elsewhere') return stop('elsewhere');

@@ -53,8 +53,9 @@ export function remember({ client, slot, settings }: Job, key: string, result: R
 }
 
 /** Which payload took effect; all that may have, where nothing tells. */
-export function payloadsOf({ payloads }: OnceRecord, ending: Ending, earlier: boolean | undefined): readonly string[] {
+export function payloadsOf({ payloads }: OnceRecord, ending: Ending, earlier: boolean | undefined, refusedOnly: boolean): readonly string[] {
   if (ending.effect !== 'done') return payloads;
   if (earlier) return payloads.slice(0, -1);
-  return ending.type === 'fresh' && !ending.certain ? payloads : payloads.slice(-1);
+  // What came before was refused.
+  return ending.type === 'fresh' && !ending.certain && !refusedOnly ? payloads : payloads.slice(-1);
 }

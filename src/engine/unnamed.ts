@@ -13,6 +13,7 @@ import { heldElsewhere } from './lease.js';
 import { bodyError, givenUp, operate, type Read, readRequest } from './operate.js';
 import { idOfUnnamed, idsOf, namespaceOf, placeOf, plainId, unnamedPlace } from './place.js';
 import { BodyTrouble, type Draft } from './prepared.js';
+import { storesOf } from './records.js';
 import { readStored, timed } from './storing.js';
 import { inTime, Left } from './wait.js';
 
@@ -135,11 +136,12 @@ function orphanInTime(call: Placeless, signal: AbortSignal | undefined, label: s
 
 /** The oldest unsettled one with this content that nobody drives now. */
 async function findOrphan({ client, settings, namespace, deadline }: Placeless, label: string): Promise<Orphan | undefined> {
-  const { platform, store, registry } = client;
+  const { platform, registry } = client;
   const { ns } = await idsOf(client, { namespace, label, id: '' });
   let found: readonly unknown[];
   try {
-    found = (await timed(client, store.scan({ ns, state: 'pending', prefix: label, limit: ORPHANS_MAX }), deadline)).records;
+    const query = { ns, state: 'pending', prefix: label, limit: ORPHANS_MAX } as const;
+    found = (await Promise.all(storesOf(client).map((store) => timed(client, store.scan(query), deadline)))).flatMap(({ records }) => records);
   } catch {
     // Nothing is lost: the store says more when the record is written.
     return undefined;

@@ -135,8 +135,8 @@ describe('where nothing is sent unseen', () => {
     const world = newWorld();
     const { tab, once } = world.open();
     const refusal = answers(422, { code: 'bad_address' });
-    // The corrected form under the first key, the first form once more to read its end, and the corrected form.
-    world.server.plays(refusal, answers(422, { title: 'Idempotency-Key is already used' }), refusal, answers(201));
+    // The first form is not sent again: its caller was told that it came to nothing.
+    world.server.plays(refusal, answers(422, { title: 'Idempotency-Key is already used' }), answers(201));
     await world.end(tab, pay(once));
     expect(await world.end(tab, pay(once, { body: CARD_B }))).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
   });

@@ -10,6 +10,7 @@ export const CALM: Situation = {
   refusedOnly: false,
   madeAgain: false,
   mayResend: false,
+  ifChanged: false,
   refusedForMs: undefined,
   sameAmbiguous: false,
   answersMismatch: false,

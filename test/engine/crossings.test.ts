@@ -1,0 +1,264 @@
+/** Goal: where two rules meet, neither makes a second effect, a wrong word or a customer who is stuck. Each sequence was found by an attack. */
+import { describe, expect, test } from 'vitest';
+import { defineDialect, inBody, inHeader, stripe, stripeV2 } from '../../src/entries/dialects.js';
+import { answers, charged, hangs, idle, lost, replays, textOf } from '../support/server.js';
+import { CART, MINUTE, NAME, newWorld, pay, URL_ } from '../support/world.js';
+
+const CARD_B = { ...CART, card: 'B' };
+
+describe('the two minutes of a refusal that came again', () => {
+  test('they count from the last attempt that may have had an effect, not from when the refusal first came', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ limits: { attemptMs: 5000 } });
+    const decline = answers(402, { error: 'declined' });
+    world.server.plays(lost(), decline);
+    await world.end(tab, pay(once));
+    await world.clock.advance(3 * MINUTE);
+    // The customer has topped up the account. This copy is held up on its way, and charges when it arrives.
+    world.server.plays(hangs(), decline);
+    const second = await world.end(tab, pay(once));
+    expect(world.server.arrivals).toHaveLength(4);
+    expect(second.outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
+  });
+
+  test('nor where the calls in between got no answer at all', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ limits: { attempts: 1 } });
+    const decline = answers(402, { error: 'declined' });
+    world.server.plays(lost(), decline, hangs(), decline, answers(201));
+    for (const wait of [0, 3 * MINUTE, 0]) {
+      await world.end(tab, pay(once));
+      await world.clock.advance(wait);
+    }
+    // The third press may have charged a second ago.
+    const keys = new Set(world.server.keys);
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
+    await world.end(tab, pay(once));
+    expect(new Set(world.server.keys)).toEqual(keys);
+  });
+});
+
+describe('a corrected request after a refusal, where a fingerprint picks fields', () => {
+  test.each([401, 403, 422])('after a %i (none on a server) the new bytes go out, not the ones that were refused', async (status) => {
+    const world = newWorld();
+    const { tab, once } = world.open({ fingerprint: ({ body }) => (body as { cart: string }).cart, limits: { attempts: 1 } });
+    world.server.plays(answers(status, { code: 'captcha' }), answers(201));
+    expect((await world.end(tab, pay(once, { body: { ...CART, captcha: 'old' } }))).outcome).toMatchObject({ effect: 'none' });
+    await world.end(tab, pay(once, { body: { ...CART, captcha: 'new' } }));
+    expect(await textOf(world.server.arrivals[1] as never)).toContain('new');
+  });
+});
+
+describe('a captcha that was wrong once', () => {
+  test.each([true, false])('can be put right (browser: %s)', async (resends) => {
+    const world = newWorld();
+    const { tab, once } = world.open({ fingerprint: ({ body }) => (body as { cart: string }).cart, limits: { attempts: 1 } }, { resends });
+    world.server.otherwise = async (a, s) => ((await textOf(a)).includes('good') ? answers(201) : answers(403, { code: 'captcha' }))(a, s);
+    const told: unknown[] = [];
+    for (const captcha of ['bad', 'good', 'good', 'good']) told.push((await world.end(tab, pay(once, { body: { ...CART, captcha } }))).outcome?.effect);
+    expect(told).toContain('done');
+  });
+});
+
+describe('a payload whose caller was told none', () => {
+  test.each(['never', 'if-changed'] as const)('is not executed by the press of a corrected one (repeat: %s)', async (repeat) => {
+    const world = newWorld();
+    const { tab, once } = world.open({ repeat, dialect: stripeV2() });
+    const executed: string[] = [];
+    world.server.plays(answers(400, { error: { code: 'insufficient_stock' } }));
+    const refused = await world.end(tab, pay(once, { body: { ...CART, amount: 100 } }));
+    expect(refused.outcome).toMatchObject({ type: 'rejected', effect: 'none' });
+    // Stripe v2: another payload under the key is a mismatch, and the same one goes on with what failed.
+    world.server.otherwise = async (arrival, server) => {
+      const body = await textOf(arrival);
+      const first = arrival.key === refused.outcome?.key;
+      if (first && !body.includes('"amount":100')) return answers(400, { error: { type: 'idempotency_error' } })(arrival, server);
+      executed.push(body);
+      return answers(200)(arrival, server);
+    };
+    await world.end(tab, pay(once, { body: { ...CART, amount: 10 } }));
+    expect(executed).toEqual([JSON.stringify({ ...CART, amount: 10 })]);
+  });
+});
+
+describe('resume where the dialect depends on the request', () => {
+  const bank = defineDialect({
+    name: 'bank',
+    place: inHeader('Idempotency-Key'),
+    answers: [{ status: 200, at: { status: 'DECLINED' }, means: 'refused', sticky: true }],
+  });
+  test.each(['the client', 'the operation'])('a refusal inside a 200 is not done: resumed by %s', async (by) => {
+    const world = newWorld();
+    const options = { namespace: () => 'u', keep: { request: true }, dialect: () => bank } as const;
+    const { tab, once } = world.open(options);
+    world.server.plays(lost());
+    await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+    const next = tab.reload();
+    const again = next.once(options);
+    world.server.otherwise = idle(answers(200, { status: 'DECLINED' }));
+    if (by === 'the operation') {
+      expect((await world.end(next, again.operation(NAME).resume())).outcome?.effect).not.toBe('done');
+      return;
+    }
+    const told = await world.run(
+      (async () => {
+        const all = [];
+        for await (const one of again.resume()) all.push(one.outcome.effect);
+        return all;
+      })(),
+    );
+    expect(told).not.toContain('done');
+  });
+  test('a key in the body is sent again', async () => {
+    const world = newWorld();
+    world.keyOf = ({ body }) => (JSON.parse(String(body)) as { k: string }).k;
+    const options = { namespace: () => 'u', keep: { request: true }, dialect: () => defineDialect({ name: 'in-body', place: inBody('k') }) } as const;
+    const { tab, once } = world.open(options);
+    world.server.plays(lost());
+    await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+    const next = tab.reload();
+    world.server.otherwise = answers(201);
+    expect((await world.end(next, next.once(options).operation(NAME).resume())).outcome).toMatchObject({ effect: 'done' });
+  });
+});
+
+describe('repeat if-changed in a browser', () => {
+  test("a replay that may be another payload's lets the present one go on under a new key", async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ repeat: 'if-changed' }, { resends: true });
+    world.server.plays(charged(lost()), replays(), answers(201, { v: 2 }));
+    await world.end(tab, pay(once, { body: { v: 1 }, limits: { attempts: 1 } }));
+    const saved = await world.end(tab, pay(once, { body: { v: 2 } }));
+    expect(saved.outcome).toMatchObject({ type: 'fresh', effect: 'done' });
+    expect(await saved.response?.json()).toEqual({ v: 2 });
+    expect(await Promise.all(world.server.arrivals.map(textOf))).toEqual(['{"v":1}', '{"v":2}', '{"v":2}']);
+  });
+});
+
+describe('an unnamed call where the store is full', () => {
+  test.each([false, true])('the same press takes up the lost one (full: %s)', async (full) => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    if (full) tab.faults.rate('full', 1);
+    const post = () => {
+      const p = once.fetch(URL_, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(CART) });
+      p.catch(() => {});
+      return p;
+    };
+    world.server.plays(charged(lost()), charged(lost()), charged(lost()), charged(lost()), charged(lost()));
+    await world.end(tab, post());
+    world.server.otherwise = replays();
+    await world.end(tab, post());
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+});
+
+describe('a clean record of a key that is not random', () => {
+  test('the key is noted where it went, not where it was to go', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({}, { claims: { atomic: false } });
+    tab.connect(false);
+    void pay(once);
+    await world.clock.advance(1000);
+    const next = tab.reload();
+    next.connect(true);
+    const again = next.once({ limits: { attempts: 1 } });
+    const other = 'https://shop.example/api/paypal';
+    const seen: string[] = [];
+    // The first address never saw this key: it would execute the request.
+    world.server.otherwise = (arrival, server) => {
+      seen.push(arrival.url);
+      return charged(lost())(arrival, server);
+    };
+    await world.end(next, pay(again, { url: other }));
+    await world.end(next, pay(again));
+    expect(seen).toEqual([other]);
+  });
+});
+
+describe('Stripe, a decline of a corrected request', () => {
+  test('is not tried a second time by the same press', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ dialect: stripe() });
+    world.server.plays(answers(400, { error: { type: 'invalid_request_error' } }), answers(402, { error: { type: 'card_error', code: 'card_declined' } }));
+    await world.end(tab, pay(once));
+    world.server.otherwise = answers(402, { error: { type: 'card_error', code: 'card_declined' } });
+    expect((await world.end(tab, pay(once, { body: CARD_B }))).outcome).toMatchObject({ effect: 'none' });
+    expect(world.server.arrivals).toHaveLength(2);
+  });
+});
+
+describe('an ordinary refusal whose words have "already" in them', () => {
+  test.each(['This order has already been shipped', 'Payment method already attached to customer', 'Your order already contains this item'])(
+    '%s',
+    async (message) => {
+      const world = newWorld();
+      const { tab, once } = world.open();
+      world.server.otherwise = answers(422, { code: 'order_shipped', message });
+      expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'none' });
+    },
+  );
+});
+
+describe('an unnamed call that is taken up again', () => {
+  test('gets the refusal that the server kept, as fetch would give it', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({}, { resends: true });
+    const post = () => {
+      const p = once.fetch(URL_, { method: 'POST', body: 'x' });
+      p.catch(() => {});
+      return p;
+    };
+    world.server.plays(answers(401));
+    expect((await world.end(tab, post())).status).toBe(401);
+    world.server.otherwise = replays(401);
+    const end = await world.end(tab, post());
+    expect(end.status).toBe(401);
+  });
+});
+
+describe('a store that is not atomic, and a server that keeps a decline and marks nothing', () => {
+  test('another card can be charged in the end', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({}, { claims: { atomic: false } });
+    const kept = new Map<string | null, number>();
+    world.server.otherwise = async (arrival, server) => {
+      const status = kept.get(arrival.key) ?? ((await textOf(arrival)).includes('"card":"B"') ? 201 : 402);
+      kept.set(arrival.key, status);
+      return answers(status, { status })(arrival, server);
+    };
+    await world.end(tab, pay(once));
+    const told: unknown[] = [];
+    for (let press = 0; press < 10; press++) {
+      await world.clock.advance(3 * MINUTE);
+      const { outcome, status } = await world.end(tab, pay(once, { body: CARD_B }));
+      told.push([status, outcome?.effect]);
+    }
+    expect([...kept.values()]).toContain(201);
+  });
+});
+
+describe('repeat if-changed, a payload that was only ever refused', () => {
+  test('is not told done because another one was (401 in a browser: the session was over)', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ repeat: 'if-changed' }, { resends: true });
+    world.server.plays(answers(401));
+    await world.end(tab, pay(once, { body: { name: 'A' } }));
+    world.server.otherwise = answers(200);
+    await world.end(tab, pay(once, { body: { name: 'B' } }));
+    await world.end(tab, pay(once, { body: { name: 'A' } }));
+    expect(await Promise.all(world.server.arrivals.map(textOf))).toEqual([{ name: 'A' }, { name: 'B' }, { name: 'A' }].map((one) => JSON.stringify(one)));
+  });
+
+  test('nor where its caller was told none (422), and the other one took two attempts', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ repeat: 'if-changed' });
+    world.server.plays(answers(422, { code: 'name_taken' }), charged(lost()), answers(200));
+    const refused = await world.end(tab, pay(once, { body: { name: 'A' } }));
+    expect(refused.outcome).toMatchObject({ type: 'rejected', effect: 'none' });
+    await world.end(tab, pay(once, { body: { name: 'B' } }));
+    world.server.otherwise = answers(200);
+    await world.end(tab, pay(once, { body: { name: 'A' } }));
+    expect(world.server.arrivals).toHaveLength(4);
+  });
+});
