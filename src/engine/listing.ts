@@ -8,8 +8,7 @@ import { isSamePerson, lockOf, namespaceOf } from './place.js';
 import { PAGE, scanPending } from './records.js';
 
 /** As far as its time can be read on this clock: only what is shown depends on it. */
-const leased = (client: Client, { lease }: OnceRecord): boolean =>
-  leaseHolds(lease, client.platform.clock.now()) && lease.owner !== client.owner;
+const leased = (client: Client, { lease }: OnceRecord): boolean => leaseHolds(lease, client.platform.clock.now()) && lease.owner !== client.owner;
 
 export async function listPending(
   client: Client,
