@@ -41,7 +41,9 @@ function saidNone(op: OpFacts, outcome: Outcome, call: Call | undefined, ledger:
   // A key that a clean refusal left in use begins anew.
   const since = key && Number.isFinite(key.rebornAt) ? key.rebornAt : 0;
   if (key && outcome.sent === 'no' && key.sends.some(({ at }) => at >= since)) ledger.violate(NAME, op, `sent 'no', and ${key.key} was sent`);
-  const same = [...op.keys.values()].filter((one) => one.epoch === (key?.epoch ?? op.epoch));
+  // A key that is not random comes round again, for what is wanted now.
+  const epoch = key?.random ? key.epoch : op.epoch;
+  const same = [...op.keys.values()].filter((one) => one.epoch === epoch);
   // Without a name and a key it speaks of itself only.
   const about = key ? [key] : op.unnamed ? same.filter((one) => one.effects.some(({ send }) => send.call === call)) : same;
   for (const one of about) if (one.effects.length && !cameLater(one, call)) judge(one, `none, and ${one.key} has had an effect`, ledger);
