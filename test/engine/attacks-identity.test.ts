@@ -601,6 +601,15 @@ describe('A30, A31: keys that are not random', () => {
     expect(world.record()).toMatchObject({ state: 'pending', key: 'order-c1-0' });
   });
 
+  test('a mismatch under such a key, of which reconcile says that nothing came: the next generation goes out', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ reconcile: () => 'none' });
+    const mismatch = answers(422, { title: 'Idempotency-Key is already used' });
+    world.server.plays(mismatch, answers(201));
+    expect(await world.end(tab, pay(once, { key: derived }))).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
+    expect(world.server.keys).toEqual(['order-c1-0', 'order-c1-1']);
+  });
+
   test('A26: a key that the call already bears is the key, sent once', async () => {
     const world = newWorld();
     const { tab, once } = world.open();

@@ -85,7 +85,7 @@ async function drive(world: World, app: App, slot: Slot, user: string): Promise<
       }
       await world.time.run(world.time.now + DRIVE_MS);
       const pending = new Set(await list(world, fresh(world, app, slot, user, false), user));
-      open = open.filter((op) => (op.unnamed ? pending.has(op) : !ended(op)));
+      open = open.filter((op) => (op.unnamed ? pending.has(op) : !ended(op) && (pending.has(op) || !isForgotten(op))));
       if (open.every((op) => (op.unnamed ? UNNAMED_ROUNDS : op.payloads.length) <= round)) break;
     }
     if (!reconciles) world.stats.onlyReconcile += open.length;
@@ -99,6 +99,9 @@ const DRIVE_MS = 600_000;
 const UNNAMED_ROUNDS = 20;
 /** Nobody edits a form more often than that. */
 const PAYLOADS_MAX = 60;
+
+/** A sweep found it due, for the second time, while it was driven. */
+const isForgotten = ({ apart, epoch }: OpFacts): boolean => apart.has(`left-for-a-month ${epoch}`);
 
 function ended(op: OpFacts): boolean {
   const effect = op.calls.at(-1)?.told?.outcome?.effect;

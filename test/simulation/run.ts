@@ -70,8 +70,8 @@ export async function run(scenario: Scenario, seed: number, { plan, without = []
     nativeSignals();
     process.off('unhandledRejection', unhandled);
   }
-  const said = scenario.comesTo?.(world);
-  if (said !== undefined && !plan) world.books.violate('scenario', undefined, said);
+  const said = plan ? undefined : scenario.comesTo?.(world);
+  if (said !== undefined) world.books.violate('scenario', undefined, said);
   return report(scenario, seed, world, actions);
 }
 

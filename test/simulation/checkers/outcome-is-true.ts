@@ -41,16 +41,25 @@ function saidNone(op: OpFacts, outcome: Outcome, call: Call | undefined, ledger:
   // A key that a clean refusal left in use begins anew.
   const since = key && Number.isFinite(key.rebornAt) ? key.rebornAt : 0;
   if (key && outcome.sent === 'no' && key.sends.some(({ at }) => at >= since)) ledger.violate(NAME, op, `sent 'no', and ${key.key} was sent`);
-  const same = [...op.keys.values()].filter((one) => one.epoch === (key?.epoch ?? op.epoch));
+  // A key that is not random comes round again, for what is wanted now.
+  const epoch = key?.random ? key.epoch : op.epoch;
+  const same = [...op.keys.values()].filter((one) => one.epoch === epoch);
   // Without a name and a key it speaks of itself only.
   const about = key ? [key] : op.unnamed ? same.filter((one) => one.effects.some(({ send }) => send.call === call)) : same;
-  for (const one of about) if (one.effects.length) judge(one, `none, and ${one.key} has had an effect`, ledger);
+  for (const one of about) if (one.effects.length && !cameLater(one, call)) judge(one, `none, and ${one.key} has had an effect`, ledger);
   if (!call || op.unnamed || key?.user !== key?.op.user) return;
   // Whatever its own key came to: who asks about what was done before is told so.
   for (const one of same)
     if (one !== key && one.user === one.op.user && one.effects.some(({ at }) => at < call.begunAt))
       judge(one, `none, and ${one.key} had an effect before`, ledger);
 }
+
+/** A key stays in use after a refusal. The word is about what there was until then, however late its caller hears it. */
+const cameLater = ({ op, rebornAt, effects, sends }: KeyFacts, call: Call | undefined): boolean =>
+  effects.every(({ send }) => send.at >= rebornAt) &&
+  (call ? [call] : op.calls.filter(({ told }) => !told)).some(
+    (one) => one.begunAt < rebornAt && sends.every((send) => send.call !== one || send.at < rebornAt),
+  );
 
 function judge(key: KeyFacts, says: string, ledger: Ledger): void {
   const why = excuse(key, ledger);

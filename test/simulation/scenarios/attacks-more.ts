@@ -101,7 +101,7 @@ const SEQUENCES: readonly Sequence[] = [
     server: { workMs: [20 * SECOND, 20 * SECOND] },
     plan: [press(0), press(2 * SECOND, 1)],
     effects: 1,
-    told: ['fresh', 'ERR_ONCE_ALREADY_SETTLED'],
+    told: ['fresh', 'replayed'],
     sent: 1,
   },
   {
