@@ -54,7 +54,7 @@ const STATES: Readonly<Record<string, (tab: Tab) => Promise<void>>> = {
   'refused, and given up as lost': async (tab) => {
     await tab.choose('Refuse once (401)', 'every request');
     await tab.button('Pay in both lanes').click();
-    await tab.once.says(/^Not paid/);
+    await tab.once.says(/^Not sure/);
     await tab.plain.says(/^Payment failed/);
     await tab.button('New cart').click();
     await tab.page.locator('[data-count=lost] .trouble').waitFor();

@@ -45,10 +45,11 @@ describe('one click in both lanes, when the network', () => {
     if (fault === '503 after charging') await tab.plain.verdict('Charged once, €42.00, but the customer was told “failed, try again”.');
   });
 
-  test('refuses once: nothing is charged and the screen says so; the next click is one charge', async () => {
+  test('refuses once: the screen claims nothing; the next click is one charge', async () => {
     await tab.choose('Refuse once (401)');
     await tab.once.pay();
-    await tab.once.says('Not paid: the shop refused (401). Nothing was charged.');
+    // Chromium may have sent a copy of the request unseen, so a 401 proves nothing.
+    await tab.once.says(/^Not sure yet/);
     expect(playground.charges('oncefetch')).toEqual([]);
     await tab.once.pay();
     await paidOnce();

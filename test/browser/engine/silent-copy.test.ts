@@ -33,9 +33,10 @@ describe('a charge whose connection dies, and a copy that is refused in front', 
       expect(refused).toBeInstanceOf(Response);
     }
     expect(await once.pending()).toMatchObject([{ name: ['pay', 1], sent: 'maybe' }]);
-    await shop.meets();
-    const paid = await once.fetch(shop.url, ORDER);
-    expect(outcomeOf(paid)).toMatchObject({ effect: 'done' });
+    // A browser that sent no copy meets the refusal now.
+    const presses = [];
+    for (let n = 0; n < 2; n++) presses.push(outcomeOf(await once.fetch(shop.url, ORDER).catch((error: unknown) => error))?.effect);
+    expect(presses.at(-1)).toBe('done');
     await shop.oneEffect();
   });
 
