@@ -1,0 +1,109 @@
+/** The small worlds. */
+import { GENERIC } from '../../src/dialects/generic.js';
+import type { OnceOptions } from '../../src/option-types.js';
+import type { ContextKind } from '../simulation/context.js';
+import { FAMILIES, type ServerOptions } from '../simulation/servers.js';
+import type { Deed, Press } from './app.js';
+import type { ExploredContext } from './context.js';
+import type { Fault } from './faults.js';
+import type { ExploredWorld } from './world.js';
+
+export interface Variant {
+  readonly name: string;
+  readonly says: string;
+  readonly contexts: readonly ContextKind[];
+  readonly locks: boolean;
+  readonly atomic: boolean;
+  readonly server: ServerOptions;
+  /** Within what a key counts on the server. @default 'account' */
+  readonly scope?: 'account' | 'endpoint';
+  readonly agenda: readonly Press[];
+  readonly faults: readonly Fault[];
+  readonly deeds: readonly Deed[];
+  /** Messages may be held back. @default true */
+  readonly late?: boolean;
+  /** A settled answer may be asked for again. */
+  readonly replays?: boolean;
+  readonly client?: (world: ExploredWorld, context: ExploredContext) => OnceOptions;
+}
+
+const NETWORK: readonly Fault[] = ['requestLost', 'responseLost', 'truncated', 'copied', 'frontRefuses', 'frontBreaks', 'frontBreaksAfter', 'declines', 'crashesBefore', 'dies'];
+const STORE: readonly Fault[] = ['lookFails', 'commitFails', 'failAfterCommit', 'storeHangs'];
+const DEEDS: readonly Deed[] = ['crash', 'abort', 'log-out', 'settle', 'forget', 'clear', 'close', 'freeze'];
+
+const FAMILY = FAMILIES['409-retry-after'] as ServerOptions;
+const server = (more: Partial<ServerOptions>): ServerOptions => ({ ...FAMILY, declined: 0, ...more });
+
+const TAB: Variant = {
+  name: 'one tab',
+  says: 'one tab with Web Locks; the customer presses twice',
+  contexts: ['tab'],
+  locks: true,
+  atomic: true,
+  server: server({}),
+  agenda: [
+    { slot: 0, payload: 1 },
+    { slot: 0, payload: 1 },
+  ],
+  faults: [...NETWORK, ...STORE],
+  deeds: DEEDS,
+  // The same loops, gone through fewer times.
+  client: () => ({ dialect: GENERIC, limits: { attempts: 3, inProgressMs: 3000 } }),
+};
+
+const two = (more: Partial<Variant>): Partial<Variant> => ({
+  contexts: ['tab', 'tab'],
+  agenda: [
+    { slot: 0, payload: 1 },
+    { slot: 1, payload: 1 },
+  ],
+  ...more,
+});
+
+const of = (name: string, says: string, more: Partial<Variant>): Variant => ({ ...TAB, ...more, name, says });
+
+export const VARIANTS: readonly Variant[] = [
+  TAB,
+  of('edited', 'one tab; the form is edited before the second press', {
+    agenda: [
+      { slot: 0, payload: 1 },
+      { slot: 0, payload: 2 },
+    ],
+  }),
+  of('two tabs', 'two tabs with Web Locks', two({})),
+  of('two tabs, leases', 'two tabs without Web Locks, so with leases', two({ locks: false })),
+  of('two tabs, not atomic', 'two tabs without Web Locks on a store that is not atomic among them', two({ locks: false, atomic: false })),
+  of('process', 'one process, which can tell that nothing was sent', { contexts: ['process'], locks: false }),
+  of('two processes', 'two processes on one store, with leases', two({ contexts: ['process', 'process'], locks: false })),
+  of('two processes, edited', 'two processes with leases; the second one brings another payload', {
+    ...two({ contexts: ['process', 'process'], locks: false }),
+    agenda: [
+      { slot: 0, payload: 1 },
+      { slot: 1, payload: 2 },
+    ],
+  }),
+  of('refusals forgotten', 'a server that keeps no refusals for the key', { server: server({ keepsRefusals: false }) }),
+  of('held open', 'a server that lets the second copy wait, and keeps no refusals', { server: server({ busy: 'held-open', keepsRefusals: false }) }),
+  of('no marks', 'a server that marks no replays', { server: server({ busy: '409', marker: false }) }),
+  of('errors kept', 'a server that keeps a 500 for the key', { server: server({ keepsErrors: true, mismatch: 400 }) }),
+  of('mismatch replays', 'a server that answers another payload with the first one, edited form', {
+    server: server({ mismatch: 'replays', keepsRefusals: false }),
+    agenda: [
+      { slot: 0, payload: 1 },
+      { slot: 0, payload: 2 },
+    ],
+  }),
+  of('endpoints', 'keys count per endpoint; the second press goes to another one', {
+    scope: 'endpoint',
+    agenda: [
+      { slot: 0, payload: 1, path: '/pay/card' },
+      { slot: 0, payload: 1, path: '/pay/paypal' },
+    ],
+  }),
+  of('two names', 'one tab, two operations', {
+    agenda: [
+      { slot: 0, payload: 1 },
+      { slot: 0, payload: 1, name: 'tip' },
+    ],
+  }),
+];
