@@ -2,7 +2,7 @@
 import { isOnceError } from '../../src/errors.js';
 import type { Call, OpFacts, Told } from '../simulation/facts.js';
 import type { ExploredContext } from './context.js';
-import { settledAsNone } from './judges.js';
+import { byHand, clears, queues } from './judges.js';
 import { type ExploredWorld, type Slot, USERS } from './world.js';
 
 export const SHOP = 'https://shop.example';
@@ -16,8 +16,13 @@ export interface Press {
   readonly path?: string;
 }
 
+/** Time that goes by before the next press. */
+export interface Pause {
+  readonly waitMs: number;
+}
+
 /** What a person, an app or the browser may do in between. */
-export type Deed = 'crash' | 'abort' | 'log-out' | 'settle' | 'forget' | 'clear' | 'close' | 'freeze' | 'restart';
+export type Deed = 'crash' | 'abort' | 'log-out' | 'settle' | 'forget' | 'forget anyway' | 'clear' | 'close' | 'freeze';
 
 const LIMIT_MS = 120_000;
 const FREEZE_MS = 45_000;
@@ -44,12 +49,13 @@ export class App {
       begunAt: world.steps.now,
       limitMs: LIMIT_MS,
       setBackMs: 0,
-      repeat: 'never',
+      repeat: op.repeat,
       told: undefined,
       dead: false,
     };
     world.calls.push(call);
     op.calls.push(call);
+    context.queued = () => queues(call);
     world.log(() => `${context.id}: ${world.device.user} presses ${name}${path === '/pay' ? '' : ` at ${path}`}, payload ${payload}`);
     world.books.see({ kind: 'called', call });
     const aborting = new AbortController();
@@ -62,7 +68,7 @@ export class App {
       headers: { 'content-type': 'application/json', 'x-call': String(call.id) },
       body: world.body(op, payload),
       signal: aborting.signal,
-      once: { operation: op.name },
+      once: { operation: op.name, repeat: op.repeat },
       ...(context.kind === 'process' ? { redirect: 'manual' as const } : {}),
     });
     answer.then(
@@ -98,8 +104,6 @@ export class App {
         return lives && open && !context.frozen;
       case 'settle':
         return this.#op() !== undefined && this.#world.truth(this.#op() as OpFacts) !== 'unknown';
-      case 'restart':
-        return false;
       default:
         return this.#op() !== undefined;
     }
@@ -125,26 +129,47 @@ export class App {
         context.frozen = false;
         context.thawedAt = world.steps.now;
       });
-    } else if (deed === 'clear') quiet(once.clear());
-    else if (deed === 'log-out') {
-      quiet(once.clear());
-      world.device.user = world.device.user === USERS[0] ? USERS[1] : USERS[0];
-    } else if (deed === 'forget') quiet(once.operation((op as OpFacts).name).forget());
-    else if (deed === 'settle') quiet(this.#settle(context, op as OpFacts));
+    } else if (deed === 'clear' || deed === 'log-out') {
+      quiet(this.#clear(context));
+      if (deed === 'log-out') world.device.user = world.device.user === USERS[0] ? USERS[1] : USERS[0];
+    } else if (deed === 'settle') quiet(this.#settle(context, op as OpFacts));
+    else quiet(this.#forget(context, op as OpFacts, deed === 'forget anyway'));
+  }
+
+  async #clear(context: ExploredContext): Promise<void> {
+    const world = this.#world;
+    const over = clears(world.calls, () => world.steps.now);
+    const { kept } = await context.once.clear();
+    over(kept.flatMap(({ key }) => world.books.keys.get(key) ?? []));
   }
 
   async #settle(context: ExploredContext, op: OpFacts): Promise<void> {
     const truth = this.#world.truth(op);
     if (truth === 'unknown') return;
-    const accepted = settledAsNone(op);
+    const over = byHand(op, context.id, (call) => this.#drives(call));
     await context.once.operation(op.name).settle(truth);
     this.#world.log(() => `${context.id}: it is settled`);
-    if (truth === 'none') accepted((says) => this.#world.books.violate('outcome-is-true', op, says));
+    over(truth === 'none', (checker, says) => this.#world.books.violate(checker, op, says));
+  }
+
+  async #forget(context: ExploredContext, op: OpFacts, anyway: boolean): Promise<void> {
+    const over = byHand(op, context.id, (call) => this.#drives(call));
+    if (anyway) op.forgetsAnyway++;
+    await context.once.operation(op.name).forget({ evenIfUnknown: anyway });
+    this.#world.log(() => `${context.id}: it is forgotten`);
+    over(false, (checker, says) => this.#world.books.violate(checker, op, says));
+  }
+
+  /** Somebody waits for it, in a context that runs. */
+  #drives(call: Call): boolean {
+    const context = this.#world.slots.find((slot) => slot.context?.id === call.context)?.context;
+    return !call.told && !call.dead && context !== undefined && context.thawedAt === 0 && !context.frozen;
   }
 
   /** The operation that people have in mind: what was pressed last. */
   #op(): OpFacts | undefined {
-    return this.#world.calls.findLast((call) => call.op.user === this.#world.device.user)?.op;
+    const { calls, device } = this.#world;
+    return calls.filter((call) => call.op.user === device.user).at(-1)?.op;
   }
 }
 
@@ -154,8 +179,8 @@ const SAYS: Readonly<Record<Deed, string>> = {
   'log-out': 'the person logs out',
   settle: '',
   forget: 'the app forgets it',
+  'forget anyway': 'the app forgets it, whatever became of it',
   clear: 'the app clears its store',
   close: 'the client is closed',
   freeze: `freezes for ${FREEZE_MS} ms`,
-  restart: 'the server restarts',
 };

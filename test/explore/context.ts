@@ -8,6 +8,8 @@ const AT_ONCE_MS = 10;
 
 export class ExploredContext extends Context implements Owner {
   readonly history = new Rolling();
+  /** Called when it queues for a lock that another context holds. */
+  queued: () => void = () => {};
   readonly #steps: Steps;
 
   constructor(steps: Steps, ...of: ConstructorParameters<typeof Context>) {

@@ -1,5 +1,5 @@
 /** What may go wrong in the simulation's parts, decided by the explorer where the simulation draws. */
-import type { FaultName, Faults, FaultRates } from '../simulation/faults.js';
+import type { FaultName, FaultRates, Faults } from '../simulation/faults.js';
 import type { Random } from '../simulation/random.js';
 import type { Chooser } from './choices.js';
 

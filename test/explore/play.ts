@@ -20,6 +20,7 @@ export interface Played {
   /** It came to a state from which everything had been played before. */
   readonly known: boolean;
   readonly ends: ReadonlySet<string>;
+  readonly verdicts: ReadonlySet<string>;
   readonly steps: number;
 }
 
@@ -32,6 +33,9 @@ interface Way {
   readonly option: Option;
   go(): void;
 }
+
+/** At the end there is nothing left to choose. */
+const NONE_LEFT = { faults: 0, switches: 0 };
 
 /** Every microtask runs before the next immediate. */
 const rest = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -66,11 +70,12 @@ class Play {
       if (this.world.books.violations.length || enough()) return false;
       const ways = this.#ways();
       const first = ways[0];
-      if (!first) return false;
       const { chooser } = this;
+      if (!first) return !chooser.calm && this.#known(() => this.world.end(), NONE_LEFT, chooser.points.length);
       // Where the rest is one single way, it is enough to look now and then.
       const looks = !chooser.calm && (chooser.open(ways.map(({ option }) => option)) || LANDMARK.test(first.option.label));
-      if (looks && this.#known(() => this.world.state(`${this.#turn?.dead ? '' : this.#turn?.id} ${this.#next}`), chooser.left, chooser.points.length)) return true;
+      if (looks && this.#known(() => this.world.state(`${this.#turn?.dead ? '' : this.#turn?.id} ${this.#next}`), chooser.left, chooser.points.length))
+        return true;
       this.#inside = undefined;
       const way = ways[chooser.choose(ways.map(({ option }) => option))] as Way;
       way.go();
@@ -89,12 +94,12 @@ class Play {
     }));
     const told = world.calls.every((call) => call.told || call.dead);
     const press = this.#variant.agenda[this.#next];
-    const pressing: Way | undefined = press && { option: { label: `press ${this.#next + 1}` }, go: () => this.#press() };
+    const pressing: Way | undefined = press && { option: { label: 'waitMs' in press ? 'hours go by' : `press ${this.#next + 1}` }, go: () => this.#press() };
     const passing: Way = { option: { label: 'time passes' }, go: () => void steps.pass() };
     const before = ways.length;
     if (pressing && told) ways.push(pressing);
     if (steps.waits()) ways.push(ways.length > 0 ? { ...passing, option: { label: 'time passes', switches: 1 } } : passing);
-    if (pressing && !told) ways.push(pressing);
+    if (pressing && press && !told && !('waitMs' in press)) ways.push(pressing);
     for (const step of steps.held) ways.push({ option: { label: `late: ${step.label}` }, go: () => this.#take(step) });
     // Time does not pass while somebody could go on, except over what is frozen.
     const open = before > 0 ? ways.filter(({ option }) => option.label !== 'time passes') : ways;
@@ -134,6 +139,11 @@ class Play {
   #press(): void {
     const press = this.#variant.agenda[this.#next++];
     if (!press) return;
+    if ('waitMs' in press) {
+      this.world.log(() => `${press.waitMs / 3_600_000} hours go by`);
+      this.world.steps.now += press.waitMs;
+      return;
+    }
     this.#inside = this.#turn = this.world.open(this.world.slots[press.slot] as Slot);
     this.app.press(press);
   }
@@ -174,7 +184,7 @@ class Play {
     const { world } = this;
     let said: string | undefined;
     world.log(() => `all is calm; ${op.user} presses on`);
-    const path = this.#variant.agenda.findLast(({ path }) => path)?.path;
+    const path = this.#variant.agenda.flatMap((one) => ('path' in one && one.path) || []).at(-1);
     for (const payload of [...op.payloads].reverse())
       for (let press = 0; press < PRESSES_MAX; press++) {
         this.#fresh(op.user);
@@ -187,6 +197,8 @@ class Play {
         const outcome = call?.told?.outcome;
         if (outcome?.effect === 'done' || outcome?.effect === 'none') return;
         said = outcome && 'reason' in outcome ? outcome.reason : call?.told?.code;
+        // Of these the guide says that only the app can end them: by asking its server.
+        if (said === 'key-expired' || said === 'burnt') world.asks = true;
       }
     world.books.violate('settles-when-calm', op, `pressed ${PRESSES_MAX} times on a network that works, and still nobody knows: ${said}`);
   }
@@ -214,5 +226,5 @@ export async function play(variant: Variant, chooser: Chooser, known: Known = ()
   }
   const { violations } = world.books;
   for (const { checker, says } of violations) world.log(() => `VIOLATION of ${checker}: ${says}`);
-  return { violations, lines: world.lines, known: stopped, ends: world.ends, steps: one.steps };
+  return { violations, lines: world.lines, known: stopped, ends: world.ends, verdicts: world.verdicts, steps: one.steps };
 }

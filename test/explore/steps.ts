@@ -1,5 +1,5 @@
 /** Everything that is about to happen: parked until the explorer lets it. Time moves only when nothing is parked. */
-import { Rolling } from './hash.js';
+import type { Rolling } from './hash.js';
 
 /** A thread of the world: a context, or the wire with the server behind it. */
 export interface Owner {

@@ -3,7 +3,7 @@ import { GENERIC } from '../../src/dialects/generic.js';
 import type { OnceOptions } from '../../src/option-types.js';
 import type { ContextKind } from '../simulation/context.js';
 import { FAMILIES, type ServerOptions } from '../simulation/servers.js';
-import type { Deed, Press } from './app.js';
+import type { Deed, Pause, Press } from './app.js';
 import type { ExploredContext } from './context.js';
 import type { Fault } from './faults.js';
 import type { ExploredWorld } from './world.js';
@@ -17,7 +17,8 @@ export interface Variant {
   readonly server: ServerOptions;
   /** Within what a key counts on the server. @default 'account' */
   readonly scope?: 'account' | 'endpoint';
-  readonly agenda: readonly Press[];
+  readonly agenda: readonly (Press | Pause)[];
+  readonly repeat?: 'never' | 'if-changed' | 'always';
   readonly faults: readonly Fault[];
   readonly deeds: readonly Deed[];
   /** Messages may be held back. @default true */
@@ -27,12 +28,28 @@ export interface Variant {
   readonly client?: (world: ExploredWorld, context: ExploredContext) => OnceOptions;
 }
 
-const NETWORK: readonly Fault[] = ['requestLost', 'responseLost', 'truncated', 'copied', 'frontRefuses', 'frontBreaks', 'frontBreaksAfter', 'declines', 'crashesBefore', 'dies'];
+const NETWORK: readonly Fault[] = [
+  'requestLost',
+  'responseLost',
+  'truncated',
+  'copied',
+  'frontRefuses',
+  'frontBreaks',
+  'frontBreaksAfter',
+  'declines',
+  'crashesBefore',
+  'dies',
+];
 const STORE: readonly Fault[] = ['lookFails', 'commitFails', 'failAfterCommit', 'storeHangs'];
-const DEEDS: readonly Deed[] = ['crash', 'abort', 'log-out', 'settle', 'forget', 'clear', 'close', 'freeze'];
+const DEEDS: readonly Deed[] = ['crash', 'abort', 'log-out', 'settle', 'forget', 'forget anyway', 'clear', 'close', 'freeze'];
+/** On a store that is not atomic, what is done by hand at the same time as a drive may be overwritten by it. */
+const NOT_BY_HAND: readonly Deed[] = ['crash', 'abort', 'log-out', 'clear', 'close', 'freeze'];
 
 const FAMILY = FAMILIES['409-retry-after'] as ServerOptions;
 const server = (more: Partial<ServerOptions>): ServerOptions => ({ ...FAMILY, declined: 0, ...more });
+
+/** The same loops, gone through fewer times. */
+const LIMITS: OnceOptions = { dialect: GENERIC, limits: { attempts: 3, inProgressMs: 3000 } };
 
 const TAB: Variant = {
   name: 'one tab',
@@ -47,8 +64,7 @@ const TAB: Variant = {
   ],
   faults: [...NETWORK, ...STORE],
   deeds: DEEDS,
-  // The same loops, gone through fewer times.
-  client: () => ({ dialect: GENERIC, limits: { attempts: 3, inProgressMs: 3000 } }),
+  client: () => LIMITS,
 };
 
 const two = (more: Partial<Variant>): Partial<Variant> => ({
@@ -72,7 +88,7 @@ export const VARIANTS: readonly Variant[] = [
   }),
   of('two tabs', 'two tabs with Web Locks', two({})),
   of('two tabs, leases', 'two tabs without Web Locks, so with leases', two({ locks: false })),
-  of('two tabs, not atomic', 'two tabs without Web Locks on a store that is not atomic among them', two({ locks: false, atomic: false })),
+  of('two tabs, not atomic', 'two tabs without Web Locks on a store that is not atomic among them', two({ locks: false, atomic: false, deeds: NOT_BY_HAND })),
   of('process', 'one process, which can tell that nothing was sent', { contexts: ['process'], locks: false }),
   of('two processes', 'two processes on one store, with leases', two({ contexts: ['process', 'process'], locks: false })),
   of('two processes, edited', 'two processes with leases; the second one brings another payload', {
@@ -99,6 +115,21 @@ export const VARIANTS: readonly Variant[] = [
       { slot: 0, payload: 1, path: '/pay/card' },
       { slot: 0, payload: 1, path: '/pay/paypal' },
     ],
+  }),
+  of('next day', 'the second press comes when the server may have forgotten the key', {
+    agenda: [{ slot: 0, payload: 1 }, { waitMs: 24 * 3_600_000 }, { slot: 0, payload: 1 }],
+  }),
+  of('if changed', 'a profile that is saved again: as it was, changed, and as it was', {
+    repeat: 'if-changed',
+    agenda: [
+      { slot: 0, payload: 1 },
+      { slot: 0, payload: 1 },
+      { slot: 0, payload: 2 },
+    ],
+  }),
+  of('always', 'a button that may be pressed again, in two tabs', two({ repeat: 'always' })),
+  of('asks', 'a server that lets work wait, and an app that can ask it what became of an operation, as whoever is logged in', {
+    client: (world, context) => ({ ...LIMITS, reconcile: (question) => world.ask(context, question.key) }),
   }),
   of('two names', 'one tab, two operations', {
     agenda: [

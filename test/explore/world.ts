@@ -1,7 +1,10 @@
 /** One small world: the simulation's device, store, server, ledger and contexts, in which everything that happens is a step. */
 import { hash } from 'node:crypto';
 import type { OnceRecord } from '../../src/core/record.js';
-import { type Context } from '../simulation/context.js';
+import { readAnswer } from '../../src/core/verdict.js';
+import { GENERIC } from '../../src/dialects/generic.js';
+import type { Evidence } from '../../src/option-types.js';
+import type { Context } from '../simulation/context.js';
 import { BEGAN, Device } from '../simulation/device.js';
 import type { Call, Commit, Effect, OpFacts, Send } from '../simulation/facts.js';
 import { Books } from '../simulation/ledger.js';
@@ -38,9 +41,13 @@ export class ExploredWorld {
   readonly device: Device;
   readonly slots: readonly Slot[];
   readonly calls: Call[] = [];
+  /** From now on the app asks its server. */
+  asks = false;
   readonly lines: string[] = [];
   /** What people were told. */
   readonly ends = new Set<string>();
+  /** How answers were read. */
+  readonly verdicts = new Set<string>();
   readonly #requests = new Map<string, { op: OpFacts; payload: number; text: string }>();
 
   // ---- what the simulation's parts look at
@@ -72,6 +79,19 @@ export class ExploredWorld {
     const world = this as unknown as World;
     this.server = new Server(world, variant.server);
     this.device = new Device(world, 'device', USERS[0], { locks: variant.locks, atomic: variant.atomic, driftPpm: 0, skewMs: 0 });
+    const { locks } = this.device;
+    const locksFor = locks?.for.bind(locks);
+    // The same locks, but it is known who queues for one.
+    if (locks && locksFor)
+      locks.for = (context) => {
+        const { acquire } = locksFor(context);
+        return {
+          acquire: (name, how) => {
+            if (how.wait) (context as ExploredContext).queued();
+            return acquire(name, how);
+          },
+        };
+      };
     this.slots = variant.contexts.map((_, index) => ({ index, context: undefined, restarts: 0 }));
   }
 
@@ -92,7 +112,8 @@ export class ExploredWorld {
     const name = `${kind} ${slot.index + 1}`;
     const made = new ExploredContext(this.steps, this as unknown as World, `${name}${"'".repeat(slot.restarts++)}`, name, kind, this.device);
     slot.context = made;
-    made.boot({ ...this.variant.client?.(this, made), namespace: () => this.device.user });
+    const reconcile = this.asks ? { reconcile: ({ key }: { readonly key: string }) => this.ask(made, key) } : {};
+    made.boot({ ...this.variant.client?.(this, made), ...reconcile, namespace: () => this.device.user, verdict: (evidence) => this.#read(evidence) });
     made.once.subscribe((event) => {
       if (event.type === 'attempt') made.attempt = event.attempt;
     });
@@ -109,7 +130,9 @@ export class ExploredWorld {
     this.books.see({ kind: 'commit', op, user, before, after, context, memory, why });
     if (print(before) === print(after)) return;
     const key = this.books.keyOf(op, record.key, record.random);
-    this.log(() => `${context}: ${memory ? 'memory' : 'store'} has ${print(after)}${after ? ` under ${short(key)}` : ''}${why === 'written' ? '' : ` (${why})`}`);
+    this.log(
+      () => `${context}: ${memory ? 'memory' : 'store'} has ${print(after)}${after ? ` under ${short(key)}` : ''}${why === 'written' ? '' : ` (${why})`}`,
+    );
   }
 
   refused(record: OnceRecord | undefined): void {
@@ -135,7 +158,7 @@ export class ExploredWorld {
   // ---- who is who
 
   opFor(user: string, name: string): OpFacts {
-    return this.books.op(user, ['pay', name]);
+    return this.books.op(user, ['pay', name], { repeat: this.variant.repeat });
   }
 
   body(op: OpFacts, payload: number): string {
@@ -169,13 +192,32 @@ export class ExploredWorld {
     return under ? 'unknown' : 'none';
   }
 
+  /** The app asks its server, which knows the orders of the session's user and of nobody else. */
+  ask(context: ExploredContext, key: string): Promise<'done' | 'none' | 'unknown'> {
+    const op = this.books.keys.get(key)?.op;
+    const look = (): 'done' | 'none' | 'unknown' => (op && op.user === this.device.user ? this.truth(op) : 'none');
+    return context.port('asks', (resolve) => void this.steps.park(this.wire, 'the app asks its server', () => resolve(look())));
+  }
+
+  /** As {@link ExploredWorld.state}, once every context is about to go: what they remember counts no more. */
+  end(): string {
+    return [this.steps.now, this.device.user, this.#records(), this.wire.history.value, this.#judged()].join('\n\n');
+  }
+
   /** All that the future and the judge depend on. */
   state(turn: string): string {
     const contexts = this.slots.map(({ context, restarts }) =>
       context && !context.dead ? `${context.id} ${context.closed} ${context.frozen} ${context.history.value}` : restarts,
     );
-    const records = [...this.device.medium.records].map(([id, record]) => `${id} ${typeof record === 'object' ? textOfRecord(record as object) : record}`).sort();
-    return [turn, this.device.user, contexts.join('\n'), this.steps.state(), records.join('\n'), this.wire.history.value, this.#judged()].join('\n\n');
+    return [turn, this.device.user, contexts.join('\n'), this.steps.state(), this.#records(), this.wire.history.value, this.#judged()].join('\n\n');
+  }
+
+  #records(): string {
+    const { records } = this.device.medium;
+    return [...records]
+      .map(([id, record]) => `${id} ${typeof record === 'object' && record !== null ? textOfRecord(record) : String(record)}`)
+      .sort()
+      .join('\n');
   }
 
   #judged(): string {
@@ -201,8 +243,15 @@ export class ExploredWorld {
     return [...this.books.ops.values()].map(of).join('\n');
   }
 
+  /** Notes which row of the table an answer falls under, and leaves it to the table. */
+  #read({ status, headers, json, ambiguous }: Evidence): undefined {
+    const answer = { status, type: 'basic', redirected: false, header: (name: string) => headers.get(name), text: JSON.stringify(json) ?? '', json };
+    const { kind, sticky } = readAnswer(answer, { method: 'POST', key: '', refusesHtml: true }, GENERIC, ambiguous, false);
+    this.verdicts.add(`${kind}${sticky ? ', sticky' : ''}${ambiguous ? ' after ambiguity' : ''}`);
+  }
+
   #opOf({ label }: OnceRecord, user: string): OpFacts {
-    return this.books.op(user, JSON.parse(label) as string[]);
+    return this.books.op(user, JSON.parse(label) as string[], { repeat: this.variant.repeat });
   }
 }
 
