@@ -112,7 +112,10 @@ export class App {
   do(deed: Deed, slot: Slot): void {
     const world = this.#world;
     const op = this.#op();
-    if (deed === 'crash') return slot.context?.kill();
+    if (deed === 'crash') {
+      slot.context?.kill();
+      return;
+    }
     const context = world.open(slot);
     world.log(() => `${context.id}: ${deed === 'settle' ? `the app settles it as ${world.truth(op as OpFacts)}` : SAYS[deed]}`);
     const { once } = context;

@@ -116,6 +116,12 @@ export const VARIANTS: readonly Variant[] = [
       { slot: 0, payload: 1, path: '/pay/paypal' },
     ],
   }),
+  of('one attempt', 'a client that tries once', {
+    client: () => ({ ...LIMITS, limits: { ...LIMITS.limits, attempts: 1 } }),
+  }),
+  of('login page', 'something in front answers with a page for people, or leads to one', {
+    faults: ['loginPage', 'redirected', 'responseLost'],
+  }),
   of('next day', 'the second press comes when the server may have forgotten the key', {
     agenda: [{ slot: 0, payload: 1 }, { waitMs: 24 * 3_600_000 }, { slot: 0, payload: 1 }],
   }),

@@ -87,9 +87,9 @@ export class Wire implements Owner {
         : []),
     ];
     const fate = heard ? chooser.choose(fates) : 0;
-    if (fate === 1) this.#world.log(() => `the request under ${short(send.key)} is lost`);
-    if (fate === 1) return this.#answers(message, () => message.reject(failed()), 'the connection breaks');
-    if (fate === 2) return this.#world.log(() => `the request under ${short(send.key)} is lost, and nobody hears of it`);
+    if (fate > 0) this.#world.log(() => `the request under ${short(send.key)} is lost${fate === 2 ? ', and nobody hears of it' : ''}`);
+    if (fate === 1) this.#breaks(message);
+    if (fate > 0) return;
     const copy: Copy = {
       // The server looks a key up by whom it counts for.
       send: { ...send, account: this.#world.accountOf(send.account, message.url) },
@@ -101,7 +101,7 @@ export class Wire implements Owner {
         if (heard) this.#replies(message, said, layer);
       },
       lost: () => {
-        if (heard) this.#answers(message, () => message.reject(failed()), 'the connection breaks');
+        if (heard) this.#breaks(message);
       },
     };
     this.#world.server.arrive(copy);
@@ -120,8 +120,8 @@ export class Wire implements Owner {
       ...(faults.may('truncated') && said.body !== null ? [{ label: 'the answer is cut', faults: 1 }] : []),
     ]);
     if (fate > 0) this.#world.log(() => ['', 'the answer is lost', 'the answer is lost, and nobody hears of it', 'the answer is cut'][fate] as string);
-    if (fate === 2) return;
-    if (fate === 1) return this.#answers(message, () => message.reject(failed()), 'the connection breaks');
+    if (fate === 1) this.#breaks(message);
+    if (fate === 1 || fate === 2) return;
     const end: BodyEnd = fate === 3 ? 'cut' : 'whole';
     const marked = said.headers.has('idempotent-replayed') ? ' replayed' : '';
     const hears = (): void => {
@@ -129,6 +129,10 @@ export class Wire implements Owner {
       message.resolve(new SimulatedResponse(said, message.url, end));
     };
     this.#answers(message, hears, `answer ${said.status}${marked}${end === 'cut' ? ' cut' : ''}`, said.body ?? '');
+  }
+
+  #breaks(message: Message): void {
+    this.#answers(message, () => message.reject(failed()), 'the connection breaks');
   }
 
   #answers({ context }: Message, run: () => void, label: string, value = ''): void {
