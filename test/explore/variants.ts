@@ -122,6 +122,14 @@ export const VARIANTS: readonly Variant[] = [
   of('login page', 'something in front answers with a page for people, or leads to one', {
     faults: ['loginPage', 'redirected', 'responseLost'],
   }),
+  of('polls, edited', 'a server that answers 202 and works later, and gives another payload the first link; edited form', {
+    server: server({ accepts: true, mismatch: 'replays', keepsRefusals: false }),
+    client: () => ({ ...LIMITS, accepted: 'poll' }),
+    agenda: [
+      { slot: 0, payload: 1 },
+      { slot: 0, payload: 2 },
+    ],
+  }),
   of('next day', 'the second press comes when the server may have forgotten the key', {
     agenda: [{ slot: 0, payload: 1 }, { waitMs: 24 * 3_600_000 }, { slot: 0, payload: 1 }],
   }),

@@ -39,6 +39,10 @@ export class Wire implements Owner {
       const { signal } = init;
       if (signal?.aborted) return reject(signal.reason);
       signal?.addEventListener('abort', () => reject(signal.reason));
+      if (init.method === 'GET') {
+        this.#asks(context, url, resolve as (answer: unknown) => void, reject);
+        return;
+      }
       const headers = init.headers as Headers;
       const { op, payload, text } = this.#world.requestOf(init.body as string);
       const key = this.#world.books.keyOf(op, headers.get('idempotency-key') ?? '');
@@ -65,6 +69,18 @@ export class Wire implements Owner {
       // The client hears the answer to the copy that left last.
       if (copied) this.#leaves(message, false);
       this.#leaves(message, true);
+    });
+  }
+
+  /** Asks after work behind a link; no effect can come of it. */
+  #asks(context: ExploredContext, url: string, resolve: (answer: unknown) => void, reject: (reason: unknown) => void): void {
+    const { steps, server, faults, chooser } = this.#world;
+    steps.park(this, 'a question after the work arrives', () => {
+      const said = server.ask(url, faults.random);
+      this.#world.log(() => `server, of the work: ${said.status} ${said.body ?? ''}`);
+      const lost = faults.may('responseLost') && chooser.strikes('the answer is lost');
+      const hears = (): void => (lost ? reject(failed()) : resolve(new SimulatedResponse(said, url, 'whole')));
+      steps.park(context, lost ? 'the connection breaks' : `answer ${said.status}`, hears, said.body ?? '');
     });
   }
 
