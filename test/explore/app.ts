@@ -22,7 +22,7 @@ export interface Pause {
 }
 
 /** What a person, an app or the browser may do in between. */
-export type Deed = 'crash' | 'abort' | 'log-out' | 'settle' | 'forget' | 'forget anyway' | 'clear' | 'close' | 'freeze';
+export type Deed = 'crash' | 'abort' | 'log-out' | 'another user' | 'settle' | 'forget' | 'forget anyway' | 'clear' | 'close' | 'freeze';
 
 const LIMIT_MS = 120_000;
 const FREEZE_MS = 45_000;
@@ -102,6 +102,8 @@ export class App {
         return lives;
       case 'freeze':
         return lives && open && !context.frozen;
+      case 'another user':
+        return lives && this.#world.device.user === USERS[0];
       case 'settle':
         return this.#op() !== undefined && this.#world.truth(this.#op() as OpFacts) !== 'unknown';
       default:
@@ -135,7 +137,8 @@ export class App {
     } else if (deed === 'clear' || deed === 'log-out') {
       quiet(this.#clear(context));
       if (deed === 'log-out') world.device.user = world.device.user === USERS[0] ? USERS[1] : USERS[0];
-    } else if (deed === 'settle') quiet(this.#settle(context, op as OpFacts));
+    } else if (deed === 'another user') world.device.user = USERS[1];
+    else if (deed === 'settle') quiet(this.#settle(context, op as OpFacts));
     else quiet(this.#forget(context, op as OpFacts, deed === 'forget anyway'));
   }
 
@@ -180,6 +183,7 @@ const SAYS: Readonly<Record<Deed, string>> = {
   crash: 'dies',
   abort: 'the call is aborted',
   'log-out': 'the person logs out',
+  'another user': 'another user logs in, without a log-out',
   settle: '',
   forget: 'the app forgets it',
   'forget anyway': 'the app forgets it, whatever became of it',

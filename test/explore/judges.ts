@@ -37,7 +37,9 @@ const atMostOne: Checker = {
     const others = [...op.keys.values()].filter((one) => one.epoch === epoch && one.effects.length);
     if (others.length && !isExcused([...others, key], ledger)) ledger.violate(atMostOne.name, op, 'a second effect');
     // A profile that is saved again as it is changes nothing.
-    const saved = [...op.keys.values()].some((one) => !swept.has(one) && one.effects.some((effect) => effect.payload === payload));
+    const saved = [...op.keys.values()].some(
+      (one) => !swept.has(one) && !inMemoryOnly(one, ledger) && one.effects.some((effect) => effect.payload === payload),
+    );
     if (op.repeat === 'if-changed' && saved && timesMeant(op, payload) < 2) ledger.violate(atMostOne.name, op, 'a second effect of one payload');
   },
 };

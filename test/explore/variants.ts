@@ -143,6 +143,7 @@ export const VARIANTS: readonly Variant[] = [
   }),
   of('always', 'a button that may be pressed again, in two tabs', two({ repeat: 'always' })),
   of('asks', 'a server that lets work wait, and an app that can ask it what became of an operation, as whoever is logged in', {
+    deeds: [...DEEDS, 'another user'],
     client: (world, context) => ({ ...LIMITS, reconcile: (question) => world.ask(context, question.key) }),
   }),
   of('two names', 'one tab, two operations', {

@@ -189,7 +189,7 @@ export class ExploredWorld {
   truth(op: OpFacts): 'done' | 'none' | 'unknown' {
     if ([...op.keys.values()].some((key) => key.epoch === op.epoch && key.effects.length)) return 'done';
     const under = [...this.steps.parked, ...this.steps.held].some(({ owner }) => owner === this.wire);
-    return under ? 'unknown' : 'none';
+    return under || this.server.works(op) ? 'unknown' : 'none';
   }
 
   /** The app asks its server, which knows the orders of the session's user and of nobody else. */
