@@ -17,6 +17,8 @@ export interface Bounds {
 /** A point where the world could have gone on in more than one way. */
 export interface Point {
   readonly options: readonly Option[];
+  /** Its place among all choices of its schedule, those included in which the bounds left one option: the same for any bounds. */
+  readonly number: number;
   readonly left: Bounds;
   taken: number;
 }
@@ -34,6 +36,7 @@ export class Chooser {
   /** Told of every choice, so that whoever it happened to can tell two pasts apart. */
   chosen: (label: string) => void = () => {};
   readonly #script: Script;
+  #number = 0;
   readonly #left: { faults: number; switches: number };
 
   constructor(bounds: Bounds, script: Script) {
@@ -56,14 +59,15 @@ export class Chooser {
 
   /** The index of the option that is taken. Those that the bounds forbid are not offered. */
   choose(options: readonly Option[]): number {
-    if (this.calm) return 0;
+    if (this.calm || options.length < 2) return 0;
+    const number = this.#number++;
     const open = options.filter((one) => this.#affords(one));
     if (open.length < 2) return 0;
     const left = this.left;
     const taken = this.#script(this.points.length, open) ?? 0;
     const option = open[taken];
     if (!option) throw new NoSuchChoice(`choice ${this.points.length} has ${open.length} options, not ${taken}`);
-    this.points.push({ options: open, left, taken });
+    this.points.push({ options: open, number, left, taken });
     this.#left.faults -= option.faults ?? 0;
     this.#left.switches -= option.switches ?? 0;
     this.chosen(option.label);
@@ -78,7 +82,7 @@ export class Chooser {
 
 /** The schedule as text: the choices that were not the first option, each with its number. */
 export const textOf = (points: readonly Point[]): string =>
-  points.flatMap(({ taken, options }, at) => (taken ? [`${at}:${(options[taken] as Option).label}`] : [])).join('; ');
+  points.flatMap(({ taken, options, number }) => (taken ? [`${number}:${(options[taken] as Option).label}`] : [])).join('; ');
 
 /** A script that plays such a text again. */
 export function scriptOf(text: string): Script {

@@ -86,6 +86,14 @@ export const VARIANTS: readonly Variant[] = [
       { slot: 0, payload: 2 },
     ],
   }),
+  of('edited back', 'a client that tries once; the form is edited, and edited back', {
+    client: () => ({ ...LIMITS, limits: { ...LIMITS.limits, attempts: 1 } }),
+    agenda: [
+      { slot: 0, payload: 1 },
+      { slot: 0, payload: 2 },
+      { slot: 0, payload: 1 },
+    ],
+  }),
   of('two tabs', 'two tabs with Web Locks', two({})),
   of('two tabs, leases', 'two tabs without Web Locks, so with leases', two({ locks: false })),
   of('two tabs, not atomic', 'two tabs without Web Locks on a store that is not atomic among them', two({ locks: false, atomic: false, deeds: NOT_BY_HAND })),
