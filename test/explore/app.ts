@@ -145,7 +145,7 @@ export class App {
   async #clear(context: ExploredContext): Promise<void> {
     const world = this.#world;
     const over = clears(world.calls, () => world.steps.now);
-    const { kept } = await context.once.clear();
+    const { kept } = await world.doing(context, 'clear', world.device.user, () => context.once.clear());
     over(kept.flatMap(({ key }) => world.books.keys.get(key) ?? []));
   }
 
@@ -153,7 +153,7 @@ export class App {
     const truth = this.#world.truth(op);
     if (truth === 'unknown') return;
     const over = byHand(op, context.id, (call) => this.#drives(call));
-    await context.once.operation(op.name).settle(truth);
+    await this.#world.doing(context, 'settle', op, () => context.once.operation(op.name).settle(truth));
     this.#world.log(() => `${context.id}: it is settled`);
     over(truth === 'none', (checker, says) => this.#world.books.violate(checker, op, says));
   }
@@ -161,7 +161,7 @@ export class App {
   async #forget(context: ExploredContext, op: OpFacts, anyway: boolean): Promise<void> {
     const over = byHand(op, context.id, (call) => this.#drives(call));
     if (anyway) op.forgetsAnyway++;
-    await context.once.operation(op.name).forget({ evenIfUnknown: anyway });
+    await this.#world.doing(context, 'forget', op, () => context.once.operation(op.name).forget({ evenIfUnknown: anyway }));
     this.#world.log(() => `${context.id}: it is forgotten`);
     over(false, (checker, says) => this.#world.books.violate(checker, op, says));
   }

@@ -1,12 +1,10 @@
 /**
  * Goal: what must hold, holds in every schedule of a small world. Method: worlds of one or two contexts, one server and a
- * store, in which everything that can differ is a choice; every combination of choices within the bounds is played. What is
- * still broken is listed in `open.json`, so that a new fault fails here, and a mended one, too, until it leaves the list.
+ * store, in which everything that can differ is a choice; every combination of choices within the bounds is played.
  */
 import { describe, expect, test } from 'vitest';
 import { type Bounds, Chooser, scriptOf } from './choices.js';
 import { type Explored, explore, type Found } from './explore.js';
-import open from './open.json' with { type: 'json' };
 import { play } from './play.js';
 import { VARIANTS, type Variant } from './variants.js';
 
@@ -18,13 +16,7 @@ const print = ({ kind, schedule, lines }: Found): string => `${kind}\n${lines.jo
 
 async function holds(variant: Variant, bounds: Bounds): Promise<Explored> {
   const explored = await explore(variant, bounds);
-  const known = open.filter((one) => one.variant === variant.name).map(({ kind }) => kind);
-  expect(
-    explored.found
-      .filter(({ kind }) => !known.includes(kind))
-      .map(print)
-      .join('\n\n'),
-  ).toBe('');
+  expect(explored.found.map(print).join('\n\n')).toBe('');
   expect(explored.complete).toBe(true);
   return explored;
 }
@@ -40,15 +32,6 @@ describe('one fault', slow, () => {
 
 describe('two switches', slow, () => {
   test.each(VARIANTS.map((variant) => [variant.name, variant] as const))('%s', async (_, variant) => void (await holds(variant, { faults: 0, switches: 2 })));
-});
-
-describe('what is known to be broken', slow, () => {
-  test.each(open)('$variant: $kind', async ({ variant: name, kind, schedule }) => {
-    const variant = VARIANTS.find((one) => one.name === name) as Variant;
-    const infinite = { faults: Number.POSITIVE_INFINITY, switches: Number.POSITIVE_INFINITY };
-    const { violations } = await play(variant, new Chooser(infinite, scriptOf(schedule)));
-    expect(violations.map(({ checker, says }) => `${checker}: ${says}`).join('\n'), 'it holds now: take it off the list').toContain(kind.split(': ')[0]);
-  });
 });
 
 test('a schedule is the same whenever it is played', async () => {

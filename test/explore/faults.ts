@@ -23,6 +23,7 @@ export class ChosenFaults {
   constructor(chooser: Chooser, may: readonly Fault[]) {
     this.#chooser = chooser;
     this.#may = new Set(may);
+    const alike = (one: unknown): unknown => (typeof one === 'number' && one > 500 ? 502 : one);
     const random: Choosing = {
       int: (least) => least,
       next: () => 0.5,
@@ -30,7 +31,7 @@ export class ChosenFaults {
       // What is rare in the simulation is left out here: it is a change that a store calls twice.
       chance: (probability) => probability >= 0.5 && chooser.choose([{ label: 'no' }, { label: 'yes' }]) === 1,
       pick: (list) => {
-        const different = [...new Set(list)];
+        const different = [...new Map(list.map((one) => [alike(one), one])).values()];
         return different[chooser.choose(different.map((one) => ({ label: String(one) })))] as (typeof list)[number];
       },
     };
@@ -46,6 +47,8 @@ export class ChosenFaults {
   }
 
   hits(_: Random, name: Parameters<Faults['hits']>[1]): boolean {
+    // The wire has a choice of its own for it.
+    if (name === 'frontRefuses') return false;
     return this.may(name) && this.#chooser.strikes(name);
   }
 

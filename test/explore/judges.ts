@@ -143,4 +143,7 @@ export function byHand(
   };
 }
 
+/** What the judges remember of a key. */
+export const judged = (key: KeyFacts): readonly unknown[] => [sentBefore.get(key), cleared.get(key)?.at, swept.has(key), endedBy.get(key)];
+
 export const judges = (): readonly Checker[] => [atMostOne, noneIsTrue, payloadIsTrue, oneDriver, ...checkers];

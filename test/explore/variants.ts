@@ -2,7 +2,7 @@
 import { GENERIC } from '../../src/dialects/generic.js';
 import type { OnceOptions } from '../../src/option-types.js';
 import type { ContextKind } from '../simulation/context.js';
-import { FAMILIES, type ServerOptions } from '../simulation/servers.js';
+import { FAMILIES, type ServerOptions } from '../simulation/families.js';
 import type { Deed, Pause, Press } from './app.js';
 import type { ExploredContext } from './context.js';
 import type { Fault } from './faults.js';
@@ -15,8 +15,6 @@ export interface Variant {
   readonly locks: boolean;
   readonly atomic: boolean;
   readonly server: ServerOptions;
-  /** Within what a key counts on the server. @default 'account' */
-  readonly scope?: 'account' | 'endpoint';
   readonly agenda: readonly (Press | Pause)[];
   readonly repeat?: 'never' | 'if-changed' | 'always';
   readonly faults: readonly Fault[];
@@ -118,7 +116,7 @@ export const VARIANTS: readonly Variant[] = [
     ],
   }),
   of('endpoints', 'keys count per endpoint; the second press goes to another one', {
-    scope: 'endpoint',
+    server: server({ scope: ['origin', 'endpoint'] }),
     agenda: [
       { slot: 0, payload: 1, path: '/pay/card' },
       { slot: 0, payload: 1, path: '/pay/paypal' },

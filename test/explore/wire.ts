@@ -1,6 +1,7 @@
 /** The wire to the server: each copy of a request, and each answer, meets the fate that the explorer picks. */
-import { type Answer, type BodyEnd, SimulatedResponse } from '../simulation/answers.js';
+import { type Answer, answer, type BodyEnd, SimulatedResponse } from '../simulation/answers.js';
 import type { KeyFacts, Send } from '../simulation/facts.js';
+import { endpoint } from '../simulation/requests.js';
 import type { Copy } from '../simulation/servers.js';
 import type { ExploredContext } from './context.js';
 import { Rolling } from './hash.js';
@@ -8,6 +9,16 @@ import type { Owner } from './steps.js';
 import type { ExploredWorld } from './world.js';
 
 const failed = (): TypeError => new TypeError('Failed to fetch', { cause: { code: 'ECONNRESET' } });
+
+const refused = (status: number, more: Readonly<Record<string, string>> = {}) => answer(status, { code: 'refused_in_front' }, more);
+/** What no application behind its key layer says. */
+const IN_FRONT = [
+  { label: '401 in front', said: refused(401) },
+  { label: '429 in front', said: refused(429) },
+  { label: '429 in front, with Retry-After', said: refused(429, { 'retry-after': '1' }) },
+];
+/** An application that looks before its key layer does. A browser's unseen copies never meet both. */
+const BEFORE_KEYS = { label: '400 in front', said: refused(400) };
 
 /** One request on its way, of which there may be several copies. */
 interface Message {
@@ -60,6 +71,7 @@ export class Wire implements Owner {
         hook: context.hook,
         lateByTrueTime: false,
         copies: 1,
+        endpoint: endpoint(url),
         heard: undefined,
       };
       this.#world.sent(send);
@@ -76,10 +88,10 @@ export class Wire implements Owner {
   #asks(context: ExploredContext, url: string, resolve: (answer: unknown) => void, reject: (reason: unknown) => void): void {
     const { steps, server, faults, chooser } = this.#world;
     steps.park(this, 'a question after the work arrives', () => {
-      const said = server.ask(url, faults.random);
+      const said = server.ask(url, context.device.user, faults.random);
       this.#world.log(() => `server, of the work: ${said.status} ${said.body ?? ''}`);
       const lost = faults.may('responseLost') && chooser.strikes('the answer is lost');
-      const hears = (): void => (lost ? reject(failed()) : resolve(new SimulatedResponse(said, url, 'whole')));
+      const hears = (): void => (lost ? reject(failed()) : resolve(new SimulatedResponse(said, url, 'whole', context.sleep)));
       steps.park(context, lost ? 'the connection breaks' : `answer ${said.status}`, hears, said.body ?? '');
     });
   }
@@ -107,11 +119,11 @@ export class Wire implements Owner {
     if (fate === 1) this.#breaks(message);
     if (fate > 0) return;
     const copy: Copy = {
-      // The server looks a key up by whom it counts for.
-      send: { ...send, account: this.#world.accountOf(send.account, message.url) },
+      send,
       payload: send.payload,
       opText: text,
       random: this.#world.faults.random,
+      front: this.#front(send),
       reply: (said, layer) => {
         this.#world.log(() => `server: ${said.status}${layer === 'front' ? ' from in front of it' : ''}${heard ? '' : ' to a copy that nobody listens to'}`);
         if (heard) this.#replies(message, said, layer);
@@ -121,6 +133,15 @@ export class Wire implements Owner {
       },
     };
     this.#world.server.arrive(copy);
+  }
+
+  /** Something in front of the key layer refuses. Each stands for all that the table of verdicts reads alike. */
+  #front({ copies }: Send): Answer | undefined {
+    const { faults, chooser } = this.#world;
+    if (!faults.may('frontRefuses')) return undefined;
+    const fronts = copies > 1 ? IN_FRONT : [...IN_FRONT, BEFORE_KEYS];
+    const at = chooser.choose([{ label: 'nothing refuses in front' }, ...fronts.map(({ label }) => ({ label, faults: 1 }))]);
+    return at === 0 ? undefined : (fronts[at - 1] as (typeof fronts)[number]).said;
   }
 
   #replies(message: Message, said: Answer, layer: NonNullable<Send['heard']>['layer']): void {
@@ -142,7 +163,7 @@ export class Wire implements Owner {
     const marked = said.headers.has('idempotent-replayed') ? ' replayed' : '';
     const hears = (): void => {
       if (end === 'whole' && !message.signal?.aborted) message.send.heard = { layer, status: said.status };
-      message.resolve(new SimulatedResponse(said, message.url, end));
+      message.resolve(new SimulatedResponse(said, message.url, end, message.context.sleep));
     };
     this.#answers(message, hears, `answer ${said.status}${marked}${end === 'cut' ? ' cut' : ''}`, said.body ?? '');
   }

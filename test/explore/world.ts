@@ -6,14 +6,14 @@ import { GENERIC } from '../../src/dialects/generic.js';
 import type { Evidence } from '../../src/option-types.js';
 import type { Context } from '../simulation/context.js';
 import { BEGAN, Device } from '../simulation/device.js';
-import type { Call, Commit, Effect, OpFacts, Send } from '../simulation/facts.js';
+import type { ByHand, Call, Commit, Effect, OpFacts, Send } from '../simulation/facts.js';
 import { Books } from '../simulation/ledger.js';
 import { Server } from '../simulation/servers.js';
 import type { World } from '../simulation/world.js';
 import type { Chooser } from './choices.js';
 import { ExploredContext } from './context.js';
 import { ChosenFaults } from './faults.js';
-import { judges } from './judges.js';
+import { judged, judges } from './judges.js';
 import { Steps } from './steps.js';
 import type { Variant } from './variants.js';
 import { short, Wire } from './wire.js';
@@ -48,6 +48,7 @@ export class ExploredWorld {
   readonly ends = new Set<string>();
   /** How answers were read. */
   readonly verdicts = new Set<string>();
+  readonly #deeds = new Set<ByHand & { readonly context: string; readonly about: OpFacts | string }>();
   readonly #requests = new Map<string, { op: OpFacts; payload: number; text: string }>();
 
   // ---- what the simulation's parts look at
@@ -73,7 +74,7 @@ export class ExploredWorld {
     };
     this.books = new Books(
       () => steps.now,
-      { honours: true, replays: variant.replays === true, required: false, dueAt: (call) => call.begunAt + call.limitMs + SLACK_MS },
+      { honours: true, replays: variant.replays === true, required: false, exact: false, quick: false, dueAt: (call) => call.begunAt + call.limitMs + SLACK_MS },
       judges(),
     );
     const world = this as unknown as World;
@@ -127,7 +128,10 @@ export class ExploredWorld {
     if (!record) return;
     const user = USER_BY_NS.get(record.ns) ?? '?';
     const op = this.#opOf(record, user);
-    this.books.see({ kind: 'commit', op, user, before, after, context, memory, why });
+    const storeNow = this.storeNow();
+    const expired = before && before.forgetAt <= storeNow ? 'yes' : 'no';
+    const byHand = [...this.#deeds].filter((deed) => deed.context === context && (deed.about === op || deed.about === user));
+    this.books.see({ kind: 'commit', op, user, before, after, context, memory, why, storeNow, expired, byHand });
     if (print(before) === print(after)) return;
     const key = this.books.keyOf(op, record.key, record.random);
     this.log(
@@ -155,6 +159,17 @@ export class ExploredWorld {
     return BEGAN + this.steps.now;
   }
 
+  storeNow(): number {
+    return this.trueWall();
+  }
+
+  /** As `doing` of the simulation's world. */
+  doing<T>(context: Context, what: ByHand['what'], about: OpFacts | string, work: () => Promise<T>): Promise<T> {
+    const deed = { context: context.id, what, about, since: this.steps.now };
+    this.#deeds.add(deed);
+    return work().finally(() => this.#deeds.delete(deed));
+  }
+
   // ---- who is who
 
   opFor(user: string, name: string): OpFacts {
@@ -178,11 +193,6 @@ export class ExploredWorld {
     const named = id === null ? undefined : this.calls[Number(id)];
     if (named && !named.told && !named.dead && named.context === context.id) return named;
     return op.calls.filter((call) => call.context === context.id && !call.told && !call.dead).at(-1) ?? named;
-  }
-
-  /** Within what a key counts on the server. */
-  accountOf(user: string, url: string): string {
-    return this.variant.scope === 'endpoint' ? `${user} ${url}` : user;
   }
 
   /** What an app could find out at its server, once nothing is on the wire any more. */
@@ -230,23 +240,27 @@ export class ExploredWorld {
         op.refused,
         op.damaged,
         op.payloads,
+        op.wishes,
         [...op.keys.values()].map((key) => [
           key.key,
           key.epoch,
           [key.durable, key.memoryOnly, key.wasInMemory, key.pendingInStore, key.told, key.byHand, key.revived],
-          [key.end, key.endedAt, key.reportedAt, key.none?.at, key.touchedAt, key.rebornAt, key.user],
+          [key.end, key.endedAt, key.endedIn, key.reportedAt, key.none?.at, key.touchedAt, key.rebornAt, key.user, key.bornIn],
+          [key.wish, key.swept, key.clearedAt, key.held?.context, key.held?.until, key.doubtful, key.forgetAt],
+          judged(key),
           key.sends.map(({ at, heard, copies, payload, context }) => [at, heard, copies, payload, context]),
           key.effects.map(({ at, payload }) => [at, payload]),
         ]),
         op.calls.map(({ told, dead, payload, verb, context, begunAt }) => [told?.at, told?.code, told?.outcome?.type, dead, payload, verb, context, begunAt]),
       ]);
-    return [...this.books.ops.values()].map(of).join('\n');
+    const deeds = [...this.#deeds].map(({ context, what, since }) => `${context} ${what} ${since}`);
+    return [...deeds, ...[...this.books.ops.values()].map(of)].join('\n');
   }
 
   /** Notes which row of the table an answer falls under, and leaves it to the table. */
   #read({ status, headers, json, ambiguous }: Evidence): undefined {
     const answer = { status, type: 'basic', redirected: false, header: (name: string) => headers.get(name), text: JSON.stringify(json) ?? '', json };
-    const { kind, sticky } = readAnswer(answer, { method: 'POST', key: '', refusesHtml: true }, GENERIC, ambiguous, false);
+    const { kind, sticky } = readAnswer(answer, { method: 'POST', key: '', refusesHtml: true, otherPayloads: false }, GENERIC, ambiguous, false);
     this.verdicts.add(`${kind}${sticky ? ', sticky' : ''}${ambiguous ? ' after ambiguity' : ''}`);
   }
 
