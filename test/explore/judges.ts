@@ -10,8 +10,6 @@ const cleared = new WeakMap<KeyFacts, { readonly at: number; readonly calls: Rea
 /** Calls that queued behind another context, and the keys that were open then. */
 const waited = new WeakMap<Call, ReadonlySet<KeyFacts>>();
 
-/** Keys of what the app has forgotten or cleared: it may happen again. */
-const swept = new WeakSet<KeyFacts>();
 /** The context that put a key's record to rest. */
 const endedBy = new WeakMap<KeyFacts, string>();
 
@@ -27,8 +25,6 @@ const inEpoch = (op: OpFacts): KeyFacts[] => [...op.keys.values()].filter(({ epo
 const atMostOne: Checker = {
   name: 'at-most-one',
   see(fact, ledger) {
-    if (fact.kind === 'commit' && fact.before?.state === 'settled' && fact.after?.state !== 'settled' && fact.after?.state !== 'pending')
-      for (const key of fact.op.keys.values()) swept.add(key);
     if (fact.kind !== 'effect') return;
     const { key, payload } = fact.effect;
     const { op, epoch } = key;
@@ -38,7 +34,7 @@ const atMostOne: Checker = {
     if (others.length && !isExcused([...others, key], ledger)) ledger.violate(atMostOne.name, op, 'a second effect');
     // A profile that is saved again as it is changes nothing.
     const saved = [...op.keys.values()].some(
-      (one) => !swept.has(one) && !inMemoryOnly(one, ledger) && one.effects.some((effect) => effect.payload === payload),
+      (one) => one.wish === key.wish && !inMemoryOnly(one, ledger) && one.effects.some((effect) => effect.payload === payload),
     );
     if (op.repeat === 'if-changed' && saved && timesMeant(op, payload) < 2) ledger.violate(atMostOne.name, op, 'a second effect of one payload');
   },
@@ -144,6 +140,6 @@ export function byHand(
 }
 
 /** What the judges remember of a key. */
-export const judged = (key: KeyFacts): readonly unknown[] => [sentBefore.get(key), cleared.get(key)?.at, swept.has(key), endedBy.get(key)];
+export const judged = (key: KeyFacts): readonly unknown[] => [sentBefore.get(key), cleared.get(key)?.at, endedBy.get(key)];
 
 export const judges = (): readonly Checker[] => [atMostOne, noneIsTrue, payloadIsTrue, oneDriver, ...checkers];

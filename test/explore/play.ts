@@ -27,6 +27,9 @@ export interface Played {
 /** Whether everything that can follow from this state has been played. */
 export type Known = (state: () => string, left: Chooser['left'], at: number) => boolean;
 
+/** What the guide says that only the app can end: it asks its server. */
+const ASKS: ReadonlySet<string> = new Set(['key-expired', 'burnt', 'elsewhere']);
+
 const LANDMARK = /^(press|time)/;
 
 interface Way {
@@ -197,8 +200,7 @@ class Play {
         const outcome = call?.told?.outcome;
         if (outcome?.effect === 'done' || outcome?.effect === 'none') return;
         said = outcome && 'reason' in outcome ? outcome.reason : call?.told?.code;
-        // Of these the guide says that only the app can end them: by asking its server.
-        if (said === 'key-expired' || said === 'burnt') world.asks = true;
+        if (said !== undefined && ASKS.has(said)) world.asks = true;
       }
     world.books.violate('settles-when-calm', op, `pressed ${PRESSES_MAX} times on a network that works, and still nobody knows: ${said}`);
   }
