@@ -2,7 +2,7 @@
 import { isOnceError } from '../../src/errors.js';
 import type { Call, OpFacts, Told } from '../simulation/facts.js';
 import type { ExploredContext } from './context.js';
-import { byHand, clears, queues } from './judges.js';
+import { byHand, clears, looks, queues } from './judges.js';
 import { type ExploredWorld, type Slot, USERS } from './world.js';
 
 export const SHOP = 'https://shop.example';
@@ -85,6 +85,7 @@ export class App {
     const says = outcome ? `${outcome.effect} (${outcome.type}${'reason' in outcome ? `: ${outcome.reason}` : ''})` : code;
     world.log(() => `${context.id}: ${call.op.user} is told ${says}`);
     world.ends.add(outcome ? `${outcome.type}${'reason' in outcome ? `: ${outcome.reason}` : ''}` : (code ?? 'an answer without an outcome'));
+    looks(call, context.looked);
     world.books.see({ kind: 'told', call, op: call.op, told: { at: world.steps.now, code, ...heard } });
   }
 

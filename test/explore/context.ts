@@ -3,6 +3,7 @@ import { Context } from '../simulation/context.js';
 import { Rolling, textOfValue } from './hash.js';
 import type { Owner, Steps } from './steps.js';
 
+const LOOKS: ReadonlySet<string> = new Set(['read', 'update']);
 /** Delays below are no time at all, but a step of their own. */
 const AT_ONCE_MS = 10;
 
@@ -10,11 +11,15 @@ export class ExploredContext extends Context implements Owner {
   readonly history = new Rolling();
   /** Called when it queues for a lock that another context holds. */
   queued: () => void = () => {};
+  /** The last request that had left any context when this one last looked at the store. */
+  looked = 0;
   readonly #steps: Steps;
+  readonly #sends: () => number;
 
-  constructor(steps: Steps, ...of: ConstructorParameters<typeof Context>) {
+  constructor(steps: Steps, sends: () => number, ...of: ConstructorParameters<typeof Context>) {
     super(...of);
     this.#steps = steps;
+    this.#sends = sends;
   }
 
   override later(ms: number, run: () => void): () => void {
@@ -29,6 +34,7 @@ export class ExploredContext extends Context implements Owner {
     return new Promise((resolve, reject) => {
       if (this.dead) return;
       this.ports++;
+      if (LOOKS.has(place)) this.looked = this.#sends();
       start(
         (value) => void this.#steps.park(this, place, () => resolve(value), textOfValue(value)),
         (reason) => void this.#steps.park(this, `${place} fails`, () => reject(reason), textOfValue(reason)),

@@ -13,6 +13,9 @@ const waited = new WeakMap<Call, ReadonlySet<KeyFacts>>();
 /** The context that put a key's record to rest. */
 const endedBy = new WeakMap<KeyFacts, string>();
 
+/** The last request that had left anywhere when the context of a call last looked at the store. */
+const looked = new WeakMap<Call, number>();
+
 /** From the last look at a record to the wire, ms. */
 const LATE_MS_MAX = 50;
 
@@ -48,7 +51,7 @@ const timesMeant = (op: OpFacts, payload: number): number =>
 const noneIsTrue: Checker = {
   name: 'outcome-is-true',
   see(fact, ledger) {
-    if (fact.kind === 'told' && fact.told.outcome?.effect === 'none') saidNone(fact.op, fact.told.outcome.key, ledger);
+    if (fact.kind === 'told' && fact.told.outcome?.effect === 'none') saidNone(fact.op, fact.told.outcome.key, knownTo(fact.call), ledger);
     if (fact.kind !== 'effect') return;
     const { key, send } = fact.effect;
     const at = key.sends.findIndex(({ id }) => id === send.id);
@@ -56,11 +59,14 @@ const noneIsTrue: Checker = {
   },
 };
 
+/** What a caller is told is true as of the last look at its record: what leaves between that look and the word is not in it. */
+const knownTo = (call: Call | undefined): number => (call && looked.get(call)) ?? Number.POSITIVE_INFINITY;
+
 /** Somebody was told that nothing has happened under this key, or under any of the operation's keys. */
-function saidNone(op: OpFacts, key: string | undefined, ledger: Ledger): void {
+function saidNone(op: OpFacts, key: string | undefined, last: number, ledger: Ledger): void {
   for (const one of key === undefined ? inEpoch(op) : [...op.keys.values()].filter((known) => known.key === key)) {
-    if (one.effects.length && !inMemoryOnly(one, ledger)) ledger.violate(noneIsTrue.name, op, 'somebody was told "none", and there was an effect');
-    sentBefore.set(one, one.sends.length);
+    if (one.effects.some(({ send }) => send.id <= last) && !inMemoryOnly(one, ledger)) ledger.violate(noneIsTrue.name, op, 'somebody was told "none", and there was an effect');
+    sentBefore.set(one, one.sends.filter(({ id }) => id <= last).length);
   }
 }
 
@@ -103,14 +109,19 @@ const oneDriver: Checker = {
   },
 };
 
+/** To be said before what a call was told is. */
+export const looks = (call: Call, last: number): void => void looked.set(call, last);
+
 /** A call queues behind another context. */
 export const queues = (call: Call): void => void waited.set(call, new Set(inEpoch(call.op).filter(({ end }) => end === undefined)));
 
 /** A log-out, from its beginning; what is returned is told the keys that it kept. */
 export function clears(calls: readonly Call[], now: () => number): (keys: readonly KeyFacts[]) => void {
-  const open = new Set(calls.filter((call) => !call.told && !call.dead));
+  const open = calls.filter((call) => !call.told && !call.dead);
   return (keys) => {
-    for (const key of keys) cleared.set(key, { at: now(), calls: open });
+    // Who waits for a driver to end is none.
+    for (const key of keys)
+      cleared.set(key, { at: now(), calls: new Set(open.filter((call) => call.context === key.bornIn || key.sends.some((send) => send.call === call))) });
   };
 }
 
@@ -142,4 +153,14 @@ export function byHand(
 /** What the judges remember of a key. */
 export const judged = (key: KeyFacts): readonly unknown[] => [sentBefore.get(key), cleared.get(key)?.at, endedBy.get(key)];
 
-export const judges = (): readonly Checker[] => [atMostOne, noneIsTrue, payloadIsTrue, oneDriver, ...checkers];
+/** The simulation's judge of a "none" knows no steps within an instant. */
+const asOfTheLook = (checker: Checker): Checker => ({
+  ...checker,
+  see(fact, ledger) {
+    const none = fact.kind === 'told' && fact.told.outcome?.effect === 'none';
+    const before = !none || [...fact.op.keys.values()].some(({ effects }) => effects.some(({ send }) => send.id <= knownTo(fact.call)));
+    if (before) checker.see?.(fact, ledger);
+  },
+});
+
+export const judges = (): readonly Checker[] => [atMostOne, noneIsTrue, payloadIsTrue, oneDriver, ...checkers.map(asOfTheLook)];

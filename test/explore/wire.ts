@@ -38,7 +38,8 @@ export class Wire implements Owner {
   /** What the server has seen: its state depends on nothing else. */
   readonly history = new Rolling();
   readonly #world: ExploredWorld;
-  #sends = 0;
+  /** The number of the last request that left. */
+  sends = 0;
 
   constructor(world: ExploredWorld) {
     this.#world = world;
@@ -58,7 +59,7 @@ export class Wire implements Owner {
       const { op, payload, text } = this.#world.requestOf(init.body as string);
       const key = this.#world.books.keyOf(op, headers.get('idempotency-key') ?? '');
       const send: Send = {
-        id: ++this.#sends,
+        id: ++this.sends,
         key,
         account: context.device.user,
         call: this.#world.callOf(context, headers.get('x-call'), op),

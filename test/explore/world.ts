@@ -111,7 +111,7 @@ export class ExploredWorld {
     if (context && !context.dead && !context.closed) return context;
     const kind = this.variant.contexts[slot.index] as Context['kind'];
     const name = `${kind} ${slot.index + 1}`;
-    const made = new ExploredContext(this.steps, this as unknown as World, `${name}${"'".repeat(slot.restarts++)}`, name, kind, this.device);
+    const made = new ExploredContext(this.steps, () => this.wire.sends, this as unknown as World, `${name}${"'".repeat(slot.restarts++)}`, name, kind, this.device);
     slot.context = made;
     const reconcile = this.asks ? { reconcile: ({ key }: { readonly key: string }) => this.ask(made, key) } : {};
     made.boot({ ...this.variant.client?.(this, made), ...reconcile, namespace: () => this.device.user, verdict: (evidence) => this.#read(evidence) });
@@ -133,7 +133,7 @@ export class ExploredWorld {
     const byHand = [...this.#deeds].filter((deed) => deed.context === context && (deed.about === op || deed.about === user));
     this.books.see({ kind: 'commit', op, user, before, after, context, memory, why, storeNow, expired, byHand });
     if (print(before) === print(after)) return;
-    const key = this.books.keyOf(op, record.key, record.random);
+    const key = this.books.keyOf(op, record.key, record.random, context);
     this.log(
       () => `${context}: ${memory ? 'memory' : 'store'} has ${print(after)}${after ? ` under ${short(key)}` : ''}${why === 'written' ? '' : ` (${why})`}`,
     );
