@@ -1,6 +1,8 @@
 /** What people do in a small world, and what they are told. */
 import { isOnceError } from '../../src/errors.js';
 import type { Call, OpFacts, Told } from '../simulation/facts.js';
+import { Sweep } from '../simulation/sweep.js';
+import { GUEST, personOf } from '../simulation/world.js';
 import type { ExploredContext } from './context.js';
 import { byHand, clears, looks, queues } from './judges.js';
 import { type ExploredWorld, type Slot, USERS } from './world.js';
@@ -10,9 +12,11 @@ export const SHOP = 'https://shop.example';
 /** One press on a button. */
 export interface Press {
   readonly slot: number;
-  readonly name?: string;
+  /** `null`: a request without one. */
+  readonly name?: string | null;
   /** Another one is an edited form. */
   readonly payload: number;
+  /** Another path, or another origin. */
   readonly path?: string;
 }
 
@@ -22,10 +26,27 @@ export interface Pause {
 }
 
 /** What a person, an app or the browser may do in between. */
-export type Deed = 'crash' | 'abort' | 'log-out' | 'another user' | 'settle' | 'forget' | 'forget anyway' | 'clear' | 'close' | 'freeze';
+export type Deed =
+  | 'crash'
+  | 'abort'
+  | 'log-out'
+  | 'log-in'
+  | 'another user'
+  | 'settle'
+  | 'forget'
+  | 'forget anyway'
+  | 'clear'
+  | 'close'
+  | 'freeze'
+  | 'resume'
+  | 'offline'
+  | 'long offline'
+  | 'server restart';
 
 const LIMIT_MS = 120_000;
 const FREEZE_MS = 45_000;
+/** Shorter and longer than a call waits for the network. */
+const OFFLINE_MS = { offline: 2000, 'long offline': 45_000 };
 
 export class App {
   readonly #world: ExploredWorld;
@@ -38,43 +59,65 @@ export class App {
   press({ slot, name = 'cart', payload, path = '/pay' }: Press): void {
     const world = this.#world;
     const context = world.open(world.slots[slot] as Slot);
-    const op = world.opFor(world.device.user, name);
+    const op = world.opFor(world.device.user, name, payload);
     if (!op.payloads.includes(payload)) op.payloads.push(payload);
-    const call: Call = {
-      id: world.calls.length,
-      op,
-      verb: 'fetch',
-      context: context.id,
-      payload,
-      begunAt: world.steps.now,
-      limitMs: LIMIT_MS,
-      setBackMs: 0,
-      repeat: op.repeat,
-      told: undefined,
-      dead: false,
-    };
-    world.calls.push(call);
-    op.calls.push(call);
+    const call = this.#begin(context, op, 'fetch', payload);
     context.queued = () => queues(call);
     world.log(() => `${context.id}: ${world.device.user} presses ${name}${path === '/pay' ? '' : ` at ${path}`}, payload ${payload}`);
-    world.books.see({ kind: 'called', call });
     const aborting = new AbortController();
     this.#aborts.set(call, aborting);
-    context.mourners.add(() => {
-      call.dead ||= call.told === undefined;
-    });
-    const answer = context.once.fetch(`${SHOP}${path}`, {
+    const answer = context.once.fetch(new URL(path, SHOP), {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-call': String(call.id) },
       body: world.body(op, payload),
       signal: aborting.signal,
-      once: { operation: op.name, repeat: op.repeat },
+      once: name === null ? {} : { operation: op.name, repeat: op.repeat },
       ...(context.kind === 'process' ? { redirect: 'manual' as const } : {}),
     });
     answer.then(
       (response) => this.#told(context, call, { by: 'answer', status: response.status, error: undefined, outcome: context.outcomeOf(response) }),
       (error: unknown) => this.#told(context, call, { by: 'error', status: undefined, error, outcome: context.outcomeOf(error) }),
     );
+  }
+
+  #begin(context: ExploredContext, op: OpFacts, verb: Call['verb'], payload: number): Call {
+    const world = this.#world;
+    const begun = { id: world.calls.length, op, verb, context: context.id, payload, begunAt: world.steps.now, repeat: op.repeat };
+    const call: Call = { ...begun, limitMs: LIMIT_MS, setBackMs: 0, told: undefined, dead: false };
+    world.calls.push(call);
+    op.calls.push(call);
+    context.mourners.add(() => {
+      call.dead ||= call.told === undefined;
+    });
+    world.books.see({ kind: 'called', call });
+    return call;
+  }
+
+  /** One button for all that is pending. */
+  #resume(context: ExploredContext): void {
+    const world = this.#world;
+    const { user } = world.device;
+    const sweep = new Sweep((op) => this.#begin(context, op, 'resume', 0));
+    context.sweep = sweep;
+    const hear = (call: Call, heard: Pick<Told, 'by' | 'status' | 'error' | 'outcome'>): void => this.#told(context, call, heard);
+    const over = (whole: boolean, error: unknown): void => {
+      context.sweep = undefined;
+      world.log(() => `${context.id}: resume() ends`);
+      // What another user's log-in or a closed client cut short stays pending, and nothing is said of it.
+      const silent = whole && !context.closed && context.thawedAt === 0 && world.device.user === user ? sweep.open() : [];
+      for (const call of silent) world.books.violate('outcome-is-true', call.op, 'resume() came to its end without a word of what it sent');
+      for (const call of sweep.open()) hear(call, { by: 'error', status: undefined, error, outcome: undefined });
+    };
+    sweep
+      .run(context, { concurrency: 2, takes: Number.POSITIVE_INFINITY, signal: undefined }, ({ outcome, response }) => {
+        const op = outcome.key === undefined ? undefined : world.books.keys.get(outcome.key)?.op;
+        if (!op) return;
+        hear(sweep.callFor(op), { by: 'answer', status: outcome.effect === 'unknown' ? undefined : response?.status, error: undefined, outcome });
+      })
+      .then(
+        (whole) => over(whole, undefined),
+        (error: unknown) => over(false, error),
+      );
   }
 
   #told(context: ExploredContext, call: Call, heard: Pick<Told, 'by' | 'status' | 'error' | 'outcome'>): void {
@@ -105,6 +148,15 @@ export class App {
         return lives && open && !context.frozen;
       case 'another user':
         return lives && this.#world.device.user === USERS[0];
+      case 'log-in':
+        return lives && this.#world.device.user === GUEST;
+      case 'resume':
+        return lives && !context.sweep && this.#op() !== undefined;
+      case 'offline':
+      case 'long offline':
+        return slot.index === 0 && this.#world.device.online && this.#op() !== undefined;
+      case 'server restart':
+        return slot.index === 0 && this.#world.steps.parked.some(({ label }) => label === 'the server works');
       case 'settle':
         return this.#op() !== undefined && this.#world.truth(this.#op() as OpFacts) !== 'unknown';
       default:
@@ -117,6 +169,17 @@ export class App {
     const op = this.#op();
     if (deed === 'crash') {
       slot.context?.kill();
+      return;
+    }
+    if (deed === 'server restart') {
+      world.log(() => 'the server is restarted');
+      world.server.restart();
+      return;
+    }
+    if (deed === 'offline' || deed === 'long offline') {
+      world.log(() => `offline for ${OFFLINE_MS[deed]} ms`);
+      world.device.setOnline(false);
+      world.steps.timer(world.wire, OFFLINE_MS[deed], 'online again', () => world.device.setOnline(true));
       return;
     }
     const context = world.open(slot);
@@ -139,8 +202,18 @@ export class App {
       quiet(this.#clear(context));
       if (deed === 'log-out') world.device.user = world.device.user === USERS[0] ? USERS[1] : USERS[0];
     } else if (deed === 'another user') world.device.user = USERS[1];
+    else if (deed === 'resume') this.#resume(context);
+    else if (deed === 'log-in') {
+      world.device.user = USERS[0];
+      quiet(this.bring(context));
+    }
     else if (deed === 'settle') quiet(this.#settle(context, op as OpFacts));
     else quiet(this.#forget(context, op as OpFacts, deed === 'forget anyway'));
+  }
+
+  /** What the guest left open comes into the namespace of who logged in. */
+  bring(context: ExploredContext): Promise<void> {
+    return this.#world.doing(context, 'move', GUEST, () => context.once.move(GUEST));
   }
 
   async #clear(context: ExploredContext): Promise<void> {
@@ -176,10 +249,11 @@ export class App {
   /** The operation that people have in mind: what was pressed last. */
   #op(): OpFacts | undefined {
     const { calls, device } = this.#world;
-    return calls.filter((call) => call.op.user === device.user).at(-1)?.op;
+    return calls.filter((call) => call.op.user === personOf(device.user)).at(-1)?.op;
   }
 }
 
+/** What is said in the trace. */
 const SAYS: Readonly<Record<Deed, string>> = {
   crash: 'dies',
   abort: 'the call is aborted',
@@ -190,5 +264,10 @@ const SAYS: Readonly<Record<Deed, string>> = {
   'forget anyway': 'the app forgets it, whatever became of it',
   clear: 'the app clears its store',
   close: 'the client is closed',
+  'log-in': 'the guest logs in, and brings along what is open',
+  resume: 'the app resumes all that is pending',
+  offline: '',
+  'long offline': '',
+  'server restart': '',
   freeze: `freezes for ${FREEZE_MS} ms`,
 };

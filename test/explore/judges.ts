@@ -10,6 +10,8 @@ const cleared = new WeakMap<KeyFacts, { readonly at: number; readonly calls: Rea
 /** Calls that queued behind another context, and the keys that were open then. */
 const waited = new WeakMap<Call, ReadonlySet<KeyFacts>>();
 
+/** Calls that were there when the app said that a key had no effect. */
+const settledBefore = new WeakMap<KeyFacts, ReadonlySet<Call>>();
 /** The context that put a key's record to rest. */
 const endedBy = new WeakMap<KeyFacts, string>();
 
@@ -33,8 +35,10 @@ const atMostOne: Checker = {
     const { op, epoch } = key;
     // The network held a copy back until its server had forgotten the key.
     if (key.forgotten) return;
-    const others = [...op.keys.values()].filter((one) => one.epoch === epoch && one.effects.length);
-    if (others.length && !isExcused([...others, key], ledger)) ledger.violate(atMostOne.name, op, 'a second effect');
+    // What the guest did to its end is another operation than that of who logged in.
+    const asGuest = (one: KeyFacts): boolean => one.user !== op.user && one.end === 'settled' && key.user === op.user;
+    const others = [...op.keys.values()].filter((one) => one.epoch === epoch && one.effects.length && !asGuest(one));
+    if (others.length && !op.unnamed && !isExcused([...others, key], ledger)) ledger.violate(atMostOne.name, op, 'a second effect');
     // A profile that is saved again as it is changes nothing.
     const saved = [...op.keys.values()].some(
       (one) => one.wish === key.wish && !inMemoryOnly(one, ledger) && one.effects.some((effect) => effect.payload === payload),
@@ -45,7 +49,7 @@ const atMostOne: Checker = {
 
 /** How often this payload was pressed after another one, or first. */
 const timesMeant = (op: OpFacts, payload: number): number =>
-  op.calls.filter((call, at) => call.payload === payload && op.calls[at - 1]?.payload !== payload).length;
+  op.calls.filter(({ verb }) => verb !== 'resume').filter((call, at, calls) => call.payload === payload && calls[at - 1]?.payload !== payload).length;
 
 /** `none`: there was no effect, and none follows by what was on its way. */
 const noneIsTrue: Checker = {
@@ -55,7 +59,8 @@ const noneIsTrue: Checker = {
     if (fact.kind !== 'effect') return;
     const { key, send } = fact.effect;
     const at = key.sends.findIndex(({ id }) => id === send.id);
-    if (at < (sentBefore.get(key) ?? 0)) ledger.violate(noneIsTrue.name, key.op, 'an effect after somebody was told "none"');
+    const settled = send.call !== undefined && settledBefore.get(key)?.has(send.call);
+    if (settled || at < (sentBefore.get(key) ?? 0)) ledger.violate(noneIsTrue.name, key.op, 'an effect after somebody was told "none"');
   },
 };
 
@@ -64,6 +69,7 @@ const knownTo = (call: Call | undefined): number => (call && looked.get(call)) ?
 
 /** Somebody was told that nothing has happened under this key, or under any of the operation's keys. */
 function saidNone(op: OpFacts, key: string | undefined, last: number, ledger: Ledger): void {
+  if (op.unnamed && key === undefined) return;
   for (const one of key === undefined ? inEpoch(op) : [...op.keys.values()].filter((known) => known.key === key)) {
     if (one.effects.some(({ send }) => send.id <= last) && !inMemoryOnly(one, ledger)) ledger.violate(noneIsTrue.name, op, 'somebody was told "none", and there was an effect');
     sentBefore.set(one, one.sends.filter(({ id }) => id <= last).length);
@@ -74,7 +80,7 @@ function saidNone(op: OpFacts, key: string | undefined, last: number, ledger: Le
 const payloadIsTrue: Checker = {
   name: 'outcome-is-true',
   see(fact, ledger) {
-    if (fact.kind !== 'told' || !fact.call) return;
+    if (fact.kind !== 'told' || !fact.call || fact.call.verb === 'resume') return;
     const { outcome, code } = fact.told;
     const { payload } = fact.call;
     const effects = (outcome?.key === undefined ? undefined : fact.op.keys.get(outcome.key)?.effects) ?? [];
@@ -137,14 +143,16 @@ export function byHand(
   const keys = inEpoch(op);
   const sent = keys.map(({ sends }) => sends.length);
   const drives = (call: Call, key: KeyFacts): boolean => isDriven(call) && key.sends.some((send) => send.call === call);
-  const driven = keys.filter((key) => key.end === undefined).flatMap((key) => op.calls.filter((call) => drives(call, key)).map((call) => ({ key, call })));
+  const open = keys.filter((key) => key.end === undefined);
+  const calls = [...op.calls];
+  const driven = open.flatMap((key) => op.calls.filter((call) => drives(call, key)).map((call) => ({ key, call })));
   return (none, violate) => {
     if (driven.some(({ key, call }) => endedBy.get(key) === context && isDriven(call)))
       violate('one-key', 'it was settled or forgotten by hand while it was being driven');
     if (!none) return;
     keys.forEach((key, index) => {
-      // A key that is not random stays the operation's own for the next press.
-      sentBefore.set(key, key.random ? Number.POSITIVE_INFINITY : (sent[index] ?? 0));
+      sentBefore.set(key, sent[index] ?? 0);
+      if (open.includes(key)) settledBefore.set(key, new Set(calls));
       if (key.random && key.effects.length) violate('outcome-is-true', 'it was settled as "none", and there was an effect');
     });
   };
@@ -158,6 +166,8 @@ const asOfTheLook = (checker: Checker): Checker => ({
   ...checker,
   see(fact, ledger) {
     const none = fact.kind === 'told' && fact.told.outcome?.effect === 'none';
+    // Of a request without a name it is about that very call.
+    if (none && fact.op.unnamed && fact.told.outcome?.key === undefined) return;
     const before = !none || [...fact.op.keys.values()].some(({ effects }) => effects.some(({ send }) => send.id <= knownTo(fact.call)));
     if (before) checker.see?.(fact, ledger);
   },

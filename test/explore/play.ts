@@ -5,7 +5,7 @@ import { App, type Deed } from './app.js';
 import type { Chooser, Option } from './choices.js';
 import type { Owner, Step } from './steps.js';
 import type { Variant } from './variants.js';
-import { ExploredWorld, type Slot } from './world.js';
+import { ExploredWorld, type Slot, USERS } from './world.js';
 
 /** Far more than any small world needs. */
 const STEPS_MAX = 3000;
@@ -29,6 +29,9 @@ export type Known = (state: () => string, left: Chooser['left'], at: number) => 
 
 /** What the guide says that only the app can end: it asks its server. */
 const ASKS: ReadonlySet<string> = new Set(['key-expired', 'burnt', 'elsewhere']);
+
+/** What the world does by the clock. */
+const ON_TIME: ReadonlySet<string> = new Set(['thaws', 'online again']);
 
 const LANDMARK = /^(press|time)/;
 
@@ -114,7 +117,7 @@ class Play {
   #faults(enabled: readonly Step[]): Way[] {
     const { world, app } = this;
     const ways: Way[] = [];
-    const step = enabled.find(({ owner }) => owner === world.wire);
+    const step = enabled.find(({ owner, label }) => owner === world.wire && !ON_TIME.has(label));
     if (step && this.#variant.late !== false) ways.push({ option: { label: `held back: ${step.label}`, faults: 1 }, go: () => this.#hold(step) });
     for (const slot of world.slots)
       for (const deed of this.#variant.deeds)
@@ -155,6 +158,8 @@ class Play {
   async calm(): Promise<void> {
     const { world, chooser } = this;
     chooser.calm = true;
+    world.device.setOnline(true);
+    if (this.#variant.guest) await this.#bring();
     const users = new Set([...world.books.ops.values()].map(({ user }) => user));
     for (const user of users) await this.#list(user);
     world.books.atRest();
@@ -166,6 +171,15 @@ class Play {
     const { world } = this;
     for (const slot of world.slots) slot.context?.kill();
     world.device.user = user;
+  }
+
+  async #bring(): Promise<void> {
+    this.#fresh(USERS[0]);
+    let over = false;
+    void this.app.bring(this.world.open(this.world.slots[0] as Slot)).finally(() => {
+      over = true;
+    });
+    await this.run(() => over);
   }
 
   async #list(user: string): Promise<void> {
@@ -192,7 +206,7 @@ class Play {
       for (let press = 0; press < PRESSES_MAX; press++) {
         this.#fresh(op.user);
         world.steps.now += PAUSE_MS;
-        this.app.press({ slot: 0, name: String(op.name[1]), payload, ...(path ? { path } : {}) });
+        this.app.press({ slot: 0, name: op.unnamed ? null : String(op.name[1]), payload, ...(path ? { path } : {}) });
         this.#turn = world.slots[0]?.context;
         const call = op.calls.at(-1);
         await this.run(() => call?.told !== undefined);

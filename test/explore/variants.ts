@@ -19,12 +19,16 @@ export interface Variant {
   readonly repeat?: 'never' | 'if-changed' | 'always';
   readonly faults: readonly Fault[];
   readonly deeds: readonly Deed[];
+  /** Nobody has logged in yet. */
+  readonly guest?: boolean;
   /** Messages may be held back. @default true */
   readonly late?: boolean;
   /** A settled answer may be asked for again. */
   readonly replays?: boolean;
   readonly client?: (world: ExploredWorld, context: ExploredContext) => OnceOptions;
 }
+
+const DAY_MS = 24 * 3_600_000;
 
 const NETWORK: readonly Fault[] = [
   'requestLost',
@@ -40,6 +44,8 @@ const NETWORK: readonly Fault[] = [
 ];
 const STORE: readonly Fault[] = ['lookFails', 'commitFails', 'failAfterCommit', 'storeHangs'];
 const DEEDS: readonly Deed[] = ['crash', 'abort', 'log-out', 'settle', 'forget', 'forget anyway', 'clear', 'close', 'freeze'];
+/** Of an operation without a name there is nothing to take hold of. */
+const NAMELESS: readonly Deed[] = ['crash', 'abort', 'log-out', 'clear', 'close', 'freeze', 'resume'];
 /** On a store that is not atomic, what is done by hand at the same time as a drive may be overwritten by it. */
 const NOT_BY_HAND: readonly Deed[] = ['crash', 'abort', 'log-out', 'clear', 'close', 'freeze'];
 
@@ -120,6 +126,48 @@ export const VARIANTS: readonly Variant[] = [
     agenda: [
       { slot: 0, payload: 1, path: '/pay/card' },
       { slot: 0, payload: 1, path: '/pay/paypal' },
+    ],
+  }),
+  of('two origins', 'keys count per origin; the second press goes to another one', {
+    server: server({ scope: ['origin', 'endpoint'] }),
+    agenda: [
+      { slot: 0, payload: 1 },
+      { slot: 0, payload: 1, path: 'https://eu.shop.example/pay' },
+    ],
+  }),
+  of('unnamed', 'requests without a name, in two tabs', {
+    ...two({ deeds: NAMELESS }),
+    agenda: [
+      { slot: 0, name: null, payload: 1 },
+      { slot: 1, name: null, payload: 1 },
+    ],
+  }),
+  of('resumes', 'one tab that keeps requests and may resume all that is pending; two operations', {
+    deeds: ['crash', 'abort', 'log-out', 'settle', 'clear', 'close', 'freeze', 'resume'],
+    client: () => ({ ...LIMITS, keep: { request: true } }),
+    agenda: [
+      { slot: 0, payload: 1 },
+      { slot: 0, payload: 1, name: 'tip' },
+    ],
+  }),
+  of('guest', 'a guest who logs in and brings along what is open, in two tabs; keys count for all accounts', {
+    ...two({ deeds: ['crash', 'abort', 'settle', 'clear', 'close', 'freeze', 'log-in'] }),
+    guest: true,
+    server: server({ anyAccount: true }),
+  }),
+  of('offline', 'a device that goes offline, and a server that is restarted at work', {
+    deeds: ['crash', 'abort', 'freeze', 'offline', 'long offline', 'server restart'],
+  }),
+  of('months', 'names that come round again after a month, while another tab removes what is over', {
+    ...two({ deeds: ['crash', 'freeze', 'clear'] }),
+    faults: ['responseLost', ...STORE],
+    agenda: [
+      { slot: 0, payload: 1 },
+      { waitMs: 40 * DAY_MS },
+      { slot: 0, payload: 1, name: 'tip' },
+      { waitMs: 8 * DAY_MS },
+      { slot: 1, payload: 1, name: 'gift' },
+      { slot: 0, payload: 1 },
     ],
   }),
   of('one attempt', 'a client that tries once', {

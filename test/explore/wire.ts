@@ -51,12 +51,13 @@ export class Wire implements Owner {
       const { signal } = init;
       if (signal?.aborted) return reject(signal.reason);
       signal?.addEventListener('abort', () => reject(signal.reason));
+      if (!context.device.online) return reject(new TypeError('Failed to fetch', { cause: { code: 'ENETUNREACH' } }));
       if (init.method === 'GET') {
         this.#asks(context, url, resolve as (answer: unknown) => void, reject);
         return;
       }
       const headers = init.headers as Headers;
-      const { op, payload, text } = this.#world.requestOf(init.body as string);
+      const { op, payload, text } = this.#world.requestOf(init.body);
       const key = this.#world.books.keyOf(op, headers.get('idempotency-key') ?? '');
       const send: Send = {
         id: ++this.sends,

@@ -8,8 +8,9 @@ import type { Context } from '../simulation/context.js';
 import { BEGAN, Device } from '../simulation/device.js';
 import type { ByHand, Call, Commit, Effect, OpFacts, Send } from '../simulation/facts.js';
 import { Books } from '../simulation/ledger.js';
+import { Requests } from '../simulation/requests.js';
 import { Server } from '../simulation/servers.js';
-import type { World } from '../simulation/world.js';
+import { GUEST, personOf, type World } from '../simulation/world.js';
 import type { Chooser } from './choices.js';
 import { ExploredContext } from './context.js';
 import { ChosenFaults } from './faults.js';
@@ -19,7 +20,7 @@ import type { Variant } from './variants.js';
 import { short, Wire } from './wire.js';
 
 export const USERS = ['alice', 'bob'] as const;
-const USER_BY_NS = new Map(USERS.map((user) => [hash('sha256', JSON.stringify([user]), 'hex').slice(0, 32), user as string]));
+const USER_BY_NS = new Map([...USERS, GUEST].map((user) => [hash('sha256', JSON.stringify([user]), 'hex').slice(0, 32), user]));
 /** What a store and a wire take at most, beside the limits of a call. */
 const SLACK_MS = 75_000;
 
@@ -49,7 +50,7 @@ export class ExploredWorld {
   /** How answers were read. */
   readonly verdicts = new Set<string>();
   readonly #deeds = new Set<ByHand & { readonly context: string; readonly about: OpFacts | string }>();
-  readonly #requests = new Map<string, { op: OpFacts; payload: number; text: string }>();
+  readonly #requests = new Requests({});
 
   // ---- what the simulation's parts look at
   readonly seed = 1;
@@ -79,7 +80,7 @@ export class ExploredWorld {
     );
     const world = this as unknown as World;
     this.server = new Server(world, variant.server);
-    this.device = new Device(world, 'device', USERS[0], { locks: variant.locks, atomic: variant.atomic, driftPpm: 0, skewMs: 0 });
+    this.device = new Device(world, 'device', variant.guest ? GUEST : USERS[0], { locks: variant.locks, atomic: variant.atomic, driftPpm: 0, skewMs: 0 });
     const { locks } = this.device;
     const locksFor = locks?.for.bind(locks);
     // The same locks, but it is known who queues for one.
@@ -129,14 +130,23 @@ export class ExploredWorld {
     const user = USER_BY_NS.get(record.ns) ?? '?';
     const op = this.#opOf(record, user);
     const storeNow = this.storeNow();
-    const expired = before && before.forgetAt <= storeNow ? 'yes' : 'no';
+    // What a sweep notes in a record does not make it valid for longer.
+    const forgetAt = before && (this.books.keys.get(before.key)?.forgetAt ?? before.forgetAt);
+    const expired = forgetAt !== undefined && forgetAt <= storeNow ? 'yes' : 'no';
+    const isMoved = why === 'written' && before && !after && user === GUEST && this.#brought(before);
     const byHand = [...this.#deeds].filter((deed) => deed.context === context && (deed.about === op || deed.about === user));
-    this.books.see({ kind: 'commit', op, user, before, after, context, memory, why, storeNow, expired, byHand });
+    this.books.see({ kind: 'commit', op, user, before, after, context, memory, why: isMoved ? 'moved' : why, storeNow, expired, byHand });
     if (print(before) === print(after)) return;
     const key = this.books.keyOf(op, record.key, record.random, context);
+    if (after?.ending?.type === 'fresh' && !after.ending.certain) key.doubtful = true;
     this.log(
       () => `${context}: ${memory ? 'memory' : 'store'} has ${print(after)}${after ? ` under ${short(key)}` : ''}${why === 'written' ? '' : ` (${why})`}`,
     );
+  }
+
+  /** It lies in the namespace of who logged in, too. */
+  #brought({ ns, key }: OnceRecord): boolean {
+    return [...this.device.medium.records.values()].some((one) => (one as OnceRecord).key === key && (one as OnceRecord).ns !== ns);
   }
 
   refused(record: OnceRecord | undefined): void {
@@ -172,27 +182,24 @@ export class ExploredWorld {
 
   // ---- who is who
 
-  opFor(user: string, name: string): OpFacts {
-    return this.books.op(user, ['pay', name], { repeat: this.variant.repeat });
+  /** Without a name, each payload is an operation of its own. */
+  opFor(user: string, name: string | null, payload: number): OpFacts {
+    const { repeat } = this.variant;
+    return this.books.op(personOf(user), name === null ? ['pay', payload] : ['pay', name], { repeat, unnamed: name === null });
   }
 
   body(op: OpFacts, payload: number): string {
-    const text = `${op.user} ${op.label}`;
-    const body = JSON.stringify({ op: text, payload });
-    this.#requests.set(body, { op, payload, text });
-    return body;
+    return this.#requests.body(op, payload);
   }
 
-  requestOf(body: string): { readonly op: OpFacts; readonly payload: number; readonly text: string } {
-    const known = this.#requests.get(body);
-    if (!known) throw new Error(`the client sent bytes that nobody gave it: ${body}`);
-    return known;
+  requestOf(body: unknown): { readonly op: OpFacts; readonly payload: number; readonly text: string } {
+    return this.#requests.content(body);
   }
 
   callOf(context: Context, id: string | null, op: OpFacts): Call | undefined {
     const named = id === null ? undefined : this.calls[Number(id)];
     if (named && !named.told && !named.dead && named.context === context.id) return named;
-    return op.calls.filter((call) => call.context === context.id && !call.told && !call.dead).at(-1) ?? named;
+    return op.calls.filter((call) => call.context === context.id && !call.told && !call.dead).at(-1) ?? context.sweep?.callFor(op) ?? named;
   }
 
   /** What an app could find out at its server, once nothing is on the wire any more. */
@@ -205,7 +212,7 @@ export class ExploredWorld {
   /** The app asks its server, which knows the orders of the session's user and of nobody else. */
   ask(context: ExploredContext, key: string): Promise<'done' | 'none' | 'unknown'> {
     const op = this.books.keys.get(key)?.op;
-    const look = (): 'done' | 'none' | 'unknown' => (op && op.user === this.device.user ? this.truth(op) : 'none');
+    const look = (): 'done' | 'none' | 'unknown' => (op && op.user === personOf(this.device.user) ? this.truth(op) : 'none');
     return context.port('asks', (resolve) => void this.steps.park(this.wire, 'the app asks its server', () => resolve(look())));
   }
 
@@ -265,7 +272,7 @@ export class ExploredWorld {
   }
 
   #opOf({ label }: OnceRecord, user: string): OpFacts {
-    return this.books.op(user, JSON.parse(label) as string[], { repeat: this.variant.repeat });
+    return this.#requests.labelled(label) ?? this.books.op(personOf(user), JSON.parse(label) as string[], { repeat: this.variant.repeat });
   }
 }
 
