@@ -112,10 +112,10 @@ const projects: TestProjectConfiguration[] = [
       isolate: false,
       testTimeout: MINUTE,
       include: ['test/**/*.test.ts'],
-      exclude: ['test/{browser,clients,cost,docs,e2e,fuzz,node,package,playground,properties,react-native,servers,simulation,stores,testing,types}/**'],
+      exclude: ['test/{browser,clients,cost,docs,e2e,explore,fuzz,node,package,playground,properties,react-native,servers,simulation,stores,testing,types}/**'],
     },
   },
-  { ...sources, test: { ...inTurn('proof'), testTimeout: MINUTE, include: ['test/{cost,fuzz,properties,simulation,stores,testing}/**/*.test.ts'] } },
+  { ...sources, test: { ...inTurn('proof'), testTimeout: MINUTE, include: ['test/{cost,explore,fuzz,properties,simulation,stores,testing}/**/*.test.ts'] } },
   { ...sources, test: { ...inTurn('docs'), testTimeout: MINUTE, include: ['test/docs/**/*.test.ts'] } },
   // Real processes, started and killed.
   {

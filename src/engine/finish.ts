@@ -145,8 +145,11 @@ async function storeStop(drive: Drive, { ending, spent }: Omit<Stop, 'do'>): Pro
 async function poll(drive: Drive, accepted: Result | undefined): Promise<Finished> {
   const end = await askAfter(drive, accepted);
   if (end && 'decision' in end) return finish(drive, { ...end, result: accepted });
-  // After another payload it may be that one's work, and a link that was found here is an earlier call's.
-  const doubtful = drive.start.changed && (drive.start.record.link !== undefined || !drive.job.settings.dialect.answersMismatch);
+  const { changed, sentBefore, record } = drive.start;
+  // A link that was found here is an earlier call's: the work is not that of a payload which has yet to be sent.
+  const earlier = changed && record.link !== undefined && !sentBefore;
+  const doubtful = changed && (record.link !== undefined || !drive.job.settings.dialect.answersMismatch);
+  if (end?.state === 'done' && earlier) return settle(drive, replayed('server'), end.result, { earlier });
   if (end?.state === 'done') return settle(drive, fresh(!doubtful, drive.start.changed), end.result);
   if (end?.state === 'failed') return settle(drive, rejected(), end.result, { sticky: true });
   return halt(drive, { ending: unknown('in-progress'), ask: true, spent: true }, { result: accepted });

@@ -59,6 +59,31 @@ describe('a status document', () => {
   });
 });
 
+describe('work of an earlier payload', () => {
+  const EDITED = { cart: 'c1', amount: 20 };
+  const running = (): Entry => idle(answers(202, { state: 'running' }));
+
+  test('that ends is not said to be that of a payload which was never sent', async () => {
+    const { world, tab, once } = polling({}, charged(ACCEPTED));
+    world.server.otherwise = running();
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'in-progress' });
+    world.server.otherwise = answers(200, { state: 'done' }, REPLAYED);
+    const edited = await world.end(tab, pay(once, { body: EDITED }));
+    expect(edited).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'replayed', from: 'server', effect: 'done' } });
+    expect((await world.end(tab, pay(once, { body: EDITED }))).code).toBe('ERR_ONCE_ALREADY_SETTLED');
+    expect(world.server.arrivals.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+
+  test('that ends lets a change be sent where the name is repeated if it has changed', async () => {
+    const { world, tab, once } = polling({ repeat: 'if-changed' }, charged(ACCEPTED));
+    world.server.otherwise = running();
+    await world.end(tab, pay(once));
+    world.server.plays(answers(200, { state: 'done' }, REPLAYED), charged(answers(201)));
+    expect(await world.end(tab, pay(once, { body: EDITED }))).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
+    expect(world.server.arrivals.filter(({ method }) => method === 'POST')).toHaveLength(2);
+  });
+});
+
 describe('the verdict hook', () => {
   test('is asked about a polled answer, and told that it is one', async () => {
     const heard: Evidence[] = [];

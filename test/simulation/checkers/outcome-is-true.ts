@@ -30,7 +30,8 @@ function whosePayload(op: OpFacts, key: KeyFacts, { by, code }: Told, outcome: O
   if (code === 'ERR_ONCE_ALREADY_SETTLED' && outcome.attempts > 0 && own && key.random && key.endedIn === context)
     ledger.violate(NAME, op, `told that another payload is done, and ${payload} is the one that took effect`);
   // Of a key that comes round again, after its record was lost, nobody knows what went out under it.
-  if (outcome.attempts > 0 || key.doubtful || own || !key.random) return;
+  const unsure = key.doubtful || (outcome.type === 'fresh' && !outcome.certain);
+  if (outcome.attempts > 0 || unsure || own || !key.random) return;
   if (by === 'answer') ledger.violate(NAME, op, `payload ${payload} was given a remembered answer, ${had}`);
   // What changed is to be sent, unless it changed while this very call was under way.
   else if (op.repeat === 'if-changed' && key.endedAt < begunAt) ledger.violate(NAME, op, `payload ${payload} was never sent and is said to be done, ${had}`);

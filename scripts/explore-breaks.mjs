@@ -1,0 +1,109 @@
+/**
+ * Shows that the exploration would notice: breaks a copy of the sources, one line at a time, explores one variant within
+ * growing bounds, and prints the shortest list of steps that gives the break away. Fails if one survives, or if that list has
+ * 15 steps or more: `node scripts/explore-breaks.mjs [part of a name]`.
+ */
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundleSimulation } from './simulation-bundle.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const STEPS_MAX = 15;
+/** Faults and switches, the fewest first. */
+const BOUNDS = [
+  [0, 0],
+  [1, 0],
+  [0, 1],
+  [0, 2],
+  [1, 1],
+  [2, 0],
+  [1, 2],
+  [2, 1],
+];
+
+/**
+ * @typedef {{ readonly name: string, readonly file: string, readonly find: string, readonly replace: string, readonly variants: readonly string[] }} Break
+ * @type {readonly Break[]}
+ */
+const BREAKS = JSON.parse(readFileSync(join(root, 'test/explore/breaks.json'), 'utf8'));
+
+const copy = mkdtempSync(join(tmpdir(), 'oncefetch-explored-'));
+for (const part of ['src', 'test/simulation', 'test/explore']) cpSync(join(root, part), join(copy, part), { recursive: true });
+
+/**
+ * @param {string} main
+ * @param {string} variant
+ * @param {readonly number[]} bounds
+ * @returns {{ kind: string, schedule: string, lines: string[] }[]}
+ */
+function found(main, variant, [faults, switches]) {
+  const args = [main, '--json', '--variant', variant, '--faults', String(faults), '--switches', String(switches)];
+  const { stdout } = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 2 ** 28 });
+  return JSON.parse(stdout).found;
+}
+
+const sound = bundleSimulation(copy, 'test/explore/main.ts');
+/** @type {Map<string, Set<string>>} */
+const known = new Map();
+
+/**
+ * What the sources as they are do too says nothing of a break.
+ *
+ * @param {string} variant
+ * @param {readonly number[]} bounds
+ */
+function kindsOf(variant, bounds) {
+  const id = `${variant} ${bounds}`;
+  if (!known.has(id)) known.set(id, new Set(found(sound.main, variant, bounds).map(({ kind }) => kind)));
+  return /** @type {Set<string>} */ (known.get(id));
+}
+
+/**
+ * @param {Break} broken
+ * @returns {{ caught: boolean, says: string }}
+ */
+function attempt({ file, find, replace, variants }) {
+  const path = join(copy, 'src', file);
+  const text = readFileSync(path, 'utf8');
+  if (!text.includes(find)) return { caught: false, says: `src/${file} has changed: what was to be broken is not there` };
+  writeFileSync(
+    path,
+    text.replace(find, () => replace),
+  );
+  const { folder, main } = bundleSimulation(copy, 'test/explore/main.ts');
+  try {
+    for (const bounds of BOUNDS)
+      for (const variant of variants) {
+        const fresh = found(main, variant, bounds).filter(({ kind }) => !kindsOf(variant, bounds).has(kind));
+        const [first] = fresh.sort((a, b) => a.lines.length - b.lines.length);
+        if (!first) continue;
+        const steps = first.lines.filter((line) => !line.startsWith('VIOLATION')).length;
+        return {
+          caught: steps < STEPS_MAX,
+          says: `${first.kind}; ${steps} steps with ${bounds[0]} faults and ${bounds[1]} switches: ${first.schedule}`,
+        };
+      }
+    return { caught: false, says: 'SURVIVED' };
+  } finally {
+    rmSync(folder, { recursive: true });
+    writeFileSync(path, text);
+  }
+}
+
+const only = process.argv[2];
+let missed = 0;
+try {
+  for (const broken of BREAKS.filter(({ name }) => only === undefined || name.includes(only))) {
+    const { caught, says } = attempt(broken);
+    if (!caught) missed++;
+    console.log(`${caught ? 'caught' : 'MISSED'}  ${broken.name}\n        ${says}`);
+  }
+} finally {
+  rmSync(copy, { recursive: true });
+  rmSync(sound.folder, { recursive: true });
+}
+console.log(missed === 0 ? 'every break was caught' : `${missed} not caught`);
+process.exitCode = missed === 0 ? 0 : 1;

@@ -1,0 +1,273 @@
+/** What people do in a small world, and what they are told. */
+import { isOnceError } from '../../src/errors.js';
+import type { Call, OpFacts, Told } from '../simulation/facts.js';
+import { Sweep } from '../simulation/sweep.js';
+import { GUEST, personOf } from '../simulation/world.js';
+import type { ExploredContext } from './context.js';
+import { byHand, clears, looks, queues } from './judges.js';
+import { type ExploredWorld, type Slot, USERS } from './world.js';
+
+export const SHOP = 'https://shop.example';
+
+/** One press on a button. */
+export interface Press {
+  readonly slot: number;
+  /** `null`: a request without one. */
+  readonly name?: string | null;
+  /** Another one is an edited form. */
+  readonly payload: number;
+  /** Another path, or another origin. */
+  readonly path?: string;
+}
+
+/** Time that goes by before the next press. */
+export interface Pause {
+  readonly waitMs: number;
+}
+
+/** What a person, an app or the browser may do in between. */
+export type Deed =
+  | 'crash'
+  | 'abort'
+  | 'log-out'
+  | 'log-in'
+  | 'another user'
+  | 'settle'
+  | 'forget'
+  | 'forget anyway'
+  | 'clear'
+  | 'close'
+  | 'freeze'
+  | 'resume'
+  | 'offline'
+  | 'long offline'
+  | 'server restart';
+
+const LIMIT_MS = 120_000;
+const FREEZE_MS = 45_000;
+/** Shorter and longer than a call waits for the network. */
+const OFFLINE_MS = { offline: 2000, 'long offline': 45_000 };
+
+export class App {
+  readonly #world: ExploredWorld;
+  readonly #aborts = new Map<Call, AbortController>();
+
+  constructor(world: ExploredWorld) {
+    this.#world = world;
+  }
+
+  press({ slot, name = 'cart', payload, path = '/pay' }: Press): void {
+    const world = this.#world;
+    const context = world.open(world.slots[slot] as Slot);
+    const op = world.opFor(world.device.user, name, payload);
+    if (!op.payloads.includes(payload)) op.payloads.push(payload);
+    const call = this.#begin(context, op, 'fetch', payload);
+    context.queued = () => queues(call);
+    world.log(() => `${context.id}: ${world.device.user} presses ${name}${path === '/pay' ? '' : ` at ${path}`}, payload ${payload}`);
+    const aborting = new AbortController();
+    this.#aborts.set(call, aborting);
+    const answer = context.once.fetch(new URL(path, SHOP), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-call': String(call.id) },
+      body: world.body(op, payload),
+      signal: aborting.signal,
+      once: name === null ? {} : { operation: op.name, repeat: op.repeat },
+      ...(context.kind === 'process' ? { redirect: 'manual' as const } : {}),
+    });
+    answer.then(
+      (response) => this.#told(context, call, { by: 'answer', status: response.status, error: undefined, outcome: context.outcomeOf(response) }),
+      (error: unknown) => this.#told(context, call, { by: 'error', status: undefined, error, outcome: context.outcomeOf(error) }),
+    );
+  }
+
+  #begin(context: ExploredContext, op: OpFacts, verb: Call['verb'], payload: number): Call {
+    const world = this.#world;
+    const begun = { id: world.calls.length, op, verb, context: context.id, payload, begunAt: world.steps.now, repeat: op.repeat };
+    const call: Call = { ...begun, limitMs: LIMIT_MS, setBackMs: 0, told: undefined, dead: false };
+    world.calls.push(call);
+    op.calls.push(call);
+    context.mourners.add(() => {
+      call.dead ||= call.told === undefined;
+    });
+    world.books.see({ kind: 'called', call });
+    return call;
+  }
+
+  /** One button for all that is pending. */
+  #resume(context: ExploredContext): void {
+    const world = this.#world;
+    const { user } = world.device;
+    const sweep = new Sweep((op) => this.#begin(context, op, 'resume', 0));
+    context.sweep = sweep;
+    const hear = (call: Call, heard: Pick<Told, 'by' | 'status' | 'error' | 'outcome'>): void => this.#told(context, call, heard);
+    const over = (whole: boolean, error: unknown): void => {
+      context.sweep = undefined;
+      world.log(() => `${context.id}: resume() ends`);
+      // What another user's log-in or a closed client cut short stays pending, and nothing is said of it.
+      const silent = whole && !context.closed && context.thawedAt === 0 && world.device.user === user ? sweep.open() : [];
+      for (const call of silent) world.books.violate('outcome-is-true', call.op, 'resume() came to its end without a word of what it sent');
+      for (const call of sweep.open()) hear(call, { by: 'error', status: undefined, error, outcome: undefined });
+    };
+    sweep
+      .run(context, { concurrency: 2, takes: Number.POSITIVE_INFINITY, signal: undefined }, ({ outcome, response }) => {
+        const op = outcome.key === undefined ? undefined : world.books.keys.get(outcome.key)?.op;
+        if (!op) return;
+        hear(sweep.callFor(op), { by: 'answer', status: outcome.effect === 'unknown' ? undefined : response?.status, error: undefined, outcome });
+      })
+      .then(
+        (whole) => over(whole, undefined),
+        (error: unknown) => over(false, error),
+      );
+  }
+
+  #told(context: ExploredContext, call: Call, heard: Pick<Told, 'by' | 'status' | 'error' | 'outcome'>): void {
+    if (context.dead) return;
+    const world = this.#world;
+    const { error, outcome } = heard;
+    const code = isOnceError(error) ? error.code : error === undefined ? undefined : String(error);
+    const says = outcome ? `${outcome.effect} (${outcome.type}${'reason' in outcome ? `: ${outcome.reason}` : ''})` : code;
+    world.log(() => `${context.id}: ${call.op.user} is told ${says}`);
+    world.ends.add(outcome ? `${outcome.type}${'reason' in outcome ? `: ${outcome.reason}` : ''}` : (code ?? 'an answer without an outcome'));
+    looks(call, context.looked);
+    world.books.see({ kind: 'told', call, op: call.op, told: { at: world.steps.now, code, ...heard } });
+  }
+
+  /** What can be done now, to the context in this slot. */
+  possible(deed: Deed, slot: Slot): boolean {
+    const { context } = slot;
+    const lives = context !== undefined && !context.dead && !context.closed;
+    const open = this.#world.calls.some((call) => !call.told && !call.dead && call.context === context?.id);
+    switch (deed) {
+      case 'crash':
+        return lives && open;
+      case 'abort':
+        return lives && open;
+      case 'close':
+        return lives;
+      case 'freeze':
+        return lives && open && !context.frozen;
+      case 'another user':
+        return lives && this.#world.device.user === USERS[0];
+      case 'log-in':
+        return lives && this.#world.device.user === GUEST;
+      case 'resume':
+        return lives && !context.sweep && this.#op() !== undefined;
+      case 'offline':
+      case 'long offline':
+        return slot.index === 0 && this.#world.device.online && this.#op() !== undefined;
+      case 'server restart':
+        return slot.index === 0 && this.#world.steps.parked.some(({ label }) => label === 'the server works');
+      case 'settle':
+        return this.#op() !== undefined && this.#world.truth(this.#op() as OpFacts) !== 'unknown';
+      default:
+        return this.#op() !== undefined;
+    }
+  }
+
+  do(deed: Deed, slot: Slot): void {
+    const world = this.#world;
+    const op = this.#op();
+    if (deed === 'crash') {
+      slot.context?.kill();
+      return;
+    }
+    if (deed === 'server restart') {
+      world.log(() => 'the server is restarted');
+      world.server.restart();
+      return;
+    }
+    if (deed === 'offline' || deed === 'long offline') {
+      world.log(() => `offline for ${OFFLINE_MS[deed]} ms`);
+      world.device.setOnline(false);
+      world.steps.timer(world.wire, OFFLINE_MS[deed], 'online again', () => world.device.setOnline(true));
+      return;
+    }
+    const context = world.open(slot);
+    world.log(() => `${context.id}: ${deed === 'settle' ? `the app settles it as ${world.truth(op as OpFacts)}` : SAYS[deed]}`);
+    const { once } = context;
+    const quiet = (work: Promise<unknown>): void => void work.catch(() => {});
+    if (deed === 'abort') {
+      const call = world.calls.filter((one) => !one.told && !one.dead && one.context === context.id).at(-1);
+      if (call) this.#aborts.get(call)?.abort();
+    } else if (deed === 'close') {
+      context.closed = true;
+      quiet(once.close());
+    } else if (deed === 'freeze') {
+      context.frozen = true;
+      world.steps.timer(world.wire, FREEZE_MS, 'thaws', () => {
+        context.frozen = false;
+        context.thawedAt = world.steps.now;
+      });
+    } else if (deed === 'clear' || deed === 'log-out') {
+      quiet(this.#clear(context));
+      if (deed === 'log-out') world.device.user = world.device.user === USERS[0] ? USERS[1] : USERS[0];
+    } else if (deed === 'another user') world.device.user = USERS[1];
+    else if (deed === 'resume') this.#resume(context);
+    else if (deed === 'log-in') {
+      world.device.user = USERS[0];
+      quiet(this.bring(context));
+    }
+    else if (deed === 'settle') quiet(this.#settle(context, op as OpFacts));
+    else quiet(this.#forget(context, op as OpFacts, deed === 'forget anyway'));
+  }
+
+  /** What the guest left open comes into the namespace of who logged in. */
+  bring(context: ExploredContext): Promise<void> {
+    return this.#world.doing(context, 'move', GUEST, () => context.once.move(GUEST));
+  }
+
+  async #clear(context: ExploredContext): Promise<void> {
+    const world = this.#world;
+    const over = clears(world.calls, () => world.steps.now);
+    const { kept } = await world.doing(context, 'clear', world.device.user, () => context.once.clear());
+    over(kept.flatMap(({ key }) => world.books.keys.get(key) ?? []));
+  }
+
+  async #settle(context: ExploredContext, op: OpFacts): Promise<void> {
+    const truth = this.#world.truth(op);
+    if (truth === 'unknown') return;
+    const over = byHand(op, context.id, (call) => this.#drives(call));
+    await this.#world.doing(context, 'settle', op, () => context.once.operation(op.name).settle(truth));
+    this.#world.log(() => `${context.id}: it is settled`);
+    over(truth === 'none', (checker, says) => this.#world.books.violate(checker, op, says));
+  }
+
+  async #forget(context: ExploredContext, op: OpFacts, anyway: boolean): Promise<void> {
+    const over = byHand(op, context.id, (call) => this.#drives(call));
+    if (anyway) op.forgetsAnyway++;
+    await this.#world.doing(context, 'forget', op, () => context.once.operation(op.name).forget({ evenIfUnknown: anyway }));
+    this.#world.log(() => `${context.id}: it is forgotten`);
+    over(false, (checker, says) => this.#world.books.violate(checker, op, says));
+  }
+
+  /** Somebody waits for it, in a context that runs. */
+  #drives(call: Call): boolean {
+    const context = this.#world.slots.find((slot) => slot.context?.id === call.context)?.context;
+    return !call.told && !call.dead && context !== undefined && context.thawedAt === 0 && !context.frozen;
+  }
+
+  /** The operation that people have in mind: what was pressed last. */
+  #op(): OpFacts | undefined {
+    const { calls, device } = this.#world;
+    return calls.filter((call) => call.op.user === personOf(device.user)).at(-1)?.op;
+  }
+}
+
+/** What is said in the trace. */
+const SAYS: Readonly<Record<Deed, string>> = {
+  crash: 'dies',
+  abort: 'the call is aborted',
+  'log-out': 'the person logs out',
+  'another user': 'another user logs in, without a log-out',
+  settle: '',
+  forget: 'the app forgets it',
+  'forget anyway': 'the app forgets it, whatever became of it',
+  clear: 'the app clears its store',
+  close: 'the client is closed',
+  'log-in': 'the guest logs in, and brings along what is open',
+  resume: 'the app resumes all that is pending',
+  offline: '',
+  'long offline': '',
+  'server restart': '',
+  freeze: `freezes for ${FREEZE_MS} ms`,
+};

@@ -1,0 +1,44 @@
+/**
+ * Goal: what must hold, holds in every schedule of a small world. Method: worlds of one or two contexts, one server and a
+ * store, in which everything that can differ is a choice; every combination of choices within the bounds is played.
+ */
+import { describe, expect, test } from 'vitest';
+import { type Bounds, Chooser, scriptOf } from './choices.js';
+import { type Explored, explore, type Found } from './explore.js';
+import { play } from './play.js';
+import { VARIANTS, type Variant } from './variants.js';
+
+const MINUTE = 60_000;
+/** The machine may be busy with other tests. */
+const slow = { timeout: 5 * MINUTE };
+
+const print = ({ kind, schedule, lines }: Found): string => `${kind}\n${lines.join('\n')}\nnpm run explore -- --replay '${schedule}'`;
+
+async function holds(variant: Variant, bounds: Bounds): Promise<Explored> {
+  const explored = await explore(variant, bounds);
+  expect(explored.found.map(print).join('\n\n')).toBe('');
+  expect(explored.complete).toBe(true);
+  return explored;
+}
+
+describe('one fault', slow, () => {
+  test.each(VARIANTS.map((variant) => [variant.name, variant] as const))('%s', async (_, variant) => {
+    const explored = await holds(variant, { faults: 1, switches: 0 });
+    // Fewer would mean that nothing went wrong anywhere.
+    expect(explored.played + explored.spared).toBeGreaterThan(50);
+    expect(explored.ends.size).toBeGreaterThan(3);
+  });
+});
+
+describe('two switches', slow, () => {
+  test.each(VARIANTS.map((variant) => [variant.name, variant] as const))('%s', async (_, variant) => void (await holds(variant, { faults: 0, switches: 2 })));
+});
+
+test('a schedule is the same whenever it is played', async () => {
+  const variant = VARIANTS[0] as Variant;
+  const bounds = { faults: 2, switches: 2 };
+  const text = '6:copied';
+  const twice = [await play(variant, new Chooser(bounds, scriptOf(text))), await play(variant, new Chooser(bounds, scriptOf(text)))];
+  expect(twice[0]?.lines.length).toBeGreaterThan(8);
+  expect(twice[0]?.lines).toEqual(twice[1]?.lines);
+});

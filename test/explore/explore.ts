@@ -1,0 +1,113 @@
+/** Plays every schedule of a variant within its bounds: depth first, each from its beginning. */
+import type { Violation } from '../simulation/facts.js';
+import { type Bounds, Chooser, type Point, textOf } from './choices.js';
+import { hashOf } from './hash.js';
+import { play } from './play.js';
+import type { Variant } from './variants.js';
+
+/** What broke, and the shortest list of steps that led to it. */
+export interface Found {
+  readonly kind: string;
+  readonly violations: readonly Violation[];
+  readonly schedule: string;
+  readonly lines: readonly string[];
+}
+
+export interface Explored {
+  readonly variant: string;
+  readonly bounds: Bounds;
+  /** Schedules that were played to their end, and those that met a state from which all had been played. */
+  readonly played: number;
+  readonly spared: number;
+  readonly states: number;
+  /** How often each of them happened: words that people were told, verdicts on answers, choices that a schedule branched at. */
+  readonly ends: Counts;
+  readonly verdicts: Counts;
+  readonly chosen: Counts;
+  readonly found: readonly Found[];
+  /** Everything within the bounds was played. */
+  readonly complete: boolean;
+}
+
+type Counts = ReadonlyMap<string, number>;
+
+export interface Exploring extends Bounds {
+  /** Asked after each schedule; what is left is not played. */
+  readonly enough?: ((found: readonly Found[], schedules: number) => boolean) | undefined;
+}
+
+/** Budgets with which a state was met; from one with as much or more of both, everything has been played. */
+class States {
+  readonly #met = new Map<number, Bounds[]>();
+
+  get size(): number {
+    return this.#met.size;
+  }
+
+  /** Whether nothing new can come from here; remembers it otherwise. */
+  covers(state: number, left: Bounds): boolean {
+    const met = this.#met.get(state);
+    if (!met) this.#met.set(state, [left]);
+    else if (met.some(({ faults, switches }) => faults >= left.faults && switches >= left.switches)) return true;
+    else met.push(left);
+    return false;
+  }
+}
+
+const count = (counts: Map<string, number>, names: Iterable<string>): void => {
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+};
+
+/** Violations that differ only in keys and times are of one kind. */
+const kindOf = (violations: readonly Violation[]): string => {
+  const { checker, says } = violations[0] as Violation;
+  return `${checker}: ${says.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'a key').replace(/\d+/g, 'n')}`;
+};
+
+export async function explore(variant: Variant, { faults, switches, enough = () => false }: Exploring): Promise<Explored> {
+  const bounds = { faults, switches };
+  const states = new States();
+  const [ends, verdicts, chosen] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
+  const found = new Map<string, Found>();
+  let played = 0;
+  let spared = 0;
+  let stack: Point[] = [];
+  for (;;) {
+    const fixed = stack.map(({ taken }) => taken);
+    const chooser = new Chooser(bounds, (at) => fixed[at]);
+    // The points that the schedule fixes were met by the schedule that it branched from.
+    const one = await play(variant, chooser, (state, left, at) => at >= fixed.length && states.covers(hashOf(state()), left));
+    if (one.known) spared++;
+    else played++;
+    count(ends, one.ends);
+    count(verdicts, one.verdicts);
+    const last = chooser.points[fixed.length - 1];
+    if (last) count(chosen, [(last.options[last.taken] as { label: string }).label]);
+    if (one.violations.length) {
+      const kind = kindOf(one.violations);
+      const known = found.get(kind);
+      if (!known || one.lines.length < known.lines.length)
+        found.set(kind, { kind, violations: one.violations, schedule: `${variant.name}: ${textOf(chooser.points)}`, lines: one.lines });
+    }
+    stack = chooser.points;
+    while (stack.length && (stack.at(-1) as Point).taken + 1 >= (stack.at(-1) as Point).options.length) stack.pop();
+    const branch = stack.at(-1);
+    const all = [...found.values()];
+    if (!branch || enough(all, played + spared))
+      return { variant: variant.name, bounds, played, spared, states: states.size, ends, verdicts, chosen, found: all, complete: !branch };
+    branch.taken++;
+  }
+}
+
+/** The fewest faults and switches with which the same thing breaks, and of those schedules the one with the fewest steps. */
+export async function shrink(variant: Variant, { kind }: Pick<Found, 'kind'>, most: Bounds): Promise<Found | undefined> {
+  const bounds: Bounds[] = [];
+  for (let faults = 0; faults <= most.faults; faults++) for (let switches = 0; switches <= most.switches; switches++) bounds.push({ faults, switches });
+  bounds.sort((a, b) => a.faults + a.switches - (b.faults + b.switches));
+  for (const bound of bounds) {
+    const { found } = await explore(variant, bound);
+    const same = found.find((one) => one.kind === kind);
+    if (same) return same;
+  }
+  return undefined;
+}

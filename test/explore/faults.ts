@@ -1,0 +1,56 @@
+/** What may go wrong in the simulation's parts, decided by the explorer where the simulation draws. */
+import type { FaultName, FaultRates, Faults } from '../simulation/faults.js';
+import type { Random } from '../simulation/random.js';
+import type { Chooser } from './choices.js';
+
+export type Fault = Exclude<FaultName, `${string}Ms${string}`> | 'copied';
+
+/** Chance, as the simulation's parts know it: what is no fault is the first that there is. */
+interface Choosing {
+  int(least: number, most: number): number;
+  chance(probability: number): boolean;
+  pick<T>(list: readonly T[]): T;
+  next(): number;
+  of(...names: readonly (string | number)[]): Choosing;
+}
+
+export class ChosenFaults {
+  readonly random: Random;
+  readonly rates: FaultRates = {};
+  readonly #chooser: Chooser;
+  readonly #may: ReadonlySet<Fault>;
+
+  constructor(chooser: Chooser, may: readonly Fault[]) {
+    this.#chooser = chooser;
+    this.#may = new Set(may);
+    const alike = (one: unknown): unknown => (typeof one === 'number' && one > 500 ? 502 : one);
+    const random: Choosing = {
+      int: (least) => least,
+      next: () => 0.5,
+      of: () => random,
+      // What is rare in the simulation is left out here: it is a change that a store calls twice.
+      chance: (probability) => probability >= 0.5 && chooser.choose([{ label: 'no' }, { label: 'yes' }]) === 1,
+      pick: (list) => {
+        const different = [...new Map(list.map((one) => [alike(one), one])).values()];
+        return different[chooser.choose(different.map((one) => ({ label: String(one) })))] as (typeof list)[number];
+      },
+    };
+    this.random = random as unknown as Random;
+  }
+
+  may(fault: Fault): boolean {
+    return !this.#chooser.calm && this.#may.has(fault);
+  }
+
+  occasion(): Random {
+    return this.random;
+  }
+
+  hits(_: Random, name: Parameters<Faults['hits']>[1]): boolean {
+    // The wire has a choice of its own for it.
+    if (name === 'frontRefuses') return false;
+    return this.may(name) && this.#chooser.strikes(name);
+  }
+
+  count(): void {}
+}

@@ -1,0 +1,46 @@
+/** Hashes of states: 53 bits, so that a million states meet by chance once in twenty thousand explorations. */
+
+/** Two multiplicative hashes of 32 bits (after cyrb53, bryc, public domain), which go on from where they were. */
+export class Rolling {
+  #a = 0xdeadbeef;
+  #b = 0x41c6ce57;
+
+  add(text: string): this {
+    let a = this.#a;
+    let b = this.#b;
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i);
+      a = Math.imul(a ^ unit, 2654435761);
+      b = Math.imul(b ^ unit, 1597334677);
+    }
+    // Between two texts, so that "ab", "c" is not "a", "bc".
+    this.#a = Math.imul(a ^ 0x1f1f, 2654435761);
+    this.#b = Math.imul(b ^ 0x2e2e, 1597334677);
+    return this;
+  }
+
+  get value(): number {
+    let a = Math.imul(this.#a ^ (this.#a >>> 16), 2246822507) ^ Math.imul(this.#b ^ (this.#b >>> 13), 3266489909);
+    let b = Math.imul(this.#b ^ (this.#b >>> 16), 2246822507) ^ Math.imul(this.#a ^ (this.#a >>> 13), 3266489909);
+    a ^= a >>> 16;
+    b ^= b >>> 16;
+    return 4294967296 * (2097151 & b) + (a >>> 0);
+  }
+}
+
+export const hashOf = (text: string): number => new Rolling().add(text).value;
+
+/** Anything that a port hands over, as text: equal for what a context can't tell apart. */
+export function textOfValue(value: unknown): string {
+  if (typeof value === 'function') return 'granted';
+  if (value instanceof Error) return `${value.name}: ${value.message}`;
+  if (typeof value === 'object' && value !== null && 'status' in value && 'headers' in value) {
+    const { status, headers } = value as { status: number; headers: Headers };
+    return `${status} ${[...headers].join()}`;
+  }
+  try {
+    return JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? `${one}n` : one)) ?? 'undefined';
+  } catch {
+    return String(value);
+  }
+}

@@ -1,0 +1,176 @@
+/** The simulation's checkers, and stricter ones beside them: what the world did unseen counts against the client here. */
+import { inMemoryOnly } from '../simulation/checkers/excuse.js';
+import { checkers } from '../simulation/checkers/index.js';
+import type { Call, Checker, KeyFacts, Ledger, OpFacts } from '../simulation/facts.js';
+
+/** How often a key had been sent when somebody was told that it had no effect. */
+const sentBefore = new WeakMap<KeyFacts, number>();
+/** Keys whose records a log-out swept, when that was, and the calls that were open then. */
+const cleared = new WeakMap<KeyFacts, { readonly at: number; readonly calls: ReadonlySet<Call> }>();
+/** Calls that queued behind another context, and the keys that were open then. */
+const waited = new WeakMap<Call, ReadonlySet<KeyFacts>>();
+
+/** Calls that were there when the app said that a key had no effect. */
+const settledBefore = new WeakMap<KeyFacts, ReadonlySet<Call>>();
+/** The context that put a key's record to rest. */
+const endedBy = new WeakMap<KeyFacts, string>();
+
+/** The last request that had left anywhere when the context of a call last looked at the store. */
+const looked = new WeakMap<Call, number>();
+
+/** From the last look at a record to the wire, ms. */
+const LATE_MS_MAX = 50;
+
+/** The client said that it keeps this one in memory, because the store refused it. */
+const isExcused = (keys: readonly KeyFacts[], ledger: Ledger): boolean => keys.some((key) => inMemoryOnly(key, ledger));
+
+const inEpoch = (op: OpFacts): KeyFacts[] => [...op.keys.values()].filter(({ epoch }) => epoch === op.epoch);
+
+/** One intended effect, one effect: whatever anybody could have known. */
+const atMostOne: Checker = {
+  name: 'at-most-one',
+  see(fact, ledger) {
+    if (fact.kind !== 'effect') return;
+    const { key, payload } = fact.effect;
+    const { op, epoch } = key;
+    // The network held a copy back until its server had forgotten the key.
+    if (key.forgotten) return;
+    // What the guest did to its end is another operation than that of who logged in.
+    const asGuest = (one: KeyFacts): boolean => one.user !== op.user && one.end === 'settled' && key.user === op.user;
+    const others = [...op.keys.values()].filter((one) => one.epoch === epoch && one.effects.length && !asGuest(one));
+    if (others.length && !op.unnamed && !isExcused([...others, key], ledger)) ledger.violate(atMostOne.name, op, 'a second effect');
+    // A profile that is saved again as it is changes nothing.
+    const saved = [...op.keys.values()].some(
+      (one) => one.wish === key.wish && !inMemoryOnly(one, ledger) && one.effects.some((effect) => effect.payload === payload),
+    );
+    if (op.repeat === 'if-changed' && saved && timesMeant(op, payload) < 2) ledger.violate(atMostOne.name, op, 'a second effect of one payload');
+  },
+};
+
+/** How often this payload was pressed after another one, or first. */
+const timesMeant = (op: OpFacts, payload: number): number =>
+  op.calls.filter(({ verb }) => verb !== 'resume').filter((call, at, calls) => call.payload === payload && calls[at - 1]?.payload !== payload).length;
+
+/** `none`: there was no effect, and none follows by what was on its way. */
+const noneIsTrue: Checker = {
+  name: 'outcome-is-true',
+  see(fact, ledger) {
+    if (fact.kind === 'told' && fact.told.outcome?.effect === 'none') saidNone(fact.op, fact.told.outcome.key, knownTo(fact.call), ledger);
+    if (fact.kind !== 'effect') return;
+    const { key, send } = fact.effect;
+    const at = key.sends.findIndex(({ id }) => id === send.id);
+    const settled = send.call !== undefined && settledBefore.get(key)?.has(send.call);
+    if (settled || at < (sentBefore.get(key) ?? 0)) ledger.violate(noneIsTrue.name, key.op, 'an effect after somebody was told "none"');
+  },
+};
+
+/** What a caller is told is true as of the last look at its record: what leaves between that look and the word is not in it. */
+const knownTo = (call: Call | undefined): number => (call && looked.get(call)) ?? Number.POSITIVE_INFINITY;
+
+/** Somebody was told that nothing has happened under this key, or under any of the operation's keys. */
+function saidNone(op: OpFacts, key: string | undefined, last: number, ledger: Ledger): void {
+  if (op.unnamed && key === undefined) return;
+  for (const one of key === undefined ? inEpoch(op) : [...op.keys.values()].filter((known) => known.key === key)) {
+    if (one.effects.some(({ send }) => send.id <= last) && !inMemoryOnly(one, ledger)) ledger.violate(noneIsTrue.name, op, 'somebody was told "none", and there was an effect');
+    sentBefore.set(one, one.sends.filter(({ id }) => id <= last).length);
+  }
+}
+
+/** What is certainly done is done with the payload of the call; what is said of an earlier payload is not true of this one. */
+const payloadIsTrue: Checker = {
+  name: 'outcome-is-true',
+  see(fact, ledger) {
+    if (fact.kind !== 'told' || !fact.call || fact.call.verb === 'resume') return;
+    const { outcome, code } = fact.told;
+    const { payload } = fact.call;
+    const effects = (outcome?.key === undefined ? undefined : fact.op.keys.get(outcome.key)?.effects) ?? [];
+    if (outcome?.type === 'fresh' && outcome.certain && effects.length && !effects.some((effect) => effect.payload === payload))
+      ledger.violate(payloadIsTrue.name, fact.op, `certainly done with payload ${payload}, and it was another one`);
+    const elsewhere = code === 'ERR_ONCE_ALREADY_SETTLED' && outcome?.type === 'replayed' && outcome.from === 'server' && fact.op.payloads.length > 1;
+    const own = effects.length > 0 && effects.every((effect) => effect.payload === payload) && effects.some(({ send }) => send.call === fact.call);
+    if (elsewhere && own)
+      ledger.violate(payloadIsTrue.name, fact.op, `told that an earlier payload took effect, and it was ${payload}, sent by this very call`);
+  },
+};
+
+/** A driver stops when its record was cleared, and who waited for another context does not start what that one ended. */
+const oneDriver: Checker = {
+  name: 'one-key',
+  see(fact, ledger) {
+    if (fact.kind === 'commit' && fact.before?.state === 'pending' && fact.after?.state !== 'pending') {
+      const key = fact.op.keys.get(fact.before.key);
+      if (key) endedBy.set(key, fact.context);
+    }
+    if (fact.kind !== 'sent') return;
+    const { key, call, payload } = fact.send;
+    const clear = cleared.get(key);
+    if (call && clear?.calls.has(call) && ledger.now() - clear.at > LATE_MS_MAX)
+      ledger.violate(oneDriver.name, key.op, `sent ${ledger.now() - clear.at} ms after its record was cleared`);
+    const open = (call && waited.get(call)) ?? [];
+    for (const one of open) {
+      const same = one !== key && !inMemoryOnly(one, ledger) && one.sends.some((send) => send.payload === payload);
+      if (same && (one.end === 'settled' || one.end === 'rejected'))
+        ledger.violate(oneDriver.name, key.op, 'a call that waited began anew what had ended meanwhile');
+    }
+  },
+};
+
+/** To be said before what a call was told is. */
+export const looks = (call: Call, last: number): void => void looked.set(call, last);
+
+/** A call queues behind another context. */
+export const queues = (call: Call): void => void waited.set(call, new Set(inEpoch(call.op).filter(({ end }) => end === undefined)));
+
+/** A log-out, from its beginning; what is returned is told the keys that it kept. */
+export function clears(calls: readonly Call[], now: () => number): (keys: readonly KeyFacts[]) => void {
+  const open = calls.filter((call) => !call.told && !call.dead);
+  return (keys) => {
+    // Who waits for a driver to end is none.
+    for (const key of keys)
+      cleared.set(key, { at: now(), calls: new Set(open.filter((call) => call.context === key.bornIn || key.sends.some((send) => send.call === call))) });
+  };
+}
+
+/**
+ * The app settles or forgets by hand what is there now. It is refused while somebody drives it; and what was settled as
+ * `none` has no effect from here on.
+ */
+export function byHand(
+  op: OpFacts,
+  context: string,
+  isDriven: (call: Call) => boolean,
+): (none: boolean, violate: (checker: string, says: string) => void) => void {
+  const keys = inEpoch(op);
+  const sent = keys.map(({ sends }) => sends.length);
+  const drives = (call: Call, key: KeyFacts): boolean => isDriven(call) && key.sends.some((send) => send.call === call);
+  const open = keys.filter((key) => key.end === undefined);
+  const calls = [...op.calls];
+  const driven = open.flatMap((key) => op.calls.filter((call) => drives(call, key)).map((call) => ({ key, call })));
+  return (none, violate) => {
+    if (driven.some(({ key, call }) => endedBy.get(key) === context && isDriven(call)))
+      violate('one-key', 'it was settled or forgotten by hand while it was being driven');
+    if (!none) return;
+    keys.forEach((key, index) => {
+      sentBefore.set(key, sent[index] ?? 0);
+      if (open.includes(key)) settledBefore.set(key, new Set(calls));
+      if (key.random && key.effects.length) violate('outcome-is-true', 'it was settled as "none", and there was an effect');
+    });
+  };
+}
+
+/** What the judges remember of a key. */
+export const judged = (key: KeyFacts): readonly unknown[] => [sentBefore.get(key), cleared.get(key)?.at, endedBy.get(key)];
+
+/** The simulation's judge of a "none" knows no steps within an instant. */
+const asOfTheLook = (checker: Checker): Checker => ({
+  ...checker,
+  see(fact, ledger) {
+    const none = fact.kind === 'told' && fact.told.outcome?.effect === 'none';
+    // Of a request without a name it is about that very call.
+    if (none && fact.op.unnamed && fact.told.outcome?.key === undefined) return;
+    const before = !none || [...fact.op.keys.values()].some(({ effects }) => effects.some(({ send }) => send.id <= knownTo(fact.call)));
+    if (before) checker.see?.(fact, ledger);
+  },
+});
+
+export const judges = (): readonly Checker[] => [atMostOne, noneIsTrue, payloadIsTrue, oneDriver, ...checkers.map(asOfTheLook)];

@@ -1,0 +1,246 @@
+/** Plays one schedule from its beginning to its end, and judges it. */
+import type { KeyFacts, OpFacts, Violation } from '../simulation/facts.js';
+import { simulateSignals } from '../simulation/signals.js';
+import { App, type Deed } from './app.js';
+import type { Chooser, Option } from './choices.js';
+import type { Owner, Step } from './steps.js';
+import type { Variant } from './variants.js';
+import { ExploredWorld, type Slot, USERS } from './world.js';
+
+/** Far more than any small world needs. */
+const STEPS_MAX = 3000;
+/** Presses of a customer who does not give up, on a network that works. */
+const PRESSES_MAX = 4;
+/** Longer than a lock that a dead server holds. */
+const PAUSE_MS = 120_000;
+
+export interface Played {
+  readonly violations: readonly Violation[];
+  readonly lines: readonly string[];
+  /** It came to a state from which everything had been played before. */
+  readonly known: boolean;
+  readonly ends: ReadonlySet<string>;
+  readonly verdicts: ReadonlySet<string>;
+  readonly steps: number;
+}
+
+/** Whether everything that can follow from this state has been played. */
+export type Known = (state: () => string, left: Chooser['left'], at: number) => boolean;
+
+/** What the guide says that only the app can end: it asks its server. */
+const ASKS: ReadonlySet<string> = new Set(['key-expired', 'burnt', 'elsewhere']);
+
+/** What the world does by the clock. */
+const ON_TIME: ReadonlySet<string> = new Set(['thaws', 'online again']);
+
+const LANDMARK = /^(press|time)/;
+
+interface Way {
+  readonly option: Option;
+  go(): void;
+}
+
+/** At the end there is nothing left to choose. */
+const NONE_LEFT = { faults: 0, switches: 0 };
+
+/** Every microtask runs before the next immediate. */
+const rest = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+class Play {
+  readonly world: ExploredWorld;
+  readonly app: App;
+  readonly chooser: Chooser;
+  readonly #variant: Variant;
+  readonly #known: Known;
+  #turn: Owner | undefined;
+  /** Whose step is being taken. */
+  #inside: Owner | undefined;
+  #next = 0;
+  steps = 0;
+
+  constructor(variant: Variant, chooser: Chooser, known: Known) {
+    this.#variant = variant;
+    this.chooser = chooser;
+    this.#known = known;
+    this.world = new ExploredWorld(variant, chooser);
+    this.app = new App(this.world);
+    // What is decided inside of a step is a part of whose step it is; which step it was, histories say anyway.
+    chooser.chosen = (label) => this.#inside?.history.add(label);
+  }
+
+  /** Until everything has happened; `true` if the rest is known. */
+  async run(enough: () => boolean): Promise<boolean> {
+    for (; ; this.steps++) {
+      await rest();
+      if (this.steps > STEPS_MAX) throw new Error(`no rest after ${STEPS_MAX} steps`);
+      if (this.world.books.violations.length || enough()) return false;
+      const ways = this.#ways();
+      const first = ways[0];
+      const { chooser } = this;
+      if (!first) return !chooser.calm && this.#known(() => this.world.end(), NONE_LEFT, chooser.points.length);
+      // Where the rest is one single way, it is enough to look now and then.
+      const looks = !chooser.calm && (chooser.open(ways.map(({ option }) => option)) || LANDMARK.test(first.option.label));
+      if (looks && this.#known(() => this.world.state(`${this.#turn?.dead ? '' : this.#turn?.id} ${this.#next}`), chooser.left, chooser.points.length))
+        return true;
+      this.#inside = undefined;
+      const way = ways[chooser.choose(ways.map(({ option }) => option))] as Way;
+      way.go();
+    }
+  }
+
+  #ways(): Way[] {
+    const { world, chooser } = this;
+    const { steps } = world;
+    const enabled = steps.enabled();
+    const mine = (step: Step): number => (step.owner === this.#turn ? 0 : step.owner === world.wire ? 1 : 2);
+    const order = enabled.map((step, at) => ({ step, at })).sort((a, b) => mine(a.step) - mine(b.step) || a.at - b.at);
+    const ways: Way[] = order.map(({ step }, at) => ({
+      option: { label: `${step.owner.id}: ${step.label}`, ...(at > 0 ? { switches: 1 } : {}) },
+      go: () => this.#take(step),
+    }));
+    const told = world.calls.every((call) => call.told || call.dead);
+    const press = this.#variant.agenda[this.#next];
+    const pressing: Way | undefined = press && { option: { label: 'waitMs' in press ? 'hours go by' : `press ${this.#next + 1}` }, go: () => this.#press() };
+    const passing: Way = { option: { label: 'time passes' }, go: () => void steps.pass() };
+    const before = ways.length;
+    if (pressing && told) ways.push(pressing);
+    if (steps.waits()) ways.push(ways.length > 0 ? { ...passing, option: { label: 'time passes', switches: 1 } } : passing);
+    if (pressing && press && !told && !('waitMs' in press)) ways.push(pressing);
+    for (const step of steps.held) ways.push({ option: { label: `late: ${step.label}` }, go: () => this.#take(step) });
+    // Time does not pass while somebody could go on, except over what is frozen.
+    const open = before > 0 ? ways.filter(({ option }) => option.label !== 'time passes') : ways;
+    const priced = open.map(({ option, go }, at) => ({ option: at > 0 ? { ...option, switches: 1 } : option, go }));
+    return chooser.calm || priced.length === 0 ? priced : [...priced, ...this.#faults(enabled)];
+  }
+
+  /** What may go wrong now, besides what happens to a message or a store. */
+  #faults(enabled: readonly Step[]): Way[] {
+    const { world, app } = this;
+    const ways: Way[] = [];
+    const step = enabled.find(({ owner, label }) => owner === world.wire && !ON_TIME.has(label));
+    if (step && this.#variant.late !== false) ways.push({ option: { label: `held back: ${step.label}`, faults: 1 }, go: () => this.#hold(step) });
+    for (const slot of world.slots)
+      for (const deed of this.#variant.deeds)
+        if (app.possible(deed, slot)) ways.push({ option: { label: `${deed} in ${slot.index + 1}`, faults: 1 }, go: () => this.#deed(deed, slot) });
+    return ways;
+  }
+
+  #hold(step: Step): void {
+    this.world.log(() => `held back: ${step.label}`);
+    this.world.steps.hold(step);
+  }
+
+  #deed(deed: Deed, slot: Slot): void {
+    this.#inside = slot.context;
+    this.app.do(deed, slot);
+  }
+
+  #take(step: Step): void {
+    const { world } = this;
+    this.#inside = step.owner;
+    if (step.owner !== world.wire) this.#turn = step.owner;
+    world.steps.take(step);
+  }
+
+  #press(): void {
+    const press = this.#variant.agenda[this.#next++];
+    if (!press) return;
+    if ('waitMs' in press) {
+      this.world.log(() => `${press.waitMs / 3_600_000} hours go by`);
+      this.world.steps.now += press.waitMs;
+      return;
+    }
+    this.#inside = this.#turn = this.world.open(this.world.slots[press.slot] as Slot);
+    this.app.press(press);
+  }
+
+  /** Faults are over: everything comes to rest, and customers press until they know. */
+  async calm(): Promise<void> {
+    const { world, chooser } = this;
+    chooser.calm = true;
+    world.device.setOnline(true);
+    if (this.#variant.guest) await this.#bring();
+    const users = new Set([...world.books.ops.values()].map(({ user }) => user));
+    for (const user of users) await this.#list(user);
+    world.books.atRest();
+    for (const op of [...world.books.ops.values()]) if (op.calls.length) await this.#pressOn(op);
+  }
+
+  /** A page that somebody has just loaded. */
+  #fresh(user: string): void {
+    const { world } = this;
+    for (const slot of world.slots) slot.context?.kill();
+    world.device.user = user;
+  }
+
+  async #bring(): Promise<void> {
+    this.#fresh(USERS[0]);
+    let over = false;
+    void this.app.bring(this.world.open(this.world.slots[0] as Slot)).finally(() => {
+      over = true;
+    });
+    await this.run(() => over);
+  }
+
+  async #list(user: string): Promise<void> {
+    this.#fresh(user);
+    const { world } = this;
+    const found = world.open(world.slots[0] as Slot).once.pending();
+    let over = false;
+    void found.finally(() => {
+      over = true;
+    });
+    await this.run(() => over);
+    for (const { key } of await found) {
+      const facts: KeyFacts | undefined = world.books.keys.get(key);
+      if (facts) facts.listed = true;
+    }
+  }
+
+  async #pressOn(op: OpFacts): Promise<void> {
+    const { world } = this;
+    let said: string | undefined;
+    world.log(() => `all is calm; ${op.user} presses on`);
+    const path = this.#variant.agenda.flatMap((one) => ('path' in one && one.path) || []).at(-1);
+    for (const payload of [...op.payloads].reverse())
+      for (let press = 0; press < PRESSES_MAX; press++) {
+        this.#fresh(op.user);
+        world.steps.now += PAUSE_MS;
+        this.app.press({ slot: 0, name: op.unnamed ? null : String(op.name[1]), payload, ...(path ? { path } : {}) });
+        this.#turn = world.slots[0]?.context;
+        const call = op.calls.at(-1);
+        await this.run(() => call?.told !== undefined);
+        if (world.books.violations.length) return;
+        const outcome = call?.told?.outcome;
+        if (outcome?.effect === 'done' || outcome?.effect === 'none') return;
+        said = outcome && 'reason' in outcome ? outcome.reason : call?.told?.code;
+        if (said !== undefined && ASKS.has(said)) world.asks = true;
+      }
+    world.books.violate('settles-when-calm', op, `pressed ${PRESSES_MAX} times on a network that works, and still nobody knows: ${said}`);
+  }
+}
+
+/** What is known is not played on. */
+export async function play(variant: Variant, chooser: Chooser, known: Known = () => false): Promise<Played> {
+  const nativeSignals = simulateSignals();
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  const one = new Play(variant, chooser, known);
+  const { world } = one;
+  let stopped = false;
+  const unhandled = (error: unknown): void => world.books.violate('outcome-is-true', undefined, `a rejection that nobody handles: ${String(error)}`);
+  process.on('unhandledRejection', unhandled);
+  try {
+    stopped = await one.run(() => false);
+    if (!stopped && !world.books.violations.length) await one.calm();
+  } catch (error) {
+    world.books.violate('settles-when-calm', undefined, String((error as Error).stack ?? error));
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+    process.off('unhandledRejection', unhandled);
+    nativeSignals();
+  }
+  const { violations } = world.books;
+  for (const { checker, says } of violations) world.log(() => `VIOLATION of ${checker}: ${says}`);
+  return { violations, lines: world.lines, known: stopped, ends: world.ends, verdicts: world.verdicts, steps: one.steps };
+}

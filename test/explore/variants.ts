@@ -1,0 +1,209 @@
+/** The small worlds. */
+import { GENERIC } from '../../src/dialects/generic.js';
+import type { OnceOptions } from '../../src/option-types.js';
+import type { ContextKind } from '../simulation/context.js';
+import { FAMILIES, type ServerOptions } from '../simulation/families.js';
+import type { Deed, Pause, Press } from './app.js';
+import type { ExploredContext } from './context.js';
+import type { Fault } from './faults.js';
+import type { ExploredWorld } from './world.js';
+
+export interface Variant {
+  readonly name: string;
+  readonly says: string;
+  readonly contexts: readonly ContextKind[];
+  readonly locks: boolean;
+  readonly atomic: boolean;
+  readonly server: ServerOptions;
+  readonly agenda: readonly (Press | Pause)[];
+  readonly repeat?: 'never' | 'if-changed' | 'always';
+  readonly faults: readonly Fault[];
+  readonly deeds: readonly Deed[];
+  /** Nobody has logged in yet. */
+  readonly guest?: boolean;
+  /** Messages may be held back. @default true */
+  readonly late?: boolean;
+  /** A settled answer may be asked for again. */
+  readonly replays?: boolean;
+  readonly client?: (world: ExploredWorld, context: ExploredContext) => OnceOptions;
+}
+
+const DAY_MS = 24 * 3_600_000;
+
+const NETWORK: readonly Fault[] = [
+  'requestLost',
+  'responseLost',
+  'truncated',
+  'copied',
+  'frontRefuses',
+  'frontBreaks',
+  'frontBreaksAfter',
+  'declines',
+  'crashesBefore',
+  'dies',
+];
+const STORE: readonly Fault[] = ['lookFails', 'commitFails', 'failAfterCommit', 'storeHangs'];
+const DEEDS: readonly Deed[] = ['crash', 'abort', 'log-out', 'settle', 'forget', 'forget anyway', 'clear', 'close', 'freeze'];
+/** Of an operation without a name there is nothing to take hold of. */
+const NAMELESS: readonly Deed[] = ['crash', 'abort', 'log-out', 'clear', 'close', 'freeze', 'resume'];
+/** On a store that is not atomic, what is done by hand at the same time as a drive may be overwritten by it. */
+const NOT_BY_HAND: readonly Deed[] = ['crash', 'abort', 'log-out', 'clear', 'close', 'freeze'];
+
+const FAMILY = FAMILIES['409-retry-after'] as ServerOptions;
+const server = (more: Partial<ServerOptions>): ServerOptions => ({ ...FAMILY, declined: 0, ...more });
+
+/** The same loops, gone through fewer times. */
+const LIMITS: OnceOptions = { dialect: GENERIC, limits: { attempts: 3, inProgressMs: 3000 } };
+
+const TAB: Variant = {
+  name: 'one tab',
+  says: 'one tab with Web Locks; the customer presses twice',
+  contexts: ['tab'],
+  locks: true,
+  atomic: true,
+  server: server({}),
+  agenda: [
+    { slot: 0, payload: 1 },
+    { slot: 0, payload: 1 },
+  ],
+  faults: [...NETWORK, ...STORE],
+  deeds: DEEDS,
+  client: () => LIMITS,
+};
+
+const two = (more: Partial<Variant>): Partial<Variant> => ({
+  contexts: ['tab', 'tab'],
+  agenda: [
+    { slot: 0, payload: 1 },
+    { slot: 1, payload: 1 },
+  ],
+  ...more,
+});
+
+const of = (name: string, says: string, more: Partial<Variant>): Variant => ({ ...TAB, ...more, name, says });
+
+export const VARIANTS: readonly Variant[] = [
+  TAB,
+  of('edited', 'one tab; the form is edited before the second press', {
+    agenda: [
+      { slot: 0, payload: 1 },
+      { slot: 0, payload: 2 },
+    ],
+  }),
+  of('edited back', 'a client that tries once; the form is edited, and edited back', {
+    client: () => ({ ...LIMITS, limits: { ...LIMITS.limits, attempts: 1 } }),
+    agenda: [
+      { slot: 0, payload: 1 },
+      { slot: 0, payload: 2 },
+      { slot: 0, payload: 1 },
+    ],
+  }),
+  of('two tabs', 'two tabs with Web Locks', two({})),
+  of('two tabs, leases', 'two tabs without Web Locks, so with leases', two({ locks: false })),
+  of('two tabs, not atomic', 'two tabs without Web Locks on a store that is not atomic among them', two({ locks: false, atomic: false, deeds: NOT_BY_HAND })),
+  of('process', 'one process, which can tell that nothing was sent', { contexts: ['process'], locks: false }),
+  of('two processes', 'two processes on one store, with leases', two({ contexts: ['process', 'process'], locks: false })),
+  of('two processes, edited', 'two processes with leases; the second one brings another payload', {
+    ...two({ contexts: ['process', 'process'], locks: false }),
+    agenda: [
+      { slot: 0, payload: 1 },
+      { slot: 1, payload: 2 },
+    ],
+  }),
+  of('refusals forgotten', 'a server that keeps no refusals for the key', { server: server({ keepsRefusals: false }) }),
+  of('held open', 'a server that lets the second copy wait, and keeps no refusals', { server: server({ busy: 'held-open', keepsRefusals: false }) }),
+  of('no marks', 'a server that marks no replays', { server: server({ busy: '409', marker: false }) }),
+  of('errors kept', 'a server that keeps a 500 for the key', { server: server({ keepsErrors: true, mismatch: 400 }) }),
+  of('mismatch replays', 'a server that answers another payload with the first one, edited form', {
+    server: server({ mismatch: 'replays', keepsRefusals: false }),
+    agenda: [
+      { slot: 0, payload: 1 },
+      { slot: 0, payload: 2 },
+    ],
+  }),
+  of('endpoints', 'keys count per endpoint; the second press goes to another one', {
+    server: server({ scope: ['origin', 'endpoint'] }),
+    agenda: [
+      { slot: 0, payload: 1, path: '/pay/card' },
+      { slot: 0, payload: 1, path: '/pay/paypal' },
+    ],
+  }),
+  of('two origins', 'keys count per origin; the second press goes to another one', {
+    server: server({ scope: ['origin', 'endpoint'] }),
+    agenda: [
+      { slot: 0, payload: 1 },
+      { slot: 0, payload: 1, path: 'https://eu.shop.example/pay' },
+    ],
+  }),
+  of('unnamed', 'requests without a name, in two tabs', {
+    ...two({ deeds: NAMELESS }),
+    agenda: [
+      { slot: 0, name: null, payload: 1 },
+      { slot: 1, name: null, payload: 1 },
+    ],
+  }),
+  of('resumes', 'one tab that keeps requests and may resume all that is pending; two operations', {
+    deeds: ['crash', 'abort', 'log-out', 'settle', 'clear', 'close', 'freeze', 'resume'],
+    client: () => ({ ...LIMITS, keep: { request: true } }),
+    agenda: [
+      { slot: 0, payload: 1 },
+      { slot: 0, payload: 1, name: 'tip' },
+    ],
+  }),
+  of('guest', 'a guest who logs in and brings along what is open, in two tabs; keys count for all accounts', {
+    ...two({ deeds: ['crash', 'abort', 'settle', 'clear', 'close', 'freeze', 'log-in'] }),
+    guest: true,
+    server: server({ anyAccount: true }),
+  }),
+  of('offline', 'a device that goes offline, and a server that is restarted at work', {
+    deeds: ['crash', 'abort', 'freeze', 'offline', 'long offline', 'server restart'],
+  }),
+  of('months', 'names that come round again after a month, while another tab removes what is over', {
+    ...two({ deeds: ['crash', 'freeze', 'clear'] }),
+    faults: ['responseLost', ...STORE],
+    agenda: [
+      { slot: 0, payload: 1 },
+      { waitMs: 40 * DAY_MS },
+      { slot: 0, payload: 1, name: 'tip' },
+      { waitMs: 8 * DAY_MS },
+      { slot: 1, payload: 1, name: 'gift' },
+      { slot: 0, payload: 1 },
+    ],
+  }),
+  of('one attempt', 'a client that tries once', {
+    client: () => ({ ...LIMITS, limits: { ...LIMITS.limits, attempts: 1 } }),
+  }),
+  of('login page', 'something in front answers with a page for people, or leads to one', {
+    faults: ['loginPage', 'redirected', 'responseLost'],
+  }),
+  of('polls, edited', 'a server that answers 202 and works later, and gives another payload the first link; edited form', {
+    server: server({ accepts: true, mismatch: 'replays', keepsRefusals: false }),
+    client: () => ({ ...LIMITS, accepted: 'poll' }),
+    agenda: [
+      { slot: 0, payload: 1 },
+      { slot: 0, payload: 2 },
+    ],
+  }),
+  of('next day', 'the second press comes when the server may have forgotten the key', {
+    agenda: [{ slot: 0, payload: 1 }, { waitMs: 24 * 3_600_000 }, { slot: 0, payload: 1 }],
+  }),
+  of('if changed', 'a profile that is saved again: as it was, changed, and as it was', {
+    repeat: 'if-changed',
+    agenda: [
+      { slot: 0, payload: 1 },
+      { slot: 0, payload: 1 },
+      { slot: 0, payload: 2 },
+    ],
+  }),
+  of('always', 'a button that may be pressed again, in two tabs', two({ repeat: 'always' })),
+  of('asks', 'a server that lets work wait, and an app that can ask it what became of an operation, as whoever is logged in', {
+    deeds: [...DEEDS, 'another user'],
+    client: (world, context) => ({ ...LIMITS, reconcile: (question) => world.ask(context, question.key) }),
+  }),
+  of('two names', 'one tab, two operations', {
+    agenda: [
+      { slot: 0, payload: 1 },
+      { slot: 0, payload: 1, name: 'tip' },
+    ],
+  }),
+];

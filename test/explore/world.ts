@@ -1,0 +1,292 @@
+/** One small world: the simulation's device, store, server, ledger and contexts, in which everything that happens is a step. */
+import { hash } from 'node:crypto';
+import type { OnceRecord } from '../../src/core/record.js';
+import { readAnswer } from '../../src/core/verdict.js';
+import { GENERIC } from '../../src/dialects/generic.js';
+import type { Evidence } from '../../src/option-types.js';
+import type { Context } from '../simulation/context.js';
+import { BEGAN, Device } from '../simulation/device.js';
+import type { ByHand, Call, Commit, Effect, OpFacts, Send } from '../simulation/facts.js';
+import { Books } from '../simulation/ledger.js';
+import { Requests } from '../simulation/requests.js';
+import { Server } from '../simulation/servers.js';
+import { GUEST, personOf, type World } from '../simulation/world.js';
+import type { Chooser } from './choices.js';
+import { ExploredContext } from './context.js';
+import { ChosenFaults } from './faults.js';
+import { judged, judges } from './judges.js';
+import { Steps } from './steps.js';
+import type { Variant } from './variants.js';
+import { short, Wire } from './wire.js';
+
+export const USERS = ['alice', 'bob'] as const;
+const USER_BY_NS = new Map([...USERS, GUEST].map((user) => [hash('sha256', JSON.stringify([user]), 'hex').slice(0, 32), user]));
+/** What a store and a wire take at most, beside the limits of a call. */
+const SLACK_MS = 75_000;
+
+/** A place for a context; a reload puts another one into it. */
+export interface Slot {
+  readonly index: number;
+  context: ExploredContext | undefined;
+  restarts: number;
+}
+
+export class ExploredWorld {
+  readonly variant: Variant;
+  readonly chooser: Chooser;
+  readonly steps = new Steps();
+  readonly faults: ChosenFaults;
+  readonly books: Books;
+  readonly server: Server;
+  readonly wire: Wire;
+  readonly device: Device;
+  readonly slots: readonly Slot[];
+  readonly calls: Call[] = [];
+  /** From now on the app asks its server. */
+  asks = false;
+  readonly lines: string[] = [];
+  /** What people were told. */
+  readonly ends = new Set<string>();
+  /** How answers were read. */
+  readonly verdicts = new Set<string>();
+  readonly #deeds = new Set<ByHand & { readonly context: string; readonly about: OpFacts | string }>();
+  readonly #requests = new Requests({});
+
+  // ---- what the simulation's parts look at
+  readonly seed = 1;
+  readonly options: { readonly sharedStore: boolean };
+  readonly network: { send: Wire['send'] };
+  readonly time: { readonly now: number; after(ms: number, run: () => void): unknown };
+
+  constructor(variant: Variant, chooser: Chooser) {
+    this.variant = variant;
+    this.chooser = chooser;
+    this.options = { sharedStore: false };
+    const { steps } = this;
+    this.faults = new ChosenFaults(chooser, variant.faults);
+    this.wire = new Wire(this);
+    this.network = { send: (context, url, init) => this.wire.send(context, url, init) };
+    const { wire } = this;
+    this.time = {
+      get now() {
+        return steps.now;
+      },
+      after: (ms, run) => (ms > LONG_MS ? steps.timer(wire, ms, 'server timer', run) : steps.park(wire, 'the server works', run)),
+    };
+    this.books = new Books(
+      () => steps.now,
+      { honours: true, replays: variant.replays === true, required: false, exact: false, quick: false, dueAt: (call) => call.begunAt + call.limitMs + SLACK_MS },
+      judges(),
+    );
+    const world = this as unknown as World;
+    this.server = new Server(world, variant.server);
+    this.device = new Device(world, 'device', variant.guest ? GUEST : USERS[0], { locks: variant.locks, atomic: variant.atomic, driftPpm: 0, skewMs: 0 });
+    const { locks } = this.device;
+    const locksFor = locks?.for.bind(locks);
+    // The same locks, but it is known who queues for one.
+    if (locks && locksFor)
+      locks.for = (context) => {
+        const { acquire } = locksFor(context);
+        return {
+          acquire: (name, how) => {
+            if (how.wait) (context as ExploredContext).queued();
+            return acquire(name, how);
+          },
+        };
+      };
+    this.slots = variant.contexts.map((_, index) => ({ index, context: undefined, restarts: 0 }));
+  }
+
+  log(line: () => string): void {
+    const text = line();
+    const { lines } = this;
+    // The same two lines over and over are a client that asks again.
+    if (text === lines.at(-2) && lines.at(-1) === lines.at(-3) && lines.length > 3) lines.push('…');
+    else if (lines.at(-1) === '…' && (text === lines.at(-2) || text === lines.at(-3))) return;
+    else lines.push(text);
+  }
+
+  /** The context in this slot, started anew if the last one is gone. */
+  open(slot: Slot): ExploredContext {
+    const { context } = slot;
+    if (context && !context.dead && !context.closed) return context;
+    const kind = this.variant.contexts[slot.index] as Context['kind'];
+    const name = `${kind} ${slot.index + 1}`;
+    const made = new ExploredContext(this.steps, () => this.wire.sends, this as unknown as World, `${name}${"'".repeat(slot.restarts++)}`, name, kind, this.device);
+    slot.context = made;
+    const reconcile = this.asks ? { reconcile: ({ key }: { readonly key: string }) => this.ask(made, key) } : {};
+    made.boot({ ...this.variant.client?.(this, made), ...reconcile, namespace: () => this.device.user, verdict: (evidence) => this.#read(evidence) });
+    made.once.subscribe((event) => {
+      if (event.type === 'attempt') made.attempt = event.attempt;
+    });
+    return made;
+  }
+
+  // ---- what happens, told to the books
+
+  committed(before: OnceRecord | undefined, after: OnceRecord | undefined, context: string, memory: boolean, why: Commit['why']): void {
+    const record = after ?? before;
+    if (!record) return;
+    const user = USER_BY_NS.get(record.ns) ?? '?';
+    const op = this.#opOf(record, user);
+    const storeNow = this.storeNow();
+    // What a sweep notes in a record does not make it valid for longer.
+    const forgetAt = before && (this.books.keys.get(before.key)?.forgetAt ?? before.forgetAt);
+    const expired = forgetAt !== undefined && forgetAt <= storeNow ? 'yes' : 'no';
+    const isMoved = why === 'written' && before && !after && user === GUEST && this.#brought(before);
+    const byHand = [...this.#deeds].filter((deed) => deed.context === context && (deed.about === op || deed.about === user));
+    this.books.see({ kind: 'commit', op, user, before, after, context, memory, why: isMoved ? 'moved' : why, storeNow, expired, byHand });
+    if (print(before) === print(after)) return;
+    const key = this.books.keyOf(op, record.key, record.random, context);
+    if (after?.ending?.type === 'fresh' && !after.ending.certain) key.doubtful = true;
+    this.log(
+      () => `${context}: ${memory ? 'memory' : 'store'} has ${print(after)}${after ? ` under ${short(key)}` : ''}${why === 'written' ? '' : ` (${why})`}`,
+    );
+  }
+
+  /** It lies in the namespace of who logged in, too. */
+  #brought({ ns, key }: OnceRecord): boolean {
+    return [...this.device.medium.records.values()].some((one) => (one as OnceRecord).key === key && (one as OnceRecord).ns !== ns);
+  }
+
+  refused(record: OnceRecord | undefined): void {
+    if (record) this.#opOf(record, USER_BY_NS.get(record.ns) ?? '?').refused = true;
+  }
+
+  sent(send: Send): void {
+    this.log(() => `${send.context}: sends payload ${send.payload} under ${short(send.key)}`);
+    this.books.see({ kind: 'sent', send });
+  }
+
+  effected(effect: Effect): void {
+    this.log(() => `EFFECT of payload ${effect.payload} under ${short(effect.key)}`);
+    this.books.see({ kind: 'effect', effect });
+  }
+
+  reported(): void {}
+
+  trueWall(): number {
+    return BEGAN + this.steps.now;
+  }
+
+  storeNow(): number {
+    return this.trueWall();
+  }
+
+  /** As `doing` of the simulation's world. */
+  doing<T>(context: Context, what: ByHand['what'], about: OpFacts | string, work: () => Promise<T>): Promise<T> {
+    const deed = { context: context.id, what, about, since: this.steps.now };
+    this.#deeds.add(deed);
+    return work().finally(() => this.#deeds.delete(deed));
+  }
+
+  // ---- who is who
+
+  /** Without a name, each payload is an operation of its own. */
+  opFor(user: string, name: string | null, payload: number): OpFacts {
+    const { repeat } = this.variant;
+    return this.books.op(personOf(user), name === null ? ['pay', payload] : ['pay', name], { repeat, unnamed: name === null });
+  }
+
+  body(op: OpFacts, payload: number): string {
+    return this.#requests.body(op, payload);
+  }
+
+  requestOf(body: unknown): { readonly op: OpFacts; readonly payload: number; readonly text: string } {
+    return this.#requests.content(body);
+  }
+
+  callOf(context: Context, id: string | null, op: OpFacts): Call | undefined {
+    const named = id === null ? undefined : this.calls[Number(id)];
+    if (named && !named.told && !named.dead && named.context === context.id) return named;
+    return op.calls.filter((call) => call.context === context.id && !call.told && !call.dead).at(-1) ?? context.sweep?.callFor(op) ?? named;
+  }
+
+  /** What an app could find out at its server, once nothing is on the wire any more. */
+  truth(op: OpFacts): 'done' | 'none' | 'unknown' {
+    if ([...op.keys.values()].some((key) => key.epoch === op.epoch && key.effects.length)) return 'done';
+    const under = [...this.steps.parked, ...this.steps.held].some(({ owner }) => owner === this.wire);
+    return under || this.server.works(op) ? 'unknown' : 'none';
+  }
+
+  /** The app asks its server, which knows the orders of the session's user and of nobody else. */
+  ask(context: ExploredContext, key: string): Promise<'done' | 'none' | 'unknown'> {
+    const op = this.books.keys.get(key)?.op;
+    const look = (): 'done' | 'none' | 'unknown' => (op && op.user === personOf(this.device.user) ? this.truth(op) : 'none');
+    return context.port('asks', (resolve) => void this.steps.park(this.wire, 'the app asks its server', () => resolve(look())));
+  }
+
+  /** As {@link ExploredWorld.state}, once every context is about to go: what they remember counts no more. */
+  end(): string {
+    return [this.steps.now, this.device.user, this.#records(), this.wire.history.value, this.#judged()].join('\n\n');
+  }
+
+  /** All that the future and the judge depend on. */
+  state(turn: string): string {
+    const contexts = this.slots.map(({ context, restarts }) =>
+      context && !context.dead ? `${context.id} ${context.closed} ${context.frozen} ${context.history.value}` : restarts,
+    );
+    return [turn, this.device.user, contexts.join('\n'), this.steps.state(), this.#records(), this.wire.history.value, this.#judged()].join('\n\n');
+  }
+
+  #records(): string {
+    const { records } = this.device.medium;
+    return [...records]
+      .map(([id, record]) => `${id} ${typeof record === 'object' && record !== null ? textOfRecord(record) : String(record)}`)
+      .sort()
+      .join('\n');
+  }
+
+  #judged(): string {
+    const of = (op: OpFacts): string =>
+      JSON.stringify([
+        op.label,
+        op.user,
+        op.epoch,
+        op.reportedIn,
+        op.refused,
+        op.damaged,
+        op.payloads,
+        op.wishes,
+        [...op.keys.values()].map((key) => [
+          key.key,
+          key.epoch,
+          [key.durable, key.memoryOnly, key.wasInMemory, key.pendingInStore, key.told, key.byHand, key.revived],
+          [key.end, key.endedAt, key.endedIn, key.reportedAt, key.none?.at, key.touchedAt, key.rebornAt, key.user, key.bornIn],
+          [key.wish, key.swept, key.clearedAt, key.held?.context, key.held?.until, key.doubtful, key.forgetAt],
+          judged(key),
+          key.sends.map(({ at, heard, copies, payload, context }) => [at, heard, copies, payload, context]),
+          key.effects.map(({ at, payload }) => [at, payload]),
+        ]),
+        op.calls.map(({ told, dead, payload, verb, context, begunAt }) => [told?.at, told?.code, told?.outcome?.type, dead, payload, verb, context, begunAt]),
+      ]);
+    const deeds = [...this.#deeds].map(({ context, what, since }) => `${context} ${what} ${since}`);
+    return [...deeds, ...[...this.books.ops.values()].map(of)].join('\n');
+  }
+
+  /** Notes which row of the table an answer falls under, and leaves it to the table. */
+  #read({ status, headers, json, ambiguous }: Evidence): undefined {
+    const answer = { status, type: 'basic', redirected: false, header: (name: string) => headers.get(name), text: JSON.stringify(json) ?? '', json };
+    const { kind, sticky } = readAnswer(answer, { method: 'POST', key: '', refusesHtml: true, otherPayloads: false }, GENERIC, ambiguous, false);
+    this.verdicts.add(`${kind}${sticky ? ', sticky' : ''}${ambiguous ? ' after ambiguity' : ''}`);
+  }
+
+  #opOf({ label }: OnceRecord, user: string): OpFacts {
+    return this.#requests.labelled(label) ?? this.books.op(personOf(user), JSON.parse(label) as string[], { repeat: this.variant.repeat });
+  }
+}
+
+/** Of the server's own waits: the lock of one that died. */
+const LONG_MS = 10_000;
+
+const texts = new WeakMap<object, string>();
+const textOfRecord = (record: object): string => {
+  const known = texts.get(record);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(record);
+  texts.set(record, text);
+  return text;
+};
+
+const print = (record: OnceRecord | undefined): string =>
+  record ? (record.state === 'pending' ? `pending${record.ambiguous ? '' : ', not sent'}` : `${record.state} (${record.ending?.type})`) : 'nothing';
