@@ -86,7 +86,8 @@ async function anew(drive: Drive, result: Result | undefined): Promise<Finished>
 
 async function doneElsewhere(drive: Drive, result: Result | undefined, resource: string | undefined): Promise<Ended> {
   const ending = replayed('elsewhere');
-  await settleRecord(drive.job, drive.record, ending);
+  // It is a word and no 2xx: where it could not be written down, the next call would send again what it was told is done.
+  if (!(await settleRecord(drive.job, drive.record, ending))) return tell(drive, unknown('store'), result);
   return tell(drive, ending, result, 'ERR_ONCE_ALREADY_DONE', { resource });
 }
 
