@@ -84,7 +84,8 @@ const BREAKS = [
     name: 'a store that cannot be looked at counts as empty',
     file: 'engine/claim.ts',
     find: "if (begun?.do !== 'drive' || !begun.inserted || client.registry.degraded.has(slot)) throw storeError(job, cause);",
-    replace: 'if (begun === undefined) return client.registry.degraded.set(slot, client.fallback), updateStored(client, slot, id, change);',
+    replace: `if (begun === undefined) return client.registry.degraded.set(slot, client.fallback()), updateStored(client, slot, id, change);
+    if (begun.do !== 'drive' || !begun.inserted) throw storeError(job, cause);`,
   },
   {
     name: 'a call joins another payload',

@@ -27,7 +27,8 @@ function whosePayload(op: OpFacts, key: KeyFacts, { by, code }: Told, outcome: O
   const own = key.effects.some((effect) => effect.payload === payload);
   const had = `and the effect has ${key.effects.map((effect) => effect.payload)}`;
   if (outcome.type === 'fresh' && outcome.certain && !own) ledger.violate(NAME, op, `certainly done with payload ${payload}, ${had}`);
-  if (code === 'ERR_ONCE_ALREADY_SETTLED' && outcome.attempts > 0 && own && key.random && key.endedIn === context)
+  const ownOnly = key.effects.every((effect) => effect.payload === payload);
+  if (code === 'ERR_ONCE_ALREADY_SETTLED' && outcome.attempts > 0 && ownOnly && key.random && key.endedIn === context)
     ledger.violate(NAME, op, `told that another payload is done, and ${payload} is the one that took effect`);
   // Of a key that comes round again, after its record was lost, nobody knows what went out under it.
   const unsure = key.doubtful || (outcome.type === 'fresh' && !outcome.certain);
