@@ -50,6 +50,8 @@ const OFFLINE_MS = { offline: 2000, 'long offline': 45_000 };
 
 export class App {
   readonly #world: ExploredWorld;
+  /** A guest's operations are on their way; until they are there, nothing is pressed. */
+  bringing = false;
   readonly #aborts = new Map<Call, AbortController>();
 
   constructor(world: ExploredWorld) {
@@ -212,7 +214,13 @@ export class App {
 
   /** What the guest left open comes into the namespace of who logged in. */
   bring(context: ExploredContext): Promise<void> {
-    return this.#world.doing(context, 'move', GUEST, () => context.once.move(GUEST));
+    this.bringing = true;
+    context.mourners.add(() => this.#brought());
+    return this.#world.doing(context, 'move', GUEST, () => context.once.move(GUEST)).finally(() => this.#brought());
+  }
+
+  #brought(): void {
+    this.bringing = false;
   }
 
   async #clear(context: ExploredContext): Promise<void> {

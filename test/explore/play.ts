@@ -99,7 +99,7 @@ class Play {
       go: () => this.#take(step),
     }));
     const told = world.calls.every((call) => call.told || call.dead);
-    const press = this.#variant.agenda[this.#next];
+    const press = this.app.bringing ? undefined : this.#variant.agenda[this.#next];
     const pressing: Way | undefined = press && { option: { label: 'waitMs' in press ? 'hours go by' : `press ${this.#next + 1}` }, go: () => this.#press() };
     const passing: Way = { option: { label: 'time passes' }, go: () => void steps.pass() };
     const before = ways.length;

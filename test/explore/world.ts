@@ -145,9 +145,9 @@ export class ExploredWorld {
     const user = USER_BY_NS.get(record.ns) ?? '?';
     const op = this.#opOf(record, user);
     const storeNow = this.storeNow();
-    // What a sweep notes in a record does not make it valid for longer.
-    const forgetAt = before && (this.books.keys.get(before.key)?.forgetAt ?? before.forgetAt);
-    const expired = forgetAt !== undefined && forgetAt <= storeNow ? 'yes' : 'no';
+    // A log-out makes it shorter; what a sweep notes in a record makes it no longer.
+    const over = before && Math.min(before.forgetAt, this.books.keys.get(before.key)?.forgetAt ?? before.forgetAt) <= storeNow;
+    const expired = over ? 'yes' : 'no';
     const isMoved = why === 'written' && before && !after && user === GUEST && this.#brought(before);
     const byHand = [...this.#deeds].filter((deed) => deed.context === context && (deed.about === op || deed.about === user));
     this.books.see({ kind: 'commit', op, user, before, after, context, memory, why: isMoved ? 'moved' : why, storeNow, expired, byHand });
