@@ -213,7 +213,12 @@ describe('what is found', () => {
 
   test("leased to another driver is left to it, until the store's clock says otherwise", () => {
     always((began, stored, c) => {
-      const held = stored?.state === 'pending' && c.lease !== undefined && stored.lease?.owner === 'other' && stored.lease.until > NOW && stored.lease.until < NOW + 86_400_000;
+      const held =
+        stored?.state === 'pending' &&
+        c.lease !== undefined &&
+        stored.lease?.owner === 'other' &&
+        stored.lease.until > NOW &&
+        stored.lease.until < NOW + 86_400_000;
       expect(began.value.do === 'busy').toBe(held);
       if (held && began.value.do === 'busy') expect(began.value.ms).toBe((stored.lease?.until ?? 0) - NOW);
       const drive = driven(began);
