@@ -603,7 +603,7 @@ describe('A30, A31: keys that are not random', () => {
 
   test('a mismatch under such a key, of which reconcile says that nothing came: the next generation goes out', async () => {
     const world = newWorld();
-    const { tab, once } = world.open({ reconcile: () => 'none' });
+    const { tab, once } = world.open({ reconcile: async () => 'none' });
     const mismatch = answers(422, { title: 'Idempotency-Key is already used' });
     world.server.plays(mismatch, answers(201));
     expect(await world.end(tab, pay(once, { key: derived }))).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
