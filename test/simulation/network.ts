@@ -72,7 +72,7 @@ export class Network {
           id: ++this.#sends,
           key: this.#world.keyOf(op, key),
           account: context.device.user,
-          call: this.#world.callOf(context, headers.get('x-call'), op),
+          call: this.#world.callOf(context, headers.get('x-call'), op, payload),
           context: context.id,
           payload,
           at: this.#world.time.now,
