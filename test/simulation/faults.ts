@@ -7,7 +7,6 @@ export interface FaultRates {
   responseLost?: number;
   /** A copy is held back longer than an attempt lasts. */
   delayed?: number;
-  delayedMsMax?: number;
   /** One call of the transport puts two or three copies on the server, at different times. */
   duplicated?: number;
   /** A copy arrives after the one of the next attempt. */

@@ -1,4 +1,5 @@
 /** The wire between contexts and the server: it loses, delays, copies, reorders and cuts. */
+import { COPY_LIFETIME_MS } from '../../src/core/decide.js';
 import { type Answer, type BodyEnd, SimulatedResponse } from './answers.js';
 import type { Context } from './context.js';
 import type { OpFacts, Send } from './facts.js';
@@ -71,7 +72,7 @@ export class Network {
           id: ++this.#sends,
           key: this.#world.keyOf(op, key),
           account: context.device.user,
-          call: this.#world.callOf(context, headers.get('x-call'), op),
+          call: this.#world.callOf(context, headers.get('x-call'), op, payload),
           context: context.id,
           payload,
           at: this.#world.time.now,
@@ -171,20 +172,21 @@ export class Network {
   /** `resends`: a browser sends it again by itself when a connection that was kept alive turns out to be dead. */
   #fate(random: Random, resends: boolean): Fate {
     const { faults, options } = this.#world;
-    const { rates } = faults;
     const answerMs = random.int(1, 150);
     const refused = faults.hits(random, 'connectionRefused');
     const lost = faults.hits(random, 'requestLost');
     const silent = random.chance(0.5);
     if (refused || lost) return { refused, copies: [], end: silent ? 'silent' : 'lost', answerMs };
     const late = (): number =>
-      faults.hits(random, 'delayed') ? random.int(1000, rates.delayedMsMax ?? 120_000) : faults.hits(random, 'reordered') ? random.int(200, 40_000) : 0;
+      faults.hits(random, 'delayed') ? random.int(1000, COPY_LIFETIME_MS) : faults.hits(random, 'reordered') ? random.int(200, 40_000) : 0;
     const more = resends && faults.hits(random, 'duplicated') ? random.int(1, 2) : 0;
-    const copies = [{ delayMs: random.int(1, 150) + late() }];
+    // No copy of a request lives longer.
+    const bounded = (delayMs: number) => ({ delayMs: Math.min(delayMs, COPY_LIFETIME_MS) });
+    const copies = [bounded(random.int(1, 150) + late())];
     // The first one was on the wire before its connection broke. A server that keeps no refusal could refuse the second
     // and execute the first if they overtook each other, and nobody could know.
     const behind = (): number => (options.server.keepsRefusals ? 0 : (copies.at(-1)?.delayMs ?? 0));
-    for (let i = 0; i < more; i++) copies.push({ delayMs: behind() + random.int(1, 400) + late() });
+    for (let i = 0; i < more; i++) copies.push(bounded(behind() + random.int(1, 400) + late()));
     const end = faults.hits(random, 'responseLost')
       ? silent
         ? 'silent'

@@ -163,10 +163,13 @@ export class World {
   }
 
   /** The call that drives an attempt, as far as its header tells. */
-  callOf(context: Context, id: string | null, op: OpFacts): Call | undefined {
+  callOf(context: Context, id: string | null, op: OpFacts, payload: number): Call | undefined {
     const named = id === null ? undefined : this.calls.get(id);
     if (named && !named.told && !named.dead && named.context === context.id) return named;
-    return op.calls.filter((call) => call.context === context.id && !call.told && !call.dead).at(-1) ?? context.sweep?.callFor(op) ?? named;
+    // A stored request bears the number of the call that brought it. Who brings another payload waits for its turn.
+    const open = op.calls.filter((call) => call.context === context.id && !call.told && !call.dead);
+    const own = open.filter((call) => call.verb === 'resume' || call.payload === payload);
+    return own.at(-1) ?? open.at(-1) ?? context.sweep?.callFor(op) ?? named;
   }
 
   /** A database of many machines has one clock, which is none of theirs. */
