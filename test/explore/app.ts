@@ -208,8 +208,7 @@ export class App {
     else if (deed === 'log-in') {
       world.device.user = USERS[0];
       quiet(this.bring(context));
-    }
-    else if (deed === 'settle') quiet(this.#settle(context, op as OpFacts));
+    } else if (deed === 'settle') quiet(this.#settle(context, op as OpFacts));
     else quiet(this.#forget(context, op as OpFacts, deed === 'forget anyway'));
   }
 

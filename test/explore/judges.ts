@@ -71,7 +71,8 @@ const knownTo = (call: Call | undefined): number => (call && looked.get(call)) ?
 function saidNone(op: OpFacts, key: string | undefined, last: number, ledger: Ledger): void {
   if (op.unnamed && key === undefined) return;
   for (const one of key === undefined ? inEpoch(op) : [...op.keys.values()].filter((known) => known.key === key)) {
-    if (one.effects.some(({ send }) => send.id <= last) && !inMemoryOnly(one, ledger)) ledger.violate(noneIsTrue.name, op, 'somebody was told "none", and there was an effect');
+    if (one.effects.some(({ send }) => send.id <= last) && !inMemoryOnly(one, ledger))
+      ledger.violate(noneIsTrue.name, op, 'somebody was told "none", and there was an effect');
     sentBefore.set(one, one.sends.filter(({ id }) => id <= last).length);
   }
 }

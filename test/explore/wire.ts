@@ -79,7 +79,8 @@ export class Wire implements Owner {
       this.#world.sent(send);
       const message: Message = { context, send, text, url, signal, resolve: resolve as (answer: unknown) => void, reject };
       // Node sends each request once.
-      const copied = context.kind === 'tab' && this.#world.faults.may('copied') ? this.#world.chooser.choose([{ label: 'sent once' }, { label: 'copied', faults: 1 }]) : 0;
+      const copied =
+        context.kind === 'tab' && this.#world.faults.may('copied') ? this.#world.chooser.choose([{ label: 'sent once' }, { label: 'copied', faults: 1 }]) : 0;
       if (copied) (send as { copies: number }).copies = 2;
       // The client hears the answer to the copy that left last.
       if (copied) this.#leaves(message, false);

@@ -75,7 +75,14 @@ export class ExploredWorld {
     };
     this.books = new Books(
       () => steps.now,
-      { honours: true, replays: variant.replays === true, required: false, exact: false, quick: false, dueAt: (call) => call.begunAt + call.limitMs + SLACK_MS },
+      {
+        honours: true,
+        replays: variant.replays === true,
+        required: false,
+        exact: false,
+        quick: false,
+        dueAt: (call) => call.begunAt + call.limitMs + SLACK_MS,
+      },
       judges(),
     );
     const world = this as unknown as World;
@@ -112,7 +119,15 @@ export class ExploredWorld {
     if (context && !context.dead && !context.closed) return context;
     const kind = this.variant.contexts[slot.index] as Context['kind'];
     const name = `${kind} ${slot.index + 1}`;
-    const made = new ExploredContext(this.steps, () => this.wire.sends, this as unknown as World, `${name}${"'".repeat(slot.restarts++)}`, name, kind, this.device);
+    const made = new ExploredContext(
+      this.steps,
+      () => this.wire.sends,
+      this as unknown as World,
+      `${name}${"'".repeat(slot.restarts++)}`,
+      name,
+      kind,
+      this.device,
+    );
     slot.context = made;
     const reconcile = this.asks ? { reconcile: ({ key }: { readonly key: string }) => this.ask(made, key) } : {};
     made.boot({ ...this.variant.client?.(this, made), ...reconcile, namespace: () => this.device.user, verdict: (evidence) => this.#read(evidence) });
