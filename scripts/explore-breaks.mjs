@@ -1,15 +1,17 @@
 /**
  * Shows that the exploration would notice: breaks a copy of the sources, one line at a time, explores one variant within
  * growing bounds, and prints the shortest list of steps that gives the break away. Fails if one survives, or if that list has
- * 15 steps or more: `node scripts/explore-breaks.mjs [part of a name]`.
+ * 15 steps or more: `node scripts/explore-breaks.mjs [part of a name] [--minutes 2]`; so long at most for each bound.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { bundleSimulation } from './simulation-bundle.mjs';
 
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { minutes: { type: 'string', default: '2' } } });
 const root = fileURLToPath(new URL('..', import.meta.url));
 const STEPS_MAX = 15;
 /** Faults and switches, the fewest first. */
@@ -40,7 +42,7 @@ for (const part of ['src', 'test/simulation', 'test/explore']) cpSync(join(root,
  * @returns {{ kind: string, schedule: string, lines: string[] }[]}
  */
 function found(main, variant, [faults, switches]) {
-  const args = [main, '--json', '--variant', variant, '--faults', String(faults), '--switches', String(switches)];
+  const args = [main, '--json', '--variant', variant, '--faults', String(faults), '--switches', String(switches), '--minutes', values.minutes];
   const { stdout } = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 2 ** 28 });
   return JSON.parse(stdout).found;
 }
@@ -94,7 +96,7 @@ function attempt({ file, find, replace, variants, bounds: known }) {
   }
 }
 
-const only = process.argv[2];
+const only = positionals[0];
 let missed = 0;
 try {
   for (const broken of BREAKS.filter(({ name }) => only === undefined || name.includes(only))) {
