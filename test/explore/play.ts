@@ -1,7 +1,7 @@
 /** Plays one schedule from its beginning to its end, and judges it. */
 import type { KeyFacts, OpFacts, Violation } from '../simulation/facts.js';
 import { simulateSignals } from '../simulation/signals.js';
-import { App, type Deed } from './app.js';
+import { App, type Deed, type Pause, type Press } from './app.js';
 import type { Chooser, Option } from './choices.js';
 import type { Owner, Step } from './steps.js';
 import type { Variant } from './variants.js';
@@ -88,6 +88,19 @@ class Play {
     }
   }
 
+  /** What happened before the world begins, with nothing going wrong. */
+  async before(): Promise<void> {
+    const { world, chooser } = this;
+    const { before = [] } = this.#variant;
+    chooser.calm = true;
+    for (const one of before) {
+      this.#do(one);
+      await this.run(() => world.steps.enabled().length === 0 && world.calls.every(({ told }) => told));
+    }
+    chooser.calm = false;
+    if (before.length) world.lines.length = 0;
+  }
+
   #ways(): Way[] {
     const { world, chooser } = this;
     const { steps } = world;
@@ -99,7 +112,7 @@ class Play {
       go: () => this.#take(step),
     }));
     const told = world.calls.every((call) => call.told || call.dead);
-    const press = this.app.bringing ? undefined : this.#variant.agenda[this.#next];
+    const press = this.app.bringing || chooser.calm ? undefined : this.#variant.agenda[this.#next];
     const pressing: Way | undefined = press && { option: { label: 'waitMs' in press ? 'hours go by' : `press ${this.#next + 1}` }, go: () => this.#press() };
     const passing: Way = { option: { label: 'time passes' }, go: () => void steps.pass() };
     const before = ways.length;
@@ -144,7 +157,10 @@ class Play {
 
   #press(): void {
     const press = this.#variant.agenda[this.#next++];
-    if (!press) return;
+    if (press) this.#do(press);
+  }
+
+  #do(press: Press | Pause): void {
     if ('waitMs' in press) {
       this.world.log(() => `${press.waitMs / 3_600_000} hours go by`);
       this.world.steps.now += press.waitMs;
@@ -231,6 +247,7 @@ export async function play(variant: Variant, chooser: Chooser, known: Known = ()
   const unhandled = (error: unknown): void => world.books.violate('outcome-is-true', undefined, `a rejection that nobody handles: ${String(error)}`);
   process.on('unhandledRejection', unhandled);
   try {
+    await one.before();
     stopped = await one.run(() => false);
     if (!stopped && !world.books.violations.length) await one.calm();
   } catch (error) {

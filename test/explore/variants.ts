@@ -15,6 +15,8 @@ export interface Variant {
   readonly locks: boolean;
   readonly atomic: boolean;
   readonly server: ServerOptions;
+  /** What happened before, with nothing going wrong. */
+  readonly before?: readonly (Press | Pause)[];
   readonly agenda: readonly (Press | Pause)[];
   readonly repeat?: 'never' | 'if-changed' | 'always';
   readonly faults: readonly Fault[];
@@ -161,11 +163,8 @@ export const VARIANTS: readonly Variant[] = [
   of('months', 'names that come round again after a month, while another tab removes what is over', {
     ...two({ deeds: ['crash', 'freeze', 'clear'] }),
     faults: ['responseLost', ...STORE],
+    before: [{ slot: 0, payload: 1 }, { waitMs: 40 * DAY_MS }, { slot: 0, payload: 1, name: 'tip' }, { waitMs: 8 * DAY_MS }],
     agenda: [
-      { slot: 0, payload: 1 },
-      { waitMs: 40 * DAY_MS },
-      { slot: 0, payload: 1, name: 'tip' },
-      { waitMs: 8 * DAY_MS },
       { slot: 1, payload: 1, name: 'gift' },
       { slot: 0, payload: 1 },
     ],
@@ -178,6 +177,15 @@ export const VARIANTS: readonly Variant[] = [
   }),
   of('polls, edited', 'a server that answers 202 and works later, and gives another payload the first link; edited form', {
     server: server({ accepts: true, mismatch: 'replays', keepsRefusals: false }),
+    client: () => ({ ...LIMITS, accepted: 'poll' }),
+    agenda: [
+      { slot: 0, payload: 1 },
+      { slot: 0, payload: 2 },
+    ],
+  }),
+  of('polls, changed', 'the same server, a profile that is saved again after a change', {
+    server: server({ accepts: true, mismatch: 'replays', keepsRefusals: false }),
+    repeat: 'if-changed',
     client: () => ({ ...LIMITS, accepted: 'poll' }),
     agenda: [
       { slot: 0, payload: 1 },
