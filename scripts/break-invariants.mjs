@@ -162,8 +162,8 @@ const BREAKS = [
     name: 'a marked answer is another payload’s, though this one was sent before',
     in: 'form',
     file: 'core/decide.ts',
-    find: 'if (marked && !s.sameAmbiguous && !s.mayResend)',
-    replace: 'if (marked && !s.mayResend)',
+    find: 'marked && !s.sameAmbiguous',
+    replace: 'marked',
   },
   {
     name: 'work behind a link is always the present payload’s',
