@@ -209,8 +209,8 @@ const BREAKS = [
     name: '"already processing" is done',
     in: 'wordings',
     file: 'core/verdict.ts',
-    find: 'if (status === 202 && ambiguous) return IN_PROGRESS;',
-    replace: '',
+    find: 'if (status === 202 && ambiguous',
+    replace: 'if (status === 299 && ambiguous',
   },
 ];
 

@@ -219,6 +219,8 @@ export type Apart =
   /** The guest's operation had settled before the log-in, and `move` takes along what is open. */
   | 'settled-as-guest'
   | 'no-support'
+  /** With `if-changed`: a browser sent the change twice, unseen, after an attempt with the payload before it had been lost. */
+  | 'changed-and-resent-unseen'
   /** The app said `settle('none')` or `settle('done')`, and that was not so. */
   | 'the-app-lied'
   /** Nobody touched it for 30 days, after which it is forgotten, as the documents say. */
