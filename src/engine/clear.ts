@@ -6,7 +6,7 @@ import { moveOne } from './move.js';
 import { changed, type PendingOperation, pendingOf, publish } from './observe.js';
 import { idsOf, isPlainId, isSlotIn } from './place.js';
 import { PAGE, scanPending, slotOfRecord, storesOf } from './records.js';
-import { timed, updateStored } from './storing.js';
+import { timed, updateIn, updateStored } from './storing.js';
 
 /** Log-out: what a stranger could read goes, the keys of unsettled operations stay. Every driver stops before its next attempt. */
 export async function clearAll(client: Client, namespace: string, forget: boolean): Promise<readonly PendingOperation[]> {
@@ -51,7 +51,7 @@ async function clearSettled(client: Client, namespace: string, forget: boolean):
             if (current?.state !== state) return { value: undefined };
             return { next: forget ? null : stub(current, client.platform.clock.now(), client.settings.limits.totalMs), value: undefined };
           };
-          await timed(client, store.update(record.id, remove, { durability: 'relaxed' }));
+          await updateIn(client, store, record.id, remove, 'relaxed');
           publish(client, slotOfRecord(client, namespace, record), { phase: 'idle' });
         }
         cursor = page.next;

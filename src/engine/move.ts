@@ -6,7 +6,7 @@ import { tryLock } from './claim.js';
 import type { Client, Place } from './client.js';
 import { diagnose, pendingOf, publish } from './observe.js';
 import { idOfUnnamed, idsOf, slotOf } from './place.js';
-import { timed } from './storing.js';
+import { updateIn } from './storing.js';
 
 /** In the lease of a record that was moved while an attempt was on the wire. */
 const MOVED = 'moved';
@@ -26,10 +26,7 @@ export async function moveOne(client: Client, from: string, to: string, record: 
   const { id, ns } = await idsOf(client, { namespace: to, label, id: own });
   const store = client.registry.degraded.get(slot) ?? client.store;
   const update = <T>(of: string, change: (there: OnceRecord | undefined, stored: unknown, now: number) => { next?: OnceRecord | null; value: T }): Promise<T> =>
-    timed(
-      client,
-      store.update(of, (stored, now) => change(readRecord(stored), stored, now), { durability: 'strict' }),
-    );
+    updateIn(client, store, of, (stored, now) => change(readRecord(stored), stored, now), 'strict');
   const driven = await isDriven(client, { label, id: unnamed ? old : undefined }, slot, from);
   const moved = (before: OnceRecord, generation = 0): OnceRecord => {
     // Where a key counts for one account only, the new account's server does not know what was sent under it.

@@ -26,22 +26,32 @@ export function timed<T>({ platform, settings: { tuning } }: Client, work: Promi
 export const readStored = (client: Client, slot: string, id: string, until?: number): Promise<unknown> => timed(client, storeOf(client, slot).read(id), until);
 
 /** Rejects when the store fails or is too late. A change that the store has not made by then is not made later on. */
-export async function updateStored<T>(
+export async function updateIn<T>(
+  client: Client,
+  store: Store,
+  id: string,
+  change: (stored: unknown, now: number) => Changed<T>,
+  durability: Durability,
+  until?: number,
+): Promise<T> {
+  let over = false;
+  const inTime = (stored: unknown, now: number): Changed<T> => (over ? { value: undefined as T } : change(stored, now));
+  try {
+    return await timed(client, store.update(id, inTime, { durability }), until);
+  } finally {
+    over = true;
+  }
+}
+
+/** {@link updateIn}, where this operation's record lives. */
+export const updateStored = <T>(
   client: Client,
   slot: string,
   id: string,
   change: (stored: unknown, now: number) => Changed<T>,
   durability: Durability = 'relaxed',
   until?: number,
-): Promise<T> {
-  let over = false;
-  const inTime = (stored: unknown, now: number): Changed<T> => (over ? { value: undefined as T } : change(stored, now));
-  try {
-    return await timed(client, storeOf(client, slot).update(id, inTime, { durability }), until);
-  } finally {
-    over = true;
-  }
-}
+): Promise<T> => updateIn(client, storeOf(client, slot), id, change, durability, until);
 
 /**
  * Writes over the record this driver knows, if it is still that one; `false` when it is not or the store fails: a late

@@ -6,7 +6,7 @@ import { afterSweep, leaseHolds } from '../core/retention.js';
 import type { Changed } from '../ports.js';
 import type { Client } from './client.js';
 import { diagnose } from './observe.js';
-import { timed } from './storing.js';
+import { timed, updateIn } from './storing.js';
 
 /** Damaged records that a sweep reaches past. */
 const DAMAGED_MAX = 10_000;
@@ -38,10 +38,7 @@ async function sweep(client: Client): Promise<void> {
       damaged++;
       continue;
     }
-    const did = await timed(
-      client,
-      client.store.update(seen.id, (now, storeNow) => visit(readRecord(now), seen, before, storeNow)),
-    );
+    const did = await updateIn(client, client.store, seen.id, (now, storeNow) => visit(readRecord(now), seen, before, storeNow), 'relaxed');
     if (did === 'removed' && seen.state === 'pending') tellForgotten(client, seen);
     // The oldest come first, so none of the others is due by the store's clock: this one is fast.
     rests ||= did === 'early';

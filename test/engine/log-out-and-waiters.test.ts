@@ -41,6 +41,32 @@ test('a process that sleeps between its record and its first attempt looks again
 });
 
 describe('a write that a store makes only after its caller has been told', () => {
+  test('of a log-out removes nothing that settled since', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ namespace: 'ann' });
+    world.server.plays(answers(201));
+    await world.end(tab, pay(once));
+    await world.clock.advance(10 * MINUTE);
+    let makeIt = (): void => {};
+    const { update } = tab.store;
+    Object.assign(tab.store, {
+      update: (...call: Parameters<typeof update>) =>
+        new Promise((resolve, reject) => {
+          makeIt = () => void update(...call).then(resolve, reject);
+        }),
+    });
+    await expect(world.run(once.clear())).rejects.toThrow('did not answer');
+    Object.assign(tab.store, { update });
+    const before = world.record();
+    makeIt();
+    await rest();
+    expect(world.record()).toEqual(before);
+    world.server.plays(answers(201, { other: 1 }));
+    await world.end(tab, pay(once, { operation: ['pay', 'c2'] }));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+    expect(world.server.arrivals).toHaveLength(2);
+  });
+
   test('begins nothing', async () => {
     const world = newWorld();
     const { tab, once } = world.open({ repeat: 'if-changed' });
