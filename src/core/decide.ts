@@ -130,8 +130,8 @@ function refused(reading: Reading, s: Situation): Decision {
 function refusedAfterAmbiguity({ from, ambiguous }: Reading, s: Situation): Decision {
   if (from !== 'application' || ambiguous || s.refusedForMs === undefined) return stop('refused-after-ambiguity', true);
   const wait = COPY_LIFETIME_MS - s.refusedForMs;
-  // It comes again and again, so the server keeps it for the key.
-  return wait > 0 ? stop('refused-after-ambiguity', true, s.now + wait) : settle(rejected(), { sticky: true });
+  // Nothing shows that the server keeps it: a derived key stays, so that losing the storage leads back to the key that took effect.
+  return wait > 0 ? stop('refused-after-ambiguity', true, s.now + wait) : settle(rejected());
 }
 
 /** The next step after an attempt. Pure: the same reading in the same situation is always the same step. */

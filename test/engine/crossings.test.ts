@@ -217,27 +217,6 @@ describe('an unnamed call that is taken up again', () => {
   });
 });
 
-describe('a store that is not atomic, and a server that keeps a decline and marks nothing', () => {
-  test('another card can be charged in the end', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open({}, { claims: { atomic: false } });
-    const kept = new Map<string | null, number>();
-    world.server.otherwise = async (arrival, server) => {
-      const status = kept.get(arrival.key) ?? ((await textOf(arrival)).includes('"card":"B"') ? 201 : 402);
-      kept.set(arrival.key, status);
-      return answers(status, { status })(arrival, server);
-    };
-    await world.end(tab, pay(once));
-    const told: unknown[] = [];
-    for (let press = 0; press < 10; press++) {
-      await world.clock.advance(3 * MINUTE);
-      const { outcome, status } = await world.end(tab, pay(once, { body: CARD_B }));
-      told.push([status, outcome?.effect]);
-    }
-    expect([...kept.values()]).toContain(201);
-  });
-});
-
 describe('repeat if-changed, a payload that was only ever refused', () => {
   test('is not told done because another one was (401 in a browser: the session was over)', async () => {
     const world = newWorld();
