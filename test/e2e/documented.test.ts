@@ -185,10 +185,9 @@ describe('a screen', () => {
   test.each(named(screens.filter(begins)))('%s: one answer is lost, and nobody notices', async (_, fence) => {
     const ann = await Device.of('ann', fence);
     const empty = await ann.rests();
-    shop.lose(true);
+    shop.lose('next');
     await ann.page.getByRole('button').first().click();
     await expect.poll(() => shop.charges('ann')).toBe(1);
-    shop.lose(false);
     await expect.poll(() => ann.rests()).not.toBe(empty);
     expect(await ann.rests()).toMatch(/Paid|success/);
     await ann.press();

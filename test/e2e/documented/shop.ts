@@ -67,7 +67,7 @@ export interface DocumentedShop {
   /** What this customer was charged. */
   charges(user: string): number;
   /** From now on the answers to payments are lost, after their effects, or no longer. */
-  lose(all: boolean): void;
+  lose(which: boolean | 'next'): void;
   reset(): void;
   close(): Promise<void>;
 }
@@ -75,7 +75,7 @@ export interface DocumentedShop {
 export async function openShop(fences: readonly Fence[]): Promise<DocumentedShop> {
   const files = await bundle(fences);
   const servers = new Map<string, IdempotentServer>();
-  let losing = false;
+  let losing: boolean | 'next' = false;
   const serverOf = (user: string): IdempotentServer => {
     const known = servers.get(user) ?? idempotentServer({ url: '/api/*', retryAfter: 0, effect: () => ({ id: `ch_${serverOf(user).effects.length + 1}` }) });
     servers.set(user, known);
@@ -94,7 +94,9 @@ export async function openShop(fences: readonly Fence[]): Promise<DocumentedShop
     const user = /(?:^|; )user=(\w+)/.exec((init.headers as Record<string, string>)['cookie'] ?? '')?.[1] ?? 'nobody';
     if (init.method === 'GET') return Response.json({ state: serverOf(user).effects.length ? 'paid' : 'open' });
     const response = await serverOf(user).fetch(url, init);
-    if (losing) throw new TypeError('lost');
+    const lost = losing;
+    if (lost === 'next') losing = false;
+    if (lost) throw new TypeError('lost');
     return response;
   };
   const relayed = await relay(answer, async (to, response) => {
@@ -104,8 +106,8 @@ export async function openShop(fences: readonly Fence[]): Promise<DocumentedShop
   return {
     ...relayed,
     charges: (user) => servers.get(user)?.effects.length ?? 0,
-    lose: (all) => {
-      losing = all;
+    lose: (which) => {
+      losing = which;
     },
     reset: () => {
       servers.clear();
