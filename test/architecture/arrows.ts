@@ -1,4 +1,4 @@
-/** Who may import whom: DESIGN section 7. */
+/** Who may import whom. */
 import ts from 'typescript';
 import { type Finding, finding, type Import, type Sources } from './sources.js';
 
@@ -37,7 +37,7 @@ const at = ({ from, line }: Import): string => `${from}:${line}`;
 export function checkArrows({ files, imports }: Sources): Finding[] {
   const strangers = [...files.keys()].filter((path) => !(layerOf(path) in MAY_IMPORT));
   return [
-    ...strangers.map((path) => ({ at: path, says: `${layerOf(path)} is no layer of DESIGN section 7` })),
+    ...strangers.map((path) => ({ at: path, says: `${layerOf(path)} is no layer: name it in MAY_IMPORT` })),
     ...imports.flatMap((one): Finding[] => {
       if (one.to === undefined) return [];
       if (!one.specifier.endsWith('.js')) return [{ at: at(one), says: `write '${one.specifier}' with its .js extension` }];

@@ -1,5 +1,5 @@
 /**
- * Goal: the edges of the table of DESIGN section 3, which random records seldom meet: equal times, full lists, what older
+ * Goal: the edges of the table of `begin`, which random records seldom meet: equal times, full lists, what older
  * versions left out. Method: one record, one caller, one field changed at a time.
  */
 import { describe, expect, test } from 'vitest';

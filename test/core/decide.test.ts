@@ -1,6 +1,6 @@
 /**
- * Goal: from a reading to the next step: never more than is certain, never beyond a limit. Method: the decisions of DESIGN
- * section 4 as a table, and every combination of reading and situation held to what must always be true.
+ * Goal: from a reading to the next step: never more than is certain, never beyond a limit. Method: the decisions
+ * as a table, and every combination of reading and situation held to what must always be true.
  */
 import { describe, expect, test } from 'vitest';
 import { atLeast } from '../../src/core/backoff.js';
@@ -11,7 +11,7 @@ import { CALM as BASE } from '../support/situation.js';
 const NOW = 1_700_000_000_000;
 const CALM: Situation = { ...BASE, now: NOW, deadline: NOW + BASE.deadline, waitsEnd: NOW + BASE.waitsEnd };
 
-/** Which attempt each kind of reading may have been; DESIGN section 4, column "ambiguous". */
+/** Which attempt each kind of reading may have been. */
 const READINGS: Reading[] = [
   { kind: 'not-sent', ambiguous: false },
   { kind: 'no-answer', ambiguous: true },

@@ -1,5 +1,5 @@
 /**
- * Goal: one answer is read as the table of DESIGN section 4 reads it, first match first, with the words that real servers
+ * Goal: one answer is read as docs/verdicts.md reads it, first match first, with the words that real servers
  * use. Method: a table of answers, each read clean and after ambiguity; statuses are enumerated; garbage never throws.
  */
 import fc from 'fast-check';

@@ -1,5 +1,5 @@
 /**
- * Goal: DESIGN section 11, as far as it can be counted: one store commit between the call and the first byte, a relaxed one
+ * Goal: what a call costs, as far as it can be counted: one store commit between the call and the first byte, a relaxed one
  * before the answer, nothing listed, nothing left behind. Method: stores and a transport that note their calls, in one list.
  */
 import { getEventListeners } from 'node:events';

@@ -1,5 +1,5 @@
 /**
- * Goal: a call does with the record it finds what the table of DESIGN section 3 says, in every cell. Method: each state is
+ * Goal: a call does with the record it finds what it should, in every cell. Method: each state is
  * brought about by the engine itself, then a page that was reloaded, or a second tab, calls; the expectation of each cell
  * is worked out here from the words of the table, not from the code.
  */

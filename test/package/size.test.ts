@@ -1,5 +1,5 @@
 /**
- * Goal: no entry grows unseen. Method: `npm run size`, which measures ky in the same run. DESIGN wanted createOnce below ky;
+ * Goal: no entry grows unseen. Method: `npm run size`, which measures ky in the same run. The aim was createOnce below ky;
  * docs/decisions/0004-size.md says why it is not, and by how much.
  */
 import { join } from 'node:path';

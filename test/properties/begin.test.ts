@@ -1,6 +1,6 @@
 /**
  * Goal: whatever is stored under a name, and whoever calls, the one key that may have been sent stays. Method: random
- * records and callers, one at a time and in long sequences, held to what DESIGN section 3 promises of `begin`.
+ * records and callers, one at a time and in long sequences, held to what `begin` promises.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 /**
  * Everything outside of oncefetch, scripted: time, storage, locks and a server, shared by any number of tabs. Nothing is
- * random, nothing waits for real time. When a test ends, what DESIGN section 9 promises is checked of all that happened.
+ * random, nothing waits for real time. When a test ends, what must always hold is checked of all that happened.
  */
 import { expect, onTestFinished } from 'vitest';
 import { encodeName, type OperationName } from '../../src/core/name.js';
@@ -164,7 +164,7 @@ export class World {
     return [...new Set(this.writes.map(({ id }) => id))].map((id) => this.medium.get(id)).filter((record) => record !== undefined);
   }
 
-  /** DESIGN section 9, 2: no attempt leaves before its record is stored. */
+  /** No attempt leaves before its record is stored. */
   arrives(arrival: Arrival, degraded: readonly unknown[]): void {
     if (arrival.key === null) return;
     const stored = [...this.records, ...degraded] as (OnceRecord | null)[];

@@ -1,4 +1,4 @@
-/** Goal: what a page pays for a call, as far as it can be counted (DESIGN section 11). Method: real IndexedDB and Web Locks, whose calls are noted. */
+/** Goal: what a page pays for a call, as far as it can be counted. Method: real IndexedDB and Web Locks, whose calls are noted. */
 import { afterEach, expect, test } from 'vitest';
 import { createOnce } from '../../../src/entries/index.js';
 import { indexedDbStore } from '../../../src/stores/indexeddb.js';
