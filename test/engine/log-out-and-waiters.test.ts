@@ -1,7 +1,20 @@
 /** Goal: what happens beside a call that waits, sleeps or has been given up does not make a second effect of it, or a wrong word. */
 import { describe, expect, test } from 'vitest';
 import { answers, delayed } from '../support/server.js';
+import type { Tab } from '../support/tab.js';
 import { CART, MINUTE, newWorld, pay, rest, SECOND } from '../support/world.js';
+
+/** From now on the store is silent; `makeIt` makes the last update that it was asked for, however late. */
+function holdUpdates(tab: Tab) {
+  const { update } = tab.store;
+  const held = { makeIt: (): void => {}, letGo: () => void Object.assign(tab.store, { update }) };
+  const silent = (...call: Parameters<typeof update>) =>
+    new Promise((resolve, reject) => {
+      held.makeIt = () => void update(...call).then(resolve, reject);
+    });
+  Object.assign(tab.store, { update: silent });
+  return held;
+}
 
 test('a log-out between a charge and a press that waits in another tab: the press is told of the charge', async () => {
   const world = newWorld();
@@ -47,18 +60,11 @@ describe('a write that a store makes only after its caller has been told', () =>
     world.server.plays(answers(201));
     await world.end(tab, pay(once));
     await world.clock.advance(10 * MINUTE);
-    let makeIt = (): void => {};
-    const { update } = tab.store;
-    Object.assign(tab.store, {
-      update: (...call: Parameters<typeof update>) =>
-        new Promise((resolve, reject) => {
-          makeIt = () => void update(...call).then(resolve, reject);
-        }),
-    });
+    const held = holdUpdates(tab);
     await expect(world.run(once.clear())).rejects.toThrow('did not answer');
-    Object.assign(tab.store, { update });
+    held.letGo();
     const before = world.record();
-    makeIt();
+    held.makeIt();
     await rest();
     expect(world.record()).toEqual(before);
     world.server.plays(answers(201, { other: 1 }));
@@ -73,18 +79,11 @@ describe('a write that a store makes only after its caller has been told', () =>
     world.server.plays(answers(200), answers(200));
     await world.end(tab, pay(once));
     const changed = { ...CART, amount: 12 };
-    let makeIt = (): void => {};
-    const { update } = tab.store;
-    Object.assign(tab.store, {
-      update: (...call: Parameters<typeof update>) =>
-        new Promise((resolve, reject) => {
-          makeIt = () => void update(...call).then(resolve, reject);
-        }),
-    });
+    const held = holdUpdates(tab);
     // The second payload is to be saved, and the store is silent.
     expect(await world.end(tab, pay(once, { body: changed }))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
-    Object.assign(tab.store, { update });
-    makeIt();
+    held.letGo();
+    held.makeIt();
     await rest();
     expect(world.record()).toMatchObject({ state: 'settled' });
     expect((await world.end(tab, pay(once, { body: changed }))).outcome).toMatchObject({ type: 'fresh' });

@@ -46,8 +46,7 @@ describe('links', () => {
 });
 
 /** A document of ours by a name that no user has, or a section of a document that is not named. */
-const CITES =
-  /\bDESIGN\b|\b[Rr]ows? \d|\((?:A|B|C|E)\d{1,2}\)|(?<!\b(?:RFC|draft|specification|IETF|HTTP)\b[^\n]{0,80})\b[Ss]ection \d/g;
+const CITES = /\bDESIGN\b|\b[Rr]ows? \d|\((?:A|B|C|E)\d{1,2}\)|(?<!\b(?:RFC|draft|specification|IETF|HTTP)\b[^\n]{0,80})\b[Ss]ection \d/g;
 
 describe('comments of what was built', () => {
   const files = () => installed.files.filter((file) => /\.(js|cjs|d\.ts|d\.cts)$/.test(file));

@@ -53,9 +53,9 @@ function unchanged(effect: Effect, ledger: Ledger): void {
   const since = last.send.call?.begunAt ?? last.at;
   const other = op.calls.some((call) => call.verb !== 'resume' && call.payload !== payload && (call.begunAt >= since || !call.told || call.told.at > since));
   if (other) return;
-  if (key.lied) return ledger.apart('the-app-lied', op);
   // The replay of its own unseen copy reads like an earlier payload's, so the very press goes on with the change under a new key.
-  if (last.send.copies > 1 && key.sends.some(({ call }) => call === last.send.call)) ledger.apart('changed-and-resent-unseen', op);
+  if (key.lied) ledger.apart('the-app-lied', op);
+  else if (last.send.copies > 1 && key.sends.some(({ call }) => call === last.send.call)) ledger.apart('changed-and-resent-unseen', op);
   else ledger.violate(NAME, op, `payload ${payload} took effect under ${last.key.key}, and unchanged again under ${key.key}`);
 }
 
