@@ -181,11 +181,11 @@ async function ask(drive: Drive, reason: UnknownReason | 'done-elsewhere', resul
   const proof = await reconciled(drive, reason, result);
   if (typeof proof === 'object' && !isEffect(drive)) return settle(drive, replayed('reconcile'), proof);
   if (proof === 'none') {
-    // Its server will go on answering what it holds under this key.
-    const sticky = /^(burnt|mismatch|bytes)$/.test(reason);
-    if (!(await settleRecord(job, record, rejected(), { sticky }))) return tell(drive, unknown('store'), result);
+    if (!(await settleRecord(job, record, rejected(), { sticky: reason === 'burnt' }))) return tell(drive, unknown('store'), result);
+    // The server may execute the payload that it holds as soon as that is sent again: a key that comes round again stays (decision 11).
+    const stays = !record.random && (reason === 'mismatch' || reason === 'bytes');
     // The server's own refusal is the answer to give; without one the call goes on, if it brought something to send.
-    return /^refused/.test(reason) || job.resumeOnly ? tell(drive, rejected(), result, undefined, { cause }) : 'anew';
+    return stays || /^refused/.test(reason) || job.resumeOnly ? tell(drive, rejected(), result, undefined, { cause }) : 'anew';
   }
   if (!proof) return undefined;
   const lost = (await settleRecord(job, record, replayed('reconcile'))) ? undefined : await drive.stillMine();

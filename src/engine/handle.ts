@@ -33,7 +33,7 @@ export interface Operation {
   /**
    * Tells what the app learned elsewhere. `'none'` means none, *and none can any more*.
    *
-   * @throws ERR_ONCE_BUSY while it is being driven
+   * @throws ERR_ONCE_BUSY while it is being driven; for `'none'` also if another context has sent it since this was called: look again
    * @throws ERR_ONCE_ALREADY_SETTLED for `'none'` on one that is done
    */
   settle(effect: 'done' | 'none'): Promise<void>;

@@ -62,17 +62,31 @@ export async function* scanPending(client: Client, namespace: string, prefix: Op
   }
 }
 
+/** Whether a call has taken the record up since the app gave its word, which says nothing of what that call sends. */
+type SentSince = (record: OnceRecord) => boolean;
+
+async function lookBefore(client: Client, place: Place): Promise<SentSince> {
+  const { platform, settings } = client;
+  const since = platform.clock.now();
+  const { id } = await idsOf(client, place);
+  const seen = readRecord(await readStored(client, place.slot, id))?.revision;
+  // The look itself may come late, from a slow store or in a context that slept; only then do clocks count, which differ.
+  const late = platform.clock.now() - since > settings.tuning.thawMs;
+  return ({ revision, touchedAt }) => revision !== seen || (late && touchedAt > since);
+}
+
 /** Takes the claim of a name for one change; rejects with ERR_ONCE_BUSY while a live driver holds it. */
-async function claimed<T>(client: Client, place: Place, work: () => Promise<T>): Promise<T> {
+async function claimed<T>(client: Client, place: Place, work: (sentSince: SentSince) => Promise<T>): Promise<T> {
   if (client.registry.flights.has(place.slot)) throw busyError({ client, ...place });
   // Held in this realm from this very tick, so that a click waits until the change is made.
   const hold = new Flight(client.registry, place.slot, client);
   hold.fingerprinted(undefined);
   try {
+    const sentSince = await lookBefore(client, place);
     const release = await tryLock(client, place);
     if (!release) throw busyError({ client, ...place });
     await freeFromTheGone(client, place.slot, (await idsOf(client, place)).id);
-    return await work().finally(release);
+    return await work(sentSince).finally(release);
   } finally {
     hold.free();
     changed(client);
@@ -94,7 +108,7 @@ function refusal(
 /** What the app learned elsewhere. */
 export function settleByHand(client: Client, place: Place, effect: 'done' | 'none'): Promise<void> {
   if (effect !== 'done' && effect !== 'none') throw new TypeError(`once: settle takes 'done' or 'none', got ${typeof effect}`);
-  return claimed(client, place, async () => {
+  return claimed(client, place, async (sentSince) => {
     const { id, ns } = await idsOf(client, place);
     const { clock, randomness } = client.platform;
     const { keep, limits } = client.settings;
@@ -113,6 +127,7 @@ export function settleByHand(client: Client, place: Place, effect: 'done' | 'non
             value: record?.state === 'settled' ? refusal(client, place, record, 'ERR_ONCE_ALREADY_SETTLED', record.ending ?? replayed('store')) : undefined,
           };
         if (record?.state === 'settled') return { value: undefined };
+        if (effect === 'none' && record && sentSince(record)) return { value: busyError({ client, ...place }) };
         const base = record ?? blank(client, place, id, ns, randomness.uuid(), now);
         const latest = Math.max(now, storeNow);
         const forgetAt = effect === 'done' ? settledForgetAt(latest, keep.forMs, limits.totalMs) : retiredForgetAt(base, latest, limits.totalMs);

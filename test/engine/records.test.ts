@@ -9,7 +9,7 @@ import { derived, type Once, type OperationName } from '../../src/entries/index.
 import { defaultMemoryStore } from '../../src/stores/memory.js';
 import { answers, charged, delayed, idle, lost } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { DAY, MINUTE, NAME, newWorld, type PayOptions, pay, rest, SECOND, type World } from '../support/world.js';
+import { DAY, MINUTE, NAME, newWorld, type PayOptions, pay, rest, SECOND, type World, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
 const ANN = { namespace: 'ann' } as const;
@@ -208,6 +208,25 @@ describe('settle', () => {
     const now = world.clock.now();
     await world.run(scene.once.operation(NAME).settle('none'));
     expect(world.record()).toMatchObject({ state: 'retired', ending: { type: 'rejected', effect: 'none' }, forgetAt: now + 2 * MINUTE });
+  });
+
+  test.each([
+    { shared: 'locks', freezes: 'before its look', of: {}, crossing: 1 },
+    { shared: 'locks', freezes: 'after its look', of: {}, crossing: 2 },
+    { shared: 'leases', freezes: 'before its look', of: { server: true, locks: false }, crossing: 1 },
+    { shared: 'leases', freezes: 'after its look', of: { server: true, locks: false }, crossing: 2 },
+  ])("'none' of a context that freezes $freezes says nothing of what another one has sent since ($shared)", async ({ of, crossing }) => {
+    const world = newWorld();
+    const [app, other] = [world.open({}, of), world.open({}, of)];
+    world.server.plays(lost(), charged(lost()));
+    await world.end(other.tab, pay(other.once, { limits: { attempts: 1 } }));
+    app.tab.at(crossing, () => app.tab.freeze());
+    const word = watched(app.once.operation(NAME).settle('none'));
+    await world.clock.advance(2 * SECOND);
+    expect((await world.end(other.tab, pay(other.once, { limits: { attempts: 1 } }))).outcome).toMatchObject({ effect: 'unknown' });
+    app.tab.thaw();
+    await expect(world.run(word)).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
   test("'done' of what was never begun here is told to the next call", async () => {
