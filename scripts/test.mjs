@@ -2,7 +2,7 @@
 import './require-node.mjs';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { browsers, executablesOf } from './browsers.mjs';
 
@@ -44,8 +44,21 @@ function run([name, command, ...args]) {
 }
 
 /**
- * @param {{ testResults: readonly { status: string, name: string, assertionResults: readonly { status: string }[] }[] }} told
+ * @typedef {{ status: string, fullName: string, failureMessages?: readonly string[] }} Test
+ * @typedef {{ status: string, name: string, message?: string, assertionResults: readonly Test[] }} TestFile
  */
+
+/** Says again at the end what failed: the end is what one reads of a long log. @param {{ testResults: readonly TestFile[] }} told */
+function tellFailures({ testResults }) {
+  for (const { name, status, message, assertionResults } of testResults) {
+    const file = relative(root, name);
+    const failed = assertionResults.filter((test) => test.status === 'failed');
+    for (const { fullName, failureMessages = [] } of failed) console.log(`\nFailed: ${file} > ${fullName}\n${failureMessages.join('\n').slice(0, 2000)}`);
+    if (status === 'failed' && failed.length === 0) console.log(`\nFailed: ${file}\n${message ?? ''}`);
+  }
+}
+
+/** @param {{ testResults: readonly TestFile[] }} told */
 function count({ testResults }) {
   const states = testResults.flatMap(({ assertionResults }) => assertionResults.map(({ status }) => status));
   // A file that could not be loaded has no tests to fail.
@@ -71,7 +84,9 @@ for (const check of TESTS) run(check);
 
 const counts = TESTS.map(([name]) => {
   const report = join(reports, `${name}.json`);
-  const counted = existsSync(report) ? count(JSON.parse(readFileSync(report, 'utf8'))) : { passed: 0, failed: 0, skipped: 0 };
+  const told = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : { testResults: [] };
+  tellFailures(told);
+  const counted = count(told);
   // A run of tests that fails with none failing counts as one.
   return { ...counted, failed: Math.max(counted.failed, failing.includes(name) ? 1 : 0) };
 });
