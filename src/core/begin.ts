@@ -16,9 +16,9 @@ export const lifeOf = ({ key, revision }: OnceRecord): string => `${key} ${revis
 /** Decides on the record as stored; to be called within one atomic update, with the store's own time for leases. */
 export function begin(stored: unknown, c: Claimant, now: number, storeNow: number): Began {
   const began = decide(stored, c, now, storeNow);
-  if (!began.next || !c.lease) return began;
-  const next = { ...began.next, lease: { owner: c.lease.owner, until: storeNow + c.lease.ms } };
-  return { next, value: { ...began.value, record: next } as Begun };
+  if (!began.next) return began;
+  const next = c.lease ? { ...began.next, lease: { owner: c.lease.owner, until: storeNow + c.lease.ms } } : began.next;
+  return { next, value: { ...began.value, record: next, aheadMs: storeNow - now } as Begun };
 }
 
 function decide(stored: unknown, c: Claimant, now: number, storeNow: number): Began {
@@ -135,12 +135,6 @@ function reuse(before: OnceRecord, c: Claimant, now: number, storeNow: number): 
 /** From here on an attempt may be under way; a driver that dies says nothing of it, so the refusal before it counts no more. */
 const reopened = ({ refusal }: OnceRecord): OnceRecord['refusal'] => (refusal && !refusal.open ? { ...refusal, open: true } : undefined);
 
-/** Every payload of this key, the present one last. Fingerprints of another scheme are kept, but equal none of ours. */
-function payloadsWith(before: OnceRecord, c: Claimant): readonly string[] {
-  const sent = before.scheme === c.scheme ? before.payloads : before.payloads.map((one) => `${before.scheme}:${one}`);
-  return [...sent.filter((one) => one !== c.fingerprint), c.fingerprint].slice(-PAYLOADS_MAX);
-}
-
 /** Goes on with a pending record under its own key. */
 function adopt(before: OnceRecord, same: boolean, c: Claimant, now: number, storeNow: number): Began {
   const keeps = same || c.resumeOnly;
@@ -153,7 +147,7 @@ function adopt(before: OnceRecord, same: boolean, c: Claimant, now: number, stor
     revision: before.revision + 1,
     ambiguous: before.ambiguous || !c.clean,
     scheme: keeps ? before.scheme : c.scheme,
-    payloads: keeps ? before.payloads : payloadsWith(before, c),
+    payloads: keeps ? before.payloads : [...sent.filter((one) => one !== c.fingerprint), c.fingerprint].slice(-PAYLOADS_MAX),
     // Until this drive has an answer, its attempts may have had an effect.
     refusedOnly: undefined,
     refusal: reopened(before),
@@ -165,7 +159,6 @@ function adopt(before: OnceRecord, same: boolean, c: Claimant, now: number, stor
     touchedAt: now,
     dueAt: undefined,
     forgetAt: unsettledForgetAt(Math.max(now, storeNow)),
-    retryAt: before.retryAt,
     meta: c.meta ?? before.meta,
     request: keeps ? (before.request ?? c.request) : c.request,
     earlier:

@@ -45,12 +45,12 @@ export interface OnceRecord {
 
   /**
    * When it could first be forgotten, of a record that a sweep found due once already: `forgetAt` is then the time of the second
-   * look. Not in `sum`, which older versions compute.
+   * look.
    */
   readonly dueAt?: number | undefined;
   /** Who drives it, and until when by the store's clock, where no lock manager is shared. */
   readonly lease?: { readonly owner: string; readonly until: number } | undefined;
-  /** Where its key has been: method, origin and path. Records of 0.1.0 have only `origin`. */
+  /** Where its key has been: method, origin and path; absent for what is no HTTP request. */
   readonly endpoint?: string | undefined;
   /** Of a retired record: nothing proves that the application used the key up, so the next call sends the same one. */
   readonly keyInUse?: boolean | undefined;
@@ -83,7 +83,7 @@ export interface OnceRecord {
 
 export interface Refusal {
   readonly digest: string;
-  /** When it first came since an attempt that may have had an effect. */
+  /** When it first came since an attempt that may have had an effect, by the store's clock: machines have different ones. */
   readonly at: number;
   /** A driver has gone on since, and has not said how its attempts ended. */
   readonly open?: boolean | undefined;
@@ -156,10 +156,14 @@ function checksum(r: Sum): number {
     sorted(r.request),
     sorted(r.earlier),
     sorted(r.answer),
+    r.endpoint,
+    r.keyInUse,
+    sorted(r.refusal),
+    r.refusedOnly,
+    r.madeAgain,
+    r.dueAt,
+    r.refusedBefore,
   ];
-  // A record of 0.1.0 has none of these, and its checksum was taken without them.
-  const later = [r.endpoint, r.keyInUse, sorted(r.refusal), r.refusedOnly, r.madeAgain, r.dueAt, r.refusedBefore];
-  if (later.some((field) => field !== undefined)) fields.push(later);
   const text = JSON.stringify(fields);
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);

@@ -8,7 +8,7 @@ import type { KeyStrategy } from '../option-types.js';
 import type { Client, Job, Place } from './client.js';
 import { notice } from './diagnostics.js';
 import { diagnose, named, publish } from './observe.js';
-import { ownerOf } from './owner.js';
+import { nameOwner } from './owner.js';
 import { isSamePerson, lockOf } from './place.js';
 import { SCHEME } from './prepared.js';
 import { readStored, storedIn, storeOf, timed, updateStored } from './storing.js';
@@ -93,7 +93,7 @@ export async function beginRecord(job: Job, waited: Waited | undefined): Promise
   const ready = store.ready && (await timed(client, store.ready(), job.deadline).catch((cause: unknown) => Promise.reject(storeError(job, cause))));
   if (job.settings.required && store.survives === 'context')
     throw storeError(job, new Error(`the ${store.kind} store forgets with this context, and durability is 'required'`));
-  if (wantsLease(job)) client.owner ??= await ownerOf(client, ready ?? store);
+  if (wantsLease(job)) await nameOwner(client, ready ?? store);
   // An unnamed operation is found by its key, so no two contexts can race for it.
   const random = job.settings.key === undefined && (store.atomic || job.place.id !== undefined);
   // A strategy is asked only when a new key is wanted: what is pending keeps its own, whatever the strategy does now.

@@ -2,9 +2,8 @@
 import { bare, type OnceRecord, readRecord, seal } from '../core/record.js';
 import { settledForgetAt } from '../core/retention.js';
 import type { Client } from './client.js';
-import { moveOne } from './move.js';
 import { changed, type PendingOperation, pendingOf, publish } from './observe.js';
-import { idsOf, isPlainId, isSlotIn } from './place.js';
+import { idsOf, isSlotIn } from './place.js';
 import { PAGE, scanPending, slotOfRecord, storesOf } from './records.js';
 import { timed, updateIn, updateStored } from './storing.js';
 
@@ -20,7 +19,6 @@ export async function clearAll(client: Client, namespace: string, forget: boolea
       return forget ? { next: null, value: next } : { next, value: next };
     });
     if (left) kept.push(pendingOf(left));
-    if (left && !forget && isPlainId(left.id)) await moveOne(client, namespace, namespace, left, slot);
     publish(client, slot, left && !forget ? { phase: 'unsettled', pending: pendingOf(left) } : { phase: 'idle' });
   }
   await clearSettled(client, namespace, forget);

@@ -42,7 +42,7 @@ export class Drive {
     this.#outage = new Outage(job);
     this.record = start.record;
     this.ambiguous = start.resumed || !start.record.random;
-    this.refusals = new Refusals(start.record, start.refusedOnly, this.ambiguous);
+    this.refusals = new Refusals(start, this.ambiguous);
     this.#sameAmbiguous = start.sentBefore;
     this.#triesMax = job.settings.limits.attempts;
   }

@@ -29,7 +29,7 @@ const SAYS: Readonly<Partial<Record<UnknownReason, string>>> = {
   mismatch: 'the server holds another payload under this key, and nobody can tell what became of it',
   bytes: 'the server holds other bytes under this key, and nobody can tell what became of them',
   elsewhere:
-    'an earlier attempt went to another address and may have taken effect there; this server has never seen its key, so nothing was sent. Call the first address again, give reconcile, or settle() it once you know',
+    'an earlier attempt went to another address and may have taken effect there; this server has never seen its key, so nothing was sent. Call that one again, give reconcile, or settle() it',
   'refused-after-ambiguity':
     "it was refused, but an earlier attempt may have taken effect. Let verdict say 'rejected-for-good' where the server repeats its refusal for the key, or give reconcile",
 };

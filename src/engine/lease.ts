@@ -1,8 +1,7 @@
 /** The claim where no lock manager is shared: a lease in the record, by the store's clock. It saves work; safety rests on the key. */
 import { readRecord } from '../core/record.js';
-import { leaseHolds } from '../core/retention.js';
 import { busyError } from './claim.js';
-import type { Client, Job } from './client.js';
+import type { Job } from './client.js';
 import type { Drive } from './drive.js';
 import { publish } from './observe.js';
 import { freeFromTheGone } from './owner.js';
@@ -60,9 +59,3 @@ export async function awaitLease(job: Job, ms: number): Promise<void> {
     if (isGone && (await freeFromTheGone(client, slot, id))) return;
   }
 }
-
-/** Whether a live driver elsewhere holds this record. */
-export const heldElsewhere = (client: Client, stored: unknown, now: number): boolean => {
-  const lease = readRecord(stored)?.lease;
-  return leaseHolds(lease, now) && lease.owner !== client.owner;
-};

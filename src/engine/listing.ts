@@ -1,14 +1,10 @@
 /** What is pending, for an app and its screens. */
 import type { OperationName } from '../core/name.js';
-import type { OnceRecord } from '../core/record.js';
-import { leaseHolds } from '../core/retention.js';
 import type { Client } from './client.js';
 import { type PendingOperation, pendingOf } from './observe.js';
 import { isSamePerson, lockOf, namespaceOf } from './place.js';
 import { PAGE, scanPending } from './records.js';
-
-/** As far as its time can be read on this clock: only what is shown depends on it. */
-const leased = (client: Client, { lease }: OnceRecord): boolean => leaseHolds(lease, client.platform.clock.now()) && lease.owner !== client.owner;
+import { heldElsewhere } from './storing.js';
 
 export async function listPending(
   client: Client,
@@ -22,7 +18,9 @@ export async function listPending(
   for await (const { record, slot } of scanPending(client, namespace, options.prefix, options.after)) {
     held ??= (await client.platform.locks?.held?.().catch(() => undefined)) ?? new Set();
     const own = record.label[0] === '~' ? record.id : undefined;
-    const busy = client.registry.flights.has(slot) || held.has(lockOf(client, { namespace, label: record.label, id: own })) || leased(client, record);
+    const lock = lockOf(client, { namespace, label: record.label, id: own });
+    // A lease is read on this clock here, which may differ from the store's: only what is shown depends on it.
+    const busy = client.registry.flights.has(slot) || held.has(lock) || heldElsewhere(client, record, client.platform.clock.now());
     found.push(pendingOf(record, client.registry.payloads.has(`${slot}\n${record.key}`), busy));
     if (found.length >= limit) break;
   }

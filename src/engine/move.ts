@@ -18,7 +18,7 @@ async function isDriven(client: Client, place: Pick<Place, 'label' | 'id'>, slot
   return !release || client.registry.flights.has(slot);
 }
 
-/** Brings one record to the place that it has in the namespace `to`, which may be its own: a record of an older version may be elsewhere. */
+/** Brings one record to the place that it has in the namespace `to`; without a name and with a random key that is the same one. */
 export async function moveOne(client: Client, from: string, to: string, record: OnceRecord, slot: string): Promise<void> {
   const { key, label, id: old } = record;
   const unnamed = label[0] === '~';

@@ -4,12 +4,14 @@ import type { Store } from '../ports.js';
 import type { Client } from './client.js';
 import { readStored, storeOf, timed, updateStored } from './storing.js';
 
-/** Its name in leases: where the store can tell which processes are gone, it begins with the name of this one. */
-export async function ownerOf(client: Client, store: Store): Promise<string> {
-  const own = client.platform.randomness.uuid();
+/** Gives the client its name in leases: where the store can tell which processes are gone, it begins with the name of this one. */
+export async function nameOwner(client: Client, store: Store): Promise<void> {
+  if (client.owner !== undefined) return;
   // Without a holder leases run out.
   const holder = store.holder && (await timed(client, store.holder()).catch(() => undefined));
-  return client.owner ?? (holder ? `${holder}.${own}` : own);
+  const own = client.platform.randomness.uuid();
+  // Another call may have been here meanwhile, and its lease bears the name that it gave.
+  client.owner ??= holder ? `${holder}.${own}` : own;
 }
 
 /** Ends the lease of a driver whose process is gone; true when there is none any more. Never rejects. */

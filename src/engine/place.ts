@@ -86,10 +86,6 @@ export async function idOfUnnamed({ platform: { digest } }: Client, namespace: s
   return random ? key : (await digest(JSON.stringify([namespace, '~', key]))).slice(0, 32);
 }
 
-/** Where 0.1.0 put an unnamed operation with a key of the caller's own: namespace and key as they are. */
-export const plainId = (namespace: string, key: string): string => JSON.stringify([namespace, key]);
-export const isPlainId = (id: string): boolean => id[0] === '[';
-
 /** The store is part of it: operations of two stores do not wait for one another, however equal their names are. */
 export const lockOf = ({ store }: Client, { namespace, label, id }: Pick<Place, 'namespace' | 'label' | 'id'>): string =>
   `oncefetch:${JSON.stringify([store.scope, namespace, id ?? label])}`;

@@ -8,12 +8,11 @@ import type { Store } from '../ports.js';
 import { busyError, noFacts, tryLock } from './claim.js';
 import type { Client, Place } from './client.js';
 import { Flight } from './flight.js';
-import { heldElsewhere } from './lease.js';
 import { changed, publish, rememberedOutcome, stateOf } from './observe.js';
 import { freeFromTheGone } from './owner.js';
 import { idsOf, slotOf } from './place.js';
 import { SCHEME } from './prepared.js';
-import { readStored, storedIn, storeOf, timed, updateStored } from './storing.js';
+import { heldElsewhere, readStored, storedIn, storeOf, timed, updateStored } from './storing.js';
 
 /** Records looked at in one step of a listing. */
 export const PAGE = 100;
@@ -62,31 +61,31 @@ export async function* scanPending(client: Client, namespace: string, prefix: Op
   }
 }
 
-/** Whether a call has taken the record up since the app gave its word, which says nothing of what that call sends. */
-type SentSince = (record: OnceRecord) => boolean;
-
-async function lookBefore(client: Client, place: Place): Promise<SentSince> {
-  const { platform, settings } = client;
-  const since = platform.clock.now();
-  const { id } = await idsOf(client, place);
-  const seen = readRecord(await readStored(client, place.slot, id))?.revision;
-  // The look itself may come late, from a slow store or in a context that slept; only then do clocks count, which differ.
-  const late = platform.clock.now() - since > settings.tuning.thawMs;
-  return ({ revision, touchedAt }) => revision !== seen || (late && touchedAt > since);
+interface Claimed {
+  readonly id: string;
+  readonly ns: string;
+  /** Whether a call has taken the record up since the app gave its word, which says nothing of what that call sends. */
+  readonly sentSince: (record: OnceRecord) => boolean;
 }
 
 /** Takes the claim of a name for one change; rejects with ERR_ONCE_BUSY while a live driver holds it. */
-async function claimed<T>(client: Client, place: Place, work: (sentSince: SentSince) => Promise<T>): Promise<T> {
+async function claimed<T>(client: Client, place: Place, work: (how: Claimed) => Promise<T>): Promise<T> {
   if (client.registry.flights.has(place.slot)) throw busyError({ client, ...place });
   // Held in this realm from this very tick, so that a click waits until the change is made.
   const hold = new Flight(client.registry, place.slot, client);
   hold.fingerprinted(undefined);
   try {
-    const sentSince = await lookBefore(client, place);
+    const { clock } = client.platform;
+    const since = clock.now();
+    const { id, ns } = await idsOf(client, place);
+    const seen = readRecord(await readStored(client, place.slot, id))?.revision;
+    // The look itself may come late, from a slow store or in a context that slept; only then do clocks count, which differ.
+    const late = clock.now() - since > client.settings.tuning.thawMs;
     const release = await tryLock(client, place);
     if (!release) throw busyError({ client, ...place });
-    await freeFromTheGone(client, place.slot, (await idsOf(client, place)).id);
-    return await work(sentSince).finally(release);
+    await freeFromTheGone(client, place.slot, id);
+    const sentSince = ({ revision, touchedAt }: OnceRecord): boolean => revision !== seen || (late && touchedAt > since);
+    return await work({ id, ns, sentSince }).finally(release);
   } finally {
     hold.free();
     changed(client);
@@ -108,8 +107,7 @@ function refusal(
 /** What the app learned elsewhere. */
 export function settleByHand(client: Client, place: Place, effect: 'done' | 'none'): Promise<void> {
   if (effect !== 'done' && effect !== 'none') throw new TypeError(`once: settle takes 'done' or 'none', got ${typeof effect}`);
-  return claimed(client, place, async (sentSince) => {
-    const { id, ns } = await idsOf(client, place);
+  return claimed(client, place, async ({ id, ns, sentSince }) => {
     const { clock, randomness } = client.platform;
     const { keep, limits } = client.settings;
     const ending = effect === 'done' ? replayed('reconcile') : rejected();
@@ -118,9 +116,9 @@ export function settleByHand(client: Client, place: Place, effect: 'done' | 'non
       place.slot,
       id,
       (stored, storeNow) => {
-        if (heldElsewhere(client, stored, storeNow)) return { value: busyError({ client, ...place }) };
-        const now = clock.now();
         const record = readRecord(stored);
+        if (heldElsewhere(client, record, storeNow)) return { value: busyError({ client, ...place }) };
+        const now = clock.now();
         if (stored !== undefined && !record) return { value: refusal(client, place, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
         if (effect === 'none' && record?.state !== 'pending')
           return {
@@ -168,16 +166,15 @@ const blank = (client: Client, place: Place, id: string, ns: string, key: string
 
 /** Forgets an operation. What is left tells a derived key its generation. */
 export function forget(client: Client, place: Place, evenIfUnknown: boolean): Promise<void> {
-  return claimed(client, place, async () => {
-    const { id } = await idsOf(client, place);
+  return claimed(client, place, async ({ id }) => {
     const clash = await updateStored<OnceError | undefined>(
       client,
       place.slot,
       id,
       (stored, storeNow) => {
-        if (heldElsewhere(client, stored, storeNow)) return { value: busyError({ client, ...place }) };
-        if (stored === undefined) return { value: undefined };
         const record = readRecord(stored);
+        if (heldElsewhere(client, record, storeNow)) return { value: busyError({ client, ...place }) };
+        if (stored === undefined) return { value: undefined };
         if (!record)
           return evenIfUnknown ? { next: null, value: undefined } : { value: refusal(client, place, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
         if (record.state === 'pending' && (record.ambiguous || !record.random) && !evenIfUnknown)

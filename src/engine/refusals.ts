@@ -2,6 +2,7 @@
 import type { UnknownReason } from '../core/outcome.js';
 import type { OnceRecord, Refusal } from '../core/record.js';
 import type { Sent } from './payload.js';
+import type { Start } from './stopped.js';
 
 export class Refusals {
   /** The application's last refusal, and when it first came. */
@@ -12,11 +13,13 @@ export class Refusals {
   #madeAgain: boolean | undefined;
   readonly #record: OnceRecord;
   readonly #found: boolean;
+  readonly #aheadMs: number;
 
-  /** `found`: the record said that nothing but refusals had come. `ambiguous`: something else may have. */
-  constructor(record: OnceRecord, found: boolean, ambiguous: boolean) {
+  /** `ambiguous`: something else than refusals may have come. */
+  constructor({ record, refusedOnly: found, aheadMs = 0 }: Start, ambiguous: boolean) {
     this.#record = record;
     this.#found = found;
+    this.#aheadMs = aheadMs;
     this.#only = found || !ambiguous;
     this.last = record.refusal && { digest: record.refusal.digest, at: record.refusal.at };
     this.#madeAgain = record.madeAgain;
@@ -29,14 +32,17 @@ export class Refusals {
 
   /** Notes how an attempt ended. For how long the application has been giving this very refusal, ms: 0 if it is new, `undefined` if nothing tells. */
   note({ reading, refusal }: Sent, now: number): number | undefined {
-    if (reading.ambiguous) this.#only = false;
-    // Of an attempt that may still have its effect a refusal says something only when it comes once more, later.
-    if (reading.ambiguous) this.last = undefined;
+    if (reading.ambiguous) {
+      this.#only = false;
+      // Of an attempt that may still have its effect a refusal says something only when it comes once more, later.
+      this.last = undefined;
+    }
     if (refusal === undefined || reading.from === 'in-front') return undefined;
     if (!reading.replayed) this.#madeAgain = undefined;
     const known = this.last?.digest === refusal ? this.last : undefined;
-    this.last = known ?? { digest: refusal, at: now };
-    return known ? Math.max(1, now - known.at) : 0;
+    const at = now + this.#aheadMs;
+    this.last = known ?? { digest: refusal, at };
+    return known ? Math.max(1, at - known.at) : 0;
   }
 
   /** What the next call has to know of them after a stop that settled nothing; `undefined` if it is stored already. */

@@ -107,6 +107,7 @@ async function readAgain(job: Job, record: OnceRecord): Promise<Ended | undefine
     (payload && isElsewhere(record, { ...payload, scope: settings.dialect.scope ?? 'endpoint' })) ||
     record.state !== 'settled' ||
     !settings.dialect.replays ||
+    !isWhose(record) ||
     !mayLeave() ||
     !payload ||
     answerIn(job, record)
@@ -143,10 +144,13 @@ function told(job: Job, begun: Exclude<Begun, { do: 'drive' | 'expired' | 'elsew
   if (begun.do === 'mismatch')
     return failed({ ...outcome(unknown('mismatch')), sent: record.ambiguous ? 'maybe' : 'no' }, 'ERR_ONCE_MISMATCH', undefined, record);
   if (begun.do === 'key-burnt') return failed(outcome(rejected(true)), 'ERR_ONCE_KEY_BURNT');
-  const result = begun.do === 'remembered' && record.state === 'settled' ? answerIn(job, record) : undefined;
+  const result = begun.do === 'remembered' && record.state === 'settled' && isWhose(record) ? answerIn(job, record) : undefined;
   const ending = record.state === 'settled' ? replayed(result?.from ?? 'store') : (record.ending ?? unknown('record'));
   return result ? { outcome: outcome(ending), result: result.result } : failed(outcome(ending), 'ERR_ONCE_ALREADY_SETTLED');
 }
+
+/** Whether it is known which payload took effect: the answer to another one is none to this call. */
+const isWhose = ({ payloads }: OnceRecord): boolean => payloads.length < 2;
 
 /** The remembered answer, from this context's memory or from the record. */
 function answerIn({ client, slot }: Job, record: OnceRecord): { readonly result: Result; readonly from: 'memory' | 'store' } | undefined {

@@ -56,6 +56,7 @@ export function remember({ client, slot, settings }: Job, key: string, result: R
 export function payloadsOf({ payloads }: OnceRecord, ending: Ending, earlier: boolean | undefined, refusedOnly: boolean): readonly string[] {
   if (ending.effect !== 'done') return payloads;
   if (earlier) return payloads.slice(0, -1);
-  // What came before was refused.
-  return ending.type === 'fresh' && !ending.certain && !refusedOnly ? payloads : payloads.slice(-1);
+  // Whoever else says that it is done does not say with which payload. What was refused was not the one.
+  const sure = refusedOnly || (ending.type === 'fresh' ? ending.certain : ending.from === 'server');
+  return sure ? payloads.slice(-1) : payloads;
 }

@@ -1,6 +1,7 @@
 /** Reads and writes of one operation's record, each within its time. */
 import { marked } from '../core/begin.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
+import { leaseHolds } from '../core/retention.js';
 import type { Changed, Durability, Store } from '../ports.js';
 import type { Client, Job } from './client.js';
 import { diagnose } from './observe.js';
@@ -73,6 +74,8 @@ export async function commit(
       (stored, storeNow) => {
         const record = readRecord(stored);
         if (record?.state !== 'pending' || record.key !== known.key) return { value: false };
+        // A driver that slept goes on since then, while this one, which took no lease, asked what became of the operation.
+        if (client.owner && heldElsewhere(client, record, storeNow)) return { value: false };
         if (isStill(known, record)) {
           const now = client.platform.clock.now();
           return { next: leased(next(now, Math.max(now, storeNow)), record), value: true };
@@ -100,13 +103,16 @@ export async function commitMark(job: Job, record: OnceRecord): Promise<OnceReco
  * the same revision.
  */
 export const isStill = (known: OnceRecord, record: OnceRecord): boolean =>
-  record.revision === known.revision && (!known.lease || !record.lease || holds(known, record));
+  record.revision === known.revision && record.createdAt === known.createdAt && (!known.lease || !record.lease || holds(known, record));
 
 /** Whether the lease of `record` is the one that the driver of `known` took. */
-export const holds = (known: OnceRecord, record: OnceRecord): boolean => known.lease !== undefined && record.lease?.owner === known.lease.owner;
+export const holds = ({ lease }: OnceRecord, record: OnceRecord): boolean => lease !== undefined && record.lease?.owner === lease.owner;
 
 /** A driver's own copy of its lease is as old as its first look; the stored one was renewed since. */
 const leased = (next: OnceRecord | null, { lease }: OnceRecord): OnceRecord | null => (next?.lease && lease ? { ...next, lease } : next);
+
+/** Whether a live driver elsewhere holds this record. */
+export const heldElsewhere = ({ owner }: Client, { lease }: Partial<OnceRecord> = {}, now: number): boolean => leaseHolds(lease, now) && lease.owner !== owner;
 
 /** A look by a call that never began: true when nothing that may have been sent is stored. Rejects when it can't tell. */
 export async function nothingSent(client: Client, slot: string, id: string, until?: number): Promise<boolean> {

@@ -7,14 +7,13 @@ import { pastWindow } from '../core/retention.js';
 import { OnceError } from '../errors.js';
 import type { Settings } from '../options.js';
 import { jsonOf } from './bytes.js';
-import { askStrategy, noFacts, storeError, tryLock } from './claim.js';
+import { askStrategy, noFacts, tryLock } from './claim.js';
 import type { Client, Job, Place } from './client.js';
-import { heldElsewhere } from './lease.js';
 import { bodyError, givenUp, operate, type Read, readRequest } from './operate.js';
-import { idOfUnnamed, idsOf, namespaceOf, placeOf, plainId, unnamedPlace } from './place.js';
+import { idOfUnnamed, idsOf, namespaceOf, placeOf, unnamedPlace } from './place.js';
 import { BodyTrouble, type Draft } from './prepared.js';
 import { storesOf } from './records.js';
-import { readStored, timed } from './storing.js';
+import { heldElsewhere, readStored, timed } from './storing.js';
 import { inTime, Left } from './wait.js';
 
 /** Lost ones that are looked at. */
@@ -86,7 +85,7 @@ export async function operateUnnamed(client: Client, settings: Settings, draft: 
     orphan?.place ??
     (literal === undefined
       ? unnamedPlace(client, namespace, label, shape(platform.randomness.uuid()))
-      : unnamedPlace(client, namespace, label, literal, await idOfOwnKey(client, namespace, literal)));
+      : unnamedPlace(client, namespace, label, literal, await idOfUnnamed(client, namespace, { key: literal, random: false })));
   return operate({
     client,
     settings: { ...settings, key: literal, repeat: 'always' },
@@ -97,18 +96,6 @@ export async function operateUnnamed(client: Client, settings: Settings, draft: 
     startedAt,
     held: orphan?.release,
   });
-}
-
-/** Where the operation of a caller's own key is: a record of 0.1.0 that has not settled stays where it was. */
-async function idOfOwnKey(client: Client, namespace: string, key: string): Promise<string> {
-  const old = plainId(namespace, key);
-  try {
-    const store = (await client.store.ready?.()) ?? client.store;
-    if (store.survives !== 'context' && (await timed(client, store.read(old))) !== undefined) return old;
-  } catch (cause) {
-    throw storeError({ client, ...unnamedPlace(client, namespace, '~', key) }, cause);
-  }
-  return idOfUnnamed(client, namespace, { key, random: false });
 }
 
 /** A call that is named by its content. */

@@ -1,8 +1,9 @@
 /** Goal: where two rules meet, neither makes a second effect, a wrong word or a customer who is stuck. Each sequence was found by an attack. */
 import { describe, expect, test } from 'vitest';
+import type { OnceRecord } from '../../src/core/record.js';
 import { defineDialect, inBody, inHeader, stripe, stripeV2 } from '../../src/entries/dialects.js';
-import { answers, charged, hangs, idle, lost, replays, textOf } from '../support/server.js';
-import { CART, MINUTE, NAME, newWorld, pay, URL_ } from '../support/world.js';
+import { answers, charged, delayed, hangs, idle, lost, replays, textOf } from '../support/server.js';
+import { CART, MINUTE, NAME, newWorld, pay, rest, URL_ } from '../support/world.js';
 
 const CARD_B = { ...CART, card: 'B' };
 
@@ -35,6 +36,68 @@ describe('the two minutes of a refusal that came again', () => {
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
     await world.end(tab, pay(once));
     expect(new Set(world.server.keys)).toEqual(keys);
+  });
+});
+
+describe('two processes on one store', () => {
+  const PROCESS = { server: true, locks: false } as const;
+
+  test("a clock that is three minutes ahead does not make two minutes of a refusal: they are counted by the store's", async () => {
+    const world = newWorld();
+    const [one, other] = [world.open({}, PROCESS), world.open({}, PROCESS)];
+    other.tab.skewMs = 3 * MINUTE;
+    const decline = answers(402, { error: 'declined' });
+    world.server.plays(lost(), decline, decline, decline);
+    await world.end(one.tab, pay(one.once));
+    expect((await world.end(other.tab, pay(other.once))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
+    await world.clock.advance(2 * MINUTE);
+    expect((await world.end(one.tab, pay(one.once))).outcome).toMatchObject({ effect: 'none' });
+  });
+
+  test('two calls that are the first of their process hold leases of one name: their own process may drive on', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({}, PROCESS);
+    world.server.plays(delayed(20_000, answers(201)), delayed(20_000, answers(201)));
+    const calls = [pay(once), pay(once, { operation: ['pay', 'c2'] })];
+    await rest();
+    expect(new Set((world.records as OnceRecord[]).map(({ lease }) => lease?.owner)).size).toBe(1);
+    await world.all(tab, ...calls);
+  });
+
+  test('a call that may only ask ends nothing once the driver that slept has renewed its lease', async () => {
+    const world = newWorld();
+    const [driver, asker] = [world.open({}, PROCESS), world.open({}, PROCESS)];
+    world.server.plays(delayed(10 * MINUTE, charged(answers(201))));
+    const call = pay(driver.once, { limits: { attempts: 1, attemptMs: 20 * MINUTE, totalMs: 30 * MINUTE } });
+    await rest();
+    driver.tab.freeze();
+    await world.clock.advance(MINUTE);
+    const reconcile = async () => {
+      driver.tab.thaw();
+      await rest();
+      return 'none' as const;
+    };
+    const asked = await world.end(asker.tab, pay(asker.once, { url: 'https://eu.shop.example/api/payments', reconcile }));
+    expect(asked.outcome).toMatchObject({ effect: 'unknown' });
+    expect((await world.end(driver.tab, call)).outcome).toMatchObject({ effect: 'done' });
+  });
+});
+
+describe('done, and nobody knows with which payload', () => {
+  const EDITED = { ...CART, amount: 20 };
+  const status = () => new Response('{"state":"paid"}', { headers: { 'content-type': 'application/json' } });
+
+  test.each([
+    ['an answer that may be either', [answers(201)], {}],
+    ["reconcile's Response", [answers(401)], { reconcile: async () => status() }],
+  ] as const)('by %s: later calls are told that it is done, and given no answer that may be another one', async (_, last, options) => {
+    const world = newWorld();
+    const { tab, once } = world.open({ limits: { attempts: 1 }, ...options });
+    world.server.plays(idle(charged(lost())), ...last);
+    await world.end(tab, pay(once, { reconcile: async () => 'unknown' }));
+    expect((await world.end(tab, pay(once, { body: EDITED }))).outcome).toMatchObject({ effect: 'done' });
+    for (const body of [CART, EDITED])
+      expect(await world.end(tab, pay(once, { body }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', attempts: 0 } });
   });
 });
 

@@ -1,13 +1,13 @@
 /**
  * Goal: a call without a name that bears a key of the caller's own is found again by that key, and nothing of namespace and key
  * can be read off the id of its record. Method: such calls whose answer is lost, in processes and pages, before and after a
- * log-out and a move, and records as 0.1.0 wrote them.
+ * log-out and a move.
  */
 import { describe, expect, test } from 'vitest';
-import { type OnceRecord, seal } from '../../src/core/record.js';
+import type { OnceRecord } from '../../src/core/record.js';
 import type { Once } from '../../src/once.js';
 import { answers, charged, lost, replays } from '../support/server.js';
-import { CART, DAY, newWorld, URL_, type World, watched } from '../support/world.js';
+import { CART, newWorld, URL_, type World, watched } from '../support/world.js';
 
 const OWN = 'order-4711';
 const SITES = [
@@ -18,16 +18,6 @@ const SITES = [
 const call = (once: Once, key = OWN): Promise<Response> =>
   watched(once.fetch(URL_, { method: 'POST', headers: { 'idempotency-key': key }, body: JSON.stringify(CART), once: { limits: { attempts: 1 } } }));
 const stored = (world: World): OnceRecord[] => world.records as OnceRecord[];
-/** As 0.1.0 wrote it. */
-function asBefore(world: World, namespace: string): string {
-  const [record] = stored(world) as [OnceRecord];
-  const id = JSON.stringify([namespace, OWN]);
-  world.medium.set(record.id, null);
-  world.medium.set(id, seal({ ...record, id }));
-  world.writes.push({ from: '0.1.0', id, next: null, durability: undefined });
-  return id;
-}
-
 describe.each(SITES)('%s', (_, of) => {
   const open = (world: World, namespace = 'ann@shop.example') => world.open({ namespace }, of);
 
@@ -63,31 +53,7 @@ describe.each(SITES)('%s', (_, of) => {
     expect((await world.end(user.tab, call(user.once))).outcome).toMatchObject({ type: 'replayed', resumed: true });
   });
 
-  test('finds what 0.1.0 left, and that it is past its window', async () => {
-    const world = newWorld();
-    const first = open(world);
-    world.server.plays(charged(lost()));
-    await world.end(first.tab, call(first.once));
-    asBefore(world, 'ann@shop.example');
-    await world.clock.advance(2 * DAY);
-    const next = open(world);
-    expect(await world.end(next.tab, call(next.once))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
-  });
-
-  test('a log-out takes what can be read out of the ids of 0.1.0, and keeps the operation', async () => {
-    const world = newWorld();
-    const first = open(world);
-    world.server.plays(charged(lost()), replays());
-    await world.end(first.tab, call(first.once));
-    const old = asBefore(world, 'ann@shop.example');
-    const next = open(world);
-    expect((await world.run(next.once.clear())).kept).toMatchObject([{ key: OWN }]);
-    expect(world.medium.get(old)).toBeUndefined();
-    expect(await world.run(next.once.pending())).toMatchObject([{ key: OWN }]);
-    expect((await world.end(next.tab, call(next.once))).outcome).toMatchObject({ type: 'replayed', resumed: true });
-  });
-
-  test('sends nothing where it can not be told what 0.1.0 left', async () => {
+  test('sends nothing where it can not be told what is stored', async () => {
     const world = newWorld();
     const { tab, once } = open(world);
     tab.faults.next('look-fails');

@@ -6,7 +6,8 @@ import { describe, expect, test } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import type { Client, Job } from '../../src/engine/client.js';
 import type { Drive } from '../../src/engine/drive.js';
-import { awaitLease, heldElsewhere, holdingLease } from '../../src/engine/lease.js';
+import { awaitLease, holdingLease } from '../../src/engine/lease.js';
+import { heldElsewhere } from '../../src/engine/storing.js';
 import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
 import { aRecord, NOW } from '../support/record.js';
@@ -207,7 +208,7 @@ describe('who waits for one', () => {
   });
 });
 
-test.each<[string, unknown, boolean]>([
+test.each<[string, OnceRecord | undefined, boolean]>([
   ['nothing', undefined, false],
   ['no lease', record({ lease: undefined }), false],
   ["one's own lease", record(), false],

@@ -112,7 +112,7 @@ test('a function under the name of a request, and a request under the name of a 
   expect(await world.end(tab, pay(once, { operation: other }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH' });
 });
 
-test('a record of 0.1.0 knows its origin only, and is still driven', async () => {
+test('a record that knows its origin only is still driven', async () => {
   const world = newWorld();
   const key = await world.interrupted(lost());
   const { seal } = await import('../../src/core/record.js');

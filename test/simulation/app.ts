@@ -138,12 +138,12 @@ export class App {
     if (abortMs !== undefined) context.later(abortMs, () => aborted.abort());
     const sweep = new Sweep((op) => this.#begin(context, op, 'resume', 0, undefined));
     context.sweep = sweep;
-    const { user } = context.device;
+    const { sessions } = context.device;
     world.log(() => `${context.id} resumes all, ${concurrency} at a time`);
     const over = (whole: boolean, of: unknown): void => {
       context.sweep = undefined;
       // One that was cut says nothing of those under way, and another user is shown nothing of them: they stay pending.
-      const silent = whole && !aborted.signal.aborted && !context.closed && context.device.user === user ? sweep.open() : [];
+      const silent = whole && !aborted.signal.aborted && !context.closed && context.device.sessions === sessions ? sweep.open() : [];
       for (const call of silent) world.books.violate('outcome-is-true', call.op, `resume() came to its end without a word of call ${call.id}`);
       for (const call of sweep.open()) this.#told(context, call, 'error', of, undefined);
       if (sweep.most > concurrency) world.books.violate('scenario', undefined, `resume() drove ${sweep.most} at a time, not ${concurrency}`);

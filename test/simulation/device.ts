@@ -21,8 +21,9 @@ export class Device {
   readonly options: DeviceOptions;
   readonly locks: LockManager | undefined;
   readonly contexts = new Set<Context>();
-  /** Whose session it is: a cookie that all contexts share. */
-  user: string;
+  /** Sessions that have ended. */
+  sessions = 0;
+  #user: string;
   online = true;
   /** Everything that its clock was ever set back, ms. */
   setBackMs = 0;
@@ -32,11 +33,21 @@ export class Device {
   constructor(world: World, name: string, user: string, options: DeviceOptions, medium = new Medium(world)) {
     this.#world = world;
     this.name = name;
-    this.user = user;
+    this.#user = user;
     this.options = options;
     this.#skewMs = options.skewMs;
     this.medium = medium;
     this.locks = options.locks ? new LockManager() : undefined;
+  }
+
+  /** Whose session it is: a cookie that all contexts share. */
+  get user(): string {
+    return this.#user;
+  }
+
+  set user(to: string) {
+    if (to !== this.#user) this.sessions++;
+    this.#user = to;
   }
 
   /** What the device takes for the time. */

@@ -1,7 +1,7 @@
 /** 4: `done` means exactly one effect; `none` means none, and none will follow; otherwise `unknown`. */
 import type { Outcome } from '../../../src/core/outcome.js';
 import type { Call, Checker, Effect, Fact, KeyFacts, Ledger, OpFacts, Told } from '../facts.js';
-import { excuse } from './excuse.js';
+import { excuse, inMemoryOnly } from './excuse.js';
 
 const NAME = 'outcome-is-true';
 
@@ -48,12 +48,12 @@ function saidNone(op: OpFacts, outcome: Outcome, call: Call | undefined, ledger:
   const same = [...op.keys.values()].filter((one) => one.epoch === epoch);
   // Without a name and a key it speaks of itself only.
   const about = key ? [key] : op.unnamed ? same.filter((one) => one.effects.some(({ send }) => send.call === call)) : same;
-  for (const one of about) if (one.effects.length && !cameLater(one, call)) judge(one, `none, and ${one.key} has had an effect`, ledger);
+  for (const one of about) if (one.effects.length && !cameLater(one, call)) judge(one, `none, and ${one.key} has had an effect`, ledger, key);
   if (!call || op.unnamed || key?.user !== key?.op.user) return;
   // Whatever its own key came to: who asks about what was done before is told so.
   for (const one of same)
     if (one !== key && one.user === one.op.user && one.effects.some(({ at }) => at < call.begunAt))
-      judge(one, `none, and ${one.key} had an effect before`, ledger);
+      judge(one, `none, and ${one.key} had an effect before`, ledger, key);
 }
 
 /** A key stays in use after a refusal. The word is about what there was until then, however late its caller hears it. */
@@ -63,8 +63,9 @@ const cameLater = ({ op, rebornAt, effects, sends }: KeyFacts, call: Call | unde
     (one) => one.begunAt < rebornAt && sends.every((send) => send.call !== one || send.at < rebornAt),
   );
 
-function judge(key: KeyFacts, says: string, ledger: Ledger): void {
-  const why = excuse(key, ledger);
+/** `by`: the key that the word was about, which may live in a memory that saw nothing of the others. */
+function judge(key: KeyFacts, says: string, ledger: Ledger, by = key): void {
+  const why = excuse(key, ledger) ?? (inMemoryOnly(by, ledger) ? 'kept-in-memory-only' : undefined);
   if (why) ledger.apart(why, key.op);
   else ledger.violate(NAME, key.op, says);
 }
