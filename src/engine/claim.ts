@@ -110,7 +110,7 @@ export async function beginRecord(job: Job, waited: Waited | undefined): Promise
 const wantsLease = ({ client, slot }: Job): boolean => !client.platform.locks && storeOf(client, slot).shared !== 'context';
 
 const leaseOf = (job: Job): Claimant['lease'] =>
-  job.client.owner !== undefined && wantsLease(job) ? { owner: job.client.owner, ms: job.settings.tuning.leaseMs } : undefined;
+  job.client.owner && wantsLease(job) ? { owner: job.client.owner, ms: job.settings.tuning.leaseMs } : undefined;
 
 function claimant(job: Job, waited: Waited | undefined, generation: number, key: string, random: boolean): Claimant {
   const { client, settings, payload } = job;

@@ -137,9 +137,11 @@ async function storeStop(drive: Drive, { ending, spent }: Omit<Stop, 'do'>): Pro
   const refusals = drive.refusals.toStore(ending.reason);
   // A later refusal can say more from then on, but the next call need not wait for it.
   const retryAt = ending.reason === 'refused-after-ambiguity' ? undefined : ending.retryAt;
-  if (retryAt === undefined && !spent && !record.lease && !refusals) return;
+  // A call that could only ask has none: what it found is another driver's, which may wake up.
+  const lease = record.lease?.owner === job.client.owner ? undefined : record.lease;
+  if (retryAt === undefined && !spent && lease === record.lease && !refusals) return;
   const now = job.client.platform.clock.now();
-  const next = seal({ ...record, ...refusals, lease: undefined, retryAt, spentAt: spent ? now : undefined, touchedAt: now });
+  const next = seal({ ...record, ...refusals, lease, retryAt, spentAt: spent ? now : undefined, touchedAt: now });
   if (await commit(job, record, () => next)) drive.record = next;
 }
 

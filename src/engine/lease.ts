@@ -43,8 +43,7 @@ export async function holdingLease<T>(drive: Drive, work: () => Promise<T>): Pro
 export async function awaitLease(job: Job, ms: number): Promise<void> {
   const { client, stop, deadline, slot, id } = job;
   const { clock } = client.platform;
-  const { isGone } = storeOf(client, slot);
-  if (isGone && (await freeFromTheGone(client, slot, id))) return;
+  if (storeOf(client, slot).isGone && (await freeFromTheGone(client, slot, id))) return;
   if (job.settings.whenBusy === 'reject') throw busyError(job);
   const until = clock.now() + ms;
   publish(client, slot, { phase: 'waiting', attempt: 0, until, why: 'another-context' });
@@ -56,6 +55,6 @@ export async function awaitLease(job: Job, ms: number): Promise<void> {
     // Settled, gone, or given back.
     const record = readRecord(stored);
     if (stored === undefined || (record && (record.state !== 'pending' || record.lease === undefined))) return;
-    if (isGone && (await freeFromTheGone(client, slot, id))) return;
+    if (await freeFromTheGone(client, slot, id)) return;
   }
 }

@@ -6,7 +6,7 @@ import { readStored, storeOf, timed, updateStored } from './storing.js';
 
 /** Gives the client its name in leases: where the store can tell which processes are gone, it begins with the name of this one. */
 export async function nameOwner(client: Client, store: Store): Promise<void> {
-  if (client.owner !== undefined) return;
+  if (client.owner) return;
   // Without a holder leases run out.
   const holder = store.holder && (await timed(client, store.holder()).catch(() => undefined));
   const own = client.platform.randomness.uuid();

@@ -61,31 +61,18 @@ export async function* scanPending(client: Client, namespace: string, prefix: Op
   }
 }
 
-interface Claimed {
-  readonly id: string;
-  readonly ns: string;
-  /** Whether a call has taken the record up since the app gave its word, which says nothing of what that call sends. */
-  readonly sentSince: (record: OnceRecord) => boolean;
-}
-
 /** Takes the claim of a name for one change; rejects with ERR_ONCE_BUSY while a live driver holds it. */
-async function claimed<T>(client: Client, place: Place, work: (how: Claimed) => Promise<T>): Promise<T> {
+async function claimed<T>(client: Client, place: Place, work: (id: string, ns: string) => Promise<T>): Promise<T> {
   if (client.registry.flights.has(place.slot)) throw busyError({ client, ...place });
   // Held in this realm from this very tick, so that a click waits until the change is made.
   const hold = new Flight(client.registry, place.slot, client);
   hold.fingerprinted(undefined);
   try {
-    const { clock } = client.platform;
-    const since = clock.now();
-    const { id, ns } = await idsOf(client, place);
-    const seen = readRecord(await readStored(client, place.slot, id))?.revision;
-    // The look itself may come late, from a slow store or in a context that slept; only then do clocks count, which differ.
-    const late = clock.now() - since > client.settings.tuning.thawMs;
     const release = await tryLock(client, place);
     if (!release) throw busyError({ client, ...place });
+    const { id, ns } = await idsOf(client, place);
     await freeFromTheGone(client, place.slot, id);
-    const sentSince = ({ revision, touchedAt }: OnceRecord): boolean => revision !== seen || (late && touchedAt > since);
-    return await work({ id, ns, sentSince }).finally(release);
+    return await work(id, ns).finally(release);
   } finally {
     hold.free();
     changed(client);
@@ -107,9 +94,10 @@ function refusal(
 /** What the app learned elsewhere. */
 export function settleByHand(client: Client, place: Place, effect: 'done' | 'none'): Promise<void> {
   if (effect !== 'done' && effect !== 'none') throw new TypeError(`once: settle takes 'done' or 'none', got ${typeof effect}`);
-  return claimed(client, place, async ({ id, ns, sentSince }) => {
-    const { clock, randomness } = client.platform;
-    const { keep, limits } = client.settings;
+  const { clock, randomness } = client.platform;
+  const { keep, limits, tuning } = client.settings;
+  const since = clock.now();
+  return claimed(client, place, async (id, ns) => {
     const ending = effect === 'done' ? replayed('reconcile') : rejected();
     const clash = await updateStored<OnceError | undefined>(
       client,
@@ -125,7 +113,9 @@ export function settleByHand(client: Client, place: Place, effect: 'done' | 'non
             value: record?.state === 'settled' ? refusal(client, place, record, 'ERR_ONCE_ALREADY_SETTLED', record.ending ?? replayed('store')) : undefined,
           };
         if (record?.state === 'settled') return { value: undefined };
-        if (effect === 'none' && record && sentSince(record)) return { value: busyError({ client, ...place }) };
+        // Behind a slow store or a sleep it says nothing of what has been sent since. Else clocks do not count, because they differ.
+        const sentSince = now - since > tuning.thawMs && record && record.touchedAt > since;
+        if (effect === 'none' && sentSince) return { value: busyError({ client, ...place }) };
         const base = record ?? blank(client, place, id, ns, randomness.uuid(), now);
         const latest = Math.max(now, storeNow);
         const forgetAt = effect === 'done' ? settledForgetAt(latest, keep.forMs, limits.totalMs) : retiredForgetAt(base, latest, limits.totalMs);
@@ -166,7 +156,7 @@ const blank = (client: Client, place: Place, id: string, ns: string, key: string
 
 /** Forgets an operation. What is left tells a derived key its generation. */
 export function forget(client: Client, place: Place, evenIfUnknown: boolean): Promise<void> {
-  return claimed(client, place, async ({ id }) => {
+  return claimed(client, place, async (id) => {
     const clash = await updateStored<OnceError | undefined>(
       client,
       place.slot,

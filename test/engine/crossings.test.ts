@@ -77,7 +77,11 @@ describe('two processes on one store', () => {
       await rest();
       return 'none' as const;
     };
-    const asked = await world.end(asker.tab, pay(asker.once, { url: 'https://eu.shop.example/api/payments', reconcile }));
+    const elsewhere = { url: 'https://eu.shop.example/api/payments' };
+    const { lease } = world.record() ?? {};
+    expect((await world.end(asker.tab, pay(asker.once, elsewhere))).outcome).toMatchObject({ effect: 'unknown' });
+    expect(world.record()?.lease).toEqual(lease);
+    const asked = await world.end(asker.tab, pay(asker.once, { ...elsewhere, reconcile }));
     expect(asked.outcome).toMatchObject({ effect: 'unknown' });
     expect((await world.end(driver.tab, call)).outcome).toMatchObject({ effect: 'done' });
   });

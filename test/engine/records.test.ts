@@ -211,11 +211,10 @@ describe('settle', () => {
   });
 
   test.each([
-    { shared: 'locks', freezes: 'before its look', of: {}, crossing: 1 },
-    { shared: 'locks', freezes: 'after its look', of: {}, crossing: 2 },
-    { shared: 'leases', freezes: 'before its look', of: { server: true, locks: false }, crossing: 1 },
-    { shared: 'leases', freezes: 'after its look', of: { server: true, locks: false }, crossing: 2 },
-  ])("'none' of a context that freezes $freezes says nothing of what another one has sent since ($shared)", async ({ of, crossing }) => {
+    { where: 'before it has the lock', of: {}, crossing: 1 },
+    { where: 'with the lock, behind which nobody waits for ever', of: {}, crossing: 3 },
+    { where: 'before its look, without locks', of: { server: true, locks: false }, crossing: 1 },
+  ])("'none' of a context that freezes $where says nothing of what another one has sent since", async ({ of, crossing }) => {
     const world = newWorld();
     const [app, other] = [world.open({}, of), world.open({}, of)];
     world.server.plays(lost(), charged(lost()));

@@ -1,12 +1,15 @@
 /** The simulation's checkers, and stricter ones beside them: what the world did unseen counts against the client here. */
 import { inMemoryOnly } from '../simulation/checkers/excuse.js';
 import { checkers } from '../simulation/checkers/index.js';
-import type { Call, Checker, KeyFacts, Ledger, OpFacts } from '../simulation/facts.js';
+import { type Call, type Checker, type Commit, does, type KeyFacts, type Ledger, type OpFacts } from '../simulation/facts.js';
 
 /** How often a key had been sent when somebody was told that it had no effect. */
 const sentBefore = new WeakMap<KeyFacts, number>();
 /** Keys whose records a log-out swept, when that was, and the calls that were open then. */
 const cleared = new WeakMap<KeyFacts, { readonly at: number; readonly calls: ReadonlySet<Call> }>();
+/** The context that drives a key, and the one that did when a log-out came over it. */
+const driving = new WeakMap<KeyFacts, string>();
+const drivenThen = new WeakMap<KeyFacts, string | undefined>();
 /** Calls that queued behind another context, and the keys that were open then. */
 const waited = new WeakMap<Call, ReadonlySet<KeyFacts>>();
 
@@ -102,6 +105,8 @@ const oneDriver: Checker = {
       const key = fact.op.keys.get(fact.before.key);
       if (key) endedBy.set(key, fact.context);
     }
+    if (fact.kind === 'commit') takesOver(fact);
+    if (fact.kind === 'told' && fact.call) for (const key of fact.op.keys.values()) if (driving.get(key) === fact.call.context) driving.delete(key);
     if (fact.kind !== 'sent') return;
     const { key, call, payload } = fact.send;
     const clear = cleared.get(key);
@@ -116,6 +121,14 @@ const oneDriver: Checker = {
   },
 };
 
+/** A higher revision is another driver's; a log-out comes over whoever drives it. */
+function takesOver({ op, before, after, context, byHand }: Commit): void {
+  const key = after && op.keys.get(after.key);
+  if (!key || after.state !== 'pending') return;
+  if (does(byHand, 'clear')) drivenThen.set(key, driving.get(key));
+  else if (before?.key !== after.key || before.revision !== after.revision) driving.set(key, context);
+}
+
 /** To be said before what a call was told is. */
 export const looks = (call: Call, last: number): void => void looked.set(call, last);
 
@@ -126,9 +139,9 @@ export const queues = (call: Call): void => void waited.set(call, new Set(inEpoc
 export function clears(calls: readonly Call[], now: () => number): (keys: readonly KeyFacts[]) => void {
   const open = calls.filter((call) => !call.told && !call.dead);
   return (keys) => {
-    // Who waits for a driver to end is none.
-    for (const key of keys)
-      cleared.set(key, { at: now(), calls: new Set(open.filter((call) => call.context === key.bornIn || key.sends.some((send) => send.call === call))) });
+    // Who waits for a driver to end, or for a lock, is none.
+    const drove = (call: Call, key: KeyFacts): boolean => call.context === drivenThen.get(key) || key.sends.some((send) => send.call === call);
+    for (const key of keys) cleared.set(key, { at: now(), calls: new Set(open.filter((call) => drove(call, key))) });
   };
 }
 
@@ -162,7 +175,13 @@ export function byHand(
 }
 
 /** What the judges remember of a key. */
-export const judged = (key: KeyFacts): readonly unknown[] => [sentBefore.get(key), cleared.get(key)?.at, endedBy.get(key)];
+export const judged = (key: KeyFacts): readonly unknown[] => [
+  sentBefore.get(key),
+  cleared.get(key)?.at,
+  endedBy.get(key),
+  driving.get(key),
+  drivenThen.get(key),
+];
 
 /** The simulation's judge of a "none" knows no steps within an instant. */
 const asOfTheLook = (checker: Checker): Checker => ({

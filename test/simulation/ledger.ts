@@ -201,14 +201,16 @@ export class Books implements Ledger {
     if (does(byHand, 'lie') && after.state !== 'pending') key.lied = true;
     if (!memory) this.#hold(key, commit, after);
     key.windowEndsAt = after.windowEndsAt ?? Number.POSITIVE_INFINITY;
-    // What a log-out leaves of the settled answers those who wait for it, and no longer.
-    const stub = does(byHand, 'clear') && before?.state === 'settled';
+    // What a log-out leaves of the settled answers those who wait for it, and no longer. A sweep at the same time notes its second look.
+    const stub = does(byHand, 'clear') && before?.state === 'settled' && after.dueAt === undefined;
     const anew = stub || (after.state === 'pending' ? key.touchedAt !== after.touchedAt : key.settledAt !== after.settledAt);
     if (anew) key.forgetAt = after.forgetAt;
     key.touchedAt = after.touchedAt;
     key.settledAt = after.settledAt ?? key.settledAt;
     if (after.state !== 'pending') return;
-    if (before && before.state !== 'pending' && before.key === after.key && why === 'written') key.rebornAt = this.now();
+    // A key that is not random comes round again after the loss of the storage, too.
+    const begins = before ? before.state !== 'pending' && before.key === after.key : key.none !== undefined && !after.random;
+    if (begins && why === 'written') key.rebornAt = this.now();
     // Another context's copy of it goes on, or a loss of power took its end away.
     if (why === 'power-loss' && key.end) {
       key.revived = true;
