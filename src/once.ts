@@ -72,7 +72,10 @@ export interface Once {
    * for await (const { name, outcome } of once.resume({ prefix: ['pay'] })) show(name, outcome.effect);
    */
   resume(options?: { prefix?: OperationName | undefined; concurrency?: number | undefined; signal?: AbortSignal | undefined }): AsyncIterable<Resumed>;
-  /** Brings a guest's unsettled operations, keys included, into the present namespace. */
+  /**
+   * Brings a guest's unsettled operations, keys included, into the present namespace. Await it in each page of the user before
+   * anything is pressed there: an earlier page may have been closed in the middle of it.
+   */
   move(from: string): Promise<void>;
   /** Calls back on every event; the result unsubscribes. */
   subscribe(listener: (event: OnceEvent) => void, options?: { prefix?: OperationName | undefined; signal?: AbortSignal | undefined }): () => void;

@@ -6,6 +6,7 @@ import { type OnceRecord, readRecord } from '../core/record.js';
 import { outOfBudget } from './budget.js';
 import type { Job } from './client.js';
 import { reasonToHalt, reasonUnsent, takenOver } from './halt.js';
+import { renew } from './lease.js';
 import { emit, named, publish, type WaitReason } from './observe.js';
 import { Outage } from './outage.js';
 import type { Payload, Result, Sent } from './payload.js';
@@ -208,7 +209,8 @@ export class Drive {
     const { client, slot, id, deadline } = this.job;
     let stored: unknown;
     try {
-      stored = await readStored(client, slot, id, deadline);
+      // One that slept until its lease was over must have it again: else the app settles the operation between this look and the attempt.
+      stored = await (this.record.lease ? renew(this) : readStored(client, slot, id, deadline));
     } catch (cause) {
       return this.#end('store', cause);
     }

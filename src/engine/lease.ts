@@ -14,22 +14,28 @@ const LOOK_MS_MAX = 1000;
 /** A look that failed says nothing. */
 const UNREAD = {};
 
+/** Renews the lease of a driver, if it still has it, and gives what is stored. */
+export function renew({ job, record: own }: Pick<Drive, 'job' | 'record'>): Promise<unknown> {
+  const { client, slot, id, settings, deadline } = job;
+  const change = (stored: unknown, now: number) => {
+    const record = readRecord(stored);
+    // A log-out raises the revision, and stops this driver before its next attempt; until then one is on the wire.
+    const mine = record?.state === 'pending' && record.key === own.key && holds(own, record) && record.lease;
+    return mine ? { next: { ...record, lease: { ...record.lease, until: now + settings.tuning.leaseMs } }, value: stored } : { value: stored };
+  };
+  return updateStored(client, slot, id, change, 'relaxed', deadline);
+}
+
 /** Holds the lease while `work` goes on. */
 export async function holdingLease<T>(drive: Drive, work: () => Promise<T>): Promise<T> {
-  const own = drive.record;
-  if (!own.lease) return work();
-  const { client, slot, id, settings } = drive.job;
+  if (!drive.record.lease) return work();
+  const { client, settings } = drive.job;
   const { leaseMs } = settings.tuning;
   let cancel: () => void;
   const beat = (): void => {
     cancel = client.platform.clock.timer(leaseMs / BEATS, beat);
     // A beat that fails is made up for by the next one, or the lease is lost, and another driver goes on with the key.
-    void updateStored(client, slot, id, (stored, now) => {
-      const record = readRecord(stored);
-      // A log-out raises the revision, and stops this driver before its next attempt; until then one is on the wire.
-      const mine = record?.state === 'pending' && record.key === own.key && holds(own, record) && record.lease;
-      return mine ? { next: { ...record, lease: { ...record.lease, until: now + leaseMs } }, value: undefined } : { value: undefined };
-    }).catch(() => {});
+    renew(drive).catch(() => {});
   };
   cancel = client.platform.clock.timer(leaseMs / BEATS, beat);
   try {

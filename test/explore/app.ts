@@ -58,9 +58,20 @@ export class App {
     this.#world = world;
   }
 
-  press({ slot, name = 'cart', payload, path = '/pay' }: Press): void {
+  press(press: Press): void {
     const world = this.#world;
-    const context = world.open(world.slots[slot] as Slot);
+    const context = world.open(world.slots[press.slot] as Slot);
+    if (!world.variant.guest || world.device.user === GUEST) {
+      this.#pressed(context, press);
+      return;
+    }
+    // Before anything else is pressed, what the guest left open is brought along: whoever did so before may have died over it.
+    const pressed = (): void => void (context.dead || this.#pressed(context, press));
+    this.bring(context).then(pressed, pressed);
+  }
+
+  #pressed(context: ExploredContext, { name = 'cart', payload, path = '/pay' }: Press): void {
+    const world = this.#world;
     const op = world.opFor(world.device.user, name, payload);
     if (!op.payloads.includes(payload)) op.payloads.push(payload);
     const call = this.#begin(context, op, 'fetch', payload);

@@ -1,5 +1,5 @@
 /** Plays one schedule from its beginning to its end, and judges it. */
-import type { KeyFacts, OpFacts, Violation } from '../simulation/facts.js';
+import type { Call, KeyFacts, OpFacts, Violation } from '../simulation/facts.js';
 import { simulateSignals } from '../simulation/signals.js';
 import { App, type Deed, type Pause, type Press } from './app.js';
 import type { Chooser, Option } from './choices.js';
@@ -222,10 +222,14 @@ class Play {
       for (let press = 0; press < PRESSES_MAX; press++) {
         this.#fresh(op.user);
         world.steps.now += PAUSE_MS;
+        const before = op.calls.length;
         this.app.press({ slot: 0, name: op.unnamed ? null : String(op.name[1]), payload, ...(path ? { path } : {}) });
         this.#turn = world.slots[0]?.context;
-        const call = op.calls.at(-1);
-        await this.run(() => call?.told !== undefined);
+        let call: Call | undefined;
+        await this.run(() => {
+          call = op.calls[before];
+          return call?.told !== undefined;
+        });
         if (world.books.violations.length) return;
         const outcome = call?.told?.outcome;
         if (outcome?.effect === 'done' || outcome?.effect === 'none') return;
