@@ -154,9 +154,9 @@ const BREAKS = [
   {
     name: 'forget and settle come over another one’s lease',
     in: 'by-hand',
-    file: 'engine/lease.ts',
-    find: 'return leaseHolds(lease, now) && lease.owner !== client.owner;',
-    replace: 'return false;',
+    file: 'engine/storing.ts',
+    find: 'leaseHolds(lease, now) && lease.owner !== owner;',
+    replace: 'false;',
   },
   {
     name: 'a marked answer is another payload’s, though this one was sent before',
