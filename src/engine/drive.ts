@@ -35,12 +35,14 @@ export class Drive {
   /** Time went by since the record was last looked at. */
   #waited = false;
   #last: Result | undefined;
+  readonly #storedIn: Outcome['storedIn'];
 
   constructor(job: Job, payload: Payload, start: Start) {
     this.job = job;
     this.payload = payload;
     this.start = start;
     this.#outage = new Outage(job);
+    this.#storedIn = storedIn(storeOf(job.client, job.slot));
     this.record = start.record;
     this.ambiguous = start.resumed || !start.record.random;
     this.refusals = new Refusals(start, this.ambiguous);
@@ -59,7 +61,7 @@ export class Drive {
       sent,
       resumed: this.start.resumed,
       joined: false,
-      storedIn: storedIn(storeOf(job.client, job.slot)),
+      storedIn: this.#storedIn,
     };
   }
 
@@ -124,8 +126,7 @@ export class Drive {
 
   async #step(): Promise<Stopped> {
     const halted = (this.#tries && !this.#last && (await this.cutOff())) || (await this.halt());
-    if (halted) return halted;
-    const sent = await this.#send(this.payload);
+    const sent = halted || (await this.#send(this.payload));
     if ('decision' in sent) return sent;
     const { reading, cause } = sent;
     const { clock, randomness } = this.job.client.platform;
@@ -207,14 +208,13 @@ export class Drive {
   /** A log-out, a `forget` or another driver may have come in between. */
   async stillMine(): Promise<Stopped | undefined> {
     const { client, slot, id, deadline } = this.job;
-    let stored: unknown;
     try {
-      // One that slept until its lease was over must have it again: else the app settles the operation between this look and the attempt.
-      stored = await (this.record.lease ? renew(this) : readStored(client, slot, id, deadline));
+      // One that slept until its lease was over must have it again: else the app settles it between this look and the attempt.
+      const stored = await (this.record.lease ? renew(this) : readStored(client, slot, id, deadline));
+      return takenOver(readRecord(stored), this.record);
     } catch (cause) {
       return this.#end('store', cause);
     }
-    return takenOver(readRecord(stored), this.record);
   }
 
   async #send(payload: Payload): Promise<Sent | Stopped> {

@@ -72,7 +72,7 @@ async function settle(
   if (!stored && ending.effect !== 'done') return tell(drive, unknown('store'), result, undefined, { cause: how.cause });
   if (ending.effect === 'done' && result && !how.earlier) remember(job, record.key, result);
   // An earlier payload is what took effect; where the name may stand for another effect, the present one goes on.
-  if (how.earlier && stored && job.settings.repeat !== 'never' && !job.resumeOnly) return 'anew';
+  if (how.earlier && job.settings.repeat !== 'never' && !job.resumeOnly) return stored ? 'anew' : tell(drive, unknown('store'), result);
   return how.earlier ? tell(drive, ending, result, 'ERR_ONCE_ALREADY_SETTLED') : tell(drive, ending, result, undefined, { cause: how.cause, keyInUse });
 }
 

@@ -64,5 +64,5 @@ const tellForgotten = (client: Client, { label, key }: OnceRecord): void =>
     { name: decodeName(label), label },
     key,
     'unsettled-forgotten',
-    'an operation that never settled is forgotten, more than 30 days after its last attempt',
+    'an operation that never settled was forgotten 30 days after its last attempt',
   );

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { defineDialect, inBody, inHeader, stripe, stripeV2 } from '../../src/entries/dialects.js';
-import { answers, charged, delayed, hangs, idle, lost, replays, textOf } from '../support/server.js';
+import { answers, charged, delayed, during, hangs, idle, lost, replays, textOf } from '../support/server.js';
 import { CART, MINUTE, NAME, newWorld, pay, rest, URL_ } from '../support/world.js';
 
 const CARD_B = { ...CART, card: 'B' };
@@ -187,6 +187,17 @@ describe('resume where the dialect depends on the request', () => {
     world.server.otherwise = answers(201);
     expect((await world.end(next, next.once(options).operation(NAME).resume())).outcome).toMatchObject({ effect: 'done' });
   });
+});
+
+test('repeat if-changed: an earlier payload is done, and that could not be stored: the present one is not told to be done', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open({ repeat: 'if-changed', limits: { attempts: 1 } });
+  world.server.plays(
+    charged(lost()),
+    during(() => tab.faults.next('fail-before-commit'), replays()),
+  );
+  await world.end(tab, pay(once));
+  expect((await world.end(tab, pay(once, { body: CARD_B }))).outcome).toMatchObject({ effect: 'unknown', reason: 'store' });
 });
 
 describe('repeat if-changed in a browser', () => {

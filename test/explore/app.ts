@@ -95,7 +95,7 @@ export class App {
 
   #begin(context: ExploredContext, op: OpFacts, verb: Call['verb'], payload: number): Call {
     const world = this.#world;
-    const begun = { id: world.calls.length, op, verb, context: context.id, payload, begunAt: world.steps.now, repeat: op.repeat };
+    const begun = { id: world.calls.length, op, verb, context: context.id, user: context.device.user, payload, begunAt: world.steps.now, repeat: op.repeat };
     const call: Call = { ...begun, limitMs: LIMIT_MS, setBackMs: 0, told: undefined, dead: false };
     world.calls.push(call);
     op.calls.push(call);

@@ -1,5 +1,5 @@
 /** The simulation's checkers, and stricter ones beside them: what the world did unseen counts against the client here. */
-import { inMemoryOnly } from '../simulation/checkers/excuse.js';
+import { inMemoryOnly, isGuests } from '../simulation/checkers/excuse.js';
 import { checkers } from '../simulation/checkers/index.js';
 import { type Call, type Checker, type Commit, does, type KeyFacts, type Ledger, type OpFacts } from '../simulation/facts.js';
 
@@ -58,7 +58,7 @@ const timesMeant = (op: OpFacts, payload: number): number =>
 const noneIsTrue: Checker = {
   name: 'outcome-is-true',
   see(fact, ledger) {
-    if (fact.kind === 'told' && fact.told.outcome?.effect === 'none') saidNone(fact.op, fact.told.outcome.key, knownTo(fact.call), ledger);
+    if (fact.kind === 'told' && fact.told.outcome?.effect === 'none') saidNone(fact.op, fact.told.outcome.key, fact.call, ledger);
     if (fact.kind !== 'effect') return;
     const { key, send } = fact.effect;
     const at = key.sends.findIndex(({ id }) => id === send.id);
@@ -71,9 +71,10 @@ const noneIsTrue: Checker = {
 const knownTo = (call: Call | undefined): number => (call && looked.get(call)) ?? Number.POSITIVE_INFINITY;
 
 /** Somebody was told that nothing has happened under this key, or under any of the operation's keys. */
-function saidNone(op: OpFacts, key: string | undefined, last: number, ledger: Ledger): void {
+function saidNone(op: OpFacts, key: string | undefined, call: Call | undefined, ledger: Ledger): void {
+  const last = knownTo(call);
   if (op.unnamed && key === undefined) return;
-  for (const one of key === undefined ? inEpoch(op) : [...op.keys.values()].filter((known) => known.key === key)) {
+  for (const one of key === undefined ? inEpoch(op).filter((known) => !isGuests(known, call)) : [...op.keys.values()].filter((known) => known.key === key)) {
     if (one.effects.some(({ send }) => send.id <= last) && !inMemoryOnly(one, ledger))
       ledger.violate(noneIsTrue.name, op, 'somebody was told "none", and there was an effect');
     sentBefore.set(one, one.sends.filter(({ id }) => id <= last).length);

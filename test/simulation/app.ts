@@ -168,6 +168,7 @@ export class App {
       op,
       verb,
       context: context.id,
+      user: context.device.user,
       payload,
       begunAt: world.time.now,
       limitMs,

@@ -9,6 +9,8 @@ export interface Call {
   readonly op: OpFacts;
   readonly verb: 'fetch' | 'run' | 'resume';
   readonly context: string;
+  /** Whose session it was begun in; a guest is one of its own. */
+  readonly user: string;
   readonly payload: number;
   readonly begunAt: number;
   /** How long it may take by its own limits, ms. */

@@ -1,9 +1,12 @@
 /** Why a second effect, or one after "none", is not the client's doing: what the world did, or what the app asked for. */
 import { COPY_LIFETIME_MS } from '../../../src/core/decide.js';
-import type { Apart, KeyFacts, Ledger, Send } from '../facts.js';
+import type { Apart, Call, KeyFacts, Ledger, Send } from '../facts.js';
 
 /** The store refused a record, and its context went on with a copy in memory, which the others do not see. */
 export const inMemoryOnly = (key: KeyFacts, ledger: Ledger): boolean => key.wasInMemory && key.op.refused && !ledger.required;
+
+/** What a guest did to its end is another operation than that of the user who logged in and makes this call. */
+export const isGuests = ({ user, op, end }: KeyFacts, call: Call | undefined): boolean => user !== op.user && end === 'settled' && call?.user === op.user;
 
 /** Why the effect of `key` could be overlooked; `undefined`: it could not. */
 export function excuse(key: KeyFacts, ledger: Ledger): Apart | undefined {

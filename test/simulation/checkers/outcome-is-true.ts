@@ -1,7 +1,7 @@
 /** 4: `done` means exactly one effect; `none` means none, and none will follow; otherwise `unknown`. */
 import type { Outcome } from '../../../src/core/outcome.js';
 import type { Call, Checker, Effect, Fact, KeyFacts, Ledger, OpFacts, Told } from '../facts.js';
-import { excuse, inMemoryOnly } from './excuse.js';
+import { excuse, inMemoryOnly, isGuests } from './excuse.js';
 
 const NAME = 'outcome-is-true';
 
@@ -47,7 +47,11 @@ function saidNone(op: OpFacts, outcome: Outcome, call: Call | undefined, ledger:
   const epoch = key?.random ? key.epoch : op.epoch;
   const same = [...op.keys.values()].filter((one) => one.epoch === epoch);
   // Without a name and a key it speaks of itself only.
-  const about = key ? [key] : op.unnamed ? same.filter((one) => one.effects.some(({ send }) => send.call === call)) : same;
+  const about = key
+    ? [key]
+    : op.unnamed
+      ? same.filter((one) => one.effects.some(({ send }) => send.call === call))
+      : same.filter((one) => !isGuests(one, call));
   for (const one of about) if (one.effects.length && !cameLater(one, call)) judge(one, `none, and ${one.key} has had an effect`, ledger, key);
   if (!call || op.unnamed || key?.user !== key?.op.user) return;
   // Whatever its own key came to: who asks about what was done before is told so.
