@@ -267,7 +267,7 @@ export class ExploredWorld {
           key.key,
           key.epoch,
           [key.durable, key.memoryOnly, key.wasInMemory, key.pendingInStore, key.told, key.byHand, key.revived],
-          [key.end, key.endedAt, key.endedIn, key.reportedAt, key.none?.at, key.touchedAt, key.rebornAt, key.user, key.bornIn],
+          [key.end, key.endedAt, key.endedIn, key.reportedAt, key.none?.at, key.noneAt, key.touchedAt, key.rebornAt, key.user, key.bornIn],
           [key.wish, key.swept, key.clearedAt, key.held?.context, key.held?.until, key.doubtful, key.forgetAt],
           judged(key),
           key.sends.map(({ at, heard, copies, payload, context }) => [at, heard, copies, payload, context]),

@@ -126,6 +126,8 @@ export interface KeyFacts {
   revived: boolean;
   /** When a later generation took up the same key, which is not random. */
   rebornAt: number;
+  /** When somebody was last told that it had no effect. */
+  noneAt: number;
   /** The server executed it and then forgot it, which was not this client's doing. */
   forgotten: Apart | undefined;
   /** The app said what became of it. */

@@ -130,6 +130,7 @@ export class Books implements Ledger {
       revived: false,
       forgotten: undefined,
       rebornAt: Number.POSITIVE_INFINITY,
+      noneAt: Number.NEGATIVE_INFINITY,
       byHand: false,
       lied: false,
       sends: [],
@@ -150,7 +151,10 @@ export class Books implements Ledger {
     if (told.by !== 'event' && key) key.told = true;
     if (told.by !== 'event' && key && (key.end === 'settled' || outcome.effect === 'none')) key.reportedAt ??= this.now();
     if (told.by !== 'event') op.reportedIn = Math.max(op.reportedIn, key?.epoch ?? op.epoch);
-    if (key && outcome.effect === 'none') key.none ??= { at: this.now(), call };
+    if (key && outcome.effect === 'none') {
+      key.none ??= { at: this.now(), call };
+      key.noneAt = this.now();
+    }
   }
 
   #commit(commit: Commit): void {
@@ -209,7 +213,8 @@ export class Books implements Ledger {
     key.settledAt = after.settledAt ?? key.settledAt;
     if (after.state !== 'pending') return;
     // A key that is not random comes round again after the loss of the storage, too.
-    const begins = before ? before.state !== 'pending' && before.key === after.key : key.none !== undefined && !after.random;
+    const toldSince = key.noneAt > (Number.isFinite(key.rebornAt) ? key.rebornAt : Number.NEGATIVE_INFINITY);
+    const begins = before ? before.state !== 'pending' && before.key === after.key : toldSince && !after.random;
     if (begins && why === 'written') key.rebornAt = this.now();
     // Another context's copy of it goes on, or a loss of power took its end away.
     if (why === 'power-loss' && key.end) {
