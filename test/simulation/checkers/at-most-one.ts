@@ -53,9 +53,11 @@ function unchanged(effect: Effect, ledger: Ledger): void {
   const since = last.send.call?.begunAt ?? last.at;
   const other = op.calls.some((call) => call.verb !== 'resume' && call.payload !== payload && (call.begunAt >= since || !call.told || call.told.at > since));
   if (other) return;
-  // The replay of its own unseen copy reads like an earlier payload's, so the very press goes on with the change under a new key.
+  // The replay of its own unseen copy reads like an earlier payload's, so the very press goes on with the change under a new key,
+  // and where that one is refused, the next press does.
+  const wentOn = [...op.keys.values()].some((one) => one !== last.key && one.sends.some(({ call }) => call === last.send.call));
   if (key.lied) ledger.apart('the-app-lied', op);
-  else if (last.send.copies > 1 && key.sends.some(({ call }) => call === last.send.call)) ledger.apart('changed-and-resent-unseen', op);
+  else if (last.send.copies > 1 && wentOn) ledger.apart('changed-and-resent-unseen', op);
   else ledger.violate(NAME, op, `payload ${payload} took effect under ${last.key.key}, and unchanged again under ${key.key}`);
 }
 
