@@ -76,7 +76,7 @@ export async function explore(variant: Variant, { faults, switches, enough = () 
     const fixed = stack.map(({ taken }) => taken);
     const chooser = new Chooser(bounds, (at) => fixed[at]);
     // The points that the schedule fixes were met by the schedule that it branched from.
-    const one = await play(variant, chooser, (state, left, at) => at >= fixed.length && states.covers(hashOf(state()), left));
+    const one = await play(variant, chooser, (state, left, at) => at >= fixed.length && states.covers(hashOf(state()), left), false);
     if (one.known) spared++;
     else played++;
     count(ends, one.ends);
@@ -86,8 +86,9 @@ export async function explore(variant: Variant, { faults, switches, enough = () 
     if (one.violations.length) {
       const kind = kindOf(one.violations);
       const known = found.get(kind);
-      if (!known || one.lines.length < known.lines.length)
-        found.set(kind, { kind, violations: one.violations, schedule: `${variant.name}: ${textOf(chooser.points)}`, lines: one.lines });
+      const { lines } = await play(variant, new Chooser(bounds, (at) => chooser.points[at]?.taken));
+      if (!known || lines.length < known.lines.length)
+        found.set(kind, { kind, violations: one.violations, schedule: `${variant.name}: ${textOf(chooser.points)}`, lines });
     }
     stack = chooser.points;
     while (stack.length && (stack.at(-1) as Point).taken + 1 >= (stack.at(-1) as Point).options.length) stack.pop();

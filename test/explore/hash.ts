@@ -38,6 +38,17 @@ export function textOfValue(value: unknown): string {
     const { status, headers } = value as { status: number; headers: Headers };
     return `${status} ${[...headers].join()}`;
   }
+  const known = typeof value === 'object' && value !== null ? texts.get(value) : undefined;
+  if (known !== undefined) return known;
+  const text = jsonOf(value);
+  // A record in the store is never changed, only replaced.
+  if (Object.isFrozen(value) && typeof value === 'object' && value !== null) texts.set(value, text);
+  return text;
+}
+
+const texts = new WeakMap<object, string>();
+
+function jsonOf(value: unknown): string {
   try {
     return JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? `${one}n` : one)) ?? 'undefined';
   } catch {

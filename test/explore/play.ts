@@ -58,11 +58,11 @@ class Play {
   #next = 0;
   steps = 0;
 
-  constructor(variant: Variant, chooser: Chooser, known: Known) {
+  constructor(variant: Variant, chooser: Chooser, known: Known, tracing: boolean) {
     this.#variant = variant;
     this.chooser = chooser;
     this.#known = known;
-    this.world = new ExploredWorld(variant, chooser);
+    this.world = new ExploredWorld(variant, chooser, tracing);
     this.app = new App(this.world);
     // What is decided inside of a step is a part of whose step it is; which step it was, histories say anyway.
     chooser.chosen = (label) => this.#inside?.history.add(label);
@@ -240,12 +240,12 @@ class Play {
   }
 }
 
-/** What is known is not played on. */
-export async function play(variant: Variant, chooser: Chooser, known: Known = () => false): Promise<Played> {
+/** What is known is not played on. `tracing`: the lines of what happens are wanted. */
+export async function play(variant: Variant, chooser: Chooser, known: Known = () => false, tracing = true): Promise<Played> {
   const nativeSignals = simulateSignals();
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
-  const one = new Play(variant, chooser, known);
+  const one = new Play(variant, chooser, known, tracing);
   const { world } = one;
   let stopped = false;
   const unhandled = (error: unknown): void => world.books.violate('outcome-is-true', undefined, `a rejection that nobody handles: ${String(error)}`);

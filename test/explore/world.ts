@@ -14,6 +14,7 @@ import { GUEST, personOf, type World } from '../simulation/world.js';
 import type { Chooser } from './choices.js';
 import { ExploredContext } from './context.js';
 import { ChosenFaults } from './faults.js';
+import { textOfValue } from './hash.js';
 import { judged, judges } from './judges.js';
 import { Steps } from './steps.js';
 import type { Variant } from './variants.js';
@@ -51,6 +52,7 @@ export class ExploredWorld {
   readonly verdicts = new Set<string>();
   readonly #deeds = new Set<ByHand & { readonly context: string; readonly about: OpFacts | string }>();
   readonly #requests = new Requests({});
+  readonly #tracing: boolean;
 
   // ---- what the simulation's parts look at
   readonly seed = 1;
@@ -58,8 +60,9 @@ export class ExploredWorld {
   readonly network: { send: Wire['send'] };
   readonly time: { readonly now: number; after(ms: number, run: () => void): unknown };
 
-  constructor(variant: Variant, chooser: Chooser) {
+  constructor(variant: Variant, chooser: Chooser, tracing: boolean) {
     this.variant = variant;
+    this.#tracing = tracing;
     this.chooser = chooser;
     this.options = { sharedStore: false };
     const { steps } = this;
@@ -104,7 +107,9 @@ export class ExploredWorld {
     this.slots = variant.contexts.map((_, index) => ({ index, context: undefined, restarts: 0 }));
   }
 
+  /** Lines that nobody reads are never put together. */
   log(line: () => string): void {
+    if (!this.#tracing) return;
     const text = line();
     const { lines } = this;
     // The same two lines over and over are a client that asks again.
@@ -247,7 +252,7 @@ export class ExploredWorld {
   #records(): string {
     const { records } = this.device.medium;
     return [...records]
-      .map(([id, record]) => `${id} ${typeof record === 'object' && record !== null ? textOfRecord(record) : String(record)}`)
+      .map(([id, record]) => `${id} ${textOfValue(record)}`)
       .sort()
       .join('\n');
   }
@@ -293,15 +298,6 @@ export class ExploredWorld {
 
 /** Of the server's own waits: the lock of one that died. */
 const LONG_MS = 10_000;
-
-const texts = new WeakMap<object, string>();
-const textOfRecord = (record: object): string => {
-  const known = texts.get(record);
-  if (known !== undefined) return known;
-  const text = JSON.stringify(record);
-  texts.set(record, text);
-  return text;
-};
 
 const print = (record: OnceRecord | undefined): string =>
   record ? (record.state === 'pending' ? `pending${record.ambiguous ? '' : ', not sent'}` : `${record.state} (${record.ending?.type})`) : 'nothing';
