@@ -21,7 +21,7 @@ export function renew({ job, record: own }: Pick<Drive, 'job' | 'record'>): Prom
     const record = readRecord(stored);
     // A log-out raises the revision, and stops this driver before its next attempt; until then one is on the wire.
     const mine = record?.state === 'pending' && record.key === own.key && holds(own, record) && record.lease;
-    return mine ? { next: { ...record, lease: { ...record.lease, until: now + settings.tuning.leaseMs } }, value: stored } : { value: stored };
+    return { value: stored, ...(mine && { next: { ...record, lease: { ...mine, until: now + settings.tuning.leaseMs } } }) };
   };
   return updateStored(client, slot, id, change, 'relaxed', deadline);
 }

@@ -50,7 +50,7 @@ export async function moveOne(client: Client, from: string, to: string, record: 
       return stored === undefined || there?.state === 'retired' ? { next: moved(taken, there?.generation), value: true } : { value: false };
     });
     if (!free) {
-      const says = 'an operation of this name exists in both namespaces; the older one stays there';
+      const says = 'both namespaces have this operation; the older one stays there';
       diagnose(client, { name: decodeName(label), label }, key, 'move-conflict', says);
       return;
     }

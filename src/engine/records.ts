@@ -113,10 +113,9 @@ export function settleByHand(client: Client, place: Place, effect: 'done' | 'non
             value: record?.state === 'settled' ? refusal(client, place, record, 'ERR_ONCE_ALREADY_SETTLED', record.ending ?? replayed('store')) : undefined,
           };
         if (record?.state === 'settled') return { value: undefined };
-        // Behind a slow store or a sleep it says nothing of what has been sent since. Else clocks do not count, because they differ.
-        const sentSince = now - since > tuning.thawMs && record && record.touchedAt > since;
-        if (effect === 'none' && sentSince) return { value: busyError({ client, ...place }) };
         const base = record ?? blank(client, place, id, ns, randomness.uuid(), now);
+        // Behind a slow store or a sleep it says nothing of what has been sent since. Else clocks do not count, because they differ.
+        if (effect === 'none' && now - since > tuning.thawMs && base.touchedAt > since) return { value: busyError({ client, ...place }) };
         const latest = Math.max(now, storeNow);
         const forgetAt = effect === 'done' ? settledForgetAt(latest, keep.forMs, limits.totalMs) : retiredForgetAt(base, latest, limits.totalMs);
         return {

@@ -87,7 +87,10 @@ async function oneRound(job: Job, waited: Waited | undefined): Promise<Finished>
   keepRecent(payloads, slot, kept, 32);
   const finished = await holdingLease(drive, async () => {
     const stopped = await drive.run();
-    return stopped.ended ? told(job, { do: 'remembered', record: stopped.ended }) : finish(drive, stopped);
+    const { ended } = stopped;
+    if (!ended) return finish(drive, stopped);
+    // What another context brought to its end is an earlier payload; the change goes on.
+    return job.settings.repeat === 'if-changed' && !isOwn(job, ended) ? 'anew' : told(job, { do: 'remembered', record: ended });
   });
   // Under a key that stays in use, the next call may have to ask what became of this payload.
   if (finished === 'anew' || (finished.outcome.effect !== 'unknown' && !finished.keyInUse)) payloads.delete(slot);
@@ -102,14 +105,13 @@ async function readAgain(job: Job, record: OnceRecord): Promise<Ended | undefine
   // this key: it would execute the request.
   const from = (record.ending as { from?: unknown } | undefined)?.from;
   if (
-    from === 'reconcile' ||
-    from === 'elsewhere' ||
-    (payload && isElsewhere(record, { ...payload, scope: settings.dialect.scope ?? 'endpoint' })) ||
+    !payload ||
+    (from && from !== 'server') ||
+    isElsewhere(record, { ...payload, scope: settings.dialect.scope ?? 'endpoint' }) ||
     record.state !== 'settled' ||
     !settings.dialect.replays ||
-    !isWhose(record) ||
+    !isOwn(job, record) ||
     !mayLeave() ||
-    !payload ||
     answerIn(job, record)
   )
     return undefined;
@@ -138,19 +140,19 @@ const NOTHING: Payload = { origin: '', endpoint: '', send: async () => ({ readin
 function told(job: Job, begun: Exclude<Begun, { do: 'drive' | 'expired' | 'elsewhere' | 'busy' }>): Ended {
   if (begun.do === 'corrupt') return failed({ ...noFacts(job, 'maybe'), ...unknown('record') }, 'ERR_ONCE_RECORD');
   if (begun.do === 'nothing' || begun.do === 'rekey')
-    return failed({ ...noFacts(job, 'maybe'), ...unknown('record') }, 'ERR_ONCE_UNKNOWN', 'nothing is stored under this name that could be resumed');
+    return failed({ ...noFacts(job, 'maybe'), ...unknown('record') }, 'ERR_ONCE_UNKNOWN', 'nothing is stored under this name');
   const { record } = begun;
   const outcome = (ending: Ending): Outcome => rememberedOutcome(record, ending, storedIn(storeOf(job.client, job.slot)), true);
   if (begun.do === 'mismatch')
     return failed({ ...outcome(unknown('mismatch')), sent: record.ambiguous ? 'maybe' : 'no' }, 'ERR_ONCE_MISMATCH', undefined, record);
   if (begun.do === 'key-burnt') return failed(outcome(rejected(true)), 'ERR_ONCE_KEY_BURNT');
-  const result = begun.do === 'remembered' && record.state === 'settled' && isWhose(record) ? answerIn(job, record) : undefined;
+  const result = record.state === 'settled' && isOwn(job, record) ? answerIn(job, record) : undefined;
   const ending = record.state === 'settled' ? replayed(result?.from ?? 'store') : (record.ending ?? unknown('record'));
   return result ? { outcome: outcome(ending), result: result.result } : failed(outcome(ending), 'ERR_ONCE_ALREADY_SETTLED');
 }
 
-/** Whether it is known which payload took effect: the answer to another one is none to this call. */
-const isWhose = ({ payloads }: OnceRecord): boolean => payloads.length < 2;
+/** Whether this call's payload is known to be the one that took effect: the answer to another one is none to this call. */
+const isOwn = ({ resumeOnly, fingerprint }: Job, { payloads }: OnceRecord): boolean => resumeOnly || payloads.every((one) => one === fingerprint);
 
 /** The remembered answer, from this context's memory or from the record. */
 function answerIn({ client, slot }: Job, record: OnceRecord): { readonly result: Result; readonly from: 'memory' | 'store' } | undefined {

@@ -87,7 +87,7 @@ export async function commit(
       job.deadline,
     );
   } catch (error) {
-    diagnose(client, job, known.key, 'store-write', `what became of the operation could not be stored: ${String(error)}`);
+    diagnose(client, job, known.key, 'store-write', `its end could not be stored: ${String(error)}`);
     return false;
   }
 }

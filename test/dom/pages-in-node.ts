@@ -5,7 +5,7 @@ import { faultNames, idempotentServer } from 'oncefetch/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { nodePlatform } from '../../src/platform/node/index.js';
 
-export function pagesInNode(): void {
+export function pagesInNode(faults: readonly (typeof faultNames)[number][] = faultNames): void {
   const server = idempotentServer({ url: '/api/payments', retryAfter: 0 });
   const network = setupServer(...server.handlers);
   beforeAll(() => network.listen({ onUnhandledFrame: 'error' }));
@@ -34,7 +34,7 @@ export function pagesInNode(): void {
     expect(nodePlatform().server).toBe(true);
   });
 
-  describe.each(faultNames.filter((fault) => !fault.startsWith('hang')))('the fault %s', (fault) => {
+  describe.each(faults.filter((fault) => !fault.startsWith('hang')))('the fault %s', (fault) => {
     test('ends in one charge, long before an attempt would be given up', async () => {
       server.faults.next({ name: fault, retryAfter: 0 });
       const begun = performance.now();

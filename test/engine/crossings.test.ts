@@ -1,6 +1,7 @@
 /** Goal: where two rules meet, neither makes a second effect, a wrong word or a customer who is stuck. Each sequence was found by an attack. */
 import { describe, expect, test } from 'vitest';
-import type { OnceRecord } from '../../src/core/record.js';
+import { replayed } from '../../src/core/outcome.js';
+import { type OnceRecord, seal } from '../../src/core/record.js';
 import { defineDialect, inBody, inHeader, stripe, stripeV2 } from '../../src/entries/dialects.js';
 import { answers, charged, delayed, during, hangs, idle, lost, replays, textOf } from '../support/server.js';
 import { CART, MINUTE, NAME, newWorld, pay, rest, URL_ } from '../support/world.js';
@@ -102,6 +103,24 @@ describe('done, and nobody knows with which payload', () => {
     expect((await world.end(tab, pay(once, { body: EDITED }))).outcome).toMatchObject({ effect: 'done' });
     for (const body of [CART, EDITED])
       expect(await world.end(tab, pay(once, { body }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', attempts: 0 } });
+  });
+});
+
+describe('another context ends it with an earlier payload while this one waits for its next attempt', () => {
+  test.each(['never', 'if-changed'] as const)('with repeat %s the answer to that payload is not given as this one', async (repeat) => {
+    const world = newWorld();
+    const { tab, once } = world.open({ repeat });
+    // It is done and remembered here, but that could not be stored.
+    world.server.plays(during(() => tab.faults.next('fail-before-commit'), charged(answers(201))));
+    expect((await world.end(tab, pay(once))).status).toBe(201);
+    const [first = ''] = world.record()?.payloads ?? [];
+    const ends = (record: OnceRecord): OnceRecord =>
+      seal({ ...record, state: 'settled', ending: replayed('server'), payloads: [first], revision: record.revision + 1 });
+    world.server.plays(during(() => world.damage(ends), lost()));
+    if (repeat === 'if-changed') world.server.plays(charged(answers(201)));
+    const end = await world.end(tab, pay(once, { body: CARD_B }));
+    if (repeat === 'never') expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', response: undefined });
+    else expect(end).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
   });
 });
 

@@ -2,7 +2,6 @@
 import type { Digest, Platform, Transport } from '../../ports.js';
 import { resolveUrl, systemClock, systemRandomness } from '../shared.js';
 import { sendsOnce } from './dispatcher.js';
-import { cloneable } from './happy-dom.js';
 
 type NodeCrypto = {
   hash?(algorithm: string, data: string | Uint8Array, encoding: string): string;
@@ -36,9 +35,9 @@ function transport(fetch: typeof globalThis.fetch | undefined): Transport {
   const doubtful = new WeakSet<RequestInit>();
   const mayResend = (init: RequestInit): boolean => fetch !== undefined || doubtful.has(init) || !sendsOnce(init);
   return {
-    async send(url, init) {
+    send(url, init) {
       if (mayResend(init)) doubtful.add(init);
-      return cloneable(await (fetch ?? globalThis.fetch)(url, init));
+      return (fetch ?? globalThis.fetch)(url, init);
     },
     mayResend,
     // A redirect that was followed, and a copy that was sent again, fail in the same way after the effect.
