@@ -2,15 +2,11 @@
  * Every schedule of small worlds, within bounds, on all cores: `npm run explore -- --faults 3`. One schedule again:
  * `npm run explore -- --replay 'two tabs: 5:copied; 15:frontRefuses'`. See docs/explore.md.
  */
-import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { bundleSimulation } from './simulation-bundle.mjs';
-
-/** Worlds are short-lived (MB), and the states that were met are not. */
-const NODE = ['--max-semi-space-size=32', '--max-old-space-size=8192'];
+import { bundleSimulation, run } from './simulation-bundle.mjs';
 
 const args = process.argv.slice(2);
 const { values } = parseArgs({
@@ -30,21 +26,8 @@ const given = args.filter((arg, at) => arg !== '--jobs' && args[at - 1] !== '--j
 
 const { folder, main } = bundleSimulation(fileURLToPath(new URL('..', import.meta.url)), 'test/explore/main.ts');
 
-/**
- * @param {readonly string[]} with_
- * @param {'inherit' | 'pipe'} stdout
- * @returns {Promise<{ code: number, text: string }>}
- */
-const start = (with_, stdout) =>
-  new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [...NODE, main, ...with_], { stdio: ['ignore', stdout, 'inherit'] });
-    let text = '';
-    child.stdout?.on('data', (chunk) => {
-      text += chunk;
-    });
-    child.on('error', reject);
-    child.on('close', (code) => resolve({ code: code ?? 1, text }));
-  });
+/** @param {readonly string[]} args @param {'inherit' | 'pipe'} stdout */
+const start = (args, stdout) => run(main, args, stdout);
 
 /** One variant after another, as many at a time as there are jobs. */
 async function together() {

@@ -2,17 +2,14 @@
  * The simulation by the million, on all cores: `npm run simulate -- --operations 1000000`. One seed again, shrunk:
  * `npm run simulate -- --scenario checkout --seed 7`, with `--trace` for all that happened.
  */
-import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { bundleSimulation } from './simulation-bundle.mjs';
+import { bundleSimulation, run } from './simulation-bundle.mjs';
 
 /** Seeds of one job do not meet those of the next. */
 const SEEDS_APART = 2 ** 24;
-/** Worlds are short-lived: with this much room (MB) nearly all of one is gone before anything of it is copied. */
-const NODE = ['--max-semi-space-size=32'];
 
 const args = process.argv.slice(2);
 const { values } = parseArgs({
@@ -30,21 +27,8 @@ const { values } = parseArgs({
 
 const { folder, main } = bundleSimulation(fileURLToPath(new URL('..', import.meta.url)));
 
-/**
- * @param {readonly string[]} with_
- * @param {'inherit' | 'pipe'} stdout
- * @returns {Promise<{ code: number, text: string }>}
- */
-const start = (with_, stdout) =>
-  new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [...NODE, main, ...with_], { stdio: ['ignore', stdout, 'inherit'] });
-    let text = '';
-    child.stdout?.on('data', (chunk) => {
-      text += chunk;
-    });
-    child.on('error', reject);
-    child.on('close', (code) => resolve({ code: code ?? 1, text }));
-  });
+/** @param {readonly string[]} args @param {'inherit' | 'pipe'} stdout */
+const start = (args, stdout) => run(main, args, stdout);
 
 async function together() {
   const jobs = Math.max(1, Number(values.jobs));
