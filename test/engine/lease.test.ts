@@ -10,6 +10,14 @@ const PROCESS = { server: true, locks: false } as const;
 const ONE = { limits: { attempts: 1 } } as const;
 const processes = (world: World) => [world.open({ namespace: 'shop' }, PROCESS), world.open({ namespace: 'shop' }, PROCESS)] as const;
 
+/** Its request is on the wire, and has charged. */
+async function diesAtWork(world: World, { tab, once }: ReturnType<World['open']>): Promise<void> {
+  world.server.plays(charged(hangs()), replays());
+  void pay(once);
+  await rest();
+  tab.kill();
+}
+
 describe('a second process', () => {
   test('waits for the first, gets its outcome, and sends nothing', async () => {
     const world = newWorld();
@@ -52,10 +60,7 @@ describe('a second process', () => {
   test('goes on with the same key when the first is dead, and no sooner than its lease is over', async () => {
     const world = newWorld();
     const [one, two] = processes(world);
-    world.server.plays(charged(hangs()), replays());
-    void pay(one.once);
-    await rest();
-    one.tab.kill();
+    await diesAtWork(world, one);
     expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ type: 'replayed' });
     expect(world.server.gaps[0]).toBeGreaterThan(5 * SECOND);
     expect(world.server.gaps[0]).toBeLessThan(MINUTE);
@@ -129,10 +134,7 @@ describe('a lease that can hold nobody back', () => {
   test('was taken by a clock that was a month ahead for a moment, by a process that died: the next one goes on', async () => {
     const world = newWorld();
     const [one, two] = processes(world);
-    world.server.plays(charged(hangs()), replays());
-    void pay(one.once);
-    await rest();
-    one.tab.kill();
+    await diesAtWork(world, one);
     world.damage((record) => ({ ...record, lease: { owner: record.lease?.owner, until: world.clock.now() + 40 * 24 * 60 * MINUTE } }));
     const at = world.clock.now();
     expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ type: 'replayed', resumed: true });
