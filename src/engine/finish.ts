@@ -10,7 +10,7 @@ import type { Payload, Result } from './payload.js';
 import { isSamePerson } from './place.js';
 import { askAfter } from './poll.js';
 import { reconciled } from './reconcile.js';
-import { answerToStore, payloadsOf, remember, settleRecord } from './settle.js';
+import { answerToStore, isOwn, payloadsOf, remember, settleRecord } from './settle.js';
 import type { Stopped } from './stopped.js';
 import { commit } from './storing.js';
 
@@ -37,7 +37,12 @@ const SAYS: Readonly<Partial<Record<UnknownReason, string>>> = {
 /** Finishes one drive. */
 export async function finish(drive: Drive, stopped: Stopped): Promise<Finished> {
   const { decision, ended } = stopped;
-  if (ended) return tell(drive, ended.ending ?? unknown('record'), undefined, 'ERR_ONCE_ALREADY_SETTLED');
+  if (ended) {
+    // Another context brought an earlier payload to its end; a change goes on.
+    if (drive.job.settings.repeat === 'if-changed' && !isOwn(drive.job, ended)) return 'anew';
+    const ending = ended.state === 'settled' ? replayed('store') : (ended.ending ?? unknown('record'));
+    return tell(drive, ending, undefined, 'ERR_ONCE_ALREADY_SETTLED');
+  }
   switch (decision.do) {
     case 'settle': {
       // With a 2xx in hand it is done; what is asked is whose answer that is.

@@ -15,7 +15,7 @@ import { awaitLease, holdingLease } from './lease.js';
 import { calmDown, emit, pendingOf, publish, rememberedOutcome } from './observe.js';
 import type { Payload, Result } from './payload.js';
 import { keepRecent } from './registry.js';
-import { remember } from './settle.js';
+import { isOwn, remember } from './settle.js';
 import type { Start } from './stopped.js';
 import { nothingSent, storedIn, storeOf } from './storing.js';
 import { sweepNowAndThen } from './sweep.js';
@@ -88,9 +88,7 @@ async function oneRound(job: Job, waited: Waited | undefined): Promise<Finished>
   const finished = await holdingLease(drive, async () => {
     const stopped = await drive.run();
     const { ended } = stopped;
-    if (!ended) return finish(drive, stopped);
-    // What another context brought to its end is an earlier payload; the change goes on.
-    return job.settings.repeat === 'if-changed' && !isOwn(job, ended) ? 'anew' : told(job, { do: 'remembered', record: ended });
+    return ended && isOwn(job, ended) ? told(job, { do: 'remembered', record: ended }) : finish(drive, stopped);
   });
   // Under a key that stays in use, the next call may have to ask what became of this payload.
   if (finished === 'anew' || (finished.outcome.effect !== 'unknown' && !finished.keyInUse)) payloads.delete(slot);
@@ -150,9 +148,6 @@ function told(job: Job, begun: Exclude<Begun, { do: 'drive' | 'expired' | 'elsew
   const ending = record.state === 'settled' ? replayed(result?.from ?? 'store') : (record.ending ?? unknown('record'));
   return result ? { outcome: outcome(ending), result: result.result } : failed(outcome(ending), 'ERR_ONCE_ALREADY_SETTLED');
 }
-
-/** Whether this call's payload is known to be the one that took effect: the answer to another one is none to this call. */
-const isOwn = ({ resumeOnly, fingerprint }: Job, { payloads }: OnceRecord): boolean => resumeOnly || payloads.every((one) => one === fingerprint);
 
 /** The remembered answer, from this context's memory or from the record. */
 function answerIn({ client, slot }: Job, record: OnceRecord): { readonly result: Result; readonly from: 'memory' | 'store' } | undefined {

@@ -52,6 +52,9 @@ export function remember({ client, slot, settings }: Job, key: string, result: R
   keepRecent(answers, `${slot}\n${key}`, result, settings.tuning.answersMax);
 }
 
+/** Whether this call's payload is known to be the one that took effect: the answer to another one is none to this call. */
+export const isOwn = ({ resumeOnly, fingerprint }: Job, { payloads }: OnceRecord): boolean => resumeOnly || payloads.every((one) => one === fingerprint);
+
 /** Which payload took effect; all that may have, where nothing tells. */
 export function payloadsOf({ payloads }: OnceRecord, ending: Ending, earlier: boolean | undefined, refusedOnly: boolean): readonly string[] {
   if (ending.effect !== 'done') return payloads;

@@ -1,6 +1,6 @@
 /** Goal: where two rules meet, neither makes a second effect, a wrong word or a customer who is stuck. Each sequence was found by an attack. */
 import { describe, expect, test } from 'vitest';
-import { replayed } from '../../src/core/outcome.js';
+import { fresh, replayed } from '../../src/core/outcome.js';
 import { type OnceRecord, seal } from '../../src/core/record.js';
 import { defineDialect, inBody, inHeader, stripe, stripeV2 } from '../../src/entries/dialects.js';
 import { answers, charged, delayed, during, hangs, idle, lost, replays, textOf } from '../support/server.js';
@@ -122,6 +122,21 @@ describe('another context ends it with an earlier payload while this one waits f
     if (repeat === 'never') expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', response: undefined });
     else expect(end).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
   });
+});
+
+test('another context ends it with an earlier payload while this one asks after its work: it is told that, and not as its own', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open({ accepted: 'poll' });
+  world.server.plays(charged(lost()));
+  await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+  const [first = ''] = world.record()?.payloads ?? [];
+  const ends = (record: OnceRecord): OnceRecord =>
+    seal({ ...record, state: 'settled', ending: fresh(true, false), payloads: [first], revision: record.revision + 1 });
+  world.server.plays(
+    answers(202, {}, { location: '/work/1' }),
+    during(() => world.damage(ends), answers(200, { state: 'running' })),
+  );
+  expect(await world.end(tab, pay(once, { body: CARD_B }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'replayed', effect: 'done' } });
 });
 
 describe('a corrected request after a refusal, where a fingerprint picks fields', () => {
