@@ -1,5 +1,5 @@
 /** Who may do what with a record while another one drives it. */
-import { type Commit, does, type KeyFacts, type Ledger, type Send } from '../facts.js';
+import { type Call, type Commit, does, type KeyFacts, type Ledger, type Send } from '../facts.js';
 
 export const NAME = 'one-key';
 
@@ -50,8 +50,9 @@ export function afterWaiting(send: Send, ledger: Ledger): void {
   const { op } = key;
   if (!ledger.quick || !key.random || op.unnamed || key.sends.length > 1 || !call || call.verb === 'resume') return;
   if (key.bornIn !== context || key.bornAt < call.begunAt || thawedAt > call.begunAt) return;
-  // It waited for a `resume` of its own context, and that one was told.
-  if (op.calls.some(({ verb, context: where, told }) => verb === 'resume' && where === context && told && told.at > call.begunAt)) return;
+  // It waited for a `resume` of its own context, or for an earlier call there, and looked at the store only when that one was told.
+  const behind = ({ verb, begunAt }: Call): boolean => verb === 'resume' || begunAt < call.begunAt;
+  if (op.calls.some((one) => one.context === context && behind(one) && one.told && one.told.at > call.begunAt)) return;
   const other = [...op.keys.values()].filter((one) => one !== key).at(-1);
   if (!other || other.swept || other.byHand || other.endedIn === context || (other.end !== 'settled' && other.end !== 'rejected')) return;
   const driven = other.sends.some((one) => one.at < call.begunAt && one.context !== context);
