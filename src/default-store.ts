@@ -26,7 +26,7 @@ function warning(platform: Platform, memory: Store): Store {
         const changed = change(current, now);
         if (changed.next && !warned) {
           warned = true;
-          platform.warn?.('without a store, keys are forgotten when this process ends; give createOnce a store', 'ONCEFETCH_MEMORY');
+          platform.warn?.('keys are forgotten when this process ends; give createOnce a store', 'ONCEFETCH_MEMORY');
         }
         return changed;
       },

@@ -25,12 +25,12 @@ const SAYS: Readonly<Record<OnceErrorCode, string>> = {
   ERR_ONCE_ALREADY_SETTLED: 'it has ended already and was not sent again; see outcome. Use another name, or repeat, for another effect',
   ERR_ONCE_KEY_EXPIRED: 'the server may have forgotten the key, so sending again could take effect twice. Give reconcile, or settle() it once you know',
   ERR_ONCE_KEY_BURNT: 'the server repeats its refusal for this key. Use another key',
-  ERR_ONCE_ALREADY_DONE: 'it is done; the server has no answer left to give. Fetch what it made',
+  ERR_ONCE_ALREADY_DONE: 'it is done, and no answer is left. Fetch what it made',
   ERR_ONCE_BUSY: 'it is being driven right now. Wait for that call',
   ERR_ONCE_CLAIM_LOST: 'another context took it over. Call again with the same name',
   ERR_ONCE_BODY: 'the body cannot be sent more than once. Send text, bytes, a Blob or a FormData',
   ERR_ONCE_STORE: 'the store could not be used, and an earlier key may be in it, so nothing was sent. Call again when it works',
-  ERR_ONCE_RECORD: 'what is stored under this name is damaged; it was kept and nothing was sent. Find out what happened, then forget() it',
+  ERR_ONCE_RECORD: 'what is stored under this name is damaged; nothing was sent. Find out what happened, then forget() it',
 };
 
 const BRAND = Symbol.for('oncefetch.error');

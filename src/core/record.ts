@@ -112,9 +112,9 @@ export type StoredAnswer =
 
 type Sum = Omit<OnceRecord, 'sum'>;
 
-/** Members in an order of their own: a store may keep another one. */
+/** Members in an order of their own: a store may keep another one. What is no JSON is none of ours, and reads like nothing that is. */
 function sorted(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null) return value === undefined || JSON.stringify([value]) !== '[null]' ? value : String(value);
   if (Array.isArray(value)) return value.map(sorted);
   const members = value as Record<string, unknown>;
   return Object.fromEntries(
@@ -147,24 +147,24 @@ function checksum(r: Sum): number {
     r.windowEndsAt,
     r.touchedAt,
     r.forgetAt,
-    sorted(r.ending),
+    r.ending,
     r.settledAt,
     r.sticky,
     r.retryAt,
     r.spentAt,
     r.link,
-    sorted(r.request),
-    sorted(r.earlier),
-    sorted(r.answer),
+    r.request,
+    r.earlier,
+    r.answer,
     r.endpoint,
     r.keyInUse,
-    sorted(r.refusal),
+    r.refusal,
     r.refusedOnly,
     r.madeAgain,
     r.dueAt,
     r.refusedBefore,
   ];
-  const text = JSON.stringify(fields);
+  const text = JSON.stringify(sorted(fields));
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   return hash >>> 0;

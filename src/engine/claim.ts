@@ -208,7 +208,7 @@ async function afterFailedInsert(job: Job, c: Claimant, begun: Inserted, cause: 
   if (cause instanceof Late) throw storeError(job, cause);
   // Nothing is lost by keeping the same record in memory.
   client.registry.degraded.set(slot, client.fallback());
-  diagnose(client, job, c.key, 'store-degraded', `the record could not be stored and is kept in memory: ${String(cause)}`);
+  diagnose(client, job, c.key, 'store-degraded', `kept in memory: ${String(cause)}`);
   return again();
 }
 

@@ -59,7 +59,7 @@ export class Guesses {
     const asking: Asking = { id, next, durability, deadline, looked: false };
     const mine = (async () => {
       await before;
-      await this.within(() => this.#rounds(asking), deadline).catch((fault) => this.#takeBack(asking, fault));
+      await this.within(() => this.#rounds(asking), deadline, asking).catch((fault) => this.#takeBack(asking, fault));
     })();
     const turn = mine.catch(() => {});
     this.#turns.set(id, turn);
@@ -94,11 +94,11 @@ export class Guesses {
     if (this.#seen.size > SEEN_MAX && oldest !== undefined) this.#seen.delete(oldest);
   }
 
-  /** Bounded, because clients wait for a server that is gone, some of them for ever. */
-  async within<T>(work: () => Promise<T>, deadline = performance.now() + this.#timeoutMs): Promise<T> {
+  /** Bounded, because clients wait for a server that is gone, some of them for ever. `refused` has what it said last, if it said why. */
+  async within<T>(work: () => Promise<T>, deadline = performance.now() + this.#timeoutMs, refused?: Pick<Asking, 'blocked'>): Promise<T> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const timeout = new Promise<never>((_, reject) => {
-      const over = (): void => reject(new StoreFault('timeout', `the store did not answer within ${this.#timeoutMs} ms`));
+      const over = (): void => reject(refused?.blocked ?? new StoreFault('timeout', `the store did not answer within ${this.#timeoutMs} ms`));
       // A process that stood still finds its timers due before it reads the answer that came meanwhile.
       const look = (): void => {
         timer = setTimeout(over, LAST_LOOK_MS);
@@ -148,7 +148,7 @@ export class Guesses {
       this.learn(id, seen);
       asking.looked = heard = true;
     }
-    throw new StoreFault('timeout', `others were faster with this record for ${this.#timeoutMs} ms`);
+    throw asking.blocked ?? new StoreFault('timeout', `others were faster with this record for ${this.#timeoutMs} ms`);
   }
 
   /** Sends it; once more if the connection broke, which does nothing twice, because of the version's name. */
@@ -156,11 +156,13 @@ export class Guesses {
     for (let broke = false; ; ) {
       try {
         const answer = await this.#server.attempt(attempt);
+        asking.blocked = undefined;
         return { answer, broke: broke || Boolean(answer.broke) };
       } catch (error) {
         const fault = this.#server.fault(error);
         // A server that lets nobody write any more may have a successor, which knows more than it said in this very call.
         if (fault.reason === 'blocked' || fault.reason === 'denied') asking.looked = false;
+        asking.blocked = fault.reason === 'blocked' ? fault : undefined;
         const again = fault.reason === 'blocked' || (fault.reason === 'io' && !broke);
         // Before the time is over, so that the fault says why.
         if (!again || performance.now() > asking.deadline - PAUSE_MS_MAX) {
@@ -181,6 +183,8 @@ interface Asking {
   readonly durability: Durability;
   deadline: number;
   looked: boolean;
+  /** Why its last attempt came to nothing: the server lets nobody write for now. */
+  blocked?: StoreFault | undefined;
 }
 
 /** In place of a record that could not be looked at. It reads as a damaged one: something that must not be written over. */
