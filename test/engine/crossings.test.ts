@@ -133,7 +133,7 @@ test('another context ends it with an earlier payload while this one asks after 
   const ends = (record: OnceRecord): OnceRecord =>
     seal({ ...record, state: 'settled', ending: fresh(true, false), payloads: [first], revision: record.revision + 1 });
   world.server.plays(
-    answers(202, {}, { location: '/work/1' }),
+    answers(202, {}, { location: '/jobs/1' }),
     during(() => world.damage(ends), answers(200, { state: 'running' })),
   );
   expect(await world.end(tab, pay(once, { body: CARD_B }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'replayed', effect: 'done' } });
