@@ -72,6 +72,7 @@ export class App {
 
   #pressed(context: ExploredContext, { name = 'cart', payload, path = '/pay' }: Press): void {
     const world = this.#world;
+    context.byHand = false;
     const op = world.opFor(world.device.user, name, payload);
     if (!op.payloads.includes(payload)) op.payloads.push(payload);
     const call = this.#begin(context, op, 'fetch', payload);
@@ -197,6 +198,7 @@ export class App {
     }
     const context = world.open(slot);
     world.log(() => `${context.id}: ${deed === 'settle' ? `the app settles it as ${world.truth(op as OpFacts)}` : SAYS[deed]}`);
+    context.byHand = BY_HAND.has(deed);
     const { once } = context;
     const quiet = (work: Promise<unknown>): void => void work.catch(() => {});
     if (deed === 'abort') {
@@ -226,6 +228,7 @@ export class App {
   /** What the guest left open comes into the namespace of who logged in. */
   bring(context: ExploredContext): Promise<void> {
     this.bringing = true;
+    context.byHand = true;
     context.mourners.add(() => this.#brought());
     return this.#world.doing(context, 'move', GUEST, () => context.once.move(GUEST)).finally(() => this.#brought());
   }
@@ -270,6 +273,9 @@ export class App {
     return calls.filter((call) => call.op.user === personOf(device.user)).at(-1)?.op;
   }
 }
+
+/** What looks at the store itself, beside the calls. */
+const BY_HAND: ReadonlySet<Deed> = new Set(['log-out', 'log-in', 'settle', 'forget', 'forget anyway', 'clear']);
 
 /** What is said in the trace. */
 const SAYS: Readonly<Record<Deed, string>> = {

@@ -70,7 +70,7 @@ export class Chooser {
     this.points.push({ options: open, number, left, taken });
     this.#left.faults -= option.faults ?? 0;
     this.#left.switches -= option.switches ?? 0;
-    this.chosen(option.label);
+    if (taken > 0) this.chosen(option.label);
     return options.indexOf(option);
   }
 

@@ -1,5 +1,7 @@
 /** A context of the simulation whose every port call parks, so that the explorer picks which one goes on. */
 import { Context } from '../simulation/context.js';
+import { IDLE_SWEEP } from '../simulation/medium.js';
+import type { ChosenFaults } from './faults.js';
 import { Rolling, textOfValue } from './hash.js';
 import type { Owner, Steps } from './steps.js';
 
@@ -11,19 +13,24 @@ export class ExploredContext extends Context implements Owner {
   readonly history = new Rolling();
   /** Called when it queues for a lock that another context holds. */
   queued: () => void = () => {};
-  /** The last request that had left any context when this one last looked at the store. */
+  /** The last request that had left any context when a call of this one last looked at the store. */
   looked = 0;
+  /** What goes on now was begun by hand, not by a call. */
+  byHand = false;
   readonly #steps: Steps;
   readonly #sends: () => number;
+  readonly #faults: ChosenFaults;
 
-  constructor(steps: Steps, sends: () => number, ...of: ConstructorParameters<typeof Context>) {
+  constructor(steps: Steps, sends: () => number, faults: ChosenFaults, ...of: ConstructorParameters<typeof Context>) {
     super(...of);
     this.#steps = steps;
     this.#sends = sends;
+    this.#faults = faults;
   }
 
   override later(ms: number, run: () => void): () => void {
-    const step = ms < AT_ONCE_MS ? this.#steps.park(this, 'goes on', run) : this.#steps.timer(this, ms, 'timer', run);
+    const goOn = this.#asNow(run);
+    const step = ms < AT_ONCE_MS ? this.#steps.park(this, 'goes on', goOn) : this.#steps.timer(this, ms, 'timer', goOn);
     return () => {
       step.run = undefined;
     };
@@ -34,11 +41,23 @@ export class ExploredContext extends Context implements Owner {
     return new Promise((resolve, reject) => {
       if (this.dead) return;
       this.ports++;
-      if (LOOKS.has(place)) this.looked = this.#sends();
+      // Whenever it is answered, and whether it fails: nothing follows.
+      if (place === IDLE_SWEEP) return this.#faults.without(() => start(resolve, reject));
+      if (LOOKS.has(place) && !this.byHand) this.looked = this.#sends();
+      const told = this.#asNow((tell: () => void) => tell());
       start(
-        (value) => void this.#steps.park(this, place, () => resolve(value), textOfValue(value)),
-        (reason) => void this.#steps.park(this, `${place} fails`, () => reject(reason), textOfValue(reason)),
+        (value) => void this.#steps.park(this, place, () => told(() => resolve(value)), textOfValue(value)),
+        (reason) => void this.#steps.park(this, `${place} fails`, () => told(() => reject(reason)), textOfValue(reason)),
       );
     });
+  }
+
+  /** What follows was begun by whoever begins it now. */
+  #asNow<A extends readonly unknown[]>(run: (...args: A) => void): (...args: A) => void {
+    const { byHand } = this;
+    return (...args) => {
+      this.byHand = byHand;
+      run(...args);
+    };
   }
 }

@@ -27,6 +27,7 @@ export interface Explored {
   readonly found: readonly Found[];
   /** Everything within the bounds was played. */
   readonly complete: boolean;
+  readonly seconds: number;
 }
 
 type Counts = ReadonlyMap<string, number>;
@@ -65,6 +66,7 @@ const kindOf = (violations: readonly Violation[]): string => {
 };
 
 export async function explore(variant: Variant, { faults, switches, enough = () => false }: Exploring): Promise<Explored> {
+  const began = performance.now();
   const bounds = { faults, switches };
   const states = new States();
   const [ends, verdicts, chosen] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
@@ -95,7 +97,19 @@ export async function explore(variant: Variant, { faults, switches, enough = () 
     const branch = stack.at(-1);
     const all = [...found.values()];
     if (!branch || enough(all, played + spared))
-      return { variant: variant.name, bounds, played, spared, states: states.size, ends, verdicts, chosen, found: all, complete: !branch };
+      return {
+        variant: variant.name,
+        bounds,
+        played,
+        spared,
+        states: states.size,
+        ends,
+        verdicts,
+        chosen,
+        found: all,
+        complete: !branch,
+        seconds: (performance.now() - began) / 1000,
+      };
     branch.taken++;
   }
 }

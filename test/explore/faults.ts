@@ -19,6 +19,7 @@ export class ChosenFaults {
   readonly rates: FaultRates = {};
   readonly #chooser: Chooser;
   readonly #may: ReadonlySet<Fault>;
+  #none = false;
 
   constructor(chooser: Chooser, may: readonly Fault[]) {
     this.#chooser = chooser;
@@ -38,8 +39,15 @@ export class ChosenFaults {
     this.random = random as unknown as Random;
   }
 
+  /** Nothing goes wrong in what is done here. */
+  without(work: () => void): void {
+    this.#none = true;
+    work();
+    this.#none = false;
+  }
+
   may(fault: Fault): boolean {
-    return !this.#chooser.calm && this.#may.has(fault);
+    return !this.#chooser.calm && !this.#none && this.#may.has(fault);
   }
 
   occasion(): Random {

@@ -10,6 +10,8 @@ const cleared = new WeakMap<KeyFacts, { readonly at: number; readonly calls: Rea
 /** The context that drives a key, and the one that did when a log-out came over it. */
 const driving = new WeakMap<KeyFacts, string>();
 const drivenThen = new WeakMap<KeyFacts, string | undefined>();
+/** How often it had been sent then. */
+const sentThen = new WeakMap<KeyFacts, number>();
 /** Calls that queued behind another context, and the keys that were open then. */
 const waited = new WeakMap<Call, ReadonlySet<KeyFacts>>();
 
@@ -126,8 +128,10 @@ const oneDriver: Checker = {
 function takesOver({ op, before, after, context, byHand }: Commit): void {
   const key = after && op.keys.get(after.key);
   if (!key || after.state !== 'pending') return;
-  if (does(byHand, 'clear')) drivenThen.set(key, driving.get(key));
-  else if (before?.key !== after.key || before.revision !== after.revision) driving.set(key, context);
+  if (does(byHand, 'clear')) {
+    drivenThen.set(key, driving.get(key));
+    sentThen.set(key, key.sends.length);
+  } else if (before?.key !== after.key || before.revision !== after.revision) driving.set(key, context);
 }
 
 /** To be said before what a call was told is. */
@@ -141,7 +145,8 @@ export function clears(calls: readonly Call[], now: () => number): (keys: readon
   const open = calls.filter((call) => !call.told && !call.dead);
   return (keys) => {
     // Who waits for a driver to end, or for a lock, is none.
-    const drove = (call: Call, key: KeyFacts): boolean => call.context === drivenThen.get(key) || key.sends.some((send) => send.call === call);
+    const drove = (call: Call, key: KeyFacts): boolean =>
+      call.context === drivenThen.get(key) || key.sends.slice(0, sentThen.get(key)).some((send) => send.call === call);
     for (const key of keys) cleared.set(key, { at: now(), calls: new Set(open.filter((call) => drove(call, key))) });
   };
 }
@@ -179,10 +184,18 @@ export function byHand(
 export const judged = (key: KeyFacts): readonly unknown[] => [
   sentBefore.get(key),
   cleared.get(key)?.at,
+  idsOf(cleared.get(key)?.calls),
+  idsOf(settledBefore.get(key)),
+  sentThen.get(key),
   endedBy.get(key),
   driving.get(key),
   drivenThen.get(key),
 ];
+
+/** What they remember of a call. */
+export const judgedOf = (call: Call): readonly string[] => [...(waited.get(call) ?? [])].map(({ key }) => key);
+
+const idsOf = (calls: ReadonlySet<Call> | undefined): readonly number[] => [...(calls ?? [])].map(({ id }) => id);
 
 /** The simulation's judge of a "none" knows no steps within an instant. */
 const asOfTheLook = (checker: Checker): Checker => ({

@@ -1,8 +1,11 @@
 /** The exploration on the command line; `scripts/explore.mjs` bundles and starts it. */
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Chooser, scriptOf } from './choices.js';
 import { type Explored, explore, type Found } from './explore.js';
 import { play } from './play.js';
+import { numbered, print, printTotal } from './print.js';
+import { together } from './together.js';
 import { VARIANTS, type Variant } from './variants.js';
 
 const { values } = parseArgs({
@@ -14,9 +17,11 @@ const { values } = parseArgs({
     /** Prints the names, one a line. */
     list: { type: 'boolean', default: false },
     replay: { type: 'string' },
-    /** Ends at the first violation. */
+    /** Ends a variant at its first violation. */
     first: { type: 'boolean', default: false },
+    /** For all variants that are played. */
     minutes: { type: 'string', default: 'Infinity' },
+    jobs: { type: 'string', default: String(availableParallelism()) },
     json: { type: 'boolean', default: false },
   },
 });
@@ -41,45 +46,34 @@ async function replay(text: string): Promise<void> {
   process.exitCode = violations.length > 0 ? 1 : 0;
 }
 
-const numbered = (lines: readonly string[]): string => lines.map((line, at) => `${String(at + 1).padStart(4)}. ${line}`).join('\n');
+const explored = (name: string): Promise<Explored> => {
+  const began = performance.now();
+  const enough = (found: readonly Found[]): boolean => (values.first && found.length > 0) || performance.now() - began > Number(values.minutes) * 60_000;
+  return explore(variantNamed(name), { faults: Number(values.faults), switches: Number(values.switches), enough });
+};
 
-const printFound = ({ kind, schedule, lines }: Found): string => `  ${kind}\n${numbered(lines)}\n    npm run explore -- --replay '${schedule}'\n`;
-
-const counts = (of: ReadonlyMap<string, number>): string =>
-  [...of]
-    .sort((a, b) => b[1] - a[1])
-    .map(([name, times]) => `${name} ${times.toLocaleString('en')}`)
-    .join(', ');
-
-function print(one: Explored, seconds: number): void {
-  const { variant, played, spared, states, found, complete, bounds } = one;
-  const n = (value: number): string => value.toLocaleString('en');
-  console.log(
-    `${variant} (${bounds.faults} faults, ${bounds.switches} switches): ${n(played)} schedules played, ${n(spared)} not needed, ${n(states)} states, ${found.length} kinds of violation, ${seconds.toFixed(1)} s${complete ? '' : ', NOT COMPLETE'}`,
-  );
-  console.log(`  told: ${counts(one.ends)}\n  verdicts: ${counts(one.verdicts)}`);
-  for (const violation of found) console.log(printFound(violation));
+async function alone(name: string): Promise<void> {
+  const one = await explored(name);
+  // To the process that asked for it, or to who reads it.
+  if (process.send) process.send(one);
+  else if (values.json) console.log(JSON.stringify({ ...one, ends: [...one.ends], verdicts: [...one.verdicts], chosen: [...one.chosen] }));
+  else console.log(print(one));
+  process.exitCode = one.found.length > 0 ? 1 : 0;
 }
 
 async function all(): Promise<void> {
-  const began = performance.now();
-  const variants = values.variant === undefined ? VARIANTS : [variantNamed(values.variant)];
-  let broken = 0;
-  for (const variant of variants) {
-    const started = performance.now();
-    const explored = await explore(variant, {
-      faults: Number(values.faults),
-      switches: Number(values.switches),
-      enough: (found) => (values.first && found.length > 0) || performance.now() - began > Number(values.minutes) * 60_000,
-    });
-    broken += explored.found.length;
-    if (values.json) console.log(JSON.stringify({ ...explored, ends: [...explored.ends], verdicts: [...explored.verdicts], chosen: [...explored.chosen] }));
-    else print(explored, (performance.now() - started) / 1000);
-    if (values.first && broken > 0) break;
-  }
-  process.exitCode = broken > 0 ? 1 : 0;
+  const one = await together({
+    variants: VARIANTS.map(({ name }) => name),
+    jobs: Math.max(1, Number(values.jobs)),
+    ms: Number(values.minutes) * 60_000,
+    args: ['--faults', values.faults, '--switches', values.switches, ...(values.first ? ['--first'] : [])],
+    heard: (explored) => console.log(print(explored)),
+  });
+  console.log(`\n${printTotal(one)}`);
+  process.exitCode = one.some(({ found }) => found.length > 0) ? 1 : 0;
 }
 
 if (values.list) console.log(VARIANTS.map(({ name }) => name).join('\n'));
 else if (values.replay !== undefined) await replay(values.replay);
-else await all();
+else if (values.variant === undefined) await all();
+else await alone(values.variant);

@@ -44,7 +44,7 @@ interface Way {
 const NONE_LEFT = { faults: 0, switches: 0 };
 
 /** Every microtask runs before the next immediate. */
-const rest = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const rest = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
 
 class Play {
   readonly world: ExploredWorld;

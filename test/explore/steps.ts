@@ -81,9 +81,12 @@ export class Steps {
   }
 
   /** As far as the future depends on it. */
-  state(): string {
+  state(wire: Owner): string {
     this.#forget();
-    const steps = (list: readonly Step[]): string => list.map(({ owner, label, value }) => `${owner.id} ${label} ${value}`).join('|');
+    const text = ({ owner, label, value }: Step): string => `${owner.id} ${label} ${value}`;
+    const steps = (list: readonly Step[]): string =>
+      // Whose turn it is decides between a context and the wire, never who came first.
+      [...list.filter(({ owner }) => owner !== wire), ...list.filter(({ owner }) => owner === wire)].map(text).join('|');
     const timers = this.#timers.map(({ due, step }) => `${step.owner.id} ${step.label} ${due}`).sort();
     return `${this.now}\n${steps(this.parked)}\n${steps(this.held)}\n${timers.join('|')}`;
   }

@@ -177,7 +177,11 @@ export class Wire implements Owner {
   }
 
   #answers({ context }: Message, run: () => void, label: string, value = ''): void {
-    this.#world.steps.park(context, label, run, value);
+    const heard = (): void => {
+      context.byHand = false;
+      run();
+    };
+    this.#world.steps.park(context, label, heard, value);
   }
 }
 

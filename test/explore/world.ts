@@ -15,7 +15,7 @@ import type { Chooser } from './choices.js';
 import { ExploredContext } from './context.js';
 import { ChosenFaults } from './faults.js';
 import { textOfValue } from './hash.js';
-import { judged, judges } from './judges.js';
+import { judged, judgedOf, judges } from './judges.js';
 import { Steps } from './steps.js';
 import type { Variant } from './variants.js';
 import { short, Wire } from './wire.js';
@@ -127,6 +127,7 @@ export class ExploredWorld {
     const made = new ExploredContext(
       this.steps,
       () => this.wire.sends,
+      this.faults,
       this as unknown as World,
       `${name}${"'".repeat(slot.restarts++)}`,
       name,
@@ -154,7 +155,8 @@ export class ExploredWorld {
     const over = before && Math.min(before.forgetAt, this.books.keys.get(before.key)?.forgetAt ?? before.forgetAt) <= storeNow;
     const expired = over ? 'yes' : 'no';
     const isMoved = why === 'written' && before && !after && user === GUEST && this.#brought(before);
-    const byHand = [...this.#deeds].filter((deed) => deed.context === context && (deed.about === op || deed.about === user));
+    const acts = [...this.device.contexts].some((one) => one.id === context && (one as ExploredContext).byHand);
+    const byHand = [...this.#deeds].filter((deed) => acts && deed.context === context && (deed.about === op || deed.about === user));
     this.books.see({ kind: 'commit', op, user, before, after, context, memory, why: isMoved ? 'moved' : why, storeNow, expired, byHand });
     if (print(before) === print(after)) return;
     const key = this.books.keyOf(op, record.key, record.random, context);
@@ -244,9 +246,9 @@ export class ExploredWorld {
   /** All that the future and the judge depend on. */
   state(turn: string): string {
     const contexts = this.slots.map(({ context, restarts }) =>
-      context && !context.dead ? `${context.id} ${context.closed} ${context.frozen} ${context.history.value}` : restarts,
+      context && !context.dead ? `${context.id} ${context.closed} ${context.frozen} ${context.looked} ${context.history.value}` : restarts,
     );
-    return [turn, this.device.user, contexts.join('\n'), this.steps.state(), this.#records(), this.wire.history.value, this.#judged()].join('\n\n');
+    return [turn, this.device.user, contexts.join('\n'), this.steps.state(this.wire), this.#records(), this.wire.history.value, this.#judged()].join('\n\n');
   }
 
   #records(): string {
@@ -278,7 +280,10 @@ export class ExploredWorld {
           key.sends.map(({ at, heard, copies, payload, context }) => [at, heard, copies, payload, context]),
           key.effects.map(({ at, payload }) => [at, payload]),
         ]),
-        op.calls.map(({ told, dead, payload, verb, context, begunAt }) => [told?.at, told?.code, told?.outcome?.type, dead, payload, verb, context, begunAt]),
+        op.calls.map((call) => {
+          const { told, dead, payload, verb, context, begunAt } = call;
+          return [told?.at, told?.code, told?.outcome?.type, dead, payload, verb, context, begunAt, judgedOf(call)];
+        }),
       ]);
     const deeds = [...this.#deeds].map(({ context, what, since }) => `${context} ${what} ${since}`);
     return [...deeds, ...[...this.books.ops.values()].map(of)].join('\n');

@@ -84,6 +84,9 @@ const HANG_MS = 15_000;
 /** Much longer than it mostly takes, and within its time. */
 const SLOW_MS_MAX = 4000;
 
+/** What the port of a scan is called where nobody waits for it and nothing comes of it. */
+export const IDLE_SWEEP = 'idle sweep';
+
 /** The store as one context sees it. */
 export function storeOn(world: World, medium: Medium, context: Context, options: { readonly atomic: boolean; readonly scope: string }): Store {
   const { faults } = world;
@@ -97,14 +100,17 @@ export function storeOn(world: World, medium: Medium, context: Context, options:
     else work();
   };
 
-  const look = <T>(place: string, read: () => T): Promise<T> =>
-    context.port(place, (resolve, reject) => {
+  const look = <T>(place: string, read: () => T, port = place): Promise<T> =>
+    context.port(port, (resolve, reject) => {
       const random = faults.occasion(`${context.slot} ${place}`);
       if (faults.hits(random, 'storeHangs')) {
         if (random.chance(0.5)) context.later(HANG_MS, () => resolve(read()));
       } else if (faults.hits(random, 'lookFails') || medium.deaf || closed) reject(died('the store could not be read'));
       else soon(random, () => resolve(read()));
     });
+
+  /** A sweep that finds nothing to remove. */
+  const isIdle = (query: ScanQuery): boolean => 'before' in query && medium.scan(query).records.length === 0;
 
   /** Why it failed, if it is to say so; it may be there all the same. */
   const commit = (id: string, next: Stored | null, strict: boolean, random: Random): string | undefined => {
@@ -150,7 +156,7 @@ export function storeOn(world: World, medium: Medium, context: Context, options:
     atomic: options.atomic,
     update: (id, change, how) => update(id, change, how?.durability !== 'relaxed'),
     read: (id) => look('read', () => medium.records.get(id)),
-    scan: (query) => look('scan', () => medium.scan(query)),
+    scan: (query) => look('scan', () => medium.scan(query), isIdle(query) ? IDLE_SWEEP : 'scan'),
     async close() {
       closed = true;
       if (!context.closed) world.books.violate('scenario', undefined, `${context.id} closed its store under a client that is open`);
