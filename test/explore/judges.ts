@@ -9,7 +9,7 @@ const sentBefore = new WeakMap<KeyFacts, number>();
 const cleared = new WeakMap<KeyFacts, { readonly at: number; readonly calls: ReadonlySet<Call> }>();
 /** The context that drives a key, and the one that did when a log-out came over it. */
 const driving = new WeakMap<KeyFacts, string>();
-const drivenThen = new WeakMap<KeyFacts, string | undefined>();
+const drivenThen = new WeakMap<KeyFacts, string>();
 /** How often it had been sent then. */
 const sentThen = new WeakMap<KeyFacts, number>();
 /** Calls that queued behind another context, and the keys that were open then. */
@@ -108,6 +108,7 @@ const oneDriver: Checker = {
       const key = fact.op.keys.get(fact.before.key);
       if (key) endedBy.set(key, fact.context);
     }
+    if (fact.kind === 'commit' && isLate(fact)) ledger.violate(oneDriver.name, fact.op, 'a driver whose record was cleared wrote over it');
     if (fact.kind === 'commit') takesOver(fact);
     if (fact.kind === 'told' && fact.call) for (const key of fact.op.keys.values()) if (driving.get(key) === fact.call.context) driving.delete(key);
     if (fact.kind !== 'sent') return;
@@ -124,12 +125,20 @@ const oneDriver: Checker = {
   },
 };
 
+/** It ends what a log-out took from this context, and what nobody has taken up since. */
+function isLate({ op, before, after, context, why, byHand, expired }: Commit): boolean {
+  const key = before?.state === 'pending' && after?.state !== 'pending' ? op.keys.get(before.key) : undefined;
+  return key !== undefined && why === 'written' && !byHand.length && expired === 'no' && drivenThen.get(key) === context && !driving.has(key);
+}
+
 /** A higher revision is another driver's; a log-out comes over whoever drives it. */
 function takesOver({ op, before, after, context, byHand }: Commit): void {
   const key = after && op.keys.get(after.key);
   if (!key || after.state !== 'pending') return;
   if (does(byHand, 'clear')) {
-    drivenThen.set(key, driving.get(key));
+    const driver = driving.get(key);
+    if (driver !== undefined) drivenThen.set(key, driver);
+    driving.delete(key);
     sentThen.set(key, key.sends.length);
   } else if (before?.key !== after.key || before.revision !== after.revision) driving.set(key, context);
 }

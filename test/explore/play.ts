@@ -207,6 +207,7 @@ class Play {
       over = true;
     });
     await this.run(() => over);
+    if (!over) return;
     for (const { key } of await found) {
       const facts: KeyFacts | undefined = world.books.keys.get(key);
       if (facts) facts.listed = true;
