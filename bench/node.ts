@@ -1,6 +1,6 @@
 /** What a call costs in Node beside the network: every client over the same stub, which answers at once. `npm run bench:node [-- rounds]` */
 import { hash, randomUUID } from 'node:crypto';
-import { createOnce, memoryStore } from 'oncefetch';
+import { createOnce, memoryStore, run } from 'oncefetch';
 import { checksum, floor, LEAST } from './lib/floor.ts';
 import { type Compared, costOf, interleaved } from './lib/interleaved.ts';
 import { BODY, POST } from './lib/payment.ts';
@@ -24,7 +24,7 @@ const once = createOnce({ namespace: 'bench', fetch: stub, store: memoryStore() 
 const ours: Readonly<Record<string, Call>> = {
   'oncefetch, named': async (url) => (await once.fetch(url, { ...POST, once: ['pay', ++n] })).json(),
   'oncefetch, unnamed': async (url) => (await once.fetch(url, POST)).json(),
-  'oncefetch, run': () => once.run(['pay', ++n], async () => ({ ok: true })),
+  'oncefetch, run': () => run(once, ['pay', ++n], async () => ({ ok: true })),
   [LEAST]: async (url) => (await atLeast(url, POST, ['pay', ++n])).json(),
   'oncefetch, once: false': async (url) => (await once.fetch(url, { ...POST, once: false })).json(),
 };

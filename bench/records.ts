@@ -3,7 +3,7 @@
  * `npm run bench:records [-- the most records, in thousands]`
  */
 import { createHash } from 'node:crypto';
-import { createOnce, type Store, type Stored } from 'oncefetch';
+import { createOnce, pending, resume, type Store, type Stored } from 'oncefetch';
 import { POST } from './lib/payment.ts';
 import { media } from './lib/servers.ts';
 import { type Spread, save, spread, table } from './lib/stats.ts';
@@ -93,7 +93,7 @@ async function restart(store: Store) {
   const pageUs: number[] = [];
   for (let cursor: string | undefined, more = true; more; ) {
     const start = performance.now();
-    const page = await after.pending({ limit: 100, after: cursor });
+    const page = await pending(after, { limit: 100, after: cursor });
     pageUs.push((performance.now() - start) * 1000);
     listed += page.length;
     cursor = page.at(-1)?.cursor;
@@ -101,7 +101,7 @@ async function restart(store: Store) {
   }
   let resumed = 0;
   const start = performance.now();
-  for await (const { outcome } of after.resume()) {
+  for await (const { outcome } of resume(after)) {
     if (outcome.effect === 'done') resumed++;
     if (resumed % 500 === 0) {
       globalThis.gc?.();

@@ -1,6 +1,6 @@
 /** What each store of a server adds: a call to its first byte and as a whole, beside bare commits of the same database. `npm run bench:stores [-- rounds]` */
 import { hash, randomUUID } from 'node:crypto';
-import { createOnce, type Stored } from 'oncefetch';
+import { close, createOnce, type Stored } from 'oncefetch';
 import { floor } from './lib/floor.ts';
 import { POST } from './lib/payment.ts';
 import { media } from './lib/servers.ts';
@@ -113,7 +113,7 @@ for (const [kind, { missing, start }] of Object.entries(media)) {
     stages: Object.fromEntries(Object.entries(stages.seen()).map(([stage, values]) => [stage, spread(values)])),
   };
   console.log(kind, Object.fromEntries(Object.entries(seen).map(([name, values]) => [name, median(values).toFixed(0)])));
-  await once.close();
+  await close(once);
   await medium.close();
 }
 save('stores', { rounds, calls: CALLS, atOnce: AT_ONCE, stores: results, leftOut });

@@ -1,5 +1,7 @@
 /** After a reload, on any page: payments whose end nobody knows yet. */
+
 import type { PendingOperation } from 'oncefetch';
+import { pending as listPending } from 'oncefetch';
 import { euros } from './cart.ts';
 import { keepingFocus, part, say } from './dom.ts';
 import { check, once } from './lanes/once-pay.ts';
@@ -22,7 +24,7 @@ export function banner(root: HTMLElement, status: HTMLElement, mine: (cart: stri
   let told = '';
 
   const refresh = async (): Promise<void> => {
-    const pending = await once.pending({ prefix: ['pay'] });
+    const pending = await listPending(once, { prefix: ['pay'] });
     const others = pending.filter((operation) => !mine(cartOf(operation))).sort((a, b) => b.createdAt - a.createdAt);
     shown = others[0];
     if (shown) say(says, `A payment of ${amountOf(shown)} is still being confirmed${others.length > 1 ? `, and ${others.length - 1} more` : ''}.`);

@@ -1,4 +1,5 @@
 /** The playground's page: joins cart, lanes, faults, ledger and timeline. */
+import { clear } from '../../src/entries/index.js';
 import { banner } from './banner.ts';
 import { amountOf, CARDS, type Cart, euros, isNewcomer, loadCart, newCart, type Order, onCartOfOtherTab, saveCart } from './cart.ts';
 import { oncePerFrame, part, say } from './dom.ts';
@@ -157,7 +158,7 @@ onClick('new-cart', () => {
   void faults.rearm();
 });
 onClick('start-over', () => {
-  void Promise.all([reset(), once.clear({ unsettled: 'forget' })])
+  void Promise.all([reset(), clear(once, { unsettled: 'forget' })])
     .then(() => {
       recorder.clear();
       beginRun('');

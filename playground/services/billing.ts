@@ -1,5 +1,5 @@
 /** The billing service, one of several copies: takes messages, charges, tells the orders service, and only then says that it is done. */
-import { outcomeOf } from 'oncefetch';
+import { outcomeOf, run } from 'oncefetch';
 import { clientOf, env } from './common.ts';
 
 /** Messages that a copy works on at once. */
@@ -18,7 +18,7 @@ interface Message {
 const queue = (path: string, body: object = {}) => fetch(`${env('QUEUE')}${path}`, { method: 'POST', body: JSON.stringify(body) });
 
 async function handle({ id, order, amount }: Message): Promise<void> {
-  const charge = await once.run(['charge', order], async ({ key, signal }) => {
+  const charge = await run(once, ['charge', order], async ({ key, signal }) => {
     const body = JSON.stringify({ cart: order, amount, card: '4242' });
     const response = await fetch(`${env('PROVIDER')}/api/payments`, { method: 'POST', body, headers: { 'idempotency-key': key }, signal });
     if (response.status !== 201) throw new Error(`the provider says ${response.status}`);

@@ -1,7 +1,7 @@
 /** What the services have in common: where their keys are, and how they listen. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createOnce, memoryStore, type Once, type OnceOptions, type Store } from 'oncefetch';
+import { close, createOnce, memoryStore, type Once, type OnceOptions, type Store } from 'oncefetch';
 
 export type Engine = 'sqlite' | 'redis' | 'postgres' | 'none';
 
@@ -33,7 +33,7 @@ export async function clientOf(namespace: string, options: Partial<OnceOptions> 
     ...options,
   });
   // What is under way ends; nothing new begins.
-  process.once('SIGTERM', () => void once.close().then(() => process.exit(0)));
+  process.once('SIGTERM', () => void close(once).then(() => process.exit(0)));
   return once;
 }
 

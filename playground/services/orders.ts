@@ -2,7 +2,9 @@
  * The orders service, one of several copies. It takes orders and puts a message into the queue for each; it takes receipts
  * and writes them down.
  */
+
 import { DatabaseSync } from 'node:sqlite';
+import { run } from '../../src/entries/index.js';
 import { clientOf, env, listen } from './common.ts';
 
 const db = new DatabaseSync(env('ORDERS_DB'), { timeout: 5000 });
@@ -10,7 +12,7 @@ const once = await clientOf('orders');
 
 /** An effect by a call: the key goes with it, and the queue drops a second copy. */
 const place = (order: string, amount: number) =>
-  once.run(['place', order], async ({ child, signal }) => {
+  run(once, ['place', order], async ({ child, signal }) => {
     const body = JSON.stringify({ order, amount });
     const response = await fetch(`${env('QUEUE')}/messages`, { method: 'POST', body, headers: { 'idempotency-key': child('message') }, signal });
     if (!response.ok) throw new Error(`the queue says ${response.status}`);
@@ -19,7 +21,7 @@ const place = (order: string, amount: number) =>
 
 /** An effect in a database of one's own: the key goes into the same transaction. */
 const receive = (order: string, charge: number) =>
-  once.run(['receipt', order], ({ key }) => {
+  run(once, ['receipt', order], ({ key }) => {
     db.prepare('INSERT INTO receipts (key, order_id, charge) VALUES (?, ?, ?) ON CONFLICT (key) DO NOTHING').run(key, order, charge);
     return { state: 'paid' };
   });

@@ -2,8 +2,10 @@
  * oncefetch by OpenTelemetry. A span per operation, with its attempts as children; and what an operator asks for: how calls
  * ended, how many answers were replays, key conflicts, and how old the oldest operation is that nobody has settled.
  */
+
 import { context, type Meter, type Span, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
 import type { Once, OnceEvent, Outcome } from 'oncefetch';
+import { pending as listPending, subscribe } from 'oncefetch';
 
 /** Unsettled operations that are looked at for each report. */
 const PENDING_MAX = 1000;
@@ -58,9 +60,9 @@ export function telemetry(tracer: Tracer, meter: Meter): { readonly onOutcome: (
       if ('reason' in outcome && outcome.reason === 'mismatch') conflicts.add(1, { ...kind(operation), 'once.conflict': 'mismatch' });
     },
     watch(once) {
-      const stop = once.subscribe(hear);
+      const stop = subscribe(once, hear);
       const look = async (report: { observe(gauge: typeof oldest, value: number): void }) => {
-        const pending = await once.pending({ limit: PENDING_MAX });
+        const pending = await listPending(once, { limit: PENDING_MAX });
         const since = Math.min(...pending.map(({ createdAt }) => createdAt), Date.now());
         report.observe(unsettled, pending.length);
         report.observe(oldest, (Date.now() - since) / 1000);

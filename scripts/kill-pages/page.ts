@@ -1,5 +1,5 @@
 /** The page that is closed, reloaded and crashed: one button, pressed from outside. */
-import { createOnce, outcomeOf } from '../../src/entries/index.js';
+import { createOnce, operation as operationOf, outcomeOf } from '../../src/entries/index.js';
 
 /** What the customer is told. */
 export interface Told {
@@ -75,9 +75,9 @@ const page: KillPage = {
       while (performance.now() < end);
     }, 50);
   },
-  phase: (cart) => once.operation(['pay', cart]).state.phase,
+  phase: (cart) => operationOf(once, ['pay', cart]).state.phase,
   async knows(cart) {
-    const operation = once.operation(['pay', cart]);
+    const operation = operationOf(once, ['pay', cart]);
     for (let n = 0; n < 400; n++) {
       const { phase } = operation.state;
       if (phase === 'settled') return 'settled';

@@ -1,14 +1,17 @@
 /** What one client's calls share, and what one call brings. Types only. */
 import type { OperationName } from '../core/name.js';
+import type { OnceOptions } from '../option-types.js';
 import type { Settings } from '../options.js';
 import type { Platform, Store, Transport } from '../ports.js';
-import type { Extensions } from './closing.js';
+import type { Extensions } from './extensions.js';
 import type { Listener } from './observe.js';
 import type { Payload } from './payload.js';
 import type { Registry } from './registry.js';
 
 export interface Client {
   readonly settings: Settings;
+  /** What it was made with, for clients that are extended from it. */
+  readonly made: { readonly platform: Platform; readonly options: OnceOptions };
   readonly platform: Platform;
   readonly store: Store;
   /** The store was given to this client, and not to the one that it was extended from. */

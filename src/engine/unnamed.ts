@@ -12,7 +12,7 @@ import type { Client, Job, Place } from './client.js';
 import { bodyError, givenUp, operate, type Read, readRequest } from './operate.js';
 import { idOfUnnamed, idsOf, namespaceOf, placeOf, unnamedPlace } from './place.js';
 import { BodyTrouble, type Draft } from './prepared.js';
-import { storesOf } from './records.js';
+import { storesOf } from './scan.js';
 import { heldElsewhere, readStored, timed } from './storing.js';
 import { inTime, Left } from './wait.js';
 

@@ -5,12 +5,21 @@ export type { Answer, Asked, Dialect, Kind, Reading } from '../core/dialect.js';
 export type { OperationName } from '../core/name.js';
 export type { Ending, Facts, Outcome, UnknownReason, UnsentReason } from '../core/outcome.js';
 export type { Verdict } from '../core/verdict.js';
-export type { Operation, OperationRequestInit } from '../engine/handle.js';
 export type { OnceEvent, OperationState, PendingOperation, WaitReason } from '../engine/observe.js';
 export { outcomeOf } from '../engine/outcome-of.js';
-export type { Resumed } from '../engine/resume.js';
-export type { Attempt } from '../engine/running.js';
 export { isOnceError, type OnceError, type OnceErrorCode } from '../errors.js';
+export { clear } from '../features/clear.js';
+export { close } from '../features/close.js';
+export { type SubscribeOptions, subscribe } from '../features/events.js';
+export { extend } from '../features/extend.js';
+export { forget } from '../features/forget.js';
+export { move } from '../features/move.js';
+export { type Operation, type OperationRequestInit, operation } from '../features/operation.js';
+export { type PendingOptions, pending } from '../features/pending.js';
+export { type Resumed, type ResumeOptions, resume, resumeOne } from '../features/resume.js';
+export { type Attempt, run } from '../features/run.js';
+export { namespace, refresh, watch } from '../features/screens.js';
+export { settle } from '../features/settle.js';
 export { createOnce, type Once, type OnceRequestInit } from '../once.js';
 export type {
   Evidence,

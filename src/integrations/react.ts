@@ -1,5 +1,16 @@
 import { useMemo, useSyncExternalStore } from 'react';
-import type { Json, Once, Operation, OperationName, OperationState, PendingOperation } from '../entries/index.js';
+import {
+  type Json,
+  namespace,
+  type Once,
+  type Operation,
+  type OperationName,
+  type OperationState,
+  operation,
+  type PendingOperation,
+  pending,
+  watch,
+} from '../entries/index.js';
 
 /** On a server nothing is stored, so nothing is known. */
 const LOADING: OperationState = { phase: 'loading' };
@@ -10,7 +21,7 @@ const nameOf = (text: string): OperationName =>
   (JSON.parse(text) as (string | number | { n: string })[]).map((part) => (typeof part === 'object' ? BigInt(part.n) : part));
 
 /**
- * One operation for a screen: its verbs, and its state, which renders anew when it changes. A new mount finds what an
+ * One operation for a screen: its `fetch`, and its state, which renders anew when it changes. A new mount finds what an
  * earlier one, another page load or another tab began. The state is that of whoever is logged in.
  *
  * @throws TypeError on a wrong name
@@ -20,24 +31,20 @@ const nameOf = (text: string): OperationName =>
  */
 export function useOperation(once: Once, name: OperationName): Operation & { readonly state: OperationState } {
   const text = textOf(name);
-  const operation = useMemo(() => once.operation(nameOf(text)), [once, text]);
+  const observed = useMemo(() => operation(once, nameOf(text)), [once, text]);
   const state = useSyncExternalStore(
-    useMemo(() => (listener: () => void) => operation.subscribe(listener), [operation]),
-    () => operation.state,
+    useMemo(() => (listener: () => void) => observed.subscribe(listener), [observed]),
+    () => observed.state,
     () => LOADING,
   );
   return useMemo(
     () => ({
-      name: operation.name,
-      fetch: operation.fetch,
-      run: (effect, options) => operation.run(effect, options),
-      subscribe: (listener) => operation.subscribe(listener),
-      resume: (options) => operation.resume(options),
-      settle: (effect) => operation.settle(effect),
-      forget: (options) => operation.forget(options),
+      name: observed.name,
+      fetch: observed.fetch,
+      subscribe: (listener) => observed.subscribe(listener),
       state,
     }),
-    [operation, state],
+    [observed, state],
   );
 }
 
@@ -60,12 +67,12 @@ function listOf(once: Once, prefix: OperationName | undefined): List {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const read = async (show: () => void): Promise<void> => {
     const mine = ++turn;
-    const asked = once.namespace();
+    const asked = namespace(once);
     // What somebody else's screen showed goes at once.
     if (asked !== of) show();
     if (asked === undefined) return;
     // What could not be read is left as it was; the next change asks again.
-    const all = await once.pending({ prefix }).catch(() => undefined);
+    const all = await pending(once, { prefix }).catch(() => undefined);
     if (!all || mine !== turn) return;
     of = asked;
     found = all.some(({ inFlight }) => inFlight) ? all.filter(({ inFlight }) => !inFlight) : all;
@@ -75,7 +82,7 @@ function listOf(once: Once, prefix: OperationName | undefined): List {
   };
   return {
     subscribe: (show) => {
-      const off = once.watch(() => void read(show));
+      const off = watch(once, () => void read(show));
       void read(show);
       return () => {
         off();
@@ -83,7 +90,7 @@ function listOf(once: Once, prefix: OperationName | undefined): List {
         clearTimeout(timer);
       };
     },
-    get: () => (found.length && once.namespace() === of ? found : NONE),
+    get: () => (found.length && namespace(once) === of ? found : NONE),
   };
 }
 

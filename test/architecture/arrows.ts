@@ -22,9 +22,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'default-store': ['ports', 'stores'],
   origins: ['core', 'option-types', 'ports'],
   once: ['default-store', 'origins', ...JOINED],
+  features: ['core', 'engine', 'errors', 'once', 'option-types', 'options', 'ports'],
   'react-native': ['once', 'option-types', 'platform', 'ports', 'stores'],
   'react-native-bundle': ['entries', 'react-native'],
-  entries: ['face', 'once', 'react-native', 'integrations', 'testing', ...JOINED],
+  entries: ['face', 'features', 'once', 'react-native', 'integrations', 'testing', ...JOINED],
 };
 
 /** The engine is handed its settings; their type is written where their defaults are. */

@@ -2,7 +2,7 @@
  * Whose payment a screen shows: another user logs in, the device is cleared, another tab ends it, while hooks are mounted.
  * Method: as in `react.test.ts`; every render is noted beside who was logged in, so that not one frame may be wrong.
  */
-import { createOnce, type Once } from 'oncefetch';
+import { clear, createOnce, extend, type Once, pending, refresh, settle, subscribe } from 'oncefetch';
 import { useOperation, usePending } from 'oncefetch/react';
 import { act, createElement as h, memo, StrictMode } from 'react';
 import { afterEach, expect, test } from 'vitest';
@@ -48,10 +48,10 @@ async function annHasAnOpenPayment(once: Once): Promise<void> {
 const oneTry = { limits: { attempts: 1 } };
 
 test.each<[string, (once: Once) => unknown]>([
-  ['the app says so', (once) => once.refresh()],
-  ['any call of the client asks who is here', (once) => once.pending()],
-  ['any other client over it does', (once) => once.extend({ repeat: 'always' }).fetch('/api/payments', { ...body, once: ['tip', cart] })],
-  ['the device is cleared', (once) => once.clear()],
+  ['the app says so', (once) => refresh(once)],
+  ['any call of the client asks who is here', (once) => pending(once)],
+  ['any other client over it does', (once) => extend(once, { repeat: 'always' }).fetch('/api/payments', { ...body, once: ['tip', cart] })],
+  ['the device is cleared', (once) => clear(once)],
   ['the window gets the focus', () => window.dispatchEvent(new Event('focus'))],
   ['the page is shown again', () => document.dispatchEvent(new Event('visibilitychange'))],
   ['any screen is rendered', (once) => root.render(h(StrictMode, null, h(Still, { once, key: 'same' }), h(Screen, { once })))],
@@ -63,7 +63,7 @@ test.each<[string, (once: Once) => unknown]>([
   await settled(() => expect(shown('output')).toBe('idle/'));
   expect(frames.filter((line) => line.startsWith('bert:') && /€|unsettled|no meta/.test(line))).toEqual([]);
   person = 'ann';
-  await act(() => once.refresh());
+  await act(() => refresh(once));
   await settled(() => expect(shown('output')).toMatch(/^unsettled\//));
   expect(server.effects.filter(({ key }) => key === server.requests[0]?.key)).toHaveLength(1);
 });
@@ -72,7 +72,7 @@ test('the client as an app wraps it says who is here as well', async () => {
   const once = client({ namespace, ...oneTry });
   await annHasAnOpenPayment({ ...once });
   person = 'bert';
-  await act(() => once.refresh());
+  await act(() => refresh(once));
   await settled(() => expect(shown('output')).toBe('idle/'));
 });
 
@@ -80,7 +80,7 @@ test('what ends after its user has left is not shown to the next one, and is sai
   const heard: unknown[] = [];
   const once = client({ namespace, ...oneTry });
   await act(() => root.render(h(Still, { once })));
-  const off = once.subscribe(({ type, foreign }) => heard.push([type, foreign]));
+  const off = subscribe(once, ({ type, foreign }) => heard.push([type, foreign]));
   server.faults.next({ name: 'delay', ms: 200 });
   let paying: Promise<unknown> | undefined;
   await act(async () => {
@@ -105,19 +105,19 @@ test('before anybody has logged in a screen loads and lists nothing; it follows 
   await act(() => root.render(h(StrictMode, null, h(Still, { once }))));
   await settled(() => expect(shown('output')).toBe('loading/'));
   person = 'ann';
-  await act(() => once.refresh());
+  await act(() => refresh(once));
   await settled(() => expect(shown('output')).toBe('unsettled/€42.00'));
   person = undefined;
-  await act(() => once.refresh());
+  await act(() => refresh(once));
   await settled(() => expect(shown('output')).toBe('loading/'));
 });
 
 test('a clear reaches every screen at once: what the customer could read is gone, the open payment is not', async () => {
   const once = client({ namespace, ...oneTry });
   await annHasAnOpenPayment(once);
-  await act(() => once.clear());
+  await act(() => clear(once));
   await settled(() => expect(shown('output')).toBe('unsettled/no meta'));
-  await act(() => once.clear({ unsettled: 'forget' }));
+  await act(() => clear(once, { unsettled: 'forget' }));
   await settled(() => expect(shown('output')).toBe('idle/'));
 });
 
@@ -125,7 +125,7 @@ test('another client over the same store reaches the screens of this one', async
   const once = client({ namespace, ...oneTry });
   await annHasAnOpenPayment(once);
   const other = createOnce({ namespace, fetch: server.fetch });
-  await act(() => other.operation(['pay', cart]).settle('done'));
+  await act(() => settle(other, ['pay', cart], 'done'));
   await settled(() => expect(shown('output')).toBe('settled/'));
 });
 
@@ -148,7 +148,7 @@ test('another tab that begins, ends, settles by hand or clears: this one’s scr
     tab.run(
       async (lib, namespace, cart) => {
         const there = lib.createOnce({ namespace });
-        await there.operation(['pay', cart]).settle('done');
+        await settle(there, ['pay', cart], 'done');
       },
       own,
       cart,
@@ -169,7 +169,7 @@ test('another tab that begins, ends, settles by hand or clears: this one’s scr
   );
   await settled(() => expect(shown('output')).toBe('settled/€7.00'));
 
-  await act(() => tab.run(async (lib, namespace) => void (await lib.createOnce({ namespace }).clear({ unsettled: 'forget' })), own));
+  await act(() => tab.run(async (lib, namespace) => void (await clear(lib.createOnce({ namespace }), { unsettled: 'forget' })), own));
   await settled(() => expect(shown('output')).toBe('idle/'));
   tab.close();
 });
@@ -184,14 +184,14 @@ test('what another tab is at is no banner here, until it leaves it open', async 
       globalThis.fetch = () => new Promise(() => {});
       const there = lib.createOnce({ namespace });
       there.fetch('/api/payments', { method: 'POST', once: { operation: ['pay', cart], meta: { total: '€42.00' } } }).catch(() => {});
-      while ((await there.pending()).length === 0) await new Promise((go) => setTimeout(go, 10));
+      while ((await pending(there)).length === 0) await new Promise((go) => setTimeout(go, 10));
     },
     own,
     name,
   );
-  await act(() => once.refresh());
+  await act(() => refresh(once));
   await settled(() => expect(frames.length).toBeGreaterThan(1));
-  expect(await once.pending()).toMatchObject([{ inFlight: true }]);
+  expect(await pending(once)).toMatchObject([{ inFlight: true }]);
   expect(shown('output').split('/')[1]).toBe('');
   // It is closed, and says nothing any more.
   tab.close();

@@ -2,7 +2,7 @@
  * The React hooks in a real browser, on React 19 with StrictMode, IndexedDB and a server with faults.
  * Method: small components without JSX, real clicks, and the server's count of effects as judge.
  */
-import { isOnceError, type Once, type OperationState } from 'oncefetch';
+import { isOnceError, type Once, type OperationState, settle } from 'oncefetch';
 import { useOperation, usePending } from 'oncefetch/react';
 import { act, createElement as h, StrictMode, Suspense, use, useEffect, useState } from 'react';
 import { expect, test } from 'vitest';
@@ -87,7 +87,7 @@ test('the banner appears with an unknown outcome, shows its meta, and goes when 
     await once.fetch('/api/payments', { ...body, once: { operation: ['pay', cart, 1], meta: { total: '€42.00' } } }).catch(() => {});
   });
   await settled(() => expect(shown('p')).toBe('€42.00'));
-  await act(() => once.operation(['pay', cart, 1]).settle('done'));
+  await act(() => settle(once, ['pay', cart, 1], 'done'));
   await act(async () => {
     document.dispatchEvent(new Event('visibilitychange'));
   });

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { registry } from '../../src/engine/registry.js';
-import { createOnce } from '../../src/entries/index.js';
+import { close, createOnce } from '../../src/entries/index.js';
 import { createOn } from '../../src/once.js';
 import { nodePlatform } from '../../src/platform/node/index.js';
 import type { Locks } from '../../src/ports.js';
@@ -54,7 +54,7 @@ function inSqlite() {
     sqliteStore({ path: join(folder, 'once.db'), Database: watchedDatabase(DatabaseSync as unknown as new (path: string) => SqliteDatabase, noted) }),
   );
   onTestFinished(async () => {
-    await made.once.close();
+    await close(made.once);
     rmSync(folder, { recursive: true, force: true });
   });
   return made;

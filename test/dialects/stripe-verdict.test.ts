@@ -2,8 +2,10 @@
  * Goal: what stripe-node gives or throws is read as its HTTP answer would be. Method: objects with the fields of its errors
  * (src/Error.ts), through `run` on the real engine.
  */
+
 import { describe, expect, test } from 'vitest';
 import { stripe, stripeVerdict } from '../../src/entries/dialects.js';
+import { run } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { newWorld } from '../support/world.js';
 
@@ -56,7 +58,8 @@ async function charge(...script: readonly unknown[]) {
   const keys: string[] = [];
   const play = [...script];
   const call = (of: Once) =>
-    of.run(
+    run(
+      of,
       ['charge', 1],
       ({ key }) => {
         keys.push(key);

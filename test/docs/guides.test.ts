@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import ts from 'typescript';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { generic } from '../../src/dialects/generic.js';
+import { clear } from '../../src/entries/index.js';
 import { faultNames } from '../../src/testing/faults.js';
 import { storeFaultNames } from '../../src/testing/faulty-store.js';
 import { readTexts, Sources, walk } from '../architecture/sources.js';
@@ -91,7 +92,7 @@ describe('docs/log-out.md', () => {
 
   test('is right about what a log-out leaves', async () => {
     await operate();
-    await createOnce({ namespace: 'anna@example.com' }).clear();
+    await clear(createOnce({ namespace: 'anna@example.com' }));
     const records = stored() as Record<string, unknown>[];
     const [left, ...others] = records.sort((a, b) => String(a['state']).localeCompare(String(b['state'])));
     expect(left).toMatchObject({ state: 'pending', label: '["pay","c-1"]' });

@@ -3,7 +3,7 @@
  * a test fails, and so does a test without a row.
  */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { derived, type OnceEvent, type OnceOptions, type Outcome, outcomeOf } from '../../src/entries/index.js';
+import { derived, type OnceEvent, type OnceOptions, type Outcome, outcomeOf, pending, subscribe } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { systemClock } from '../../src/platform/shared.js';
 import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
@@ -56,7 +56,7 @@ const ROWS: Readonly<Record<string, () => Promise<void>>> = {
     reload();
     // What a page's end does to its locks.
     const next = client({}, { locks: undefined });
-    expect((await next.pending()).map(({ name }) => name)).toEqual([NAME]);
+    expect((await pending(next)).map(({ name }) => name)).toEqual([NAME]);
     expect((await pay(next)).outcome).toMatchObject({ effect: 'done', resumed: true });
     expect([charges(), keys()]).toEqual([1, 1]);
   },
@@ -64,7 +64,7 @@ const ROWS: Readonly<Record<string, () => Promise<void>>> = {
     const waits: OnceEvent[] = [];
     const lost = () => Promise.reject(new TypeError('Failed to fetch'));
     const once = client({ fetch: lost }, { connectivity: { kind: 'test', online: () => false, subscribe: () => () => {} } });
-    once.subscribe((event) => event.type === 'wait' && waits.push(event));
+    subscribe(once, (event) => event.type === 'wait' && waits.push(event));
     expect((await pay(once)).outcome).toMatchObject({ effect: 'unknown', reason: 'offline' });
     const [first] = waits;
     expect(first).toMatchObject({ why: 'offline' });
@@ -89,7 +89,7 @@ const ROWS: Readonly<Record<string, () => Promise<void>>> = {
     lose('in-progress', 'in-progress');
     const waits: number[] = [];
     const once = client();
-    once.subscribe((event) => event.type === 'wait' && event.why === 'in-progress' && waits.push((event.until ?? 0) - event.at));
+    subscribe(once, (event) => event.type === 'wait' && event.why === 'in-progress' && waits.push((event.until ?? 0) - event.at));
     expect((await pay(once)).outcome).toMatchObject({ effect: 'done', attempts: 3 });
     expect(waits.map(seconds)).toEqual([1, 1]);
     expect(keys()).toBe(1);
@@ -139,7 +139,7 @@ const ROWS: Readonly<Record<string, () => Promise<void>>> = {
     };
     const codes: string[] = [];
     const once = client({ store: full() });
-    once.subscribe((event) => event.type === 'diagnostic' && codes.push(event.code));
+    subscribe(once, (event) => event.type === 'diagnostic' && codes.push(event.code));
     expect((await pay(once)).outcome).toMatchObject({ effect: 'done', storedIn: 'memory' });
     expect(codes).toContain('store-degraded');
     reload();

@@ -2,8 +2,10 @@
  * Goal: an abort ends a call, and nothing else: not the operation, not another caller, not another tab's claim. Method: a
  * real engine on a scripted world; the abort comes before the send, during it, in every wait, and with joined callers.
  */
+
 import { describe, expect, test } from 'vitest';
 import type { OnceEvent } from '../../src/entries/index.js';
+import { operation, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, type Entry, hangs, lost, replays } from '../support/server.js';
 import { CART, NAME, newWorld, pay, rest, SECOND, URL_ } from '../support/world.js';
 
@@ -29,7 +31,7 @@ describe('an abort before the send', () => {
     await rest();
     expect(world.server.arrivals).toEqual([]);
     expect(world.record()).toBeUndefined();
-    expect(once.operation(NAME).state).toMatchObject({ phase: 'settled', outcome: { type: 'unsent', reason: 'aborted', effect: 'none', sent: 'no' } });
+    expect(operation(once, NAME).state).toMatchObject({ phase: 'settled', outcome: { type: 'unsent', reason: 'aborted', effect: 'none', sent: 'no' } });
   });
 
   test('keeps a key that another page load used', async () => {
@@ -96,7 +98,7 @@ describe('an abort after the send', () => {
     const world = newWorld();
     const { tab, once } = world.open();
     const events: OnceEvent[] = [];
-    once.subscribe((event) => events.push(event));
+    subscribe(once, (event) => events.push(event));
     const controller = new AbortController();
     world.server.plays(during(() => controller.abort(REASON), charged(hangs())));
     expect((await world.end(tab, pay(once, { signal: controller.signal }))).error).toBe(REASON);
@@ -104,7 +106,7 @@ describe('an abort after the send', () => {
     expect(world.server.arrivals).toHaveLength(1);
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: true });
     expect(events.at(-1)).toMatchObject({ type: 'unknown', outcome: { effect: 'unknown', reason: 'aborted', sent: 'maybe' } });
-    expect(once.operation(NAME).state).toMatchObject({ phase: 'unsettled' });
+    expect(operation(once, NAME).state).toMatchObject({ phase: 'unsettled' });
   });
 
   test('reaches the transport', async () => {
@@ -187,7 +189,7 @@ describe('an abort after the send', () => {
     const world = newWorld();
     const { tab, once } = world.open();
     const events: OnceEvent[] = [];
-    once.subscribe((event) => events.push(event));
+    subscribe(once, (event) => events.push(event));
     const controller = new AbortController();
     world.server.plays(answers(429, '', { 'retry-after': '60' }));
     const call = pay(once, { signal: controller.signal });

@@ -3,8 +3,10 @@
  * user settles nothing. Method: Bob logs in at every moment of Ann's payment, for each kind of payment that asks a hook or a server
  * more than once; then Ann logs in again and presses the button.
  */
+
 import { describe, expect, test } from 'vitest';
 import type { OnceOptions } from '../../src/entries/index.js';
+import { pending, resume, resumeOne, run, settle } from '../../src/entries/index.js';
 import { answers, charged, during, type Entry, idle, lost } from '../support/server.js';
 import { MINUTE, NAME, newWorld, pay, rest, saying, watched } from '../support/world.js';
 
@@ -67,7 +69,7 @@ describe('reconcile', () => {
     for (const wait of [0, 2 * 24 * 60 * MINUTE]) {
       await world.clock.advance(wait);
       const next = tab.reload();
-      const call = watched(next.once(all).operation(NAME).resume());
+      const call = watched(resumeOne(next.once(all), NAME));
       logIn('bob');
       expect((await world.end(next, call)).outcome).toMatchObject(IDENTITY);
       logIn('ann');
@@ -98,7 +100,7 @@ describe('a poll', () => {
     // Frozen tabs lose their claim, so that another one may settle what this one polls.
     tab.freeze();
     world.locks.die(tab);
-    await world.run(other.once.operation(NAME).settle('done'));
+    await world.run(settle(other.once, NAME, 'done'));
     tab.thaw();
     expect(await world.end(tab, call)).toMatchObject({ outcome: { effect: 'done' } });
   });
@@ -127,7 +129,7 @@ describe('a hook', () => {
         logIn('bob');
         throw new Error('no such order');
       };
-      const call = watched(once.run(NAME, effect, { verdict: () => said })) as Promise<never>;
+      const call = watched(run(once, NAME, effect, { verdict: () => said })) as Promise<never>;
       expect((await world.end(tab, call)).outcome).toMatchObject(IDENTITY);
       expect(world.record()).toMatchObject({ state: 'pending' });
     },
@@ -151,7 +153,7 @@ describe('lists', () => {
     const { world, logIn, tab, once } = session();
     world.server.plays(charged(lost()));
     await world.end(tab, pay(once, ONE));
-    const list = once.pending();
+    const list = pending(once);
     logIn('bob');
     expect(await world.run(list)).toEqual([]);
   });
@@ -164,7 +166,7 @@ describe('lists', () => {
       if (when === 'while one is sent') world.server.plays(during(() => logIn('bob'), answers(200, {}, { 'idempotent-replayed': 'true' })));
       const shown: unknown[] = [];
       const listing = (async () => {
-        for await (const one of once.resume()) shown.push(one);
+        for await (const one of resume(once)) shown.push(one);
       })();
       if (when === 'before the list') logIn('bob');
       await world.run(listing);

@@ -3,8 +3,10 @@
  * said not to have happened does not happen later (attacks 8, 9, 12, 13, 20, 30, 31, 35, 38). Method: the sequences that
  * broke earlier drafts, with people who log in and out between two awaits.
  */
+
 import { describe, expect, test } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
+import { clear, forget, move as moveFrom, operation as operationOf, pending, resumeOne, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, hangs, lost, replays } from '../support/server.js';
 import { CART, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
 
@@ -16,7 +18,7 @@ describe('A8: a log-out', () => {
     const { tab, once } = world.open({ namespace: 'ann', keep: { request: true } });
     world.server.plays(charged(lost()), answers(401));
     const end = await world.end(tab, pay(once, { limits: { attempts: 2 }, meta: { total: '€42.00' } }));
-    const { kept } = await world.run(once.clear());
+    const { kept } = await world.run(clear(once));
     expect(kept).toMatchObject([{ name: NAME, key: end.outcome?.key, meta: undefined, resumable: false }]);
     expect(JSON.stringify(world.records)).not.toMatch(/€42|amount/);
     world.server.plays(replays());
@@ -29,7 +31,7 @@ describe('A8: a log-out', () => {
     world.server.plays(charged(answers(503, '', { 'retry-after': '30' })));
     const call = pay(one.once);
     await rest();
-    await world.run(two.once.clear());
+    await world.run(clear(two.once));
     expect(await world.end(one.tab, call)).toMatchObject({ outcome: { effect: 'unknown' } });
     expect(world.server.arrivals).toHaveLength(1);
     expect(world.record()).toMatchObject({ state: 'pending' });
@@ -42,7 +44,7 @@ describe('A8: a log-out', () => {
     await world.end(one.tab, pay(one.once, ONE));
     const call = pay(one.once);
     await world.clock.advance(10 * SECOND);
-    await world.run(two.once.clear());
+    await world.run(clear(two.once));
     expect(await world.end(one.tab, call)).toMatchObject({ outcome: { effect: 'unknown' } });
     expect(world.server.arrivals).toHaveLength(1);
   });
@@ -53,7 +55,7 @@ describe('A8: a log-out', () => {
     one.tab.online = false;
     const call = pay(one.once);
     await world.clock.advance(SECOND);
-    await world.run(two.once.clear());
+    await world.run(clear(two.once));
     const end = await world.end(one.tab, call);
     expect(end.response).toBeUndefined();
     expect(world.server.arrivals).toEqual([]);
@@ -62,7 +64,7 @@ describe('A8: a log-out', () => {
   test('A8: during an attempt: a 2xx that comes late is still given, and changes nothing', async () => {
     const world = newWorld();
     const { tab, once } = world.open({ namespace: 'ann' });
-    world.server.plays(during(() => once.clear(), answers(201)));
+    world.server.plays(during(() => clear(once), answers(201)));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { effect: 'done' } });
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
@@ -70,7 +72,7 @@ describe('A8: a log-out', () => {
   test('A8: during an attempt: a refusal that comes late is unknown', async () => {
     const world = newWorld();
     const { tab, once } = world.open({ namespace: 'ann' });
-    world.server.plays(during(() => once.clear(), answers(402)));
+    world.server.plays(during(() => clear(once), answers(402)));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 402, outcome: { effect: 'unknown' } });
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
@@ -81,7 +83,7 @@ describe('A8: a log-out', () => {
     world.server.plays(lost(), answers(201));
     await world.end(ann.tab, pay(ann.once, ONE));
     await world.end(bob.tab, pay(bob.once, { operation: ['pay', 'c2'] }));
-    await world.run(bob.once.clear({ unsettled: 'forget' }));
+    await world.run(clear(bob.once, { unsettled: 'forget' }));
     expect(world.record()).toMatchObject({ state: 'pending', revision: 1 });
     expect(world.record(['pay', 'c2'])).toBeUndefined();
   });
@@ -91,7 +93,7 @@ describe('A8: a log-out', () => {
     const { tab, once } = world.open({ namespace: 'ann' });
     world.server.plays(lost(), answers(201));
     const end = await world.end(tab, pay(once, ONE));
-    const { kept } = await world.run(once.clear({ unsettled: 'forget' }));
+    const { kept } = await world.run(clear(once, { unsettled: 'forget' }));
     expect(kept).toMatchObject([{ key: end.outcome?.key }]);
     expect((await world.end(tab, pay(once))).outcome?.key).not.toBe(end.outcome?.key);
   });
@@ -101,9 +103,9 @@ describe('A8: a log-out', () => {
     const { tab, once } = world.open({ namespace: 'ann' });
     world.server.plays(answers(201), answers(201));
     await world.end(tab, pay(once));
-    await world.run(once.clear());
+    await world.run(clear(once));
     expect(world.record()).toMatchObject({ state: 'settled', forgetAt: world.clock.now() + 2 * MINUTE });
-    expect(once.operation(NAME).state).toEqual({ phase: 'idle' });
+    expect(operationOf(once, NAME).state).toEqual({ phase: 'idle' });
     // By design: two minutes after the log-out nothing is known of a settled operation.
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
     await world.clock.advance(2 * MINUTE);
@@ -142,7 +144,7 @@ describe('A9: on a server', () => {
     const two = world.open({ namespace: 'billing' }, { server: true, locks: false });
     expect((await world.end(two.tab, coupon(two.once, 'Bob'))).outcome).toMatchObject({ type: 'fresh', resumed: false });
     expect(new Set(world.server.keys).size).toBe(2);
-    expect(await world.run(two.once.pending())).toHaveLength(1);
+    expect(await world.run(pending(two.once))).toHaveLength(1);
   });
 
   test('A9: an unnamed call that failed is in pending', async () => {
@@ -151,7 +153,7 @@ describe('A9: on a server', () => {
     world.server.plays(lost(), lost(), lost(), lost(), lost());
     const end = await world.end(tab, coupon(once, 'Ann'));
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
-    expect(await world.run(once.pending())).toMatchObject([{ name: [], key: end.outcome?.key, sent: 'maybe' }]);
+    expect(await world.run(pending(once))).toMatchObject([{ name: [], key: end.outcome?.key, sent: 'maybe' }]);
   });
 });
 
@@ -231,8 +233,8 @@ describe('A12: the person changes while an operation is driven', () => {
     world.server.plays(charged(lost()), answers(201));
     const ann = await world.end(tab, pay(once, ONE));
     user = 'bob';
-    expect(await world.run(once.pending())).toEqual([]);
-    expect(once.operation(NAME).state).not.toMatchObject({ phase: 'unsettled' });
+    expect(await world.run(pending(once))).toEqual([]);
+    expect(operationOf(once, NAME).state).not.toMatchObject({ phase: 'unsettled' });
     expect((await world.end(tab, pay(once))).outcome?.key).not.toBe(ann.outcome?.key);
   });
 
@@ -309,8 +311,8 @@ describe('A13: what was said not to have happened', () => {
     await world.interrupted(lost());
     const { tab, once } = world.open();
     tab.online = false;
-    once.operation(NAME).subscribe(() => {});
-    void once.operation(NAME).state;
+    operationOf(once, NAME).subscribe(() => {});
+    void operationOf(once, NAME).state;
     tab.connect(true);
     await world.clock.advance(23 * HOUR);
     expect(world.server.arrivals).toHaveLength(1);
@@ -321,11 +323,11 @@ describe('A20: forget and settle', () => {
   test('A20: "order again", clicked twice, makes one effect', async () => {
     const world = newWorld();
     const { tab, once } = world.open();
-    const operation = once.operation(NAME);
+    const operation = operationOf(once, NAME);
     world.server.plays(answers(201), delayed(SECOND, answers(201)));
     await world.end(tab, pay(once));
-    const click = watched(operation.forget().then(() => pay(once)));
-    const again = watched(operation.forget().then(() => pay(once)));
+    const click = watched(forget(once, operation.name).then(() => pay(once)));
+    const again = watched(forget(once, operation.name).then(() => pay(once)));
     const ends = await world.all(tab, click, again);
     expect(world.server.arrivals).toHaveLength(2);
     expect(ends.filter(({ status }) => status === 201).length).toBeGreaterThan(0);
@@ -334,11 +336,13 @@ describe('A20: forget and settle', () => {
   test('A20: while the second order is under way, forgetting is refused', async () => {
     const world = newWorld();
     const { tab, once } = world.open();
-    const operation = once.operation(NAME);
+    const operation = operationOf(once, NAME);
     world.server.plays(delayed(SECOND, answers(201)));
     const call = pay(once);
-    for (const options of [{}, { evenIfUnknown: true }]) await expect(world.run(operation.forget(options))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
-    for (const effect of ['done', 'none'] as const) await expect(world.run(operation.settle(effect))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    for (const options of [{}, { evenIfUnknown: true }])
+      await expect(world.run(forget(once, operation.name, options))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    for (const effect of ['done', 'none'] as const)
+      await expect(world.run(settle(once, operation.name, effect))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
     expect(await world.end(tab, call)).toMatchObject({ status: 201 });
   });
 
@@ -348,8 +352,8 @@ describe('A20: forget and settle', () => {
     world.server.plays(delayed(SECOND, answers(201)));
     const call = pay(one.once);
     await rest();
-    await expect(world.run(two.once.operation(NAME).forget({ evenIfUnknown: true }))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
-    await expect(world.run(two.once.operation(NAME).settle('none'))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    await expect(world.run(forget(two.once, NAME, { evenIfUnknown: true }))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    await expect(world.run(settle(two.once, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
     expect(await world.end(one.tab, call)).toMatchObject({ status: 201 });
   });
 
@@ -357,11 +361,14 @@ describe('A20: forget and settle', () => {
     const world = newWorld();
     const key = await world.interrupted(charged(lost()));
     const { once } = world.open();
-    const operation = once.operation(NAME);
-    await expect(world.run(operation.forget())).rejects.toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', key, sent: 'maybe' } });
+    const operation = operationOf(once, NAME);
+    await expect(world.run(forget(once, operation.name))).rejects.toMatchObject({
+      code: 'ERR_ONCE_UNKNOWN',
+      outcome: { effect: 'unknown', key, sent: 'maybe' },
+    });
     expect(world.record()).toMatchObject({ state: 'pending', key });
-    await world.run(operation.forget({ evenIfUnknown: true }));
-    expect(await world.run(once.pending())).toEqual([]);
+    await world.run(forget(once, operation.name, { evenIfUnknown: true }));
+    expect(await world.run(pending(once))).toEqual([]);
   });
 
   test.each([
@@ -374,12 +381,12 @@ describe('A20: forget and settle', () => {
       const world = newWorld();
       const key = await world.interrupted(lost());
       const { tab, once } = world.open({}, { locks: false, claims });
-      const operation = once.operation(NAME);
+      const operation = operationOf(once, NAME);
       world.server.plays(delayed(SECOND, answers(201)));
       // As slow as a phone's storage: what comes second overtakes it.
       if (!clickFirst) tab.faults.next({ name: 'slow', ms: 100 });
       const clicked = clickFirst ? pay(once) : undefined;
-      const word = watched(verb === 'settle' ? operation.settle('none') : operation.forget({ evenIfUnknown: true }));
+      const word = watched(verb === 'settle' ? settle(once, operation.name, 'none') : forget(once, operation.name, { evenIfUnknown: true }));
       const click = clicked ?? pay(once);
       const [said] = await world.run(Promise.allSettled([word]));
       await world.end(tab, click);
@@ -393,28 +400,28 @@ describe('A20: forget and settle', () => {
     const world = newWorld();
     const key = await world.interrupted(lost());
     const { tab, once } = world.open();
-    const operation = once.operation(NAME);
-    await world.run(operation.settle('none'));
+    const operation = operationOf(once, NAME);
+    await world.run(settle(once, operation.name, 'none'));
     world.server.plays(lost());
     const next = await world.end(tab, pay(once, ONE));
     expect(next.outcome?.key).not.toBe(key);
-    await world.run(operation.settle('done'));
+    await world.run(settle(once, operation.name, 'done'));
     expect(operation.state).toMatchObject({ phase: 'settled', outcome: { effect: 'done' } });
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
-    await expect(world.run(operation.settle('none'))).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
+    await expect(world.run(settle(once, operation.name, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
   });
 
   test("A20: settle('done') by a webhook before anybody clicked prevents the click", async () => {
     const world = newWorld();
     const { tab, once } = world.open();
-    await world.run(once.operation(NAME).settle('done'));
+    await world.run(settle(once, NAME, 'done'));
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
   });
 
   test.each(['maybe', undefined, null, 'DONE'])('A20: settle(%j) is a TypeError', async (word) => {
     const world = newWorld();
     const { once } = world.open();
-    await expect(world.run(once.operation(NAME).settle(word as 'done'))).rejects.toThrow(TypeError);
+    await expect(world.run(settle(once, NAME, word as 'done'))).rejects.toThrow(TypeError);
   });
 });
 
@@ -446,7 +453,7 @@ describe('A35: what is stored of a request', () => {
     await world.end(tab, pay(once, { ...ONE, init: { headers: { 'content-type': 'application/json', authorization: 'Bearer old' } } }));
     const next = world.open(options);
     tab.kill();
-    expect(await world.end(next.tab, watched(next.once.operation(NAME).resume()))).toMatchObject({ status: 201, outcome: { resumed: true } });
+    expect(await world.end(next.tab, watched(resumeOne(next.once, NAME)))).toMatchObject({ status: 201, outcome: { resumed: true } });
     const [first, second] = world.server.arrivals;
     expect(second?.headers.get('authorization')).toBe('Bearer fresh');
     expect(second?.body).toBe(first?.body);
@@ -479,9 +486,9 @@ describe('A38: a guest logs in', () => {
     world.server.plays(charged(lost()), replays());
     const { outcome } = await world.end(guest.tab, pay(guest.once, ONE));
     const user = guest.tab.once({ namespace: 'ann' });
-    await world.run(user.move('guest'));
-    expect(await world.run(guest.once.pending())).toEqual([]);
-    expect(await world.run(user.pending())).toMatchObject([{ key: outcome?.key }]);
+    await world.run(moveFrom(user, 'guest'));
+    expect(await world.run(pending(guest.once))).toEqual([]);
+    expect(await world.run(pending(user))).toMatchObject([{ key: outcome?.key }]);
     expect((await world.end(guest.tab, pay(user))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
   });
 
@@ -491,7 +498,7 @@ describe('A38: a guest logs in', () => {
     world.server.plays(charged(answers(503, '', { 'retry-after': '60' })));
     const call = pay(guest.once);
     await rest();
-    await world.run(guest.tab.once({ namespace: 'ann' }).move('guest'));
+    await world.run(moveFrom(guest.tab.once({ namespace: 'ann' }), 'guest'));
     expect(await world.end(guest.tab, call)).toMatchObject({ outcome: { effect: 'unknown' } });
     expect(world.server.arrivals).toHaveLength(1);
   });
@@ -504,14 +511,14 @@ describe('A38: a guest logs in', () => {
     const user = guest.tab.once({ namespace: 'ann' });
     // To the list, to the lock, to the guest's record and to the new one, each time there and back.
     guest.tab.at(8, () => guest.tab.kill());
-    void user.move('guest');
+    void moveFrom(user, 'guest');
     await rest();
     const { tab, once } = world.open({ namespace: 'ann' });
-    expect(await world.run(once.pending())).toHaveLength(1);
+    expect(await world.run(pending(once))).toHaveLength(1);
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'replayed' });
-    await world.run(once.move('guest'));
-    expect(await world.run(once.pending())).toEqual([]);
-    expect(await world.run(tab.once({ namespace: 'guest' }).pending())).toEqual([]);
+    await world.run(moveFrom(once, 'guest'));
+    expect(await world.run(pending(once))).toEqual([]);
+    expect(await world.run(pending(tab.once({ namespace: 'guest' })))).toEqual([]);
   });
 
   test('A38: what ends for the guest while it is moved is not opened for the user', async () => {
@@ -523,12 +530,12 @@ describe('A38: a guest logs in', () => {
     const user = world.open({ namespace: 'ann' });
     // The list is here, and the guest's record has not been touched yet.
     user.tab.at(2, () => user.tab.freeze());
-    const move = user.once.move('guest');
+    const move = moveFrom(user.once, 'guest');
     await rest();
     expect((await world.end(guest.tab, call)).outcome).toMatchObject({ type: 'rejected' });
     user.tab.thaw();
     await world.run(move);
-    expect(await world.run(user.once.pending())).toEqual([]);
+    expect(await world.run(pending(user.once))).toEqual([]);
   });
 
   test('A38: where the new account has an unsettled one of that name, neither is lost', async () => {
@@ -537,9 +544,9 @@ describe('A38: a guest logs in', () => {
     const [guest, user] = [tab.once({ namespace: 'guest' }), tab.once({ namespace: 'ann' })];
     world.server.plays(charged(lost()), lost());
     const [first, second] = [await world.end(tab, pay(guest, ONE)), await world.end(tab, pay(user, ONE))];
-    await world.run(user.move('guest'));
-    expect(await world.run(user.pending())).toMatchObject([{ key: second.outcome?.key }]);
-    expect(await world.run(guest.pending())).toMatchObject([{ key: first.outcome?.key }]);
+    await world.run(moveFrom(user, 'guest'));
+    expect(await world.run(pending(user))).toMatchObject([{ key: second.outcome?.key }]);
+    expect(await world.run(pending(guest))).toMatchObject([{ key: first.outcome?.key }]);
   });
 });
 
@@ -560,7 +567,7 @@ describe('A30, A31: keys that are not random', () => {
     const { tab, once } = world.open();
     world.server.plays(lost(), answers(201));
     await world.end(tab, pay(once, { ...ONE, key: derived }));
-    await world.run(once.operation(NAME).forget({ evenIfUnknown: true }));
+    await world.run(forget(once, NAME, { evenIfUnknown: true }));
     expect((await world.end(tab, pay(once, { key: derived }))).outcome).toMatchObject({ key: 'order-c1-1' });
   });
 

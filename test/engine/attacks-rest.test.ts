@@ -2,10 +2,12 @@
  * Goal: the rarer sequences hold as well: functions that run once, servers that know no keys, devices that lie about their
  * connection, forms, names and limits (attacks 23, 24, 27, 29, 36, 41 to 45, 48, 51, 53). Method: as the other attack tests.
  */
+
 import { createHash } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
 import type { Dialect } from '../../src/core/dialect.js';
 import { GENERIC } from '../../src/dialects/generic.js';
+import { operation, pending, run as runOnce, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, hangs, lost, replays, textOf, unreachable } from '../support/server.js';
 import { CART, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
 
@@ -50,9 +52,9 @@ describe('A24: run', () => {
     const world = newWorld();
     const { tab, once } = world.open({ namespace: 'hooks' }, { server: true });
     const effect = vi.fn(async () => ({ charge: 'ch_1' }));
-    expect(await world.run(once.run(['evt', 1], effect))).toEqual({ charge: 'ch_1' });
+    expect(await world.run(runOnce(once, ['evt', 1], effect))).toEqual({ charge: 'ch_1' });
     const next = tab.reload();
-    expect(await world.run(next.once({ namespace: 'hooks' }).run(['evt', 1], effect))).toEqual({ charge: 'ch_1' });
+    expect(await world.run(runOnce(next.once({ namespace: 'hooks' }), ['evt', 1], effect))).toEqual({ charge: 'ch_1' });
     expect(effect).toHaveBeenCalledTimes(1);
   });
 
@@ -60,8 +62,8 @@ describe('A24: run', () => {
     const world = newWorld();
     const { once } = world.open({ namespace: 'hooks' }, { server: true });
     const effect = vi.fn(async () => undefined);
-    expect(await world.run(once.run(['evt', 1], effect))).toBeUndefined();
-    expect(await world.run(once.run(['evt', 1], effect))).toBeUndefined();
+    expect(await world.run(runOnce(once, ['evt', 1], effect))).toBeUndefined();
+    expect(await world.run(runOnce(once, ['evt', 1], effect))).toBeUndefined();
     expect(effect).toHaveBeenCalledTimes(1);
   });
 
@@ -70,7 +72,7 @@ describe('A24: run', () => {
     const { tab, once } = world.open({}, { server: true });
     const seen: unknown[] = [];
     void watched(
-      once.run(['evt', 1], ({ key, ambiguous, resumed, attempt }) => {
+      runOnce(once, ['evt', 1], ({ key, ambiguous, resumed, attempt }) => {
         seen.push({ key, ambiguous, resumed, attempt });
         tab.kill();
         return new Promise(() => {});
@@ -78,7 +80,7 @@ describe('A24: run', () => {
     );
     await rest();
     const next = tab.reload().once();
-    await world.run(next.run(['evt', 1], ({ key, ambiguous, resumed, attempt }) => void seen.push({ key, ambiguous, resumed, attempt })));
+    await world.run(runOnce(next, ['evt', 1], ({ key, ambiguous, resumed, attempt }) => void seen.push({ key, ambiguous, resumed, attempt })));
     const key = (seen[0] as { key: string }).key;
     expect(seen).toEqual([
       { key, ambiguous: false, resumed: false, attempt: 1 },
@@ -91,7 +93,7 @@ describe('A24: run', () => {
     const { once } = world.open();
     const keys: string[] = [];
     const call = watched(
-      once.run(['evt', 1], ({ key }) => {
+      runOnce(once, ['evt', 1], ({ key }) => {
         keys.push(key);
         throw new Error('boom');
       }),
@@ -108,7 +110,8 @@ describe('A24: run', () => {
     const keys: string[] = [];
     const run = () =>
       watched(
-        once.run(
+        runOnce(
+          once,
           ['evt', 1],
           ({ key }) => {
             keys.push(key);
@@ -126,7 +129,7 @@ describe('A24: run', () => {
     const world = newWorld();
     const { once } = world.open();
     const effect = vi.fn(async () => 7);
-    expect(await world.run(Promise.all([once.run(['evt', 1], effect), once.run(['evt', 1], effect)]))).toEqual([7, 7]);
+    expect(await world.run(Promise.all([runOnce(once, ['evt', 1], effect), runOnce(once, ['evt', 1], effect)]))).toEqual([7, 7]);
     expect(effect).toHaveBeenCalledTimes(1);
   });
 
@@ -135,7 +138,7 @@ describe('A24: run', () => {
     const { once } = world.open({ limits: { attempts: 1, attemptMs: SECOND } });
     const signals: AbortSignal[] = [];
     const call = watched(
-      once.run(['evt', 1], ({ signal }) => {
+      runOnce(once, ['evt', 1], ({ signal }) => {
         signals.push(signal);
         return new Promise(() => {});
       }),
@@ -147,8 +150,8 @@ describe('A24: run', () => {
   test('A24: child keys are stable, and differ by label and by operation', async () => {
     const world = newWorld();
     const { once } = world.open();
-    const children = await world.run(once.run(['evt', 1], ({ child }) => [child('charge'), child('charge'), child('mail')]));
-    const other = await world.run(once.run(['evt', 2], ({ child }) => [child('charge')]));
+    const children = await world.run(runOnce(once, ['evt', 1], ({ child }) => [child('charge'), child('charge'), child('mail')]));
+    const other = await world.run(runOnce(once, ['evt', 2], ({ child }) => [child('charge')]));
     expect(children[0]).toBe(children[1]);
     expect(new Set([...children, ...other]).size).toBe(3);
   });
@@ -219,7 +222,7 @@ describe('A29: names with holes', () => {
     const end = await world.end(tab, pay(once, { operation: name as string[] }));
     expect(end.error).toBeInstanceOf(TypeError);
     expect((end.error as Error).message).toMatch(says);
-    expect(() => once.operation(name as string[])).toThrow(TypeError);
+    expect(() => operation(once, name as string[])).toThrow(TypeError);
     expect(world.records).toEqual([]);
   });
 
@@ -349,7 +352,7 @@ describe('A41 to A45, A48: limits', () => {
     world.server.plays(charged(answers(503, '', { 'retry-after': '60' })), replays());
     const at = world.clock.now();
     expect((await world.end(tab, pay(once, ONE))).outcome).toMatchObject({ effect: 'unknown', retryAt: at + MINUTE });
-    expect(await world.run(once.pending())).toMatchObject([{ retryAt: at + MINUTE }]);
+    expect(await world.run(pending(once))).toMatchObject([{ retryAt: at + MINUTE }]);
     tab.kill();
     const next = world.open();
     expect((await world.end(next.tab, pay(next.once))).outcome).toMatchObject({ type: 'replayed' });
@@ -426,7 +429,7 @@ describe('A41 to A45, A48: limits', () => {
     const fetch = async () => new Response('{}');
     const clients = [createOnce({ fetch }), createOnce({ fetch })];
     await clients[0]?.fetch('https://shop.example/');
-    expect(await clients[0]?.pending()).toEqual([]);
+    expect(await pending(clients[0] as (typeof clients)[number])).toEqual([]);
     expect(warn).not.toHaveBeenCalled();
     for (const [index, once] of clients.entries()) await once.fetch('https://shop.example/', { method: 'POST', body: '{}', once: ['a48', index] });
     expect(warn.mock.calls.map(([message]) => String(message))).toEqual([expect.stringContaining('forgotten')]);
@@ -499,7 +502,7 @@ describe('A47, A49, A55: what can be looked up', () => {
       const { tab, once } = world.open({ dialect, limits: { keyWindowMs } });
       world.server.plays(lost());
       await world.end(tab, pay(once, ONE));
-      windows.push((await world.run(once.pending()))[0]!.expiresAt - world.clock.now());
+      windows.push((await world.run(pending(once)))[0]!.expiresAt - world.clock.now());
     }
     expect(windows).toEqual([24 * HOUR, HOUR, 2 * HOUR]);
   });
@@ -510,16 +513,16 @@ describe('A47, A49, A55: what can be looked up', () => {
     world.server.plays(delayed(SECOND, answers(201)));
     const call = pay(once);
     await rest();
-    expect(await world.run(once.pending())).toMatchObject([{ name: NAME, sent: 'maybe' }]);
+    expect(await world.run(pending(once))).toMatchObject([{ name: NAME, sent: 'maybe' }]);
     await world.end(tab, call);
-    expect(await world.run(once.pending())).toEqual([]);
+    expect(await world.run(pending(once))).toEqual([]);
   });
 
   test('A55: a preflight that is refused looks like no answer: unknown, with a word to the developer, once', async () => {
     const world = newWorld();
     const { tab, once } = world.open();
     const codes: string[] = [];
-    once.subscribe((event) => event.type === 'diagnostic' && codes.push(event.code));
+    subscribe(once, (event) => event.type === 'diagnostic' && codes.push(event.code));
     world.server.otherwise = lost();
     for (const cart of ['c1', 'c2']) {
       const end = await world.end(tab, pay(once, { operation: ['pay', cart], url: 'https://api.other.example/pay' }));

@@ -2,10 +2,12 @@
  * Goal: no trouble of storage, wire form or clock mints a second key (attacks 5, 6, 7, 10, 21, 22, 28, 34, 54). Method: the
  * sequences that broke earlier drafts, over reloads, on a store that fails on demand and clocks that jump.
  */
+
 import { describe, expect, test } from 'vitest';
 import { seal } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import type { OnceEvent } from '../../src/entries/index.js';
+import { forget, operation as operationOf, settle, subscribe } from '../../src/entries/index.js';
 import type { Store } from '../../src/ports.js';
 import { firstAvailable } from '../../src/stores/automatic.js';
 import { memoryStore } from '../../src/stores/memory.js';
@@ -97,7 +99,7 @@ describe('A5: could not look', () => {
     const world = newWorld();
     const { tab, once } = world.open();
     const events: OnceEvent[] = [];
-    once.subscribe((event) => events.push(event));
+    subscribe(once, (event) => events.push(event));
     tab.faults.next('fail-before-commit');
     world.server.plays(answers(201));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { storedIn: 'memory' } });
@@ -256,7 +258,7 @@ describe('A7: tombstones', () => {
     await world.clock.advance(31 * DAY);
     const { tab, once } = world.open();
     const events: OnceEvent[] = [];
-    once.subscribe((event) => events.push(event));
+    subscribe(once, (event) => events.push(event));
     world.server.plays(answers(201));
     await world.end(tab, pay(once, { operation: ['other'] }));
     await rest();
@@ -525,12 +527,12 @@ describe('A28: versions', () => {
     world.damage(how);
     const damaged = world.medium.get(id);
     const { tab, once } = world.open();
-    const operation = once.operation(NAME);
+    const operation = operationOf(once, NAME);
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_RECORD', outcome: { effect: 'unknown', reason: 'record' } });
-    await expect(world.run(operation.forget())).rejects.toMatchObject({ code: 'ERR_ONCE_RECORD' });
-    await expect(world.run(operation.settle('none'))).rejects.toMatchObject({ code: 'ERR_ONCE_RECORD' });
+    await expect(world.run(forget(once, operation.name))).rejects.toMatchObject({ code: 'ERR_ONCE_RECORD' });
+    await expect(world.run(settle(once, operation.name, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_RECORD' });
     expect(world.medium.get(id)).toEqual(damaged);
-    await world.run(operation.forget({ evenIfUnknown: true }));
+    await world.run(forget(once, operation.name, { evenIfUnknown: true }));
     world.server.plays(answers(201));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });
   });

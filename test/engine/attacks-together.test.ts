@@ -2,8 +2,10 @@
  * Goal: two clicks, two tabs, two payloads and two drivers end in one effect, and each caller is told what is true of its
  * own (attacks 11, 14, 15, 32, 33). Method: the sequences that broke earlier drafts; tabs that freeze, die and reload.
  */
+
 import { describe, expect, test } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
+import { clear, extend, forget, resumeOne } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, type Entry, hangs, lost, replays, textOf } from '../support/server.js';
 import { CART, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, saying, watched } from '../support/world.js';
 
@@ -48,7 +50,7 @@ describe('A11: an abort or a late writer and a key that is in use', () => {
     await rest();
     slow.tab.freeze();
     await world.clock.advance(30 * SECOND);
-    await world.run(quick.once.operation(NAME).forget({ evenIfUnknown: true }));
+    await world.run(forget(quick.once, NAME, { evenIfUnknown: true }));
     return { world, slow, quick, late };
   }
 
@@ -103,12 +105,12 @@ describe('A14: another payload does not join', () => {
     world.server.plays(hangs(), hangs());
     let young: Promise<Response> | undefined;
     // In the very moment in which the first one ends, before whoever waits for it.
-    const first = once.extend({
+    const first = extend(once, {
       onOutcome: () => {
         young = watched(pay(once, { body: OTHER }));
       },
     });
-    const old = once.extend({ limits: { totalMs: 6 * SECOND } });
+    const old = extend(once, { limits: { totalMs: 6 * SECOND } });
     const start = world.clock.now();
     const [ten, twenty] = await world.all(
       tab,
@@ -165,7 +167,7 @@ describe('A14: another payload does not join', () => {
     const world = newWorld();
     const { tab, once } = world.open();
     world.server.plays(delayed(SECOND, answers(201)));
-    const [, resumed] = await world.all(tab, pay(once), once.operation(NAME).resume());
+    const [, resumed] = await world.all(tab, pay(once), resumeOne(once, NAME));
     expect(resumed).toMatchObject({ status: 201, outcome: { joined: true } });
   });
 
@@ -293,7 +295,7 @@ describe('A15: an edited form after an unknown outcome', () => {
     const { world, tab, once, key } = await edited(MISMATCH, answers(409, '', { 'retry-after': '3600' }));
     await world.end(tab, pay(once, { body: OTHER }));
     world.server.plays(MISMATCH, replays(402));
-    const end = await world.end(tab, watched(once.operation(NAME).resume()));
+    const end = await world.end(tab, watched(resumeOne(once, NAME)));
     expect(end).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none', key } });
     expect(new Set(world.server.keys).size).toBe(1);
     expect(world.record()).toMatchObject({ state: 'retired' });
@@ -362,7 +364,7 @@ describe('a driver whose clock was set back in a wait', () => {
     world.server.plays(answers(503, '', { 'retry-after': '60' }));
     const call = pay(once);
     await rest();
-    await world.run(world.open().once.clear());
+    await world.run(clear(world.open().once));
     tab.skewMs = -20 * MINUTE;
     expect(await world.end(tab, call)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown' } });
     expect(heard).toEqual([]);

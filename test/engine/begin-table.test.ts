@@ -3,8 +3,10 @@
  * brought about by the engine itself, then a page that was reloaded, or a second tab, calls; the expectation of each cell
  * is worked out here from the words of the table, not from the code.
  */
+
 import { describe, expect, test } from 'vitest';
 import type { KeyStrategy, OperationOptions } from '../../src/entries/index.js';
+import { settle } from '../../src/entries/index.js';
 import { answers, charged, lost } from '../support/server.js';
 import { CART, HOUR, NAME, newWorld, pay, rest, type World } from '../support/world.js';
 
@@ -70,7 +72,7 @@ async function bring(world: World, state: State, options: OperationOptions) {
     world.server.plays(state === 'settled' ? answers(201) : state === 'retired' ? lost() : charged(lost()));
     await world.end(tab, pay(once, { ...options, limits: { attempts: 1 } }));
     // By hand: for a key that is not random a refusal alone would not do.
-    if (state === 'retired') await world.run(once.operation(NAME).settle('none'));
+    if (state === 'retired') await world.run(settle(once, NAME, 'none'));
     if (state === 'past the window') await world.clock.advance(24 * HOUR);
   }
   return { tab, key: world.record()?.key };

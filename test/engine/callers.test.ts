@@ -2,6 +2,7 @@
  * Goal: every caller of one operation gets its own end, whatever the effect throws or gives, whenever it came and however it left.
  * Method: callers who join, come late, leave for odd reasons, and bodies that can't be read.
  */
+
 import { createHash } from 'node:crypto';
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
@@ -9,6 +10,7 @@ import type { OnceRecord } from '../../src/core/record.js';
 import { abortReason, Flight, giveUp } from '../../src/engine/flight.js';
 import { registry } from '../../src/engine/registry.js';
 import type { Outcome } from '../../src/entries/index.js';
+import { extend, operation as operationOf, pending, run } from '../../src/entries/index.js';
 import { answers, charged, delayed, hangs, lost } from '../support/server.js';
 import { CART, MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
 
@@ -20,11 +22,11 @@ describe('what an effect throws or gives', () => {
     const world = newWorld();
     const { once } = world.open();
     const thrown = () => Promise.reject(thing);
-    const calls = [1, 2].map(() => watched(once.run(NAME, thrown, { verdict: () => 'rejected' })));
+    const calls = [1, 2].map(() => watched(run(once, NAME, thrown, { verdict: () => 'rejected' })));
     const ends = await world.run(Promise.allSettled(calls));
     expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     if (thing !== undefined) expect(ends.map((end) => end.status === 'rejected' && end.reason)).toEqual([thing, thing]);
-    const given = await world.run(Promise.all([1, 2].map(() => once.run(['other'], async () => thing))));
+    const given = await world.run(Promise.all([1, 2].map(() => run(once, ['other'], async () => thing))));
     expect(given).toEqual([thing, thing]);
   });
 
@@ -32,7 +34,7 @@ describe('what an effect throws or gives', () => {
     const world = newWorld();
     const { tab, once } = world.open();
     const declined = new Error('declined');
-    await world.run(Promise.allSettled([once.run(NAME, () => Promise.reject(declined), { verdict: () => 'rejected' })]));
+    await world.run(Promise.allSettled([run(once, NAME, () => Promise.reject(declined), { verdict: () => 'rejected' })]));
     expect(tab.outcomeOf(declined)).toMatchObject({ type: 'rejected' });
   });
 });
@@ -61,7 +63,7 @@ describe('callers of one answer', () => {
     expect(await world.end(tab, second)).toMatchObject({ code: 'ERR_ONCE_BUSY', outcome: { effect: 'unknown' } });
     await world.clock.advance(5 * MINUTE);
     expect(world.server.arrivals).toHaveLength(1);
-    expect(once.operation(NAME).state).toMatchObject({ phase: 'unsettled' });
+    expect(operationOf(once, NAME).state).toMatchObject({ phase: 'unsettled' });
   });
 
   test('leave no listener on their signals', async () => {
@@ -80,10 +82,10 @@ describe('callers of one answer', () => {
     const { once } = world.open();
     const broken = new TypeError('no fingerprint');
     const fingerprint = () => Promise.reject(broken);
-    const calls = [1, 2].map(() => pay(once.extend({ fingerprint })));
+    const calls = [1, 2].map(() => pay(extend(once, { fingerprint })));
     const ends = await world.run(Promise.allSettled(calls));
     for (const end of ends) expect(end).toEqual({ status: 'rejected', reason: broken });
-    expect(once.operation(NAME).state.phase).not.toBe('sending');
+    expect(operationOf(once, NAME).state.phase).not.toBe('sending');
   });
 
   test('of a request that breaks after they left hear that nothing was sent, and no more', async () => {
@@ -91,7 +93,7 @@ describe('callers of one answer', () => {
     const { tab, once } = world.open();
     const told: unknown[] = [];
     const controller = new AbortController();
-    const call = pay(once.extend({ fingerprint: () => Promise.reject(new TypeError('broken')) }), {
+    const call = pay(extend(once, { fingerprint: () => Promise.reject(new TypeError('broken')) }), {
       signal: controller.signal,
       onOutcome: (outcome) => void told.push(outcome),
     });
@@ -234,7 +236,7 @@ describe('who waits for another payload of a name', () => {
     const world = newWorld();
     const dying = world.open();
     world.server.plays(charged(lost()));
-    await world.end(dying.tab, dying.once.extend(ONE).fetch(URL_, { method: 'POST', body: '{}' }));
+    await world.end(dying.tab, extend(dying.once, ONE).fetch(URL_, { method: 'POST', body: '{}' }));
     dying.tab.kill();
     const { tab, once } = world.open();
     tab.faults.next('none', 'none', 'look-fails');
@@ -250,8 +252,8 @@ describe('a namespace', () => {
     [5, /got number/],
   ])('that gives %j is refused', async (given, says) => {
     const { once } = newWorld().open({ namespace: () => given as string });
-    await expect(once.pending()).rejects.toThrow(TypeError);
-    await expect(once.pending()).rejects.toThrow(says);
+    await expect(pending(once)).rejects.toThrow(TypeError);
+    await expect(pending(once)).rejects.toThrow(says);
   });
 
   test('that fails later is somebody else, and is reported', async () => {

@@ -7,7 +7,7 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, test, vi } from 'vitest';
 import { type OnceRecord, seal } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
-import { derived } from '../../src/entries/index.js';
+import { derived, forget, operation, settle, subscribe } from '../../src/entries/index.js';
 import { firstAvailable } from '../../src/stores/automatic.js';
 import type { StoreFaultName } from '../../src/testing/faulty-store.js';
 import { answers, charged, delayed, lost } from '../support/server.js';
@@ -54,7 +54,7 @@ describe('while another tab holds the lock', () => {
     await rest();
     const second = pay(two.once, { limits: { totalMs, attemptMs } });
     await rest();
-    expect(two.once.operation(NAME).state).toEqual({ phase: 'waiting', attempt: 0, until: world.clock.now() + waited, why: 'another-context' });
+    expect(operation(two.once, NAME).state).toEqual({ phase: 'waiting', attempt: 0, until: world.clock.now() + waited, why: 'another-context' });
     await world.end(one.tab, first);
     await world.end(two.tab, second);
   });
@@ -139,9 +139,9 @@ describe('locks that do not work', () => {
     const { tab, once } = world.open();
     world.server.plays(charged(lost()));
     expect((await world.end(tab, pay(once, ONE))).outcome).toMatchObject({ effect: 'unknown' });
-    await world.run(once.operation(NAME).settle('done'));
+    await world.run(settle(once, NAME, 'done'));
     expect(world.record()).toMatchObject({ state: 'settled' });
-    await world.run(once.operation(NAME).forget());
+    await world.run(forget(once, NAME));
     expect(world.record()).toMatchObject({ state: 'retired' });
   });
 
@@ -152,7 +152,7 @@ describe('locks that do not work', () => {
     const world = newWorld();
     const { tab, once } = world.open({}, { locks: false, server });
     const told: unknown[] = [];
-    once.subscribe((event) => event.type === 'diagnostic' && told.push([event.code, event.key, event.message.includes('shop.example')]));
+    subscribe(once, (event) => event.type === 'diagnostic' && told.push([event.code, event.key, event.message.includes('shop.example')]));
     world.server.plays(answers(201));
     await world.end(tab, pay(once));
     expect(told).toEqual(codes.map((code) => [code, '', true]));

@@ -2,7 +2,9 @@
  * Goal: a store is closed by the client that it was given to, when nobody works in it any more, and by no other. Method: clients
  * that are extended from one another, closed in every order, with requests on the wire.
  */
+
 import { describe, expect, test } from 'vitest';
+import { close, extend } from '../../src/entries/index.js';
 import type { Store } from '../../src/ports.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { answers, charged, delayed } from '../support/server.js';
@@ -26,34 +28,34 @@ function scene() {
 describe('a client that was extended', () => {
   test('is closed and leaves the store to the one that it was extended from', async () => {
     const { world, tab, closed, parent } = scene();
-    const [child, grandchild] = [parent.extend({ limits: { attempts: 1 } }), parent.extend({}).extend({})];
-    await Promise.all([child.close(), grandchild.close()]);
+    const [child, grandchild] = [extend(parent, { limits: { attempts: 1 } }), extend(extend(parent, {}), {})];
+    await Promise.all([close(child), close(grandchild)]);
     expect(closed).toEqual([]);
     for (const gone of [child, grandchild]) await expect(pay(gone)).rejects.toThrow(/closed/);
     world.server.plays(charged(answers(201)));
     expect((await world.end(tab, pay(parent))).outcome).toMatchObject({ type: 'fresh' });
-    await parent.close();
+    await close(parent);
     expect(closed).toEqual(['parent']);
   });
 
   test('closes the store that it was given itself, and leaves the other', async () => {
     const { closed, noting, parent } = scene();
-    const child = parent.extend({ store: noting('child', memoryStore()) });
-    await child.close();
+    const child = extend(parent, { store: noting('child', memoryStore()) });
+    await close(child);
     expect(closed).toEqual(['child']);
-    await parent.close();
+    await close(parent);
     expect(closed.sort()).toEqual(['child', 'child', 'parent'].sort());
   });
 
   test('is closed with the one that it was extended from: its attempt ends first, is stored, and then the store is closed', async () => {
     const { world, tab, closed, parent } = scene();
-    const child = parent.extend({});
-    const grandchild = tab.in(() => child.extend({}));
+    const child = extend(parent, {});
+    const grandchild = tab.in(() => extend(child, {}));
     world.server.plays(delayed(5 * SECOND, charged(answers(201))));
     const paid = pay(grandchild);
     await rest();
     let over = false;
-    const closing = parent.close().then(() => {
+    const closing = close(parent).then(() => {
       over = true;
     });
     await world.clock.advance(SECOND);
@@ -63,16 +65,16 @@ describe('a client that was extended', () => {
     expect(closed).toEqual(['parent']);
     expect(world.record()).toMatchObject({ state: 'settled' });
     await expect(watched(pay(grandchild, { operation: [...NAME, 'later'] }))).rejects.toThrow(/closed/);
-    await expect(watched(pay(parent.extend({})))).rejects.toThrow(/closed/);
+    await expect(watched(pay(extend(parent, {})))).rejects.toThrow(/closed/);
   });
 
   test('waits no longer for its next attempt', async () => {
     const { world, tab, closed, parent } = scene();
     world.server.plays(charged(answers(503, '', { 'retry-after': '60' })));
-    const paid = pay(parent.extend({}));
+    const paid = pay(extend(parent, {}));
     await rest();
     const at = world.clock.now();
-    const closing = parent.close();
+    const closing = close(parent);
     expect((await world.end(tab, paid)).outcome).toMatchObject({ effect: 'unknown' });
     await closing;
     expect([world.clock.now() - at, closed]).toEqual([0, ['parent']]);
@@ -80,9 +82,9 @@ describe('a client that was extended', () => {
 
   test('of which there are many does not stay in memory when it is forgotten', async () => {
     const { parent } = scene();
-    const first = new WeakRef(parent.extend({}));
+    const first = new WeakRef(extend(parent, {}));
     const collect = globalThis.gc ?? (await forcedCollection());
-    for (let n = 0; n < 300; n++) parent.extend({});
+    for (let n = 0; n < 300; n++) extend(parent, {});
     await rest();
     collect();
     await rest();

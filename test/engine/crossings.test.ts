@@ -1,8 +1,10 @@
 /** Goal: where two rules meet, neither makes a second effect, a wrong word or a customer who is stuck. Each sequence was found by an attack. */
+
 import { describe, expect, test } from 'vitest';
 import { fresh, replayed } from '../../src/core/outcome.js';
 import { type OnceRecord, seal } from '../../src/core/record.js';
 import { defineDialect, inBody, inHeader, stripe, stripeV2 } from '../../src/entries/dialects.js';
+import { resume, resumeOne } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, hangs, idle, lost, replays, textOf } from '../support/server.js';
 import { CART, MINUTE, NAME, newWorld, pay, rest, URL_ } from '../support/world.js';
 
@@ -198,13 +200,13 @@ describe('resume where the dialect depends on the request', () => {
     const again = next.once(options);
     world.server.otherwise = idle(answers(200, { status: 'DECLINED' }));
     if (by === 'the operation') {
-      expect((await world.end(next, again.operation(NAME).resume())).outcome?.effect).not.toBe('done');
+      expect((await world.end(next, resumeOne(again, NAME))).outcome?.effect).not.toBe('done');
       return;
     }
     const told = await world.run(
       (async () => {
         const all = [];
-        for await (const one of again.resume()) all.push(one.outcome.effect);
+        for await (const one of resume(again)) all.push(one.outcome.effect);
         return all;
       })(),
     );
@@ -219,7 +221,7 @@ describe('resume where the dialect depends on the request', () => {
     await world.end(tab, pay(once, { limits: { attempts: 1 } }));
     const next = tab.reload();
     world.server.otherwise = answers(201);
-    expect((await world.end(next, next.once(options).operation(NAME).resume())).outcome).toMatchObject({ effect: 'done' });
+    expect((await world.end(next, resumeOne(next.once(options), NAME))).outcome).toMatchObject({ effect: 'done' });
   });
 });
 

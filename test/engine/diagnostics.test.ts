@@ -1,6 +1,8 @@
 /** Goal: each sign of wrong set-up is told, with its code, a sentence and a link. Here are those of records; those of servers and browsers stand in `test/browser/engine`. */
+
 import { describe, expect, test } from 'vitest';
 import type { Once, OnceEvent } from '../../src/entries/index.js';
+import { move, pending, subscribe } from '../../src/entries/index.js';
 import { answers, charged, during, type Entry, lost, replays, shaped } from '../support/server.js';
 import { DAY, NAME, newWorld, pay, rest, SECOND, URL_ } from '../support/world.js';
 
@@ -8,7 +10,7 @@ const ONE = { limits: { attempts: 1 } } as const;
 
 function listening(once: Once): Extract<OnceEvent, { type: 'diagnostic' }>[] {
   const told: Extract<OnceEvent, { type: 'diagnostic' }>[] = [];
-  once.subscribe((event) => event.type === 'diagnostic' && told.push(event));
+  subscribe(once, (event) => event.type === 'diagnostic' && told.push(event));
   return told;
 }
 
@@ -21,7 +23,7 @@ describe('a diagnostic', () => {
     await world.end(tab, pay(guest, ONE));
     await world.end(tab, pay(user, ONE));
     const told = listening(user);
-    await world.run(user.move('guest'));
+    await world.run(move(user, 'guest'));
     expect(told).toMatchObject([{ code: 'move-conflict', operation: NAME }]);
   });
 
@@ -38,7 +40,7 @@ describe('a diagnostic', () => {
     await world.end(tab, pay(later, { operation: ['pay', 'a third'] }));
     await rest();
     expect(told).toMatchObject([{ code: 'unsettled-forgotten', operation: NAME }]);
-    expect(await world.run(once.pending())).toEqual([]);
+    expect(await world.run(pending(once))).toEqual([]);
   });
 
   test('is told once for each place, with a sentence and a link', async () => {

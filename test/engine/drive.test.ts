@@ -2,10 +2,11 @@
  * Goal: between two attempts a driver waits for what it was told to, notices what became of its record, and says of an end no more
  * than it saw. Method: one record that changes between two attempts, one reason to wait, one way to stop at a time.
  */
+
 import { describe, expect, test } from 'vitest';
 import { type OnceRecord, seal } from '../../src/core/record.js';
 import { keyless } from '../../src/dialects/generic.js';
-import type { OnceEvent, Outcome } from '../../src/entries/index.js';
+import { type Once, type OnceEvent, type Outcome, subscribe } from '../../src/entries/index.js';
 import { answers, charged, during, idle, lost, replays, unreachable } from '../support/server.js';
 import { CART, MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, type World } from '../support/world.js';
 
@@ -49,9 +50,9 @@ describe('a record that changed between two attempts', () => {
 
 describe('a wait', () => {
   const waits = (events: readonly OnceEvent[]): unknown[] => events.flatMap((event) => (event.type === 'wait' ? [[event.why, event.until]] : []));
-  const listening = (once: { subscribe(listener: (event: OnceEvent) => void): unknown }): OnceEvent[] => {
+  const listening = (once: Once): OnceEvent[] => {
     const events: OnceEvent[] = [];
-    once.subscribe((event) => void events.push(event));
+    subscribe(once, (event) => void events.push(event));
     return events;
   };
 
@@ -228,7 +229,7 @@ test('work behind a link is asked after again and again, less and less often, as
   world.random = () => 0.999_999;
   const { tab, once } = world.open({ accepted: 'poll', limits: { inProgressMs: 10 * SECOND, attemptMs: 2 * SECOND } });
   const events: OnceEvent[] = [];
-  once.subscribe((event) => void events.push(event));
+  subscribe(once, (event) => void events.push(event));
   world.server.plays(charged(answers(202, '', { location: '/jobs/1' })), answers(202), answers(202), () => new Promise(() => {}), answers(404), answers(404));
   await world.end(tab, pay(once, { body: CART }));
   expect(world.server.gaps).toEqual([0, 500, 1000, 4000, 4000]);

@@ -4,7 +4,9 @@
  * is frozen, its caller aborts, its user logs out, a store call fails in one of many ways). Then the same button is pressed
  * again on a calm page. The server honours keys, and its effects are counted.
  */
+
 import { describe, expect, test } from 'vitest';
+import { clear, close, pending, settle } from '../../src/entries/index.js';
 import type { StoreFaultName } from '../../src/testing/faulty-store.js';
 import { answers, delayed, type Entry, honest, idle, lost } from '../support/server.js';
 import { type End, MINUTE, NAME, newWorld, pay, rest, SECOND, type World } from '../support/world.js';
@@ -47,7 +49,7 @@ async function endsWell(world: World, told: End | undefined): Promise<void> {
   for (let presses = 1; presses < 3 && next.outcome?.effect !== 'done'; presses++) next = await press();
   expect(next.outcome).toMatchObject({ effect: 'done' });
   expect(world.server.charged.size).toBe(1);
-  expect(await world.run(tab.once({ namespace: 'ann' }).pending())).toEqual([]);
+  expect(await world.run(pending(tab.once({ namespace: 'ann' })))).toEqual([]);
 }
 
 /** Plays the scene once for every await of the payment. */
@@ -140,11 +142,11 @@ describe.each(weathers)('%s', (_, fates) => {
     await atEveryAwait(fates, async ({ world, tab, once }, count) => {
       const other = world.tab().once({ namespace: 'ann' });
       const cleared: Promise<unknown>[] = [];
-      tab.at(count, () => void cleared.push(other.clear()));
+      tab.at(count, () => void cleared.push(clear(other)));
       const end = await world.end(tab, pay(once));
       await world.run(Promise.all(cleared));
       // What had settled before the log-out was removed by it, by design: the same name is another operation then.
-      if (world.record()?.state !== 'pending' && world.server.charged.size === 1) await world.run(other.operation(NAME).settle('done'));
+      if (world.record()?.state !== 'pending' && world.server.charged.size === 1) await world.run(settle(other, NAME, 'done'));
       return end;
     });
   });
@@ -153,8 +155,8 @@ describe.each(weathers)('%s', (_, fates) => {
     await atEveryAwait(fates, async ({ world, tab, once }, count) => {
       let closed: Promise<void> | undefined;
       tab.at(count, () => {
-        closed = tab.once({ namespace: 'ann', store: tab.store }).close();
-        closed = once.close();
+        closed = close(tab.once({ namespace: 'ann', store: tab.store }));
+        closed = close(once);
       });
       const end = await world.end(tab, pay(once));
       await world.run(closed ?? Promise.resolve());

@@ -2,11 +2,13 @@
  * Goal: no hook, body, store, lock or server can hold up a call beyond `limits.totalMs`, beyond `close()`, or beyond its caller's abort.
  * Method: one of them never answers, for each that the engine waits for; the clock is the test's.
  */
+
 import { describe, expect, test } from 'vitest';
 import { defineDialect } from '../../src/dialects/define.js';
 import { inBody } from '../../src/dialects/place.js';
 import { registry } from '../../src/engine/registry.js';
 import type { OnceOptions, OperationOptions } from '../../src/entries/index.js';
+import { close, run } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import type { Locks } from '../../src/ports.js';
 import { answers, charged, deaf, during, type Entry, lost, stalls } from '../support/server.js';
@@ -54,7 +56,7 @@ const streaming =
 const running =
   (effect: () => unknown, result?: unknown): Act =>
   (once, signal, { operation: _, ...options }) =>
-    once.run(NAME, effect, { ...options, signal, result: result as never });
+    run(once, NAME, effect, { ...options, signal, result: result as never });
 
 const lockless = (locks: Partial<Locks>) => (tab: Tab) => Object.assign(tab.platform, { locks });
 /** The tab of the present test, for scripts. */
@@ -91,7 +93,7 @@ const HANGS: Record<string, Hang> = {
     client: { fingerprint: never },
     act: (once, signal) => once.fetch(URL_, { method: 'POST', body: '{}', ...(signal && { signal }), once: true }),
   },
-  'a fingerprint hook of a run': { act: (once, signal) => once.run(NAME, () => 1, { fingerprint: never, ...(signal && { signal }) }) },
+  'a fingerprint hook of a run': { act: (once, signal) => run(once, NAME, () => 1, { fingerprint: never, ...(signal && { signal }) }) },
   'a headers hook': { client: { headers: never } },
   'a headers hook, before a poll': {
     client: { accepted: 'poll', headers: ({ method }) => (method === 'GET' ? never() : {}) },
@@ -228,7 +230,7 @@ describe.each(Object.entries(HANGS))('%s that never ends', (_, hang) => {
     const ended = begin(long, scene);
     await world.clock.advance(SECOND);
     let closed = false;
-    void once.close().then(() => {
+    void close(once).then(() => {
       closed = true;
     });
     await world.clock.advance(hang.closing ?? 0);

@@ -3,7 +3,7 @@
  * DELETEs, `run`. Method: real engines on a scripted world; what arrives, and which calls count as the same.
  */
 import { describe, expect, test } from 'vitest';
-import { canonicalJson } from '../../src/entries/index.js';
+import { canonicalJson, run } from '../../src/entries/index.js';
 import { answers, honest } from '../support/server.js';
 import { NAME, newWorld, URL_, watched } from '../support/world.js';
 
@@ -59,10 +59,10 @@ describe('a client with canonicalJson sends', () => {
     const world = newWorld();
     const asked: unknown[] = [];
     const { tab, once } = world.open({ fingerprint: ({ body }) => asked.push(body) });
-    expect(await world.run(tab.in(() => once.run(NAME, () => 5)))).toBe(5);
+    expect(await world.run(tab.in(() => run(once, NAME, () => 5)))).toBe(5);
     expect(asked).toEqual([]);
     const own = ({ method }: { method: string }) => asked.push(method);
-    expect(await world.run(tab.in(() => once.run(['other'], () => 6, { fingerprint: own })))).toBe(6);
+    expect(await world.run(tab.in(() => run(once, ['other'], () => 6, { fingerprint: own })))).toBe(6);
     expect(asked).toEqual(['RUN']);
   });
 });

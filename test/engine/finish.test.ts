@@ -2,12 +2,14 @@
  * Goal: how a call ends is stored, told and remembered as it was, for every way to end, and `reconcile` is asked what is not known,
  * never more, and is waited for no longer than its caller waits. Method: one way to end at a time, with all that it leaves.
  */
+
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { gocardless } from '../../src/entries/dialects.js';
 import type { Reconcile } from '../../src/entries/index.js';
+import { resumeOne, run, subscribe } from '../../src/entries/index.js';
 import { answers, charged, during, type Entry, idle, lost, replays, unreachable } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { CART, NAME, newWorld, pay, rest, SECOND, saying, watched } from '../support/world.js';
@@ -76,9 +78,9 @@ describe('an end without effect', () => {
     const world = newWorld();
     const { tab, once } = world.open();
     const told: unknown[] = [];
-    once.subscribe((event) => void told.push(event.type));
+    subscribe(once, (event) => void told.push(event.type));
     const own = new Error('card declined');
-    const end = await world.end(tab, watched(once.run(NAME, () => Promise.reject(own), { verdict: () => 'rejected' }) as Promise<never>));
+    const end = await world.end(tab, watched(run(once, NAME, () => Promise.reject(own), { verdict: () => 'rejected' }) as Promise<never>));
     expect(end.error).toBe(own);
     expect(told).toContain('settled');
   });
@@ -114,7 +116,7 @@ test('a refusal by an effect that can not be stored is unknown, because of what 
     tab.faults.next('fail-before-commit');
     return Promise.reject(own);
   };
-  const end = await world.end(tab, watched(once.run(NAME, effect, { verdict: () => 'rejected' }) as Promise<never>));
+  const end = await world.end(tab, watched(run(once, NAME, effect, { verdict: () => 'rejected' }) as Promise<never>));
   expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { reason: 'store' } });
   expect(causeOf(end.error)).toBe(own);
 });
@@ -366,14 +368,14 @@ describe('reconcile', () => {
     const world = newWorld();
     await world.interrupted(lost());
     const { tab, once } = world.open({ reconcile: async () => 'none' });
-    expect(await world.end(tab, watched(once.operation(NAME).resume()))).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { type: 'rejected' } });
+    expect(await world.end(tab, watched(resumeOne(once, NAME)))).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { type: 'rejected' } });
   });
 
   test('is asked of an effect, too, which has no answer of HTTP', async () => {
     const { asked, reconcile } = asking('done');
     const world = newWorld();
     const { tab, once } = world.open({ reconcile, limits: { inProgressMs: 0 } });
-    const call = once.run(NAME, async () => 'half of it', { verdict: () => 'in-progress' }) as Promise<never>;
+    const call = run(once, NAME, async () => 'half of it', { verdict: () => 'in-progress' }) as Promise<never>;
     expect((await world.end(tab, watched(call))).outcome).toMatchObject({ effect: 'done', from: 'reconcile' });
     expect(asked).toMatchObject([{ reason: 'in-progress', response: undefined }]);
     expect(tab.reported).toEqual([]);

@@ -2,9 +2,11 @@
  * Goal: whatever takes a record from its driver, nobody settles it by hand or forgets it while an attempt is on the wire.
  * Method: processes without shared locks and pages with them; one has a request on the wire, another one logs out or moves.
  */
+
 import { describe, expect, test } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import type { OnceOptions } from '../../src/entries/index.js';
+import { clear, forget, move, pending, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import type { TabOptions } from '../support/tab.js';
 import { MINUTE, NAME, newWorld, pay, rest, SECOND, type World, watched } from '../support/world.js';
@@ -26,11 +28,11 @@ describe.each(['this process', 'another process'])('a log-out in %s while an att
     world.server.plays(delayed(80 * SECOND, charged(answers(201))));
     const first = pay(driver.once, SLOW);
     await rest();
-    await world.run(leaves.once.clear());
+    await world.run(clear(leaves.once));
     for (const wait of [0, 20 * SECOND, 40 * SECOND]) {
       await world.clock.advance(wait);
       for (const { once } of [driver, other])
-        for (const verb of [() => once.operation(NAME).settle('none'), () => once.operation(NAME).forget({ evenIfUnknown: true })])
+        for (const verb of [() => settle(once, NAME, 'none'), () => forget(once, NAME, { evenIfUnknown: true })])
           await expect(world.run(watched(verb())), `after ${wait} ms`).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
     }
     expect((await world.end(driver.tab, first)).outcome).toMatchObject({ effect: 'done' });
@@ -41,7 +43,7 @@ describe.each(['this process', 'another process'])('a log-out in %s while an att
     world.server.plays(delayed(5 * SECOND, charged(lost())), replays());
     const first = pay(driver.once, SLOW);
     await rest();
-    await world.run(leaves.once.clear());
+    await world.run(clear(leaves.once));
     expect((await world.end(driver.tab, first)).outcome).toMatchObject({ effect: 'unknown' });
     expect(world.record()?.lease).toBeUndefined();
     const begun = world.clock.now();
@@ -54,7 +56,7 @@ describe.each(['this process', 'another process'])('a log-out in %s while an att
     world.server.plays(delayed(40 * SECOND, charged(lost())), delayed(80 * SECOND, replays()));
     const first = pay(driver.once, SLOW);
     await rest();
-    await world.run(leaves.once.clear());
+    await world.run(clear(leaves.once));
     // As a freeze of that process would: its lease runs out, and another one takes over.
     world.damage((record) => ({ ...record, lease: undefined }) as OnceRecord);
     const second = pay(other.once, SLOW);
@@ -76,7 +78,7 @@ test('the mark before the first attempt and the note of a link keep what was ren
   const { until = 0 } = world.record()?.lease ?? {};
   expect(world.record()?.ambiguous).toBe(true);
   expect(until - world.clock.now()).toBeGreaterThan(10 * SECOND);
-  await expect(world.run(watched(other.once.operation(NAME).settle('none')))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+  await expect(world.run(watched(settle(other.once, NAME, 'none')))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
   expect((await world.end(driver.tab, first)).outcome).toMatchObject({ effect: 'done' });
 });
 
@@ -93,10 +95,10 @@ describe('an operation that is moved to another namespace while an attempt is on
     world.server.plays(delayed(50 * SECOND, charged(answers(201))), replays());
     const first = pay(guest.once, { limits: { attempts: 1, attemptMs: MINUTE } });
     await rest();
-    await world.run(user.move('guest'));
+    await world.run(move(user, 'guest'));
     for (const wait of [0, 20 * SECOND, 20 * SECOND]) {
       await world.clock.advance(wait);
-      await expect(world.run(watched(user.operation(NAME).settle('none')))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+      await expect(world.run(watched(settle(user, NAME, 'none')))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
     }
     await world.end(guest.tab, first);
     await world.clock.advance(MINUTE);
@@ -109,8 +111,8 @@ describe('an operation that is moved to another namespace while an attempt is on
     world.server.plays(charged(lost()));
     await world.end(guest.tab, pay(guest.once, { limits: { attempts: 1 } }));
     const user = open(world, { namespace: 'ann' });
-    await world.run(user.once.move('guest'));
-    await world.run(user.once.operation(NAME).settle('done'));
-    expect(await world.run(user.once.pending())).toEqual([]);
+    await world.run(move(user.once, 'guest'));
+    await world.run(settle(user.once, NAME, 'done'));
+    expect(await world.run(pending(user.once))).toEqual([]);
   });
 });

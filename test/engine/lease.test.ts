@@ -2,7 +2,9 @@
  * Goal: processes that share no lock manager exclude one another by a lease in the record: it saves work, it never blocks,
  * and it is never what safety rests on. Method: several servers over one store, which die, freeze and have wrong clocks.
  */
+
 import { describe, expect, test } from 'vitest';
+import { forget, operation as operationOf, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, hangs, lost, replays } from '../support/server.js';
 import { MINUTE, NAME, newWorld, pay, rest, SECOND, type World, watched } from '../support/world.js';
 
@@ -202,11 +204,11 @@ describe('forget and settle', () => {
     void pay(one.once);
     await rest();
     one.tab.kill();
-    const operation = two.once.operation(NAME);
-    await expect(world.run(operation.settle('done'))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
-    await expect(world.run(operation.forget({ evenIfUnknown: true }))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    const operation = operationOf(two.once, NAME);
+    await expect(world.run(settle(two.once, operation.name, 'done'))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    await expect(world.run(forget(two.once, operation.name, { evenIfUnknown: true }))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
     await world.clock.advance(MINUTE);
-    await world.run(operation.settle('done'));
+    await world.run(settle(two.once, operation.name, 'done'));
     expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ effect: 'done' });
   });
 });

@@ -1,5 +1,7 @@
 /** Goal: what happens beside a call that waits, sleeps or has been given up does not make a second effect of it, or a wrong word. */
+
 import { describe, expect, test } from 'vitest';
+import { clear, close, settle } from '../../src/entries/index.js';
 import { answers, delayed } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { CART, MINUTE, newWorld, pay, rest, SECOND } from '../support/world.js';
@@ -20,7 +22,7 @@ test('a log-out between a charge and a press that waits in another tab: the pres
   const world = newWorld();
   const [one, two] = [world.open({ namespace: 'ann' }), world.open({ namespace: 'ann' })];
   world.server.plays(delayed(SECOND, answers(201)));
-  const first = pay(one.once).then(async () => one.once.clear());
+  const first = pay(one.once).then(async () => clear(one.once));
   const second = pay(two.once);
   await rest();
   await world.run(first);
@@ -33,7 +35,7 @@ test("a log-out with unsettled: 'forget' holds nothing at all", async () => {
   const { tab, once } = world.open({ namespace: 'ann' });
   world.server.plays(answers(201));
   await world.end(tab, pay(once));
-  await world.run(once.clear({ unsettled: 'forget' }));
+  await world.run(clear(once, { unsettled: 'forget' }));
   expect(world.records).toEqual([]);
 });
 
@@ -45,7 +47,7 @@ test('a process that sleeps between its record and its first attempt looks again
   one.tab.at(2, () => one.tab.freeze());
   await rest();
   await world.clock.advance(MINUTE);
-  await world.run(two.once.operation(['pay', 'c1']).settle('none'));
+  await world.run(settle(two.once, ['pay', 'c1'], 'none'));
   one.tab.thaw();
   const end = await world.end(one.tab, call);
   expect(world.server.arrivals).toHaveLength(0);
@@ -61,7 +63,7 @@ describe('a write that a store makes only after its caller has been told', () =>
     await world.end(tab, pay(once));
     await world.clock.advance(10 * MINUTE);
     const held = holdUpdates(tab);
-    await expect(world.run(once.clear())).rejects.toThrow('did not answer');
+    await expect(world.run(clear(once))).rejects.toThrow('did not answer');
     held.letGo();
     const before = world.record();
     held.makeIt();
@@ -100,7 +102,7 @@ test('a call that is cut while another tab holds the lock does not say that noth
   await rest();
   const second = pay(two.once);
   await rest();
-  await Promise.all([two.once.close(), rest()]);
+  await Promise.all([close(two.once), rest()]);
   const end = await world.end(two.tab, second);
   expect(end.outcome).toMatchObject({ effect: 'unknown', reason: 'aborted' });
   one.tab.thaw();

@@ -2,8 +2,10 @@
  * Goal: screens and logs are told what is true, when it becomes true, and nothing secret. Method: a real engine on a
  * scripted world; every state and event of whole stories is compared.
  */
+
 import { describe, expect, test } from 'vitest';
 import type { OnceEvent, OperationState, Outcome } from '../../src/entries/index.js';
+import { operation as operationOf, pending, resume, resumeOne, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, type Entry, lost, replays } from '../support/server.js';
 import { CART, NAME, newWorld, pay, rest, SECOND, saying, URL_, watched } from '../support/world.js';
 
@@ -13,7 +15,7 @@ describe('operation.state', () => {
   test('goes from loading to idle, and is the same object until it changes', async () => {
     const world = newWorld();
     const { once } = world.open();
-    const operation = once.operation(NAME);
+    const operation = operationOf(once, NAME);
     const loading = operation.state;
     expect(loading).toEqual({ phase: 'loading' });
     expect(operation.state).toBe(loading);
@@ -21,14 +23,14 @@ describe('operation.state', () => {
     const idle = operation.state;
     expect(idle).toEqual({ phase: 'idle' });
     expect(operation.state).toBe(idle);
-    expect(once.operation(NAME).state).toBe(idle);
+    expect(operationOf(once, NAME).state).toBe(idle);
   });
 
   test('tells the whole story of a payment, step by step', async () => {
     const world = newWorld();
     world.random = () => 0.5;
     const { tab, once } = world.open();
-    const operation = once.operation(NAME);
+    const operation = operationOf(once, NAME);
     void operation.state;
     await rest();
     const states: OperationState[] = [];
@@ -51,7 +53,7 @@ describe('operation.state', () => {
   test('calls back only when it changed', async () => {
     const world = newWorld();
     const { tab, once } = world.open();
-    const operation = once.operation(NAME);
+    const operation = operationOf(once, NAME);
     const seen: OperationState[] = [];
     operation.subscribe(() => seen.push(operation.state));
     world.server.plays(answers(201));
@@ -70,7 +72,7 @@ describe('operation.state', () => {
     const { tab, once } = world.open();
     world.server.plays(...script);
     await world.end(tab, pay(once, ONE));
-    expect(once.operation(NAME).state).toMatchObject(state);
+    expect(operationOf(once, NAME).state).toMatchObject(state);
   });
 
   test('shows what an earlier page left, with meta where there is a namespace', async () => {
@@ -79,7 +81,7 @@ describe('operation.state', () => {
     world.server.plays(lost());
     const { outcome } = await world.end(tab, pay(once, { ...ONE, meta: { total: '€42.00' } }));
     const next = tab.reload();
-    const operation = next.once({ namespace: 'ann' }).operation(NAME);
+    const operation = operationOf(next.once({ namespace: 'ann' }), NAME);
     void operation.state;
     await rest();
     expect(operation.state).toMatchObject({
@@ -96,7 +98,7 @@ describe('operation.state', () => {
     const { tab, once } = world.open();
     world.server.plays(...script);
     await world.end(tab, pay(once));
-    const operation = tab.reload().once().operation(NAME);
+    const operation = operationOf(tab.reload().once(), NAME);
     void operation.state;
     await rest();
     expect(operation.state).toMatchObject(state);
@@ -105,7 +107,7 @@ describe('operation.state', () => {
   test('does not stick at loading after a call that could not look', async () => {
     const world = newWorld();
     const { tab, once } = world.open();
-    const operation = once.operation(NAME);
+    const operation = operationOf(once, NAME);
     world.server.plays(charged(lost()));
     await world.end(tab, pay(once, ONE));
     tab.faults.rate('look-fails', 1);
@@ -121,7 +123,7 @@ describe('operation.state', () => {
     await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     tab.faults.next('look-fails');
-    const operation = once.operation(NAME);
+    const operation = operationOf(once, NAME);
     void operation.state;
     await rest();
     expect(operation.state).toEqual({ phase: 'loading' });
@@ -137,16 +139,16 @@ describe('operation.state', () => {
     await rest();
     const second = pay(two.once);
     await rest();
-    expect(two.once.operation(NAME).state).toMatchObject({ phase: 'waiting', attempt: 0, why: 'another-context' });
+    expect(operationOf(two.once, NAME).state).toMatchObject({ phase: 'waiting', attempt: 0, why: 'another-context' });
     await world.end(one.tab, first);
     await world.end(two.tab, second);
-    expect(two.once.operation(NAME).state).toMatchObject({ phase: 'settled' });
+    expect(operationOf(two.once, NAME).state).toMatchObject({ phase: 'settled' });
   });
 
   test('of nobody, before a log-in, is loading, and throws nothing', () => {
     const world = newWorld();
     const { once } = world.open({ namespace: () => undefined as unknown as string });
-    const operation = once.operation(NAME);
+    const operation = operationOf(once, NAME);
     expect(operation.state).toEqual({ phase: 'loading' });
     expect(() => operation.subscribe(() => {})()).not.toThrow();
   });
@@ -155,10 +157,10 @@ describe('operation.state', () => {
     const world = newWorld();
     const { tab, once } = world.open();
     const fault = new Error('a bug in a screen');
-    once.operation(NAME).subscribe(() => {
+    operationOf(once, NAME).subscribe(() => {
       throw fault;
     });
-    once.subscribe(() => {
+    subscribe(once, () => {
       throw fault;
     });
     world.server.plays(answers(201));
@@ -169,7 +171,7 @@ describe('operation.state', () => {
   test('a listener that unsubscribed, or subscribed twice', async () => {
     const world = newWorld();
     const { tab, once } = world.open();
-    const operation = once.operation(NAME);
+    const operation = operationOf(once, NAME);
     let calls = 0;
     const count = () => void calls++;
     const [first, second] = [operation.subscribe(count), operation.subscribe(count)];
@@ -194,7 +196,7 @@ describe('events', () => {
     world.random = () => 0.5;
     const { tab, once } = world.open();
     const events: OnceEvent[] = [];
-    once.subscribe((event) => events.push(event));
+    subscribe(once, (event) => events.push(event));
     world.server.plays(charged(lost()), answers(401));
     const at = world.clock.now();
     const { outcome } = await world.end(tab, pay(once));
@@ -211,9 +213,9 @@ describe('events', () => {
     const world = newWorld();
     const { tab, once } = world.open();
     const heard: unknown[] = [];
-    once.subscribe((event) => heard.push(['pay', event.type]), { prefix: ['pay'] });
-    once.subscribe((event) => heard.push(['pay 4', event.type]), { prefix: ['pay', 4] });
-    once.subscribe((event) => heard.push(['pa', event.type]), { prefix: ['pa'] });
+    subscribe(once, (event) => heard.push(['pay', event.type]), { prefix: ['pay'] });
+    subscribe(once, (event) => heard.push(['pay 4', event.type]), { prefix: ['pay', 4] });
+    subscribe(once, (event) => heard.push(['pa', event.type]), { prefix: ['pa'] });
     world.server.plays(answers(201));
     await world.end(tab, pay(once, { operation: ['pay', 42] }));
     expect(heard).toEqual([
@@ -227,9 +229,9 @@ describe('events', () => {
     const { tab, once } = world.open();
     let heard = 0;
     const controller = new AbortController();
-    once.subscribe(() => heard++, { signal: controller.signal });
-    once.subscribe(() => heard++, { signal: AbortSignal.abort() });
-    once.subscribe(() => heard++)();
+    subscribe(once, () => heard++, { signal: controller.signal });
+    subscribe(once, () => heard++, { signal: AbortSignal.abort() });
+    subscribe(once, () => heard++)();
     controller.abort();
     world.server.plays(answers(201));
     await world.end(tab, pay(once));
@@ -240,7 +242,7 @@ describe('events', () => {
     const world = newWorld();
     const { tab, once } = world.open();
     const events: OnceEvent[] = [];
-    once.subscribe((event) => events.push(event));
+    subscribe(once, (event) => events.push(event));
     world.server.plays(delayed(SECOND, answers(201)));
     await world.all(tab, pay(once), pay(once));
     await world.end(tab, pay(once));
@@ -251,7 +253,7 @@ describe('events', () => {
     const world = newWorld();
     const { tab, once } = world.open({ namespace: 'ann', keep: { request: true, response: 'disk' } });
     const said: string[] = [];
-    once.subscribe((event) => said.push(JSON.stringify(event)));
+    subscribe(once, (event) => said.push(JSON.stringify(event)));
     const options = {
       body: { card: 's3cret-body' },
       init: { headers: { authorization: 'Bearer s3cret-token', cookie: 's3cret-cookie', 'content-type': 'application/json' } },
@@ -335,12 +337,12 @@ describe('pending', () => {
       world.server.plays(lost());
       await world.end(tab, pay(once, { ...ONE, operation: ['pay', id] }));
     }
-    const all = await world.run(once.pending());
+    const all = await world.run(pending(once));
     expect(all.map(({ name }) => name[1])).toEqual(['c1', 'c2', 'c3', 'c4', 'c5']);
     const paged: unknown[] = [];
     let after_: string | undefined;
     for (let page = 0; page < 10; page++) {
-      const found = await world.run(once.pending({ limit: 2, after: after_ }));
+      const found = await world.run(pending(once, { limit: 2, after: after_ }));
       if (!found.length) break;
       paged.push(...found.map(({ name }) => name[1]));
       after_ = found.at(-1)?.cursor;
@@ -355,7 +357,7 @@ describe('pending', () => {
       world.server.plays(lost());
       await world.end(tab, pay(once, { ...ONE, operation }));
     }
-    const names = async (prefix: (string | number)[]) => (await world.run(once.pending({ prefix }))).map(({ name }) => JSON.stringify(name)).sort();
+    const names = async (prefix: (string | number)[]) => (await world.run(pending(once, { prefix }))).map(({ name }) => JSON.stringify(name)).sort();
     expect(await names(['pay', 4])).toEqual(['["pay",4,"x"]', '["pay",4]']);
     expect(await names(['pay'])).toEqual(['["pay","4"]', '["pay",4,"x"]', '["pay",42]', '["pay",4]', '["pay"]']);
     expect(await names([])).toHaveLength(6);
@@ -367,7 +369,7 @@ describe('pending', () => {
     tab.faults.next('fail-before-commit');
     world.server.plays(charged(lost()));
     const { outcome } = await world.end(tab, pay(once, ONE));
-    expect(await world.run(once.pending())).toMatchObject([{ name: NAME, key: outcome?.key }]);
+    expect(await world.run(pending(once))).toMatchObject([{ name: NAME, key: outcome?.key }]);
   });
 
   test('says when the server may forget the key, and whether the request is here', async () => {
@@ -378,7 +380,7 @@ describe('pending', () => {
     await world.end(tab, pay(once, ONE));
     await world.end(tab, pay(once, { ...ONE, operation: ['pay', 'c2'], keep: { request: true } }));
     const next = tab.reload();
-    const listed = await world.run(next.once({ namespace: 'ann' }).pending());
+    const listed = await world.run(pending(next.once({ namespace: 'ann' })));
     expect(listed).toMatchObject([
       { name: NAME, createdAt: at, firstSentAt: at, expiresAt: at + 86_400_000, retryAt: undefined, resumable: false },
       { name: ['pay', 'c2'], resumable: true },
@@ -388,9 +390,9 @@ describe('pending', () => {
   test('a store that cannot be looked at rejects; a limit below one is a RangeError', async () => {
     const world = newWorld();
     const { tab, once } = world.open();
-    await expect(world.run(once.pending({ limit: 0 }))).rejects.toThrow(RangeError);
+    await expect(world.run(pending(once, { limit: 0 }))).rejects.toThrow(RangeError);
     tab.faults.next('look-fails');
-    await expect(world.run(once.pending())).rejects.toThrow();
+    await expect(world.run(pending(once))).rejects.toThrow();
   });
 });
 
@@ -415,12 +417,12 @@ describe('resume', () => {
     );
     const ended: unknown[] = [];
     const all = (async () => {
-      for await (const { name, outcome, response } of next.resume({ concurrency: 2 })) ended.push([name[1], outcome.type, response?.status]);
+      for await (const { name, outcome, response } of resume(next, { concurrency: 2 })) ended.push([name[1], outcome.type, response?.status]);
     })();
     await world.run(all);
     expect(ended.sort()).toEqual([0, 1, 2, 3, 4, 5].map((cart) => [cart, 'replayed', 201]));
     expect(most).toBe(2);
-    expect(await world.run(next.pending())).toEqual([]);
+    expect(await world.run(pending(next))).toEqual([]);
   });
 
   test('sends nothing more behind the back of whoever stops listening', async () => {
@@ -434,24 +436,24 @@ describe('resume', () => {
     const next = tab.reload().once(options);
     world.server.plays(replays(), answers(503, '', { 'retry-after': '5' }));
     const first = (async () => {
-      for await (const { outcome } of next.resume()) return outcome;
+      for await (const { outcome } of resume(next)) return outcome;
       return undefined;
     })();
     expect(await world.run(first)).toMatchObject({ type: 'replayed' });
     const sent = world.server.arrivals.length;
     await world.clock.runAll();
     expect(world.server.arrivals).toHaveLength(sent);
-    expect(await world.run(next.pending())).toHaveLength(1);
+    expect(await world.run(pending(next))).toHaveLength(1);
   });
 
   test('without a stored request asks reconcile, else ERR_ONCE_UNKNOWN, and sends nothing', async () => {
     const world = newWorld();
     const key = await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
-    expect(await world.end(tab, watched(once.operation(NAME).resume()))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', key } });
+    expect(await world.end(tab, watched(resumeOne(once, NAME)))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', key } });
     const asked: unknown[] = [];
     const asking = tab.once({ reconcile: saying(asked, new Response('{"id":"ch_1"}')) });
-    expect(await world.end(tab, watched(asking.operation(NAME).resume()))).toMatchObject({ status: 200, outcome: { effect: 'done', from: 'reconcile', key } });
+    expect(await world.end(tab, watched(resumeOne(asking, NAME)))).toMatchObject({ status: 200, outcome: { effect: 'done', from: 'reconcile', key } });
     expect(asked).toMatchObject([{ operation: NAME, key }]);
     expect(world.server.arrivals).toHaveLength(1);
   });
@@ -460,8 +462,8 @@ describe('resume', () => {
     const world = newWorld();
     await world.interrupted(lost());
     const { tab, once } = world.open({ reconcile: async () => 'none' });
-    expect((await world.end(tab, watched(once.operation(NAME).resume()))).outcome).toMatchObject({ type: 'rejected', effect: 'none' });
-    expect(await world.run(once.pending())).toEqual([]);
+    expect((await world.end(tab, watched(resumeOne(once, NAME)))).outcome).toMatchObject({ type: 'rejected', effect: 'none' });
+    expect(await world.run(pending(once))).toEqual([]);
   });
 
   test('of what is done gives the answer that is remembered; of nothing, ERR_ONCE_UNKNOWN', async () => {
@@ -469,8 +471,8 @@ describe('resume', () => {
     const { tab, once } = world.open();
     world.server.plays(answers(201));
     await world.end(tab, pay(once));
-    expect(await world.end(tab, watched(once.operation(NAME).resume()))).toMatchObject({ status: 201, outcome: { effect: 'done' } });
-    expect(await world.end(tab, watched(once.operation(['never']).resume()))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
+    expect(await world.end(tab, watched(resumeOne(once, NAME)))).toMatchObject({ status: 201, outcome: { effect: 'done' } });
+    expect(await world.end(tab, watched(resumeOne(once, ['never'])))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
   });
 
   test('of what never left, with nothing to send, leaves it as clean as it was', async () => {
@@ -481,7 +483,7 @@ describe('resume', () => {
     await rest();
     const next = tab.reload();
     next.online = true;
-    await world.end(next, watched(next.once().operation(NAME).resume()));
+    await world.end(next, watched(resumeOne(next.once(), NAME)));
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: false });
   });
 });

@@ -2,8 +2,10 @@
  * Goal: a customer whose device is offline hears so within seconds, no attempt is used up in a tunnel, and the operation goes on
  * under its key when the network is back. Method: the network goes at each moment of a payment, for a short and for a long time.
  */
+
 import { describe, expect, test } from 'vitest';
 import type { OnceEvent } from '../../src/entries/index.js';
+import { operation, resumeOne, subscribe } from '../../src/entries/index.js';
 import { answers, charged, during, type Entry, lost, replays, unreachable } from '../support/server.js';
 import { HOUR, MINUTE, NAME, newWorld, pay, SECOND, watched } from '../support/world.js';
 
@@ -20,7 +22,7 @@ describe('a device that goes offline in the middle of a call', () => {
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'offline', attempts: 1, sent: 'maybe' } });
     expect(world.clock.now() - begun).toBeLessThanOrEqual(5 * SECOND);
     expect(world.record()).toMatchObject({ state: 'pending' });
-    expect(once.operation(NAME).state).toMatchObject({ phase: 'unsettled' });
+    expect(operation(once, NAME).state).toMatchObject({ phase: 'unsettled' });
   });
 
   test('says at once what it waits for', async () => {
@@ -28,7 +30,7 @@ describe('a device that goes offline in the middle of a call', () => {
     world.random = () => 0;
     const { tab, once } = world.open();
     const events: OnceEvent[] = [];
-    once.subscribe((event) => events.push(event));
+    subscribe(once, (event) => events.push(event));
     const begun = world.clock.now();
     world.server.plays(gone(tab));
     await world.end(tab, pay(once));
@@ -46,7 +48,7 @@ describe('a device that goes offline in the middle of a call', () => {
       const first = await world.end(tab, pay(once));
       await world.clock.advance(HOUR);
       tab.connect(true);
-      const call = next === 'press' ? pay(once) : watched(once.operation(NAME).resume());
+      const call = next === 'press' ? pay(once) : watched(resumeOne(once, NAME));
       expect(await world.end(tab, call)).toMatchObject({ status: 201, outcome: { type: 'replayed', key: first.outcome?.key, attempts: 3 } });
     }
   });

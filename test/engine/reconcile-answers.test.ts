@@ -2,8 +2,10 @@
  * Goal: what `reconcile` gives is believed only where it proves something; anything else leaves the operation unknown and is told to
  * the developer. Method: every kind of Response and of wrong value after a charge whose answer was lost, and then the next press.
  */
+
 import { describe, expect, test } from 'vitest';
 import type { Once, OnceEvent } from '../../src/entries/index.js';
+import { run, subscribe } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
 import { NAME, newWorld, pay, watched } from '../support/world.js';
 
@@ -41,7 +43,7 @@ const PROVES_NOTHING: Record<string, () => unknown> = {
 
 const diagnostics = (once: Once): OnceEvent[] => {
   const told: OnceEvent[] = [];
-  once.subscribe((event) => void (event.type === 'diagnostic' && told.push(event)));
+  subscribe(once, (event) => void (event.type === 'diagnostic' && told.push(event)));
   return told;
 };
 
@@ -113,13 +115,13 @@ describe('run', () => {
   test('does not resolve with the Response that reconcile gave: it is done, and has no value', async () => {
     const world = newWorld();
     const { tab, once } = world.open({ reconcile: async () => Response.json({ id: 'ch_1' }), limits: { inProgressMs: 0 } });
-    const call = watched(once.run(NAME, half, { verdict: () => 'in-progress' })) as Promise<never>;
+    const call = watched(run(once, NAME, half, { verdict: () => 'in-progress' })) as Promise<never>;
     const end = await world.end(tab, call);
     expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', outcome: { effect: 'done', from: 'reconcile' } });
     expect(await (end.error as { response: Response }).response.json()).toEqual({ id: 'ch_1' });
     expect(world.record()?.state).toBe('settled');
     expect(world.record()?.answer).toBeUndefined();
-    const next = watched(once.run(NAME, half)) as Promise<never>;
+    const next = watched(run(once, NAME, half)) as Promise<never>;
     expect(await world.end(tab, next)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
   });
 });

@@ -5,7 +5,18 @@
 import { describe, expect, test } from 'vitest';
 import { encodeName } from '../../src/core/name.js';
 import { type OnceRecord, seal } from '../../src/core/record.js';
-import { derived, type Once, type OperationName } from '../../src/entries/index.js';
+import {
+  clear,
+  derived,
+  extend,
+  forget,
+  type Once,
+  type OperationName,
+  operation as operationOf,
+  pending,
+  resumeOne,
+  settle,
+} from '../../src/entries/index.js';
 import { defaultMemoryStore } from '../../src/stores/memory.js';
 import { answers, charged, delayed, idle, lost } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
@@ -52,11 +63,11 @@ describe('pending', () => {
     const scene = world.open();
     await left(world, scene);
     multiply(world, 249);
-    expect(await world.run(scene.once.pending({ limit: 1 }))).toHaveLength(1);
-    expect(await world.run(scene.once.pending({ limit: 2 }))).toHaveLength(2);
-    expect(await world.run(scene.once.pending())).toHaveLength(100);
-    expect(await world.run(scene.once.pending({ limit: 500 }))).toHaveLength(250);
-    await expect(world.run(scene.once.pending({ limit: 0 }))).rejects.toThrow(/limit must be at least 1, got 0/);
+    expect(await world.run(pending(scene.once, { limit: 1 }))).toHaveLength(1);
+    expect(await world.run(pending(scene.once, { limit: 2 }))).toHaveLength(2);
+    expect(await world.run(pending(scene.once))).toHaveLength(100);
+    expect(await world.run(pending(scene.once, { limit: 500 }))).toHaveLength(250);
+    await expect(world.run(pending(scene.once, { limit: 0 }))).rejects.toThrow(/limit must be at least 1, got 0/);
   });
 
   test('says of each whether its request is here, named or not', async () => {
@@ -64,10 +75,10 @@ describe('pending', () => {
     const scene = world.open();
     await left(world, scene);
     world.server.plays(charged(lost()));
-    await world.end(scene.tab, scene.once.extend(ONE).fetch('https://shop.example/other', { method: 'POST', body: '{}' }));
-    expect((await world.run(scene.once.pending())).map(({ resumable }) => resumable)).toEqual([true, true]);
+    await world.end(scene.tab, extend(scene.once, ONE).fetch('https://shop.example/other', { method: 'POST', body: '{}' }));
+    expect((await world.run(pending(scene.once))).map(({ resumable }) => resumable)).toEqual([true, true]);
     const next = world.open();
-    expect((await world.run(next.once.pending())).map(({ resumable }) => resumable)).toEqual([false, false]);
+    expect((await world.run(pending(next.once))).map(({ resumable }) => resumable)).toEqual([false, false]);
   });
 
   test('lists what could only be kept in memory to every client of the same store, and once', async () => {
@@ -75,10 +86,10 @@ describe('pending', () => {
     const { tab, once } = world.open();
     tab.faults.next('fail-before-commit');
     await left(world, { tab, once });
-    for (const client of [once, once.extend(ONE), tab.once()]) expect(await world.run(client.pending())).toMatchObject([{ name: NAME }]);
-    expect(await world.run(tab.in(() => tab.once({ store: defaultMemoryStore() })).pending())).toEqual([]);
-    expect((await world.run(tab.once().clear({ unsettled: 'forget' }))).kept).toMatchObject([{ name: NAME }]);
-    expect(await world.run(once.pending())).toEqual([]);
+    for (const client of [once, extend(once, ONE), tab.once()]) expect(await world.run(pending(client))).toMatchObject([{ name: NAME }]);
+    expect(await world.run(pending(tab.in(() => tab.once({ store: defaultMemoryStore() }))))).toEqual([]);
+    expect((await world.run(clear(tab.once(), { unsettled: 'forget' }))).kept).toMatchObject([{ name: NAME }]);
+    expect(await world.run(pending(once))).toEqual([]);
   });
 
   test('passes over what is damaged', async () => {
@@ -87,7 +98,7 @@ describe('pending', () => {
     await left(world, scene);
     multiply(world, 2, (record) => record);
     world.medium.set('copy-0', { ...(world.medium.get('copy-0') as OnceRecord), key: 'x' });
-    expect((await world.run(scene.once.pending())).map(({ name }) => name)).toEqual([['copy', 1], NAME]);
+    expect((await world.run(pending(scene.once))).map(({ name }) => name)).toEqual([['copy', 1], NAME]);
   });
 });
 
@@ -95,13 +106,13 @@ describe('clear', () => {
   test('keeps the keys of what is unsettled, stops its drivers, and leaves nothing of anybody to read', async () => {
     const world = newWorld();
     const scene = world.open({ ...ANN, keep: { request: true, response: 'disk' } });
-    const [unsettled, settled] = [scene.once.operation(NAME), scene.once.operation(['done'])];
+    const [unsettled, settled] = [operationOf(scene.once, NAME), operationOf(scene.once, ['done'])];
     void [unsettled.state, settled.state];
     world.server.plays(charged(answers(503, '', { 'retry-after': '9' })));
     await world.end(scene.tab, pay(scene.once, { ...ONE, meta: { total: 5 } }));
     await done(world, scene, ['done']);
     const before = world.record() as OnceRecord;
-    const { kept } = await world.run(scene.once.clear());
+    const { kept } = await world.run(clear(scene.once));
     expect(kept).toMatchObject([{ name: NAME, key: before.key, retryAt: before.retryAt, meta: undefined, resumable: false }]);
     const after = world.record();
     expect(after).toMatchObject({ key: before.key, revision: before.revision + 1, state: 'pending', retryAt: before.retryAt });
@@ -117,9 +128,9 @@ describe('clear', () => {
   test('forgets what is unsettled, too, where that is said', async () => {
     const world = newWorld();
     const scene = world.open();
-    const operation = scene.once.operation(NAME);
+    const operation = operationOf(scene.once, NAME);
     await left(world, scene);
-    const { kept } = await world.run(scene.once.clear({ unsettled: 'forget' }));
+    const { kept } = await world.run(clear(scene.once, { unsettled: 'forget' }));
     expect(kept).toMatchObject([{ name: NAME }]);
     expect(world.record()).toBeUndefined();
     expect(operation.state).toEqual({ phase: 'idle' });
@@ -133,7 +144,7 @@ describe('clear', () => {
     await left(world, bob);
     await done(world, bob, ['his']);
     const revision = world.record()?.revision;
-    expect((await world.run(ann.once.clear())).kept).toEqual([]);
+    expect((await world.run(clear(ann.once))).kept).toEqual([]);
     expect(world.record()?.revision).toBe(revision);
     expect(world.record(['his'])).toMatchObject({ state: 'settled' });
     expect([tables(ann.tab).answers.size, tables(ann.tab).payloads.size]).toEqual([1, 1]);
@@ -146,7 +157,7 @@ describe('clear', () => {
     multiply(world, 230, (record) => ({ ...record, state: Number(record.id.slice(5)) % 2 ? 'settled' : 'retired' }));
     world.medium.set('copy-7', { ...(world.medium.get('copy-7') as OnceRecord), key: 'x' });
     await world.clock.advance(2 * MINUTE);
-    await world.run(scene.once.clear());
+    await world.run(clear(scene.once));
     const rest_ = Array.from({ length: 230 }, (_, n) => `copy-${n}`).filter((id) => world.medium.get(id) !== undefined);
     expect(rest_).toEqual(['copy-7']);
     expect(world.record()).toBeUndefined();
@@ -157,7 +168,7 @@ describe('clear', () => {
     const scene = world.open();
     await left(world, scene);
     meanwhile(scene.tab, () => world.damage((record) => seal({ ...record, state: 'retired' })));
-    expect((await world.run(scene.once.clear())).kept).toEqual([]);
+    expect((await world.run(clear(scene.once))).kept).toEqual([]);
     expect(world.record()).toBeUndefined();
   });
 
@@ -166,10 +177,10 @@ describe('clear', () => {
     const scene = world.open();
     await done(world, scene);
     meanwhile(scene.tab, () => world.damage((record) => seal({ ...record, state: 'pending' })));
-    await world.run(scene.once.clear());
+    await world.run(clear(scene.once));
     expect(world.record()).toMatchObject({ state: 'pending' });
     meanwhile(scene.tab, () => world.medium.set((world.record() as OnceRecord).id, null));
-    expect((await world.run(scene.once.clear())).kept).toEqual([]);
+    expect((await world.run(clear(scene.once))).kept).toEqual([]);
     expect(world.record()).toBeUndefined();
   });
 });
@@ -179,7 +190,7 @@ test('clear passes over what vanished while it looked', async () => {
   const scene = world.open();
   await done(world, scene);
   meanwhile(scene.tab, () => world.medium.set((world.record() as OnceRecord).id, null));
-  expect((await world.run(scene.once.clear())).kept).toEqual([]);
+  expect((await world.run(clear(scene.once))).kept).toEqual([]);
 });
 
 describe('settle', () => {
@@ -188,8 +199,8 @@ describe('settle', () => {
     const scene = world.open();
     await left(world, scene);
     const now = world.clock.now();
-    const operation = scene.once.operation(NAME);
-    await world.run(operation.settle('done'));
+    const operation = operationOf(scene.once, NAME);
+    await world.run(settle(scene.once, operation.name, 'done'));
     expect(world.record()).toMatchObject({
       state: 'settled',
       ending: { type: 'replayed', from: 'reconcile' },
@@ -206,7 +217,7 @@ describe('settle', () => {
     const scene = world.open();
     await left(world, scene);
     const now = world.clock.now();
-    await world.run(scene.once.operation(NAME).settle('none'));
+    await world.run(settle(scene.once, NAME, 'none'));
     expect(world.record()).toMatchObject({ state: 'retired', ending: { type: 'rejected', effect: 'none' }, forgetAt: now + 2 * MINUTE });
   });
 
@@ -220,7 +231,7 @@ describe('settle', () => {
     world.server.plays(lost(), charged(lost()));
     await world.end(other.tab, pay(other.once, { limits: { attempts: 1 } }));
     app.tab.at(crossing, () => app.tab.freeze());
-    const word = watched(app.once.operation(NAME).settle('none'));
+    const word = watched(settle(app.once, NAME, 'none'));
     await world.clock.advance(2 * SECOND);
     expect((await world.end(other.tab, pay(other.once, { limits: { attempts: 1 } }))).outcome).toMatchObject({ effect: 'unknown' });
     app.tab.thaw();
@@ -231,7 +242,7 @@ describe('settle', () => {
   test("'done' of what was never begun here is told to the next call", async () => {
     const world = newWorld();
     const { tab, once } = world.open();
-    await world.run(once.operation(NAME).settle('done'));
+    await world.run(settle(once, NAME, 'done'));
     const now = world.clock.now();
     expect(world.record()).toMatchObject({
       state: 'settled',
@@ -253,13 +264,13 @@ describe('settle', () => {
   test("'none' of what was never begun here, or is none already, is nothing", async () => {
     const world = newWorld();
     const { tab, once } = world.open();
-    await world.run(once.operation(NAME).settle('none'));
+    await world.run(settle(once, NAME, 'none'));
     expect(world.record()).toBeUndefined();
     world.server.plays(answers(402));
     await world.end(tab, pay(once));
     const before = world.record();
     await world.clock.advance(SECOND);
-    await world.run(once.operation(NAME).settle('none'));
+    await world.run(settle(once, NAME, 'none'));
     expect(world.record()).toEqual(before);
   });
 
@@ -269,7 +280,7 @@ describe('settle', () => {
     await done(world, scene);
     const before = world.record();
     await world.clock.advance(SECOND);
-    await world.run(scene.once.operation(NAME).settle('done'));
+    await world.run(settle(scene.once, NAME, 'done'));
     expect(world.record()).toEqual(before);
   });
 
@@ -277,7 +288,7 @@ describe('settle', () => {
     const world = newWorld();
     const scene = world.open();
     await done(world, scene);
-    await expect(world.run(scene.once.operation(NAME).settle('none'))).rejects.toMatchObject({
+    await expect(world.run(settle(scene.once, NAME, 'none'))).rejects.toMatchObject({
       code: 'ERR_ONCE_ALREADY_SETTLED',
       outcome: { type: 'fresh', effect: 'done', resumed: false, sent: 'maybe', operation: NAME },
     });
@@ -285,7 +296,7 @@ describe('settle', () => {
 
   test('takes no other word', async () => {
     const { once } = newWorld().open();
-    await expect(once.operation(NAME).settle('unknown' as 'done')).rejects.toThrow(/takes 'done' or 'none', got string/);
+    await expect(settle(once, NAME, 'unknown' as 'done')).rejects.toThrow(/takes 'done' or 'none', got string/);
   });
 });
 
@@ -295,7 +306,7 @@ describe('forget', () => {
     const scene = world.open();
     await left(world, scene);
     const refused = { code: 'ERR_ONCE_UNKNOWN', outcome: { type: 'unknown', reason: 'no-answer', sent: 'maybe', resumed: false, operation: NAME } };
-    await expect(world.run(scene.once.operation(NAME).forget())).rejects.toMatchObject(refused);
+    await expect(world.run(forget(scene.once, NAME))).rejects.toMatchObject(refused);
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
@@ -309,19 +320,19 @@ describe('forget', () => {
     const next = tab.reload();
     next.online = true;
     const again = next.once();
-    await world.run(again.operation(NAME).forget());
+    await world.run(forget(again, NAME));
     expect(world.record()).toMatchObject({ state: 'retired' });
-    await expect(world.run(again.operation(['derived']).forget())).rejects.toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { sent: 'no' } });
+    await expect(world.run(forget(again, ['derived']))).rejects.toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { sent: 'no' } });
   });
 
   test('leaves what the next one has to know, and nothing on screens or in memory', async () => {
     const world = newWorld();
     const scene = world.open();
-    const operation = scene.once.operation(NAME);
+    const operation = operationOf(scene.once, NAME);
     await left(world, scene);
     await left(world, scene, ['other']);
     const now = world.clock.now();
-    await world.run(operation.forget({ evenIfUnknown: true }));
+    await world.run(forget(scene.once, operation.name, { evenIfUnknown: true }));
     expect(world.record()).toMatchObject({
       state: 'retired',
       ending: { type: 'unknown', reason: 'record' },
@@ -341,8 +352,8 @@ describe('forget', () => {
     const options: PayOptions = { operation: ['derived'], key: ({ generation }) => `order-7-${generation}` };
     world.server.plays(answers(402), answers(201));
     await world.end(tab, pay(once, options));
-    await world.run(once.operation(['derived']).settle('none'));
-    await world.run(once.operation(['derived']).forget());
+    await world.run(settle(once, ['derived'], 'none'));
+    await world.run(forget(once, ['derived']));
     await world.end(tab, pay(once, options));
     expect(world.server.keys).toEqual(['order-7-0', 'order-7-0']);
   });
@@ -350,8 +361,8 @@ describe('forget', () => {
   test('of nothing writes nothing', async () => {
     const world = newWorld();
     const { once } = world.open();
-    await world.run(once.operation(NAME).forget());
-    await world.run(once.operation(NAME).forget({ evenIfUnknown: true }));
+    await world.run(forget(once, NAME));
+    await world.run(forget(once, NAME, { evenIfUnknown: true }));
     expect(world.writes).toEqual([]);
   });
 });
@@ -362,12 +373,12 @@ describe('a damaged record', () => {
     const scene = world.open();
     await left(world, scene);
     world.damage((record) => ({ ...record, key: 'x' }));
-    const operation = scene.once.operation(NAME);
+    const operation = operationOf(scene.once, NAME);
     const refused = { code: 'ERR_ONCE_RECORD', outcome: { type: 'unknown', reason: 'record', sent: 'maybe', operation: NAME, attempts: 0 } };
-    await expect(world.run(operation.settle('done'))).rejects.toMatchObject(refused);
-    await expect(world.run(operation.settle('none'))).rejects.toMatchObject(refused);
-    await expect(world.run(operation.forget())).rejects.toMatchObject(refused);
-    await world.run(operation.forget({ evenIfUnknown: true }));
+    await expect(world.run(settle(scene.once, operation.name, 'done'))).rejects.toMatchObject(refused);
+    await expect(world.run(settle(scene.once, operation.name, 'none'))).rejects.toMatchObject(refused);
+    await expect(world.run(forget(scene.once, operation.name))).rejects.toMatchObject(refused);
+    await world.run(forget(scene.once, operation.name, { evenIfUnknown: true }));
     expect(world.records).toEqual([]);
   });
 });
@@ -379,11 +390,11 @@ describe('a change by hand', () => {
     world.server.plays(delayed(SECOND, idle(answers(402))));
     const call = pay(here.once);
     await rest();
-    const operation = here.once.operation(NAME);
+    const operation = operationOf(here.once, NAME);
     expect(operation.state).toMatchObject({ phase: 'sending' });
     for (const { once } of [here, there]) {
-      await expect(once.operation(NAME).settle('done')).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY', outcome: { reason: 'busy', sent: 'maybe' } });
-      await expect(once.operation(NAME).forget()).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+      await expect(settle(once, NAME, 'done')).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY', outcome: { reason: 'busy', sent: 'maybe' } });
+      await expect(forget(once, NAME)).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
     }
     expect(operation.state).toMatchObject({ phase: 'sending' });
     await world.end(here.tab, call);
@@ -393,8 +404,8 @@ describe('a change by hand', () => {
     const world = newWorld();
     const scene = world.open();
     await left(world, scene);
-    const operation = scene.once.operation(NAME);
-    const [settled, resumed] = await world.run(Promise.allSettled([operation.settle('done'), operation.resume()]));
+    const operation = operationOf(scene.once, NAME);
+    const [settled, resumed] = await world.run(Promise.allSettled([settle(scene.once, operation.name, 'done'), resumeOne(scene.once, operation.name)]));
     expect(settled.status).toBe('fulfilled');
     expect(resumed).toMatchObject({ status: 'rejected', reason: { code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } } });
   });
@@ -403,7 +414,7 @@ describe('a change by hand', () => {
     const world = newWorld();
     const { tab, once } = world.open();
     tab.faults.next('hang');
-    const settled = once.operation(NAME).settle('done');
+    const settled = settle(once, NAME, 'done');
     settled.catch(() => {});
     await rest();
     const controller = new AbortController();

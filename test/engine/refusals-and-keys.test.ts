@@ -2,7 +2,9 @@
  * Goal: only the application uses up a key. A refusal that may come from in front of it (a login, a proxy, a rate limit) leaves
  * the key in use, and where the platform sends requests again unseen it is no proof that nothing happened.
  */
+
 import { describe, expect, test } from 'vitest';
+import { pending } from '../../src/entries/index.js';
 import { answers, charged, lost, replays, unreachable } from '../support/server.js';
 import { CART, DAY, MINUTE, NAME, newWorld, pay, saying } from '../support/world.js';
 
@@ -23,7 +25,7 @@ describe('in a browser, where a copy may have gone out unseen', () => {
     world.server.plays(charged(code(status)));
     const refused = await world.end(tab, pay(once));
     expect(refused).toMatchObject({ status, outcome: { type: 'unknown', effect: 'unknown', reason: 'refused' } });
-    expect(await once.pending()).toMatchObject([{ name: NAME, sent: 'maybe' }]);
+    expect(await pending(once)).toMatchObject([{ name: NAME, sent: 'maybe' }]);
     world.server.plays(replays());
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { type: 'replayed', key: refused.outcome?.key } });
     expect(new Set(world.server.keys).size).toBe(1);
@@ -106,7 +108,7 @@ describe('where nothing is sent unseen', () => {
     world.server.plays(code(status), answers(201));
     const refused = await world.end(tab, pay(once));
     expect(refused).toMatchObject({ status, outcome: { type: 'rejected', effect: 'none', sent: 'yes' } });
-    expect(await once.pending()).toEqual([]);
+    expect(await pending(once)).toEqual([]);
     const paid = await world.end(tab, pay(once, { body: CARD_B }));
     expect(paid).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true, resumed: false } });
     expect(paid.outcome?.key).toBe(refused.outcome?.key);

@@ -2,11 +2,13 @@
  * Goal: `resume()` drives what is pending as far as it goes and tells how, and `move()` brings a guest's operations along with
  * their keys, whatever is there already. Method: records of every kind on both sides, and callers who leave.
  */
+
 import { describe, expect, test } from 'vitest';
 import { type OnceRecord, seal } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { gocardless } from '../../src/entries/dialects.js';
 import type { Outcome, Resumed } from '../../src/entries/index.js';
+import { move, pending, resume } from '../../src/entries/index.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import { NAME, newWorld, pay, SECOND, URL_, type World } from '../support/world.js';
 
@@ -40,7 +42,7 @@ describe('resume', () => {
     const told: Outcome[] = [];
     const { world, once } = await scene(['a', 'b', 'c'], { onOutcome: (outcome: Outcome) => void told.push(outcome) });
     world.server.plays(replays(), answers(503), lost());
-    const ended = await all(world, once.resume({ concurrency: 1 }));
+    const ended = await all(world, resume(once, { concurrency: 1 }));
     expect(ended).toMatchObject([
       { name: ['a'], outcome: { type: 'replayed' }, response: { status: 201 } },
       { name: ['b'], outcome: { type: 'unknown' }, response: { status: 503 } },
@@ -52,14 +54,14 @@ describe('resume', () => {
   test('gives the answer that an error of ours bears', async () => {
     const { world, once } = await scene(['a'], { dialect: gocardless() });
     world.server.plays(charged(answers(409, { error: { errors: [{ reason: 'idempotent_creation_conflict', links: { conflicting_resource_id: 'PM1' } }] } })));
-    expect(await all(world, once.resume())).toMatchObject([{ outcome: { effect: 'done' }, response: { status: 409 } }]);
+    expect(await all(world, resume(once))).toMatchObject([{ outcome: { effect: 'done' }, response: { status: 409 } }]);
   });
 
   test('stops with its signal: nothing more is begun, and the reason is given', async () => {
     const { world, once } = await scene(['a', 'b', 'c']);
     const controller = new AbortController();
     world.server.plays(delayed(SECOND, replays()));
-    const resumed = once.resume({ concurrency: 1, signal: controller.signal })[Symbol.asyncIterator]();
+    const resumed = resume(once, { concurrency: 1, signal: controller.signal })[Symbol.asyncIterator]();
     expect(await world.run(resumed.next())).toMatchObject({ value: { name: ['a'] } });
     controller.abort(new Error('enough'));
     await expect(world.run(resumed.next())).rejects.toThrow('enough');
@@ -68,9 +70,9 @@ describe('resume', () => {
 
   test.each([0, -1, Number.NaN])('of %d at a time is a RangeError; of one is not', async (concurrency) => {
     const { world, once } = await scene([]);
-    await expect(world.run(first(once.resume({ concurrency })))).rejects.toThrow(RangeError);
-    await expect(world.run(first(once.resume({ concurrency })))).rejects.toThrow(`concurrency must be at least 1, got ${concurrency}`);
-    expect(await all(world, once.resume({ concurrency: 1 }))).toEqual([]);
+    await expect(world.run(first(resume(once, { concurrency })))).rejects.toThrow(RangeError);
+    await expect(world.run(first(resume(once, { concurrency })))).rejects.toThrow(`concurrency must be at least 1, got ${concurrency}`);
+    expect(await all(world, resume(once, { concurrency: 1 }))).toEqual([]);
   });
 });
 
@@ -87,10 +89,10 @@ describe('move', () => {
     world.server.plays(charged(lost()));
     const { outcome } = await world.end(tab, pay(guest));
     const [before] = records(world);
-    await world.run(ann.move('guest'));
+    await world.run(move(ann, 'guest'));
     expect(records(world)).toMatchObject([{ key: outcome?.key, revision: (before?.revision ?? 0) + 2, windowEndsAt: before?.windowEndsAt, state: 'pending' }]);
     expect(world.writes.map(({ durability }) => durability)).toEqual(['strict', 'strict', 'strict', 'strict']);
-    expect(await world.run(guest.pending())).toEqual([]);
+    expect(await world.run(pending(guest))).toEqual([]);
     world.server.plays(replays());
     expect((await world.end(tab, pay(ann))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
   });
@@ -100,7 +102,7 @@ describe('move', () => {
     const { tab, guest, ann } = guestOf(world, { dialect: { ...GENERIC, perAccount: true } });
     world.server.plays(charged(lost()));
     await world.end(tab, pay(guest));
-    await world.run(ann.move('guest'));
+    await world.run(move(ann, 'guest'));
     expect(records(world)).toMatchObject([{ windowEndsAt: world.clock.now() }]);
     expect(await world.end(tab, pay(ann))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
   });
@@ -122,7 +124,7 @@ describe('move', () => {
       await world.end(tab, pay(ann));
       const theirs = records(world).find(({ key }) => key !== own?.key) as OnceRecord;
       world.medium.set(theirs.id, change(theirs, own?.key ?? ''));
-      await world.run(ann.move('guest'));
+      await world.run(move(ann, 'guest'));
       expect([what, world.medium.get(own?.id ?? '') === undefined]).toEqual([what, moves]);
       if (moves) expect(world.medium.get(theirs.id)).toMatchObject({ key: own?.key, state: 'pending' });
     }
@@ -142,7 +144,7 @@ describe('move', () => {
         return update(...call);
       },
     });
-    await world.run(ann.move('guest'));
+    await world.run(move(ann, 'guest'));
     expect(world.medium.get(own.id)).toMatchObject({ key: 'another' });
   });
 
@@ -161,10 +163,10 @@ describe('move', () => {
         return update(...call);
       },
     });
-    await world.run(ann.move('guest'));
+    await world.run(move(ann, 'guest'));
     expect(records(world)).toMatchObject([{ id: own.id, ns: own.ns, state: 'retired' }]);
     world.medium.set(own.id, own);
-    await world.run(ann.move('guest'));
+    await world.run(move(ann, 'guest'));
     expect(records(world)).toMatchObject([{ id: own.id, key: own.key, revision: own.revision + 1, state: 'pending' }]);
     expect(records(world)[0]?.ns).not.toBe(own.ns);
     expect(world.writes.at(-1)?.durability).toBe('strict');
@@ -177,9 +179,9 @@ describe('move', () => {
     tab.faults.next('fail-before-commit');
     world.server.plays(charged(lost()), replays());
     const { outcome } = await world.end(tab, pay(guest));
-    await world.run(ann.move('guest'));
-    expect(await world.run(ann.pending())).toMatchObject([{ name: NAME, key: outcome?.key }]);
-    expect(await world.run(guest.pending())).toEqual([]);
+    await world.run(move(ann, 'guest'));
+    expect(await world.run(pending(ann))).toMatchObject([{ name: NAME, key: outcome?.key }]);
+    expect(await world.run(pending(guest))).toEqual([]);
     expect((await world.end(tab, pay(ann))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key, storedIn: 'memory' });
   });
 
@@ -189,7 +191,7 @@ describe('move', () => {
     world.server.plays(charged(lost()));
     await world.end(tab, pay(guest));
     const writes = world.writes.length;
-    await world.run(guest.move('guest'));
+    await world.run(move(guest, 'guest'));
     expect(world.writes).toHaveLength(writes);
   });
 
@@ -199,7 +201,7 @@ describe('move', () => {
     [5, /got number/],
   ])('wants the name of a namespace: %j', async (from, says) => {
     const { once } = newWorld().open({ namespace: 'ann' });
-    await expect(once.move(from as string)).rejects.toThrow(TypeError);
-    await expect(once.move(from as string)).rejects.toThrow(says);
+    await expect(move(once, from as string)).rejects.toThrow(TypeError);
+    await expect(move(once, from as string)).rejects.toThrow(says);
   });
 });

@@ -2,10 +2,12 @@
  * Goal: what a call finds under its name is told as it is, an answer that is gone is asked for once more where that is safe, and
  * keys that are used up give way to a few others at most. Method: one thing found at a time.
  */
+
 import { describe, expect, test } from 'vitest';
 import { seal } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import type { Once, Outcome } from '../../src/entries/index.js';
+import { operation, resumeOne, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { CART, DAY, HOUR, NAME, newWorld, pay, rest, SECOND, type World, watched } from '../support/world.js';
@@ -83,7 +85,7 @@ describe('what was to be sent', () => {
     const world = newWorld();
     await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
-    const end = await world.end(tab, watched(once.operation(NAME).resume()));
+    const end = await world.end(tab, watched(resumeOne(once, NAME)));
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { reason: 'no-answer', resumed: true, sent: 'maybe' } });
   });
 
@@ -151,7 +153,7 @@ describe('an answer that is not here any more', () => {
   test('is not asked for past the window, of a server that does not replay, or with nothing to send', async () => {
     const { world, next } = await settled();
     const { tab, once } = next();
-    expect(await world.end(tab, watched(once.operation(NAME).resume()))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
+    expect(await world.end(tab, watched(resumeOne(once, NAME)))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
     await world.clock.advance(DAY);
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { from: 'store' } });
     const plain = await settled({});
@@ -161,7 +163,7 @@ describe('an answer that is not here any more', () => {
   });
 
   test.each<[string, (world: World, tab: Tab, once: Once) => Promise<unknown>]>([
-    ['by hand', (world, _, once) => world.run(once.operation(NAME).settle('done'))],
+    ['by hand', (world, _, once) => world.run(settle(once, NAME, 'done'))],
     [
       'by reconcile',
       (world, tab, once) => {
@@ -210,7 +212,7 @@ describe('what drives nothing', () => {
   test('says of a damaged record and of none that nobody knows', async () => {
     const world = newWorld();
     const { tab, once } = world.open();
-    expect(await world.end(tab, watched(once.operation(NAME).resume()))).toMatchObject({
+    expect(await world.end(tab, watched(resumeOne(once, NAME)))).toMatchObject({
       code: 'ERR_ONCE_UNKNOWN',
       outcome: { type: 'unknown', reason: 'record', sent: 'maybe', operation: NAME },
     });
@@ -229,7 +231,7 @@ describe('what drives nothing', () => {
     for (const more of [{ body: { ...CART, amount: 20 }, whenChanged: 'refuse' }, { key: 'my-own' }] as const) {
       const end = await world.end(tab, pay(once, more));
       expect(end).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { type: 'unknown', reason: 'mismatch', sent: 'maybe', resumed: true } });
-      expect(once.operation(NAME).state).toMatchObject({ phase: 'unsettled' });
+      expect(operation(once, NAME).state).toMatchObject({ phase: 'unsettled' });
     }
     world.damage((record) => seal({ ...record, ambiguous: false }));
     expect((await world.end(tab, pay(once, { key: 'my-own' }))).outcome).toMatchObject({ sent: 'no' });

@@ -2,9 +2,11 @@
  * Goal: `run(() => fetch(...))` is as safe as `fetch`: a Response that the function gives is read by the same table, and comes back
  * as a Response. Method: every kind of answer, given by Responses of this realm, of another one and of a polyfill.
  */
+
 import { createContext, runInContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import type { RunOptions, Verdict } from '../../src/entries/index.js';
+import { run as runOnce } from '../../src/entries/index.js';
 import { NAME, newWorld, watched } from '../support/world.js';
 
 type Effect = (attempt: { key: string; attempt: number }) => unknown;
@@ -12,7 +14,7 @@ type Effect = (attempt: { key: string; attempt: number }) => unknown;
 function scene(options: object = {}, of: object = {}) {
   const world = newWorld();
   const { tab, once } = world.open({ limits: { attempts: 3, inProgressMs: 5000 }, ...options }, of);
-  const run = (effect: Effect, more: RunOptions<unknown> = {}) => world.end(tab, watched(once.run(NAME, effect, more)) as Promise<never>);
+  const run = (effect: Effect, more: RunOptions<unknown> = {}) => world.end(tab, watched(runOnce(once, NAME, effect, more)) as Promise<never>);
   return { world, tab, once, run };
 }
 
@@ -136,7 +138,7 @@ describe('the next call', () => {
     const again = await run(() => 'never');
     expect(again).toMatchObject({ status: 201, outcome: { type: 'replayed', from: 'memory' } });
     const next = tab.reload();
-    const call = watched(next.once().run(NAME, async () => 'never')) as Promise<never>;
+    const call = watched(runOnce(next.once(), NAME, async () => 'never')) as Promise<never>;
     const later = await world.end(next, call);
     expect(later).toMatchObject({ status: 201, outcome: { type: 'replayed', from: 'store' } });
     expect(await later.response?.json()).toEqual({ id: 'ch_1' });
@@ -146,7 +148,7 @@ describe('the next call', () => {
   test('shares it with those who wait: each has a body of its own', async () => {
     const { world, once } = scene();
     const effect = giving(world, Response.json({ id: 'ch_1' }));
-    const both = [once.run(NAME, effect), once.run(NAME, effect)] as Promise<Response>[];
+    const both = [runOnce(once, NAME, effect), runOnce(once, NAME, effect)] as Promise<Response>[];
     const bodies = await world.run(Promise.all(both).then((all) => Promise.all(all.map((one) => one.json()))));
     expect(bodies).toEqual([{ id: 'ch_1' }, { id: 'ch_1' }]);
     expect(effect.runs).toBe(1);
@@ -198,7 +200,7 @@ describe('is found by what it has', () => {
       world.server.charged.add(key);
       return value;
     };
-    expect(await world.run(once.run(NAME, effect))).toEqual(value);
+    expect(await world.run(runOnce(once, NAME, effect))).toEqual(value);
     expect(world.record()).toMatchObject({ state: 'settled' });
   });
 });

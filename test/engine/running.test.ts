@@ -2,8 +2,10 @@
  * Goal: an effect that is a function gets what it needs to take effect once, and its end is read as it was, whatever it throws or
  * gives. Method: one run at a time, every word of its verdict, and hooks that fail.
  */
+
 import { describe, expect, test } from 'vitest';
 import type { Verdict } from '../../src/entries/index.js';
+import { run as runOnce } from '../../src/entries/index.js';
 import { NAME, newWorld, rest, SECOND, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1, inProgressMs: 0 } } as const;
@@ -13,7 +15,7 @@ function scene(options: object = {}, of: Parameters<ReturnType<typeof newWorld>[
   const world = newWorld();
   const { tab, once } = world.open({ ...ONE, ...options }, of);
   // What it gives stands in for a Response.
-  const run: Run = (effect, more = {}) => watched(once.run(NAME, effect as never, more) as Promise<never>);
+  const run: Run = (effect, more = {}) => watched(runOnce(once, NAME, effect as never, more) as Promise<never>);
   const end = (effect: Parameters<Run>[0], more?: object) => world.end(tab, run(effect, more));
   return { world, tab, once, run, end };
 }
@@ -58,7 +60,7 @@ describe('a value', () => {
     const { world, run } = scene({}, { server: true });
     await world.run(run(async () => effect()));
     const next = world.open({}, { server: true });
-    expect(await world.run(next.once.run(NAME, async () => 'again'))).toEqual(value);
+    expect(await world.run(runOnce(next.once, NAME, async () => 'again'))).toEqual(value);
   });
 
   test('that can not be stored is done all the same', async () => {
@@ -77,8 +79,8 @@ test('a value that proves nothing is never given as one that does', async () => 
 
 test('a handle runs an effect, too', async () => {
   const { world, once } = scene();
-  expect(await world.run(once.operation(NAME).run(async () => 'ch_1'))).toBe('ch_1');
-  expect(await world.run(once.operation(NAME).run(async () => 'ch_2'))).toBe('ch_1');
+  expect(await world.run(runOnce(once, NAME, async () => 'ch_1'))).toBe('ch_1');
+  expect(await world.run(runOnce(once, NAME, async () => 'ch_2'))).toBe('ch_1');
 });
 
 describe('a throw', () => {

@@ -1,6 +1,6 @@
 /** What a screen is told, and of whom: handles, `watch` and events, while people log in and out. */
 
-import { createOnce } from 'oncefetch';
+import { clear, createOnce, forget, move, namespace as namespaceOf, operation, pending, refresh, settle, subscribe, watch } from 'oncefetch';
 import { expect, test, vi } from 'vitest';
 import { memoryStore, type OnceEvent } from '../../src/entries/index.js';
 
@@ -23,29 +23,29 @@ function scene(options: object = {}) {
 test('a handle that was made before a log-in follows whoever logs in, and calls its listener', async () => {
   const { at, once, lose } = scene();
   await lose('a');
-  const handle = once.operation(['a']);
+  const handle = operation(once, ['a']);
   const seen: string[] = [];
   const off = handle.subscribe(() => seen.push(`${at.person} ${handle.state.phase}`));
   await soon();
   expect(handle.state.phase).toBe('unsettled');
   at.person = 'bert';
   expect(handle.state.phase, 'at once').toBe('loading');
-  once.refresh();
+  refresh(once);
   await soon();
   expect(handle.state.phase).toBe('idle');
   at.person = undefined;
-  once.refresh();
+  refresh(once);
   await soon();
   expect(handle.state.phase).toBe('loading');
   at.person = 'ann';
-  once.refresh();
+  refresh(once);
   await soon();
   expect(seen).not.toContain('bert unsettled');
   expect(seen.at(-1)).toBe('ann unsettled');
   off();
   const before = seen.length;
   at.person = 'bert';
-  once.refresh();
+  refresh(once);
   await soon();
   expect(seen).toHaveLength(before);
 });
@@ -54,13 +54,13 @@ test('a handle whose store could not be read at first is told what comes later',
   const store = memoryStore();
   let broken = true;
   const { once } = scene({ store: { ...store, read: (id: string) => (broken ? Promise.reject(new Error('unreadable')) : store.read(id)) } });
-  const handle = once.operation(['b']);
+  const handle = operation(once, ['b']);
   const heard = vi.fn();
   handle.subscribe(heard);
   await soon();
   expect(handle.state.phase).toBe('loading');
   broken = false;
-  await handle.settle('done');
+  await settle(once, handle.name, 'done');
   expect(heard).toHaveBeenCalled();
   expect(handle.state.phase).toBe('settled');
 });
@@ -68,7 +68,7 @@ test('a handle whose store could not be read at first is told what comes later',
 test('watch calls back when something begins, ends, is settled, moved or cleared, and when somebody else is here; not after that', async () => {
   const { at, once, lose } = scene();
   const heard = vi.fn();
-  const off = once.watch(heard);
+  const off = watch(once, heard);
   const hears = async (work: () => unknown): Promise<void> => {
     heard.mockClear();
     await work();
@@ -76,34 +76,34 @@ test('watch calls back when something begins, ends, is settled, moved or cleared
     expect(heard).toHaveBeenCalled();
   };
   await hears(() => lose('c'));
-  await hears(() => once.operation(['c']).settle('done'));
-  await hears(() => once.operation(['c']).forget({ evenIfUnknown: true }));
-  await hears(() => once.clear());
+  await hears(() => settle(once, ['c'], 'done'));
+  await hears(() => forget(once, ['c'], { evenIfUnknown: true }));
+  await hears(() => clear(once));
   await hears(() => {
     at.person = 'bert';
-    once.namespace();
+    namespaceOf(once);
   });
-  await hears(() => once.move('ann'));
-  await hears(() => once.refresh());
+  await hears(() => move(once, 'ann'));
+  await hears(() => refresh(once));
   off();
   heard.mockClear();
-  once.refresh();
+  refresh(once);
   await soon();
   expect(heard).not.toHaveBeenCalled();
-  expect(() => once.watch('no' as never)).toThrow(TypeError);
+  expect(() => watch(once, 'no' as never)).toThrow(TypeError);
 });
 
 test('a watcher that fails is reported, and keeps nobody else from hearing', async () => {
   const { once } = scene();
   const reported = vi.spyOn(console, 'error').mockImplementation(() => {});
   const offs = [
-    once.watch(() => {
+    watch(once, () => {
       throw new Error('a screen');
     }),
   ];
   const heard = vi.fn();
-  offs.push(once.watch(heard));
-  once.refresh();
+  offs.push(watch(once, heard));
+  refresh(once);
   await soon();
   expect(heard).toHaveBeenCalled();
   expect(reported).toHaveBeenCalled();
@@ -113,11 +113,11 @@ test('a watcher that fails is reported, and keeps nobody else from hearing', asy
 
 test('namespace() is who is here; undefined before anybody is, and empty where the client has none', () => {
   const { at, once } = scene();
-  expect(once.namespace()).toBe('ann');
+  expect(namespaceOf(once)).toBe('ann');
   at.person = undefined;
-  expect(once.namespace()).toBe(undefined);
-  expect(createOnce({ store: memoryStore() }).namespace()).toBe('');
-  expect(createOnce({ store: memoryStore(), namespace: () => '' }).namespace()).toBe(undefined);
+  expect(namespaceOf(once)).toBe(undefined);
+  expect(namespaceOf(createOnce({ store: memoryStore() }))).toBe('');
+  expect(namespaceOf(createOnce({ store: memoryStore(), namespace: () => '' }))).toBe(undefined);
 });
 
 test('an event of an operation whose user has left says so', async () => {
@@ -129,7 +129,7 @@ test('an event of an operation whose user has left says so', async () => {
         answer = go;
       }),
   });
-  once.subscribe((event) => void events.push(event));
+  subscribe(once, (event) => void events.push(event));
   const paying = once.fetch(URL_, { ...post, once: ['d'] });
   while (!events.length) await soon();
   at.person = 'bert';
@@ -150,12 +150,12 @@ test('pending says what a call is at now, and what nobody is at', async () => {
       }),
   });
   const losing = lose('e');
-  while ((await once.pending()).length === 0) await soon();
-  expect(await once.pending()).toMatchObject([{ inFlight: true, meta: { total: 42 } }]);
+  while ((await pending(once)).length === 0) await soon();
+  expect(await pending(once)).toMatchObject([{ inFlight: true, meta: { total: 42 } }]);
   await soon();
   cut(new TypeError('cut'));
   await losing;
-  expect(await once.pending()).toMatchObject([{ inFlight: false }]);
+  expect(await pending(once)).toMatchObject([{ inFlight: false }]);
 });
 
 test('what another process holds by a lease is in flight; what its lease has left is not', async () => {
@@ -170,24 +170,24 @@ test('what another process holds by a lease is in flight; what its lease has lef
       }),
   });
   const losing = lose('f');
-  while ((await once.pending()).length === 0) await soon();
+  while ((await pending(once)).length === 0) await soon();
   // Another process has a table of operations of its own.
   const here = globalThis as unknown as Record<symbol, unknown>;
   const tables = here[Symbol.for('oncefetch')];
   delete here[Symbol.for('oncefetch')];
   const other = scene({ store }).once;
   here[Symbol.for('oncefetch')] = tables;
-  expect(await other.pending()).toMatchObject([{ inFlight: true }]);
+  expect(await pending(other)).toMatchObject([{ inFlight: true }]);
   cut(new TypeError('cut'));
   await losing;
-  expect(await other.pending()).toMatchObject([{ inFlight: false }]);
+  expect(await pending(other)).toMatchObject([{ inFlight: false }]);
 });
 
 test('a handle takes the options of an operation, and refuses another name for it', async () => {
   const { once } = scene();
-  const handle = once.operation(['g']);
+  const handle = operation(once, ['g']);
   await handle.fetch(URL_, { ...post, once: { meta: { total: 42 }, repeat: 'always' } }).catch(() => {});
-  expect(await once.pending()).toMatchObject([{ name: ['g'], meta: { total: 42 } }]);
+  expect(await pending(once)).toMatchObject([{ name: ['g'], meta: { total: 42 } }]);
   for (const other of [['h'], { operation: ['h'] }])
     await expect(handle.fetch(URL_, { ...post, once: other as never })).rejects.toThrow('once: this operation has its name; once.operation must be absent');
 });
@@ -196,13 +196,13 @@ test('what is moved at a log-in reaches a screen that followed the new user befo
   const { at, once, lose } = scene();
   at.person = 'guest';
   await lose('i');
-  const handle = once.operation(['i']);
+  const handle = operation(once, ['i']);
   handle.subscribe(() => {});
   at.person = 'ann';
-  once.refresh();
+  refresh(once);
   await soon();
   expect(handle.state.phase).toBe('idle');
-  await once.move('guest');
+  await move(once, 'guest');
   expect(handle.state).toMatchObject({ phase: 'unsettled', pending: { meta: { total: 42 } } });
   at.person = 'guest';
   expect(handle.state.phase).toBe('idle');
@@ -211,7 +211,7 @@ test('what is moved at a log-in reaches a screen that followed the new user befo
 test('a screen that mounts reads anew what nobody has followed meanwhile', async () => {
   const store = memoryStore();
   const { once } = scene({ store });
-  const handle = once.operation(['j']);
+  const handle = operation(once, ['j']);
   expect(handle.state.phase).toBe('loading');
   await soon();
   expect(handle.state.phase).toBe('idle');
@@ -219,7 +219,7 @@ test('a screen that mounts reads anew what nobody has followed meanwhile', async
   const here = globalThis as unknown as Record<symbol, unknown>;
   const tables = here[Symbol.for('oncefetch')];
   delete here[Symbol.for('oncefetch')];
-  await scene({ store }).once.operation(['j']).settle('done');
+  await settle(scene({ store }).once, ['j'], 'done');
   here[Symbol.for('oncefetch')] = tables;
   handle.subscribe(() => {});
   await soon();

@@ -2,8 +2,10 @@
  * Goal: no clock that is wrong makes anybody lose a key or a tombstone, because each could be a second effect; what nobody needs
  * goes all the same. Method: processes and pages whose clocks are fast, slow, or wrong for one call, over shared records.
  */
+
 import { describe, expect, test } from 'vitest';
 import { seal } from '../../src/core/record.js';
+import { subscribe } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
@@ -85,7 +87,7 @@ describe.each(SITES)('%s', (_, of) => {
     expect([world.record()?.key, world.record([...PAID])?.key]).toEqual([keys.open, keys.done]);
     await world.clock.advance(2 * DAY);
     const last = open(world);
-    last.once.subscribe((event) => event.type === 'diagnostic' && told.push([event.code, event.operation]));
+    subscribe(last.once, (event) => event.type === 'diagnostic' && told.push([event.code, event.operation]));
     world.server.plays(answers(201));
     await world.end(last.tab, pay(last.once, { operation: ['last'] }));
     await rest();

@@ -2,8 +2,10 @@
  * Goal: after a restart no kind of operation waits for the backlog of another, each is resumed once, and few are held in
  * memory. Method: a page leaves many behind; the next one resumes one at a time, and the server's arrivals are looked at.
  */
+
 import { describe, expect, test } from 'vitest';
 import type { OperationName } from '../../src/entries/index.js';
+import { pending, resume } from '../../src/entries/index.js';
 import type { ScanQuery, Store } from '../../src/ports.js';
 import { charged, lost, replays } from '../support/server.js';
 import { newWorld, pay } from '../support/world.js';
@@ -34,11 +36,11 @@ async function resumed(left: readonly OperationName[], prefix?: OperationName) {
   const again = next.once({ ...options, store });
   await world.run(
     (async () => {
-      for await (const { name } of again.resume({ concurrency: 1, prefix })) order.push(name);
+      for await (const { name } of resume(again, { concurrency: 1, prefix })) order.push(name);
     })(),
   );
   const looks = [...scans];
-  expect(await world.run(again.pending(prefix ? { prefix } : {}))).toEqual([]);
+  expect(await world.run(pending(again, prefix ? { prefix } : {}))).toEqual([]);
   return { order, scans: looks };
 }
 

@@ -2,7 +2,9 @@
  * Goal: what belongs to one store never shows in another one, though namespace and name are equal: a service with a store per
  * tenant makes such pairs all the time. Method: two clients in one process, each with a store of its own, which are full or sound.
  */
+
 import { describe, expect, test } from 'vitest';
+import { clear, pending } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import type { Store } from '../../src/ports.js';
 import { memoryStore } from '../../src/stores/memory.js';
@@ -70,8 +72,8 @@ describe('two stores of one process, both full, with equal namespace and name', 
     const second = await world.end(tab, pay(two.once));
     expect(second.outcome).toMatchObject({ type: 'fresh', resumed: false });
     expect(second.outcome?.key).not.toBe(first.outcome?.key);
-    expect(await world.run(one.once.pending())).toMatchObject([{ name: NAME, key: first.outcome?.key }]);
-    expect(await world.run(two.once.pending())).toEqual([]);
+    expect(await world.run(pending(one.once))).toMatchObject([{ name: NAME, key: first.outcome?.key }]);
+    expect(await world.run(pending(two.once))).toEqual([]);
   });
 
   test('clients of the same store find what it could not take', async () => {
@@ -79,7 +81,7 @@ describe('two stores of one process, both full, with equal namespace and name', 
     world.server.plays(charged(lost()));
     const { outcome } = await world.end(tab, pay(one.once, ONE));
     const same = tab.once({ namespace: 'billing', store: one.store });
-    expect(await world.run(same.pending())).toMatchObject([{ key: outcome?.key }]);
+    expect(await world.run(pending(same))).toMatchObject([{ key: outcome?.key }]);
   });
 
   test('a log-out of one takes what it kept in memory, settled or not named, and nothing of the other', async () => {
@@ -91,7 +93,7 @@ describe('two stores of one process, both full, with equal namespace and name', 
       expect((await world.end(tab, watched(unnamed))).outcome).toMatchObject({ type: 'fresh', storedIn: 'memory' });
     }
     await world.clock.advance(3 * MINUTE);
-    await world.run(one.once.clear());
+    await world.run(clear(one.once));
     // The answer of the other one is still there, and nothing is sent for it.
     expect((await world.end(tab, pay(two.once))).outcome).toMatchObject({ type: 'replayed', from: 'memory' });
     world.server.plays(charged(answers(201)));
@@ -104,9 +106,9 @@ describe('two stores of one page that are sound', () => {
     const { world, tab, one, two } = open({ full: false });
     world.server.plays(charged(lost()));
     expect((await world.end(tab, pay(two.once, ONE))).outcome).toMatchObject({ effect: 'unknown' });
-    expect(await world.run(two.once.pending())).toMatchObject([{ resumable: true }]);
-    await world.run(one.once.clear());
-    expect(await world.run(two.once.pending())).toMatchObject([{ resumable: true }]);
+    expect(await world.run(pending(two.once))).toMatchObject([{ resumable: true }]);
+    await world.run(clear(one.once));
+    expect(await world.run(pending(two.once))).toMatchObject([{ resumable: true }]);
   });
 
   test('do not wait for one another', async () => {

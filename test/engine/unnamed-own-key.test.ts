@@ -3,8 +3,10 @@
  * can be read off the id of its record. Method: such calls whose answer is lost, in processes and pages, before and after a
  * log-out and a move.
  */
+
 import { describe, expect, test } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
+import { clear, move } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { answers, charged, lost, replays } from '../support/server.js';
 import { CART, newWorld, URL_, type World, watched } from '../support/world.js';
@@ -27,7 +29,7 @@ describe.each(SITES)('%s', (_, of) => {
     world.server.plays(charged(lost()));
     await world.end(tab, call(once));
     expect(stored(world).map(({ id }) => id)).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
-    await world.run(once.clear());
+    await world.run(clear(once));
     expect(JSON.stringify(stored(world))).not.toContain('ann@shop.example');
   });
 
@@ -49,7 +51,7 @@ describe.each(SITES)('%s', (_, of) => {
     world.server.plays(charged(lost()), replays());
     await world.end(guest.tab, call(guest.once));
     const user = open(world);
-    await world.run(user.once.move('guest'));
+    await world.run(move(user.once, 'guest'));
     expect((await world.end(user.tab, call(user.once))).outcome).toMatchObject({ type: 'replayed', resumed: true });
   });
 

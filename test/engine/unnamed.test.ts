@@ -2,8 +2,10 @@
  * Goal: calls without a name are operations of their own, under a key of their own; what was lost is taken up by the same
  * call again, and nothing else is. Method: a real engine on a scripted world; browsers, servers, tabs that die.
  */
+
 import { describe, expect, test } from 'vitest';
 import type { OnceRequestInit } from '../../src/entries/index.js';
+import { pending, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, hangs, lost, replays, textOf } from '../support/server.js';
 import { DAY, HOUR, NAME, newWorld, pay, rest, SECOND, type World, watched } from '../support/world.js';
 
@@ -105,7 +107,7 @@ describe('a POST or PATCH without a name', () => {
     const first = await world.end(tab, post(once));
     await world.clock.advance(25 * HOUR);
     expect((await world.end(tab, post(once))).outcome).toMatchObject({ type: 'fresh' });
-    expect(await world.run(once.pending())).toMatchObject([{ name: [], key: first.outcome?.key }]);
+    expect(await world.run(pending(once))).toMatchObject([{ name: [], key: first.outcome?.key }]);
   });
 
   test('one of another person is not taken up', async () => {
@@ -125,7 +127,7 @@ describe('a POST or PATCH without a name', () => {
     const first = await world.end(tab, post(once));
     expect(first.outcome).toMatchObject({ type: 'rejected' });
     expect((await world.end(tab, post(once))).outcome?.key).not.toBe(first.outcome?.key);
-    expect(await world.run(once.pending())).toEqual([]);
+    expect(await world.run(pending(once))).toEqual([]);
   });
 
   test('its tombstone is gone soon after, and so is its record', async () => {
@@ -356,7 +358,7 @@ describe('a server that says it ignored the key', () => {
     const world = newWorld();
     const { tab, once } = open(world);
     const codes: string[] = [];
-    once.subscribe((event) => event.type === 'diagnostic' && codes.push(event.code));
+    subscribe(once, (event) => event.type === 'diagnostic' && codes.push(event.code));
     world.server.plays(answers(201, '', { 'idempotency-status': 'ignored' }), charged(lost()), lost(), answers(201));
     await world.end(tab, pay(once, { operation: ['a'] }));
     expect(await world.end(tab, pay(once, { operation: ['b'] }))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { attempts: 1 } });

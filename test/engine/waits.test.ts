@@ -2,8 +2,10 @@
  * Goal: every wait is as long as it should be, and every call ends within its limits. Method: a clock that only the test
  * moves, randomness at its bounds, and hooks, bodies and transports that never come back.
  */
+
 import { describe, expect, test } from 'vitest';
 import type { OnceEvent } from '../../src/entries/index.js';
+import { close, extend, resumeOne, subscribe } from '../../src/entries/index.js';
 import { answers, charged, deaf, delayed, type Entry, hangs, lost, replays, stalls } from '../support/server.js';
 import { MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
 
@@ -271,7 +273,7 @@ describe('close', () => {
     const call = pay(once);
     await world.clock.advance(SECOND);
     const begun = world.clock.now();
-    await world.run(once.close());
+    await world.run(close(once));
     expect(world.clock.now()).toBe(begun);
     expect(await world.end(tab, call)).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'aborted' } });
   });
@@ -285,7 +287,7 @@ describe('close', () => {
     const second = pay(two.once);
     await world.clock.advance(SECOND);
     const begun = world.clock.now();
-    await world.run(two.once.close());
+    await world.run(close(two.once));
     expect(world.clock.now()).toBe(begun);
     expect((await world.end(two.tab, second)).response).toBeUndefined();
     expect(await world.end(one.tab, first)).toMatchObject({ status: 201, outcome: { attempts: 2 } });
@@ -297,7 +299,7 @@ describe('close', () => {
     // To the lock and back, to the record and back.
     two.tab.at(4, () => two.tab.freeze());
     const left = pay(two.once);
-    void two.once.close();
+    void close(two.once);
     await rest();
     world.server.plays(delayed(2 * SECOND, answers(201)));
     expect(await world.end(one.tab, pay(one.once))).toMatchObject({ status: 201 });
@@ -311,7 +313,7 @@ describe('close', () => {
     world.server.plays(delayed(5 * SECOND, answers(201)));
     const call = pay(once);
     await rest();
-    const closing = once.close();
+    const closing = close(once);
     expect(await world.end(tab, call)).toMatchObject({ status: 201, outcome: { effect: 'done' } });
     await world.run(closing);
     expect(world.record()).toMatchObject({ state: 'settled' });
@@ -320,17 +322,17 @@ describe('close', () => {
   test('refuses new calls', async () => {
     const world = newWorld();
     const { tab, once } = world.open();
-    await world.run(once.close());
+    await world.run(close(once));
     expect((await world.end(tab, pay(once))).error).toBeInstanceOf(TypeError);
-    expect((await world.end(tab, watched(once.operation(NAME).resume()))).response).toBeUndefined();
+    expect((await world.end(tab, watched(resumeOne(once, NAME)))).response).toBeUndefined();
     expect(world.server.arrivals).toEqual([]);
   });
 
   test('of an extended client leaves the first one its store', async () => {
     const world = newWorld();
     const { tab, once } = world.open({ store: undefined }, { server: true });
-    const more = once.extend({ limits: { attempts: 2 } });
-    await world.run(more.close());
+    const more = extend(once, { limits: { attempts: 2 } });
+    await world.run(close(more));
     world.server.plays(answers(201));
     expect(await world.end(tab, pay(once, { url: URL_ }))).toMatchObject({ status: 201 });
   });
@@ -340,7 +342,7 @@ describe('extend', () => {
   test('adds to limits, keep and retry, and an explicit undefined is absent', async () => {
     const world = newWorld();
     const { tab, once } = world.open({ limits: { attempts: 2, totalMs: 5 * SECOND }, whenBusy: 'reject' });
-    const more = once.extend({ limits: { attempts: 3 }, whenBusy: undefined });
+    const more = extend(once, { limits: { attempts: 3 }, whenBusy: undefined });
     world.server.plays(hangs());
     const begun = world.clock.now();
     const [, busy] = await world.all(tab, pay(more), pay(more));
@@ -352,7 +354,7 @@ describe('extend', () => {
     const world = newWorld();
     const { tab, once } = world.open();
     world.server.plays(delayed(SECOND, answers(201)));
-    const [, second] = await world.all(tab, pay(once), pay(once.extend({})));
+    const [, second] = await world.all(tab, pay(once), pay(extend(once, {})));
     expect(second?.outcome).toMatchObject({ joined: true });
   });
 });
@@ -362,7 +364,7 @@ test('a wait is announced with its end and its reason', async () => {
   world.random = () => 0.5;
   const { tab, once } = world.open();
   const events: OnceEvent[] = [];
-  once.subscribe((event) => events.push(event));
+  subscribe(once, (event) => events.push(event));
   world.server.plays(lost(), answers(503, '', { 'retry-after': '3' }), answers(409, '', { 'retry-after': '2' }), answers(201));
   const at = world.clock.now();
   await world.end(tab, pay(once));

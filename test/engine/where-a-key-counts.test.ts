@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { defineDialect, generic, inHeader } from '../../src/entries/dialects.js';
-import { derived } from '../../src/entries/index.js';
+import { derived, run as runOnce } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
 import { CART, NAME, newWorld, pay, saying, URL_ } from '../support/world.js';
 
@@ -105,10 +105,10 @@ test('a function under the name of a request, and a request under the name of a 
   const world = newWorld();
   await world.interrupted(lost());
   const { tab, once } = world.open({ limits: { attempts: 1 } });
-  const [run] = await world.run(Promise.allSettled([once.run(NAME, () => 'charged')]));
+  const [run] = await world.run(Promise.allSettled([runOnce(once, NAME, () => 'charged')]));
   expect(run).toMatchObject({ status: 'rejected', reason: { code: 'ERR_ONCE_MISMATCH' } });
   const other = ['charge', 'c2'] as const;
-  await world.run(once.run(other, () => Promise.reject(new Error('lost'))).catch(() => {}));
+  await world.run(runOnce(once, other, () => Promise.reject(new Error('lost'))).catch(() => {}));
   expect(await world.end(tab, pay(once, { operation: other }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH' });
 });
 

@@ -6,7 +6,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { registry } from '../../src/engine/registry.js';
 import type { Outcome } from '../../src/entries/index.js';
-import { isOnceError, type OnceErrorCode, outcomeOf } from '../../src/entries/index.js';
+import { clear, isOnceError, type OnceErrorCode, outcomeOf } from '../../src/entries/index.js';
 import { OnceError, printName } from '../../src/errors.js';
 import { answers, charged, delayed, during, lost } from '../support/server.js';
 import { CART, type End, HOUR, NAME, newWorld, pay, SECOND, URL_, watched } from '../support/world.js';
@@ -86,7 +86,7 @@ const WAYS: Record<OnceErrorCode, () => Promise<End>> = {
   async ERR_ONCE_CLAIM_LOST() {
     const world = newWorld();
     const { tab, once } = world.open();
-    world.server.plays(during(() => once.clear(), charged(lost())));
+    world.server.plays(during(() => clear(once), charged(lost())));
     return world.end(tab, pay(once));
   },
   async ERR_ONCE_BODY() {

@@ -1,4 +1,5 @@
 /** What people do in a small world, and what they are told. */
+import { clear, close, forget, move, settle } from '../../src/entries/index.js';
 import { isOnceError } from '../../src/errors.js';
 import type { Call, OpFacts, Told } from '../simulation/facts.js';
 import { Sweep } from '../simulation/sweep.js';
@@ -206,7 +207,7 @@ export class App {
       if (call) this.#aborts.get(call)?.abort();
     } else if (deed === 'close') {
       context.closed = true;
-      quiet(once.close());
+      quiet(close(once));
     } else if (deed === 'freeze') {
       context.frozen = true;
       world.steps.timer(world.wire, FREEZE_MS, 'thaws', () => {
@@ -230,7 +231,7 @@ export class App {
     this.bringing = true;
     context.byHand = true;
     context.mourners.add(() => this.#brought());
-    return this.#world.doing(context, 'move', GUEST, () => context.once.move(GUEST)).finally(() => this.#brought());
+    return this.#world.doing(context, 'move', GUEST, () => move(context.once, GUEST)).finally(() => this.#brought());
   }
 
   #brought(): void {
@@ -240,7 +241,7 @@ export class App {
   async #clear(context: ExploredContext): Promise<void> {
     const world = this.#world;
     const over = clears(world.calls, () => world.steps.now);
-    const { kept } = await world.doing(context, 'clear', world.device.user, () => context.once.clear());
+    const { kept } = await world.doing(context, 'clear', world.device.user, () => clear(context.once));
     over(kept.flatMap(({ key }) => world.books.keys.get(key) ?? []));
   }
 
@@ -248,7 +249,7 @@ export class App {
     const truth = this.#world.truth(op);
     if (truth === 'unknown') return;
     const over = byHand(op, context.id, (call) => this.#drives(call));
-    await this.#world.doing(context, 'settle', op, () => context.once.operation(op.name).settle(truth));
+    await this.#world.doing(context, 'settle', op, () => settle(context.once, op.name, truth));
     this.#world.log(() => `${context.id}: it is settled`);
     over(truth === 'none', (checker, says) => this.#world.books.violate(checker, op, says));
   }
@@ -256,7 +257,7 @@ export class App {
   async #forget(context: ExploredContext, op: OpFacts, anyway: boolean): Promise<void> {
     const over = byHand(op, context.id, (call) => this.#drives(call));
     if (anyway) op.forgetsAnyway++;
-    await this.#world.doing(context, 'forget', op, () => context.once.operation(op.name).forget({ evenIfUnknown: anyway }));
+    await this.#world.doing(context, 'forget', op, () => forget(context.once, op.name, { evenIfUnknown: anyway }));
     this.#world.log(() => `${context.id}: it is forgotten`);
     over(false, (checker, says) => this.#world.books.violate(checker, op, says));
   }

@@ -1,4 +1,5 @@
 /** What may go wrong in the simulation's parts, decided by the explorer where the simulation draws. */
+import type { Send } from '../simulation/facts.js';
 import type { FaultName, FaultRates, Faults } from '../simulation/faults.js';
 import type { Random } from '../simulation/random.js';
 import type { Chooser } from './choices.js';
@@ -19,10 +20,13 @@ export class ChosenFaults {
   readonly rates: FaultRates = {};
   readonly #chooser: Chooser;
   readonly #may: ReadonlySet<Fault>;
+  readonly #decidesAlike: boolean;
+  readonly #declined = new WeakMap<Send, boolean>();
   #none = false;
 
-  constructor(chooser: Chooser, may: readonly Fault[]) {
+  constructor(chooser: Chooser, may: readonly Fault[], decidesAlike: boolean) {
     this.#chooser = chooser;
+    this.#decidesAlike = decidesAlike;
     this.#may = new Set(may);
     const alike = (one: unknown): unknown => (typeof one === 'number' && one > 500 ? 502 : one);
     const random: Choosing = {
@@ -54,10 +58,13 @@ export class ChosenFaults {
     return this.random;
   }
 
-  hits(_: Random, name: Parameters<Faults['hits']>[1]): boolean {
+  hits(_: Random, name: Parameters<Faults['hits']>[1], send?: Send): boolean {
     // The wire has a choice of its own for it.
     if (name === 'frontRefuses') return false;
-    return this.may(name) && this.#chooser.strikes(name);
+    const hits = (send && this.#declined.get(send)) ?? (this.may(name) && this.#chooser.strikes(name));
+    // An application decides the same of each copy of a request, where its key layer does not see to that.
+    if (send && this.#decidesAlike) this.#declined.set(send, hits);
+    return hits;
   }
 
   count(): void {}

@@ -153,9 +153,9 @@ export const queues = (call: Call): void => void waited.set(call, new Set(inEpoc
 export function clears(calls: readonly Call[], now: () => number): (keys: readonly KeyFacts[]) => void {
   const open = calls.filter((call) => !call.told && !call.dead);
   return (keys) => {
-    // Who waits for a driver to end, or for a lock, is none.
-    const drove = (call: Call, key: KeyFacts): boolean =>
-      call.context === drivenThen.get(key) || key.sends.slice(0, sentThen.get(key)).some((send) => send.call === call);
+    // Who waits for a driver to end, or for a lock, is none: of the calls of one context it is the first.
+    const first = (key: KeyFacts): Call | undefined => open.find(({ op, context }) => op === key.op && context === drivenThen.get(key));
+    const drove = (call: Call, key: KeyFacts): boolean => call === first(key) || key.sends.slice(0, sentThen.get(key)).some((send) => send.call === call);
     for (const key of keys) cleared.set(key, { at: now(), calls: new Set(open.filter((call) => drove(call, key))) });
   };
 }

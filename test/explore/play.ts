@@ -1,4 +1,5 @@
 /** Plays one schedule from its beginning to its end, and judges it. */
+import { pending } from '../../src/entries/index.js';
 import type { Call, KeyFacts, OpFacts, Violation } from '../simulation/facts.js';
 import { simulateSignals } from '../simulation/signals.js';
 import { App, type Deed, type Pause, type Press } from './app.js';
@@ -201,7 +202,7 @@ class Play {
   async #list(user: string): Promise<void> {
     this.#fresh(user);
     const { world } = this;
-    const found = world.open(world.slots[0] as Slot).once.pending();
+    const found = pending(world.open(world.slots[0] as Slot).once);
     let over = false;
     void found.finally(() => {
       over = true;

@@ -1,8 +1,10 @@
 /** One small world: the simulation's device, store, server, ledger and contexts, in which everything that happens is a step. */
+
 import { hash } from 'node:crypto';
 import type { OnceRecord } from '../../src/core/record.js';
 import { readAnswer } from '../../src/core/verdict.js';
 import { GENERIC } from '../../src/dialects/generic.js';
+import { subscribe } from '../../src/entries/index.js';
 import type { Evidence } from '../../src/option-types.js';
 import type { Context } from '../simulation/context.js';
 import { BEGAN, Device } from '../simulation/device.js';
@@ -66,7 +68,7 @@ export class ExploredWorld {
     this.chooser = chooser;
     this.options = { sharedStore: false };
     const { steps } = this;
-    this.faults = new ChosenFaults(chooser, variant.faults);
+    this.faults = new ChosenFaults(chooser, variant.faults, !variant.server.keepsRefusals);
     this.wire = new Wire(this);
     this.network = { send: (context, url, init) => this.wire.send(context, url, init) };
     const { wire } = this;
@@ -137,7 +139,7 @@ export class ExploredWorld {
     slot.context = made;
     const reconcile = this.asks ? { reconcile: ({ key }: { readonly key: string }) => this.ask(made, key) } : {};
     made.boot({ ...this.variant.client?.(this, made), ...reconcile, namespace: () => this.device.user, verdict: (evidence) => this.#read(evidence) });
-    made.once.subscribe((event) => {
+    subscribe(made.once, (event) => {
       if (event.type === 'attempt') made.attempt = event.attempt;
     });
     return made;

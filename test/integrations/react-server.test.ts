@@ -1,5 +1,5 @@
 /** The React hooks on a server: nothing is stored there, so nothing is known, nobody is asked for, and nothing fails. */
-import { createOnce, memoryStore } from 'oncefetch';
+import { createOnce, pending as listPending, memoryStore } from 'oncefetch';
 import { useOperation, usePending } from 'oncefetch/react';
 import { createElement as h } from 'react';
 import { renderToString } from 'react-dom/server';
@@ -20,7 +20,7 @@ test('one client at module level shows no request what another one began, and do
   const namespace = vi.fn(() => 'ann');
   const once = createOnce({ store: memoryStore(), namespace, limits: { attempts: 1 }, fetch: () => Promise.reject(new TypeError('cut')) });
   await once.fetch('https://shop.example/pay', { method: 'POST', once: ['pay', 1n] }).catch(() => {});
-  expect(await once.pending()).toHaveLength(1);
+  expect(await listPending(once)).toHaveLength(1);
   namespace.mockClear();
   expect(renderToString(h(screen(once)))).toBe('<p>loading 0</p>');
   expect(namespace).not.toHaveBeenCalled();

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
-import { createOnce, memoryStore, type Once } from 'oncefetch';
+import { close, createOnce, memoryStore, type Once } from 'oncefetch';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { telemetry } from '../../playground/services/telemetry.ts';
 
@@ -36,7 +36,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   stop();
-  await once.close();
+  await close(once);
   await meters.shutdown();
   server.close();
 });

@@ -2,11 +2,13 @@
  * Goal: no two operations ever share a record, a lock, a slot or a derived key. Method: names built to be mistaken for one
  * another, thousands of them at once in one table, and their nearest neighbours.
  */
+
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { childKey, derived } from '../../src/core/derived.js';
 import { decodeName, encodeName, namePrefix, type OperationName } from '../../src/core/name.js';
 import { idsOf, isSlotIn, lockOf, slotOf } from '../../src/engine/place.js';
+import { pending } from '../../src/entries/index.js';
 import { charged, lost } from '../support/server.js';
 import { newWorld, URL_, watched } from '../support/world.js';
 import { seed } from './sampled.js';
@@ -178,10 +180,10 @@ describe('unnamed calls under one literal key', () => {
     const bob = tab.once({ namespace: 'bob', limits: { attempts: 1 } });
     world.server.plays(charged(lost()), charged(lost()));
     await world.end(tab, send(ann));
-    const [before] = await world.run(ann.pending());
+    const [before] = await world.run(pending(ann));
     await world.end(tab, send(bob));
-    expect(await world.run(ann.pending())).toEqual([before]);
-    expect(await world.run(bob.pending())).toHaveLength(1);
+    expect(await world.run(pending(ann))).toEqual([before]);
+    expect(await world.run(pending(bob))).toHaveLength(1);
   });
 });
 

@@ -3,7 +3,7 @@
  * real HTTP; the page's own row says how it ends, after how many requests and effects, and is held against the ledger.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createOnce, memoryStore, type OnceEvent, type OnceOptions, type OperationOptions, outcomeOf } from 'oncefetch';
+import { close, createOnce, memoryStore, type OnceEvent, type OnceOptions, type OperationOptions, outcomeOf, subscribe } from 'oncefetch';
 import { expect, test } from 'vitest';
 import { readPage, tableUnder } from '../docs/support/markdown.js';
 import { answer } from './support/http.js';
@@ -110,7 +110,7 @@ async function told(one: Case, liar: Liar) {
     if (event.type === 'diagnostic') events.push(event.code);
     if (event.type === 'settled' || event.type === 'unknown') events.push(event.type);
   };
-  once.subscribe(hears);
+  subscribe(once, hears);
   const pay = () =>
     once
       .fetch(`${liar.origin}/payments`, { method: 'POST', body: '{"order":"o-1"}', once: { operation: ['pay', 'o-1'], ...one.once } })
@@ -124,7 +124,7 @@ async function told(one: Case, liar: Liar) {
     }
   // What timed out may still be at work.
   if (one.lie === racing) await sleep(2 * WORK_MS);
-  await once.close();
+  await close(once);
   const outcome = outcomeOf(last);
   const why = outcome?.type === 'unknown' ? outcome.reason : outcome?.type === 'fresh' && !outcome.certain ? 'not certain' : outcome?.type;
   const { length } = liar.requests;

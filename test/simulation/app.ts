@@ -1,5 +1,7 @@
 /** The app in a world: it presses buttons, and people react to what they are told. */
+
 import type { Outcome } from '../../src/core/outcome.js';
+import { extend, move, resumeOne, subscribe } from '../../src/entries/index.js';
 import { isOnceError } from '../../src/errors.js';
 import type { OnceInit, OnceOptions, OperationOptions } from '../../src/option-types.js';
 import { clientOptions, keyFor } from './client.js';
@@ -40,8 +42,8 @@ export class App {
     world.log(() => `${context.id} starts`);
     context.boot({ ...clientOptions(world, context, slot.restarts > 1), ...more });
     const { other } = world.options.client;
-    if (other) context.other = context.enter(() => context.once.extend(other));
-    context.once.subscribe((event) => {
+    if (other) context.other = context.enter(() => extend(context.once, other));
+    subscribe(context.once, (event) => {
       if (event.type === 'attempt') context.attempt = event.attempt;
       if ((event.type !== 'settled' && event.type !== 'unknown') || context.dead) return;
       const op = world.books.keys.get(event.key)?.op;
@@ -77,7 +79,7 @@ export class App {
   /** What the guest left open comes into the namespace of who logged in. */
   bring(context: Context): Promise<boolean> {
     return this.#world
-      .doing(context, 'move', GUEST, () => context.once.move(GUEST))
+      .doing(context, 'move', GUEST, () => move(context.once, GUEST))
       .then(
         () => true,
         () => false,
@@ -127,7 +129,7 @@ export class App {
 
   resume(context: Context, op: OpFacts): void {
     const call = this.#begin(context, op, 'resume', 0, undefined);
-    this.#await(context, call, () => context.once.operation(this.#world.requests.nameOf(op)).resume());
+    this.#await(context, call, () => resumeOne(context.once, this.#world.requests.nameOf(op)));
   }
 
   /** One button for all that is pending; it is pressed again when the last run of it is over. */

@@ -1,4 +1,5 @@
 /** After the storm: every fault ends, every call returns, and whatever is pending is driven to its end. */
+import { pending as listPending, move } from '../../src/entries/index.js';
 import type { App } from './app.js';
 import { reconcileIn } from './client.js';
 import type { Context } from './context.js';
@@ -22,7 +23,7 @@ export async function calmDown(world: World, app: App): Promise<void> {
   }
   await world.time.run(world.time.now + REST_MS);
   const places = world.devices.map((device) => world.slots.find((slot) => slot.device === device) as Slot);
-  if (world.options.guests) for (const slot of places) await settled(world, fresh(world, app, slot, USERS[0], false).once.move(GUEST));
+  if (world.options.guests) for (const slot of places) await settled(world, move(fresh(world, app, slot, USERS[0], false).once, GUEST));
   for (const slot of places) for (const user of USERS) await list(world, fresh(world, app, slot, user, false), user);
   world.books.atRest();
   for (const slot of places) for (const user of USERS) await drive(world, app, slot, user);
@@ -43,7 +44,7 @@ async function list(world: World, context: Context, user: string): Promise<OpFac
   const found = new Set<OpFacts>();
   let after: string | undefined;
   for (let page = 0; page < PAGES_MAX; page++) {
-    const pending = await settled(world, context.once.pending({ limit: 20, after }));
+    const pending = await settled(world, listPending(context.once, { limit: 20, after }));
     for (const one of pending) {
       const key = world.books.keys.get(one.key);
       if (!key || key.op.user !== user) throw new Error(`pending() of ${user} shows a key that nobody knows: ${one.key}`);

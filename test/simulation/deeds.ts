@@ -1,4 +1,5 @@
 /** What each action of a plan does to the world. */
+import { clear, close, forget as forgetOperation, operation as operationOf, pending, settle as settleOperation } from '../../src/entries/index.js';
 import type { App } from './app.js';
 import type { Context } from './context.js';
 import type { OpFacts } from './facts.js';
@@ -32,11 +33,7 @@ const deeds: { readonly [D in DoWhat]: (action: Deed<D>, scene: Scene) => unknow
   press: (action, { app }) => app.press(action),
   resume: ({ slot, name }, scene) => scene.app.resume(scene.app.open(slot), opOf(scene, name)),
   'resume-all': (action, { app }) => app.resumeAll(app.open(action.slot), action),
-  list: ({ slot }, { app }) =>
-    app
-      .open(slot)
-      .once.pending()
-      .catch(() => {}),
+  list: ({ slot }, { app }) => pending(app.open(slot).once).catch(() => {}),
   forget: ({ slot, name, anyway }, scene) => forget(scene.world, scene.app.open(slot), opOf(scene, name), anyway),
   settle: ({ slot, name, lie = false }, scene) => settle(scene, scene.app.open(slot), opOf(scene, name), lie),
   elsewhere({ name }, scene) {
@@ -63,12 +60,12 @@ const deeds: { readonly [D in DoWhat]: (action: Deed<D>, scene: Scene) => unknow
     context?.kill();
   },
   'close-other'(_, { context }) {
-    void context?.other?.close();
+    if (context?.other) void close(context.other);
   },
   close(_, { context }) {
     if (!context) return;
     context.closed = true;
-    void context.once.close();
+    void close(context.once);
   },
   freeze({ ms }, { world, context }) {
     world.faults.count('frozen');
@@ -118,8 +115,8 @@ export function act(world: World, app: App, action: Action): void {
 
 function forget(world: World, context: Context, op: OpFacts, anyway: boolean): void {
   if (anyway) op.forgetsAnyway++;
-  const operation = context.once.operation(world.requests.nameOf(op));
-  world.doing(context, 'forget', op, () => operation.forget({ evenIfUnknown: anyway })).catch(() => {});
+  const operation = operationOf(context.once, world.requests.nameOf(op));
+  world.doing(context, 'forget', op, () => forgetOperation(context.once, operation.name, { evenIfUnknown: anyway })).catch(() => {});
 }
 
 /** `lie`: the app says what is not so, or that nothing happened while nobody can know. */
@@ -128,8 +125,8 @@ function settle({ world }: Scene, context: Context, op: OpFacts, lie: boolean): 
   const word = lie ? (truth === 'none' ? 'done' : 'none') : truth;
   if (word === 'unknown') return;
   if (lie) world.faults.count('lie');
-  const operation = context.once.operation(world.requests.nameOf(op));
-  world.doing(context, lie ? 'lie' : 'settle', op, () => operation.settle(word)).catch(() => {});
+  const operation = operationOf(context.once, world.requests.nameOf(op));
+  world.doing(context, lie ? 'lie' : 'settle', op, () => settleOperation(context.once, operation.name, word)).catch(() => {});
 }
 
 function logOut({ world, slot: { device } }: Scene, to: string, forgets: boolean): void {
@@ -138,7 +135,7 @@ function logOut({ world, slot: { device } }: Scene, to: string, forgets: boolean
   if (context) {
     world.log(() => `${context.id} logs ${device.user} out`);
     const how = forgets ? ({ unsettled: 'forget' } as const) : {};
-    world.doing(context, forgets ? 'clear-forget' : 'clear', device.user, () => context.once.clear(how)).catch(() => {});
+    world.doing(context, forgets ? 'clear-forget' : 'clear', device.user, () => clear(context.once, how)).catch(() => {});
   }
   // The cookie is another one a moment later, while the clearing is still under way.
   world.time.after(world.random.of('log-out', world.time.now).int(0, 20), () => {

@@ -1,4 +1,5 @@
 /** Faults by name. Numbers are probabilities per occasion unless their name has a unit; absent means never. */
+import type { Send } from './facts.js';
 import { Random } from './random.js';
 
 export interface FaultRates {
@@ -118,8 +119,8 @@ export class Faults {
     return this.#random.of(place, n);
   }
 
-  /** Whether the fault strikes now. */
-  hits(random: Random, name: Exclude<keyof FaultRates, `${string}Ms${string}`>): boolean {
+  /** Whether the fault strikes now. `_send`: the request that it is about, for who decides the same of each of its copies. */
+  hits(random: Random, name: Exclude<keyof FaultRates, `${string}Ms${string}`>, _send?: Send): boolean {
     // Drawn in any case, so that switching one fault off leaves the others where they were.
     const hit = random.next() < (this.rates[name] ?? 0);
     if (hit) this.count(name);

@@ -1,4 +1,5 @@
 /** A payment provider's SDK, as an app uses it in `run`: it sends by itself, under the key that it is given. */
+import { run } from '../../src/entries/index.js';
 import type { OperationOptions, RunOptions } from '../../src/option-types.js';
 import type { Context } from './context.js';
 import type { Call } from './facts.js';
@@ -59,5 +60,5 @@ export function runSdk(
     if (!response.ok || page) throw new ProviderError(page ? 302 : response.status, codeIn(body), response.headers.has('idempotent-replayed'));
     return response.status;
   };
-  return context.once.run(op.name, effect, { ...options, verdict, fingerprint: () => payload, ...(signal ? { signal } : {}) });
+  return run(context.once, op.name, effect, { ...options, verdict, fingerprint: () => payload, ...(signal ? { signal } : {}) });
 }

@@ -132,7 +132,7 @@ export class Server {
     const job: Job = { op: copy.send.key.op, account: copy.send.account, end: undefined };
     const link = `${new URL(copy.send.endpoint.url).origin}${JOBS}${this.#jobs.push(job) - 1}`;
     const late = faults.hits(random, 'dies') ? LOCK_MS : 0;
-    const declined = faults.hits(random, 'declines') || this.declines(copy.opText, copy.payload);
+    const declined = faults.hits(random, 'declines', copy.send) || this.declines(copy.opText, copy.payload);
     const said = answer(202, { state: 'accepted' }, { location: link, 'retry-after': '2' });
     Object.assign(entry, { state: 'done', answer: said, layer: 'done' });
     copy.reply(said, 'done');
@@ -203,7 +203,7 @@ export class Server {
     const boot = this.#boot;
     const stuck = faults.hits(random, 'dies') || copy.dies === true;
     const crash = faults.hits(random, 'crashesBefore') ? 'before' : faults.hits(random, 'crashesAfter') ? 'after' : undefined;
-    const declined = faults.hits(random, 'declines') || this.declines(copy.opText, copy.payload);
+    const declined = faults.hits(random, 'declines', copy.send) || this.declines(copy.opText, copy.payload);
     time.after(random.int(...this.options.workMs), () => {
       if (boot !== this.#boot) copy.lost();
       else if (stuck) this.#die(copy, entry);

@@ -1,8 +1,7 @@
 /** One run of `once.resume()` through all that is pending, a few at a time. */
+import { type Resumed, resume } from '../../src/entries/index.js';
 import type { Context } from './context.js';
 import type { Call, OpFacts } from './facts.js';
-
-type Resumed = Context['once'] extends { resume(options?: never): AsyncIterable<infer R> } ? R : never;
 
 export interface Sweeping {
   readonly concurrency: number;
@@ -40,7 +39,7 @@ export class Sweep {
   /** Whether it came to the end of the list. */
   async run(context: Context, { concurrency, signal, takes }: Sweeping, heard: (one: Resumed) => void): Promise<boolean> {
     let taken = 0;
-    for await (const one of context.once.resume({ concurrency, ...(signal ? { signal } : {}) })) {
+    for await (const one of resume(context.once, { concurrency, ...(signal ? { signal } : {}) })) {
       heard(one);
       if (++taken === takes) return false;
     }

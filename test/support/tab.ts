@@ -63,8 +63,7 @@ export class Tab {
 
   /** A client in this tab. */
   once(options: OnceOptions = {}): Once {
-    const once = this.in(() => createOn(this.platform, { store: this.store, ...options }));
-    return { ...once, extend: (more) => this.in(() => once.extend(more)) };
+    return this.in(() => createOn(this.platform, { store: this.store, ...options }));
   }
 
   /** The tab's own fetch, for calls that oncefetch has nothing to do with. */

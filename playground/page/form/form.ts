@@ -1,5 +1,5 @@
 /** Makes the form keep its promise where the browser alone cannot: lost answers, a closed tab, many clicks. */
-import { createOnce, outcomeOf } from 'oncefetch';
+import { createOnce, operation as operationOf, outcomeOf, settle } from 'oncefetch';
 
 const form = document.querySelector('#pay') as HTMLFormElement;
 const status = document.querySelector('#status') as HTMLElement;
@@ -14,7 +14,7 @@ const once = createOnce({
   verdict: ({ status }) => (status === 402 ? 'rejected-for-good' : undefined),
 });
 const operation = ['pay', field('cart').value] as const;
-const payment = once.operation(operation);
+const payment = operationOf(once, operation);
 
 form.addEventListener('submit', (event) => {
   event.preventDefault();
@@ -65,7 +65,7 @@ function draw(): void {
   form.setAttribute('aria-busy', String(busy));
   if (form.dataset['state'] === 'paid') {
     // The server has rendered the receipt: what was open here is not any more.
-    if (state.phase === 'unsettled') void payment.settle('done');
+    if (state.phase === 'unsettled') void settle(once, payment.name, 'done');
   } else if (busy) say('Paying…');
   else if (state.phase === 'unsettled') say('Not sure yet whether you have paid. Pay again: you will be charged once.');
   else if (state.phase === 'settled' && state.outcome.effect === 'done') say('Paid. Thank you!', 'paid');

@@ -1,6 +1,6 @@
 /** The same payment through oncefetch: one stored key per cart, and one of three things to tell the customer. */
 import ky, { HTTPError } from 'ky';
-import { createOnce, outcomeOf } from 'oncefetch';
+import { createOnce, outcomeOf, resumeOne } from 'oncefetch';
 import { withOnce } from 'oncefetch/ky';
 import { customer, type Order } from '../cart.ts';
 import { type Receipt, receiptOf } from '../shop.ts';
@@ -32,7 +32,7 @@ export async function pay(order: Order, signal: AbortSignal): Promise<Seen | und
 /** Goes on with a payment that nobody knows the end of, after a reload too. */
 export async function check(cart: string): Promise<Seen> {
   try {
-    const response = await once.operation(['pay', cart]).resume();
+    const response = await resumeOne(once, ['pay', cart]);
     return response.ok ? { is: 'paid', receipt: await response.json() } : whatHappened(response, cart);
   } catch (error) {
     return whatHappened(error, cart);

@@ -1,5 +1,7 @@
 /** The right lane: follows the state of the cart's operation, whoever drives it. */
+
 import type { Operation, OperationState } from 'oncefetch';
+import { operation } from 'oncefetch';
 import type { Order } from '../cart.ts';
 import { intend, receiptOf } from '../shop.ts';
 import type { Lane, Seen } from './lane.ts';
@@ -44,7 +46,7 @@ export class OnceLane implements Lane {
     this.#called = false;
     this.#refusedElsewhere = false;
     this.#reported = 'ready';
-    this.#operation = once.operation(nameOf(cart));
+    this.#operation = operation(once, nameOf(cart));
     this.#unsubscribe = this.#operation.subscribe(() => this.#notice());
     this.#notice();
   }

@@ -1,5 +1,7 @@
 /** The events of oncefetch, as entries of the timeline. */
+
 import type { Once, OnceEvent, Outcome } from 'oncefetch';
+import { subscribe } from 'oncefetch';
 import { type Entry, recorder } from './recorder.ts';
 
 type Said = Pick<Entry, 'says' | 'tone'>;
@@ -12,7 +14,7 @@ const WAITS: Readonly<Record<string, string>> = {
 };
 
 export function drawEvents(once: Once): void {
-  once.subscribe(hear, { prefix: ['pay'] });
+  subscribe(once, hear, { prefix: ['pay'] });
 }
 
 function hear(event: OnceEvent): void {

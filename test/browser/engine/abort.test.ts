@@ -2,8 +2,10 @@
  * Goal: an abort means the same in every browser, although WebKit forgets its reason. Method: the reason that the caller
  * gave is compared by identity; plain fetch shows each browser's own ways.
  */
+
 import { afterEach, describe, expect, test } from 'vitest';
 import { server } from 'vitest/browser';
+import { operation, pending } from '../../../src/entries/index.js';
 import { createOnce, outcomeOf, SOON } from '../realm/lib.js';
 import { closeRealms } from '../support/realms.js';
 import { Shop, sends } from '../support/shop.js';
@@ -85,8 +87,8 @@ describe('what an abort leaves', () => {
     const [first] = await shop.arrived(1);
     controller.abort();
     await told;
-    await expect.poll(() => once.operation(['pay', 1]).state).toMatchObject({ phase: 'unsettled', pending: { key: first?.key, sent: 'maybe' } });
-    expect(await once.pending()).toMatchObject([{ name: ['pay', 1], key: first?.key }]);
+    await expect.poll(() => operation(once, ['pay', 1]).state).toMatchObject({ phase: 'unsettled', pending: { key: first?.key, sent: 'maybe' } });
+    expect(await pending(once)).toMatchObject([{ name: ['pay', 1], key: first?.key }]);
     await shop.release();
     const answer = await once.fetch(shop.url, { ...ORDER, once: ['pay', 1] });
     expect(outcomeOf(answer)).toMatchObject({ type: 'replayed', resumed: true, key: first?.key });
@@ -98,10 +100,10 @@ describe('what an abort leaves', () => {
     const once = client(shop);
     const controller = new AbortController();
     const told = caught(once.fetch(shop.url, { ...ORDER, signal: controller.signal, once: { operation: ['pay', 1], headers: () => new Promise(() => {}) } }));
-    await expect.poll(() => once.pending()).toHaveLength(1);
+    await expect.poll(() => pending(once)).toHaveLength(1);
     controller.abort();
     await told;
-    await expect.poll(() => once.pending()).toEqual([]);
+    await expect.poll(() => pending(once)).toEqual([]);
     expect((await shop.ledger()).arrivals).toEqual([]);
   });
 

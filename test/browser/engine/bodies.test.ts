@@ -2,8 +2,10 @@
  * Goal: a body of any kind goes out with the same bytes on each attempt, and has the fingerprint that it has in Node
  * (`test/engine/body-cases.test.ts`: the same table). Method: a real server digests what arrives.
  */
+
 import { describe, expect, test } from 'vitest';
 import { server } from 'vitest/browser';
+import { extend } from '../../../src/entries/index.js';
 import { bodyCases } from '../../support/body-cases.js';
 import { createOnce, outcomeOf, SOON } from '../realm/lib.js';
 import { type Arrival, Shop, sends } from '../support/shop.js';
@@ -28,7 +30,7 @@ describe('a body goes out with the same bytes twice, and has the fingerprint of 
 
   test.for(bodyCases)('$kind: the fingerprint', async ({ make, fingerprint }) => {
     let key: string | null = null;
-    const once = createOnce({ ...SOON, namespace: new Shop().namespace }).extend({
+    const once = extend(createOnce({ ...SOON, namespace: new Shop().namespace }), {
       fetch: async (_, init) => {
         key = new Headers(init?.headers).get('idempotency-key');
         return new Response('{}', { status: 201 });

@@ -1,6 +1,6 @@
 /** Goal: what a page pays for a call, as far as it can be counted. Method: real IndexedDB and Web Locks, whose calls are noted. */
 import { afterEach, expect, test } from 'vitest';
-import { createOnce } from '../../../src/entries/index.js';
+import { close, createOnce } from '../../../src/entries/index.js';
 import { indexedDbStore } from '../../../src/stores/indexeddb.js';
 import { freshName, replaceMethod } from '../stores/support.js';
 
@@ -47,7 +47,7 @@ async function stepsOf(
   note(steps, LockManager, 'request', () => 'lock');
   note(steps, LockManager, 'query', () => 'look at locks');
   await call(once, '/api/payments', 2);
-  await once.close();
+  await close(once);
   return steps;
 }
 

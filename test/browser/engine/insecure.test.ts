@@ -2,7 +2,9 @@
  * Goal: on an origin that is not secure, without Web Crypto and Web Locks, the same records are found and two tabs still
  * make one effect. Method: both are taken away in real frames; a real insecure origin is in `test/e2e/`.
  */
+
 import { afterEach, describe, expect, test } from 'vitest';
+import { pending, subscribe } from '../../../src/entries/index.js';
 import { createOnce } from '../realm/lib.js';
 import { closeRealms, type Frame, openFrame } from '../support/realms.js';
 import { Shop, sends } from '../support/shop.js';
@@ -30,7 +32,7 @@ const pay = ({ run }: Frame, { url, namespace }: Shop, kind: 'indexeddb' | 'loca
     async (lib, url, namespace, kind) => {
       const codes: string[] = [];
       const once = lib.createOnce({ ...lib.SOON, namespace, ...(kind === 'localstorage' && { store: lib.localStorageStore({ prefix: namespace }) }) });
-      once.subscribe((event) => event.type === 'diagnostic' && codes.push(event.code));
+      subscribe(once, (event) => event.type === 'diagnostic' && codes.push(event.code));
       const loaded = () => performance.getEntriesByType('resource').filter(({ name }) => /sha256/.test(name)).length;
       const before = loaded();
       try {
@@ -83,6 +85,6 @@ describe('an origin without Web Crypto and Web Locks', () => {
   test('is no hindrance to a client of the secure page beside it', async () => {
     const shop = new Shop();
     await pay(await insecure(), shop);
-    expect(await createOnce({ namespace: shop.namespace }).pending()).toEqual([]);
+    expect(await pending(createOnce({ namespace: shop.namespace }))).toEqual([]);
   });
 });

@@ -1,5 +1,7 @@
 /** Goal: `keepalive` is the caller's, and works: a payment that left in time is answered although its page is gone. Method: a server that sees who is still there. */
+
 import { afterEach, describe, expect, test } from 'vitest';
+import { pending } from '../../../src/entries/index.js';
 import { createOnce, SOON } from '../realm/lib.js';
 import { closeRealms, openFrame } from '../support/realms.js';
 import { Shop, sends } from '../support/shop.js';
@@ -27,7 +29,7 @@ async function outlives(keepalive: boolean): Promise<boolean | undefined> {
   await new Promise((resolve) => setTimeout(resolve, 700));
   await shop.release();
   await expect.poll(async () => (await shop.ledger()).arrivals[0]?.there).toBeDefined();
-  expect(await createOnce({ namespace: shop.namespace }).pending()).toMatchObject([{ name: ['pay', 1], sent: 'maybe' }]);
+  expect(await pending(createOnce({ namespace: shop.namespace }))).toMatchObject([{ name: ['pay', 1], sent: 'maybe' }]);
   return (await shop.ledger()).arrivals[0]?.there;
 }
 

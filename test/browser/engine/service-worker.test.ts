@@ -2,7 +2,9 @@
  * Goal: a page and a service worker that both use the package do not wait for each other, and one key goes out (A26).
  * Method: a real service worker that answers with `once.fetch(event.request)`, over the same namespace and store.
  */
+
 import { afterEach, describe, expect, test } from 'vitest';
+import { pending } from '../../../src/entries/index.js';
 import { createOnce } from '../realm/lib.js';
 import { closeRealms, type Frame, openFrame } from '../support/realms.js';
 import { Shop, sends } from '../support/shop.js';
@@ -66,10 +68,10 @@ describe('a service worker that uses the package, too', () => {
     await shop.hold();
     const told = pay(frame, shop, ['pay', 1]);
     await shop.arrived(1);
-    expect(await createOnce({ namespace: shop.namespace }).pending()).toMatchObject([{ name: ['pay', 1] }]);
+    expect(await pending(createOnce({ namespace: shop.namespace }))).toMatchObject([{ name: ['pay', 1] }]);
     await shop.release();
     await told;
-    expect(await createOnce({ namespace: shop.namespace }).pending()).toEqual([]);
+    expect(await pending(createOnce({ namespace: shop.namespace }))).toEqual([]);
   });
 
   test('leaves it to the page to send it again, under the one key', async () => {
@@ -95,5 +97,5 @@ test('a service worker’s offline page is no answer of the shop: unknown, and t
   const shop = new Shop();
   const told = await pay(await behind(shop, 'offline-page'), shop, ['pay', 1]);
   expect(told).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'not-a-verdict' } });
-  expect(await createOnce({ namespace: shop.namespace }).pending()).toHaveLength(1);
+  expect(await pending(createOnce({ namespace: shop.namespace }))).toHaveLength(1);
 });

@@ -5,7 +5,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { server } from 'vitest/browser';
-import { createOnce, outcomeOf } from '../../../src/entries/index.js';
+import { createOnce, outcomeOf, pending } from '../../../src/entries/index.js';
 import { SOON } from '../realm/lib.js';
 import { Shop } from '../support/shop.js';
 
@@ -32,7 +32,7 @@ describe('a charge whose connection dies, and a copy that is refused in front', 
       expect(outcomeOf(refused)).toMatchObject({ attempts: 1, reason: 'refused' });
       expect(refused).toBeInstanceOf(Response);
     }
-    expect(await once.pending()).toMatchObject([{ name: ['pay', 1], sent: 'maybe' }]);
+    expect(await pending(once)).toMatchObject([{ name: ['pay', 1], sent: 'maybe' }]);
     // A browser that sent no copy meets the refusal now.
     const presses = [];
     for (let n = 0; n < 2; n++) presses.push(outcomeOf(await once.fetch(shop.url, ORDER).catch((error: unknown) => error))?.effect);

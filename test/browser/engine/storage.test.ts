@@ -2,7 +2,9 @@
  * Goal: whatever becomes of the store under an operation, at most one effect and no lie. Method: the real IndexedDB, cleared,
  * closed, upgraded, full or silent; a real server counts.
  */
+
 import { afterEach, describe, expect, test } from 'vitest';
+import { operation, pending, subscribe } from '../../../src/entries/index.js';
 import { createOnce, derived, indexedDbStore, type OnceEvent, type OnceOptions, outcomeOf, SOON } from '../realm/lib.js';
 import { freshName, replaceMethod, settled } from '../stores/support.js';
 import { Shop, sends } from '../support/shop.js';
@@ -24,7 +26,7 @@ function client(shop: Shop, options: OnceOptions = {}) {
   const name = freshName();
   const events: OnceEvent[] = [];
   const once = createOnce({ ...SOON, namespace: shop.namespace, store: indexedDbStore({ name, openTimeoutMs: 600 }), ...options });
-  once.subscribe((event) => events.push(event));
+  subscribe(once, (event) => events.push(event));
   return { name, once, codes: () => events.flatMap((event) => (event.type === 'diagnostic' ? [event.code] : [])) };
 }
 
@@ -35,7 +37,7 @@ async function waiting(shop: Shop, { once }: ReturnType<typeof client>) {
     (answer) => ({ status: answer.status, outcome: outcomeOf(answer) }),
     (error) => ({ code: error.code, outcome: error.outcome }),
   );
-  await expect.poll(() => once.operation(['pay', 1]).state).toMatchObject({ phase: 'waiting' });
+  await expect.poll(() => operation(once, ['pay', 1]).state).toMatchObject({ phase: 'waiting' });
   return { told };
 }
 
@@ -59,7 +61,7 @@ describe('while an operation waits between two attempts', () => {
     const { told } = await waiting(shop, own);
     (await settled(indexedDB.open(own.name, 9))).close();
     expect(await told).toMatchObject({ status: 201, outcome: { type: 'replayed', storedIn: 'disk' } });
-    expect(await own.once.pending()).toEqual([]);
+    expect(await pending(own.once)).toEqual([]);
     await shop.oneEffect();
   });
 
@@ -81,7 +83,7 @@ describe('while an operation waits between two attempts', () => {
     const { told } = await waiting(shop, own);
     connection?.close();
     expect(await told).toMatchObject({ status: 201, outcome: { type: 'replayed' } });
-    expect(await own.once.pending()).toEqual([]);
+    expect(await pending(own.once)).toEqual([]);
     await shop.oneEffect();
   });
 
@@ -102,7 +104,7 @@ describe('a store without room', () => {
   test('that showed no record: the operation is kept in memory, and it says so', async () => {
     const shop = new Shop();
     const own = client(shop);
-    await own.once.pending();
+    await pending(own.once);
     write(() => full);
     await shop.meets('unavailable-after-commit');
     const answer = await own.once.fetch(shop.url, ORDER);
@@ -128,7 +130,7 @@ describe('a store without room', () => {
   test('where it is required: nothing is sent', async () => {
     const shop = new Shop();
     const own = client(shop, { durability: 'required' });
-    await own.once.pending();
+    await pending(own.once);
     write(() => full);
     const error = await caught(own.once.fetch(shop.url, ORDER));
     expect(error).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { effect: 'none', sent: 'no', reason: 'store-write' } });

@@ -2,7 +2,9 @@
  * Goal: a reload, another tab or a frozen one leave one effect, and everybody is told what became of it. Method: frames of
  * one origin, each with the package of its own, real locks and a real IndexedDB; answers are held until the test lets them go.
  */
+
 import { afterEach, describe, expect, test } from 'vitest';
+import { clear, operation as operationOf, pending } from '../../../src/entries/index.js';
 import { createOnce } from '../realm/lib.js';
 import { closeRealms, openFrame, openWorker, type Realm, type RealmError } from '../support/realms.js';
 import { Shop, sends } from '../support/shop.js';
@@ -47,7 +49,7 @@ const payAndForget = (realm: Realm, shop: Shop): void => void pay(realm, shop).c
 /** Resolves when a call in that realm waits for another context. */
 const waits = ({ run }: Realm, { namespace }: Shop): Promise<void> =>
   run(async (lib, namespace) => {
-    const operation = lib.createOnce({ namespace }).operation(['pay', 1]);
+    const operation = operationOf(lib.createOnce({ namespace }), ['pay', 1]);
     for (let n = 0; n < 500; n++) {
       const { state } = operation;
       if (state.phase === 'waiting' && state.why === 'another-context') return;
@@ -65,12 +67,12 @@ describe('a reload in the middle of an attempt', () => {
     const [first] = await shop.arrived(1);
     await frame.reload();
     await shop.release();
-    expect(await createOnce({ namespace: shop.namespace }).pending()).toMatchObject([{ name: ['pay', 1], key: first?.key, sent: 'maybe' }]);
+    expect(await pending(createOnce({ namespace: shop.namespace }))).toMatchObject([{ name: ['pay', 1], key: first?.key, sent: 'maybe' }]);
     const told = await pay(frame, shop);
     expect(told).toMatchObject({ status: 201, body: { charge: 1 }, outcome: { type: 'replayed', resumed: true, key: first?.key } });
     // Firefox lets a page that it reloads send once more before it ends.
     expect(sends(await shop.oneEffect()).length).toBeGreaterThanOrEqual(2);
-    expect(await createOnce({ namespace: shop.namespace }).pending()).toEqual([]);
+    expect(await pending(createOnce({ namespace: shop.namespace }))).toEqual([]);
   });
 
   test('and another card then: under the same key, so that only one of them can be charged', async () => {
@@ -217,7 +219,7 @@ describe('a tab that waits between two attempts', () => {
   test('stops when another tab logs out by clear(), which keeps the key', async () => {
     const shop = new Shop();
     const { told, key } = await waiting(shop, shop.namespace);
-    const { kept } = await createOnce({ namespace: shop.namespace }).clear();
+    const { kept } = await clear(createOnce({ namespace: shop.namespace }));
     expect(kept).toMatchObject([{ name: ['pay', 1], key }]);
     expect(await told).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown' } });
     expect(sends(await shop.oneEffect())).toHaveLength(1);
@@ -247,7 +249,7 @@ describe('a page that navigates in the very tick of its answer', () => {
       await landed;
       await frame.renew();
     }
-    expect(await createOnce({ namespace: shop.namespace }).pending()).toEqual([]);
+    expect(await pending(createOnce({ namespace: shop.namespace }))).toEqual([]);
     const { effects } = await shop.ledger();
     expect(effects).toHaveLength(5);
   });

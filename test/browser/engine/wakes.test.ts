@@ -2,7 +2,9 @@
  * Goal: what a browser knows of the network and of its page cuts and stretches waits between attempts, and is never taken
  * for the truth. Method: the browser's own events, a wait that is too long for a test, and a real server.
  */
+
 import { afterEach, describe, expect, test } from 'vitest';
+import { operation, pending } from '../../../src/entries/index.js';
 import { createOnce, outcomeOf } from '../realm/lib.js';
 import { replaceProperty } from '../stores/support.js';
 import { Shop, sends } from '../support/shop.js';
@@ -38,7 +40,7 @@ async function waiting(shop: Shop, fault: Parameters<Shop['meets']>[0] = 'unavai
   undo.push(() => controller.abort());
   const answer = once.fetch(shop.url, { ...ORDER, signal: controller.signal });
   answer.catch(() => {});
-  await expect.poll(() => once.operation(['pay', 1]).state).toMatchObject({ phase: 'waiting', attempt: 1 });
+  await expect.poll(() => operation(once, ['pay', 1]).state).toMatchObject({ phase: 'waiting', attempt: 1 });
   return { answer };
 }
 
@@ -92,7 +94,7 @@ describe('a device that says it is offline', () => {
     const shop = new Shop();
     network(false);
     const answer = pay(shop, 60_000);
-    await expect.poll(() => createOnce({ namespace: shop.namespace }).operation(['pay', 1]).state).toMatchObject({ phase: 'waiting', why: 'offline' });
+    await expect.poll(() => operation(createOnce({ namespace: shop.namespace }), ['pay', 1]).state).toMatchObject({ phase: 'waiting', why: 'offline' });
     expect((await shop.ledger()).arrivals).toEqual([]);
     network(true);
     dispatchEvent(new Event('online'));
@@ -116,10 +118,10 @@ describe('a device that says it is offline', () => {
     const controller = new AbortController();
     const once = createOnce({ namespace: shop.namespace, limits: { offlineWaitMs: 60_000 } });
     const told = once.fetch(shop.url, { ...ORDER, signal: controller.signal }).catch((error: unknown) => error);
-    await expect.poll(() => once.pending()).toMatchObject([{ sent: 'no', firstSentAt: undefined }]);
+    await expect.poll(() => pending(once)).toMatchObject([{ sent: 'no', firstSentAt: undefined }]);
     controller.abort();
     expect(await told).toBe(controller.signal.reason);
-    await expect.poll(() => once.pending()).toEqual([]);
+    await expect.poll(() => pending(once)).toEqual([]);
     expect((await shop.ledger()).arrivals).toEqual([]);
   });
 });

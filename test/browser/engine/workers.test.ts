@@ -1,5 +1,7 @@
 /** Goal: workers, which have no localStorage and no page, pay once among themselves and with pages. Method: real ones, with bundles of their own. */
+
 import { afterEach, describe, expect, test } from 'vitest';
+import { operation } from '../../../src/entries/index.js';
 import { createOnce } from '../realm/lib.js';
 import { closeRealms, openFrame, openSharedWorker, openWorker, type Realm } from '../support/realms.js';
 import { Shop, sends } from '../support/shop.js';
@@ -27,7 +29,7 @@ describe.each([
     const told = await pay(await open(), shop);
     expect(told).toMatchObject({ status: 201, storage: 'undefined', page: 'undefined', outcome: { type: 'replayed', attempts: 3, storedIn: 'disk' } });
     await shop.oneEffect();
-    const state = () => createOnce({ namespace: shop.namespace }).operation(['pay', 1]).state;
+    const state = () => operation(createOnce({ namespace: shop.namespace }), ['pay', 1]).state;
     await expect.poll(state).toMatchObject({ phase: 'settled', outcome: { effect: 'done', key: told.outcome?.key } });
   });
 

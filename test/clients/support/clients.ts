@@ -1,4 +1,5 @@
 /** Other people's HTTP clients, each as docs/clients.md says to set it up: they pay for a cart, and give back what they give back. */
+
 import { ApolloClient, gql as apolloGql, HttpLink, InMemoryCache } from '@apollo/client';
 import { createClient as createSupabase } from '@supabase/supabase-js';
 import { MutationObserver, QueryClient } from '@tanstack/query-core';
@@ -13,6 +14,7 @@ import Stripe from 'stripe';
 import { fetch as undiciFetch, request as undiciRequest } from 'undici';
 import { stripeVerdict } from '../../../src/entries/dialects.js';
 import type { Once, OnceInit, OnceOptions, OperationName } from '../../../src/entries/index.js';
+import { run } from '../../../src/entries/index.js';
 import { withOnce } from '../../../src/integrations/ky.js';
 
 export interface Order {
@@ -175,7 +177,7 @@ export const clients: readonly ClientCase[] = [
       const httpClient = Stripe.createFetchHttpClient();
       const stripe = new Stripe('sk_test_1', { httpClient, host: hostname, port, protocol: 'http', maxNetworkRetries: 0, telemetry: false, timeout: 500 });
       const create = ({ key }: { key: string }) => stripe.paymentIntents.create({ amount: 4200, currency: 'eur' }, { idempotencyKey: `${order.card}-${key}` });
-      return once.run(name, create, { verdict: stripeVerdict });
+      return run(once, name, create, { verdict: stripeVerdict });
     },
     charge: field('id'),
   },
@@ -190,7 +192,8 @@ export const clients: readonly ClientCase[] = [
     client: '`undici.request` in `once.run`',
     name: 'once.run',
     pay: ({ once, origin, order, name }) =>
-      once.run(
+      run(
+        once,
         name,
         async ({ key, signal }) => {
           const headers = { 'content-type': 'application/json', 'idempotency-key': key };

@@ -1,6 +1,8 @@
 /** What a snippet finds on its page: a customer, a cart, a screen and, where it makes none, a client. */
+
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createElement, type ReactNode } from 'react';
+import { refresh } from '../../../src/entries/index.js';
 import { createOnce, isOnceError, type OnceOptions, outcomeOf } from './oncefetch.js';
 
 const queries = new QueryClient();
@@ -44,7 +46,7 @@ const stage = {
   },
   logIn(user: string): void {
     session.userId = user;
-    once.refresh();
+    refresh(once);
   },
 };
 export type Stage = typeof stage;

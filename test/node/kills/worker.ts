@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { createOnce, memoryStore, outcomeOf, type Store } from '../../../src/entries/index.js';
+import { close, createOnce, memoryStore, outcomeOf, pending, type Store } from '../../../src/entries/index.js';
 import { postgresStore } from '../../../src/stores/postgres.js';
 import { redisStore } from '../../../src/stores/redis.js';
 import { sqliteStore } from '../../../src/stores/sqlite.js';
@@ -56,6 +56,6 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   else todo.push(...line.split(' '));
 });
 await Promise.all(Array.from({ length: LANES }, lane));
-console.log(`pending ${(await once.pending()).length}`);
-await once.close();
+console.log(`pending ${(await pending(once)).length}`);
+await close(once);
 process.exit(0);

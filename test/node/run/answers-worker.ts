@@ -1,5 +1,5 @@
 /** One process of a service: asks for one thing under one name, and prints what it was given and told. */
-import { createOnce, memoryStore, outcomeOf } from '../../../src/entries/index.js';
+import { close, createOnce, memoryStore, outcomeOf } from '../../../src/entries/index.js';
 import { sqliteStore } from '../../../src/stores/sqlite.js';
 
 const [path = '', url = '', options = '{}'] = process.argv.slice(2);
@@ -12,4 +12,4 @@ try {
 } catch (error) {
   console.log(JSON.stringify({ code: (error as { code?: string }).code, outcome: outcomeOf(error) }));
 }
-await once.close();
+await close(once);

@@ -6,7 +6,7 @@ import { Queue, QueueEvents, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type RedisServer, startRedis, withoutRedis } from '../../../scripts/start-services.ts';
-import { createOnce, type Once, outcomeOf } from '../../../src/entries/index.js';
+import { close, createOnce, type Once, outcomeOf, run } from '../../../src/entries/index.js';
 import { redisStore } from '../../../src/stores/redis.js';
 import { describeOn } from '../../support/describe-on.js';
 
@@ -19,7 +19,7 @@ describeOn(withoutRedis)('BullMQ', () => {
     redis = new Redis(server.port, '127.0.0.1');
   });
   afterAll(async () => {
-    await Promise.all(clients.map((once) => once.close()));
+    await Promise.all(clients.map((once) => close(once)));
     redis.disconnect();
     await server.stop();
   });
@@ -32,7 +32,8 @@ describeOn(withoutRedis)('BullMQ', () => {
       const once = createOnce({ namespace: 'billing', store: redisStore(redis), durability: 'required' });
       clients.push(once);
       return async ({ data }: { data: { order: string } }) =>
-        once.run(
+        run(
+          once,
           ['charge', data.order],
           ({ key }) => {
             keys.push(key);
@@ -56,7 +57,7 @@ describeOn(withoutRedis)('BullMQ', () => {
     expect(keys).toHaveLength(3);
     await Promise.all(workers.map((worker) => worker.close()));
     await Promise.all([queue.close(), events.close()]);
-    const value = await clients[0]?.run(['charge', 'o-1'], () => 'never');
+    const value = await run(clients[0] as Once, ['charge', 'o-1'], () => 'never');
     expect([value, outcomeOf(value)]).toEqual(['charged o-1', undefined]);
   });
 });

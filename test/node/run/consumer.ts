@@ -4,7 +4,7 @@
  */
 import { writeSync } from 'node:fs';
 import { z } from 'zod';
-import { createOnce, outcomeOf } from '../../../src/entries/index.js';
+import { close, createOnce, outcomeOf, run } from '../../../src/entries/index.js';
 import { sqliteStore } from '../../../src/stores/sqlite.js';
 
 const [path = '', provider = '', task = ''] = process.argv.slice(2);
@@ -16,13 +16,14 @@ const charge = (key: string) => fetch(`${provider}/charges`, { method: 'POST', b
 
 process.once('SIGTERM', () => {
   const start = performance.now();
-  void once.close().then(() => {
+  void close(once).then(() => {
     say(`closed ${Math.round(performance.now() - start)}`);
     process.exit(0);
   });
 });
 
-const work = once.run(
+const work = run(
+  once,
   ['message', 'm-1'],
   async ({ key, child, resumed, ambiguous, attempt }) => {
     say(`running ${JSON.stringify({ key, resumed, ambiguous, attempt })}`);
@@ -38,4 +39,4 @@ await work.then(
   (receipt) => say(`receipt ${receipt.charge} ${receipt.at instanceof Date}`),
   (error: unknown) => say(`end ${outcomeOf(error)?.type}`),
 );
-if (task === '') await once.close();
+if (task === '') await close(once);

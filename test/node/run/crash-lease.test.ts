@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { createOnce } from '../../../src/entries/index.js';
+import { close, createOnce, pending, run, settle } from '../../../src/entries/index.js';
 import type { Store } from '../../../src/ports.js';
 import { sqliteStore } from '../../../src/stores/sqlite.js';
 import { script } from '../../support/child.js';
@@ -80,9 +80,9 @@ test('it can be settled by hand at once, on a database that is handed in as well
   const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
   const database = new DatabaseSync(path);
   const once = createOnce({ namespace: 'billing', store: sqliteStore({ database }) });
-  await once.operation([...NAME]).settle('done');
-  expect(await once.pending()).toEqual([]);
-  await once.close();
+  await settle(once, [...NAME], 'done');
+  expect(await pending(once)).toEqual([]);
+  await close(once);
   database.close();
 });
 
@@ -91,12 +91,12 @@ test('a process that is paused keeps it: nobody settles it, and nobody takes it 
   await first.line((line) => line === 'charged');
   first.process.kill('SIGSTOP');
   const once = createOnce({ namespace: 'billing', store: sqliteStore({ path }) });
-  await expect(once.operation([...NAME]).settle('none')).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
-  await expect(once.run([...NAME], () => 0, { whenBusy: 'reject' })).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+  await expect(settle(once, [...NAME], 'none')).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+  await expect(run(once, [...NAME], () => 0, { whenBusy: 'reject' })).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
   first.process.kill('SIGCONT');
   expect(await first.line((line) => /^(receipt|end)/.test(line))).toBe('receipt ch_1 true');
   first.process.kill('SIGKILL');
-  await once.close();
+  await close(once);
 });
 
 test('long after it was started, the dead one is still known as such, and then its file goes', async () => {

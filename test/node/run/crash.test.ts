@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createOnce } from '../../../src/entries/index.js';
+import { close, createOnce, pending } from '../../../src/entries/index.js';
 import { sqliteStore } from '../../../src/stores/sqlite.js';
 import { script } from '../../support/child.js';
 
@@ -104,7 +104,7 @@ test('SIGTERM: an effect that does not end is given up at the bound of its attem
   expect(Number(closed.slice('closed '.length))).toBeLessThan(3000);
   const store = sqliteStore({ path });
   const once = createOnce({ namespace: 'billing', store });
-  expect(await once.pending()).toMatchObject([{ name: ['message', 'm-1'], sent: 'maybe' }]);
+  expect(await pending(once)).toMatchObject([{ name: ['message', 'm-1'], sent: 'maybe' }]);
   const start = performance.now();
   const again = worker.start([path, url]);
   expect(await again.ended).toBe(0);
@@ -112,6 +112,6 @@ test('SIGTERM: an effect that does not end is given up at the bound of its attem
   expect(performance.now() - start).toBeLessThan(10_000);
   expect(again.lines.at(-1)).toBe('receipt ch_1 true');
   expect([charges.size, new Set(asked).size]).toEqual([1, 1]);
-  expect(await once.pending()).toEqual([]);
-  await once.close();
+  expect(await pending(once)).toEqual([]);
+  await close(once);
 });

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createOnce, isOnceError, type Once, type OnceOptions, outcomeOf } from '../../../src/entries/index.js';
+import { close, createOnce, isOnceError, type Once, type OnceOptions, outcomeOf, pending, run } from '../../../src/entries/index.js';
 import { sqliteStore } from '../../../src/stores/sqlite.js';
 
 let folder: string;
@@ -26,7 +26,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'oncefetch-messages-'));
 });
 afterEach(async () => {
-  await Promise.all(copies.splice(0).map((once) => once.close()));
+  await Promise.all(copies.splice(0).map((once) => close(once)));
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -37,7 +37,7 @@ describe('a webhook', () => {
     const handlers = [one, two].map((once) =>
       createServer(async (request, response) => {
         const event = JSON.parse(Buffer.concat(await request.toArray()).toString()) as { id: string };
-        await once.run(['provider', event.id], async ({ key }) => {
+        await run(once, ['provider', event.id], async ({ key }) => {
           await new Promise((resolve) => setTimeout(resolve, 30));
           effects.push(key);
           return null;
@@ -61,7 +61,7 @@ describe('a webhook', () => {
   test('of another provider with the same id is another one', async () => {
     const once = copy();
     const effects: string[] = [];
-    for (const provider of ['stripe', 'adyen', 'stripe']) await once.run([provider, 'evt_1'], () => void effects.push(provider));
+    for (const provider of ['stripe', 'adyen', 'stripe']) await run(once, [provider, 'evt_1'], () => void effects.push(provider));
     expect(effects).toEqual(['stripe', 'adyen']);
   });
 });
@@ -69,14 +69,14 @@ describe('a webhook', () => {
 describe('a message', () => {
   test('takes effect once in each consumer group: its namespace', async () => {
     const effects: string[] = [];
-    for (const group of ['billing', 'mail', 'billing', 'mail']) await copy({ namespace: group }).run(['orders', 0, 17], () => void effects.push(group)); // topic, partition, offset
+    for (const group of ['billing', 'mail', 'billing', 'mail']) await run(copy({ namespace: group }), ['orders', 0, 17], () => void effects.push(group)); // topic, partition, offset
     expect(effects).toEqual(['billing', 'mail']);
   });
 
   test('that is delivered again gets the remembered result, parsed by the schema', async () => {
     const Receipt = z.object({ charge: z.string(), at: z.coerce.date() });
     let runs = 0;
-    const work = (once: Once) => once.run(['message', 'm-1'], () => ({ charge: `ch_${++runs}`, at: new Date(0) }), { result: Receipt });
+    const work = (once: Once) => run(once, ['message', 'm-1'], () => ({ charge: `ch_${++runs}`, at: new Date(0) }), { result: Receipt });
     const first = await work(copy());
     const again = await work(copy());
     expect(again).toEqual(first);
@@ -85,8 +85,8 @@ describe('a message', () => {
   });
 
   test('whose remembered result another release wrote in another form is done all the same, and says so', async () => {
-    await copy().run(['message', 'm-1'], () => ({ charge: 'ch_1' }));
-    const again = copy().run(['message', 'm-1'], () => ({ id: 'never', at: 0 }), { result: z.object({ id: z.string(), at: z.number() }) });
+    await run(copy(), ['message', 'm-1'], () => ({ charge: 'ch_1' }));
+    const again = run(copy(), ['message', 'm-1'], () => ({ id: 'never', at: 0 }), { result: z.object({ id: z.string(), at: z.number() }) });
     const error = await again.catch((caught: unknown) => caught);
     expect(isOnceError(error, 'ERR_ONCE_ALREADY_SETTLED')).toBe(true);
     expect(outcomeOf(error)).toMatchObject({ type: 'replayed', effect: 'done', operation: ['message', 'm-1'] });
@@ -96,7 +96,8 @@ describe('a message', () => {
   test('that poisons its consumer stops at the limit, stays pending under one key, and is done when the consumer is mended', async () => {
     const keys: string[] = [];
     const poisoned = (once: Once) =>
-      once.run(
+      run(
+        once,
         ['message', 'm-13'],
         ({ key }) => {
           keys.push(key);
@@ -109,24 +110,23 @@ describe('a message', () => {
     await expect(poisoned(copy())).rejects.toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
     expect(keys).toHaveLength(6);
     expect(new Set(keys).size).toBe(1);
-    expect(await copy().pending({ prefix: ['message'] })).toMatchObject([{ name: ['message', 'm-13'], key: keys[0], sent: 'maybe' }]);
-    expect(await copy().run(['message', 'm-13'], ({ key }) => key)).toBe(keys[0]);
-    expect(await copy().pending()).toEqual([]);
+    expect(await pending(copy(), { prefix: ['message'] })).toMatchObject([{ name: ['message', 'm-13'], key: keys[0], sent: 'maybe' }]);
+    expect(await run(copy(), ['message', 'm-13'], ({ key }) => key)).toBe(keys[0]);
+    expect(await pending(copy())).toEqual([]);
   });
 
   test('passes on stable keys to the calls that it makes, another for each label and message', async () => {
     const keys: string[][] = [];
     const work = (id: string, fails: boolean) =>
-      copy()
-        .run(
-          ['message', id],
-          ({ child }) => {
-            keys.push([child('charge'), child('mail')]);
-            if (fails) throw new Error('crashed');
-          },
-          { limits: { attempts: 1 } },
-        )
-        .catch(() => {});
+      run(
+        copy(),
+        ['message', id],
+        ({ child }) => {
+          keys.push([child('charge'), child('mail')]);
+          if (fails) throw new Error('crashed');
+        },
+        { limits: { attempts: 1 } },
+      ).catch(() => {});
     await work('m-1', true);
     await work('m-1', false);
     await work('m-2', false);

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import Stripe from 'stripe';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { stripe as stripeDialect, stripeVerdict } from '../../../src/entries/dialects.js';
-import { createOnce, type Once, outcomeOf } from '../../../src/entries/index.js';
+import { close, createOnce, type Once, outcomeOf, pending, run } from '../../../src/entries/index.js';
 import { sqliteStore } from '../../../src/stores/sqlite.js';
 
 type Fault = 'lose-request' | 'lose-response' | 'conflict' | 'limited' | '500-stored';
@@ -70,14 +70,15 @@ beforeEach(async () => {
   });
 });
 afterEach(async () => {
-  await once.close();
+  await close(once);
   server.close();
   server.closeAllConnections();
   rmSync(folder, { recursive: true, force: true });
 });
 
 const charge = (order: string, card = 'pm_card', { sdk = stripe, attempts = 4 } = {}) =>
-  once.run(
+  run(
+    once,
     ['charge', order],
     ({ key }) => sdk.paymentIntents.create({ amount: 4200, currency: 'eur', payment_method: card, confirm: true }, { idempotencyKey: key }),
     { verdict: stripeVerdict, limits: { attempts } },
@@ -118,7 +119,7 @@ test('A3: a 500 that the server keeps for the key proves nothing: unknown, pendi
   faults = ['500-stored'];
   const error = await charge('o-1').catch((caught: unknown) => caught);
   expect(outcomeOf(error)).toMatchObject({ type: 'unknown', effect: 'unknown' });
-  expect(await once.pending()).toMatchObject([{ name: ['charge', 'o-1'], key: keys[0] }]);
+  expect(await pending(once)).toMatchObject([{ name: ['charge', 'o-1'], key: keys[0] }]);
   await charge('o-1').catch(() => {});
   expect([intents, new Set(keys).size]).toEqual([0, 1]);
 });

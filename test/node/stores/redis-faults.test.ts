@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type RedisServer, startRedis, withoutRedis } from '../../../scripts/start-services.ts';
-import { createOnce, type Outcome } from '../../../src/entries/index.js';
+import { createOnce, type Outcome, run } from '../../../src/entries/index.js';
 import type { Store, Stored } from '../../../src/ports.js';
 import { type RedisClient, redisStore } from '../../../src/stores/redis.js';
 import { describeOn } from '../../support/describe-on.js';
@@ -170,7 +170,7 @@ const faults = (name: string) => () => {
     const end = async () => {
       let outcome: Outcome | undefined;
       const once = createOnce({ namespace: 'n', store, onOutcome: (told) => (outcome = told) });
-      await once.run(['stored', Math.random()], () => 1);
+      await run(once, ['stored', Math.random()], () => 1);
       return outcome?.storedIn;
     };
     expect(await end()).toBe('disk');

@@ -1,5 +1,5 @@
 /** What an app does, on the packed package, in React Native's own JavaScript. Each gives what the customer would see. */
-import { createOnce, type Once, type OnceOptions, type OnceRequestInit, outcomeOf } from 'oncefetch';
+import { createOnce, type Once, type OnceOptions, type OnceRequestInit, outcomeOf, pending, resume } from 'oncefetch';
 import { type ReactNativeParts, reactNative } from 'oncefetch/react-native';
 
 export interface To {
@@ -139,8 +139,8 @@ world.launch = {
   resume: async (to) => {
     const once = client(to, PATIENT);
     const ends: unknown[] = [];
-    for await (const { name, outcome } of once.resume({ prefix: ['pay'] })) ends.push([name, outcome.effect]);
-    return { ends, again: await seen(await call(once, to, 'lose-answer')), left: (await once.pending()).length };
+    for await (const { name, outcome } of resume(once, { prefix: ['pay'] })) ends.push([name, outcome.effect]);
+    return { ends, again: await seen(await call(once, to, 'lose-answer')), left: (await pending(once)).length };
   },
 };
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createOnce, memoryStore, type Once, type OnceOptions, type Outcome, outcomeOf, type Reconcile } from 'oncefetch';
+import { close, createOnce, memoryStore, type Once, type OnceOptions, type Outcome, outcomeOf, type Reconcile } from 'oncefetch';
 import type { Opened, Server } from './database.js';
 import { type Judge, judge } from './judge.js';
 import { startServer } from './process.js';
@@ -135,7 +135,7 @@ export async function runScheme(
       seconds: (performance.now() - started) / 1000,
     };
   } finally {
-    for (const once of clients) await once.close();
+    for (const once of clients) await close(once);
     await wire.close();
     await child.stop();
     await course.judge.close();

@@ -1,6 +1,8 @@
 /** On any page, after a reload or on another day: a payment whose end nobody knows. */
+
 import { usePending } from 'oncefetch/react';
 import { useState } from 'react';
+import { operation } from '../../../../src/entries/index.js';
 import { euros } from '../shop/cart.ts';
 import { once } from '../shop/client.ts';
 import { check } from '../shop/pay.ts';
@@ -14,7 +16,7 @@ export function Banner({ except }: { except: string }) {
   const amount = open ? euros((open.meta as { amount: number } | undefined)?.amount ?? 0) : '';
   async function look(cart: string): Promise<void> {
     const problem = await check(cart);
-    const { phase } = once.operation(['pay', cart]).state;
+    const { phase } = operation(once, ['pay', cart]).state;
     if (phase !== 'unsettled') tell(problem ? `The payment of ${amount} was not made.` : `The payment of ${amount} was made.`);
   }
   return (

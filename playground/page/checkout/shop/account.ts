@@ -1,5 +1,6 @@
 /** Log in and out: what becomes of payments that are still open. */
 
+import { clear, move } from '../../../../src/entries/index.js';
 import { giveCart } from './cart.ts';
 import { once } from './client.ts';
 import { session, type User } from './session.ts';
@@ -11,14 +12,14 @@ export async function logIn(user: User): Promise<void> {
   session.become(user);
   if (guest) {
     giveCart(before.id, user.id);
-    await once.move(before.id);
+    await move(once, before.id);
   }
   session.changed();
 }
 
 /** Clears what can be read, while the session is still there; keeps the keys of what is open. What to tell the user. */
 export async function logOut(): Promise<string> {
-  const { kept } = await once.clear();
+  const { kept } = await clear(once);
   session.become();
   session.changed();
   return kept.length > 0 ? 'A payment is still being confirmed. We will show it when you log in again.' : 'You are logged out.';

@@ -1,5 +1,5 @@
 /** Pays a cart, and says what the customer is to be told. */
-import { outcomeOf } from 'oncefetch';
+import { outcomeOf, resumeOne } from 'oncefetch';
 import { type Cart, totalOf } from './cart.ts';
 import { once } from './client.ts';
 
@@ -22,7 +22,7 @@ export async function pay(cart: Cart, card: string): Promise<Problem> {
 }
 
 /** Goes on with what is stored, under its key: nothing is charged twice. */
-export const check = (cartId: string): Promise<Problem> => problemOf(once.operation(['pay', cartId]).resume());
+export const check = (cartId: string): Promise<Problem> => problemOf(resumeOne(once, ['pay', cartId]));
 
 /** `done` and `unknown` have screens of their own, which follow the operation's state. */
 async function problemOf(call: Promise<Response>): Promise<Problem> {

@@ -1,12 +1,32 @@
-/** Moves a record from one place in the store to another one. */
-import { decodeName } from '../core/name.js';
+/** Brings a guest's operations into the namespace of the user who has logged in. */
+import { decodeName, typeOf } from '../core/name.js';
 import { type OnceRecord, readRecord, seal } from '../core/record.js';
 import { leaseHolds } from '../core/retention.js';
-import { tryLock } from './claim.js';
-import type { Client, Place } from './client.js';
-import { diagnose, pendingOf, publish } from './observe.js';
-import { idOfUnnamed, idsOf, slotOf } from './place.js';
-import { updateIn } from './storing.js';
+import { tryLock } from '../engine/claim.js';
+import type { Client, Place } from '../engine/client.js';
+import { changed, diagnose, pendingOf, publish } from '../engine/observe.js';
+import { idOfUnnamed, idsOf, namespaceOf, slotOf } from '../engine/place.js';
+import { scanPending } from '../engine/scan.js';
+import { updateIn } from '../engine/storing.js';
+import { clientOf, type Once } from '../once.js';
+
+/**
+ * Brings a guest's unsettled operations, keys included, into the present namespace. Await it in each page of the user before
+ * anything is pressed there: an earlier page may have been closed in the middle of it.
+ *
+ * @param from - the namespace that the guest had
+ * @throws TypeError on an empty namespace
+ * @example
+ * await move(once, guestId);
+ */
+export async function move(once: Once, from: string): Promise<void> {
+  const client = clientOf(once, 'move');
+  const to = namespaceOf(client);
+  if (typeof from !== 'string' || from === '') throw new TypeError(`once: move takes the namespace to move from, got ${typeOf(from)}`);
+  if (from === to) return;
+  for await (const { record, slot } of scanPending(client, from, undefined, undefined)) await moveOne(client, from, to, record, slot);
+  changed(client);
+}
 
 /** In the lease of a record that was moved while an attempt was on the wire. */
 const MOVED = 'moved';
@@ -18,8 +38,11 @@ async function isDriven(client: Client, place: Pick<Place, 'label' | 'id'>, slot
   return !release || client.registry.flights.has(slot);
 }
 
-/** Brings one record to the place that it has in the namespace `to`; without a name and with a random key that is the same one. */
-export async function moveOne(client: Client, from: string, to: string, record: OnceRecord, slot: string): Promise<void> {
+/**
+ * Brings one record to the place that it has in the namespace `to`; without a name and with a random key that is the same one.
+ * It is inserted there before it is removed here: a crash in between leaves both, with one key.
+ */
+async function moveOne(client: Client, from: string, to: string, record: OnceRecord, slot: string): Promise<void> {
   const { key, label, id: old } = record;
   const unnamed = label[0] === '~';
   const own = unnamed ? await idOfUnnamed(client, to, record) : undefined;

@@ -1,8 +1,8 @@
 /** Pending records, names that begin differently in turns: a backlog of one kind does not hold up the others. */
 import type { OperationName } from '../core/name.js';
 import type { OnceRecord } from '../core/record.js';
-import type { Client } from './client.js';
-import { type Pages, pendingIn } from './records.js';
+import type { Client } from '../engine/client.js';
+import { type Pages, pendingIn } from '../engine/scan.js';
 
 /** Kinds that take turns; where there are more, the next one comes when one of these is through. */
 const KINDS_MAX = 8;

@@ -1,14 +1,28 @@
 /** Log-out. */
 import { bare, type OnceRecord, readRecord, seal } from '../core/record.js';
 import { settledForgetAt } from '../core/retention.js';
-import type { Client } from './client.js';
-import { changed, type PendingOperation, pendingOf, publish } from './observe.js';
-import { idsOf, isSlotIn } from './place.js';
-import { PAGE, scanPending, slotOfRecord, storesOf } from './records.js';
-import { timed, updateIn, updateStored } from './storing.js';
+import type { Client } from '../engine/client.js';
+import { changed, type PendingOperation, pendingOf, publish } from '../engine/observe.js';
+import { idsOf, isSlotIn, namespaceOf } from '../engine/place.js';
+import { PAGE, scanPending, slotOfRecord, storesOf } from '../engine/scan.js';
+import { timed, updateIn, updateStored } from '../engine/storing.js';
+import { clientOf, type Once } from '../once.js';
 
-/** Log-out: what a stranger could read goes, the keys of unsettled operations stay. Every driver stops before its next attempt. */
-export async function clearAll(client: Client, namespace: string, forget: boolean): Promise<readonly PendingOperation[]> {
+/**
+ * For log-out: removes answers, stored requests, `meta` and settled records, but keeps the keys of unsettled operations under
+ * their namespace, and returns those. Calls under way stop before their next attempt.
+ *
+ * @param options - `unsettled: 'forget'` drops unsettled operations too: each may take effect a second time. @default 'keep'
+ * @throws TypeError on an empty namespace
+ * @example
+ * const { kept } = await clear(once);
+ */
+export async function clear(once: Once, options: { unsettled?: 'keep' | 'forget' | undefined } = {}): Promise<{ readonly kept: readonly PendingOperation[] }> {
+  const client = clientOf(once, 'clear');
+  return { kept: await clearAll(client, namespaceOf(client), options.unsettled === 'forget') };
+}
+
+async function clearAll(client: Client, namespace: string, forget: boolean): Promise<readonly PendingOperation[]> {
   const kept: PendingOperation[] = [];
   for await (const { record, slot } of scanPending(client, namespace, undefined, undefined)) {
     const left = await updateStored(client, slot, record.id, (stored) => {

@@ -1,15 +1,23 @@
-/** A payload that is a function: a provider's SDK, a message handler. */
+/** Runs a function once: a call of a provider's SDK, a message handler. */
 import { childKey } from '../core/derived.js';
+import type { OperationName } from '../core/name.js';
+import type { Outcome } from '../core/outcome.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, type Verdict } from '../core/verdict.js';
-import type { RunEnd } from '../option-types.js';
-import { type Answered, answerOf } from './attempt.js';
-import { resultOf } from './fetching.js';
-import { isResponse, readForeign } from './foreign.js';
-import { hookReading } from './hook-word.js';
-import type { Attempting, Payload, Sent } from './payload.js';
-import { valueResult } from './values.js';
-import { limit } from './wait.js';
+import { type Answered, answerOf } from '../engine/attempt.js';
+import { resultOf } from '../engine/fetching.js';
+import { abortReason } from '../engine/flight.js';
+import { isResponse, readForeign } from '../engine/foreign.js';
+import { hookReading } from '../engine/hook-word.js';
+import { operate, type Read } from '../engine/operate.js';
+import type { Attempting, Payload, Sent } from '../engine/payload.js';
+import { placeOf } from '../engine/place.js';
+import { valueResult } from '../engine/values.js';
+import { limit } from '../engine/wait.js';
+import { clientOf, type Once } from '../once.js';
+import type { RunEnd, RunOptions } from '../option-types.js';
+import { runSettings } from '../options.js';
+import { parseResult } from './result-schema.js';
 
 /** What an effect gets. */
 export interface Attempt {
@@ -24,14 +32,51 @@ export interface Attempt {
   child(label: string): string;
 }
 
-export const running = (effect: (attempt: Attempt) => unknown, verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined): Payload => ({
+/**
+ * Runs any async function with the same care as `fetch`: a payment provider's SDK, a message handler. Once it is done it never
+ * runs again; after a crash it runs again with the same key. A Response that the function gives is read as `fetch` reads its
+ * answers: a 503 is tried again, a 4xx is a refusal, with which `run` resolves; the next call gets it as a Response.
+ *
+ * @throws TypeError on a wrong name or option
+ * @throws the effect's own error if `verdict` calls it rejected; OnceError as `fetch` does, and ERR_ONCE_ALREADY_DONE where
+ * only `reconcile` knows that it is done
+ * @example
+ * const intent = await run(once, ['charge', order.id], ({ key }) => stripe.paymentIntents.create(params, { idempotencyKey: key }));
+ */
+export async function run<T>(once: Once, name: OperationName, effect: (attempt: Attempt) => T | PromiseLike<T>, options: RunOptions<T> = {}): Promise<T> {
+  const client = clientOf(once, 'run');
+  if (typeof effect !== 'function') throw new TypeError(`once: run takes a function, got ${typeof effect}`);
+  const { settings, verdict } = runSettings(client.settings, name, options);
+  const place = placeOf(client, name);
+  const { signal, result: schema } = options;
+  if (signal?.aborted) throw abortReason(signal);
+  const deadline = client.platform.clock.now() + settings.limits.totalMs;
+  const payload = running(effect, verdict as (end: RunEnd<never>) => Verdict | undefined);
+  const reading = async (): Promise<Read> => {
+    const said = JSON.stringify(await settings.fingerprint?.({ method: 'RUN', url: '', body: undefined })) ?? '';
+    return { payload, fingerprint: await client.platform.digest(said), raw: '' };
+  };
+  let outcome = undefined as unknown as Outcome;
+  const onOutcome = (end: Outcome) => {
+    outcome = end;
+    return settings.onOutcome?.(end);
+  };
+  const value = await operate({ client, settings: { ...settings, onOutcome }, place, read: reading, signal, request: undefined });
+  return schema ? parseResult({ client, stop: signal ?? new AbortController().signal, deadline }, schema, value, outcome) : (value as T);
+}
+
+const running = (effect: (attempt: Attempt) => unknown, verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined): Payload => ({
   origin: '',
   endpoint: '',
   storable: () => undefined,
-  send: (a) => run(effect, verdict, a),
+  send: (a) => attempt(effect, verdict, a),
 });
 
-async function run(effect: (attempt: Attempt) => unknown, verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined, a: Attempting): Promise<Sent> {
+async function attempt(
+  effect: (attempt: Attempt) => unknown,
+  verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined,
+  a: Attempting,
+): Promise<Sent> {
   if (!a.leaves()) return { reading: NOT_SENT, reached: false };
   const { clock } = a.job.client.platform;
   const controller = new AbortController();
@@ -39,12 +84,12 @@ async function run(effect: (attempt: Attempt) => unknown, verdict: ((end: RunEnd
   const late = over.then((): undefined => {
     controller.abort();
   });
-  const { key, number: attempt, resumed, ambiguous } = a;
+  const { key, number, resumed, ambiguous } = a;
   const child = (label: string): string => childKey(key, label);
   const effected = (async (): Promise<Sent> => {
     let end: RunEnd<unknown>;
     try {
-      end = { value: await effect({ key, attempt, resumed, ambiguous, signal: controller.signal, child }) };
+      end = { value: await effect({ key, attempt: number, resumed, ambiguous, signal: controller.signal, child }) };
     } catch (error) {
       end = { error };
     }

@@ -1,4 +1,4 @@
-/** The end of a client, and of those that were made from it. */
+/** Clients that were made from another one. */
 import type { Client } from './client.js';
 
 /** How many are looked through for those that are gone, at least. */
@@ -19,15 +19,4 @@ export class Extensions {
   get living(): Client[] {
     return [...this.#clients].flatMap((ref) => ref.deref() ?? []);
   }
-}
-
-/**
- * No new attempt and no wait from here on, also of the clients that were extended from this one, because they work in its store.
- * The store is closed when all their attempts have ended, and only by the client that it was given to.
- */
-export async function closeClient(client: Client): Promise<void> {
-  client.closing.abort();
-  const own = [...client.registry.flights.values()].filter((flight) => flight.owner === client);
-  await Promise.all([...client.extensions.living.map(closeClient), ...own.map((flight) => flight.landed)]);
-  if (client.ownsStore) await client.store.close();
 }

@@ -1,16 +1,15 @@
-/** Goes on with stored operations, and brings them from one namespace to another. */
-import { decodeName, type OperationName, typeOf } from '../core/name.js';
+/** Goes on with stored operations. */
+import { decodeName, type OperationName } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
+import type { Client, Place } from '../engine/client.js';
+import { abortReason } from '../engine/flight.js';
+import { NOTHING_TO_READ, operate } from '../engine/operate.js';
+import { isSamePerson, namespaceOf, placeOf } from '../engine/place.js';
+import { slotOfRecord } from '../engine/scan.js';
+import { OVER } from '../engine/wait.js';
 import { isOnceError } from '../errors.js';
-import type { Client, Place } from './client.js';
-import { abortReason } from './flight.js';
-import { moveOne } from './move.js';
-import { changed } from './observe.js';
-import { NOTHING_TO_READ, operate } from './operate.js';
-import { isSamePerson } from './place.js';
-import { scanPending, slotOfRecord } from './records.js';
+import { clientOf, type Once } from '../once.js';
 import { pendingInTurns, type Waiting } from './turns.js';
-import { OVER } from './wait.js';
 
 /** How one resumed operation ended this time. */
 export interface Resumed {
@@ -19,12 +18,44 @@ export interface Resumed {
   readonly response: Response | undefined;
 }
 
-/** A few at a time, kinds of names in turns, in the order in which they end. */
-export async function* resumeAll(
-  client: Client,
-  namespace: string,
-  options: { prefix?: OperationName | undefined; concurrency?: number | undefined; signal?: AbortSignal | undefined },
-): AsyncGenerator<Resumed> {
+export interface ResumeOptions {
+  /** Only operations whose names begin so. */
+  prefix?: OperationName | undefined;
+  /** How many are sent at the same time. @default 4 */
+  concurrency?: number | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Goes on with what is pending, a few at a time, each under its own key. Names that begin differently take turns, so that
+ * a backlog of one kind does not hold up the others. Nothing is resumed by itself.
+ *
+ * @throws RangeError where `concurrency` is less than 1; TypeError on an empty namespace
+ * @example
+ * for await (const { name, outcome } of resume(once, { prefix: ['pay'] })) show(name, outcome.effect);
+ */
+export function resume(once: Once, options: ResumeOptions = {}): AsyncIterable<Resumed> {
+  const client = clientOf(once, 'resume');
+  return resumeAll(client, namespaceOf(client), options);
+}
+
+/**
+ * Goes on with one operation, under its key. Without a stored request it asks `reconcile`.
+ *
+ * @throws TypeError on a wrong name
+ * @throws ERR_ONCE_UNKNOWN if nobody can tell what became of it, or there is nothing to resume
+ * @example
+ * const response = await resumeOne(once, ['pay', cart.id]);
+ */
+export async function resumeOne(once: Once, name: OperationName, options: { signal?: AbortSignal | undefined } = {}): Promise<Response> {
+  const client = clientOf(once, 'resumeOne');
+  const place = placeOf(client, name);
+  const settings = { ...client.settings, operation: place.name };
+  return operate({ client, settings, place, read: NOTHING_TO_READ, signal: options.signal, request: undefined }) as Promise<Response>;
+}
+
+/** Yields operations in the order in which they end. */
+async function* resumeAll(client: Client, namespace: string, options: ResumeOptions): AsyncGenerator<Resumed> {
   const { prefix, concurrency = client.settings.tuning.resumeConcurrency, signal } = options;
   if (!(concurrency >= 1)) throw new RangeError(`once: concurrency must be at least 1, got ${concurrency}`);
   const running = new Set<Promise<Resumed | undefined>>();
@@ -42,7 +73,7 @@ export async function* resumeAll(
     for await (const record of pendingInTurns(client, namespace, prefix)) {
       if (signal?.aborted) throw abortReason(signal);
       if (!goesOn()) return;
-      running.add(resumeOne(client, namespace, record, over.signal));
+      running.add(resumeRecord(client, namespace, record, over.signal));
       const end = running.size >= concurrency ? await next() : undefined;
       if (end && goesOn()) yield end;
     }
@@ -57,7 +88,7 @@ export async function* resumeAll(
   }
 }
 
-async function resumeOne(client: Client, namespace: string, record: Waiting, signal: AbortSignal | undefined): Promise<Resumed | undefined> {
+async function resumeRecord(client: Client, namespace: string, record: Waiting, signal: AbortSignal | undefined): Promise<Resumed | undefined> {
   const name = decodeName(record.label);
   const place: Place = { name, label: record.label, namespace, slot: slotOfRecord(client, namespace, record), id: name.length ? undefined : record.id };
   let outcome: Outcome | undefined;
@@ -77,12 +108,4 @@ async function resumeOne(client: Client, namespace: string, record: Waiting, sig
     // An abort, or a bug: it is still pending.
     return known && { name, outcome: known, response: isOnceError(error) ? error.response : undefined };
   }
-}
-
-/** Inserted under the new namespace before it is removed under the old one: a crash in between leaves both, with one key. */
-export async function moveAll(client: Client, from: string, to: string): Promise<void> {
-  if (typeof from !== 'string' || from === '') throw new TypeError(`once: move takes the namespace to move from, got ${typeOf(from)}`);
-  if (from === to) return;
-  for await (const { record, slot } of scanPending(client, from, undefined, undefined)) await moveOne(client, from, to, record, slot);
-  changed(client);
 }

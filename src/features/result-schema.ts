@@ -1,10 +1,10 @@
 /** Parses what a run gave, or what is remembered of it. */
 import type { Outcome } from '../core/outcome.js';
+import type { Job } from '../engine/client.js';
+import { abortReason } from '../engine/flight.js';
+import { inTime, Left } from '../engine/wait.js';
 import { OnceError } from '../errors.js';
 import type { StandardSchema } from '../option-types.js';
-import type { Job } from './client.js';
-import { abortReason } from './flight.js';
-import { inTime, Left } from './wait.js';
 
 /** Whatever the schema makes of it, and however long it takes, the effect took place. */
 export async function parseResult<T>(

@@ -1,65 +1,53 @@
-/** One operation by its name: every verb that needs no request of its own. */
-import type { OperationName } from '../core/name.js';
-import type { OperationOptions, RunOptions } from '../option-types.js';
-import type { Client, Place } from './client.js';
-import { live, type OperationState, watch } from './observe.js';
-import { NOTHING_TO_READ, operate } from './operate.js';
-import { placeOf } from './place.js';
-import { forget, refresh, settleByHand } from './records.js';
-import type { Attempt } from './running.js';
+/** One operation for a screen: its state, and `fetch` under its name. */
+import { encodeName, type OperationName } from '../core/name.js';
+import type { Client, Place } from '../engine/client.js';
+import { live, type OperationState, watch } from '../engine/observe.js';
+import { placeOf } from '../engine/place.js';
+import { refresh } from '../engine/refresh.js';
+import { callFetch, clientOf, type Once } from '../once.js';
+import type { OperationOptions } from '../option-types.js';
 
 /** fetch's `init`, with options of an operation that has its name already. */
 export interface OperationRequestInit extends RequestInit {
   once?: Omit<OperationOptions, 'operation'> | undefined;
 }
 
-/** A cheap handle: make one wherever it is needed. */
+/** What a screen needs of one operation. It is cheap: make one wherever it is needed. */
 export interface Operation {
   readonly name: OperationName;
-  /** `fetch`, for this operation. */
+  /** `once.fetch`, under this name. */
   readonly fetch: (input: string | URL | Request, init?: OperationRequestInit) => Promise<Response>;
-  /** `run`, for this operation. */
-  run<T>(effect: (attempt: Attempt) => T | PromiseLike<T>, options?: RunOptions<T>): Promise<T>;
   /** What a screen shows: the same object until it changes. */
   readonly state: OperationState;
   /** Calls back when `state` changes, also because somebody else has logged in or another tab changed it; the result unsubscribes. */
   subscribe(listener: () => void): () => void;
-  /**
-   * Goes on with what is stored, under its key. Without a stored request it asks `reconcile`.
-   *
-   * @throws ERR_ONCE_UNKNOWN if nobody can tell what became of it, or there is nothing to resume
-   */
-  resume(options?: { signal?: AbortSignal | undefined }): Promise<Response>;
-  /**
-   * Tells what the app learned elsewhere. `'none'` means none, *and none can any more*.
-   *
-   * @throws ERR_ONCE_BUSY while it is being driven; for `'none'` also if another context has sent it since this was called: look again
-   * @throws ERR_ONCE_ALREADY_SETTLED for `'none'` on one that is done
-   */
-  settle(effect: 'done' | 'none'): Promise<void>;
-  /**
-   * Forgets it, so that the next call under its name is another operation.
-   *
-   * @throws ERR_ONCE_BUSY while it is being driven
-   * @throws ERR_ONCE_UNKNOWN if it may have been sent, unless `evenIfUnknown`
-   */
-  forget(options?: { evenIfUnknown?: boolean | undefined }): Promise<void>;
+}
+
+/**
+ * One operation, for a screen that shows its state and sends it.
+ *
+ * @throws TypeError on a wrong name
+ * @example
+ * const payment = operation(once, ['pay', cart.id]);
+ * payment.subscribe(() => show(payment.state.phase));
+ */
+export function operation(once: Once, name: OperationName): Operation {
+  const client = clientOf(once, 'operation');
+  encodeName(name);
+  return new ObservedOperation(client, Object.freeze([...name]));
 }
 
 const LOADING: OperationState = { phase: 'loading' };
 
-export class Handle implements Operation {
+class ObservedOperation implements Operation {
   readonly name: OperationName;
   readonly fetch: Operation['fetch'];
   readonly #client: Client;
 
-  readonly run: Operation['run'];
-
-  constructor(client: Client, name: OperationName, fetch: Operation['fetch'], run: Operation['run']) {
-    this.run = run;
+  constructor(client: Client, name: OperationName) {
     this.#client = client;
     this.name = name;
-    this.fetch = fetch;
+    this.fetch = (input, init) => callFetch(client, input, init, name);
   }
 
   get state(): OperationState {
@@ -91,20 +79,6 @@ export class Handle implements Operation {
       off();
       leave();
     };
-  }
-
-  async resume({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<Response> {
-    const place = placeOf(this.#client, this.name);
-    const settings = { ...this.#client.settings, operation: this.name };
-    return operate({ client: this.#client, settings, place, read: NOTHING_TO_READ, signal, request: undefined }) as Promise<Response>;
-  }
-
-  async settle(effect: 'done' | 'none'): Promise<void> {
-    await settleByHand(this.#client, placeOf(this.#client, this.name), effect);
-  }
-
-  async forget({ evenIfUnknown = false }: { evenIfUnknown?: boolean | undefined } = {}): Promise<void> {
-    await forget(this.#client, placeOf(this.#client, this.name), evenIfUnknown);
   }
 
   /** A screen may look before anybody has logged in. */

@@ -1,0 +1,54 @@
+/** Reads the pending records of a namespace, page by page. */
+import { namePrefix, type OperationName } from '../core/name.js';
+import { type OnceRecord, readRecord } from '../core/record.js';
+import type { Store } from '../ports.js';
+import type { Client } from './client.js';
+import { idsOf, slotOf } from './place.js';
+import { storeOf, timed } from './storing.js';
+
+/** Records looked at in one step of a listing. */
+export const PAGE = 100;
+
+export interface Scanned {
+  readonly record: OnceRecord;
+  readonly slot: string;
+}
+
+/** An unnamed operation is kept apart from its equals by its key. */
+export const slotOfRecord = (client: Client, namespace: string, { label, key }: Pick<OnceRecord, 'label' | 'key'>): string =>
+  slotOf(client, namespace, label, label[0] === '~' ? key : '');
+
+/** One page of pending records. `start`: what their labels' text begins with. */
+export type Pages = (start: string | undefined, after: string | undefined) => Promise<{ found: Scanned[]; next: string | undefined }>;
+
+/** Where the pending records of a namespace are: in the store, and what could only be kept in memory. */
+export async function pendingIn(client: Client, namespace: string, prefix: OperationName | undefined): Promise<readonly Pages[]> {
+  const { ns } = await idsOf(client, { namespace, label: '', id: '' });
+  const wanted = prefix?.length ? namePrefix(prefix) : undefined;
+  return storesOf(client).map((store) => async (start = wanted?.start, after) => {
+    const { records, next } = await timed(client, store.scan({ ns, state: 'pending', prefix: start, after, limit: PAGE }));
+    const found = records.flatMap((stored) => {
+      const record = readRecord(stored);
+      if (!record || (wanted && !wanted.begins(record.label))) return [];
+      const slot = slotOfRecord(client, namespace, record);
+      // Each client has an object of its own for the memory of the page.
+      return storeOf(client, slot).scope === store.scope ? [{ record, slot }] : [];
+    });
+    return { found, next };
+  });
+}
+
+/** The store, and with it the memory that has what it could not take. */
+export const storesOf = (client: Client): readonly Store[] => (client.registry.degraded.size ? [client.store, client.fallback()] : [client.store]);
+
+/** The pending records of a namespace, page by page, in the order of their names. */
+export async function* scanPending(client: Client, namespace: string, prefix: OperationName | undefined, after: string | undefined): AsyncGenerator<Scanned> {
+  for (const pages of await pendingIn(client, namespace, prefix)) {
+    let cursor = after;
+    do {
+      const page = await pages(undefined, cursor);
+      yield* page.found;
+      cursor = page.next;
+    } while (cursor !== undefined);
+  }
+}

@@ -1,0 +1,30 @@
+/** Events for logs. */
+import { namePrefix, type OperationName, typeOf } from '../core/name.js';
+import type { OnceEvent } from '../engine/observe.js';
+import { clientOf, type Once } from '../once.js';
+
+export interface SubscribeOptions {
+  /** Only events of operations whose names begin so. */
+  prefix?: OperationName | undefined;
+  /** Unsubscribes when it is aborted. */
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Calls back on every event of this client.
+ *
+ * @returns a function that unsubscribes
+ * @throws TypeError where the listener is no function
+ * @example
+ * subscribe(once, (event) => log(event.type, event.operation));
+ */
+export function subscribe(once: Once, listener: (event: OnceEvent) => void, options: SubscribeOptions = {}): () => void {
+  const { listeners } = clientOf(once, 'subscribe');
+  const { prefix, signal } = options;
+  if (typeof listener !== 'function') throw new TypeError(`once: subscribe takes a function, got ${typeOf(listener)}`);
+  const entry = { hears: listener, begins: prefix?.length ? namePrefix(prefix).begins : undefined };
+  const off = (): void => void listeners.delete(entry);
+  if (!signal?.aborted) listeners.add(entry);
+  signal?.addEventListener('abort', off, { once: true });
+  return off;
+}

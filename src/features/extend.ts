@@ -1,0 +1,17 @@
+/** Makes a client with other options over the same store. */
+import { clientOf, createOn, type Once } from '../once.js';
+import type { OnceOptions } from '../option-types.js';
+import { extendOptions } from '../options.js';
+
+/**
+ * Other options over the same store, table of operations and claims. It is closed with the client that it was extended from,
+ * which may go on when this one is closed.
+ *
+ * @throws TypeError or RangeError that names the wrong option
+ * @example
+ * const patient = extend(once, { limits: { totalMs: 300_000 } });
+ */
+export function extend(once: Once, options: Partial<OnceOptions>): Once {
+  const client = clientOf(once, 'extend');
+  return createOn(client.made.platform, extendOptions(client.made.options, options), client);
+}

@@ -1,0 +1,48 @@
+/** Lists what is pending, for an app and its screens. */
+import type { OperationName } from '../core/name.js';
+import type { Client } from '../engine/client.js';
+import { type PendingOperation, pendingOf } from '../engine/observe.js';
+import { isSamePerson, lockOf, namespaceOf } from '../engine/place.js';
+import { PAGE, scanPending } from '../engine/scan.js';
+import { heldElsewhere } from '../engine/storing.js';
+import { clientOf, type Once } from '../once.js';
+import type { Json } from '../option-types.js';
+
+export interface PendingOptions {
+  /** Only operations whose names begin so. */
+  prefix?: OperationName | undefined;
+  /** @default 100 */
+  limit?: number | undefined;
+  /** The `cursor` of the last one of the page before. */
+  after?: string | undefined;
+}
+
+/**
+ * Lists the operations that have not settled, ordered by name; `Meta` is what your calls give as `meta`.
+ *
+ * @throws RangeError where `limit` is less than 1; TypeError on an empty namespace
+ * @example
+ * const [last] = await pending(once, { prefix: ['pay'], limit: 1 });
+ */
+export async function pending<Meta = Json>(once: Once, options: PendingOptions = {}): Promise<readonly PendingOperation<Meta>[]> {
+  const client = clientOf(once, 'pending');
+  return (await listPending(client, namespaceOf(client), options)) as readonly PendingOperation<Meta>[];
+}
+
+async function listPending(client: Client, namespace: string, options: PendingOptions): Promise<readonly PendingOperation[]> {
+  const found: PendingOperation[] = [];
+  const limit = options.limit ?? PAGE;
+  if (limit < 1) throw new RangeError(`once: limit must be at least 1, got ${limit}`);
+  let held: ReadonlySet<string> | undefined;
+  for await (const { record, slot } of scanPending(client, namespace, options.prefix, options.after)) {
+    held ??= (await client.platform.locks?.held?.().catch(() => undefined)) ?? new Set();
+    const own = record.label[0] === '~' ? record.id : undefined;
+    const lock = lockOf(client, { namespace, label: record.label, id: own });
+    // A lease is read on this clock here, which may differ from the store's: only what is shown depends on it.
+    const busy = client.registry.flights.has(slot) || held.has(lock) || heldElsewhere(client, record, client.platform.clock.now());
+    found.push(pendingOf(record, client.registry.payloads.has(`${slot}\n${record.key}`), busy));
+    if (found.length >= limit) break;
+  }
+  // Another user logged in while it was read: what is shown now is theirs.
+  return isSamePerson(client, namespace) ? found : listPending(client, namespaceOf(client), options);
+}

@@ -1,0 +1,40 @@
+/** Tells screens when to look again, and who is here. */
+import { typeOf } from '../core/name.js';
+import * as observe from '../engine/observe.js';
+import { namespaceNow } from '../engine/place.js';
+import { look } from '../engine/registry.js';
+import { clientOf, type Once } from '../once.js';
+
+/**
+ * Calls back when a screen should look again: something began or ended, in another tab too, or somebody else is here.
+ *
+ * @returns a function that unsubscribes
+ * @throws TypeError where the listener is no function
+ * @example
+ * const stop = watch(once, async () => show(await pending(once)));
+ */
+export function watch(once: Once, listener: () => void): () => void {
+  const client = clientOf(once, 'watch');
+  if (typeof listener !== 'function') throw new TypeError(`once: watch takes a function, got ${typeOf(listener)}`);
+  return observe.watch(client, () => listener());
+}
+
+/**
+ * Asks who is here and what is stored: every mounted screen looks again at once. For the moment after a log-in or log-out.
+ *
+ * @example
+ * await logIn(); refresh(once);
+ */
+export function refresh(once: Once): void {
+  const client = clientOf(once, 'refresh');
+  namespaceNow(client);
+  look(client.registry, true);
+}
+
+/**
+ * Who is here now, as the option `namespace` says; `undefined` before anybody has logged in, `''` without that option.
+ *
+ * @example
+ * if (namespace(once) === undefined) showLogin();
+ */
+export const namespace = (once: Once): string | undefined => namespaceNow(clientOf(once, 'namespace'));

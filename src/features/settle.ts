@@ -1,0 +1,90 @@
+/** Settles an operation with what the app learned elsewhere. */
+import type { OperationName } from '../core/name.js';
+import { rejected, replayed, unknown } from '../core/outcome.js';
+import { bare, type OnceRecord, RECORD_VERSION, readRecord, seal } from '../core/record.js';
+import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
+import { busyError } from '../engine/claim.js';
+import { claimed, refusal } from '../engine/claimed.js';
+import type { Client, Place } from '../engine/client.js';
+import { placeOf } from '../engine/place.js';
+import { SCHEME } from '../engine/prepared.js';
+import { refresh } from '../engine/refresh.js';
+import { heldElsewhere, updateStored } from '../engine/storing.js';
+import type { OnceError } from '../errors.js';
+import { clientOf, type Once } from '../once.js';
+
+/**
+ * Settles an operation with what your app found out elsewhere. `'none'` means that there was no effect, *and that none can
+ * follow any more*.
+ *
+ * @throws TypeError on a wrong name
+ * @throws ERR_ONCE_BUSY while a call drives it; for `'none'` also if another context has sent it since this was called: look again
+ * @throws ERR_ONCE_ALREADY_SETTLED for `'none'` on one that is done
+ * @example
+ * await settle(once, ['pay', cart.id], order.isPaid ? 'done' : 'none');
+ */
+export async function settle(once: Once, name: OperationName, effect: 'done' | 'none'): Promise<void> {
+  const client = clientOf(once, 'settle');
+  await settleByHand(client, placeOf(client, name), effect);
+}
+
+function settleByHand(client: Client, place: Place, effect: 'done' | 'none'): Promise<void> {
+  if (effect !== 'done' && effect !== 'none') throw new TypeError(`once: settle takes 'done' or 'none', got ${typeof effect}`);
+  const { clock, randomness } = client.platform;
+  const { keep, limits, tuning } = client.settings;
+  const since = clock.now();
+  return claimed(client, place, async (id, ns) => {
+    const ending = effect === 'done' ? replayed('reconcile') : rejected();
+    const clash = await updateStored<OnceError | undefined>(
+      client,
+      place.slot,
+      id,
+      (stored, storeNow) => {
+        const record = readRecord(stored);
+        if (heldElsewhere(client, record, storeNow)) return { value: busyError({ client, ...place }) };
+        const now = clock.now();
+        if (stored !== undefined && !record) return { value: refusal(client, place, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
+        if (effect === 'none' && record?.state !== 'pending')
+          return {
+            value: record?.state === 'settled' ? refusal(client, place, record, 'ERR_ONCE_ALREADY_SETTLED', record.ending ?? replayed('store')) : undefined,
+          };
+        if (record?.state === 'settled') return { value: undefined };
+        const base = record ?? blank(client, place, id, ns, randomness.uuid(), now);
+        // Behind a slow store or a sleep it says nothing of what has been sent since. Else clocks do not count, because they differ.
+        if (effect === 'none' && now - since > tuning.thawMs && base.touchedAt > since) return { value: busyError({ client, ...place }) };
+        const latest = Math.max(now, storeNow);
+        const forgetAt = effect === 'done' ? settledForgetAt(latest, keep.forMs, limits.totalMs) : retiredForgetAt(base, latest, limits.totalMs);
+        return {
+          next: seal({ ...bare(base), state: effect === 'done' ? 'settled' : 'retired', ending, settledAt: now, touchedAt: now, forgetAt }),
+          value: undefined,
+        };
+      },
+      'strict',
+    );
+    if (clash) throw clash;
+  }).then(() => refresh(client, place));
+}
+
+/** A tombstone for an operation that was never begun here. */
+const blank = (client: Client, place: Place, id: string, ns: string, key: string, now: number): OnceRecord =>
+  seal({
+    v: RECORD_VERSION,
+    id,
+    ns,
+    label: place.label,
+    state: 'pending',
+    forgetAt: now,
+    key,
+    carrier: client.settings.dialect.carrier,
+    dialect: client.settings.dialect.name,
+    origin: '',
+    random: true,
+    generation: 0,
+    revision: 1,
+    ambiguous: false,
+    scheme: SCHEME,
+    payloads: [],
+    raw: '',
+    createdAt: now,
+    touchedAt: now,
+  });
