@@ -1,7 +1,6 @@
 /** After a reload, on any page: payments whose end nobody knows yet. */
 
-import type { PendingOperation } from 'oncefetch';
-import { pending as listPending } from 'oncefetch';
+import { pending as listPending, type PendingOperation } from 'oncefetch';
 import { euros } from './cart.ts';
 import { keepingFocus, part, say } from './dom.ts';
 import { check, once } from './lanes/once-pay.ts';

@@ -4,8 +4,7 @@
  */
 
 import { context, type Meter, type Span, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
-import type { Once, OnceEvent, Outcome } from 'oncefetch';
-import { pending as listPending, subscribe } from 'oncefetch';
+import { type Once, type OnceEvent, type Outcome, pending, subscribe } from 'oncefetch';
 
 /** Unsettled operations that are looked at for each report. */
 const PENDING_MAX = 1000;
@@ -62,9 +61,9 @@ export function telemetry(tracer: Tracer, meter: Meter): { readonly onOutcome: (
     watch(once) {
       const stop = subscribe(once, hear);
       const look = async (report: { observe(gauge: typeof oldest, value: number): void }) => {
-        const pending = await listPending(once, { limit: PENDING_MAX });
-        const since = Math.min(...pending.map(({ createdAt }) => createdAt), Date.now());
-        report.observe(unsettled, pending.length);
+        const left = await pending(once, { limit: PENDING_MAX });
+        const since = Math.min(...left.map(({ createdAt }) => createdAt), Date.now());
+        report.observe(unsettled, left.length);
         report.observe(oldest, (Date.now() - since) / 1000);
       };
       meter.addBatchObservableCallback(look, [unsettled, oldest]);

@@ -43,7 +43,7 @@ function verdictOf({ kind, sticky, ambiguous }: Reading): Verdict {
  *
  * @see https://github.com/stripe/stripe-node src/Error.ts (663942164)
  * @example
- * await once.run(['charge', id], ({ key }) => stripe.paymentIntents.create(params, { idempotencyKey: key }), { verdict: stripeVerdict });
+ * await run(once, ['charge', id], ({ key }) => stripe.paymentIntents.create(params, { idempotencyKey: key }), { verdict: stripeVerdict });
  */
 export function stripeVerdict(end: { readonly value: unknown } | { readonly error: unknown }): Verdict | undefined {
   const dialect = stripe();

@@ -1,3 +1,3 @@
 'use client';
 
-export { useOperation, usePending } from '../integrations/react.js';
+export { useNamespace, useOperation, usePending } from '../integrations/react.js';

@@ -48,6 +48,23 @@ export function useOperation(once: Once, name: OperationName): Operation & { rea
   );
 }
 
+/**
+ * Who is here now, as the option `namespace` of the client says; renders anew when somebody else is. `undefined` before anybody
+ * has logged in, and on a server.
+ *
+ * @example
+ * const user = useNamespace(once);
+ * return <Fragment key={user}>{children}</Fragment>;
+ */
+export function useNamespace(once: Once): string | undefined {
+  const subscribe = useMemo(() => (show: () => void) => watch(once, show), [once]);
+  return useSyncExternalStore(
+    subscribe,
+    () => namespace(once),
+    () => undefined,
+  );
+}
+
 const NONE: readonly PendingOperation[] = [];
 const none = (): typeof NONE => NONE;
 

@@ -121,7 +121,7 @@ const HOW: Record<ClientCase['name'], string> = {
   option: '`once` per call',
   'operation()': '`operation` of the client',
   'its own key': 'the key that it sets',
-  'once.run': '`once.run`',
+  run: '`run`',
 };
 
 function table(): string {

@@ -4,8 +4,7 @@
  */
 
 import { describe, expect, test } from 'vitest';
-import type { OnceEvent } from '../../src/entries/index.js';
-import { operation, subscribe } from '../../src/entries/index.js';
+import { type OnceEvent, operation, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, type Entry, hangs, lost, replays } from '../support/server.js';
 import { CART, NAME, newWorld, pay, rest, SECOND, URL_ } from '../support/world.js';
 

@@ -5,8 +5,7 @@
  */
 
 import { describe, expect, test } from 'vitest';
-import type { OnceOptions } from '../../src/entries/index.js';
-import { pending, resume, resumeOne, run, settle } from '../../src/entries/index.js';
+import { type OnceOptions, pending, resume, resumeOne, run, settle } from '../../src/entries/index.js';
 import { answers, charged, during, type Entry, idle, lost } from '../support/server.js';
 import { MINUTE, NAME, newWorld, pay, rest, saying, watched } from '../support/world.js';
 

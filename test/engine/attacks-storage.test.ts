@@ -6,8 +6,7 @@
 import { describe, expect, test } from 'vitest';
 import { seal } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
-import type { OnceEvent } from '../../src/entries/index.js';
-import { forget, operation as operationOf, settle, subscribe } from '../../src/entries/index.js';
+import { forget, type OnceEvent, operation as operationOf, settle, subscribe } from '../../src/entries/index.js';
 import type { Store } from '../../src/ports.js';
 import { firstAvailable } from '../../src/stores/automatic.js';
 import { memoryStore } from '../../src/stores/memory.js';

@@ -5,8 +5,7 @@
  */
 
 import { describe, expect, test } from 'vitest';
-import type { KeyStrategy, OperationOptions } from '../../src/entries/index.js';
-import { settle } from '../../src/entries/index.js';
+import { type KeyStrategy, type OperationOptions, settle } from '../../src/entries/index.js';
 import { answers, charged, lost } from '../support/server.js';
 import { CART, HOUR, NAME, newWorld, pay, rest, type World } from '../support/world.js';
 

@@ -9,8 +9,7 @@ import { describe, expect, test } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { abortReason, Flight, giveUp } from '../../src/engine/flight.js';
 import { registry } from '../../src/engine/registry.js';
-import type { Outcome } from '../../src/entries/index.js';
-import { extend, operation as operationOf, pending, run } from '../../src/entries/index.js';
+import { extend, type Outcome, operation as operationOf, pending, run } from '../../src/entries/index.js';
 import { answers, charged, delayed, hangs, lost } from '../support/server.js';
 import { CART, MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
 

@@ -1,8 +1,7 @@
 /** Goal: each sign of wrong set-up is told, with its code, a sentence and a link. Here are those of records; those of servers and browsers stand in `test/browser/engine`. */
 
 import { describe, expect, test } from 'vitest';
-import type { Once, OnceEvent } from '../../src/entries/index.js';
-import { move, pending, subscribe } from '../../src/entries/index.js';
+import { move, type Once, type OnceEvent, pending, subscribe } from '../../src/entries/index.js';
 import { answers, charged, during, type Entry, lost, replays, shaped } from '../support/server.js';
 import { DAY, NAME, newWorld, pay, rest, SECOND, URL_ } from '../support/world.js';
 

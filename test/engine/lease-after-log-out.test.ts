@@ -5,8 +5,7 @@
 
 import { describe, expect, test } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
-import type { OnceOptions } from '../../src/entries/index.js';
-import { clear, forget, move, pending, settle } from '../../src/entries/index.js';
+import { clear, forget, move, type OnceOptions, pending, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import type { TabOptions } from '../support/tab.js';
 import { MINUTE, NAME, newWorld, pay, rest, SECOND, type World, watched } from '../support/world.js';

@@ -4,8 +4,7 @@
  */
 
 import { describe, expect, test } from 'vitest';
-import type { OnceEvent, OperationState, Outcome } from '../../src/entries/index.js';
-import { operation as operationOf, pending, resume, resumeOne, subscribe } from '../../src/entries/index.js';
+import { type OnceEvent, type OperationState, type Outcome, operation as operationOf, pending, resume, resumeOne, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, type Entry, lost, replays } from '../support/server.js';
 import { CART, NAME, newWorld, pay, rest, SECOND, saying, URL_, watched } from '../support/world.js';
 

@@ -4,8 +4,7 @@
  */
 
 import { describe, expect, test } from 'vitest';
-import type { OnceEvent } from '../../src/entries/index.js';
-import { operation, resumeOne, subscribe } from '../../src/entries/index.js';
+import { type OnceEvent, operation, resumeOne, subscribe } from '../../src/entries/index.js';
 import { answers, charged, during, type Entry, lost, replays, unreachable } from '../support/server.js';
 import { HOUR, MINUTE, NAME, newWorld, pay, SECOND, watched } from '../support/world.js';
 

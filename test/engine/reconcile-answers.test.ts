@@ -4,8 +4,7 @@
  */
 
 import { describe, expect, test } from 'vitest';
-import type { Once, OnceEvent } from '../../src/entries/index.js';
-import { run, subscribe } from '../../src/entries/index.js';
+import { type Once, type OnceEvent, run, subscribe } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
 import { NAME, newWorld, pay, watched } from '../support/world.js';
 

@@ -7,8 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { type OnceRecord, seal } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { gocardless } from '../../src/entries/dialects.js';
-import type { Outcome, Resumed } from '../../src/entries/index.js';
-import { move, pending, resume } from '../../src/entries/index.js';
+import { move, type Outcome, pending, type Resumed, resume } from '../../src/entries/index.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import { NAME, newWorld, pay, SECOND, URL_, type World } from '../support/world.js';
 

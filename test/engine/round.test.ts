@@ -6,8 +6,7 @@
 import { describe, expect, test } from 'vitest';
 import { seal } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
-import type { Once, Outcome } from '../../src/entries/index.js';
-import { operation, resumeOne, settle } from '../../src/entries/index.js';
+import { type Once, type Outcome, operation, resumeOne, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { CART, DAY, HOUR, NAME, newWorld, pay, rest, SECOND, type World, watched } from '../support/world.js';

@@ -5,8 +5,7 @@
 
 import { createContext, runInContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
-import type { RunOptions, Verdict } from '../../src/entries/index.js';
-import { run as runOnce } from '../../src/entries/index.js';
+import { type RunOptions, run as runOnce, type Verdict } from '../../src/entries/index.js';
 import { NAME, newWorld, watched } from '../support/world.js';
 
 type Effect = (attempt: { key: string; attempt: number }) => unknown;

@@ -4,8 +4,7 @@
  */
 
 import { describe, expect, test } from 'vitest';
-import type { Verdict } from '../../src/entries/index.js';
-import { run as runOnce } from '../../src/entries/index.js';
+import { run as runOnce, type Verdict } from '../../src/entries/index.js';
 import { NAME, newWorld, rest, SECOND, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1, inProgressMs: 0 } } as const;

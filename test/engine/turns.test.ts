@@ -4,8 +4,7 @@
  */
 
 import { describe, expect, test } from 'vitest';
-import type { OperationName } from '../../src/entries/index.js';
-import { pending, resume } from '../../src/entries/index.js';
+import { type OperationName, pending, resume } from '../../src/entries/index.js';
 import type { ScanQuery, Store } from '../../src/ports.js';
 import { charged, lost, replays } from '../support/server.js';
 import { newWorld, pay } from '../support/world.js';

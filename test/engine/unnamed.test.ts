@@ -4,8 +4,7 @@
  */
 
 import { describe, expect, test } from 'vitest';
-import type { OnceRequestInit } from '../../src/entries/index.js';
-import { pending, subscribe } from '../../src/entries/index.js';
+import { type OnceRequestInit, pending, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, hangs, lost, replays, textOf } from '../support/server.js';
 import { DAY, HOUR, NAME, newWorld, pay, rest, SECOND, type World, watched } from '../support/world.js';
 

@@ -4,8 +4,7 @@
  */
 
 import { describe, expect, test } from 'vitest';
-import type { OnceEvent } from '../../src/entries/index.js';
-import { close, extend, resumeOne, subscribe } from '../../src/entries/index.js';
+import { close, extend, type OnceEvent, resumeOne, subscribe } from '../../src/entries/index.js';
 import { answers, charged, deaf, delayed, type Entry, hangs, lost, replays, stalls } from '../support/server.js';
 import { MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
 

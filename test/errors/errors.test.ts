@@ -5,8 +5,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { registry } from '../../src/engine/registry.js';
-import type { Outcome } from '../../src/entries/index.js';
-import { clear, isOnceError, type OnceErrorCode, outcomeOf } from '../../src/entries/index.js';
+import { clear, isOnceError, type OnceErrorCode, type Outcome, outcomeOf } from '../../src/entries/index.js';
 import { OnceError, printName } from '../../src/errors.js';
 import { answers, charged, delayed, during, lost } from '../support/server.js';
 import { CART, type End, HOUR, NAME, newWorld, pay, SECOND, URL_, watched } from '../support/world.js';

@@ -28,6 +28,20 @@ export class ExploredContext extends Context implements Owner {
     this.#faults = faults;
   }
 
+  /** What one call of this context can leave behind for another one. */
+  memory(): string {
+    const { flights, lives, answers, payloads, degraded, latest, noticed, ignored } = this.registry ?? {};
+    const keys = [answers, degraded, latest].map((table) => [...(table?.keys() ?? [])].join());
+    return [
+      ...[...(flights ?? [])].map(([slot, { stop, endsAt }]) => `${slot} ${stop.aborted} ${endsAt}`),
+      ...[...(lives ?? [])].map(([slot, { state }]) => `${slot} ${state.phase}`),
+      ...[...(payloads ?? [])].map(([slot, prints]) => `${slot} ${[...prints.keys()].join()}`),
+      ...keys,
+      ...(noticed ?? []),
+      ...(ignored ?? []),
+    ].join('\n');
+  }
+
   override later(ms: number, run: () => void): () => void {
     const goOn = this.#asNow(run);
     const step = ms < AT_ONCE_MS ? this.#steps.park(this, 'goes on', goOn) : this.#steps.timer(this, ms, 'timer', goOn);

@@ -248,7 +248,7 @@ export class ExploredWorld {
   /** All that the future and the judge depend on. */
   state(turn: string): string {
     const contexts = this.slots.map(({ context, restarts }) =>
-      context && !context.dead ? `${context.id} ${context.closed} ${context.frozen} ${context.looked} ${context.history.value}` : restarts,
+      context && !context.dead ? `${context.id} ${context.closed} ${context.frozen} ${context.looked} ${context.history.value} ${context.memory()}` : restarts,
     );
     return [turn, this.device.user, contexts.join('\n'), this.steps.state(this.wire), this.#records(), this.wire.history.value, this.#judged()].join('\n\n');
   }

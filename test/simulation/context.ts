@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import type { Outcome } from '../../src/core/outcome.js';
 import type { OnceRecord } from '../../src/core/record.js';
+import type { Registry } from '../../src/engine/registry.js';
 import { outcomeOf } from '../../src/engine/outcome-of.js';
 import { createOn, type Once } from '../../src/once.js';
 import type { OnceOptions } from '../../src/option-types.js';
@@ -61,6 +62,11 @@ export class Context {
     this.#random = new Random(world.seed).of('context', id);
     this.#realm = { memory: this.#memoryMedium() };
     device.contexts.add(this);
+  }
+
+  /** What the clients of this context share in its memory. */
+  get registry(): Registry | undefined {
+    return this.#realm.registry as Registry | undefined;
   }
 
   boot(options: OnceOptions): this {

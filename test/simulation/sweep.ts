@@ -1,4 +1,4 @@
-/** One run of `once.resume()` through all that is pending, a few at a time. */
+/** One run of `resume(once)` through all that is pending, a few at a time. */
 import { type Resumed, resume } from '../../src/entries/index.js';
 import type { Context } from './context.js';
 import type { Call, OpFacts } from './facts.js';

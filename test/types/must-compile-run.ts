@@ -1,5 +1,6 @@
+import { type Once, run } from 'oncefetch';
+
 // needs Once.run
-import type { Once } from 'oncefetch';
 
 declare const once: Once;
 // run infers; interfaces pass (no JsonValue constraint)
@@ -7,5 +8,5 @@ interface Intent {
   id: string;
   created: Date;
 }
-const intent = await once.run(['charge', 1n], async () => ({ id: 'x', created: new Date() }) as Intent);
+const intent = await run(once, ['charge', 1n], async () => ({ id: 'x', created: new Date() }) as Intent);
 intent.created.getTime();

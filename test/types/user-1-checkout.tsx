@@ -1,6 +1,6 @@
 // ---- api.ts: a module constant, made before anybody logs in
 import ky from 'ky';
-import { createOnce, outcomeOf, type PendingOperation } from 'oncefetch';
+import { clear, createOnce, outcomeOf, type PendingOperation, resumeOne, settle } from 'oncefetch';
 import { withOnce } from 'oncefetch/ky';
 import { useOperation, usePending } from 'oncefetch/react';
 import { useState } from 'react';
@@ -38,7 +38,7 @@ export function Checkout({ cart }: { cart: Cart }) {
         {payment.state.phase === 'waiting' && payment.state.why === 'in-progress' ? 'Your bank is working on it' : 'Pay'}
       </button>
       {view.s === 'unsure' && (
-        <button type="button" onClick={() => void payment.resume().then(() => location.reload())}>
+        <button type="button" onClick={() => void resumeOne(once, payment.name).then(() => location.reload())}>
           Check my payment
         </button>
       )}
@@ -59,10 +59,10 @@ export function Banner() {
 }
 async function check(p: PendingOperation) {
   const order = await api.get(`orders/by-cart/${String(p.name[1])}`).json<{ state: 'paid' | 'cancelled' | 'processing' }>();
-  if (order.state !== 'processing') await once.operation(p.name).settle(order.state === 'paid' ? 'done' : 'none');
+  if (order.state !== 'processing') await settle(once, p.name, order.state === 'paid' ? 'done' : 'none');
 }
 // ---- logout.ts
 export async function logOut() {
-  const { kept } = await once.clear();
+  const { kept } = await clear(once);
   return kept.length ? 'A payment is still being confirmed; we will show it when you log in again.' : 'Bye';
 }

@@ -1,5 +1,5 @@
 import axios from 'axios';
-import { createOnce, type OnceRequestInit, outcomeOf } from 'oncefetch';
+import { clear, createOnce, type OnceRequestInit, outcomeOf, resume, settle } from 'oncefetch';
 import { reactNative } from 'oncefetch/react-native';
 
 declare const AsyncStorage: unknown,
@@ -31,12 +31,12 @@ export async function pay(order: { id: string; total: number }) {
 }
 export async function onStart(show: (text: string) => void) {
   // killed in mid-payment, opened again
-  for await (const { name, outcome } of once.resume({ prefix: ['pay'] }))
+  for await (const { name, outcome } of resume(once, { prefix: ['pay'] }))
     show(outcome.effect === 'done' ? `Order ${String(name[1])} is paid` : `Order ${String(name[1])}: still being confirmed`);
 }
 export async function check(orderId: string) {
   // edited order after a timeout: same screen as 'unsure', one button
   const { state } = (await http.get<{ state: 'paid' | 'cancelled' | 'processing' }>(`/orders/${orderId}/payment`)).data;
-  if (state !== 'processing') await once.operation(['pay', orderId]).settle(state === 'paid' ? 'done' : 'none'); // now the edited order may be paid, with a new key
+  if (state !== 'processing') await settle(once, ['pay', orderId], state === 'paid' ? 'done' : 'none'); // now the edited order may be paid, with a new key
 }
-export const logOut = () => once.clear(); // responses, bodies, settled records go; keys of unsettled payments stay, unreadable to the next user
+export const logOut = () => clear(once); // responses, bodies, settled records go; keys of unsettled payments stay, unreadable to the next user

@@ -1,7 +1,7 @@
 import { DelayedError, UnrecoverableError, Worker } from 'bullmq';
 import express from 'express';
 import { Redis } from 'ioredis';
-import { createOnce, outcomeOf } from 'oncefetch';
+import { close, createOnce, extend, outcomeOf, run } from 'oncefetch';
 import { stripe as stripeDialect, stripeVerdict } from 'oncefetch/dialects';
 import { redisStore } from 'oncefetch/redis';
 import Stripe from 'stripe';
@@ -9,13 +9,14 @@ import Stripe from 'stripe';
 const redis = new Redis();
 const stripe = new Stripe('sk', { maxNetworkRetries: 0 });
 const once = createOnce({ namespace: 'billing', store: redisStore(redis), durability: 'required' });
-const toStripe = once.extend({ dialect: stripeDialect() }); // same store, claims and retry budget
+const toStripe = extend(once, { dialect: stripeDialect() }); // same store, claims and retry budget
 new Worker<{ orderId: string; amount: number; card: string }>(
   'charges',
   async (job, token) => {
     const { orderId, amount, card } = job.data;
     try {
-      const intent = await toStripe.run(
+      const intent = await run(
+        toStripe,
         ['charge', orderId],
         ({ key }) => stripe.paymentIntents.create({ amount, currency: 'eur', payment_method: card, confirm: true }, { idempotencyKey: key }),
         { verdict: stripeVerdict, limits: { attempts: 2 } },
@@ -36,13 +37,13 @@ new Worker<{ orderId: string; amount: number; card: string }>(
 const app = express();
 app.post('/webhooks', express.raw({ type: '*/*' }), async (req, res) => {
   const event = stripe.webhooks.constructEvent(req.body as Buffer, req.header('stripe-signature')!, 'whsec');
-  await once.run(['stripe-event', event.id], ({ child }) => fulfil(event, child('ship')), { limits: { attempts: 1 } }); // child keys for what it calls
+  await run(once, ['stripe-event', event.id], ({ child }) => fulfil(event, child('ship')), { limits: { attempts: 1 } }); // child keys for what it calls
   res.sendStatus(200);
 });
 app.post('/orders/:id/pay', async (req, res) => {
   // what a customer sees when nobody knows
   try {
-    res.json(await once.run(['order', req.params.id], ({ child }) => charge(req.params.id, child('charge'))));
+    res.json(await run(once, ['order', req.params.id], ({ child }) => charge(req.params.id, child('charge'))));
   } catch (error) {
     const o = outcomeOf(error);
     if (o?.effect !== 'unknown') throw error;
@@ -51,4 +52,4 @@ app.post('/orders/:id/pay', async (req, res) => {
 });
 declare function fulfil(e: Stripe.Event, key: string): Promise<void>;
 declare function charge(id: string, key: string): Promise<{ id: string }>;
-process.on('SIGTERM', () => void once.close()); // no new attempts, waits are cut, running attempts get limits.attemptMs, leases are given back
+process.on('SIGTERM', () => void close(once)); // no new attempts, waits are cut, running attempts get limits.attemptMs, leases are given back

@@ -1,7 +1,6 @@
 /** The right lane: follows the state of the cart's operation, whoever drives it. */
 
-import type { Operation, OperationState } from 'oncefetch';
-import { operation } from 'oncefetch';
+import { type Operation, type OperationState, operation } from 'oncefetch';
 import type { Order } from '../cart.ts';
 import { intend, receiptOf } from '../shop.ts';
 import type { Lane, Seen } from './lane.ts';

@@ -1,7 +1,6 @@
 /** The events of oncefetch, as entries of the timeline. */
 
-import type { Once, OnceEvent, Outcome } from 'oncefetch';
-import { subscribe } from 'oncefetch';
+import { type Once, type OnceEvent, type Outcome, subscribe } from 'oncefetch';
 import { type Entry, recorder } from './recorder.ts';
 
 type Said = Pick<Entry, 'says' | 'tone'>;

@@ -11,7 +11,7 @@ export const plainFetch: typeof fetch = (input, init) => {
   return send('plain fetch', input, init, (said) => recorder.end(id, said));
 };
 
-/** Attempts are drawn from `once.subscribe`; only what came of one is seen here. */
+/** Attempts are drawn from `subscribe`; only what came of one is seen here. */
 export const onceFetch: typeof fetch = (input, init) => {
   const id = recorder.open('oncefetch', 'attempt').at(-1)?.id ?? '';
   return send('oncefetch', input, init, (said) => recorder.end(id, said));

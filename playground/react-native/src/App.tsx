@@ -1,3 +1,5 @@
+import { resumeOne } from 'oncefetch';
+
 /** A checkout, and the banner of a payment that was under way when the app was killed. */
 import { useOperation, usePending } from 'oncefetch/react';
 import { useState } from 'react';
@@ -24,7 +26,7 @@ function Unsure({ say }: { say: (says: Says) => void }) {
   if (!last) return null;
   const { total } = last.meta as { total: number };
   // Sent again with the key that it had.
-  const check = () => void once.operation(last.name).resume().then(viewOf, viewOf).then(say);
+  const check = () => void resumeOne(once, last.name).then(viewOf, viewOf).then(say);
   return (
     <View accessibilityRole="alert">
       <Text>{`Your payment of ${euros(total)} is still being confirmed.`}</Text>

@@ -13,8 +13,7 @@ import createOpenApi from 'openapi-fetch';
 import Stripe from 'stripe';
 import { fetch as undiciFetch, request as undiciRequest } from 'undici';
 import { stripeVerdict } from '../../../src/entries/dialects.js';
-import type { Once, OnceInit, OnceOptions, OperationName } from '../../../src/entries/index.js';
-import { run } from '../../../src/entries/index.js';
+import { type Once, type OnceInit, type OnceOptions, type OperationName, run } from '../../../src/entries/index.js';
 import { withOnce } from '../../../src/integrations/ky.js';
 
 export interface Order {
@@ -32,7 +31,7 @@ export interface Paying {
 export interface ClientCase {
   readonly client: string;
   /** How its calls get their name or key. */
-  readonly name: 'option' | 'operation()' | 'its own key' | 'once.run';
+  readonly name: 'option' | 'operation()' | 'its own key' | 'run';
   /** For clients that hand no option on. */
   readonly options?: OnceOptions;
   /** Resolves with whatever the client gives; rejects with whatever it throws. */
@@ -170,8 +169,8 @@ export const clients: readonly ClientCase[] = [
     charge: field('id'),
   },
   {
-    client: 'stripe-node in `once.run`',
-    name: 'once.run',
+    client: 'stripe-node in `run`',
+    name: 'run',
     pay({ once, origin, name, order }) {
       const { hostname, port } = new URL(origin);
       const httpClient = Stripe.createFetchHttpClient();
@@ -189,8 +188,8 @@ export const clients: readonly ClientCase[] = [
     charge: (given) => ((given as Response).ok ? 'ch_1' : undefined),
   },
   {
-    client: '`undici.request` in `once.run`',
-    name: 'once.run',
+    client: '`undici.request` in `run`',
+    name: 'run',
     pay: ({ once, origin, order, name }) =>
       run(
         once,

@@ -77,14 +77,17 @@ function snippetOf(fence: Fence): Snippet {
   if (file !== undefined && !existsSync(file)) throw new Error(`${at}: there is no setup ${setup}`);
   const setting = file === undefined ? [] : [readFileSync(file, 'utf8').replaceAll("'../support/", "'../../test/docs/support/")];
   const preamble = [...setting, ...codeBefore(fence)].join('\n');
-  const source = [preamble, code, ...(wants.get('then') ?? []), 'export {};', ''].filter(Boolean).join('\n');
+  const then = wants.get('then') ?? [];
+  // What is done with the snippet must not show in what it imports.
+  const everything = then.some((line) => line.includes('oncefetch.')) ? `import * as oncefetch from 'oncefetch';` : '';
+  const source = [everything, preamble, code, ...then, 'export {};', ''].filter(Boolean).join('\n');
   const name = `${path.replaceAll(/\W+/g, '-')}-${line}.${language === 'tsx' ? 'tsx' : 'ts'}`;
   const place = (wants.get('place')?.[0] ?? 'page') as Place;
   return {
     at,
     line,
     source,
-    before: preamble === '' ? 0 : preamble.split('\n').length,
+    before: [everything, preamble].filter(Boolean).flatMap((text) => text.split('\n')).length,
     checked: join(made, name),
     run: join(made, `run-${name}`),
     place,

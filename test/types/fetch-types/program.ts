@@ -1,4 +1,4 @@
-import { createOnce, type Once, type OnceOptions, type OnceRequestInit, outcomeOf } from 'oncefetch';
+import { createOnce, type Once, type OnceOptions, type OnceRequestInit, operation, outcomeOf } from 'oncefetch';
 import { stripe } from 'oncefetch/dialects';
 import { postgresStore } from 'oncefetch/postgres';
 import { redisStore } from 'oncefetch/redis';
@@ -14,7 +14,7 @@ const init: OnceRequestInit = { method: 'POST', headers: { a: 'b' }, body: '{}',
 const response: Response = await once.fetch('https://shop.example/', init);
 await once.fetch(new URL('https://shop.example/'), { headers: new Headers({ a: 'b' }) });
 await once.fetch(new Request('https://shop.example/'), { headers: [['a', 'b']], signal: AbortSignal.timeout(1) });
-await once.operation(['pay', 1]).fetch('https://shop.example/', { method: 'DELETE' });
+await operation(once, ['pay', 1]).fetch('https://shop.example/', { method: 'DELETE' });
 createOnce({ headers: () => new Headers() });
 createOnce({ headers: () => [['a', 'b']] });
 
@@ -29,7 +29,7 @@ await once.fetch(42);
 // @ts-expect-error an object is none either
 await once.fetch({ to: 'https://shop.example/' });
 // @ts-expect-error
-await once.operation(['pay', 1]).fetch(42);
+await operation(once, ['pay', 1]).fetch(42);
 // @ts-expect-error a number has no headers
 createOnce({ headers: () => 42 });
 // @ts-expect-error
