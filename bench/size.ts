@@ -52,10 +52,9 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
   'claims: locks, leases, beginning': [/engine\/(claim|lease|place)\./, /core\/begin/],
   'driving attempts': [/engine\/(drive|attempt|fetching|prepared|halt|wait|budget)\./],
   'ends: settling, probing, reconcile, polling': [/engine\/(finish|poll)\./],
-  'resume, move, pending, clear, settle, forget, sweep': [/engine\/(records|resume|sweep|handle)\./],
+  'removing what is over': [/engine\/sweep\./],
   'events, states, diagnostics': [/engine\/(observe|diagnostics)\./],
   'calls without a name': [/engine\/(unnamed|plain)\./],
-  'run: any function': [/engine\/running\./],
   'the platform: browsers and Node': [/src\/platform\//],
 };
 
@@ -115,10 +114,9 @@ const BESIDES = [
   'localStorage',
   'what to do without a store: a chain, memory',
   'checks of options',
-  'resume, move, pending, clear, settle, forget, sweep',
+  'removing what is over',
   'events, states, diagnostics',
   'calls without a name',
-  'run: any function',
 ];
 const named = await gzipOf(SOURCE, root, [without(BESIDES.flatMap((name) => FEATURES[name] ?? []))]);
 /** What each dialect adds to a page that has createOnce. */
@@ -127,11 +125,16 @@ const factories = Object.keys(dialects).filter((name) => !/^(define|in)[A-Z]|Ver
 const added: Record<string, number> = {};
 for (const name of factories) added[name] = await besides(name);
 const allAdded = await besides(factories.join(', '));
+/** What each function that takes a client adds to it. */
+const FUNCTIONS = ['outcomeOf', 'pending', 'resume', 'resumeOne', 'settle', 'forget', 'clear', 'move', 'run', 'operation', 'subscribe', 'watch', 'extend', 'close'];
+const functions: Record<string, number> = {};
+for (const name of FUNCTIONS) functions[name] = (await gzipOf(`export { createOnce, ${name} } from './src/entries/index.ts'`, root)) - whole;
 const considered: Record<string, number> = {};
 for (const [name, change] of Object.entries(CONSIDERED)) considered[name] = whole - (await gzipOf(SOURCE, root, [changed(change)]));
-save('size', { versions, entries: sizes, peers, whole, features, named, dialects: added, allDialects: allAdded, considered });
+save('size', { versions, entries: sizes, peers, whole, features, named, functions, dialects: added, allDialects: allAdded, considered });
 console.log(table(['peer', 'gzip B'], Object.entries(peers)));
 console.log(table(['part', 'gzip B'], Object.entries(features)));
+console.log(table(['function', 'gzip B'], Object.entries(functions)));
 console.log(table(['dialect', 'gzip B'], [...Object.entries(added), ['all of them', allAdded]]));
 console.log(`named calls on IndexedDB, and nothing else: ${named} B`);
 console.log(table(['considered', 'gzip B'], Object.entries(considered)));

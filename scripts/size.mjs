@@ -33,7 +33,11 @@ const entries = () =>
 const cases = () => ({
   ky: `export { default } from 'ky'`,
   createOnce: `export { createOnce } from 'oncefetch'`,
+  'first snippet': `export { createOnce, outcomeOf } from 'oncefetch'`,
+  'and pending, settle, forget, clear': `export { clear, createOnce, forget, outcomeOf, pending, settle } from 'oncefetch'`,
   ...Object.fromEntries(entries().map((entry) => [entry, `export * from '${entry}'`])),
+  // Its functions take a client, which every page has.
+  'oncefetch/react': `export { createOnce, outcomeOf } from 'oncefetch'; export * from 'oncefetch/react'`,
 });
 
 /** @param {string} contents @param {Record<string, string>} [alias] */

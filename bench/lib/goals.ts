@@ -121,7 +121,7 @@ function size({ size: sizes }: Results): Goal {
     wanted: 'createOnce with all browser stores: smaller than ky',
     measured: `${number(ours)} B to ${number(ky)} B, gzipped`,
     met: ours !== undefined && ky !== undefined ? ours < ky : undefined,
-    floor: `Named calls on IndexedDB and nothing else (no other store, no \`run\`, no call without a name, no \`resume\`, \`settle\`, \`move\` or \`clear\`, no events, no checks of options) would be ${number(sizes?.named)} B. Driving attempts alone is ${number(sizes?.features['driving attempts'])} B of it, which is as much as all of ky. [What it is made of](#size), and [why it stays](decisions/0004-size.md).`,
+    floor: `Named calls on IndexedDB and nothing else (no other store, no call without a name, no events, no checks of options) would be ${number(sizes?.named)} B. Driving attempts alone is ${number(sizes?.features['driving attempts'])} B of it, which is as much as all of ky. [What it is made of](#size), and [why it stays](decisions/0004-size.md).`,
   };
 }
 

@@ -46,6 +46,7 @@ export const results = {
     peers: By<number>;
     whole: number;
     features: By<number>;
+    functions: By<number>;
     named?: number;
     dialects?: By<number>;
     allDialects?: number;

@@ -3,6 +3,7 @@ import { namePrefix, type OperationName, typeOf } from '../core/name.js';
 import type { OnceEvent } from '../engine/observe.js';
 import { clientOf, type Once } from '../once.js';
 
+/** Which events to hear, and for how long. */
 export interface SubscribeOptions {
   /** Only events of operations whose names begin so. */
   prefix?: OperationName | undefined;

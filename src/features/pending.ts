@@ -8,6 +8,7 @@ import { heldElsewhere } from '../engine/storing.js';
 import { clientOf, type Once } from '../once.js';
 import type { Json } from '../option-types.js';
 
+/** Which unsettled operations to list. */
 export interface PendingOptions {
   /** Only operations whose names begin so. */
   prefix?: OperationName | undefined;

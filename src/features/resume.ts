@@ -18,6 +18,7 @@ export interface Resumed {
   readonly response: Response | undefined;
 }
 
+/** Which operations to go on with, and how many at a time. */
 export interface ResumeOptions {
   /** Only operations whose names begin so. */
   prefix?: OperationName | undefined;

@@ -42,7 +42,7 @@ test('docs/server.md names the replay headers that are understood', () => {
 
 test('docs/diagnostics.md explains every code', () => {
   const codes: string[] = [];
-  for (const file of new Sources(readTexts(root, 'src/engine')).files.values())
+  for (const file of ['src/engine', 'src/features'].flatMap((folder) => [...new Sources(readTexts(root, folder)).files.values()]))
     walk(file, (node) => {
       // diagnose(client, where, key, code, message), and the table of those that are told once.
       const code = ts.isCallExpression(node) && node.expression.getText() === 'diagnose' ? node.arguments[3] : undefined;

@@ -79,7 +79,7 @@ function snippetOf(fence: Fence): Snippet {
   const preamble = [...setting, ...codeBefore(fence)].join('\n');
   const then = wants.get('then') ?? [];
   // What is done with the snippet must not show in what it imports.
-  const everything = then.some((line) => line.includes('oncefetch.')) ? `import * as oncefetch from 'oncefetch';` : '';
+  const everything = then.some((line) => line.includes('oncefetch.')) && !preamble.includes('* as oncefetch') ? `import * as oncefetch from 'oncefetch';` : '';
   const source = [everything, preamble, code, ...then, 'export {};', ''].filter(Boolean).join('\n');
   const name = `${path.replaceAll(/\W+/g, '-')}-${line}.${language === 'tsx' ? 'tsx' : 'ts'}`;
   const place = (wants.get('place')?.[0] ?? 'page') as Place;
