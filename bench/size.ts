@@ -41,7 +41,7 @@ const PEERS: Readonly<Record<string, string>> = {
 
 /** What createOnce can do, and the files that are there for nothing else. */
 const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
-  'the loop of attempts (p-retry, is-network-error)': [/node_modules\/(p-retry|is-network-error)\//],
+  'sending idempotent requests again (p-retry, is-network-error)': [/node_modules\/(p-retry|is-network-error)\//],
   'keys (uuid v4, v5)': [/node_modules\/uuid\//],
   'IndexedDB (idb-keyval)': [/stores\/indexeddb/, /node_modules\/idb-keyval\//],
   localStorage: [/stores\/local-storage/],

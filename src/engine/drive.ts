@@ -1,6 +1,5 @@
 /** Drives one record: attempt, read, decide, wait, until there is something to tell. */
-import pRetry from 'p-retry';
-import { cleanlyRefused, decide, type Situation } from '../core/decide.js';
+import { cleanlyRefused, decide, type Situation, type Wait } from '../core/decide.js';
 import { type Outcome, type UnknownReason, unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { outOfBudget } from './budget.js';
@@ -13,7 +12,7 @@ import type { Payload, Result, Sent } from './payload.js';
 import { Refusals } from './refusals.js';
 import type { Start, Stopped } from './stopped.js';
 import { commitMark, readStored, storedIn, storeOf } from './storing.js';
-import { Again, wait } from './wait.js';
+import { wait } from './wait.js';
 
 export class Drive {
   readonly job: Job;
@@ -75,14 +74,11 @@ export class Drive {
     if (this.start.resumed && !this.#keyed) return { decision: { do: 'stop', ending: unknown('no-answer'), ask: true } };
     if (this.record.link !== undefined) return { decision: { do: 'poll' } };
     await this.#beforeFirst();
-    return pRetry(() => this.#step(), {
-      retries: Number.POSITIVE_INFINITY,
-      minTimeout: 0,
-      onFailedAttempt: ({ error }) => {
-        if (!(error instanceof Again)) throw error;
-        return this.pause(error.wait.ms, error.wait.why);
-      },
-    });
+    for (;;) {
+      const step = await this.#step();
+      if ('decision' in step) return step;
+      await this.pause(step.ms, step.why);
+    }
   }
 
   /** Sends another payload of this key once, to read its end; `undefined` when nothing may be sent now. */
@@ -124,7 +120,7 @@ export class Drive {
     return (await this.#awaitNetwork()) ? this.#end('offline') : undefined;
   }
 
-  async #step(): Promise<Stopped> {
+  async #step(): Promise<Stopped | Wait> {
     const halted = (this.#tries && !this.#last && (await this.cutOff())) || (await this.halt());
     const sent = halted || (await this.#send(this.payload));
     if ('decision' in sent) return sent;
@@ -148,8 +144,7 @@ export class Drive {
       random: randomness.random(),
     });
     if (reading.ambiguous) this.ambiguous = this.#sameAmbiguous = true;
-    if (decision.do === 'wait') throw new Again(decision);
-    return { decision, result: this.#last, cause };
+    return decision.do === 'wait' ? decision : { decision, result: this.#last, cause };
   }
 
   /** What is known of this key and its server, whatever the last answer was. */

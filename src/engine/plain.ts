@@ -1,4 +1,5 @@
 /** Calls that HTTP itself allows to be sent again, and calls that are none of our business. */
+import pRetry from 'p-retry';
 import { atLeast, backoffMs } from '../core/backoff.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import type { Settings } from '../options.js';
@@ -52,34 +53,55 @@ export async function sendPlain(client: Client, settings: Settings, call: Outlin
   const deadline = clock.now() + settings.limits.totalMs;
   // A PUT that comes late must not overwrite what a later call to its URL wrote.
   const overtaken = (): boolean => method === 'PUT' && latest.get(url) !== turn;
+  const stops = signal ? [signal, client.closing.signal] : [client.closing.signal];
+  let left = false;
+  /** Waits before the next attempt; `false` where there may be none. */
+  const waited = async ({ answer }: Failed, tries: number): Promise<boolean> => {
+    const asked = answer && retryAfterMs((name) => answer.headers.get(name), clock.now());
+    const ms = asked === undefined ? backoffMs(settings.backoff, tries, randomness.random()) : atLeast(settings.backoff, tries, asked);
+    if (clock.now() + ms >= deadline || signal?.aborted || overtaken() || !(answer || call.sendable())) return false;
+    await wait(clock, ms, stops);
+    left = signal?.aborted === true;
+    if (stops.some(({ aborted }) => aborted) || overtaken()) return false;
+    void answer?.body?.cancel().catch(() => {});
+    return true;
+  };
   try {
-    for (let tries = 1; ; tries++) {
-      const end = await attempt(send);
-      const answer = 'answer' in end ? end.answer : undefined;
-      if (answer && !TRANSIENT.test(String(answer.status))) return answer;
-      const asked = answer && retryAfterMs((name) => answer.headers.get(name), clock.now());
-      const ms = asked === undefined ? backoffMs(settings.backoff, tries, randomness.random()) : atLeast(settings.backoff, tries, asked);
-      const may = IDEMPOTENT.test(method) && replayable && tries < settings.limits.attempts && clock.now() + ms < deadline && !signal?.aborted;
-      if (!may || overtaken() || !(answer || call.sendable())) {
-        if ('answer' in end) return end.answer;
-        throw end.error;
-      }
-      await wait(clock, ms, signal ? [signal, client.closing.signal] : [client.closing.signal]);
-      if (signal?.aborted || client.closing.signal.aborted || overtaken()) {
-        if ('answer' in end) return end.answer;
-        throw signal?.aborted ? (signal.reason ?? end.error) : end.error;
-      }
-      void answer?.body?.cancel().catch(() => {});
-    }
+    return await pRetry(() => attempt(send), {
+      retries: IDEMPOTENT.test(method) && replayable ? settings.limits.attempts - 1 : 0,
+      // Each wait is by this client's clock, and is cut by an abort.
+      minTimeout: 0,
+      shouldRetry: ({ error, attemptNumber }) => waited(error as Failed, attemptNumber),
+    });
+  } catch (failed) {
+    if (!(failed instanceof Failed)) throw failed;
+    const { answer, error } = failed;
+    if (answer) return answer;
+    throw left ? (signal?.reason ?? error) : error;
   } finally {
     if (latest.get(url) === turn) latest.delete(url);
   }
 }
 
-async function attempt(send: () => Promise<Response>): Promise<{ readonly answer: Response } | { readonly error: unknown }> {
-  try {
-    return { answer: await send() };
-  } catch (error) {
-    return { error };
+/** An attempt that may be made again; an error of our own, because p-retry takes some TypeErrors for bugs of the program. */
+class Failed extends Error {
+  readonly answer: Response | undefined;
+  readonly error: unknown;
+
+  constructor(answer: Response | undefined, error?: unknown) {
+    super();
+    this.answer = answer;
+    this.error = error;
   }
+}
+
+async function attempt(send: () => Promise<Response>): Promise<Response> {
+  let answer: Response;
+  try {
+    answer = await send();
+  } catch (error) {
+    throw new Failed(undefined, error);
+  }
+  if (TRANSIENT.test(String(answer.status))) throw new Failed(answer);
+  return answer;
 }

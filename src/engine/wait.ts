@@ -1,5 +1,4 @@
 /** Waits on the clock port; every one of them can be cut. */
-import type { Wait } from '../core/decide.js';
 import type { Clock, Connectivity } from '../ports.js';
 import type { Job } from './client.js';
 
@@ -44,15 +43,6 @@ export function within<T>(clock: Clock, ms: number, work: Promise<T>, late: () =
     const cancel = clock.timer(ms, () => reject(late()));
     work.finally(cancel).then(resolve, reject);
   });
-}
-
-/** Thrown into p-retry's loop to have it go round again; an error of our own, so that it never takes it for a bug. */
-export class Again extends Error {
-  readonly wait: Wait;
-  constructor(step: Wait) {
-    super('again');
-    this.wait = step;
-  }
 }
 
 /** The call is not wanted any more: its last caller has left, or the client is closed. */
