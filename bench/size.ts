@@ -126,7 +126,22 @@ const added: Record<string, number> = {};
 for (const name of factories) added[name] = await besides(name);
 const allAdded = await besides(factories.join(', '));
 /** What each function that takes a client adds to it. */
-const FUNCTIONS = ['outcomeOf', 'pending', 'resume', 'resumeOne', 'settle', 'forget', 'clear', 'move', 'run', 'operation', 'subscribe', 'watch', 'extend', 'close'];
+const FUNCTIONS = [
+  'outcomeOf',
+  'pending',
+  'resume',
+  'resumeOne',
+  'settle',
+  'forget',
+  'clear',
+  'move',
+  'run',
+  'operation',
+  'subscribe',
+  'watch',
+  'extend',
+  'close',
+];
 const functions: Record<string, number> = {};
 for (const name of FUNCTIONS) functions[name] = (await gzipOf(`export { createOnce, ${name} } from './src/entries/index.ts'`, root)) - whole;
 const considered: Record<string, number> = {};

@@ -222,7 +222,9 @@ ${table(
   Object.entries(size.features).map(([name, bytes]) => [name, number(bytes)]),
 )}
 
-What each function adds to a page that has createOnce, B: ${Object.entries(size.functions).map(([name, bytes]) => `${name} ${number(bytes)}`).join(', ')}.
+What each function adds to a page that has createOnce, B: ${Object.entries(size.functions)
+    .map(([name, bytes]) => `${name} ${number(bytes)}`)
+    .join(', ')}.
 
 What a dialect adds to a page that has createOnce, B: ${dialectsOf(size)}. That none brings another one along is a test, \`test/dialects/size.test.ts\`.
 

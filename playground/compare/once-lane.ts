@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { ATTEMPTS_MAX, type Lane, PATIENCE_MS, paymentInit, paymentUrl, WAIT_MS } from './lanes.ts';
 
-type Oncefetch = typeof import('../../src/entries/index.js');
+type Oncefetch = typeof import('oncefetch');
 
 export async function onceLane(entry: string): Promise<Lane> {
   const { createOnce, memoryStore, outcomeOf } = await load(entry);

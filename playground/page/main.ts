@@ -1,5 +1,5 @@
 /** The playground's page: joins cart, lanes, faults, ledger and timeline. */
-import { clear } from '../../src/entries/index.js';
+import { clear } from 'oncefetch';
 import { banner } from './banner.ts';
 import { amountOf, CARDS, type Cart, euros, isNewcomer, loadCart, newCart, type Order, onCartOfOtherTab, saveCart } from './cart.ts';
 import { oncePerFrame, part, say } from './dom.ts';

@@ -4,7 +4,7 @@
  */
 
 import { DatabaseSync } from 'node:sqlite';
-import { run } from '../../src/entries/index.js';
+import { run } from 'oncefetch';
 import { clientOf, env, listen } from './common.ts';
 
 const db = new DatabaseSync(env('ORDERS_DB'), { timeout: 5000 });

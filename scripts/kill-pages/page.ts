@@ -1,5 +1,5 @@
 /** The page that is closed, reloaded and crashed: one button, pressed from outside. */
-import { createOnce, operation as operationOf, outcomeOf } from '../../src/entries/index.js';
+import { createOnce, operation as operationOf, outcomeOf } from 'oncefetch';
 
 /** What the customer is told. */
 export interface Told {

@@ -148,7 +148,7 @@ test('another tab that begins, ends, settles by hand or clears: this one’s scr
     tab.run(
       async (lib, namespace, cart) => {
         const there = lib.createOnce({ namespace });
-        await settle(there, ['pay', cart], 'done');
+        await lib.settle(there, ['pay', cart], 'done');
       },
       own,
       cart,
@@ -169,7 +169,7 @@ test('another tab that begins, ends, settles by hand or clears: this one’s scr
   );
   await settled(() => expect(shown('output')).toBe('settled/€7.00'));
 
-  await act(() => tab.run(async (lib, namespace) => void (await clear(lib.createOnce({ namespace }), { unsettled: 'forget' })), own));
+  await act(() => tab.run(async (lib, namespace) => void (await lib.clear(lib.createOnce({ namespace }), { unsettled: 'forget' })), own));
   await settled(() => expect(shown('output')).toBe('idle/'));
   tab.close();
 });
@@ -184,7 +184,7 @@ test('what another tab is at is no banner here, until it leaves it open', async 
       globalThis.fetch = () => new Promise(() => {});
       const there = lib.createOnce({ namespace });
       there.fetch('/api/payments', { method: 'POST', once: { operation: ['pay', cart], meta: { total: '€42.00' } } }).catch(() => {});
-      while ((await pending(there)).length === 0) await new Promise((go) => setTimeout(go, 10));
+      while ((await lib.pending(there)).length === 0) await new Promise((go) => setTimeout(go, 10));
     },
     own,
     name,

@@ -112,13 +112,17 @@ const oneDriver: Checker = {
     if (fact.kind === 'commit') takesOver(fact);
     if (fact.kind === 'told' && fact.call) for (const key of fact.op.keys.values()) if (driving.get(key) === fact.call.context) driving.delete(key);
     if (fact.kind !== 'sent') return;
-    const { key, call, payload, endpoint } = fact.send;
+    const { key, call, payload, endpoint, context } = fact.send;
     const clear = cleared.get(key);
     if (call && clear?.calls.has(call) && ledger.now() - clear.at > LATE_MS_MAX)
       ledger.violate(oneDriver.name, key.op, `sent ${ledger.now() - clear.at} ms after its record was cleared`);
     const open = (call && waited.get(call)) ?? [];
     for (const one of open) {
-      const same = one !== key && !inMemoryOnly(one, ledger) && one.sends.some((send) => send.payload === payload && send.endpoint.url === endpoint.url);
+      const same =
+        one !== key &&
+        endedBy.get(one) !== context &&
+        !inMemoryOnly(one, ledger) &&
+        one.sends.some((send) => send.payload === payload && send.endpoint.url === endpoint.url);
       if (same && (one.end === 'settled' || one.end === 'rejected'))
         ledger.violate(oneDriver.name, key.op, 'a call that waited began anew what had ended meanwhile');
     }

@@ -223,7 +223,8 @@ export class ExploredWorld {
   callOf(context: Context, id: string | null, op: OpFacts): Call | undefined {
     const named = id === null ? undefined : this.calls[Number(id)];
     if (named && !named.told && !named.dead && named.context === context.id) return named;
-    return op.calls.filter((call) => call.context === context.id && !call.told && !call.dead).at(-1) ?? context.sweep?.callFor(op) ?? named;
+    // Calls of one context come one after the other, and the first one sends.
+    return op.calls.find((call) => call.context === context.id && !call.told && !call.dead) ?? context.sweep?.callFor(op) ?? named;
   }
 
   /** What an app could find out at its server, once nothing is on the wire any more. */

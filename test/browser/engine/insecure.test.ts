@@ -4,7 +4,7 @@
  */
 
 import { afterEach, describe, expect, test } from 'vitest';
-import { pending, subscribe } from '../../../src/entries/index.js';
+import { pending } from '../../../src/entries/index.js';
 import { createOnce } from '../realm/lib.js';
 import { closeRealms, type Frame, openFrame } from '../support/realms.js';
 import { Shop, sends } from '../support/shop.js';
@@ -32,7 +32,7 @@ const pay = ({ run }: Frame, { url, namespace }: Shop, kind: 'indexeddb' | 'loca
     async (lib, url, namespace, kind) => {
       const codes: string[] = [];
       const once = lib.createOnce({ ...lib.SOON, namespace, ...(kind === 'localstorage' && { store: lib.localStorageStore({ prefix: namespace }) }) });
-      subscribe(once, (event) => event.type === 'diagnostic' && codes.push(event.code));
+      lib.subscribe(once, (event) => event.type === 'diagnostic' && codes.push(event.code));
       const loaded = () => performance.getEntriesByType('resource').filter(({ name }) => /sha256/.test(name)).length;
       const before = loaded();
       try {

@@ -4,7 +4,7 @@
  */
 
 import { afterEach, describe, expect, test } from 'vitest';
-import { clear, operation as operationOf, pending } from '../../../src/entries/index.js';
+import { clear, pending } from '../../../src/entries/index.js';
 import { createOnce } from '../realm/lib.js';
 import { closeRealms, openFrame, openWorker, type Realm, type RealmError } from '../support/realms.js';
 import { Shop, sends } from '../support/shop.js';
@@ -49,7 +49,7 @@ const payAndForget = (realm: Realm, shop: Shop): void => void pay(realm, shop).c
 /** Resolves when a call in that realm waits for another context. */
 const waits = ({ run }: Realm, { namespace }: Shop): Promise<void> =>
   run(async (lib, namespace) => {
-    const operation = operationOf(lib.createOnce({ namespace }), ['pay', 1]);
+    const operation = lib.operation(lib.createOnce({ namespace }), ['pay', 1]);
     for (let n = 0; n < 500; n++) {
       const { state } = operation;
       if (state.phase === 'waiting' && state.why === 'another-context') return;

@@ -10,14 +10,14 @@ import { Shop } from './shop.js';
 const SERVICE_WORKER = `
 importScripts('/site/classic.js');
 const { searchParams } = new URL(location);
-const { createOnce, SOON } = oncefetch;
+const { createOnce, extend, SOON } = oncefetch;
 // What it sends can be told from what a page sends.
 const marked = (input, init = {}) => {
   const headers = new Headers(init.headers ?? (input instanceof Request ? input.headers : undefined));
   headers.set('x-through', 'service worker');
   return fetch(input, { ...init, headers });
 };
-const once = createOnce({ ...SOON, namespace: searchParams.get('namespace') }).extend({ fetch: marked });
+const once = extend(createOnce({ ...SOON, namespace: searchParams.get('namespace') }), { fetch: marked });
 const answers = {
   once: (request) => once.fetch(request),
   'offline-page': async () => new Response('<!doctype html>You are offline.', { headers: { 'content-type': 'text/html' } }),

@@ -1,8 +1,8 @@
 /** On any page, after a reload or on another day: a payment whose end nobody knows. */
 
+import { operation } from 'oncefetch';
 import { usePending } from 'oncefetch/react';
 import { useState } from 'react';
-import { operation } from '../../../../src/entries/index.js';
 import { euros } from '../shop/cart.ts';
 import { once } from '../shop/client.ts';
 import { check } from '../shop/pay.ts';

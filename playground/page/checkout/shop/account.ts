@@ -1,6 +1,6 @@
 /** Log in and out: what becomes of payments that are still open. */
 
-import { clear, move } from '../../../../src/entries/index.js';
+import { clear, move } from 'oncefetch';
 import { giveCart } from './cart.ts';
 import { once } from './client.ts';
 import { session, type User } from './session.ts';
