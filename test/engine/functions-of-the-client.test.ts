@@ -1,0 +1,63 @@
+/**
+ * Goal: the functions of the package take a client, and nothing else. Method: each is given what a mistake hands over; and one
+ * client comes from another copy of the package, as two bundles on a page make it.
+ */
+import { describe, expect, test, vi } from 'vitest';
+import * as oncefetch from '../../src/entries/index.js';
+import { newWorld } from '../support/world.js';
+
+const { clear, close, extend, forget, move, namespace, operation, pending, refresh, resume, resumeOne, run, settle, subscribe, watch } = oncefetch;
+const NAME = ['pay', 1] as const;
+
+/** Each function of the package that takes a client. */
+const CALLS: Readonly<Record<string, (once: oncefetch.Once) => unknown>> = {
+  clear: (once) => clear(once),
+  close: (once) => close(once),
+  extend: (once) => extend(once, {}),
+  forget: (once) => forget(once, NAME),
+  move: (once) => move(once, 'guest'),
+  namespace: (once) => namespace(once),
+  operation: (once) => operation(once, NAME),
+  pending: (once) => pending(once),
+  refresh: (once) => refresh(once),
+  resume: (once) => resume(once),
+  resumeOne: (once) => resumeOne(once, NAME),
+  run: (once) => run(once, NAME, () => 1),
+  settle: (once) => settle(once, NAME, 'done'),
+  subscribe: (once) => subscribe(once, () => {}),
+  watch: (once) => watch(once, () => {}),
+};
+
+/** What is no function of a client. */
+const OTHERS = new Set(['createOnce', 'outcomeOf', 'isOnceError', 'derived', 'canonicalJson']);
+
+test('every function of the package is here, but what makes clients and stores and what reads outcomes', () => {
+  const all = Object.entries(oncefetch).flatMap(([name, value]) => (typeof value === 'function' && !/Store$|^firstAvailable$/.test(name) ? [name] : []));
+  expect(all.filter((name) => !OTHERS.has(name)).sort()).toEqual(Object.keys(CALLS).sort());
+});
+
+describe.each(Object.entries(CALLS))('%s', (name, call) => {
+  test.each([
+    ['nothing', undefined, 'undefined'],
+    ['null', null, 'null'],
+    ['the options of a client', { namespace: 'u-1' }, 'object'],
+    ['the function that makes one', oncefetch.createOnce, 'function'],
+    ['a fetch', async () => new Response(), 'function'],
+  ])('refuses %s at once, and names itself', async (_, wrong, type) => {
+    const says = `once: ${name} takes a client from createOnce, got ${type}`;
+    await expect((async () => call(wrong as never))()).rejects.toThrow(new TypeError(says));
+  });
+});
+
+test('a client of one copy of the package is a client for the functions of another copy', async () => {
+  const once = newWorld().tab().once({ namespace: 'u-1' });
+  vi.resetModules();
+  const copy = await import('../../src/entries/index.js');
+  expect(copy.pending).not.toBe(pending);
+  expect(copy.namespace(once)).toBe('u-1');
+});
+
+test('what is spread over a client is still one', () => {
+  const once = newWorld().tab().once({ namespace: 'u-1' });
+  expect(namespace({ ...once, fetch: once.fetch })).toBe('u-1');
+});
