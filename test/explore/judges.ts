@@ -10,6 +10,8 @@ const cleared = new WeakMap<KeyFacts, { readonly at: number; readonly calls: Rea
 /** The context that drives a key, and the one that did when a log-out came over it. */
 const driving = new WeakMap<KeyFacts, string>();
 const drivenThen = new WeakMap<KeyFacts, string>();
+/** Keys of which a log-out left no record. */
+const swept = new WeakSet<KeyFacts>();
 /** How often it had been sent then. */
 const sentThen = new WeakMap<KeyFacts, number>();
 /** Calls that queued behind another context, and the keys that were open then. */
@@ -77,8 +79,8 @@ function saidNone(op: OpFacts, key: string | undefined, call: Call | undefined, 
   const last = knownTo(call);
   if (op.unnamed && key === undefined) return;
   for (const one of key === undefined ? inEpoch(op).filter((known) => !isGuests(known, call)) : [...op.keys.values()].filter((known) => known.key === key)) {
-    if (one.effects.some(({ send }) => send.id <= last) && !inMemoryOnly(one, ledger))
-      ledger.violate(noneIsTrue.name, op, 'somebody was told "none", and there was an effect');
+    if (inMemoryOnly(one, ledger)) continue;
+    if (one.effects.some(({ send }) => send.id <= last)) ledger.violate(noneIsTrue.name, op, 'somebody was told "none", and there was an effect');
     sentBefore.set(one, one.sends.filter(({ id }) => id <= last).length);
   }
 }
@@ -123,8 +125,9 @@ const oneDriver: Checker = {
         endedBy.get(one) !== context &&
         !inMemoryOnly(one, ledger) &&
         one.sends.some((send) => send.payload === payload && send.endpoint.url === endpoint.url);
-      if (same && (one.end === 'settled' || one.end === 'rejected'))
-        ledger.violate(oneDriver.name, key.op, 'a call that waited began anew what had ended meanwhile');
+      // Of a refusal that a log-out removed nothing is left: the press is as good as a new one.
+      const known = one.end === 'settled' || (one.end === 'rejected' && !swept.has(one));
+      if (same && known) ledger.violate(oneDriver.name, key.op, 'a call that waited began anew what had ended meanwhile');
     }
   },
 };
@@ -137,6 +140,8 @@ function isLate({ op, before, after, context, why, byHand, expired }: Commit): b
 
 /** A higher revision is another driver's; a log-out comes over whoever drives it. */
 function takesOver({ op, before, after, context, byHand }: Commit): void {
+  const gone = before && !after && does(byHand, 'clear') ? op.keys.get(before.key) : undefined;
+  if (gone) swept.add(gone);
   const key = after && op.keys.get(after.key);
   if (!key || after.state !== 'pending') return;
   if (does(byHand, 'clear')) {
@@ -187,7 +192,8 @@ export function byHand(
       sentBefore.set(key, sent[index] ?? 0);
       if (open.includes(key)) settledBefore.set(key, new Set(calls));
       // Who slept until its lease was over may wake up in this very moment: there is no lock to tell of it.
-      const own = key.effects.some(({ send }) => send.thawedAt === 0);
+      // What a later press sent is in its own word.
+      const own = key.effects.some(({ send }) => send.thawedAt === 0 && send.call && calls.includes(send.call));
       if (key.random && own) violate('outcome-is-true', 'it was settled as "none", and there was an effect');
     });
   };
@@ -200,6 +206,7 @@ export const judged = (key: KeyFacts): readonly unknown[] => [
   idsOf(cleared.get(key)?.calls),
   idsOf(settledBefore.get(key)),
   sentThen.get(key),
+  swept.has(key),
   endedBy.get(key),
   driving.get(key),
   drivenThen.get(key),

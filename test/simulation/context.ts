@@ -2,8 +2,8 @@
 import { hash } from 'node:crypto';
 import type { Outcome } from '../../src/core/outcome.js';
 import type { OnceRecord } from '../../src/core/record.js';
-import type { Registry } from '../../src/engine/registry.js';
 import { outcomeOf } from '../../src/engine/outcome-of.js';
+import type { Registry } from '../../src/engine/registry.js';
 import { createOn, type Once } from '../../src/once.js';
 import type { OnceOptions } from '../../src/option-types.js';
 import type { Platform } from '../../src/ports.js';
