@@ -9,7 +9,7 @@ const common: Options = {
   platform: 'neutral',
   dts: true,
   splitting: true,
-  external: [/^node:/],
+  external: [/^node:/, 'oncefetch'],
   // Without it `node:sqlite` becomes `sqlite`, which is no module.
   removeNodeProtocol: false,
 };

@@ -24,9 +24,6 @@ export interface OnceRequestInit extends RequestInit {
   once?: OnceInit | undefined;
 }
 
-/** Under which a client carries what the functions of this package work on; the same in every copy of the package. @internal */
-export const CLIENT: unique symbol = Symbol.for('oncefetch.client') as typeof CLIENT;
-
 /** A client: a `fetch` that takes effect once, over one store. Made by `createOnce`; whatever else it can do is a function that takes it. */
 export interface Once {
   /**
@@ -38,12 +35,13 @@ export interface Once {
    * const response = await once.fetch('/api/payments', { method: 'POST', body: JSON.stringify(cart), once: ['pay', cart.id] });
    */
   readonly fetch: (input: string | URL | Request, init?: OnceRequestInit) => Promise<Response>;
-  readonly [CLIENT]: unknown;
+  /** What the functions of this package work on. A string, so that the types of two copies of the package agree. @internal */
+  readonly '~oncefetch': unknown;
 }
 
 /** The client that a function of this package is given. @throws TypeError where it is something else */
 export function clientOf(once: Once, taker: string): Client {
-  const client = (once as Once | undefined)?.[CLIENT];
+  const client = (once as Once | undefined)?.['~oncefetch'];
   if (!client) throw new TypeError(`once: ${taker} takes a client from createOnce, got ${typeOf(once)}`);
   return client as Client;
 }
@@ -89,7 +87,7 @@ export function createOn(platform: Platform, options: OnceOptions = {}, from?: C
   };
   from?.extensions.add(client);
   if (from?.closing.signal.aborted) client.closing.abort();
-  return { fetch: (input, init) => callFetch(client, input, init), [CLIENT]: client };
+  return { fetch: (input, init) => callFetch(client, input, init), '~oncefetch': client };
 }
 
 /** `handle`: the name, where the caller has fixed it. @internal */

@@ -1,4 +1,5 @@
 /** Log-out. */
+import { check } from '../check.js';
 import { bare, type OnceRecord, readRecord, seal } from '../core/record.js';
 import { settledForgetAt } from '../core/retention.js';
 import type { Client } from '../engine/client.js';
@@ -12,13 +13,14 @@ import { clientOf, type Once } from '../once.js';
  * For log-out: removes answers, stored requests, `meta` and settled records, but keeps the keys of unsettled operations under
  * their namespace, and returns those. Calls under way stop before their next attempt.
  *
- * @param options - `unsettled: 'forget'` drops unsettled operations too: each may take effect a second time. @default 'keep'
- * @throws TypeError on an empty namespace
+ * @param options - `unsettled`: `'keep'`, the default, or `'forget'`, which drops unsettled operations too: each may take effect a second time
+ * @throws TypeError on a wrong option or an empty namespace
  * @example
  * const { kept } = await clear(once);
  */
 export async function clear(once: Once, options: { unsettled?: 'keep' | 'forget' | undefined } = {}): Promise<{ readonly kept: readonly PendingOperation[] }> {
   const client = clientOf(once, 'clear');
+  check(options, { unsettled: ['keep', 'forget'] }, 'clear');
   return { kept: await clearAll(client, namespaceOf(client), options.unsettled === 'forget') };
 }
 

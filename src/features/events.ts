@@ -1,4 +1,5 @@
 /** Events for logs. */
+import { check } from '../check.js';
 import { namePrefix, type OperationName, typeOf } from '../core/name.js';
 import type { OnceEvent } from '../engine/observe.js';
 import { clientOf, type Once } from '../once.js';
@@ -15,12 +16,13 @@ export interface SubscribeOptions {
  * Calls back on every event of this client.
  *
  * @returns a function that unsubscribes
- * @throws TypeError where the listener is no function
+ * @throws TypeError on a wrong option, and where the listener is no function
  * @example
  * subscribe(once, (event) => log(event.type, event.operation));
  */
 export function subscribe(once: Once, listener: (event: OnceEvent) => void, options: SubscribeOptions = {}): () => void {
   const { listeners } = clientOf(once, 'subscribe');
+  check(options, { prefix: 'array', signal: 'object' }, 'subscribe');
   const { prefix, signal } = options;
   if (typeof listener !== 'function') throw new TypeError(`once: subscribe takes a function, got ${typeOf(listener)}`);
   const entry = { hears: listener, begins: prefix?.length ? namePrefix(prefix).begins : undefined };

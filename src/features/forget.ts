@@ -1,4 +1,5 @@
 /** Forgets an operation, so that its name can be used anew. */
+import { check } from '../check.js';
 import type { OperationName } from '../core/name.js';
 import { unknown } from '../core/outcome.js';
 import { bare, readRecord, seal } from '../core/record.js';
@@ -16,7 +17,7 @@ import { clientOf, type Once } from '../once.js';
  * Forgets an operation, so that the next call under its name is another operation.
  *
  * @param options - `evenIfUnknown`: also where it may have been sent, and could then take effect a second time
- * @throws TypeError on a wrong name
+ * @throws TypeError on a wrong name or option
  * @throws ERR_ONCE_BUSY while a call drives it
  * @throws ERR_ONCE_UNKNOWN if it may have been sent, unless `evenIfUnknown`
  * @example
@@ -24,6 +25,7 @@ import { clientOf, type Once } from '../once.js';
  */
 export async function forget(once: Once, name: OperationName, options: { evenIfUnknown?: boolean | undefined } = {}): Promise<void> {
   const client = clientOf(once, 'forget');
+  check(options, { evenIfUnknown: 'boolean' }, 'forget');
   await forgetRecord(client, placeOf(client, name), options.evenIfUnknown === true);
 }
 

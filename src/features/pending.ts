@@ -1,4 +1,5 @@
 /** Lists what is pending, for an app and its screens. */
+import { check } from '../check.js';
 import type { OperationName } from '../core/name.js';
 import type { Client } from '../engine/client.js';
 import { type PendingOperation, pendingOf } from '../engine/observe.js';
@@ -21,19 +22,19 @@ export interface PendingOptions {
 /**
  * Lists the operations that have not settled, ordered by name; `Meta` is what your calls give as `meta`.
  *
- * @throws RangeError where `limit` is less than 1; TypeError on an empty namespace
+ * @throws RangeError where `limit` is less than 1; TypeError on a wrong option or an empty namespace
  * @example
  * const [last] = await pending(once, { prefix: ['pay'], limit: 1 });
  */
 export async function pending<Meta = Json>(once: Once, options: PendingOptions = {}): Promise<readonly PendingOperation<Meta>[]> {
   const client = clientOf(once, 'pending');
+  check(options, { prefix: 'array', limit: 'count', after: 'string' }, 'pending');
   return (await listPending(client, namespaceOf(client), options)) as readonly PendingOperation<Meta>[];
 }
 
 async function listPending(client: Client, namespace: string, options: PendingOptions): Promise<readonly PendingOperation[]> {
   const found: PendingOperation[] = [];
   const limit = options.limit ?? PAGE;
-  if (limit < 1) throw new RangeError(`once: limit must be at least 1, got ${limit}`);
   let held: ReadonlySet<string> | undefined;
   for await (const { record, slot } of scanPending(client, namespace, options.prefix, options.after)) {
     held ??= (await client.platform.locks?.held?.().catch(() => undefined)) ?? new Set();

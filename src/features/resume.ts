@@ -1,4 +1,5 @@
 /** Goes on with stored operations. */
+import { check } from '../check.js';
 import { decodeName, type OperationName } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
 import type { Client, Place } from '../engine/client.js';
@@ -31,25 +32,27 @@ export interface ResumeOptions {
  * Goes on with what is pending, a few at a time, each under its own key. Names that begin differently take turns, so that
  * a backlog of one kind does not hold up the others. Nothing is resumed by itself.
  *
- * @throws RangeError where `concurrency` is less than 1; TypeError on an empty namespace
+ * @throws RangeError where `concurrency` is less than 1; TypeError on a wrong option or an empty namespace
  * @example
  * for await (const { name, outcome } of resume(once, { prefix: ['pay'] })) show(name, outcome.effect);
  */
 export function resume(once: Once, options: ResumeOptions = {}): AsyncIterable<Resumed> {
   const client = clientOf(once, 'resume');
+  check(options, { prefix: 'array', concurrency: 'count', signal: 'object' }, 'resume');
   return resumeAll(client, namespaceOf(client), options);
 }
 
 /**
  * Goes on with one operation, under its key. Without a stored request it asks `reconcile`.
  *
- * @throws TypeError on a wrong name
+ * @throws TypeError on a wrong name or option
  * @throws ERR_ONCE_UNKNOWN if nobody can tell what became of it, or there is nothing to resume
  * @example
  * const response = await resumeOne(once, ['pay', cart.id]);
  */
 export async function resumeOne(once: Once, name: OperationName, options: { signal?: AbortSignal | undefined } = {}): Promise<Response> {
   const client = clientOf(once, 'resumeOne');
+  check(options, { signal: 'object' }, 'resumeOne');
   const place = placeOf(client, name);
   const settings = { ...client.settings, operation: place.name };
   return operate({ client, settings, place, read: NOTHING_TO_READ, signal: options.signal, request: undefined }) as Promise<Response>;
@@ -58,7 +61,6 @@ export async function resumeOne(once: Once, name: OperationName, options: { sign
 /** Yields operations in the order in which they end. */
 async function* resumeAll(client: Client, namespace: string, options: ResumeOptions): AsyncGenerator<Resumed> {
   const { prefix, concurrency = client.settings.tuning.resumeConcurrency, signal } = options;
-  if (!(concurrency >= 1)) throw new RangeError(`once: concurrency must be at least 1, got ${concurrency}`);
   const running = new Set<Promise<Resumed | undefined>>();
   const over = new AbortController();
   const cut = (): void => over.abort(signal && abortReason(signal));

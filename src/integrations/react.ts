@@ -1,4 +1,4 @@
-import { useMemo, useSyncExternalStore } from 'react';
+// By the package's own name, so that every bundler takes the client that it takes for the app: in React Native that is another file.
 import {
   type Json,
   namespace,
@@ -10,7 +10,8 @@ import {
   type PendingOperation,
   pending,
   watch,
-} from '../entries/index.js';
+} from 'oncefetch';
+import { useMemo, useSyncExternalStore } from 'react';
 
 /** On a server nothing is stored, so nothing is known. */
 const LOADING: OperationState = { phase: 'loading' };

@@ -22,7 +22,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'default-store': ['ports', 'stores'],
   origins: ['core', 'option-types', 'ports'],
   once: ['default-store', 'origins', ...JOINED],
-  features: ['core', 'engine', 'errors', 'once', 'option-types', 'options', 'ports'],
+  features: ['check', 'core', 'engine', 'errors', 'once', 'option-types', 'options', 'ports'],
   'react-native': ['once', 'option-types', 'platform', 'ports', 'stores'],
   'react-native-bundle': ['entries', 'react-native'],
   entries: ['face', 'features', 'once', 'react-native', 'integrations', 'testing', ...JOINED],
@@ -107,6 +107,8 @@ export function checkPackages(sources: Sources, { dependencies = {}, peerDepende
   return sources.imports.flatMap((one): Finding[] => {
     if (one.to !== undefined) return [];
     const name = packageOf(one.specifier);
+    // An entry beside the main one may take from it what an app takes.
+    if (name === 'oncefetch' && one.from.startsWith('src/integrations/')) return [];
     if (one.specifier.startsWith('node:'))
       return main.has(one.from) && one.kind === 'value' ? [{ at: at(one), says: `the main entry must load without ${name}` }] : [];
     if (name in dependencies) return [];

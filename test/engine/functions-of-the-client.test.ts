@@ -49,6 +49,26 @@ describe.each(Object.entries(CALLS))('%s', (name, call) => {
   });
 });
 
+describe('options', () => {
+  const once = () => newWorld().tab().once();
+
+  test.each<[says: string, call: () => unknown]>([
+    ['there is no option clear.unsetled', () => clear(once(), { unsetled: 'forget' } as never)],
+    ['clear.unsettled must be "keep" or "forget", got "drop"', () => clear(once(), { unsettled: 'drop' as never })],
+    ['there is no option forget.evenIfUnkown', () => forget(once(), NAME, { evenIfUnkown: true } as never)],
+    ['forget.evenIfUnknown must be a boolean, got string', () => forget(once(), NAME, { evenIfUnknown: 'yes' as never })],
+    ['there is no option pending.max', () => pending(once(), { max: 1 } as never)],
+    ['pending.limit must be at least 1, got 0', () => pending(once(), { limit: 0 })],
+    ['pending.prefix must be an array, got string', () => pending(once(), { prefix: 'pay' as never })],
+    ['there is no option resume.paralel', () => resume(once(), { paralel: 2 } as never)],
+    ['resume.concurrency must be at least 1, got 0', () => resume(once(), { concurrency: 0 })],
+    ['resumeOne must be an object, got function', () => resumeOne(once(), NAME, (() => 1) as never)],
+    ['there is no option subscribe.once', () => subscribe(once(), () => {}, { once: true } as never)],
+  ])('%s', async (says, call) => {
+    await expect((async () => call())()).rejects.toThrow(`once: ${says}`);
+  });
+});
+
 test('a client of one copy of the package is a client for the functions of another copy', async () => {
   const once = newWorld().tab().once({ namespace: 'u-1' });
   vi.resetModules();

@@ -1,6 +1,5 @@
-import { resumeOne } from 'oncefetch';
-
 /** A checkout, and the banner of a payment that was under way when the app was killed. */
+import { resumeOne } from 'oncefetch';
 import { useOperation, usePending } from 'oncefetch/react';
 import { useState } from 'react';
 import { Button, Text, View } from 'react-native';

@@ -75,7 +75,7 @@ export const membersOf = (name: string): readonly Member[] =>
   mainType(name)
     .getProperties()
     // A brand is nothing that anybody writes.
-    .filter(({ name }) => !name.startsWith('__@'))
+    .filter(({ name }) => !name.startsWith('~'))
     .map((member) => {
       const tag = member.getJsDocTags(checker).find((one) => one.name === 'default');
       return { name: member.name, tag: tag && ts.displayPartsToString(tag.text) };
