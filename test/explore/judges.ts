@@ -112,7 +112,7 @@ const oneDriver: Checker = {
     }
     if (fact.kind === 'commit' && isLate(fact)) ledger.violate(oneDriver.name, fact.op, 'a driver whose record was cleared wrote over it');
     if (fact.kind === 'commit') takesOver(fact);
-    if (fact.kind === 'told' && fact.call) for (const key of fact.op.keys.values()) if (driving.get(key) === fact.call.context) driving.delete(key);
+    if (fact.kind === 'told' && fact.call) leaves(fact.call, fact.op);
     if (fact.kind !== 'sent') return;
     const { key, call, payload, endpoint, context } = fact.send;
     const clear = cleared.get(key);
@@ -136,6 +136,12 @@ const oneDriver: Checker = {
 function isLate({ op, before, after, context, why, byHand, expired }: Commit): boolean {
   const key = before?.state === 'pending' && after?.state !== 'pending' ? op.keys.get(before.key) : undefined;
   return key !== undefined && why === 'written' && !byHand.length && expired === 'no' && drivenThen.get(key) === context && !driving.has(key);
+}
+
+/** The last call of a context that leaves drives no more. */
+function leaves({ context }: Call, op: OpFacts): void {
+  if (op.calls.some((call) => call.context === context && !call.told && !call.dead)) return;
+  for (const key of op.keys.values()) if (driving.get(key) === context) driving.delete(key);
 }
 
 /** A higher revision is another driver's; a log-out comes over whoever drives it. */
