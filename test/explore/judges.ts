@@ -102,22 +102,24 @@ const payloadIsTrue: Checker = {
   },
 };
 
+const ONE_DRIVER = 'one-key';
 /** A driver stops when its record was cleared, and who waited for another context does not start what that one ended. */
-const oneDriver: Checker = {
-  name: 'one-key',
+const oneDriver = (atomic: boolean): Checker => ({
+  name: ONE_DRIVER,
   see(fact, ledger) {
     if (fact.kind === 'commit' && fact.before?.state === 'pending' && fact.after?.state !== 'pending') {
       const key = fact.op.keys.get(fact.before.key);
       if (key) endedBy.set(key, fact.context);
     }
-    if (fact.kind === 'commit' && isLate(fact)) ledger.violate(oneDriver.name, fact.op, 'a driver whose record was cleared wrote over it');
+    // A store that is not atomic can't look and write at once.
+    if (atomic && fact.kind === 'commit' && isLate(fact)) ledger.violate(ONE_DRIVER, fact.op, 'a driver whose record was cleared wrote over it');
     if (fact.kind === 'commit') takesOver(fact);
     if (fact.kind === 'told' && fact.call) leaves(fact.call, fact.op);
     if (fact.kind !== 'sent') return;
     const { key, call, payload, endpoint, context } = fact.send;
     const clear = cleared.get(key);
     if (call && clear?.calls.has(call) && ledger.now() - clear.at > LATE_MS_MAX)
-      ledger.violate(oneDriver.name, key.op, `sent ${ledger.now() - clear.at} ms after its record was cleared`);
+      ledger.violate(ONE_DRIVER, key.op, `sent ${ledger.now() - clear.at} ms after its record was cleared`);
     const open = (call && waited.get(call)) ?? [];
     for (const one of open) {
       const same =
@@ -127,10 +129,10 @@ const oneDriver: Checker = {
         one.sends.some((send) => send.payload === payload && send.endpoint.url === endpoint.url);
       // Of a refusal that a log-out removed nothing is left: the press is as good as a new one.
       const known = one.end === 'settled' || (one.end === 'rejected' && !swept.has(one));
-      if (same && known) ledger.violate(oneDriver.name, key.op, 'a call that waited began anew what had ended meanwhile');
+      if (same && known) ledger.violate(ONE_DRIVER, key.op, 'a call that waited began anew what had ended meanwhile');
     }
   },
-};
+});
 
 /** It ends what a log-out took from this context, and what nobody has taken up since. */
 function isLate({ op, before, after, context, why, byHand, expired }: Commit): boolean {
@@ -235,4 +237,5 @@ const asOfTheLook = (checker: Checker): Checker => ({
   },
 });
 
-export const judges = (): readonly Checker[] => [atMostOne, noneIsTrue, payloadIsTrue, oneDriver, ...checkers.map(asOfTheLook)];
+/** `atomic`: whether the store is. */
+export const judges = (atomic: boolean): readonly Checker[] => [atMostOne, noneIsTrue, payloadIsTrue, oneDriver(atomic), ...checkers.map(asOfTheLook)];

@@ -88,7 +88,7 @@ export class ExploredWorld {
         quick: false,
         dueAt: (call) => call.begunAt + call.limitMs + SLACK_MS,
       },
-      judges(),
+      judges(variant.atomic),
     );
     const world = this as unknown as World;
     this.server = new Server(world, variant.server);
