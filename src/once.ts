@@ -35,15 +35,18 @@ export interface Once {
    * const response = await once.fetch('/api/payments', { method: 'POST', body: JSON.stringify(cart), once: ['pay', cart.id] });
    */
   readonly fetch: (input: string | URL | Request, init?: OnceRequestInit) => Promise<Response>;
-  /** What the functions of this package work on. A string, so that the types of two copies of the package agree. @internal */
-  readonly '~oncefetch': unknown;
+  /**
+   * Gives what the functions of this package work on. The name is a string, so that the types of two copies of the package agree;
+   * it is a function, so that a reactive proxy (Vue, MobX) around the client reaches no further. @internal
+   */
+  readonly '~oncefetch': () => unknown;
 }
 
 /** The client that a function of this package is given. @throws TypeError where it is something else */
 export function clientOf(once: Once, taker: string): Client {
-  const client = (once as Once | undefined)?.['~oncefetch'];
-  if (!client) throw new TypeError(`once: ${taker} takes a client from createOnce, got ${typeOf(once)}`);
-  return client as Client;
+  const inside: unknown = (once as Once | undefined)?.['~oncefetch'];
+  if (typeof inside !== 'function') throw new TypeError(`once: ${taker} takes a client from createOnce, got ${typeOf(once)}`);
+  return inside() as Client;
 }
 
 /**
@@ -87,7 +90,7 @@ export function createOn(platform: Platform, options: OnceOptions = {}, from?: C
   };
   from?.extensions.add(client);
   if (from?.closing.signal.aborted) client.closing.abort();
-  return { fetch: (input, init) => callFetch(client, input, init), '~oncefetch': client };
+  return { fetch: (input, init) => callFetch(client, input, init), '~oncefetch': () => client };
 }
 
 /** `handle`: the name, where the caller has fixed it. @internal */

@@ -81,3 +81,26 @@ test('what is spread over a client is still one', () => {
   const once = newWorld().tab().once({ namespace: 'u-1' });
   expect(namespace({ ...once, fetch: once.fetch })).toBe('u-1');
 });
+
+/** As a framework wraps what an app puts into its state: whatever is read from it is wrapped, too. */
+const reactive = <T extends object>(of: T): T =>
+  new Proxy(of, {
+    get(target, name, receiver) {
+      const value: unknown = Reflect.get(target, name, receiver);
+      return typeof value === 'object' && value !== null ? reactive(value) : value;
+    },
+  });
+
+test('a client in the reactive state of a framework works as without', async () => {
+  const world = newWorld();
+  const tab = world.tab();
+  const once = reactive(tab.once({ namespace: 'u-1' }));
+  expect(await world.run(run(once, NAME, () => 'charged'))).toBe('charged');
+  expect(await world.run(pending(once))).toEqual([]);
+  expect(await world.run(settle(once, ['pay', 2], 'done'))).toBeUndefined();
+  await world.run(close(once));
+});
+
+test('a client shows nothing of what is inside it to a log', () => {
+  expect(JSON.stringify(newWorld().tab().once({ namespace: 'u-1' }))).toBe('{}');
+});

@@ -14,8 +14,6 @@ import { NAME, newWorld, pay, SECOND, URL_, type World } from '../support/world.
 const ONE = { limits: { attempts: 1 } } as const;
 const KEPT = { ...ONE, keep: { request: true } } as const;
 
-const first = (resumed: AsyncIterable<Resumed>): Promise<unknown> => resumed[Symbol.asyncIterator]().next();
-
 describe('resume', () => {
   async function scene(names: readonly string[], options: object = {}) {
     const world = newWorld();
