@@ -106,8 +106,8 @@ export async function beginRecord(job: Job, waited: Waited | undefined): Promise
   }
 }
 
-/** A lease is wanted where others share the store and this call has no lock. */
-const wantsLease = ({ client, slot, lockless }: Job): boolean => (!client.platform.locks || lockless === true) && storeOf(client, slot).shared !== 'context';
+/** A lease is wanted where others share the store and no lock. */
+const wantsLease = ({ client, slot }: Job): boolean => !client.platform.locks && storeOf(client, slot).shared !== 'context';
 
 const leaseOf = (job: Job): Claimant['lease'] =>
   job.client.owner && wantsLease(job) ? { owner: job.client.owner, ms: job.settings.tuning.leaseMs } : undefined;

@@ -68,6 +68,4 @@ export interface Job extends Omit<Place, 'id'> {
   readonly startedAt: number;
   readonly deadline: number;
   readonly resumeOnly: boolean;
-  /** It goes on without the lock, whose holder did not give it back in time. */
-  readonly lockless?: boolean;
 }

@@ -27,10 +27,8 @@ export async function underLock(job: Job, free: (() => void) | undefined): Promi
   const { release, waited, elsewhere } = await takeLock(job, free);
   try {
     if (job.stop.aborted || job.client.closing.signal.aborted) return await leftBefore(job, elsewhere);
-    // Behind a holder that sleeps it goes on without the lock, and others must see that.
-    const driven = elsewhere ? { ...job, lockless: true } : job;
     for (let round = 1; ; round++) {
-      const finished = await oneRound(driven, round === 1 ? waited : undefined);
+      const finished = await oneRound(job, round === 1 ? waited : undefined);
       if (finished !== 'anew') return finished;
       // The caller's own key can't give way to another one.
       if (typeof job.settings.key === 'string') return failed({ ...noFacts(job, 'maybe'), ...rejected() }, 'ERR_ONCE_KEY_BURNT');

@@ -5,7 +5,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
-import { clear, extend, forget, type OnceError, resumeOne, settle } from '../../src/entries/index.js';
+import { clear, extend, forget, resumeOne } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, type Entry, hangs, lost, replays, textOf } from '../support/server.js';
 import { CART, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, saying, watched } from '../support/world.js';
 
@@ -446,27 +446,6 @@ describe('A32, A33: what the other tab hears', () => {
     expect(world.clock.now() - begun).toBeLessThanOrEqual(120 * SECOND);
     one.tab.thaw();
     expect(await world.end(one.tab, first)).toMatchObject({ status: 201, outcome: { effect: 'done' } });
-    expect(new Set(world.server.keys).size).toBe(1);
-  });
-
-  test('A32: who goes on without the lock of a tab that hangs is driving, so that nobody settles or forgets it meanwhile', async () => {
-    const world = newWorld();
-    const [one, two] = [world.open(), world.open()];
-    const refused: unknown[] = [];
-    // The first tab has given back its lock by then.
-    const byHand = (): void => {
-      for (const deed of [settle(one.once, NAME, 'none'), forget(one.once, NAME, { evenIfUnknown: true })])
-        void deed.then(
-          () => refused.push('done by hand'),
-          (error: OnceError) => refused.push(error.code),
-        );
-    };
-    world.server.plays(hangs(), answers(409, {}, { 'retry-after': '1' }), during(byHand, delayed(SECOND, replays())));
-    const first = pay(one.once);
-    await rest();
-    expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ type: 'replayed' });
-    expect(await world.end(one.tab, first)).toMatchObject({ outcome: { effect: 'unknown' } });
-    expect(refused).toEqual(['ERR_ONCE_BUSY', 'ERR_ONCE_BUSY']);
     expect(new Set(world.server.keys).size).toBe(1);
   });
 

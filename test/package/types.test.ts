@@ -1,7 +1,6 @@
 /**
  * Goal: users' programs in `test/types` compile against the built types, and the ones that must not, do not. Method: the
- * compiler, with each resolution that users have. A program that needs what does not exist yet (an entry that it imports,
- * or `// needs Type.member` of the main one) is left out by name.
+ * compiler, with each resolution that users have. A program that imports an entry which does not exist yet is left out by name.
  */
 import { join, relative } from 'node:path';
 import ts from 'typescript';
@@ -12,31 +11,14 @@ const folder = join(root, 'test/types');
 const { config } = ts.readConfigFile(join(folder, 'tsconfig.json'), ts.sys.readFile) as { config: object };
 const { options, fileNames } = ts.parseJsonConfigFileContent(config, ts.sys, folder);
 
-/** The members of the main entry's types, as `Type.member`. */
-function mainMembers(): ReadonlySet<string> {
-  const program = ts.createProgram([join(root, 'dist/index.d.ts')], options);
-  const checker = program.getTypeChecker();
-  const [file] = program.getRootFileNames().map((name) => program.getSourceFile(name));
-  const main = file === undefined ? undefined : checker.getSymbolAtLocation(file);
-  const types = main === undefined ? [] : checker.getExportsOfModule(main);
-  const members = types.flatMap((type) =>
-    checker
-      .getDeclaredTypeOfSymbol(type.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(type) : type)
-      .getProperties()
-      .map((member) => `${type.name}.${member.name}`),
-  );
-  return new Set(members);
-}
-
-const there = new Set([...entries.map(specifierOf), ...mainMembers()]);
+const there = new Set(entries.map(specifierOf));
 
 function missingFor(path: string): string[] {
   const text = ts.sys.readFile(path) ?? '';
   const imports = ts.preProcessFile(text).importedFiles.map(({ fileName }) => fileName);
-  const needs = [...text.matchAll(/^\/\/ needs (\S+)$/gm)].map(([, need]) => need ?? '');
   const strangers = imports.filter((specifier) => /^[a-z@]/.test(specifier) && !/^(oncefetch|node:)/.test(specifier));
   const absent = strangers.filter((specifier) => !ts.sys.directoryExists(join(root, 'node_modules', specifier)));
-  return [...[...imports.filter((specifier) => /^oncefetch(\/|$)/.test(specifier)), ...needs].filter((need) => !there.has(need)), ...absent];
+  return [...imports.filter((specifier) => /^oncefetch(\/|$)/.test(specifier) && !there.has(specifier)), ...absent];
 }
 
 const programs = fileNames.map((path) => ({ path, name: relative(folder, path), missing: missingFor(path) }));

@@ -1,7 +1,5 @@
 import { type Once, run } from 'oncefetch';
 
-// needs Once.run
-
 declare const once: Once;
 // run infers; interfaces pass (no JsonValue constraint)
 interface Intent {
