@@ -76,6 +76,8 @@ describe('a rule can fail', () => {
     ['arrows', 'a store imports the engine', { 'src/stores/a.ts': `import '../engine/x.js';` }, 'stores must not import engine'],
     ['arrows', 'an integration goes behind the face', { 'src/integrations/ky.ts': `import '../once.js';` }, 'integrations must not import once'],
     ['arrows', 'an integration takes another entry', { 'src/integrations/ky.ts': `import '../entries/testing.js';` }, 'integrations must not import entries'],
+    ['arrows', 'a feature imports another one', { 'src/features/a.ts': `import './pending.js';` }, 'a feature must not import another one'],
+    ['arrows', 'the engine imports a feature', { 'src/engine/a.ts': `import '../features/pending.js';` }, 'engine must not import features'],
     ['arrows', 'testing imports the engine', { 'src/testing/a.ts': `import '../engine/x.js';` }, 'testing must not import engine'],
     ['arrows', 'a folder that is no layer', { 'src/utils/a.ts': '' }, 'utils is no layer'],
     ['arrows', 'no extension', { 'src/core/a.ts': `import './b';` }, 'with its .js extension'],

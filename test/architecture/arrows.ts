@@ -31,6 +31,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** The engine is handed its settings; their type is written where their defaults are. */
 const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = { engine: ['options', 'option-types'] };
 
+/** A feature uses no other feature. These are parts of one, in a file of their own. */
+const PARTS: Readonly<Record<string, string>> = {
+  'src/features/turns.ts': 'src/features/resume.ts',
+  'src/features/result-schema.ts': 'src/features/run.ts',
+};
+
 const layerOf = (path: string): string => path.replace(/^src\//, '').replace(/\/.*|\.tsx?$/, '');
 
 const at = ({ from, line }: Import): string => `${from}:${line}`;
@@ -43,6 +49,8 @@ export function checkArrows({ files, imports }: Sources): Finding[] {
       if (one.to === undefined) return [];
       if (!one.specifier.endsWith('.js')) return [{ at: at(one), says: `write '${one.specifier}' with its .js extension` }];
       const [from, to] = [layerOf(one.from), layerOf(one.to)];
+      if (from === 'features' && to === 'features' && PARTS[one.to] !== one.from)
+        return [{ at: at(one), says: `a feature must not import another one (${one.specifier})` }];
       const allowed = [from, ...(MAY_IMPORT[from] ?? []), ...((one.kind === 'type' && MAY_IMPORT_TYPES[from]) || [])];
       if (allowed.includes(to) || (one.to === 'src/entries/index.ts' && allowed.includes('face'))) return [];
       return [{ at: at(one), says: `${from} must not import ${to} (${one.specifier})` }];
