@@ -52,10 +52,10 @@ export class Copies {
     );
   }
 
-  /** One of those that work: a process that is still starting has nothing to lose. */
-  killOne(): void {
+  /** Kills one of those that work, and says whether there was one: a process that is still starting has nothing to lose. */
+  killOne(): boolean {
     const ready = this.#copies.filter((copy) => copy.ready);
-    ready[Math.floor(Math.random() * ready.length)]?.process.kill('SIGKILL');
+    return ready[Math.floor(Math.random() * ready.length)]?.process.kill('SIGKILL') === true;
   }
 
   /** A balancer: hands each request to a copy; 502 where that breaks off, whatever it has done by then. */

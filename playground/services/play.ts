@@ -91,7 +91,8 @@ try {
   const customers = Promise.all(Array.from({ length: CUSTOMERS }, () => customer(url, todo)));
   for (let kill = 0; kill < kills; kill++) {
     await pause(Math.random() * 2 * KILL_EVERY_MS);
-    [orderCopies, billingCopies][kill % 2]?.killOne();
+    const some = kill % 2 ? billingCopies : orderCopies;
+    while (!some.killOne()) await pause(10);
   }
   await customers;
   while (queue.open() > 0) await pause(20);
