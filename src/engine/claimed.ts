@@ -1,17 +1,19 @@
 /** Claims one operation for a change that the app asks for, and refuses what would contradict the record. */
 import type { Ending } from '../core/outcome.js';
-import type { OnceRecord } from '../core/record.js';
+import { type OnceRecord, readRecord } from '../core/record.js';
 import { OnceError } from '../errors.js';
+import type { Changed } from '../ports.js';
 import { busyError, noFacts, tryLock } from './claim.js';
 import type { Client, Place } from './client.js';
 import { Flight } from './flight.js';
 import { changed, rememberedOutcome } from './observe.js';
 import { freeFromTheGone } from './owner.js';
 import { idsOf } from './place.js';
-import { storedIn, storeOf } from './storing.js';
+import { refresh } from './refresh.js';
+import { heldElsewhere, storedIn, storeOf, updateStored } from './storing.js';
 
 /** Takes the claim of a name for one change; rejects with ERR_ONCE_BUSY while a live driver holds it. */
-export async function claimed<T>(client: Client, place: Place, work: (id: string, ns: string) => Promise<T>): Promise<T> {
+async function claimed<T>(client: Client, place: Place, work: (id: string, ns: string) => Promise<T>): Promise<T> {
   if (client.registry.flights.has(place.slot)) throw busyError({ client, ...place });
   // Held in this realm from this very tick, so that a click waits until the change is made.
   const hold = new Flight(client.registry, place.slot, client);
@@ -26,6 +28,33 @@ export async function claimed<T>(client: Client, place: Place, work: (id: string
     hold.free();
     changed(client);
   }
+}
+
+/**
+ * Changes a record for the app, and shows on screens what is stored then. Rejects with ERR_ONCE_BUSY while a live driver holds
+ * it, and with the error that `change` gives. `made` is called once it is stored, while nobody else can begin.
+ */
+export async function changeByHand(
+  client: Client,
+  place: Place,
+  change: (
+    record: OnceRecord | undefined,
+    stored: unknown,
+    storeNow: number,
+    ids: { readonly id: string; readonly ns: string },
+  ) => Changed<OnceError | undefined>,
+  made?: () => void,
+): Promise<void> {
+  await claimed(client, place, async (id, ns) => {
+    const next = (stored: unknown, storeNow: number): Changed<OnceError | undefined> => {
+      const record = readRecord(stored);
+      return heldElsewhere(client, record, storeNow) ? { value: busyError({ client, ...place }) } : change(record, stored, storeNow, { id, ns });
+    };
+    const clash = await updateStored(client, place.slot, id, next, 'strict');
+    if (clash) throw clash;
+    made?.();
+  });
+  await refresh(client, place);
 }
 
 /** Why the change contradicts what is stored. */

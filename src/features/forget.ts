@@ -2,15 +2,11 @@
 import { check } from '../check.js';
 import type { OperationName } from '../core/name.js';
 import { unknown } from '../core/outcome.js';
-import { bare, readRecord, seal } from '../core/record.js';
+import { bare, seal } from '../core/record.js';
 import { retiredForgetAt } from '../core/retention.js';
-import { busyError } from '../engine/claim.js';
-import { claimed, refusal } from '../engine/claimed.js';
+import { changeByHand, refusal } from '../engine/claimed.js';
 import type { Client, Place } from '../engine/client.js';
 import { placeOf } from '../engine/place.js';
-import { refresh } from '../engine/refresh.js';
-import { heldElsewhere, updateStored } from '../engine/storing.js';
-import type { OnceError } from '../errors.js';
 import { clientOf, type Once } from '../once.js';
 
 /**
@@ -31,38 +27,29 @@ export async function forget(once: Once, name: OperationName, options: { evenIfU
 
 /** What is left of the record tells a derived key its generation. */
 function forgetRecord(client: Client, place: Place, evenIfUnknown: boolean): Promise<void> {
-  return claimed(client, place, async (id) => {
-    const clash = await updateStored<OnceError | undefined>(
-      client,
-      place.slot,
-      id,
-      (stored, storeNow) => {
-        const record = readRecord(stored);
-        if (heldElsewhere(client, record, storeNow)) return { value: busyError({ client, ...place }) };
-        if (stored === undefined) return { value: undefined };
-        if (!record)
-          return evenIfUnknown ? { next: null, value: undefined } : { value: refusal(client, place, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
-        if (record.state === 'pending' && (record.ambiguous || !record.random) && !evenIfUnknown)
-          return { value: refusal(client, place, record, 'ERR_ONCE_UNKNOWN', unknown('no-answer')) };
-        // Nothing came of it, and nothing will: its key is as good as new.
-        if (record.state === 'retired' && record.ending?.effect === 'none' && !record.sticky) return { value: undefined };
-        const now = client.platform.clock.now();
-        return {
-          next: seal({
-            ...bare(record),
-            state: 'retired',
-            ending: unknown('record'),
-            sticky: false,
-            settledAt: now,
-            touchedAt: now,
-            forgetAt: retiredForgetAt(record, Math.max(now, storeNow), client.settings.limits.totalMs),
-          }),
-          value: undefined,
-        };
-      },
-      'strict',
-    );
-    if (clash) throw clash;
+  const dropPayloads = (): void => {
     for (const kept of client.registry.payloads.keys()) if (kept.startsWith(`${place.slot}\n`)) client.registry.payloads.delete(kept);
-  }).then(() => refresh(client, place));
+  };
+  const change: Parameters<typeof changeByHand>[2] = (record, stored, storeNow) => {
+    if (stored === undefined) return { value: undefined };
+    if (!record) return evenIfUnknown ? { next: null, value: undefined } : { value: refusal(client, place, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
+    if (record.state === 'pending' && (record.ambiguous || !record.random) && !evenIfUnknown)
+      return { value: refusal(client, place, record, 'ERR_ONCE_UNKNOWN', unknown('no-answer')) };
+    // Nothing came of it, and nothing will: its key is as good as new.
+    if (record.state === 'retired' && record.ending?.effect === 'none' && !record.sticky) return { value: undefined };
+    const now = client.platform.clock.now();
+    return {
+      next: seal({
+        ...bare(record),
+        state: 'retired',
+        ending: unknown('record'),
+        sticky: false,
+        settledAt: now,
+        touchedAt: now,
+        forgetAt: retiredForgetAt(record, Math.max(now, storeNow), client.settings.limits.totalMs),
+      }),
+      value: undefined,
+    };
+  };
+  return changeByHand(client, place, change, dropPayloads);
 }

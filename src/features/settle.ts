@@ -1,16 +1,13 @@
 /** Settles an operation with what the app learned elsewhere. */
 import type { OperationName } from '../core/name.js';
 import { rejected, replayed, unknown } from '../core/outcome.js';
-import { bare, type OnceRecord, RECORD_VERSION, readRecord, seal } from '../core/record.js';
+import { bare, type OnceRecord, RECORD_VERSION, seal } from '../core/record.js';
 import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
 import { busyError } from '../engine/claim.js';
-import { claimed, refusal } from '../engine/claimed.js';
+import { changeByHand, refusal } from '../engine/claimed.js';
 import type { Client, Place } from '../engine/client.js';
 import { placeOf } from '../engine/place.js';
 import { SCHEME } from '../engine/prepared.js';
-import { refresh } from '../engine/refresh.js';
-import { heldElsewhere, updateStored } from '../engine/storing.js';
-import type { OnceError } from '../errors.js';
 import { clientOf, type Once } from '../once.js';
 
 /**
@@ -33,36 +30,25 @@ function settleByHand(client: Client, place: Place, effect: 'done' | 'none'): Pr
   const { clock, randomness } = client.platform;
   const { keep, limits, tuning } = client.settings;
   const since = clock.now();
-  return claimed(client, place, async (id, ns) => {
-    const ending = effect === 'done' ? replayed('reconcile') : rejected();
-    const clash = await updateStored<OnceError | undefined>(
-      client,
-      place.slot,
-      id,
-      (stored, storeNow) => {
-        const record = readRecord(stored);
-        if (heldElsewhere(client, record, storeNow)) return { value: busyError({ client, ...place }) };
-        const now = clock.now();
-        if (stored !== undefined && !record) return { value: refusal(client, place, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
-        if (effect === 'none' && record?.state !== 'pending')
-          return {
-            value: record?.state === 'settled' ? refusal(client, place, record, 'ERR_ONCE_ALREADY_SETTLED', record.ending ?? replayed('store')) : undefined,
-          };
-        if (record?.state === 'settled') return { value: undefined };
-        const base = record ?? blank(client, place, id, ns, randomness.uuid(), now);
-        // Behind a slow store or a sleep it says nothing of what has been sent since. Else clocks do not count, because they differ.
-        if (effect === 'none' && now - since > tuning.thawMs && base.touchedAt > since) return { value: busyError({ client, ...place }) };
-        const latest = Math.max(now, storeNow);
-        const forgetAt = effect === 'done' ? settledForgetAt(latest, keep.forMs, limits.totalMs) : retiredForgetAt(base, latest, limits.totalMs);
-        return {
-          next: seal({ ...bare(base), state: effect === 'done' ? 'settled' : 'retired', ending, settledAt: now, touchedAt: now, forgetAt }),
-          value: undefined,
-        };
-      },
-      'strict',
-    );
-    if (clash) throw clash;
-  }).then(() => refresh(client, place));
+  const ending = effect === 'done' ? replayed('reconcile') : rejected();
+  return changeByHand(client, place, (record, stored, storeNow, { id, ns }) => {
+    const now = clock.now();
+    if (stored !== undefined && !record) return { value: refusal(client, place, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
+    if (effect === 'none' && record?.state !== 'pending')
+      return {
+        value: record?.state === 'settled' ? refusal(client, place, record, 'ERR_ONCE_ALREADY_SETTLED', record.ending ?? replayed('store')) : undefined,
+      };
+    if (record?.state === 'settled') return { value: undefined };
+    const base = record ?? blank(client, place, id, ns, randomness.uuid(), now);
+    // Behind a slow store or a sleep it says nothing of what has been sent since. Else clocks do not count, because they differ.
+    if (effect === 'none' && now - since > tuning.thawMs && base.touchedAt > since) return { value: busyError({ client, ...place }) };
+    const latest = Math.max(now, storeNow);
+    const forgetAt = effect === 'done' ? settledForgetAt(latest, keep.forMs, limits.totalMs) : retiredForgetAt(base, latest, limits.totalMs);
+    return {
+      next: seal({ ...bare(base), state: effect === 'done' ? 'settled' : 'retired', ending, settledAt: now, touchedAt: now, forgetAt }),
+      value: undefined,
+    };
+  });
 }
 
 /** A tombstone for an operation that was never begun here. */

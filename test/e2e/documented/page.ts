@@ -1,6 +1,7 @@
 /** What a snippet finds on its page: a customer, a cart, a screen and, where it makes none, a client. */
 
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import Cookies from 'js-cookie';
 import { createElement, type ReactNode } from 'react';
 import { refresh } from '../../../src/entries/index.js';
 import { createOnce, isOnceError, type OnceOptions, outcomeOf } from './oncefetch.js';
@@ -9,11 +10,10 @@ const queries = new QueryClient();
 export const session = {
   /** Empty: nobody is logged in. */
   get userId(): string {
-    return /(?:^|; )user=(\w*)/.exec(document.cookie)?.[1] ?? '';
+    return Cookies.get('user') ?? '';
   },
   set userId(user: string) {
-    // biome-ignore lint/suspicious/noDocumentCookie: the server must know it at the next request
-    document.cookie = `user=${user}; path=/`;
+    Cookies.set('user', user);
   },
 };
 export const cart = { id: 'c-42', total: 4200, card: '4242424242424242' };
