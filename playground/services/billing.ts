@@ -38,7 +38,7 @@ async function handle({ id, order, amount }: Message): Promise<void> {
 
 async function lane(): Promise<never> {
   for (;;) {
-    const message = await queue('/take').then(
+    const message = await queue('/take', { consumer: process.pid }).then(
       async (response) => (response.status === 200 ? ((await response.json()) as Message) : undefined),
       () => undefined,
     );

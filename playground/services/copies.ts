@@ -52,9 +52,13 @@ export class Copies {
     );
   }
 
-  /** Kills one of those that work, and says whether there was one: a process that is still starting has nothing to lose. */
-  killOne(): boolean {
-    const ready = this.#copies.filter((copy) => copy.ready);
+  /**
+   * Kills one of those that work, and says whether there was one: a process that is still starting has nothing to lose.
+   *
+   * @param busy Process ids to choose from. Default: all.
+   */
+  killOne(busy?: ReadonlySet<number>): boolean {
+    const ready = this.#copies.filter((copy) => copy.ready && (!busy || busy.has(copy.process.pid ?? 0)));
     return ready[Math.floor(Math.random() * ready.length)]?.process.kill('SIGKILL') === true;
   }
 

@@ -8,11 +8,13 @@ export interface Queue {
   readonly url: string;
   /** Messages that nobody has done yet. */
   open(): number;
+  /** Process ids of the consumers that have a message now. */
+  consumers(): ReadonlySet<number>;
   readonly counts: { messages: number; deliveries: number };
 }
 
 export async function startQueue(): Promise<Queue> {
-  const messages = new Map<string, { readonly body: object; visibleAt: number }>();
+  const messages = new Map<string, { readonly body: object; visibleAt: number; consumer?: number }>();
   const keys = new Set<string>();
   const counts = { messages: 0, deliveries: 0 };
   const port = await listen({
@@ -22,16 +24,18 @@ export async function startQueue(): Promise<Queue> {
       keys.add(key);
       return { status: 202 };
     },
-    'POST /take': async () => {
+    'POST /take': async ({ consumer }) => {
       const now = Date.now();
       const [found] = [...messages].filter(([, { visibleAt }]) => visibleAt <= now);
       if (!found) return { status: 204 };
       const [id, message] = found;
       message.visibleAt = now + VISIBLE_AFTER_MS;
+      message.consumer = Number(consumer);
       counts.deliveries++;
       return { status: 200, body: { id, ...message.body } };
     },
     'POST /done': async ({ id }) => ({ status: messages.delete(String(id)) ? 200 : 404 }),
   });
-  return { url: `http://127.0.0.1:${port}`, open: () => messages.size, counts };
+  const consumers = () => new Set([...messages.values()].flatMap(({ visibleAt, consumer }) => (consumer && visibleAt > Date.now() ? [consumer] : [])));
+  return { url: `http://127.0.0.1:${port}`, open: () => messages.size, consumers, counts };
 }
