@@ -17,7 +17,9 @@ export const lifeOf = ({ key, revision }: OnceRecord): string => `${key} ${revis
 export function begin(stored: unknown, c: Claimant, now: number, storeNow: number): Began {
   const began = decide(stored, c, now, storeNow);
   if (!began.next) return began;
-  const next = c.lease ? { ...began.next, lease: { owner: c.lease.owner, until: storeNow + c.lease.ms } } : began.next;
+  // A lease that ran out is not this driver's.
+  const lease = c.lease && { owner: c.lease.owner, until: storeNow + c.lease.ms };
+  const next = { ...began.next, lease };
   return { next, value: { ...began.value, record: next, aheadMs: storeNow - now } as Begun };
 }
 
@@ -27,7 +29,7 @@ function decide(stored: unknown, c: Claimant, now: number, storeNow: number): Be
   if (!record) return { value: { do: 'corrupt' } };
   const same = record.scheme === c.scheme && record.payloads.at(-1) === c.fingerprint;
   const { lease } = record;
-  if (record.state === 'pending' && c.lease && lease?.owner !== c.lease.owner && leaseHolds(lease, storeNow))
+  if (record.state === 'pending' && leaseHolds(lease, storeNow) && lease.owner !== c.owner)
     return { value: { do: 'busy', record, ms: lease.until - storeNow } };
   if (record.state === 'pending') return foundPending(record, same, c, now, storeNow);
   const answers = same || (record.state === 'settled' && record.scheme === c.scheme && record.payloads.includes(c.fingerprint));
@@ -53,10 +55,12 @@ function foundPending(record: OnceRecord, same: boolean, c: Claimant, now: numbe
   if (!record.ambiguous && record.random && !c.resumeOnly) {
     // Nothing has left since it was begun anew, so what its key came to before still counts.
     const { previous } = record;
-    if (previous?.key === record.key && staysInUse(previous, same, c, now)) return reuse({ ...record, refusal: previous.refusal }, c, now, storeNow);
-    if (!same) return insert(record, c, now, storeNow);
+    const refused = previous?.key === record.key ? previous : undefined;
+    if (refused && staysInUse(refused, same, c, now)) return reuse({ ...record, refusal: refused.refusal }, c, now, storeNow);
+    if (refused || !same) return insert(record, c, now, storeNow);
   }
-  if (record.ambiguous && (pastWindow(record, c, now) || clockWentBack(record, now))) return { value: { do: 'expired', record } };
+  const wasSent = record.ambiguous || record.firstSentAt !== undefined;
+  if (wasSent && (pastWindow(record, c, now) || clockWentBack(record, now))) return { value: { do: 'expired', record } };
   if (record.ambiguous && !c.resumeOnly && isElsewhere(record, c)) return { value: { do: 'elsewhere', record } };
   if (!same && !c.resumeOnly && c.whenChanged === 'refuse') return { value: { do: 'mismatch', record } };
   return adopt(record, same, c, now, storeNow);
@@ -140,7 +144,7 @@ function adopt(before: OnceRecord, same: boolean, c: Claimant, now: number, stor
   const keeps = same || c.resumeOnly;
   // Fingerprints of another scheme are kept, but equal none of ours.
   const sent = before.scheme === c.scheme ? before.payloads : before.payloads.map((one) => `${before.scheme}:${one}`);
-  const firstSentAt = before.ambiguous ? (before.firstSentAt ?? before.createdAt) : c.clean ? undefined : now;
+  const firstSentAt = before.firstSentAt ?? (before.ambiguous ? before.createdAt : c.clean ? undefined : now);
   const windowEndsAt = firstSentAt === undefined ? undefined : Math.min(before.windowEndsAt ?? Number.POSITIVE_INFINITY, firstSentAt + c.windowMs);
   const record = seal({
     ...before,

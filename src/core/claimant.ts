@@ -29,7 +29,9 @@ export interface Claimant {
   readonly clean: boolean;
   /** Set when it waited for another context: which ended record its first look showed, if it showed one ({@link lifeOf}). */
   readonly waited?: { readonly ended: string | undefined } | undefined;
-  /** Where no lock manager is shared: who claims it, for how long, ms. */
+  /** Its name in leases, if it ever took one. */
+  readonly owner?: string | undefined;
+  /** Where it holds no lock that others would see: who claims it, for how long, ms. */
   readonly lease?: { readonly owner: string; readonly ms: number } | undefined;
   /** Only goes on with what is there; starts nothing. */
   readonly resumeOnly: boolean;

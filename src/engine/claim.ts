@@ -106,8 +106,8 @@ export async function beginRecord(job: Job, waited: Waited | undefined): Promise
   }
 }
 
-/** A lease is wanted where others share the store and no lock. */
-const wantsLease = ({ client, slot }: Job): boolean => !client.platform.locks && storeOf(client, slot).shared !== 'context';
+/** A lease is wanted where others share the store, and this call holds no lock that they see. */
+const wantsLease = ({ client, slot, unlocked }: Job): boolean => (unlocked || !client.platform.locks) && storeOf(client, slot).shared !== 'context';
 
 const leaseOf = (job: Job): Claimant['lease'] =>
   job.client.owner && wantsLease(job) ? { owner: job.client.owner, ms: job.settings.tuning.leaseMs } : undefined;
@@ -136,6 +136,7 @@ function claimant(job: Job, waited: Waited | undefined, generation: number, key:
     marginMs: settings.limits.attemptMs,
     clean: job.resumeOnly || client.platform.connectivity.online() === false,
     waited,
+    owner: client.owner,
     lease: leaseOf(job),
     resumeOnly: job.resumeOnly,
     meta: writable ? settings.meta : undefined,

@@ -68,4 +68,6 @@ export interface Job extends Omit<Place, 'id'> {
   readonly startedAt: number;
   readonly deadline: number;
   readonly resumeOnly: boolean;
+  /** The lock that contexts share is with one that does not give it back, and this call goes on without. */
+  readonly unlocked?: boolean | undefined;
 }

@@ -23,8 +23,9 @@ import { sweepNowAndThen } from './sweep.js';
 /** Keys used up in one call before it stops going on. */
 const ROUNDS_MAX = 3;
 
-export async function underLock(job: Job, free: (() => void) | undefined): Promise<Ended> {
-  const { release, waited, elsewhere } = await takeLock(job, free);
+export async function underLock(asked: Job, free: (() => void) | undefined): Promise<Ended> {
+  const { release, waited, elsewhere } = await takeLock(asked, free);
+  const job = { ...asked, unlocked: elsewhere };
   try {
     if (job.stop.aborted || job.client.closing.signal.aborted) return await leftBefore(job, elsewhere);
     for (let round = 1; ; round++) {

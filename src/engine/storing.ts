@@ -76,7 +76,7 @@ export async function commit(
         if (record?.state !== 'pending' || record.key !== known.key) return { value: false };
         if (isStill(known, record)) {
           // A driver that slept goes on since then, while this one, which took no lease, asked what became of the operation.
-          if (client.owner && heldElsewhere(client, record, storeNow)) return { value: false };
+          if (heldElsewhere(client, record, storeNow)) return { value: false };
           const now = client.platform.clock.now();
           return { next: leased(next(now, Math.max(now, storeNow)), record), value: true };
         }

@@ -64,6 +64,21 @@ const drive = (record: Partial<OnceRecord>, c: Partial<Claimant> = {}): Extract<
   return value;
 };
 
+describe('a key that was refused, stored anew before anything left', () => {
+  const previous = stored({ state: 'retired', keyInUse: true, firstSentAt: NOW - HOUR, ending: { type: 'rejected', effect: 'none', replayed: false } });
+  const record = { ambiguous: false, previous, firstSentAt: NOW - HOUR, windowEndsAt: NOW + 23 * HOUR };
+
+  test('is sent again while the server remembers it', () => {
+    expect(drive(record)).toMatchObject({ reused: true, record: { key: 'key-a', firstSentAt: NOW - HOUR, windowEndsAt: NOW + 23 * HOUR } });
+    expect(drive(record, { resumeOnly: true }).record).toMatchObject({ key: 'key-a', firstSentAt: NOW - HOUR, windowEndsAt: NOW + 23 * HOUR });
+  });
+
+  test('gives way to a new one once its window is over; a resume, which brings none, sends nothing', () => {
+    expect(drive(record, { windowMs: HOUR })).toMatchObject({ reused: false, record: { key: 'key-b', firstSentAt: NOW } });
+    expect(look(record, { windowMs: HOUR, resumeOnly: true }).value.do).toBe('expired');
+  });
+});
+
 describe('what ended', () => {
   test.each([
     [NOW - 1, 'drive'],

@@ -5,7 +5,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
-import { clear, extend, forget, resumeOne } from '../../src/entries/index.js';
+import { clear, extend, forget, type Once, type OnceError, resumeOne, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, type Entry, hangs, lost, replays, textOf } from '../support/server.js';
 import { CART, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, saying, watched } from '../support/world.js';
 
@@ -460,6 +460,21 @@ describe('A32, A33: what the other tab hears', () => {
     one.tab.thaw();
     expect(await world.end(one.tab, first)).toMatchObject({ status: 402, outcome: { effect: 'unknown' } });
     expect(world.record()).toMatchObject({ state: 'settled' });
+  });
+
+  test('A32: a tab that goes on without the lock, behind one that hangs, is not forgotten while it drives', async () => {
+    for (const byHand of [(once: Once) => forget(once, NAME, { evenIfUnknown: true }), (once: Once) => settle(once, NAME, 'none')]) {
+      const world = newWorld();
+      const [one, two] = [world.open(), world.open()];
+      const tried: unknown[] = [];
+      const attempt = () => byHand(one.once).catch((error: OnceError) => tried.push(error.code));
+      world.server.plays(hangs(), answers(409, {}, { 'retry-after': '1' }), during(attempt, delayed(SECOND, replays())));
+      // It ends, and frees the lock, between the attempts of the other one.
+      void pay(one.once, { limits: { attempts: 1, attemptMs: 30.5 * SECOND } }).catch(() => {});
+      await rest();
+      expect(await world.end(two.tab, pay(two.once))).toMatchObject({ outcome: { type: 'replayed' } });
+      expect(tried).toEqual(['ERR_ONCE_BUSY']);
+    }
   });
 
   test('A32: a driver that finds that another one has settled it gets that outcome', async () => {

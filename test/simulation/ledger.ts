@@ -226,11 +226,10 @@ export class Books implements Ledger {
     if (does(byHand, 'clear') && before && isCleared(before, after)) key.clearedAt = this.now();
   }
 
-  /** Who drives a key: a lease ends when its holder gives it back or its time is over, whatever others write. */
+  /** Who drives a key: a lease ends when its holder gives it back or ends the record, or its time is over, whatever others write. */
   #hold(key: KeyFacts, { context, why, byHand }: Commit, { lease, state }: OnceRecord): void {
-    if (state !== 'pending') return;
-    if (why !== 'written' || (!lease && key.held?.context === context)) key.held = undefined;
-    else if (lease) {
+    if (why !== 'written' || ((!lease || state !== 'pending') && key.held?.context === context)) key.held = undefined;
+    else if (lease && state === 'pending') {
       // What was moved bears a lease that is nobody's: somebody else may still be on the wire.
       if (!this.#leases.has(lease.owner)) this.#leases.set(lease.owner, does(byHand, 'move') ? '' : context);
       key.held = { context: this.#leases.get(lease.owner) as string, until: lease.until };

@@ -10,7 +10,8 @@ function rotated({ op, before, after, why, expired }: Commit, ledger: Ledger): v
   const backAgain = after.state !== 'pending';
   if (before.state === 'pending' && !backAgain && (before.ambiguous || !before.random))
     ledger.violate(NAME, op, `the pending ${before.key} was replaced by ${after.key}`);
-  else if (before.state === 'pending' && key?.sends.length)
+  // What was sent before it was taken up again was refused, and its callers were told so.
+  else if (before.state === 'pending' && key?.sends.some(({ at }) => at > key.rebornAt))
     ledger.violate(NAME, op, `${before.key} had been sent when it was replaced by ${after.key} as if it were clean`);
   else if (before.state === 'settled' && op.repeat === 'never')
     ledger.violate(NAME, op, `the settled ${before.key} was replaced by ${after.key}, and its name is never repeated`);
