@@ -140,6 +140,9 @@ export interface KeyFacts {
   none: { readonly at: number; readonly call: Call | undefined } | undefined;
 }
 
+/** Whether anything left under it since it was last begun: what left before then was refused, and its callers were told so. */
+export const wasSent = ({ sends, rebornAt }: KeyFacts): boolean => sends.some(({ at }) => !Number.isFinite(rebornAt) || at >= rebornAt);
+
 /**
  * What the app means by one name in one namespace. An epoch is one intended effect: it ends when somebody who may, asks
  * for another one (`forget`, `clear`, `repeat`).

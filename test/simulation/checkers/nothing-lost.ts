@@ -1,5 +1,5 @@
 /** 5: an operation that may have had an effect and was not reported is in `pending()`. */
-import { type Checker, does, type KeyFacts, type Ledger } from '../facts.js';
+import { type Checker, does, type KeyFacts, type Ledger, wasSent } from '../facts.js';
 import { excuse } from './excuse.js';
 
 const NAME = 'nothing-lost';
@@ -20,7 +20,7 @@ export const nothingLost: Checker = {
       return ledger.violate(NAME, op, `what was left of the settled ${before.key} was removed ${before.forgetAt - fact.storeNow} ms before its time`);
     const key = before && op.keys.get(before.key);
     // The record of what may have had its effect goes, without a word from the server or the app.
-    if (!key?.sends.length || memory || before?.state !== 'pending' || (key.epoch < op.epoch && fact.expired !== 'yes')) return;
+    if (!key || !wasSent(key) || memory || before?.state !== 'pending' || (key.epoch < op.epoch && fact.expired !== 'yes')) return;
     if (fact.expired === 'yes') return ledger.apart('left-for-a-month', op);
     const dropped = !after || after.key !== key.key || (after.state === 'retired' && after.ending?.type === 'unknown');
     if (dropped) ledger.violate(NAME, op, `the record of ${key.key}, which was sent, was ${after ? 'forgotten' : 'removed'}`);
@@ -29,7 +29,7 @@ export const nothingLost: Checker = {
     for (const op of ledger.ops.values()) {
       if ((op.reportedIn >= op.epoch && !op.unnamed) || op.damaged) continue;
       for (const key of op.keys.values()) {
-        if (key.epoch !== op.epoch || !key.sends.length || key.listed || (op.unnamed && (key.reportedAt !== undefined || key.told))) continue;
+        if (key.epoch !== op.epoch || !wasSent(key) || key.listed || (op.unnamed && (key.reportedAt !== undefined || key.told))) continue;
         // The next call of its name learns how these ended.
         if (key.end === 'settled' || key.end === 'rejected' || key.end === 'forgotten') continue;
         gone(key, ledger);

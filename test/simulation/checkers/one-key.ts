@@ -1,5 +1,5 @@
 /** 3: one key per operation from begin to settle, whoever drives it. */
-import type { Checker, Commit, KeyFacts, Ledger, Send } from '../facts.js';
+import { type Checker, type Commit, type KeyFacts, type Ledger, type Send, wasSent } from '../facts.js';
 import { afterLogOut, afterWaiting, endedByAnother, NAME, wentOn } from './claims.js';
 import { inMemoryOnly } from './excuse.js';
 
@@ -10,8 +10,7 @@ function rotated({ op, before, after, why, expired }: Commit, ledger: Ledger): v
   const backAgain = after.state !== 'pending';
   if (before.state === 'pending' && !backAgain && (before.ambiguous || !before.random))
     ledger.violate(NAME, op, `the pending ${before.key} was replaced by ${after.key}`);
-  // What was sent before it was taken up again was refused, and its callers were told so.
-  else if (before.state === 'pending' && key?.sends.some(({ at }) => at > key.rebornAt))
+  else if (before.state === 'pending' && key && wasSent(key))
     ledger.violate(NAME, op, `${before.key} had been sent when it was replaced by ${after.key} as if it were clean`);
   else if (before.state === 'settled' && op.repeat === 'never')
     ledger.violate(NAME, op, `the settled ${before.key} was replaced by ${after.key}, and its name is never repeated`);
