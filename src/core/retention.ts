@@ -47,7 +47,9 @@ const isPrecious = ({ state, label, random, keyInUse }: OnceRecord): boolean =>
  */
 export function afterSweep(record: OnceRecord, now: number): OnceRecord | null {
   if (record.dueAt !== undefined || !isPrecious(record)) return null;
-  const pause = Math.max(0, Math.min(SECOND_LOOK_MS, record.forgetAt - record.touchedAt));
+  const keptMs = record.forgetAt - record.touchedAt;
+  // Touched after it was due: by the very clock that is wrong.
+  const pause = keptMs > 0 ? Math.min(SECOND_LOOK_MS, keptMs) : SECOND_LOOK_MS;
   return seal({ ...record, dueAt: record.forgetAt, forgetAt: now + pause });
 }
 

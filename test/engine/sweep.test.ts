@@ -10,7 +10,7 @@ import { sweepNowAndThen } from '../../src/engine/sweep.js';
 import type { Store } from '../../src/ports.js';
 import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
 import { aRecord, NOW } from '../support/record.js';
-import { rest } from '../support/world.js';
+import { HOUR, rest } from '../support/world.js';
 
 const EVERY = 4;
 
@@ -51,6 +51,15 @@ describe('a sweep of what is over', () => {
       await settle();
       expect(there('a')).toEqual([]);
     }
+  });
+
+  test('a pending one that a clock far ahead touched after its time is looked at again a week later, not at once', async () => {
+    const { medium, settle, put, there } = scene();
+    put('a', { state: 'pending', touchedAt: NOW + HOUR, forgetAt: NOW - 1 });
+    await settle(EVERY + 1);
+    expect(medium.get('a')).toMatchObject({ dueAt: NOW - 1, forgetAt: NOW + 7 * 24 * HOUR });
+    await settle(3 * EVERY);
+    expect(there('a')).toEqual(['a']);
   });
 
   test('takes away three times as many as may have come since, and what is not over stays', async () => {
