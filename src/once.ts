@@ -1,14 +1,14 @@
 /** createOnce: joins options, store, platform and engine. */
 import { type OperationName, typeOf } from './core/name.js';
 import { defaultStore } from './default-store.js';
+import { addressOf } from './engine/address.js';
 import { jsonOf } from './engine/bytes.js';
 import type { Client } from './engine/client.js';
 import { Extensions } from './engine/extensions.js';
-import { abortReason } from './engine/flight.js';
+import { abortReason } from './engine/in-flight.js';
 import { operate, readRequest } from './engine/operate.js';
-import { placeOf } from './engine/place.js';
 import { outline, sendPlain } from './engine/plain.js';
-import { canBear, type Draft, draft, refuseHidden } from './engine/prepared.js';
+import { canBear, type RequestInput, readInput, refuseHidden } from './engine/prepared.js';
 import { registry } from './engine/registry.js';
 import { bearsKey, mayGo, operateByContent, operateUnnamed, wantsKey } from './engine/unnamed.js';
 import type { OnceInit, OnceOptions } from './option-types.js';
@@ -111,9 +111,9 @@ export async function callFetch(
   const nameOf = once === undefined ? own.nameOf : undefined;
   const bare = once !== true && !handle && !own.operation && own.key === undefined;
   if (idempotent && bare && !nameOf) return sendPlain(client, own, call, send);
-  let request: Draft;
+  let request: RequestInput;
   try {
-    request = draft(input, init, client.platform);
+    request = readInput(input, init, client.platform);
   } catch (error) {
     // Where nothing of ours is asked for, fetch says itself what is wrong.
     if (once === undefined && !handle && !nameOf) return send();
@@ -130,7 +130,7 @@ export async function callFetch(
     return operate({
       client,
       settings,
-      place: placeOf(client, given),
+      address: addressOf(client, given),
       read: () => readRequest(client, settings, request),
       signal: request.signal,
       request: request.request,

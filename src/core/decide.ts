@@ -87,7 +87,7 @@ function done(marked: boolean, s: Situation): Decision {
 }
 
 /** Waits while the limits allow it, else ends the call without settling more than is certain. */
-function again(reading: Reading, s: Situation): Decision {
+function retryOrStop(reading: Reading, s: Situation): Decision {
   const ms = s.retryAfterMs === undefined ? backoffMs(s.backoff, s.tries, s.random) : atLeast(s.backoff, s.tries, s.retryAfterMs);
   if (!s.keyed && (s.ambiguous || reading.ambiguous)) return stop(s.answered ? 'unavailable' : 'no-answer', true);
   if (s.tries < s.triesMax && s.now + ms < s.deadline) return { do: 'wait', ms, why: s.retryAfterMs === undefined ? 'backoff' : 'retry-after' };
@@ -143,7 +143,7 @@ export function decide(reading: Reading, s: Situation): Decision {
     case 'not-sent':
     case 'no-answer':
     case 'transient':
-      return again(reading, s);
+      return retryOrStop(reading, s);
     case 'in-progress':
       return inProgress(s);
     case 'refused':

@@ -17,7 +17,7 @@ export const NOT_A_VERDICT = reading('not-a-verdict', true);
 const OPEN = reading('open', true);
 
 /** A hook's word, as a row of the table. */
-export const HOOKED: Readonly<Record<Verdict, Reading>> = {
+export const READING_OF_VERDICT: Readonly<Record<Verdict, Reading>> = {
   fresh: reading('fresh', false),
   replayed: reading('replayed', false),
   rejected: REFUSED,
@@ -108,7 +108,7 @@ function refusal(answer: Answer, asked: Asked, dialect: Dialect): Reading {
 }
 
 /** A server's own word, in a header, on whether to come back. */
-function told(answer: Answer, asked: Asked, dialect: Dialect): Reading | undefined {
+function serverRetryHint(answer: Answer, asked: Asked, dialect: Dialect): Reading | undefined {
   if (answer.status < 400) return undefined;
   const header = ['stripe-should-retry', 'x-should-retry', 'should-retry', 'transient-error']
     .map((name) => answer.header(name))
@@ -140,7 +140,7 @@ export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambig
   if (status > 99 && status < 200) return NO_ANSWER;
   if (isForeign(answer, asked, marked)) return NOT_A_VERDICT;
   if (status === 202 && poll) return reading('accepted', true);
-  if (marked && status < 400) return HOOKED.replayed;
+  if (marked && status < 400) return READING_OF_VERDICT.replayed;
   // A replayed 5xx is as ambiguous as the original one.
   if (marked) return status > 499 || unsure(status) ? reading('burnt', true) : { ...reading('refused', false, true, true), from: 'application' };
   // "Already being processed": the work that it speaks of may still fail.
@@ -149,9 +149,9 @@ export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambig
   if (said) return said;
   // Gone, or never there: only a 2xx proves that it was done, and a 404 may come from in front of the application.
   if (ambiguous && (status === 412 || (asked.method === 'DELETE' && (status === 404 || status === 410)))) return OPEN;
-  const word = told(answer, asked, dialect);
+  const word = serverRetryHint(answer, asked, dialect);
   if (word) return word;
-  if (status < 300) return HOOKED.fresh;
+  if (status < 300) return READING_OF_VERDICT.fresh;
   if (unsure(status)) return TRANSIENT;
   return status === 425 || status === 429 || status === 421 ? reading('transient', false) : refusal(answer, asked, dialect);
 }
@@ -172,6 +172,6 @@ export function readPoll(answer: Answer, asked: Asked, dialect: Dialect, said?: 
   const own = dialect.polled?.(answer);
   if (own) return own;
   if (runs) return 'running';
-  const { kind } = dialect.read?.(answer, asked, true) ?? HOOKED.fresh;
+  const { kind } = dialect.read?.(answer, asked, true) ?? READING_OF_VERDICT.fresh;
   return kind === 'refused' ? 'failed' : ENDED.has(kind) ? (state ?? 'done') : 'running';
 }

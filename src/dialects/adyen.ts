@@ -1,5 +1,5 @@
 import { type DefinedDialect, defineDialect } from './define.js';
-import { inHeader } from './place.js';
+import { inHeader } from './key-location.js';
 
 /**
  * Adyen. The answer echoes the key, whether it is the first one or a replay, so nothing marks a replay. `transient-error`

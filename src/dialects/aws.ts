@@ -1,5 +1,5 @@
 import { type DefinedDialect, defineDialect } from './define.js';
-import { inBody, inQuery } from './place.js';
+import { inBody, inQuery } from './key-location.js';
 
 const TEN_MINUTES_MS = 600_000;
 

@@ -1,6 +1,6 @@
 import { type DefinedDialect, defineDialect } from './define.js';
 import { REQUEST_AND_FIELD_ERRORS } from './graphql.js';
-import { inBody } from './place.js';
+import { inBody } from './key-location.js';
 
 /**
  * Braintree's GraphQL API ("at-most-once processing"). The key is the input's `apiRequestKey`; `clientMutationId` is none. The

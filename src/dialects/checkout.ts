@@ -1,5 +1,5 @@
 import { type DefinedDialect, defineDialect } from './define.js';
-import { inHeader } from './place.js';
+import { inHeader } from './key-location.js';
 
 /**
  * Checkout.com. Only a 2xx is stored; after a 4xx or 5xx the same key tries again. While one request is at work the others

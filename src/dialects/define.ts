@@ -3,8 +3,8 @@ import { carryOf } from '../core/carrier.js';
 import type { Answer, Dialect, Reading } from '../core/dialect.js';
 import { unsure } from '../core/verdict.js';
 import { bearsMarker, GENERIC, isMarked } from './generic.js';
+import type { KeyLocation } from './key-location.js';
 import { type Match, matches, valuesAt } from './matching.js';
-import type { Place } from './place.js';
 
 /**
  * What an answer says of the operation.
@@ -30,7 +30,7 @@ export interface AnswerRule extends Match {
 export interface DialectDefinition {
   /** In messages and records: letters, digits and hyphens. */
   readonly name: string;
-  readonly place: Place;
+  readonly place: KeyLocation;
   /** What a key must look like. @default visible ASCII, at most 255 characters */
   readonly pattern?: RegExp | undefined;
   /** Makes a UUID fit the pattern, where it does not by itself. */

@@ -1,5 +1,5 @@
 import { type DefinedDialect, defineDialect } from './define.js';
-import { inHeader } from './place.js';
+import { inHeader } from './key-location.js';
 
 /**
  * GoCardless. It never replays: a key that made something is answered 409 with the id of what it made, whatever the payload.

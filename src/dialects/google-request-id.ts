@@ -1,5 +1,5 @@
 import { type DefinedDialect, defineDialect } from './define.js';
-import { inBody, inQuery } from './place.js';
+import { inBody, inQuery } from './key-location.js';
 
 /**
  * Google APIs with a request id (AIP-155): a field of the request message, which most of them take as the query parameter

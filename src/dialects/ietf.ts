@@ -1,5 +1,5 @@
 import { type DefinedDialect, defineDialect } from './define.js';
-import { inHeader } from './place.js';
+import { inHeader } from './key-location.js';
 
 const DESCRIBED = { link: /rel\s*=\s*"?[^";]*\bdescribedby\b/i };
 

@@ -1,5 +1,5 @@
 import { type DefinedDialect, defineDialect } from './define.js';
-import { inHeader } from './place.js';
+import { inHeader } from './key-location.js';
 
 /**
  * Increase. A key belongs to the object that it made, for good: the same request gets the object with `Idempotent-Replayed:

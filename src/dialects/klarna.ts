@@ -1,5 +1,5 @@
 import { type DefinedDialect, defineDialect } from './define.js';
-import { inHeader } from './place.js';
+import { inHeader } from './key-location.js';
 
 /**
  * Klarna, for its POST and PATCH calls. A retry within 24 hours executes only once and gets the same answer.

@@ -1,5 +1,5 @@
 import { type DefinedDialect, defineDialect } from './define.js';
-import { inHeader } from './place.js';
+import { inHeader } from './key-location.js';
 
 const HEADERS = { payout: 'X-Payout-Idempotency', refund: 'X-Refund-Idempotency', transfer: 'X-Transfer-Idempotency' } as const;
 

@@ -1,5 +1,5 @@
 import { type DefinedDialect, defineDialect } from './define.js';
-import { inHeader } from './place.js';
+import { inHeader } from './key-location.js';
 
 const FIVE_MINUTES_MS = 300_000;
 const ACCEPTED = { 'repeatability-result': /^accepted$/i };

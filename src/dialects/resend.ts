@@ -1,5 +1,5 @@
 import { type DefinedDialect, defineDialect } from './define.js';
-import { inHeader } from './place.js';
+import { inHeader } from './key-location.js';
 
 /**
  * Resend. A 409 is either work in progress or a mismatch; the `name` in the body says which.

@@ -1,6 +1,6 @@
 import { type DefinedDialect, defineDialect } from './define.js';
 import { REQUEST_AND_FIELD_ERRORS } from './graphql.js';
-import { inBody, inDirective } from './place.js';
+import { inBody, inDirective } from './key-location.js';
 
 /**
  * Shopify's Admin GraphQL API. The key goes into the directive `@idempotent(key:)`: into its variable if the document has one,

@@ -1,5 +1,5 @@
 import { type DefinedDialect, defineDialect } from './define.js';
-import { inBody } from './place.js';
+import { inBody } from './key-location.js';
 
 /**
  * Square. The key is a member of the body, beside what is asked for.

@@ -1,5 +1,5 @@
 import { type DefinedDialect, defineDialect } from './define.js';
-import { inHeader } from './place.js';
+import { inHeader } from './key-location.js';
 
 const HEADER = inHeader('Idempotency-Key');
 const PATTERN = /^[\x21-\x7e]{1,255}$/;

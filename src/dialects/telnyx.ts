@@ -1,5 +1,5 @@
 import { type DefinedDialect, defineDialect } from './define.js';
-import { inHeader } from './place.js';
+import { inHeader } from './key-location.js';
 
 /**
  * Telnyx, where an endpoint's reference declares the header. Only successes are replayed; the same key with another query or

@@ -1,5 +1,5 @@
 import { type DefinedDialect, defineDialect } from './define.js';
-import { inHeader } from './place.js';
+import { inHeader } from './key-location.js';
 
 /**
  * Worldline (Connect, Direct; formerly Ingenico). It never compares payloads: a key gets the first one's answer, whatever

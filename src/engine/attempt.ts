@@ -2,7 +2,7 @@
 import type { Answer } from '../core/dialect.js';
 import { beginsJson, jsonOf, readUpTo, textOf } from './bytes.js';
 import type { Client } from './client.js';
-import type { Prepared } from './prepared.js';
+import type { ReplayableRequest } from './prepared.js';
 import { limit } from './wait.js';
 
 /** An answer and, where its body was read, all that is needed to give it again. */
@@ -13,7 +13,7 @@ export interface Answered {
 }
 
 /** What an attempt left. `mayResend`: the answer may be of one copy of several. `status`: of an answer whose body was cut. */
-export type Left =
+export type TransportResult =
   | { readonly end: 'answer'; readonly answered: Answered; readonly mayResend: boolean }
   | { readonly end: 'no-answer'; readonly cause: unknown; readonly status: number | undefined }
   | { readonly end: 'not-sent'; readonly cause: unknown };
@@ -28,7 +28,7 @@ export interface Sending {
 }
 
 /** Sends once. Never rejects; never waits longer than `ms`, whatever the transport makes of an abort. */
-export async function attempt(client: Client, prepared: Prepared, sending: Sending): Promise<Left> {
+export async function callTransport(client: Client, prepared: ReplayableRequest, sending: Sending): Promise<TransportResult> {
   if (!sending.leaves()) return { end: 'not-sent', cause: undefined };
   const controller = new AbortController();
   const init = { ...prepared.rest, method: prepared.method, headers: prepared.headers, body: prepared.body ?? null, signal: controller.signal } as RequestInit;
@@ -38,7 +38,7 @@ export async function attempt(client: Client, prepared: Prepared, sending: Sendi
   const { thawMs, bodyMs } = client.settings.tuning;
   const end = clock.now() + sending.ms;
   let time = limit(clock, sending.ms, [sending.stop]);
-  const late = (async (): Promise<Left> => {
+  const late = (async (): Promise<TransportResult> => {
     await time.over;
     // A clock that was set in between says as little about how long it slept.
     if (!over && Math.abs(clock.now() - end) > thawMs) {
@@ -48,7 +48,7 @@ export async function attempt(client: Client, prepared: Prepared, sending: Sendi
     if (!over) controller.abort();
     return { end: 'no-answer', cause: undefined, status: response?.status };
   })();
-  const sent = (async (): Promise<Left> => {
+  const sent = (async (): Promise<TransportResult> => {
     try {
       response = await client.transport.send(prepared.url, init);
       const patience = limit(clock, Math.min(bodyMs, Math.max(0, end - clock.now()) / 2), []);
@@ -153,7 +153,7 @@ export function makeResponse({ status, statusText, headers }: Head, body: string
 }
 
 /** The answer once more, for a caller that shares it or asks later; `undefined` when its body was not kept, or none can be made. */
-export function again({ response, body }: Answered): Response | undefined {
+export function replayResponse({ response, body }: Answered): Response | undefined {
   const copy = body === undefined ? undefined : makeResponse(response, body);
   if (copy) Object.defineProperty(copy, 'url', { value: response.url });
   return copy;

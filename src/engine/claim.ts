@@ -5,13 +5,13 @@ import { unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { OnceError } from '../errors.js';
 import type { KeyStrategy } from '../option-types.js';
-import type { Client, Job, Place } from './client.js';
+import { isSamePerson, lockNameOf } from './address.js';
+import type { Client, OperationAddress, OperationRun } from './client.js';
 import { notice } from './diagnostics.js';
 import { diagnose, named, publish } from './observe.js';
 import { nameOwner } from './owner.js';
-import { isSamePerson, lockOf } from './place.js';
 import { SCHEME } from './prepared.js';
-import { readStored, storedIn, storeOf, timed, updateStored } from './storing.js';
+import { readStored, storedIn, storeForOperation, timed, updateStored } from './record-access.js';
 import { inTime, Late, limit } from './wait.js';
 
 const NO_KEY_YET = -1;
@@ -22,7 +22,7 @@ export interface Waited {
 }
 
 /** Facts of an operation of which nothing was driven yet. */
-export const noFacts = (job: Pick<Job, 'client' | 'name' | 'slot'>, sent: 'no' | 'maybe') => ({
+export const noFacts = (job: Pick<OperationRun, 'client' | 'name' | 'operationKey'>, sent: 'no' | 'maybe') => ({
   operation: named(job.name),
   key: undefined,
   attempts: 0,
@@ -30,29 +30,29 @@ export const noFacts = (job: Pick<Job, 'client' | 'name' | 'slot'>, sent: 'no' |
   sent,
   resumed: false,
   joined: false,
-  storedIn: storedIn(storeOf(job.client, job.slot)),
+  storedIn: storedIn(storeForOperation(job.client, job.operationKey)),
 });
 
-export const storeError = (job: Pick<Job, 'client' | 'name' | 'slot'>, cause: unknown): OnceError =>
+export const storeError = (job: Pick<OperationRun, 'client' | 'name' | 'operationKey'>, cause: unknown): OnceError =>
   new OnceError('ERR_ONCE_STORE', { ...noFacts(job, 'maybe'), ...unknown('store') }, { cause });
 
-const unstored = (job: Job, cause: unknown): OnceError =>
+const unstored = (job: OperationRun, cause: unknown): OnceError =>
   new OnceError('ERR_ONCE_UNSENT', { ...noFacts(job, 'no'), ...unsent('store-write') }, { cause, says: 'its record could not be stored, so nothing was sent' });
 
-export const busyError = (job: Pick<Job, 'client' | 'name' | 'slot'>): OnceError =>
+export const busyError = (job: Pick<OperationRun, 'client' | 'name' | 'operationKey'>): OnceError =>
   new OnceError('ERR_ONCE_BUSY', { ...noFacts(job, 'maybe'), ...unknown('busy') });
 
 const FREE = (): void => {};
 
 /** The release, or `undefined` while another context holds it. A manager that refuses every request excludes nobody. */
-export async function tryLock(client: Client, place: Place): Promise<(() => void) | undefined> {
+export async function tryLock(client: Client, address: OperationAddress): Promise<(() => void) | undefined> {
   const { locks } = client.platform;
-  return locks ? locks.acquire(lockOf(client, place), { wait: false }).catch(() => FREE) : FREE;
+  return locks ? locks.acquire(lockNameOf(client, address), { wait: false }).catch(() => FREE) : FREE;
 }
 
 /** Takes the lock that contexts share, if the platform has one: `free` is what asking for it gave. Behind a frozen holder the wait is bounded. */
 export async function takeLock(
-  job: Job,
+  job: OperationRun,
   free: (() => void) | undefined,
 ): Promise<{ readonly release: () => void; readonly waited: Waited | undefined; readonly elsewhere?: boolean }> {
   const { client, settings, stop, deadline } = job;
@@ -62,11 +62,11 @@ export async function takeLock(
   if (settings.whenBusy === 'reject') throw busyError(job);
   const seen = await look(job);
   const ms = Math.min(settings.limits.attemptMs, Math.max(0, deadline - clock.now()) / 2);
-  publish(client, job.slot, { phase: 'waiting', attempt: 0, until: clock.now() + ms, why: 'another-context' });
+  publish(client, job.operationKey, { phase: 'waiting', attempt: 0, until: clock.now() + ms, why: 'another-context' });
   const bound = new AbortController();
   const { over, off } = limit(clock, ms, [stop, client.closing.signal]);
   void over.then(() => bound.abort());
-  const asked = locks.acquire(lockOf(client, job.place), { wait: true, signal: bound.signal }).catch(() => undefined);
+  const asked = locks.acquire(lockNameOf(client, job.address), { wait: true, signal: bound.signal }).catch(() => undefined);
   let gone = false;
   // A manager that does not hear of the abort must not hand out the lock for good.
   void asked.then((late) => gone && late?.());
@@ -77,9 +77,9 @@ export async function takeLock(
 }
 
 /** The first look of a call that waits. */
-async function look(job: Job): Promise<string | undefined> {
+async function look(job: OperationRun): Promise<string | undefined> {
   try {
-    const record = readRecord(await readStored(job.client, job.slot, job.id, job.deadline));
+    const record = readRecord(await readStored(job.client, job.operationKey, job.id, job.deadline));
     return record && record.state !== 'pending' ? lifeOf(record) : undefined;
   } catch (cause) {
     throw storeError(job, cause);
@@ -87,15 +87,15 @@ async function look(job: Job): Promise<string | undefined> {
 }
 
 /** Begins: one durable update, before the first byte leaves. */
-export async function beginRecord(job: Job, waited: Waited | undefined): Promise<Begun> {
+export async function beginRecord(job: OperationRun, waited: Waited | undefined): Promise<Begun> {
   const { client } = job;
-  const store = storeOf(client, job.slot);
+  const store = storeForOperation(client, job.operationKey);
   const ready = store.ready && (await timed(client, store.ready(), job.deadline).catch((cause: unknown) => Promise.reject(storeError(job, cause))));
   if (job.settings.required && store.survives === 'context')
     throw storeError(job, new Error(`the ${store.kind} store forgets with this context, and durability is 'required'`));
   if (wantsLease(job)) await nameOwner(client, ready ?? store);
   // An unnamed operation is found by its key, so no two contexts can race for it.
-  const random = job.settings.key === undefined && (store.atomic || job.place.id !== undefined);
+  const random = job.settings.key === undefined && (store.atomic || job.address.id !== undefined);
   // A strategy is asked only when a new key is wanted: what is pending keeps its own, whatever the strategy does now.
   let generation = typeof job.settings.key === 'function' ? NO_KEY_YET : 0;
   for (let round = 0; ; round++) {
@@ -107,12 +107,13 @@ export async function beginRecord(job: Job, waited: Waited | undefined): Promise
 }
 
 /** A lease is wanted where others share the store, and this call holds no lock that they see. */
-const wantsLease = ({ client, slot, unlocked }: Job): boolean => (unlocked || !client.platform.locks) && storeOf(client, slot).shared !== 'context';
+const wantsLease = ({ client, operationKey, unlocked }: OperationRun): boolean =>
+  (unlocked || !client.platform.locks) && storeForOperation(client, operationKey).shared !== 'context';
 
-const leaseOf = (job: Job): Claimant['lease'] =>
+const leaseOf = (job: OperationRun): Claimant['lease'] =>
   job.client.owner && wantsLease(job) ? { owner: job.client.owner, ms: job.settings.tuning.leaseMs } : undefined;
 
-function claimant(job: Job, waited: Waited | undefined, generation: number, key: string, random: boolean): Claimant {
+function claimant(job: OperationRun, waited: Waited | undefined, generation: number, key: string, random: boolean): Claimant {
   const { client, settings, payload } = job;
   const writable = settings.namespace !== undefined || client.platform.server;
   return {
@@ -145,14 +146,14 @@ function claimant(job: Job, waited: Waited | undefined, generation: number, key:
 }
 
 /** Where contexts race on a store that is not atomic among them, they must arrive at one key: it is derived. */
-async function keyFor(job: Job, generation: number, random: boolean): Promise<string> {
+async function keyFor(job: OperationRun, generation: number, random: boolean): Promise<string> {
   const { client, settings, name, fingerprint } = job;
   const { clock, randomness } = client.platform;
   const operation = name.length ? name : undefined;
   const { namespace } = job;
   const { keyPattern, name: speaks, shape = (uuid: string) => uuid } = settings.dialect;
   let key: unknown = settings.key;
-  if (random) key = job.place.id ?? shape(randomness.uuid());
+  if (random) key = job.address.id ?? shape(randomness.uuid());
   else if (typeof key === 'function') key = await askStrategy(job, key as KeyStrategy, { namespace, operation, fingerprint, generation, now: clock.now() });
   else if (key === undefined) key = shape(derived({ namespace, operation, generation }));
   if (typeof key !== 'string' || !keyPattern.test(key))
@@ -164,7 +165,7 @@ async function keyFor(job: Job, generation: number, random: boolean): Promise<st
 
 /** The key that a strategy gives, in time, to the user for whom it was asked: the next user's would make one operation of two. */
 export async function askStrategy(
-  job: Pick<Job, 'client' | 'settings' | 'name' | 'slot' | 'namespace' | 'stop' | 'deadline'>,
+  job: Pick<OperationRun, 'client' | 'settings' | 'name' | 'operationKey' | 'namespace' | 'stop' | 'deadline'>,
   strategy: KeyStrategy,
   asked: Parameters<KeyStrategy>[0],
 ): Promise<string> {
@@ -178,8 +179,8 @@ export async function askStrategy(
   return key;
 }
 
-async function update(job: Job, c: Claimant): Promise<Begun> {
-  const { client, slot, id, deadline } = job;
+async function update(job: OperationRun, c: Claimant): Promise<Begun> {
+  const { client, operationKey, id, deadline } = job;
   let begun: Begun | undefined;
   const change = (stored: unknown, storeNow: number) => {
     const began = begin(stored, c, client.platform.clock.now(), storeNow);
@@ -187,19 +188,19 @@ async function update(job: Job, c: Claimant): Promise<Begun> {
     return began;
   };
   try {
-    return await updateStored(client, slot, id, change, job.name.length ? 'strict' : 'relaxed', deadline);
+    return await updateStored(client, operationKey, id, change, job.name.length ? 'strict' : 'relaxed', deadline);
   } catch (cause) {
-    if (begun?.do !== 'drive' || !begun.inserted || client.registry.degraded.has(slot)) throw storeError(job, cause);
-    return afterFailedInsert(job, c, begun, cause, () => updateStored(client, slot, id, change, 'relaxed', deadline));
+    if (begun?.do !== 'drive' || !begun.inserted || client.registry.degraded.has(operationKey)) throw storeError(job, cause);
+    return afterFailedInsert(job, c, begun, cause, () => updateStored(client, operationKey, id, change, 'relaxed', deadline));
   }
 }
 
 type Inserted = Extract<Begun, { do: 'drive' }>;
 
 /** It was to be a new record, and the write failed or did not come to an end: what is stored now decides. */
-async function afterFailedInsert(job: Job, c: Claimant, begun: Inserted, cause: unknown, again: () => Promise<Begun>): Promise<Begun> {
-  const { client, slot, id, deadline } = job;
-  const stored = await readStored(client, slot, id, deadline).catch((error: unknown) => Promise.reject(storeError(job, error)));
+async function afterFailedInsert(job: OperationRun, c: Claimant, begun: Inserted, cause: unknown, again: () => Promise<Begun>): Promise<Begun> {
+  const { client, operationKey, id, deadline } = job;
+  const stored = await readStored(client, operationKey, id, deadline).catch((error: unknown) => Promise.reject(storeError(job, error)));
   const record = readRecord(stored);
   // It was stored all the same.
   if (record && sameRecord(record, begun)) return begun;
@@ -208,7 +209,7 @@ async function afterFailedInsert(job: Job, c: Claimant, begun: Inserted, cause: 
   // A write that nobody heard of again may still come, and another context would find it.
   if (cause instanceof Late) throw storeError(job, cause);
   // Nothing is lost by keeping the same record in memory.
-  client.registry.degraded.set(slot, client.fallback());
+  client.registry.degraded.set(operationKey, client.fallback());
   diagnose(client, job, c.key, 'store-degraded', `kept in memory: ${String(cause)}`);
   return again();
 }
@@ -217,10 +218,10 @@ async function afterFailedInsert(job: Job, c: Claimant, begun: Inserted, cause: 
 const sameRecord = ({ sum, lease }: OnceRecord, { record: own }: Inserted): boolean => sum === own.sum && lease?.owner === own.lease?.owner;
 
 /** A write that failed may have been stored all the same; only when it is gone for sure was nothing begun. */
-async function withdraw({ client, slot, id }: Job, c: Claimant, begun: Inserted): Promise<boolean> {
+async function withdraw({ client, operationKey, id }: OperationRun, c: Claimant, begun: Inserted): Promise<boolean> {
   if (c.keyKind !== 'random') return false;
   try {
-    return await updateStored(client, slot, id, (stored) => {
+    return await updateStored(client, operationKey, id, (stored) => {
       const record = readRecord(stored);
       return record && sameRecord(record, begun) ? { next: null, value: true } : { value: stored === undefined };
     });

@@ -42,19 +42,19 @@ export interface Client {
 }
 
 /** Where an operation is: who asks for it, under which name, and its ids. */
-export interface Place {
+export interface OperationAddress {
   readonly name: OperationName;
   readonly label: string;
   readonly namespace: string;
   /** In the tables of this realm. */
-  readonly slot: string;
+  readonly operationKey: string;
   /** In the store, where it is no digest of the name. */
   readonly id: string | undefined;
 }
 
 /** One call on its way to its outcome. */
-export interface Job extends Omit<Place, 'id'> {
-  readonly place: Place;
+export interface OperationRun extends Omit<OperationAddress, 'id'> {
+  readonly address: OperationAddress;
   readonly client: Client;
   readonly settings: Settings;
   readonly id: string;

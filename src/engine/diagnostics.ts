@@ -1,9 +1,9 @@
 /** Signs that something is set up wrongly: each told once, with a code that docs/diagnostics.md explains. */
 import type { Answer } from '../core/dialect.js';
-import type { Job } from './client.js';
+import type { OperationRun } from './client.js';
 import { diagnose } from './observe.js';
-import type { Attempting } from './payload.js';
-import type { Prepared } from './prepared.js';
+import type { AttemptRequest } from './payload.js';
+import type { ReplayableRequest } from './prepared.js';
 
 const SAYS = {
   'retry-after-hidden':
@@ -17,7 +17,7 @@ const SAYS = {
 } as const;
 
 /** Tells it once for each place. */
-export function notice(job: Job, key: string, code: keyof typeof SAYS, where: string): void {
+export function notice(job: OperationRun, key: string, code: keyof typeof SAYS, where: string): void {
   const { noticed } = job.client.registry;
   if (noticed.has(`${code} ${where}`)) return;
   noticed.add(`${code} ${where}`);
@@ -25,10 +25,10 @@ export function notice(job: Job, key: string, code: keyof typeof SAYS, where: st
 }
 
 /** The endpoint without its query: what a server ignores for one it ignores for all. */
-export const endpointOf = ({ method, url }: Pick<Prepared, 'method' | 'url'>): string => `${method} ${url.split('?')[0]}`;
+export const endpointOf = ({ method, url }: Pick<ReplayableRequest, 'method' | 'url'>): string => `${method} ${url.split('?')[0]}`;
 
 /** What an answer gives away. */
-export function noticeAnswer({ job, key, ambiguous }: Attempting, prepared: Prepared, answer: Answer): void {
+export function noticeAnswer({ job, key, ambiguous }: AttemptRequest, prepared: ReplayableRequest, answer: Answer): void {
   const { origin } = prepared;
   if (/^\s*ignored\s*$/i.test(answer.header('idempotency-status') ?? answer.header('x-idempotency-status') ?? '')) {
     job.client.registry.ignored.add(endpointOf(prepared));
@@ -40,7 +40,7 @@ export function noticeAnswer({ job, key, ambiguous }: Attempting, prepared: Prep
 }
 
 /** What attempts without any answer give away. */
-export function noticeSilence({ job, key, number }: Attempting, { origin }: Prepared): void {
+export function noticeSilence({ job, key, number }: AttemptRequest, { origin }: ReplayableRequest): void {
   const { platform } = job.client;
   const foreign = platform.origin !== undefined && platform.origin !== origin;
   if (foreign && number >= 2 && platform.connectivity.online() !== false) notice(job, key, 'preflight-suspected', origin);

@@ -4,22 +4,22 @@ import type { Answer, Reading } from '../core/dialect.js';
 import type { OnceRecord, StoredAnswer } from '../core/record.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, readPoll } from '../core/verdict.js';
-import { type Answered, again, answerOf, attempt, makeResponse } from './attempt.js';
+import { isSamePerson } from './address.js';
+import { type Answered, answerOf, callTransport, makeResponse, replayResponse } from './attempt.js';
 import { base64Of, bytesOf } from './bytes.js';
-import type { Job } from './client.js';
+import type { OperationRun } from './client.js';
 import { endpointOf, noticeAnswer, noticeSilence } from './diagnostics.js';
 import { hookReading } from './hook-word.js';
-import type { Attempting, Payload, Polled, Result, Sent } from './payload.js';
-import { isSamePerson } from './place.js';
-import { type Prepared, storable, wireOf } from './prepared.js';
+import type { AttemptRequest, AttemptResult, Payload, Polled, Result } from './payload.js';
+import { type ReplayableRequest, storable, wireOf } from './prepared.js';
 import { valueResult } from './values.js';
 import { inTime, limit } from './wait.js';
 
-export const fetching = (prepared: Prepared): Payload => ({
+export const httpPayload = (prepared: ReplayableRequest): Payload => ({
   origin: prepared.origin,
   endpoint: endpointOf(prepared),
   prepared,
-  withBytesOf: (earlier) => (earlier.prepared ? fetching(withBytes(prepared, earlier.prepared)) : earlier),
+  withBytesOf: (earlier) => (earlier.prepared ? httpPayload(withBytes(prepared, earlier.prepared)) : earlier),
   send: (a) => send(prepared, a),
   storable: (headers) => storable(prepared, headers),
   keyed: ({ client }, carrier) => carrier !== '' && !client.registry.ignored.has(endpointOf(prepared)),
@@ -28,7 +28,7 @@ export const fetching = (prepared: Prepared): Payload => ({
 });
 
 /** The body and what describes it are the earlier call's; credentials and the rest are this one's. */
-function withBytes(present: Prepared, { body, json, headers: earlier }: Prepared): Prepared {
+function withBytes(present: ReplayableRequest, { body, json, headers: earlier }: ReplayableRequest): ReplayableRequest {
   const headers = new Headers(present.headers);
   const type = earlier.get('content-type');
   if (type !== null) headers.set('content-type', type);
@@ -36,7 +36,7 @@ function withBytes(present: Prepared, { body, json, headers: earlier }: Prepared
 }
 
 /** Credentials must not go to a stranger, nor a server's requests to where an answer points. */
-function linkOf({ url, origin }: Prepared, { client }: Job, { headers }: Response): string | undefined {
+function linkOf({ url, origin }: ReplayableRequest, { client }: OperationRun, { headers }: Response): string | undefined {
   const link = headers.get('operation-location') ?? headers.get('location');
   if (link === null) return undefined;
   try {
@@ -47,7 +47,7 @@ function linkOf({ url, origin }: Prepared, { client }: Job, { headers }: Respons
   }
 }
 
-async function poll(prepared: Prepared, a: Attempting, link: string): Promise<Polled> {
+async function poll(prepared: ReplayableRequest, a: AttemptRequest, link: string): Promise<Polled> {
   const { client, settings, stop } = a.job;
   const { clock } = client.platform;
   const headers = new Headers(prepared.headers);
@@ -55,7 +55,7 @@ async function poll(prepared: Prepared, a: Attempting, link: string): Promise<Po
   const begun = clock.now();
   const asking = { ...prepared, url: link, method: 'GET', body: undefined, headers };
   const rest = merged(asking, await hooked(asking, a).catch(() => undefined));
-  const left = await attempt(client, rest, { ms: a.ms - (clock.now() - begun), stop, bodyBytes: settings.limits.bodyBytes, leaves: () => a.leaves() });
+  const left = await callTransport(client, rest, { ms: a.ms - (clock.now() - begun), stop, bodyBytes: settings.limits.bodyBytes, leaves: () => a.leaves() });
   if (left.end !== 'answer') return { state: 'running' };
   const answer = answerOf(left.answered);
   return {
@@ -71,10 +71,10 @@ async function poll(prepared: Prepared, a: Attempting, link: string): Promise<Po
 }
 
 /** The request as another context stored it, or what is left of it: the link of work that goes on. */
-export function storedFetching({ request, origin, link }: OnceRecord): Payload | undefined {
+export function storedPayload({ request, origin, link }: OnceRecord): Payload | undefined {
   if (!request && link === undefined) return undefined;
   const { method = 'GET', url = link as string, headers = [], body, base64 } = request ?? {};
-  return fetching({
+  return httpPayload({
     method,
     url,
     origin,
@@ -91,7 +91,7 @@ export const resultOf = (answered: Answered): Result => ({
   response: answered.response,
   ok: answered.response.ok,
   lasting: answered.body !== undefined,
-  copy: () => again(answered) ?? (answered.response.bodyUsed ? undefined : answered.response.clone()),
+  copy: () => replayResponse(answered) ?? (answered.response.bodyUsed ? undefined : answered.response.clone()),
   stored: () => atRest(answered),
 });
 
@@ -115,14 +115,14 @@ export function restored(answer: StoredAnswer): Result | undefined {
   return response && resultOf({ response, body, text: typeof body === 'string' ? body : '' });
 }
 
-const merged = (prepared: Prepared, more: HeadersInit | undefined): Prepared => {
+const merged = (prepared: ReplayableRequest, more: HeadersInit | undefined): ReplayableRequest => {
   const headers = new Headers(prepared.headers);
   for (const [name, value] of new Headers(more)) headers.set(name, value);
   return { ...prepared, headers };
 };
 
 /** What the caller sets over its own headers; it is asked with the request as it goes out, and nobody who left waits for it. */
-async function hooked({ method, url, headers, body }: Prepared, { job, number, resumed, ms }: Attempting): Promise<HeadersInit | undefined> {
+async function hooked({ method, url, headers, body }: ReplayableRequest, { job, number, resumed, ms }: AttemptRequest): Promise<HeadersInit | undefined> {
   const { settings, client, stop, namespace } = job;
   // The hook would get one user's request and answer with the next one's credentials.
   if (!isSamePerson(client, namespace)) throw new Error('another user has logged in');
@@ -133,14 +133,14 @@ async function hooked({ method, url, headers, body }: Prepared, { job, number, r
 }
 
 /** The request with its key where the record says; `undefined` when there is no such place in it. */
-async function withKey(prepared: Prepared, { carrier, key, firstSentAt, job }: Attempting): Promise<Prepared | undefined> {
+async function withKey(prepared: ReplayableRequest, { carrier, key, firstSentAt, job }: AttemptRequest): Promise<ReplayableRequest | undefined> {
   if (carrier === '') return prepared;
   const wire = await wireOf(prepared, carrier);
   const put = carryOf(carrier, job.settings.dialect.carry)?.put(wire, key, firstSentAt);
-  return put && ({ ...wire, ...put } as Prepared);
+  return put && ({ ...wire, ...put } as ReplayableRequest);
 }
 
-async function send(prepared: Prepared, a: Attempting): Promise<Sent> {
+async function send(prepared: ReplayableRequest, a: AttemptRequest): Promise<AttemptResult> {
   let gone = false;
   const leaves = (): boolean => {
     gone = a.leaves();
@@ -154,7 +154,7 @@ async function send(prepared: Prepared, a: Attempting): Promise<Sent> {
   }
 }
 
-async function sendOnce(prepared: Prepared, a: Attempting): Promise<Sent> {
+async function sendOnce(prepared: ReplayableRequest, a: AttemptRequest): Promise<AttemptResult> {
   const { client, settings, stop } = a.job;
   const { clock } = client.platform;
   const asking = clock.now();
@@ -164,7 +164,7 @@ async function sendOnce(prepared: Prepared, a: Attempting): Promise<Sent> {
   if (!last) return { reading: NOT_A_VERDICT, reached: false };
   const slow = clock.now() - asking > settings.tuning.thawMs;
   if (slow && a.stillMine && !(await a.stillMine())) return { reading: NOT_SENT, reached: false };
-  const left = await attempt(client, last, { ms: a.ms - (clock.now() - asking), stop, bodyBytes: settings.limits.bodyBytes, leaves: a.leaves });
+  const left = await callTransport(client, last, { ms: a.ms - (clock.now() - asking), stop, bodyBytes: settings.limits.bodyBytes, leaves: a.leaves });
   if (left.end === 'not-sent') return { reading: NOT_SENT, cause: left.cause, reached: false };
   if (left.end === 'no-answer' && left.status === undefined) noticeSilence(a, prepared);
   if (left.end === 'no-answer') return { reading: NO_ANSWER, cause: left.cause, reached: left.status !== undefined };
@@ -183,7 +183,7 @@ async function sendOnce(prepared: Prepared, a: Attempting): Promise<Sent> {
 }
 
 /** The caller's hook first, then the table. */
-function read(prepared: Prepared, response: Response, answer: Answer, a: Attempting): Reading {
+function read(prepared: ReplayableRequest, response: Response, answer: Answer, a: AttemptRequest): Reading {
   const { settings } = a.job;
   noticeAnswer(a, prepared, answer);
   const said = hookSays(response, answer, a, false);
@@ -198,7 +198,7 @@ function read(prepared: Prepared, response: Response, answer: Answer, a: Attempt
 }
 
 /** What the caller's `verdict` makes of an answer; `undefined` where there is none, or it leaves the answer to the table. */
-function hookSays({ headers }: Response, { status, json }: Answer, { job, number: attempt, ambiguous }: Attempting, polled: boolean): Reading | undefined {
+function hookSays({ headers }: Response, { status, json }: Answer, { job, number: attempt, ambiguous }: AttemptRequest, polled: boolean): Reading | undefined {
   const { settings, client } = job;
   try {
     const said = settings.verdict?.({ attempt, ambiguous, polled, status, headers, json });

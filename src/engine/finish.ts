@@ -3,16 +3,16 @@ import type { Settle, Stop } from '../core/decide.js';
 import { type Ending, fresh, rejected, replayed, type UnknownReason, unknown } from '../core/outcome.js';
 import { seal } from '../core/record.js';
 import { OnceError, type OnceErrorCode } from '../errors.js';
-import type { Drive } from './drive.js';
-import { storedFetching } from './fetching.js';
-import type { Ended } from './flight.js';
+import { isSamePerson } from './address.js';
+import type { AttemptLoop } from './attempt-loop.js';
+import { storedPayload } from './fetching.js';
+import type { Ended } from './in-flight.js';
 import type { Payload, Result } from './payload.js';
-import { isSamePerson } from './place.js';
 import { askAfter } from './poll.js';
 import { reconciled } from './reconcile.js';
+import { commit } from './record-access.js';
 import { answerToStore, isOwn, payloadsOf, remember, settleRecord } from './settle.js';
 import type { Stopped } from './stopped.js';
-import { commit } from './storing.js';
 
 /** `anew`: the key is used up without an effect, so the call goes on under a new one. */
 export type Finished = Ended | 'anew';
@@ -35,7 +35,7 @@ const SAYS: Readonly<Partial<Record<UnknownReason, string>>> = {
 };
 
 /** Finishes one drive. */
-export async function finish(drive: Drive, stopped: Stopped): Promise<Finished> {
+export async function finish(drive: AttemptLoop, stopped: Stopped): Promise<Finished> {
   const { decision, ended } = stopped;
   if (ended) {
     // Another context brought an earlier payload to its end; a change goes on.
@@ -64,7 +64,7 @@ export async function finish(drive: Drive, stopped: Stopped): Promise<Finished> 
 }
 
 async function settle(
-  drive: Drive,
+  drive: AttemptLoop,
   ending: Ending,
   result: Result | undefined,
   how: Pick<Settle, 'sticky' | 'keyInUse' | 'earlier'> & { readonly payloads?: readonly string[]; readonly cause?: unknown } = {},
@@ -82,14 +82,14 @@ async function settle(
 }
 
 /** The server keeps its refusal of an earlier call for this key, so the present call goes on under a new key. */
-async function anew(drive: Drive, result: Result | undefined): Promise<Finished> {
+async function anew(drive: AttemptLoop, result: Result | undefined): Promise<Finished> {
   // An unnamed operation is its key.
-  const last = drive.job.resumeOnly || drive.job.place.id !== undefined;
+  const last = drive.job.resumeOnly || drive.job.address.id !== undefined;
   if (!(await settleRecord(drive.job, drive.record, rejected(true), { sticky: true }))) return tell(drive, unknown('store'), result);
   return last ? tell(drive, rejected(true), result) : 'anew';
 }
 
-async function doneElsewhere(drive: Drive, result: Result | undefined, resource: string | undefined): Promise<Ended> {
+async function doneElsewhere(drive: AttemptLoop, result: Result | undefined, resource: string | undefined): Promise<Ended> {
   const ending = replayed('elsewhere');
   // It is a word and no 2xx: where it could not be written down, the next call would send again what it was told is done.
   if (!(await settleRecord(drive.job, drive.record, ending))) return tell(drive, unknown('store'), result);
@@ -98,7 +98,7 @@ async function doneElsewhere(drive: Drive, result: Result | undefined, resource:
 
 /** Resolves with the last answer where that tells no lie, else rejects. */
 function tell(
-  drive: Drive,
+  drive: AttemptLoop,
   ending: Ending,
   result: Result | undefined,
   code?: OnceErrorCode,
@@ -114,7 +114,7 @@ function tell(
 }
 
 /** The end of a call that settles nothing, or finds that nothing was sent. */
-async function halt(drive: Drive, decision: Omit<Stop, 'do'>, { result, cause, lost }: Omit<Stopped, 'decision'>): Promise<Finished> {
+async function halt(drive: AttemptLoop, decision: Omit<Stop, 'do'>, { result, cause, lost }: Omit<Stopped, 'decision'>): Promise<Finished> {
   const { job, record } = drive;
   if (decision.ending.type === 'unsent') {
     // What another call put there is not this one's to remove.
@@ -136,7 +136,7 @@ async function halt(drive: Drive, decision: Omit<Stop, 'do'>, { result, cause, l
 }
 
 /** Stores what the next call has to know of a stop that settled nothing. */
-async function storeStop(drive: Drive, { ending, spent }: Omit<Stop, 'do'>): Promise<void> {
+async function storeStop(drive: AttemptLoop, { ending, spent }: Omit<Stop, 'do'>): Promise<void> {
   const { job, record } = drive;
   if (ending.type !== 'unknown') return;
   const refusals = drive.refusals.toStore(ending.reason);
@@ -150,7 +150,7 @@ async function storeStop(drive: Drive, { ending, spent }: Omit<Stop, 'do'>): Pro
   if (await commit(job, record, () => next)) drive.record = next;
 }
 
-async function poll(drive: Drive, accepted: Result | undefined): Promise<Finished> {
+async function poll(drive: AttemptLoop, accepted: Result | undefined): Promise<Finished> {
   const end = await askAfter(drive, accepted);
   if (end && 'decision' in end) return finish(drive, { ...end, result: accepted });
   const { changed, sentBefore, record } = drive.start;
@@ -164,10 +164,10 @@ async function poll(drive: Drive, accepted: Result | undefined): Promise<Finishe
 }
 
 /** What the server holds under this key is another payload: reads the end of those whose bytes are still here. */
-async function probe(drive: Drive, result: Result | undefined): Promise<Finished> {
+async function probe(drive: AttemptLoop, result: Result | undefined): Promise<Finished> {
   const { job, record, start } = drive;
-  const stored = (record.earlier ?? []).map(({ fingerprint, request }) => [fingerprint, storedFetching({ ...record, request }) as Payload] as const);
-  const here = new Map([...stored, ...(job.client.registry.payloads.get(`${job.slot}\n${record.key}`) ?? [])]);
+  const stored = (record.earlier ?? []).map(({ fingerprint, request }) => [fingerprint, storedPayload({ ...record, request }) as Payload] as const);
+  const here = new Map([...stored, ...(job.client.registry.payloads.get(`${job.operationKey}\n${record.key}`) ?? [])]);
   for (const [fingerprint, payload] of here) {
     // What was refused, and its caller told so, is sent no more.
     if (fingerprint === job.fingerprint || !record.payloads.includes(fingerprint)) continue;
@@ -180,10 +180,10 @@ async function probe(drive: Drive, result: Result | undefined): Promise<Finished
 }
 
 /** A run's caller waits for what the function gives, not for a Response. */
-const isEffect = ({ job }: Drive): boolean => job.payload !== undefined && job.payload.prepared === undefined;
+const isEffect = ({ job }: AttemptLoop): boolean => job.payload !== undefined && job.payload.prepared === undefined;
 
 /** What `reconcile` makes of it; `undefined` where it does not know either. */
-async function ask(drive: Drive, reason: UnknownReason | 'done-elsewhere', result: Result | undefined, cause?: unknown): Promise<Finished | undefined> {
+async function ask(drive: AttemptLoop, reason: UnknownReason | 'done-elsewhere', result: Result | undefined, cause?: unknown): Promise<Finished | undefined> {
   const { job, record } = drive;
   const proof = await reconciled(drive, reason, result);
   if (typeof proof === 'object' && !isEffect(drive)) return settle(drive, replayed('reconcile'), proof);

@@ -2,13 +2,13 @@
 import { type UnknownReason, type UnsentReason, unknown } from '../core/outcome.js';
 import type { OnceRecord } from '../core/record.js';
 import { clockWentBack, pastWindow } from '../core/retention.js';
-import type { Job } from './client.js';
-import { isSamePerson } from './place.js';
+import { isSamePerson } from './address.js';
+import type { OperationRun } from './client.js';
+import { isStill } from './record-access.js';
 import type { Stopped } from './stopped.js';
-import { isStill } from './storing.js';
 
 /** Why nothing may be sent under this record's key now; `undefined`: it may. */
-export function reasonToHalt(job: Job, record: OnceRecord, ambiguous: boolean): UnknownReason | undefined {
+export function reasonToHalt(job: OperationRun, record: OnceRecord, ambiguous: boolean): UnknownReason | undefined {
   const { client, settings, stop, namespace, deadline } = job;
   const now = client.platform.clock.now();
   if (stop.aborted || client.closing.signal.aborted) return 'aborted';

@@ -1,11 +1,11 @@
 /** What the caller's `verdict` hook said, as a reading. */
 import type { Reading } from '../core/dialect.js';
-import { HOOKED, NOT_A_VERDICT, type Verdict } from '../core/verdict.js';
-import type { Job } from './client.js';
-import { isSamePerson } from './place.js';
+import { NOT_A_VERDICT, READING_OF_VERDICT, type Verdict } from '../core/verdict.js';
+import { isSamePerson } from './address.js';
+import type { OperationRun } from './client.js';
 
 /** "Nothing took effect" is not believed once the user has logged out: the hook, or the server that it asked, may speak of the next user's operation. */
-export function hookReading({ client, namespace }: Job, said: Verdict): Reading {
-  const reading = HOOKED[said] ?? NOT_A_VERDICT;
+export function hookReading({ client, namespace }: OperationRun, said: Verdict): Reading {
+  const reading = READING_OF_VERDICT[said] ?? NOT_A_VERDICT;
   return /^(refused|not-sent)$/.test(reading.kind) && !isSamePerson(client, namespace) ? NOT_A_VERDICT : reading;
 }

@@ -1,11 +1,11 @@
 /** The claim where no lock manager is shared: a lease in the record, by the store's clock. It saves work; safety rests on the key. */
 import { readRecord } from '../core/record.js';
+import type { AttemptLoop } from './attempt-loop.js';
 import { busyError } from './claim.js';
-import type { Job } from './client.js';
-import type { Drive } from './drive.js';
+import type { OperationRun } from './client.js';
 import { publish } from './observe.js';
 import { freeFromTheGone } from './owner.js';
-import { holds, readStored, storeOf, updateStored } from './storing.js';
+import { holds, readStored, storeForOperation, updateStored } from './record-access.js';
 import { wait } from './wait.js';
 
 /** A driver says that it is alive this often in the time of its lease. */
@@ -15,19 +15,19 @@ const LOOK_MS_MAX = 1000;
 const UNREAD = {};
 
 /** Renews the lease of a driver, if it still has it, and gives what is stored. */
-export function renew({ job, record: own }: Pick<Drive, 'job' | 'record'>): Promise<unknown> {
-  const { client, slot, id, settings, deadline } = job;
+export function renew({ job, record: own }: Pick<AttemptLoop, 'job' | 'record'>): Promise<unknown> {
+  const { client, operationKey, id, settings, deadline } = job;
   const change = (stored: unknown, now: number) => {
     const record = readRecord(stored);
     // A log-out raises the revision, and stops this driver before its next attempt; until then one is on the wire.
     const mine = record?.state === 'pending' && record.key === own.key && holds(own, record) && record.lease;
     return { value: stored, ...(mine && { next: { ...record, lease: { ...mine, until: now + settings.tuning.leaseMs } } }) };
   };
-  return updateStored(client, slot, id, change, 'relaxed', deadline);
+  return updateStored(client, operationKey, id, change, 'relaxed', deadline);
 }
 
 /** Holds the lease while `work` goes on. */
-export async function holdingLease<T>(drive: Drive, work: () => Promise<T>): Promise<T> {
+export async function holdingLease<T>(drive: AttemptLoop, work: () => Promise<T>): Promise<T> {
   if (!drive.record.lease) return work();
   const { client, settings } = drive.job;
   const { leaseMs } = settings.tuning;
@@ -46,21 +46,21 @@ export async function holdingLease<T>(drive: Drive, work: () => Promise<T>): Pro
 }
 
 /** Waits until the other driver has settled, or its lease is over; no longer than this call may. */
-export async function awaitLease(job: Job, ms: number): Promise<void> {
-  const { client, stop, deadline, slot, id } = job;
+export async function awaitLease(job: OperationRun, ms: number): Promise<void> {
+  const { client, stop, deadline, operationKey, id } = job;
   const { clock } = client.platform;
-  if (storeOf(client, slot).isGone && (await freeFromTheGone(client, slot, id))) return;
+  if (storeForOperation(client, operationKey).isGone && (await freeFromTheGone(client, operationKey, id))) return;
   if (job.settings.whenBusy === 'reject') throw busyError(job);
   const until = clock.now() + ms;
-  publish(client, slot, { phase: 'waiting', attempt: 0, until, why: 'another-context' });
+  publish(client, operationKey, { phase: 'waiting', attempt: 0, until, why: 'another-context' });
   for (let look = 20; clock.now() < until; look = Math.min(look * 2, LOOK_MS_MAX)) {
     if (clock.now() >= deadline) throw busyError(job);
     await wait(clock, Math.min(look, until - clock.now(), deadline - clock.now()), [stop, client.closing.signal]);
     if (stop.aborted || client.closing.signal.aborted) return;
-    const stored = await readStored(client, slot, id, deadline).catch(() => UNREAD);
+    const stored = await readStored(client, operationKey, id, deadline).catch(() => UNREAD);
     // Settled, gone, or given back.
     const record = readRecord(stored);
     if (stored === undefined || (record && (record.state !== 'pending' || record.lease === undefined))) return;
-    if (await freeFromTheGone(client, slot, id)) return;
+    if (await freeFromTheGone(client, operationKey, id)) return;
   }
 }

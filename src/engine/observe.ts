@@ -3,8 +3,8 @@ import { decodeName, type OperationName } from '../core/name.js';
 import type { Ending, Outcome } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import type { Json } from '../option-types.js';
-import type { Client, Place } from './client.js';
-import { namespaceNow } from './place.js';
+import { namespaceNow } from './address.js';
+import type { Client, OperationAddress } from './client.js';
 import { look, type Registry } from './registry.js';
 
 /** An operation that has not settled, as it is stored. Times are wall clock, ms. */
@@ -57,7 +57,7 @@ export interface Listener {
   readonly begins: ((label: string) => boolean) | undefined;
 }
 
-export interface Live {
+export interface ObservableState {
   state: OperationState;
   readonly listeners: Set<() => void>;
 }
@@ -77,8 +77,8 @@ export function guarded({ platform }: Client, listener: () => unknown): void {
   }
 }
 
-export function live({ lives }: Registry, slot: string): Live {
-  const known = lives.get(slot);
+export function live({ lives }: Registry, operationKey: string): ObservableState {
+  const known = lives.get(operationKey);
   if (known) return known;
   if (lives.size >= LIVES_MAX)
     for (const [key, { listeners, state }] of lives)
@@ -86,13 +86,13 @@ export function live({ lives }: Registry, slot: string): Live {
         lives.delete(key);
         break;
       }
-  const made: Live = { state: LOADING, listeners: new Set() };
-  lives.set(slot, made);
+  const made: ObservableState = { state: LOADING, listeners: new Set() };
+  lives.set(operationKey, made);
   return made;
 }
 
-export function publish(client: Client, slot: string, state: OperationState): void {
-  const target = live(client.registry, slot);
+export function publish(client: Client, operationKey: string, state: OperationState): void {
+  const target = live(client.registry, operationKey);
   target.state = state;
   for (const listener of [...target.listeners]) guarded(client, listener);
   look(client.registry);
@@ -117,26 +117,26 @@ export function watch(client: Client, screen: (elsewhere: boolean) => void): () 
 }
 
 /** Nothing is under way any more; what is stored could not be found out, or did not change. */
-export function calmDown(client: Client, slot: string): void {
-  const state = client.registry.lives.get(slot)?.state;
-  if (state?.phase === 'sending' || state?.phase === 'waiting') publish(client, slot, { phase: 'loading' });
+export function resetStaleState(client: Client, operationKey: string): void {
+  const state = client.registry.lives.get(operationKey)?.state;
+  if (state?.phase === 'sending' || state?.phase === 'waiting') publish(client, operationKey, { phase: 'loading' });
 }
 
 /** Whose it is, where that is known. */
-type Named = Pick<Place, 'name' | 'label'> & { readonly namespace?: string };
+type Named = Pick<OperationAddress, 'name' | 'label'> & { readonly namespace?: string };
 
-export function emit(client: Client, place: Named, key: string, detail: OnceEventDetail): void {
+export function emit(client: Client, address: Named, key: string, detail: OnceEventDetail): void {
   const { channel } = client.platform;
   if (!client.listeners.size && !channel?.hasSubscribers) return;
-  const foreign = client.settings.namespace !== undefined && namespaceNow(client) !== place.namespace;
-  const event = { operation: named(place.name), key, at: client.platform.clock.now(), foreign, ...detail } as OnceEvent;
+  const foreign = client.settings.namespace !== undefined && namespaceNow(client) !== address.namespace;
+  const event = { operation: named(address.name), key, at: client.platform.clock.now(), foreign, ...detail } as OnceEvent;
   if (channel?.hasSubscribers) guarded(client, () => channel.publish(event));
-  for (const { hears, begins } of [...client.listeners]) if (!begins || begins(place.label)) guarded(client, () => hears(event));
+  for (const { hears, begins } of [...client.listeners]) if (!begins || begins(address.label)) guarded(client, () => hears(event));
 }
 
 /** Something that a developer should know; `code` is stable. */
-export const diagnose = (client: Client, place: Named, key: string, code: string, message: string): void =>
-  emit(client, place, key, { type: 'diagnostic', code, message });
+export const diagnose = (client: Client, address: Named, key: string, code: string, message: string): void =>
+  emit(client, address, key, { type: 'diagnostic', code, message });
 
 export const cursorOf = (record: OnceRecord): string => JSON.stringify([record.label, record.id]);
 

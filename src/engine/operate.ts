@@ -3,20 +3,20 @@ import { carryOf, isInHeader } from '../core/carrier.js';
 import { type Outcome, unknown, unsent } from '../core/outcome.js';
 import { isOnceError, OnceError } from '../errors.js';
 import type { Settings } from '../options.js';
+import { idsOf } from './address.js';
 import { busyError, noFacts, storeError, tryLock } from './claim.js';
-import type { Client, Job, Place } from './client.js';
-import { fetching } from './fetching.js';
-import { abortReason, Flight, giveUp } from './flight.js';
-import { calmDown, changed, guarded } from './observe.js';
+import type { Client, OperationAddress, OperationRun } from './client.js';
+import { conclude, execute, leftBefore } from './execute.js';
+import { httpPayload } from './fetching.js';
+import { abortReason, giveUp, InFlightOperation } from './in-flight.js';
+import { changed, guarded, resetStaleState } from './observe.js';
 import type { Payload } from './payload.js';
-import { idsOf } from './place.js';
-import { BodyTrouble, type Draft, fingerprint, type Prepared, prepare, wireOf } from './prepared.js';
-import { conclude, leftBefore, underLock } from './round.js';
-import { nothingSent } from './storing.js';
-import { inTime, Left, limit, within } from './wait.js';
+import { fingerprint, prepare, type ReplayableRequest, type RequestInput, UnreplayableBody, wireOf } from './prepared.js';
+import { nothingSent } from './record-access.js';
+import { CallerLeft, inTime, limit, within } from './wait.js';
 
 /** What a call brings, read. */
-export interface Read {
+export interface PreparedCall {
   /** Absent when it only goes on with what is stored. */
   readonly payload: Payload | undefined;
   readonly fingerprint: string;
@@ -28,9 +28,9 @@ export interface Read {
 export interface Call {
   readonly client: Client;
   readonly settings: Settings;
-  readonly place: Place;
+  readonly address: OperationAddress;
   /** Asked once. */
-  read(): Promise<Read>;
+  read(): Promise<PreparedCall>;
   readonly signal: AbortSignal | undefined;
   readonly request: Request | undefined;
   /** Wall clock, ms: when it began, if it has done something since then. */
@@ -40,25 +40,25 @@ export interface Call {
 }
 
 /** A call that only goes on with what is stored. */
-export const NOTHING_TO_READ = async (): Promise<Read> => ({ payload: undefined, fingerprint: '', raw: '' });
+export const NOTHING_TO_READ = async (): Promise<PreparedCall> => ({ payload: undefined, fingerprint: '', raw: '' });
 
 /** Reads the request: its body becomes bytes, once. */
-export async function readRequest(client: Client, settings: Settings, draft: Draft): Promise<Read> {
+export async function readRequest(client: Client, settings: Settings, draft: RequestInput): Promise<PreparedCall> {
   const { clock, digest, randomness } = client.platform;
-  let late = (): Error => new BodyTrouble('the body did not come to an end in time');
-  const reading = async (): Promise<Read> => {
+  let late = (): Error => new UnreplayableBody('the body did not come to an end in time');
+  const reading = async (): Promise<PreparedCall> => {
     const prepared = await prepare(draft, settings.limits.bodyBytes, () => randomness.uuid());
     const key = await borneKey(settings, prepared);
     late = () => new TypeError('once: fingerprint did not answer in time');
     // Taken before a key is put into the body.
     const { json, ...prints } = await fingerprint(draft, prepared, digest, settings.fingerprint);
-    return { payload: fetching({ ...prepared, json }), ...prints, key };
+    return { payload: httpPayload({ ...prepared, json }), ...prints, key };
   };
   return within(clock, settings.limits.totalMs, reading(), () => late());
 }
 
 /** The key that is in it already. Throws a TypeError where the request has no place for one. */
-async function borneKey({ dialect: { carrier, carry: other, name } }: Settings, prepared: Prepared): Promise<string | undefined> {
+async function borneKey({ dialect: { carrier, carry: other, name } }: Settings, prepared: ReplayableRequest): Promise<string | undefined> {
   const carry = carryOf(carrier, other);
   // A header has a place in every request, so nothing is tried out on a copy.
   if (carry && isInHeader(carrier)) return carry.find(prepared);
@@ -71,21 +71,21 @@ async function borneKey({ dialect: { carrier, carry: other, name } }: Settings, 
 
 /** Resolves with the answer, or with what an effect gave. */
 export async function operate(call: Call): Promise<unknown> {
-  const { client, settings, place, signal, request } = call;
+  const { client, settings, address, signal, request } = call;
   const { clock } = client.platform;
   const { startedAt = clock.now() } = call;
   const deadline = startedAt + settings.limits.totalMs;
   const { flights } = client.registry;
-  const here = { client, ...place };
+  const here = { client, ...address };
   const { onOutcome } = settings;
   const told = onOutcome && ((outcome: Outcome) => guarded(client, () => onOutcome(outcome)));
   const caller = { signal, request, told, left: { ...noFacts(here, 'maybe'), ...unknown('aborted') } as const };
-  let read: Promise<Read> | undefined;
+  let read: Promise<PreparedCall> | undefined;
   for (;;) {
-    const flight = flights.get(place.slot);
+    const flight = flights.get(address.operationKey);
     if (!flight) {
       // Nothing is awaited between the look above and this claim: two clicks in one tick are one operation.
-      const own = new Flight(client.registry, place.slot, client, deadline);
+      const own = new InFlightOperation(client.registry, address.operationKey, client, deadline);
       const answer = own.join({ ...caller, joined: false });
       read ??= call.read();
       void fly(call, own, read, startedAt);
@@ -121,29 +121,29 @@ function cutBy<T>({ platform, closing }: Client, signal: AbortSignal | undefined
   return Promise.race([work, over.then(() => undefined)]).finally(off);
 }
 
-async function fly({ client, settings, place, held }: Call, flight: Flight, read: Promise<Read>, startedAt: number): Promise<void> {
+async function fly({ client, settings, address, held }: Call, flight: InFlightOperation, read: Promise<PreparedCall>, startedAt: number): Promise<void> {
   // Asked for while the body is read and digested, which takes as long.
   const deadline = startedAt + settings.limits.totalMs;
-  const lock = held ? Promise.resolve(held) : tryLock(client, place);
+  const lock = held ? Promise.resolve(held) : tryLock(client, address);
   try {
-    const asked = Promise.all([read, idsOf(client, place), lock]);
-    const [request, ids, free] = await inTime({ client, stop: flight.stop, deadline }, settings.limits.totalMs, asked, () => busyError({ client, ...place }));
+    const asked = Promise.all([read, idsOf(client, address), lock]);
+    const [request, ids, free] = await inTime({ client, stop: flight.stop, deadline }, settings.limits.totalMs, asked, () => busyError({ client, ...address }));
     flight.fingerprinted(request.fingerprint);
     const { key, ...rest } = request;
     const own = key === undefined ? settings : { ...settings, key };
-    const job: Job = {
+    const job: OperationRun = {
       client,
       settings: own,
-      ...place,
+      ...address,
       ...ids,
-      place,
+      address,
       ...rest,
       stop: flight.stop,
       startedAt,
       deadline,
       resumeOnly: request.payload === undefined,
     };
-    const ended = await underLock(job, free);
+    const ended = await execute(job, free);
     conclude(job, ended);
     flight.land(ended);
     if (ended.driven) changed(client);
@@ -152,13 +152,13 @@ async function fly({ client, settings, place, held }: Call, flight: Flight, read
       (release) => release?.(),
       () => {},
     );
-    if (error instanceof Left) {
-      const ended = await leftBefore({ client, deadline, ...place, ...(await idsOf(client, place)) });
-      conclude({ client, ...place }, ended);
+    if (error instanceof CallerLeft) {
+      const ended = await leftBefore({ client, deadline, ...address, ...(await idsOf(client, address)) });
+      conclude({ client, ...address }, ended);
       return flight.land(ended);
     }
-    calmDown(client, place.slot);
-    const known = error instanceof BodyTrouble ? await bodyError(client, place, error, deadline) : error;
+    resetStaleState(client, address.operationKey);
+    const known = error instanceof UnreplayableBody ? await bodyError(client, address, error, deadline) : error;
     flight.land(
       isOnceError(known)
         ? { outcome: known.outcome, fail: (own) => (own === known.outcome ? known : new OnceError(known.code, own, { cause: known })) }
@@ -169,10 +169,10 @@ async function fly({ client, settings, place, held }: Call, flight: Flight, read
 }
 
 /** Raised after the look, so that "nothing was sent" is true of the operation. */
-export async function bodyError(client: Client, place: Place, cause: BodyTrouble, deadline: number): Promise<unknown> {
-  const job = { client, ...place };
+export async function bodyError(client: Client, address: OperationAddress, cause: UnreplayableBody, deadline: number): Promise<unknown> {
+  const job = { client, ...address };
   try {
-    const clean = await nothingSent(client, place.slot, (await idsOf(client, place)).id, deadline);
+    const clean = await nothingSent(client, address.operationKey, (await idsOf(client, address)).id, deadline);
     const outcome = clean ? { ...noFacts(job, 'no'), ...unsent('unreplayable-body') } : { ...noFacts(job, 'maybe'), ...unknown('record') };
     return new OnceError('ERR_ONCE_BODY', outcome, { cause, says: cause.message.replace('once: ', '') });
   } catch (error) {

@@ -1,12 +1,12 @@
 /** A device that says that it is offline: a hint that cuts a call short, so that its user hears of it within seconds. */
-import type { Job } from './client.js';
+import type { OperationRun } from './client.js';
 
 export class Outage {
-  readonly #job: Pick<Job, 'client' | 'settings' | 'deadline'>;
+  readonly #job: Pick<OperationRun, 'client' | 'settings' | 'deadline'>;
   /** When this call first saw the device offline; `undefined` while it is online. */
   #since: number | undefined;
 
-  constructor(job: Pick<Job, 'client' | 'settings' | 'deadline'>) {
+  constructor(job: Pick<OperationRun, 'client' | 'settings' | 'deadline'>) {
     this.#job = job;
   }
 

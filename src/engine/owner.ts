@@ -2,7 +2,7 @@
 import { readRecord } from '../core/record.js';
 import type { Store } from '../ports.js';
 import type { Client } from './client.js';
-import { readStored, storeOf, timed, updateStored } from './storing.js';
+import { readStored, storeForOperation, timed, updateStored } from './record-access.js';
 
 /** Gives the client its name in leases: where the store can tell which processes are gone, it begins with the name of this one. */
 export async function nameOwner(client: Client, store: Store): Promise<void> {
@@ -15,13 +15,13 @@ export async function nameOwner(client: Client, store: Store): Promise<void> {
 }
 
 /** Ends the lease of a driver whose process is gone; true when there is none any more. Never rejects. */
-export async function freeFromTheGone(client: Client, slot: string, id: string): Promise<boolean> {
+export async function freeFromTheGone(client: Client, operationKey: string, id: string): Promise<boolean> {
   try {
-    const store = storeOf(client, slot);
-    const owner = store.isGone && readRecord(await readStored(client, slot, id))?.lease?.owner;
+    const store = storeForOperation(client, operationKey);
+    const owner = store.isGone && readRecord(await readStored(client, operationKey, id))?.lease?.owner;
     const [holder = '', own] = owner?.split('.') ?? [];
     if (!store.isGone || own === undefined || owner === client.owner || !(await timed(client, store.isGone(holder)))) return false;
-    return await updateStored<boolean>(client, slot, id, (stored) => {
+    return await updateStored<boolean>(client, operationKey, id, (stored) => {
       const record = readRecord(stored);
       return record && record.lease?.owner === owner ? { next: { ...record, lease: undefined }, value: true } : { value: false };
     });

@@ -2,8 +2,8 @@
 import type { Reading } from '../core/dialect.js';
 import type { StoredAnswer, StoredRequest } from '../core/record.js';
 import type { WorkState } from '../core/work-state.js';
-import type { Job } from './client.js';
-import type { Prepared } from './prepared.js';
+import type { OperationRun } from './client.js';
+import type { ReplayableRequest } from './prepared.js';
 
 /** What an attempt came to have in hand. */
 export interface Result {
@@ -20,8 +20,8 @@ export interface Result {
 }
 
 /** How one attempt is to be made. */
-export interface Attempting {
-  readonly job: Job;
+export interface AttemptRequest {
+  readonly job: OperationRun;
   readonly key: string;
   /** Where the key goes, as stored. */
   readonly carrier: string;
@@ -39,7 +39,7 @@ export interface Attempting {
 }
 
 /** What an attempt left, read. */
-export interface Sent {
+export interface AttemptResult {
   readonly reading: Reading;
   readonly result?: Result | undefined;
   readonly cause?: unknown;
@@ -58,15 +58,15 @@ export interface Payload {
   readonly endpoint: string;
   /** The same operation with the bytes of an earlier call, which a server may have compared. */
   withBytesOf?(earlier: Payload): Payload;
-  readonly prepared?: Prepared | undefined;
+  readonly prepared?: ReplayableRequest | undefined;
   /** Whether it is safe to send again: the server knows keys. Absent: it is. */
-  keyed?(job: Job, carrier: string): boolean;
+  keyed?(job: OperationRun, carrier: string): boolean;
   /** Never rejects. */
-  send(a: Attempting): Promise<Sent>;
+  send(a: AttemptRequest): Promise<AttemptResult>;
   /** Asks after work that goes on; `undefined` when there is no link to ask at. */
-  poll?(a: Attempting, link: string): Promise<Polled>;
+  poll?(a: AttemptRequest, link: string): Promise<Polled>;
   /** The link of a 202, on the request's own origin. */
-  link?(job: Job, accepted: Response): string | undefined;
+  link?(job: OperationRun, accepted: Response): string | undefined;
   /** What another context needs to send it; `undefined` when only this one can. */
   storable(headers: readonly string[]): StoredRequest | undefined;
 }

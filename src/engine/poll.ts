@@ -1,14 +1,14 @@
 /** Work that goes on behind the link of a 202. */
 import { atLeast, backoffMs } from '../core/backoff.js';
 import { seal } from '../core/record.js';
-import type { Drive } from './drive.js';
+import { isSamePerson } from './address.js';
+import type { AttemptLoop } from './attempt-loop.js';
 import type { Polled, Result } from './payload.js';
-import { isSamePerson } from './place.js';
+import { commit } from './record-access.js';
 import type { Stopped } from './stopped.js';
-import { commit } from './storing.js';
 
 /** Asks until the work ends, the budget of waiting does, or nothing more may be asked; `undefined` when there is no link to ask at. */
-export async function askAfter(drive: Drive, accepted: Result | undefined): Promise<Polled | Stopped | undefined> {
+export async function askAfter(drive: AttemptLoop, accepted: Result | undefined): Promise<Polled | Stopped | undefined> {
   const link = drive.record.link ?? (accepted?.response && drive.payload.link?.(drive.job, accepted.response));
   if (link === undefined) return undefined;
   // Stored, so that nobody has to send it again.
@@ -19,7 +19,7 @@ export async function askAfter(drive: Drive, accepted: Result | undefined): Prom
   return ask(drive, link);
 }
 
-async function ask(drive: Drive, link: string): Promise<Polled | Stopped | undefined> {
+async function ask(drive: AttemptLoop, link: string): Promise<Polled | Stopped | undefined> {
   const { job, start } = drive;
   const { key, carrier, firstSentAt = drive.record.createdAt } = drive.record;
   const { limits, backoff } = job.settings;

@@ -7,7 +7,7 @@ import { base64Of, beginsJson, jsonOf, readUpTo, textOf } from './bytes.js';
 import { multipart } from './multipart.js';
 
 /** A request as given, read without waiting for anything. */
-export interface Draft {
+export interface RequestInput {
   readonly method: string;
   readonly url: string;
   readonly origin: string;
@@ -22,14 +22,14 @@ export interface Draft {
 /** A body that gives the same bytes at every attempt. */
 export type Bytes = string | Uint8Array<ArrayBuffer> | Blob | undefined;
 
-export interface Prepared extends Omit<Draft, 'body'> {
+export interface ReplayableRequest extends Omit<RequestInput, 'body'> {
   readonly body: Bytes;
   /** The body looks like JSON, whatever its header says. */
   readonly json?: boolean | undefined;
 }
 
 /** The body can't be sent more than once. */
-export class BodyTrouble extends Error {}
+export class UnreplayableBody extends Error {}
 
 /** What a Request says besides URL, method, headers and body. */
 const REST = ['mode', 'credentials', 'cache', 'redirect', 'referrer', 'referrerPolicy', 'integrity', 'keepalive'] as const;
@@ -37,7 +37,7 @@ const REST = ['mode', 'credentials', 'cache', 'redirect', 'referrer', 'referrerP
 export const isRequest = (input: unknown): input is Request => typeof input === 'object' && input !== null && 'headers' in input && 'url' in input;
 
 /** Reads fetch's arguments. Throws a TypeError on what no attempt could send. */
-export function draft(input: string | URL | Request, init: RequestInit & { once?: unknown } = {}, platform: Platform): Draft {
+export function readInput(input: string | URL | Request, init: RequestInit & { once?: unknown } = {}, platform: Platform): RequestInput {
   const request = isRequest(input) ? input : undefined;
   const { once: _, method, headers, body, signal, ...own } = init;
   const rest: Record<string, unknown> = {};
@@ -65,14 +65,14 @@ async function streamBytes(read: () => Promise<ArrayBuffer>, form = false): Prom
   try {
     return new Uint8Array(await read());
   } catch (cause) {
-    throw new BodyTrouble(`once: the body could not be read${form ? '; hand over the FormData itself, not a Request made of it' : ''}`, { cause });
+    throw new UnreplayableBody(`once: the body could not be read${form ? '; hand over the FormData itself, not a Request made of it' : ''}`, { cause });
   }
 }
 
 /** Buffers a stream, up to `limit` bytes. */
 async function buffer(stream: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = await readUpTo(stream, limit);
-  if (!bytes) throw new BodyTrouble(`once: the body is a stream of more than ${limit} bytes (limits.bodyBytes)`);
+  if (!bytes) throw new UnreplayableBody(`once: the body is a stream of more than ${limit} bytes (limits.bodyBytes)`);
   return bytes;
 }
 
@@ -87,18 +87,18 @@ function kindOf(body: unknown): string {
 }
 
 /** Refuses what is meant to take effect once and could not be told from what did not. */
-export function refuseHidden({ rest }: Draft): void {
+export function refuseHidden({ rest }: RequestInput): void {
   if (rest.mode === 'no-cors') throw new TypeError("once: mode 'no-cors' would strip the key and hide the answer");
 }
 
 /** Whether a key can be put on it, and its body sent more than once. What can't is fetch's own affair, unless a name is given. */
-export function canBear({ body, rest }: Draft): boolean {
+export function canBear({ body, rest }: RequestInput): boolean {
   if (rest.mode === 'no-cors') return false;
   return body == null || typeof body === 'string' || isRequest(body) || ArrayBuffer.isView(body) || REPLAYABLE.test(kindOf(body));
 }
 
 /** Fixes the body's bytes. A FormData keeps its boundary from here on; `makeBoundary` is for platforms that can't encode it. */
-export async function prepare(from: Draft, limit: number, makeBoundary: () => string): Promise<Prepared> {
+export async function prepare(from: RequestInput, limit: number, makeBoundary: () => string): Promise<ReplayableRequest> {
   const { body, headers } = from;
   const tag = kindOf(body);
   const type = (value: string): void => {
@@ -127,7 +127,7 @@ export async function prepare(from: Draft, limit: number, makeBoundary: () => st
   else if (isRequest(body)) {
     const content = await streamBytes(() => body.arrayBuffer(), /^multipart/i.test(headers.get('content-type') ?? ''));
     bytes = content.byteLength ? content : undefined;
-  } else throw new BodyTrouble(`once: body must be text, bytes, a Blob, a FormData, URLSearchParams or a stream, got ${typeOf(body)}`);
+  } else throw new UnreplayableBody(`once: body must be text, bytes, a Blob, a FormData, URLSearchParams or a stream, got ${typeOf(body)}`);
   // The platform counts what it sends. A length from the caller would be wrong once a key is in the body.
   headers.delete('content-length');
   const { body: _, ...rest } = from;
@@ -135,7 +135,7 @@ export async function prepare(from: Draft, limit: number, makeBoundary: () => st
 }
 
 /** The request as a key is put into it, its body as text unless the key goes into a header. */
-export async function wireOf<T extends Prepared>(prepared: T, carrier: string): Promise<T> {
+export async function wireOf<T extends ReplayableRequest>(prepared: T, carrier: string): Promise<T> {
   const { body, headers } = prepared;
   const text = typeof body !== 'object' || isInHeader(carrier) ? body : ArrayBuffer.isView(body) ? textOf(body) : await new Response(body).text();
   return { ...prepared, body: text, headers: new Headers(headers) };
@@ -165,7 +165,7 @@ function printed(said: unknown): string {
 type FingerprintHook = (request: { method: string; url: string; body: unknown }) => unknown;
 
 /** What the caller's hook says of a body; `undefined`: nothing, so that the bytes count. Throws where what calls itself JSON is none. */
-async function askHook(hook: FingerprintHook, { method, url, headers }: Prepared, body: string | Uint8Array, looksJson: boolean): Promise<unknown> {
+async function askHook(hook: FingerprintHook, { method, url, headers }: ReplayableRequest, body: string | Uint8Array, looksJson: boolean): Promise<unknown> {
   const parsed = typeof body === 'string' || looksJson ? jsonOf(textOf(body)) : undefined;
   const said = await hook({ method, url, body: parsed === undefined ? body : parsed });
   if (said === undefined && parsed === undefined && body.length > 0 && /[/+]json\b/i.test(headers.get('content-type') ?? ''))
@@ -183,8 +183,8 @@ const RAW_HINT = 4;
  * The digest of the bytes, and the fingerprint: method, URL and what the body says, whatever its type in JavaScript.
  */
 export async function fingerprint(
-  from: Draft,
-  prepared: Prepared,
+  from: RequestInput,
+  prepared: ReplayableRequest,
   digest: Digest,
   hook: FingerprintHook | undefined,
 ): Promise<{ readonly raw: string; readonly fingerprint: string; readonly json: boolean }> {
@@ -202,7 +202,7 @@ export async function fingerprint(
 }
 
 /** What another context needs to send it again: no credential, unless the caller listed its header. */
-export function storable(prepared: Prepared, listed: readonly string[]): StoredRequest | undefined {
+export function storable(prepared: ReplayableRequest, listed: readonly string[]): StoredRequest | undefined {
   const { method, url, body, headers } = prepared;
   if (typeof body === 'object' && !ArrayBuffer.isView(body)) return undefined;
   const kept = ['content-type', 'accept', 'accept-language', 'if-match', ...listed].flatMap((name) => {

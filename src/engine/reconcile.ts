@@ -2,20 +2,20 @@
 import { typeOf } from '../core/name.js';
 import type { UnknownReason } from '../core/outcome.js';
 import { workState } from '../core/work-state.js';
+import { isSamePerson } from './address.js';
 import { answerOf } from './attempt.js';
+import type { AttemptLoop } from './attempt-loop.js';
 import { notice } from './diagnostics.js';
-import type { Drive } from './drive.js';
 import { resultOf } from './fetching.js';
 import { isResponse, readForeign } from './foreign.js';
 import type { Result } from './payload.js';
-import { isSamePerson } from './place.js';
 import { limit } from './wait.js';
 
 /** What `reconcile` could prove. */
 export type Proof = Result | 'done' | 'none';
 
 /** `undefined` when there is no such hook, it does not know either, or it could not be asked in the session of this user. */
-export async function reconciled(drive: Drive, reason: UnknownReason | 'done-elsewhere', result: Result | undefined): Promise<Proof | undefined> {
+export async function reconciled(drive: AttemptLoop, reason: UnknownReason | 'done-elsewhere', result: Result | undefined): Promise<Proof | undefined> {
   const { job, record } = drive;
   const { client, namespace, settings, stop, deadline } = job;
   const { reconcile, limits } = settings;
@@ -49,7 +49,7 @@ export async function reconciled(drive: Drive, reason: UnknownReason | 'done-els
   }
 }
 
-async function proofOf(drive: Drive, said: unknown): Promise<Proof | undefined> {
+async function proofOf(drive: AttemptLoop, said: unknown): Promise<Proof | undefined> {
   if (said === 'done' || said === 'none') return said;
   if (said === 'unknown') return undefined;
   const { job, record } = drive;

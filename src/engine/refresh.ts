@@ -1,12 +1,13 @@
 /** Reads the state of one operation for its screens. */
-import type { Client, Place } from './client.js';
+
+import { idsOf } from './address.js';
+import type { Client, OperationAddress } from './client.js';
 import { publish, stateOf } from './observe.js';
-import { idsOf } from './place.js';
-import { readStored, storedIn, storeOf } from './storing.js';
+import { readStored, storedIn, storeForOperation } from './record-access.js';
 
 /** Shows on screens what is stored. */
-export async function refresh(client: Client, place: Place): Promise<void> {
-  const { id } = await idsOf(client, place);
-  const state = stateOf(await readStored(client, place.slot, id), storedIn(storeOf(client, place.slot)));
-  if (!client.registry.flights.has(place.slot)) publish(client, place.slot, state);
+export async function refresh(client: Client, address: OperationAddress): Promise<void> {
+  const { id } = await idsOf(client, address);
+  const state = stateOf(await readStored(client, address.operationKey, id), storedIn(storeForOperation(client, address.operationKey)));
+  if (!client.registry.flights.has(address.operationKey)) publish(client, address.operationKey, state);
 }

@@ -1,7 +1,7 @@
 /** What the refusals under one key say: whether it is still in use, and whether anything but a refusal can have come of it. */
 import type { UnknownReason } from '../core/outcome.js';
 import type { OnceRecord, Refusal } from '../core/record.js';
-import type { Sent } from './payload.js';
+import type { AttemptResult } from './payload.js';
 import type { Start } from './stopped.js';
 
 export class Refusals {
@@ -31,7 +31,7 @@ export class Refusals {
   }
 
   /** Notes how an attempt ended. For how long the application has been giving this very refusal, ms: 0 if it is new, `undefined` if nothing tells. */
-  note({ reading, refusal }: Sent, now: number): number | undefined {
+  note({ reading, refusal }: AttemptResult, now: number): number | undefined {
     if (reading.ambiguous) {
       this.#only = false;
       // Of an attempt that may still have its effect a refusal says something only when it comes once more, later.

@@ -1,22 +1,22 @@
 /** What all clients and all copies of the package in one realm share. */
 import type { Outcome } from '../core/outcome.js';
 import type { Store } from '../ports.js';
-import type { Flight } from './flight.js';
-import type { Live } from './observe.js';
+import type { InFlightOperation } from './in-flight.js';
+import type { ObservableState } from './observe.js';
 import type { Payload, Result } from './payload.js';
 
 export interface Registry {
-  /** Operations under way, by slot. */
-  readonly flights: Map<string, Flight>;
-  /** What screens see, by slot. */
-  readonly lives: Map<string, Live>;
+  /** Operations under way, by operation key. */
+  readonly flights: Map<string, InFlightOperation>;
+  /** What screens see, by operation key. */
+  readonly lives: Map<string, ObservableState>;
   /** Screens, which look again when they are told to. `elsewhere`: what is stored may have changed in another tab. */
   readonly screens: Set<(elsewhere: boolean) => void>;
-  /** Answers of settled operations, the oldest first, by slot and key. */
+  /** Answers of settled operations, the oldest first, by operation key and idempotency key. */
   readonly answers: Map<string, Result>;
-  /** Payloads of operations that have not settled, by slot and key, then by fingerprint. */
+  /** Payloads of operations that have not settled, by operation key and idempotency key, then by fingerprint. */
   readonly payloads: Map<string, Map<string, Payload>>;
-  /** Where records live whose first write failed, by slot. */
+  /** Where records live whose first write failed, by operation key. */
   readonly degraded: Map<string, Store>;
   /** What is left of each origin's retry budget. */
   readonly budgets: Map<string, number>;

@@ -2,21 +2,21 @@
 import { namePrefix, type OperationName } from '../core/name.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import type { Store } from '../ports.js';
+import { idsOf, operationKeyOf } from './address.js';
 import type { Client } from './client.js';
-import { idsOf, slotOf } from './place.js';
-import { storeOf, timed } from './storing.js';
+import { storeForOperation, timed } from './record-access.js';
 
 /** Records looked at in one step of a listing. */
 export const PAGE = 100;
 
 export interface Scanned {
   readonly record: OnceRecord;
-  readonly slot: string;
+  readonly operationKey: string;
 }
 
 /** An unnamed operation is kept apart from its equals by its key. */
 export const slotOfRecord = (client: Client, namespace: string, { label, key }: Pick<OnceRecord, 'label' | 'key'>): string =>
-  slotOf(client, namespace, label, label[0] === '~' ? key : '');
+  operationKeyOf(client, namespace, label, label[0] === '~' ? key : '');
 
 /** One page of pending records. `start`: what their labels' text begins with. */
 export type Pages = (start: string | undefined, after: string | undefined) => Promise<{ found: Scanned[]; next: string | undefined }>;
@@ -30,9 +30,9 @@ export async function pendingIn(client: Client, namespace: string, prefix: Opera
     const found = records.flatMap((stored) => {
       const record = readRecord(stored);
       if (!record || (wanted && !wanted.begins(record.label))) return [];
-      const slot = slotOfRecord(client, namespace, record);
+      const operationKey = slotOfRecord(client, namespace, record);
       // Each client has an object of its own for the memory of the page.
-      return storeOf(client, slot).scope === store.scope ? [{ record, slot }] : [];
+      return storeForOperation(client, operationKey).scope === store.scope ? [{ record, operationKey }] : [];
     });
     return { found, next };
   });

@@ -2,17 +2,17 @@
 import type { Ending } from '../core/outcome.js';
 import { bare, type OnceRecord, type StoredAnswer, seal } from '../core/record.js';
 import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
-import type { Job } from './client.js';
+import type { OperationRun } from './client.js';
 import type { Result } from './payload.js';
+import { commit, storeForOperation } from './record-access.js';
 import { keepRecent } from './registry.js';
-import { commit, storeOf } from './storing.js';
 
 /** What is stored of how an operation ended, besides its ending. */
 export type AtRest = Partial<Pick<OnceRecord, 'sticky' | 'keyInUse' | 'refusal' | 'payloads' | 'answer'>>;
 
 /** Puts a record to rest: a tombstone when it is done, else what tells the next one its key or its generation. */
 export async function settleRecord(
-  job: Pick<Job, 'client' | 'slot' | 'id' | 'name' | 'label' | 'settings' | 'deadline'>,
+  job: Pick<OperationRun, 'client' | 'operationKey' | 'id' | 'name' | 'label' | 'settings' | 'deadline'>,
   record: OnceRecord,
   ending: Ending,
   { sticky = false, keyInUse, answer, ...rest }: AtRest = {},
@@ -35,25 +35,26 @@ export async function settleRecord(
 }
 
 /** In a browser nothing that a stranger could read is written without a namespace. */
-export function answerToStore(job: Job, result: Result | undefined): StoredAnswer | undefined {
-  const { settings, client, name, slot } = job;
+export function answerToStore(job: OperationRun, result: Result | undefined): StoredAnswer | undefined {
+  const { settings, client, name, operationKey } = job;
   const { server } = client.platform;
   const { responseOnServer, responseElsewhere } = settings.tuning;
   // Asked now, because a store may be chosen late. What outlives nothing is no place to keep a second copy in.
-  const lasts = server && name.length > 0 && storeOf(client, slot).survives !== 'context';
+  const lasts = server && name.length > 0 && storeForOperation(client, operationKey).survives !== 'context';
   const kept = settings.keep.response ?? (lasts ? responseOnServer : responseElsewhere);
   return kept === 'disk' && (settings.namespace || server) ? result?.stored() : undefined;
 }
 
 /** Keeps the answer in this context for the next call of its name. */
-export function remember({ client, slot, settings }: Job, key: string, result: Result): void {
+export function remember({ client, operationKey, settings }: OperationRun, key: string, result: Result): void {
   const { answers } = client.registry;
   if (settings.keep.response === false || !result.lasting) return;
-  keepRecent(answers, `${slot}\n${key}`, result, settings.tuning.answersMax);
+  keepRecent(answers, `${operationKey}\n${key}`, result, settings.tuning.answersMax);
 }
 
 /** Whether this call's payload is known to be the one that took effect: the answer to another one is none to this call. */
-export const isOwn = ({ resumeOnly, fingerprint }: Job, { payloads }: OnceRecord): boolean => resumeOnly || payloads.every((one) => one === fingerprint);
+export const isOwn = ({ resumeOnly, fingerprint }: OperationRun, { payloads }: OnceRecord): boolean =>
+  resumeOnly || payloads.every((one) => one === fingerprint);
 
 /** Which payload took effect; all that may have, where nothing tells. */
 export function payloadsOf({ payloads }: OnceRecord, ending: Ending, earlier: boolean | undefined, refusedOnly: boolean): readonly string[] {

@@ -6,7 +6,7 @@ import { afterSweep, leaseHolds } from '../core/retention.js';
 import type { Changed } from '../ports.js';
 import type { Client } from './client.js';
 import { diagnose } from './observe.js';
-import { timed, updateIn } from './storing.js';
+import { timed, updateIn } from './record-access.js';
 
 /** Damaged records that a sweep reaches past. */
 const DAMAGED_MAX = 10_000;

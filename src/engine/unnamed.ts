@@ -6,21 +6,21 @@ import { type OnceRecord, readRecord } from '../core/record.js';
 import { pastWindow } from '../core/retention.js';
 import { OnceError } from '../errors.js';
 import type { Settings } from '../options.js';
+import { addressOf, idOfUnnamed, idsOf, namespaceOf, unnamedAddress } from './address.js';
 import { jsonOf } from './bytes.js';
 import { askStrategy, noFacts, tryLock } from './claim.js';
-import type { Client, Job, Place } from './client.js';
-import { bodyError, givenUp, operate, type Read, readRequest } from './operate.js';
-import { idOfUnnamed, idsOf, namespaceOf, placeOf, unnamedPlace } from './place.js';
-import { BodyTrouble, type Draft } from './prepared.js';
+import type { Client, OperationAddress, OperationRun } from './client.js';
+import { bodyError, givenUp, operate, type PreparedCall, readRequest } from './operate.js';
+import { type RequestInput, UnreplayableBody } from './prepared.js';
+import { heldElsewhere, readStored, timed } from './record-access.js';
 import { storesOf } from './scan.js';
-import { heldElsewhere, readStored, timed } from './storing.js';
-import { inTime, Left } from './wait.js';
+import { CallerLeft, inTime } from './wait.js';
 
 /** Lost ones that are looked at. */
 const ORPHANS_MAX = 10;
 
 /** Whether HTTP itself says nothing of sending it twice: POST and PATCH, but not a GraphQL query. */
-export function wantsKey({ method, body }: Draft): boolean {
+export function wantsKey({ method, body }: RequestInput): boolean {
   if (method !== 'POST' && method !== 'PATCH') return false;
   return !(typeof body === 'string' && /^\s*\{/.test(body) && isQuery(body));
 }
@@ -31,7 +31,7 @@ function isQuery(body: string): boolean {
 }
 
 /** Whether a key may go there. */
-export function mayGo({ platform, settings: { origins } }: Client, { url, origin }: Draft): boolean {
+export function mayGo({ platform, settings: { origins } }: Client, { url, origin }: RequestInput): boolean {
   if (typeof origins === 'function') return origins(url);
   if (origins) return origins.includes(origin);
   // `data:`, `blob:` and what is no scheme of fetch's at all: there is no server to honour it.
@@ -40,17 +40,17 @@ export function mayGo({ platform, settings: { origins } }: Client, { url, origin
 }
 
 /** Whether there is a key in its headers already. */
-export const bearsKey = ({ dialect }: Settings, { url, headers }: Draft): boolean =>
+export const bearsKey = ({ dialect }: Settings, { url, headers }: RequestInput): boolean =>
   isInHeader(dialect.carrier) && carryOf(dialect.carrier)?.find({ url, headers, body: undefined }) !== undefined;
 
 /** A call that has no place yet: it is found out by its content. */
-type Placeless = Place & Pick<Job, 'client' | 'settings' | 'stop' | 'startedAt' | 'deadline'>;
+type Placeless = OperationAddress & Pick<OperationRun, 'client' | 'settings' | 'stop' | 'startedAt' | 'deadline'>;
 
-function placeless(client: Client, settings: Settings, { signal }: Draft): Placeless {
+function placeless(client: Client, settings: Settings, { signal }: RequestInput): Placeless {
   const startedAt = client.platform.clock.now();
-  const place = unnamedPlace(client, namespaceOf(client), '~', '');
+  const address = unnamedAddress(client, namespaceOf(client), '~', '');
   const stop = signal ?? new AbortController().signal;
-  return { ...place, client, settings, stop, startedAt, deadline: startedAt + settings.limits.totalMs };
+  return { ...address, client, settings, stop, startedAt, deadline: startedAt + settings.limits.totalMs };
 }
 
 /** What `work` gives, unless the call ends before: of an operation that has no place yet, nothing was sent. */
@@ -60,16 +60,17 @@ async function whilePlaceless<T>(call: Placeless, signal: AbortSignal | undefine
   try {
     return await inTime(call, call.settings.limits.totalMs, work, () => new OnceError('ERR_ONCE_UNSENT', { ...facts, ...unsent('unreachable') }));
   } catch (error) {
-    if (error instanceof BodyTrouble) throw await bodyError(call.client, call, error, call.deadline);
-    if (!(error instanceof Left)) throw error;
+    if (error instanceof UnreplayableBody) throw await bodyError(call.client, call, error, call.deadline);
+    if (!(error instanceof CallerLeft)) throw error;
     throw signal?.aborted ? givenUp(call.client, signal, left) : new OnceError('ERR_ONCE_UNSENT', left);
   }
 }
 
-const readUnnamed = (call: Placeless, draft: Draft): Promise<Read> => whilePlaceless(call, draft.signal, readRequest(call.client, call.settings, draft));
+const readUnnamed = (call: Placeless, draft: RequestInput): Promise<PreparedCall> =>
+  whilePlaceless(call, draft.signal, readRequest(call.client, call.settings, draft));
 
 /** A call without a name. */
-export async function operateUnnamed(client: Client, settings: Settings, draft: Draft): Promise<unknown> {
+export async function operateUnnamed(client: Client, settings: Settings, draft: RequestInput): Promise<unknown> {
   const { platform } = client;
   const call = placeless(client, settings, draft);
   const { namespace, startedAt } = call;
@@ -81,15 +82,15 @@ export async function operateUnnamed(client: Client, settings: Settings, draft: 
   const literal = typeof given === 'function' ? await whilePlaceless(call, draft.signal, askStrategy(call, given, asked)) : given;
   // Where many people's calls meet, two equal ones are two effects, and a lost one is nobody's here.
   const orphan = platform.server || literal !== undefined ? undefined : await orphanInTime(call, draft.signal, label);
-  const place =
-    orphan?.place ??
+  const address =
+    orphan?.address ??
     (literal === undefined
-      ? unnamedPlace(client, namespace, label, shape(platform.randomness.uuid()))
-      : unnamedPlace(client, namespace, label, literal, await idOfUnnamed(client, namespace, { key: literal, random: false })));
+      ? unnamedAddress(client, namespace, label, shape(platform.randomness.uuid()))
+      : unnamedAddress(client, namespace, label, literal, await idOfUnnamed(client, namespace, { key: literal, random: false })));
   return operate({
     client,
     settings: { ...settings, key: literal, repeat: 'always' },
-    place,
+    address,
     read: async () => read,
     signal: draft.signal,
     request: draft.request,
@@ -99,16 +100,16 @@ export async function operateUnnamed(client: Client, settings: Settings, draft: 
 }
 
 /** A call that is named by its content. */
-export async function operateByContent(client: Client, settings: Settings, draft: Draft): Promise<unknown> {
+export async function operateByContent(client: Client, settings: Settings, draft: RequestInput): Promise<unknown> {
   const call = placeless(client, settings, draft);
   const { startedAt } = call;
   const read = await readUnnamed(call, draft);
   const name: OperationName = [`sha256:${read.fingerprint}`];
-  return operate({ client, settings, place: placeOf(client, name), read: async () => read, signal: draft.signal, request: draft.request, startedAt });
+  return operate({ client, settings, address: addressOf(client, name), read: async () => read, signal: draft.signal, request: draft.request, startedAt });
 }
 
 interface Orphan {
-  readonly place: Place;
+  readonly address: OperationAddress;
   readonly release: () => void;
 }
 
@@ -145,17 +146,17 @@ async function findOrphan({ client, settings, namespace, deadline }: Placeless, 
     );
   for (const record of lost.sort((a, b) => a.createdAt - b.createdAt)) {
     if (platform.clock.now() >= deadline) return undefined;
-    const place = unnamedPlace(client, namespace, label, record.key, record.id);
-    if (registry.flights.has(place.slot)) continue;
-    const release = await tryLock(client, place);
-    if (release && !registry.flights.has(place.slot) && (await isPending(client, place, deadline))) return { place, release };
+    const address = unnamedAddress(client, namespace, label, record.key, record.id);
+    if (registry.flights.has(address.operationKey)) continue;
+    const release = await tryLock(client, address);
+    if (release && !registry.flights.has(address.operationKey) && (await isPending(client, address, deadline))) return { address, release };
     release?.();
   }
   return undefined;
 }
 
 /** It may have settled between the scan and the lock. */
-async function isPending(client: Client, { slot, id }: Place, deadline: number): Promise<boolean> {
-  const stored = await readStored(client, slot, id as string, deadline).catch(() => undefined);
+async function isPending(client: Client, { operationKey, id }: OperationAddress, deadline: number): Promise<boolean> {
+  const stored = await readStored(client, operationKey, id as string, deadline).catch(() => undefined);
   return readRecord(stored)?.state === 'pending';
 }

@@ -1,6 +1,6 @@
 /** Waits on the clock port; every one of them can be cut. */
 import type { Clock, Connectivity } from '../ports.js';
-import type { Job } from './client.js';
+import type { OperationRun } from './client.js';
 
 /** A time that ends after `ms`, or at once when one of the signals aborts or `connectivity` wakes; once it is called off, it never does. */
 export function limit(
@@ -46,11 +46,11 @@ export function within<T>(clock: Clock, ms: number, work: Promise<T>, late: () =
 }
 
 /** The call is not wanted any more: its last caller has left, or the client is closed. */
-export class Left extends Error {}
+export class CallerLeft extends Error {}
 
-/** Rejects with `late` when `work` takes longer than `ms` or beyond the deadline of the call, with {@link Left} when the call is not wanted any more. */
+/** Rejects with `late` when `work` takes longer than `ms` or beyond the deadline of the call, with {@link CallerLeft} when the call is not wanted any more. */
 export async function inTime<T>(
-  { client, stop, deadline }: Pick<Job, 'client' | 'stop' | 'deadline'>,
+  { client, stop, deadline }: Pick<OperationRun, 'client' | 'stop' | 'deadline'>,
   ms: number,
   work: Promise<T>,
   late: () => Error,
@@ -59,7 +59,7 @@ export async function inTime<T>(
   const signals = [stop, client.closing.signal];
   const { over, off } = limit(clock, Math.min(ms, Math.max(0, deadline - clock.now())), signals);
   const ended = over.then((): never => {
-    throw signals.some(({ aborted }) => aborted) ? new Left() : late();
+    throw signals.some(({ aborted }) => aborted) ? new CallerLeft() : late();
   });
   try {
     return await Promise.race([work, ended]);

@@ -2,11 +2,11 @@
 import { check } from '../check.js';
 import { bare, type OnceRecord, readRecord, seal } from '../core/record.js';
 import { settledForgetAt } from '../core/retention.js';
+import { idsOf, isOperationOf, namespaceOf } from '../engine/address.js';
 import type { Client } from '../engine/client.js';
 import { changed, type PendingOperation, pendingOf, publish } from '../engine/observe.js';
-import { idsOf, isSlotIn, namespaceOf } from '../engine/place.js';
+import { timed, updateIn, updateStored } from '../engine/record-access.js';
 import { PAGE, scanPending, slotOfRecord, storesOf } from '../engine/scan.js';
-import { timed, updateIn, updateStored } from '../engine/storing.js';
 import { clientOf, type Once } from '../once.js';
 
 /**
@@ -26,8 +26,8 @@ export async function clear(once: Once, options: { unsettled?: 'keep' | 'forget'
 
 async function clearAll(client: Client, namespace: string, forget: boolean): Promise<readonly PendingOperation[]> {
   const kept: PendingOperation[] = [];
-  for await (const { record, slot } of scanPending(client, namespace, undefined, undefined)) {
-    const left = await updateStored(client, slot, record.id, (stored) => {
+  for await (const { record, operationKey } of scanPending(client, namespace, undefined, undefined)) {
+    const left = await updateStored(client, operationKey, record.id, (stored) => {
       const current = readRecord(stored);
       if (current?.state !== 'pending') return { value: undefined };
       // The lease stays: an attempt may be on the wire, and until it ends nobody may say that none took effect.
@@ -35,11 +35,11 @@ async function clearAll(client: Client, namespace: string, forget: boolean): Pro
       return forget ? { next: null, value: next } : { next, value: next };
     });
     if (left) kept.push(pendingOf(left));
-    publish(client, slot, left && !forget ? { phase: 'unsettled', pending: pendingOf(left) } : { phase: 'idle' });
+    publish(client, operationKey, left && !forget ? { phase: 'unsettled', pending: pendingOf(left) } : { phase: 'idle' });
   }
   await clearSettled(client, namespace, forget);
   for (const table of [client.registry.answers, client.registry.payloads])
-    for (const key of table.keys()) if (isSlotIn(client, namespace, key)) table.delete(key);
+    for (const key of table.keys()) if (isOperationOf(client, namespace, key)) table.delete(key);
   changed(client);
   return kept;
 }

@@ -4,9 +4,9 @@ import type { OperationName } from '../core/name.js';
 import { unknown } from '../core/outcome.js';
 import { bare, seal } from '../core/record.js';
 import { retiredForgetAt } from '../core/retention.js';
-import { changeByHand, refusal } from '../engine/claimed.js';
-import type { Client, Place } from '../engine/client.js';
-import { placeOf } from '../engine/place.js';
+import { addressOf } from '../engine/address.js';
+import { changeByHand, refusal } from '../engine/change-by-hand.js';
+import type { Client, OperationAddress } from '../engine/client.js';
 import { clientOf, type Once } from '../once.js';
 
 /**
@@ -22,19 +22,19 @@ import { clientOf, type Once } from '../once.js';
 export async function forget(once: Once, name: OperationName, options: { evenIfUnknown?: boolean | undefined } = {}): Promise<void> {
   const client = clientOf(once, 'forget');
   check(options, { evenIfUnknown: 'boolean' }, 'forget');
-  await forgetRecord(client, placeOf(client, name), options.evenIfUnknown === true);
+  await forgetRecord(client, addressOf(client, name), options.evenIfUnknown === true);
 }
 
 /** What is left of the record tells a derived key its generation. */
-function forgetRecord(client: Client, place: Place, evenIfUnknown: boolean): Promise<void> {
+function forgetRecord(client: Client, address: OperationAddress, evenIfUnknown: boolean): Promise<void> {
   const dropPayloads = (): void => {
-    for (const kept of client.registry.payloads.keys()) if (kept.startsWith(`${place.slot}\n`)) client.registry.payloads.delete(kept);
+    for (const kept of client.registry.payloads.keys()) if (kept.startsWith(`${address.operationKey}\n`)) client.registry.payloads.delete(kept);
   };
   const change: Parameters<typeof changeByHand>[2] = (record, stored, storeNow) => {
     if (stored === undefined) return { value: undefined };
-    if (!record) return evenIfUnknown ? { next: null, value: undefined } : { value: refusal(client, place, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
+    if (!record) return evenIfUnknown ? { next: null, value: undefined } : { value: refusal(client, address, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
     if (record.state === 'pending' && (record.ambiguous || !record.random) && !evenIfUnknown)
-      return { value: refusal(client, place, record, 'ERR_ONCE_UNKNOWN', unknown('no-answer')) };
+      return { value: refusal(client, address, record, 'ERR_ONCE_UNKNOWN', unknown('no-answer')) };
     // Nothing came of it, and nothing will: its key is as good as new.
     if (record.state === 'retired' && record.ending?.effect === 'none' && !record.sticky) return { value: undefined };
     const now = client.platform.clock.now();
@@ -51,5 +51,5 @@ function forgetRecord(client: Client, place: Place, evenIfUnknown: boolean): Pro
       value: undefined,
     };
   };
-  return changeByHand(client, place, change, dropPayloads);
+  return changeByHand(client, address, change, dropPayloads);
 }

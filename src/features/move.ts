@@ -2,12 +2,12 @@
 import { decodeName, typeOf } from '../core/name.js';
 import { type OnceRecord, readRecord, seal } from '../core/record.js';
 import { leaseHolds } from '../core/retention.js';
+import { idOfUnnamed, idsOf, namespaceOf, operationKeyOf } from '../engine/address.js';
 import { tryLock } from '../engine/claim.js';
-import type { Client, Place } from '../engine/client.js';
+import type { Client, OperationAddress } from '../engine/client.js';
 import { changed, diagnose, pendingOf, publish } from '../engine/observe.js';
-import { idOfUnnamed, idsOf, namespaceOf, slotOf } from '../engine/place.js';
+import { updateIn } from '../engine/record-access.js';
 import { scanPending } from '../engine/scan.js';
-import { updateIn } from '../engine/storing.js';
 import { clientOf, type Once } from '../once.js';
 
 /**
@@ -24,7 +24,7 @@ export async function move(once: Once, from: string): Promise<void> {
   const to = namespaceOf(client);
   if (typeof from !== 'string' || from === '') throw new TypeError(`once: move takes the namespace to move from, got ${typeOf(from)}`);
   if (from === to) return;
-  for await (const { record, slot } of scanPending(client, from, undefined, undefined)) await moveOne(client, from, to, record, slot);
+  for await (const { record, operationKey } of scanPending(client, from, undefined, undefined)) await moveOne(client, from, to, record, operationKey);
   changed(client);
 }
 
@@ -32,25 +32,25 @@ export async function move(once: Once, from: string): Promise<void> {
 const MOVED = 'moved';
 
 /** Whether a call in this context or in another one holds the claim. */
-async function isDriven(client: Client, place: Pick<Place, 'label' | 'id'>, slot: string, namespace: string): Promise<boolean> {
-  const release = await tryLock(client, { name: [], namespace, slot, ...place });
+async function isDriven(client: Client, address: Pick<OperationAddress, 'label' | 'id'>, operationKey: string, namespace: string): Promise<boolean> {
+  const release = await tryLock(client, { name: [], namespace, operationKey, ...address });
   release?.();
-  return !release || client.registry.flights.has(slot);
+  return !release || client.registry.flights.has(operationKey);
 }
 
 /**
  * Brings one record to the place that it has in the namespace `to`; without a name and with a random key that is the same one.
  * It is inserted there before it is removed here: a crash in between leaves both, with one key.
  */
-async function moveOne(client: Client, from: string, to: string, record: OnceRecord, slot: string): Promise<void> {
+async function moveOne(client: Client, from: string, to: string, record: OnceRecord, operationKey: string): Promise<void> {
   const { key, label, id: old } = record;
   const unnamed = label[0] === '~';
   const own = unnamed ? await idOfUnnamed(client, to, record) : undefined;
   const { id, ns } = await idsOf(client, { namespace: to, label, id: own });
-  const store = client.registry.degraded.get(slot) ?? client.store;
+  const store = client.registry.degraded.get(operationKey) ?? client.store;
   const update = <T>(of: string, change: (there: OnceRecord | undefined, stored: unknown, now: number) => { next?: OnceRecord | null; value: T }): Promise<T> =>
     updateIn(client, store, of, (stored, now) => change(readRecord(stored), stored, now), 'strict');
-  const driven = await isDriven(client, { label, id: unnamed ? old : undefined }, slot, from);
+  const driven = await isDriven(client, { label, id: unnamed ? old : undefined }, operationKey, from);
   const moved = (before: OnceRecord, generation = 0): OnceRecord => {
     // Where a key counts for one account only, the new account's server does not know what was sent under it.
     const scoped = from !== to && client.settings.dialect.perAccount && before.ambiguous ? { windowEndsAt: client.platform.clock.now() } : {};
@@ -79,8 +79,8 @@ async function moveOne(client: Client, from: string, to: string, record: OnceRec
     }
     await update(old, (there) => (there?.key === key && there.revision === taken.revision ? { next: null, value: undefined } : { value: undefined }));
   }
-  const there = slotOf(client, to, label, unnamed ? key : '');
-  if (client.registry.degraded.delete(slot)) client.registry.degraded.set(there, store);
-  publish(client, slot, { phase: 'idle' });
+  const there = operationKeyOf(client, to, label, unnamed ? key : '');
+  if (client.registry.degraded.delete(operationKey)) client.registry.degraded.set(there, store);
+  publish(client, operationKey, { phase: 'idle' });
   if (!client.registry.flights.has(there)) publish(client, there, { phase: 'unsettled', pending: pendingOf(taken) });
 }

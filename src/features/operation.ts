@@ -1,8 +1,8 @@
 /** One operation for a screen: its state, and `fetch` under its name. */
 import { encodeName, type OperationName } from '../core/name.js';
-import type { Client, Place } from '../engine/client.js';
+import { addressOf } from '../engine/address.js';
+import type { Client, OperationAddress } from '../engine/client.js';
 import { live, type OperationState, watch } from '../engine/observe.js';
-import { placeOf } from '../engine/place.js';
 import { refresh } from '../engine/refresh.js';
 import { callFetch, clientOf, type Once } from '../once.js';
 import type { OperationOptions } from '../option-types.js';
@@ -51,29 +51,29 @@ class ObservedOperation implements Operation {
   }
 
   get state(): OperationState {
-    const place = this.#placeNow();
-    return place ? this.#load(place).state : LOADING;
+    const address = this.#placeNow();
+    return address ? this.#load(address).state : LOADING;
   }
 
   subscribe(listener: () => void): () => void {
     const client = this.#client;
     // A wrapper, so that one listener may subscribe twice.
     const entry = (): void => listener();
-    let slot: string | undefined;
-    const leave = (): void => void (slot && client.registry.lives.get(slot)?.listeners.delete(entry));
+    let operationKey: string | undefined;
+    const leave = (): void => void (operationKey && client.registry.lives.get(operationKey)?.listeners.delete(entry));
     /** Goes over to the operation of whoever is here now; whether that is another one. */
-    const follow = (place: Place | undefined): boolean => {
-      if (place?.slot === slot) return false;
+    const follow = (address: OperationAddress | undefined): boolean => {
+      if (address?.operationKey === operationKey) return false;
       leave();
-      slot = place?.slot;
-      if (place) this.#load(place, true).listeners.add(entry);
+      operationKey = address?.operationKey;
+      if (address) this.#load(address, true).listeners.add(entry);
       return true;
     };
     follow(this.#placeNow());
     const off = watch(client, (elsewhere) => {
-      const place = this.#placeNow();
-      if (follow(place)) entry();
-      else if (place && elsewhere) void refresh(client, place).catch(() => {});
+      const address = this.#placeNow();
+      if (follow(address)) entry();
+      else if (address && elsewhere) void refresh(client, address).catch(() => {});
     });
     return () => {
       off();
@@ -82,21 +82,21 @@ class ObservedOperation implements Operation {
   }
 
   /** A screen may look before anybody has logged in. */
-  #placeNow(): Place | undefined {
+  #placeNow(): OperationAddress | undefined {
     try {
-      return placeOf(this.#client, this.name);
+      return addressOf(this.#client, this.name);
     } catch {
       return undefined;
     }
   }
 
   /** `anew`: what is known was last followed by nobody, and may have changed elsewhere since. */
-  #load(place: Place, anew = false) {
-    const known = this.#client.registry.lives.has(place.slot);
-    const found = live(this.#client.registry, place.slot);
+  #load(address: OperationAddress, anew = false) {
+    const known = this.#client.registry.lives.has(address.operationKey);
+    const found = live(this.#client.registry, address.operationKey);
     // What could not be read stays "loading"; the next look at a new screen asks again, and one that listens is told when it changes.
     if (!known || (anew && !found.listeners.size))
-      void refresh(this.#client, place).catch(() => found.listeners.size || this.#client.registry.lives.delete(place.slot));
+      void refresh(this.#client, address).catch(() => found.listeners.size || this.#client.registry.lives.delete(address.operationKey));
     return found;
   }
 }

@@ -1,14 +1,14 @@
 /** Parses what a run gave, or what is remembered of it. */
 import type { Outcome } from '../core/outcome.js';
-import type { Job } from '../engine/client.js';
-import { abortReason } from '../engine/flight.js';
-import { inTime, Left } from '../engine/wait.js';
+import type { OperationRun } from '../engine/client.js';
+import { abortReason } from '../engine/in-flight.js';
+import { CallerLeft, inTime } from '../engine/wait.js';
 import { OnceError } from '../errors.js';
 import type { StandardSchema } from '../option-types.js';
 
 /** Whatever the schema makes of it, and however long it takes, the effect took place. */
 export async function parseResult<T>(
-  job: Pick<Job, 'client' | 'stop' | 'deadline'>,
+  job: Pick<OperationRun, 'client' | 'stop' | 'deadline'>,
   { '~standard': { validate } }: StandardSchema<T>,
   value: unknown,
   outcome: Outcome,
@@ -18,7 +18,7 @@ export async function parseResult<T>(
   const parsing = (async () => validate(value))() as Promise<{ issues?: unknown; value?: unknown }>;
   const parsed = await inTime(job, Number.POSITIVE_INFINITY, parsing, late).catch((error: unknown) => {
     if (job.stop.aborted) throw abortReason(job.stop);
-    throw error instanceof Left ? late() : error instanceof OnceError ? error : settled('options.result failed', error);
+    throw error instanceof CallerLeft ? late() : error instanceof OnceError ? error : settled('options.result failed', error);
   });
   if (parsed.issues) throw settled('does not match options.result', parsed);
   return parsed.value as T;

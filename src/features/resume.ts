@@ -2,10 +2,10 @@
 import { check } from '../check.js';
 import { decodeName, type OperationName } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
-import type { Client, Place } from '../engine/client.js';
-import { abortReason } from '../engine/flight.js';
+import { addressOf, isSamePerson, namespaceOf } from '../engine/address.js';
+import type { Client, OperationAddress } from '../engine/client.js';
+import { abortReason } from '../engine/in-flight.js';
 import { NOTHING_TO_READ, operate } from '../engine/operate.js';
-import { isSamePerson, namespaceOf, placeOf } from '../engine/place.js';
 import { slotOfRecord } from '../engine/scan.js';
 import { OVER } from '../engine/wait.js';
 import { isOnceError } from '../errors.js';
@@ -53,9 +53,9 @@ export function resume(once: Once, options: ResumeOptions = {}): AsyncIterable<R
 export async function resumeOne(once: Once, name: OperationName, options: { signal?: AbortSignal | undefined } = {}): Promise<Response> {
   const client = clientOf(once, 'resumeOne');
   check(options, { signal: 'object' }, 'resumeOne');
-  const place = placeOf(client, name);
-  const settings = { ...client.settings, operation: place.name };
-  return operate({ client, settings, place, read: NOTHING_TO_READ, signal: options.signal, request: undefined }) as Promise<Response>;
+  const address = addressOf(client, name);
+  const settings = { ...client.settings, operation: address.name };
+  return operate({ client, settings, address, read: NOTHING_TO_READ, signal: options.signal, request: undefined }) as Promise<Response>;
 }
 
 /** Yields operations in the order in which they end. */
@@ -93,7 +93,13 @@ async function* resumeAll(client: Client, namespace: string, options: ResumeOpti
 
 async function resumeRecord(client: Client, namespace: string, record: Waiting, signal: AbortSignal | undefined): Promise<Resumed | undefined> {
   const name = decodeName(record.label);
-  const place: Place = { name, label: record.label, namespace, slot: slotOfRecord(client, namespace, record), id: name.length ? undefined : record.id };
+  const address: OperationAddress = {
+    name,
+    label: record.label,
+    namespace,
+    operationKey: slotOfRecord(client, namespace, record),
+    id: name.length ? undefined : record.id,
+  };
   let outcome: Outcome | undefined;
   const settings = {
     ...client.settings,
@@ -104,7 +110,7 @@ async function resumeRecord(client: Client, namespace: string, record: Waiting, 
     },
   };
   try {
-    const response = (await operate({ client, settings, place, read: NOTHING_TO_READ, signal, request: undefined })) as Response;
+    const response = (await operate({ client, settings, address, read: NOTHING_TO_READ, signal, request: undefined })) as Response;
     return outcome && { name, outcome, response };
   } catch (error) {
     const known = outcome ?? (isOnceError(error) ? error.outcome : undefined);

@@ -4,14 +4,14 @@ import type { OperationName } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, type Verdict } from '../core/verdict.js';
+import { addressOf } from '../engine/address.js';
 import { type Answered, answerOf } from '../engine/attempt.js';
 import { resultOf } from '../engine/fetching.js';
-import { abortReason } from '../engine/flight.js';
 import { isResponse, readForeign } from '../engine/foreign.js';
 import { hookReading } from '../engine/hook-word.js';
-import { operate, type Read } from '../engine/operate.js';
-import type { Attempting, Payload, Sent } from '../engine/payload.js';
-import { placeOf } from '../engine/place.js';
+import { abortReason } from '../engine/in-flight.js';
+import { operate, type PreparedCall } from '../engine/operate.js';
+import type { AttemptRequest, AttemptResult, Payload } from '../engine/payload.js';
 import { valueResult } from '../engine/values.js';
 import { limit } from '../engine/wait.js';
 import { clientOf, type Once } from '../once.js';
@@ -47,12 +47,12 @@ export async function run<T>(once: Once, name: OperationName, effect: (attempt: 
   const client = clientOf(once, 'run');
   if (typeof effect !== 'function') throw new TypeError(`once: run takes a function, got ${typeof effect}`);
   const { settings, verdict } = runSettings(client.settings, name, options);
-  const place = placeOf(client, name);
+  const address = addressOf(client, name);
   const { signal, result: schema } = options;
   if (signal?.aborted) throw abortReason(signal);
   const deadline = client.platform.clock.now() + settings.limits.totalMs;
   const payload = running(effect, verdict as (end: RunEnd<never>) => Verdict | undefined);
-  const reading = async (): Promise<Read> => {
+  const reading = async (): Promise<PreparedCall> => {
     const said = JSON.stringify(await settings.fingerprint?.({ method: 'RUN', url: '', body: undefined })) ?? '';
     return { payload, fingerprint: await client.platform.digest(said), raw: '' };
   };
@@ -61,7 +61,7 @@ export async function run<T>(once: Once, name: OperationName, effect: (attempt: 
     outcome = end;
     return settings.onOutcome?.(end);
   };
-  const value = await operate({ client, settings: { ...settings, onOutcome }, place, read: reading, signal, request: undefined });
+  const value = await operate({ client, settings: { ...settings, onOutcome }, address, read: reading, signal, request: undefined });
   return schema ? parseResult({ client, stop: signal ?? new AbortController().signal, deadline }, schema, value, outcome) : (value as T);
 }
 
@@ -75,8 +75,8 @@ const running = (effect: (attempt: Attempt) => unknown, verdict: ((end: RunEnd<n
 async function attempt(
   effect: (attempt: Attempt) => unknown,
   verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined,
-  a: Attempting,
-): Promise<Sent> {
+  a: AttemptRequest,
+): Promise<AttemptResult> {
   if (!a.leaves()) return { reading: NOT_SENT, reached: false };
   const { clock } = a.job.client.platform;
   const controller = new AbortController();
@@ -86,7 +86,7 @@ async function attempt(
   });
   const { key, number, resumed, ambiguous } = a;
   const child = (label: string): string => childKey(key, label);
-  const effected = (async (): Promise<Sent> => {
+  const effected = (async (): Promise<AttemptResult> => {
     let end: RunEnd<unknown>;
     try {
       end = { value: await effect({ key, attempt: number, resumed, ambiguous, signal: controller.signal, child }) };
@@ -100,7 +100,7 @@ async function attempt(
   return sent ?? { reading: NO_ANSWER, reached: false };
 }
 
-async function read(end: RunEnd<unknown>, verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined, a: Attempting): Promise<Sent> {
+async function read(end: RunEnd<unknown>, verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined, a: AttemptRequest): Promise<AttemptResult> {
   let said: Verdict | undefined;
   try {
     said = verdict?.(end as RunEnd<never>);
@@ -120,7 +120,7 @@ async function read(end: RunEnd<unknown>, verdict: ((end: RunEnd<never>) => Verd
 }
 
 /** A Response is read as if `fetch` had got it: a 503 is not done because a function gave it. */
-async function readResponse(response: Response, said: Verdict | undefined, a: Attempting): Promise<Sent> {
+async function readResponse(response: Response, said: Verdict | undefined, a: AttemptRequest): Promise<AttemptResult> {
   const { client, settings } = a.job;
   let answered: Answered = { response, text: '' };
   try {

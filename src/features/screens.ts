@@ -1,7 +1,7 @@
 /** Tells screens when to look again, and who is here. */
 import { typeOf } from '../core/name.js';
+import { namespaceNow } from '../engine/address.js';
 import * as observe from '../engine/observe.js';
-import { namespaceNow } from '../engine/place.js';
 import { look } from '../engine/registry.js';
 import { clientOf, type Once } from '../once.js';
 

@@ -3,10 +3,10 @@ import type { OperationName } from '../core/name.js';
 import { rejected, replayed, unknown } from '../core/outcome.js';
 import { bare, type OnceRecord, RECORD_VERSION, seal } from '../core/record.js';
 import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
+import { addressOf } from '../engine/address.js';
+import { changeByHand, refusal } from '../engine/change-by-hand.js';
 import { busyError } from '../engine/claim.js';
-import { changeByHand, refusal } from '../engine/claimed.js';
-import type { Client, Place } from '../engine/client.js';
-import { placeOf } from '../engine/place.js';
+import type { Client, OperationAddress } from '../engine/client.js';
 import { SCHEME } from '../engine/prepared.js';
 import { clientOf, type Once } from '../once.js';
 
@@ -22,26 +22,26 @@ import { clientOf, type Once } from '../once.js';
  */
 export async function settle(once: Once, name: OperationName, effect: 'done' | 'none'): Promise<void> {
   const client = clientOf(once, 'settle');
-  await settleByHand(client, placeOf(client, name), effect);
+  await settleByHand(client, addressOf(client, name), effect);
 }
 
-function settleByHand(client: Client, place: Place, effect: 'done' | 'none'): Promise<void> {
+function settleByHand(client: Client, address: OperationAddress, effect: 'done' | 'none'): Promise<void> {
   if (effect !== 'done' && effect !== 'none') throw new TypeError(`once: settle takes 'done' or 'none', got ${typeof effect}`);
   const { clock, randomness } = client.platform;
   const { keep, limits, tuning } = client.settings;
   const since = clock.now();
   const ending = effect === 'done' ? replayed('reconcile') : rejected();
-  return changeByHand(client, place, (record, stored, storeNow, { id, ns }) => {
+  return changeByHand(client, address, (record, stored, storeNow, { id, ns }) => {
     const now = clock.now();
-    if (stored !== undefined && !record) return { value: refusal(client, place, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
+    if (stored !== undefined && !record) return { value: refusal(client, address, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
     if (effect === 'none' && record?.state !== 'pending')
       return {
-        value: record?.state === 'settled' ? refusal(client, place, record, 'ERR_ONCE_ALREADY_SETTLED', record.ending ?? replayed('store')) : undefined,
+        value: record?.state === 'settled' ? refusal(client, address, record, 'ERR_ONCE_ALREADY_SETTLED', record.ending ?? replayed('store')) : undefined,
       };
     if (record?.state === 'settled') return { value: undefined };
-    const base = record ?? blank(client, place, id, ns, randomness.uuid(), now);
+    const base = record ?? blank(client, address, id, ns, randomness.uuid(), now);
     // Behind a slow store or a sleep it says nothing of what has been sent since. Else clocks do not count, because they differ.
-    if (effect === 'none' && now - since > tuning.thawMs && base.touchedAt > since) return { value: busyError({ client, ...place }) };
+    if (effect === 'none' && now - since > tuning.thawMs && base.touchedAt > since) return { value: busyError({ client, ...address }) };
     const latest = Math.max(now, storeNow);
     const forgetAt = effect === 'done' ? settledForgetAt(latest, keep.forMs, limits.totalMs) : retiredForgetAt(base, latest, limits.totalMs);
     return {
@@ -52,12 +52,12 @@ function settleByHand(client: Client, place: Place, effect: 'done' | 'none'): Pr
 }
 
 /** A tombstone for an operation that was never begun here. */
-const blank = (client: Client, place: Place, id: string, ns: string, key: string, now: number): OnceRecord =>
+const blank = (client: Client, address: OperationAddress, id: string, ns: string, key: string, now: number): OnceRecord =>
   seal({
     v: RECORD_VERSION,
     id,
     ns,
-    label: place.label,
+    label: address.label,
     state: 'pending',
     forgetAt: now,
     key,

@@ -18,7 +18,7 @@ export interface Holder {
 }
 
 /** A store over `holder`: rejects with a StoreFault, save what `change` throws, and refuses when closed. */
-export function storeOf(claims: Claims, holder: Holder, now: (() => number) | undefined = Date.now): Store {
+export function createStore(claims: Claims, holder: Holder, now: (() => number) | undefined = Date.now): Store {
   const { scope } = claims;
   let closed = false;
   const guarded = async <T>(work: () => T): Promise<Awaited<T>> => {

@@ -1,7 +1,7 @@
 /** Records in IndexedDB: the store of browsers. */
 import { promisifyRequest, type UseStore } from 'idb-keyval';
 import type { Durability, ScanPage, ScanQuery, Store, Stored } from '../ports.js';
-import { type Next, pageOf, storeOf } from './base.js';
+import { createStore, type Next, pageOf } from './base.js';
 import { isPlatforms, StoreFault } from './fault.js';
 
 /** Options of `indexedDbStore`. */
@@ -59,7 +59,7 @@ export function indexedDbStore({ name = 'oncefetch', openTimeoutMs = OPEN_MS_MAX
     };
 
   // What every commit outlives is the process; a strict one outlives the machine's crash too.
-  return storeOf(
+  return createStore(
     { kind: 'indexeddb', scope, survives: 'process', shared: 'origin', atomic: true },
     {
       here: () => globalThis.indexedDB,

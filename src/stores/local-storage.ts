@@ -1,6 +1,6 @@
 /** Records as JSON in localStorage: a fallback for pages without IndexedDB. Some 5 MB, not in workers. */
 import type { Store } from '../ports.js';
-import { isStored, pageOf, storeOf } from './base.js';
+import { createStore, isStored, pageOf } from './base.js';
 
 /** Options of `localStorageStore`. */
 export interface LocalStorageStoreOptions {
@@ -27,7 +27,7 @@ export function localStorageStore({ prefix = 'oncefetch' }: LocalStorageStoreOpt
   const turns = locks && turnsOf(locks, scope);
   const read = (id: string) => parsed(localStorage.getItem(keyOf(id)));
 
-  return storeOf(
+  return createStore(
     { kind: 'localstorage', scope, survives: 'context', shared: 'origin', atomic: !!locks },
     {
       // The getter itself throws where the page may not store.

@@ -1,6 +1,6 @@
 /** Records in memory: for tests, for servers that may forget, and where a browser refuses to store anything. */
 import type { ScanPage, ScanQuery, Store, Stored } from '../ports.js';
-import { isStored, type Next, pageOf, storeOf } from './base.js';
+import { createStore, isStored, type Next, pageOf } from './base.js';
 
 /** What several memory stores can share, as the tabs of a browser share its disk. */
 export interface MemoryMedium {
@@ -34,7 +34,7 @@ export function memoryStore({ medium = memoryMedium(), now }: MemoryStoreOptions
     const value = next(get(id));
     if (value !== undefined) set(id, value);
   };
-  return storeOf(claims, { update, read: get, scan }, now);
+  return createStore(claims, { update, read: get, scan }, now);
 }
 
 const REALM = Symbol.for('oncefetch.memory');

@@ -3,10 +3,10 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { readRecord } from '../core/record.js';
 import type { ScanPage, ScanQuery, Store } from '../ports.js';
-import type { Answer, Attempt, Seen } from './attempt.js';
-import { type Claims, storeOf } from './base.js';
+import { type Claims, createStore } from './base.js';
+import type { Answer, Attempt, Seen } from './compare-and-set.js';
 import { StoreFault } from './fault.js';
-import { Guesses } from './guess.js';
+import { OptimisticUpdater } from './optimistic-updater.js';
 import { type PostgresClient, postgresFault } from './postgres-fault.js';
 import { type PostgresTable, SCHEMA_VERSION, type Statements, statementsOf, tableOf } from './postgres-sql.js';
 import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf, unordered } from './text.js';
@@ -70,13 +70,13 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
     return query(text, ...values);
   };
   const fault = (error: unknown): StoreFault => postgresFault(scope, client, error);
-  const guesses = new Guesses(
+  const guesses = new OptimisticUpdater(
     { attempt: (attempt) => send(rows, sql, attempt), read: async (id) => seenOf((await rows(sql.read, ordered(id)))[0]), fault },
     timeoutMs,
   );
   // A strict commit is in the log on the disk; with synchronous standbys on theirs, too.
   const claims: Claims = { kind: 'postgres', scope, survives: 'machine', shared: 'cluster', atomic: true };
-  const store = storeOf(
+  const store = createStore(
     claims,
     {
       update: (id, next, durability) => guesses.update(id, next, durability),
@@ -166,7 +166,7 @@ function schemaCheck(scope: string, name: string, query: Query, { version }: Sta
   };
 }
 
-async function scan(rows: Query, sql: Statements, guesses: Guesses, query: ScanQuery): Promise<ScanPage> {
+async function scan(rows: Query, sql: Statements, guesses: OptimisticUpdater, query: ScanQuery): Promise<ScanPage> {
   const learnt = (found: readonly Row[]): readonly Row[] => {
     // For whoever works on what it found.
     for (const row of found) guesses.learn(unordered(row.id ?? ''), seenOf(row));

@@ -1,9 +1,9 @@
 /** Records in Redis, or Valkey: a store for many machines. */
 import type { ScanPage, ScanQuery, Store, Stored } from '../ports.js';
-import { type Answer, type Attempt, isDone, type Seen } from './attempt.js';
-import { type Claims, storeOf } from './base.js';
+import { type Claims, createStore } from './base.js';
+import { type Answer, type Attempt, isDone, type Seen } from './compare-and-set.js';
 import { StoreFault } from './fault.js';
-import { Guesses } from './guess.js';
+import { OptimisticUpdater } from './optimistic-updater.js';
 import { type RedisClient, redisFault, type Scripts, scriptsOf, waiterOf } from './redis-client.js';
 import { DUE, FORMAT, PLACES, POLICY, READ, READ_ALL, TIDY, UPDATE } from './redis-scripts.js';
 import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf, unordered } from './text.js';
@@ -74,10 +74,10 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     read: async (id: string) => seenOf(redis, await readOne(redis, ordered(id))),
     fault: (error: unknown) => redisFault(scope, scripts, error),
   };
-  const guesses = new Guesses(server, timeoutMs);
+  const guesses = new OptimisticUpdater(server, timeoutMs);
   // Of a client's process; the server's machine may be set up to lose a second.
   const claims: Claims = { kind: 'redis', scope, survives: 'process', shared: 'cluster', atomic: true };
-  const store = storeOf(
+  const store = createStore(
     claims,
     {
       update: (id, next, durability) => guesses.update(id, next, durability),
@@ -188,7 +188,7 @@ function serverCheck({ scope, scripts, places }: Redis, accepted: string, heard:
   };
 }
 
-async function scan(redis: Redis, guesses: Guesses, query: ScanQuery): Promise<ScanPage> {
+async function scan(redis: Redis, guesses: OptimisticUpdater, query: ScanQuery): Promise<ScanPage> {
   const { scripts, places, times } = redis;
   const run = (script: string, key: string, ...args: string[]) => guesses.within(() => scripts.run(script, [key], args)) as Promise<string[]>;
   const recordsAt = (found: readonly string[]) => guesses.within(() => readAll(redis, guesses, found));
@@ -207,7 +207,7 @@ async function scan(redis: Redis, guesses: Guesses, query: ScanQuery): Promise<S
 }
 
 /** The records at these places. What leads to a record that has expired is removed. */
-async function readAll(redis: Redis, guesses: Guesses, found: readonly string[]): Promise<unknown[]> {
+async function readAll(redis: Redis, guesses: OptimisticUpdater, found: readonly string[]): Promise<unknown[]> {
   const { scripts, places, times, keyOf } = redis;
   if (found.length === 0) return [];
   const ids = found.map((place) => idIn(String(place)));

@@ -1,6 +1,6 @@
 /** Records in an SQLite file: the store of Node, for all processes of one machine. */
 import type { ScanPage, ScanQuery, Store } from '../ports.js';
-import { type Claims, storeOf } from './base.js';
+import { type Claims, createStore } from './base.js';
 import { StoreFault } from './fault.js';
 import { GroupCommit, patiently, type Waiting } from './sqlite-commit.js';
 import { builtin, fileOf, openFile, type Row, type SqliteDatabase, type SqliteFile } from './sqlite-file.js';
@@ -61,7 +61,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   const commits = new GroupCommit(waiting);
   const at = pathOf(options);
   const holder = at === undefined ? undefined : new Holder(at, () => constructorOf(database ? {} : options));
-  const store = storeOf(claims, {
+  const store = createStore(claims, {
     update: (id, next, durability) => commits.update(id, next, durability),
     read: (id) => patiently(waiting, ({ get }) => recordOf(get(ordered(id))?.data)),
     scan: (query) => scan(waiting, query),

@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Answer, Asked, Dialect, Kind } from '../../src/core/dialect.js';
-import { HOOKED, readAnswer, readPoll, type Verdict } from '../../src/core/verdict.js';
+import { READING_OF_VERDICT, readAnswer, readPoll, type Verdict } from '../../src/core/verdict.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { text } from '../support/arbitraries.js';
 
@@ -159,7 +159,7 @@ test.each<[Verdict, object]>([
   ['in-progress', { kind: 'in-progress', ambiguous: true }],
   ['transient', { kind: 'transient', ambiguous: true }],
 ])("a hook's %s is %j", (word, reading) => {
-  expect(HOOKED[word]).toEqual(reading);
+  expect(READING_OF_VERDICT[word]).toEqual(reading);
 });
 
 describe('no verdict', () => {
@@ -458,13 +458,13 @@ describe("a hook's word", () => {
     ['in-progress', 'in-progress', true, undefined],
     ['transient', 'transient', true, undefined],
   ])('%s is a row of the table', (word, kind, ambiguous, sticky) => {
-    expect(HOOKED[word]).toMatchObject({ kind, ambiguous });
-    expect(HOOKED[word].sticky).toBe(sticky);
+    expect(READING_OF_VERDICT[word]).toMatchObject({ kind, ambiguous });
+    expect(READING_OF_VERDICT[word].sticky).toBe(sticky);
   });
 
   test('no other word is one', () => {
-    expect(Object.keys(HOOKED)).toHaveLength(8);
-    for (const word of ['toString', 'constructor', '__proto__', 'done']) expect(Object.hasOwn(HOOKED, word)).toBe(false);
+    expect(Object.keys(READING_OF_VERDICT)).toHaveLength(8);
+    for (const word of ['toString', 'constructor', '__proto__', 'done']) expect(Object.hasOwn(READING_OF_VERDICT, word)).toBe(false);
   });
 });
 

@@ -3,9 +3,9 @@
  * attempt alone, on a transport that the test answers by hand, with bodies of every length and type.
  */
 import { describe, expect, test } from 'vitest';
-import { type Answered, again, answerOf, attempt, type Left } from '../../src/engine/attempt.js';
+import { type Answered, answerOf, callTransport, replayResponse, type TransportResult } from '../../src/engine/attempt.js';
 import type { Client } from '../../src/engine/client.js';
-import type { Prepared } from '../../src/engine/prepared.js';
+import type { ReplayableRequest } from '../../src/engine/prepared.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
 import { NeverConnected } from '../support/server.js';
 import { rest } from '../support/world.js';
@@ -18,21 +18,21 @@ const BODY_MS = 1000;
 
 type Send = (url: string, init: RequestInit) => Promise<Response>;
 
-function scene(send: Send, more: Partial<Prepared> = {}) {
+function scene(send: Send, more: Partial<ReplayableRequest> = {}) {
   const clock = virtualClock({ settle: rest });
   const client = {
     platform: { clock },
     settings: { tuning: { thawMs: THAW_MS, bodyMs: BODY_MS } },
     transport: { send, neverSent: (error: unknown) => error instanceof NeverConnected, mayResend: () => false },
   } as unknown as Client;
-  const prepared = { method: 'POST', url: URL_, headers: new Headers({ a: 'b' }), body: '{}', rest: {}, ...more } as Prepared;
+  const prepared = { method: 'POST', url: URL_, headers: new Headers({ a: 'b' }), body: '{}', rest: {}, ...more } as ReplayableRequest;
   const stop = new AbortController();
   const leaving = { leaves: true };
-  const left = () => attempt(client, prepared, { ms: ATTEMPT_MS, stop: stop.signal, bodyBytes: LIMIT, leaves: () => leaving.leaves });
+  const left = () => callTransport(client, prepared, { ms: ATTEMPT_MS, stop: stop.signal, bodyBytes: LIMIT, leaves: () => leaving.leaves });
   return { clock, stop, leaving, left };
 }
 
-const answered = (left: Left): Answered => {
+const answered = (left: TransportResult): Answered => {
   if (left.end !== 'answer') throw new Error(`it ended with ${left.end}`);
   return left.answered;
 };
@@ -296,14 +296,14 @@ describe('an answer once more', () => {
   test('is like the first: status, headers, body and address', async () => {
     const response = new Response('first', { status: 201, statusText: 'Made', headers: { 'X-A': 'b' } });
     Object.defineProperty(response, 'url', { value: URL_ });
-    const copy = again({ response, body: 'kept', text: 'kept' });
+    const copy = replayResponse({ response, body: 'kept', text: 'kept' });
     expect(copy).toMatchObject({ status: 201, statusText: 'Made', url: URL_ });
     expect(copy?.headers.get('x-a')).toBe('b');
     expect(await copy?.text()).toBe('kept');
   });
 
   test('is none where the body was not kept', () => {
-    expect(again({ response: new Response('long'), text: '' })).toBeUndefined();
-    expect(again({ response: new Response(null, { status: 204 }), body: null, text: '' })).toMatchObject({ status: 204 });
+    expect(replayResponse({ response: new Response('long'), text: '' })).toBeUndefined();
+    expect(replayResponse({ response: new Response(null, { status: 204 }), body: null, text: '' })).toMatchObject({ status: 204 });
   });
 });

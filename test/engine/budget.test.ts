@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Kind } from '../../src/core/dialect.js';
 import { outOfBudget } from '../../src/engine/budget.js';
-import type { Job } from '../../src/engine/client.js';
+import type { OperationRun } from '../../src/engine/client.js';
 
 interface How {
   readonly name?: readonly string[];
@@ -14,7 +14,7 @@ interface How {
 function scene(budget: number | false) {
   const budgets = new Map<string, number>();
   const count = (kind: Kind, { name = [], tries = 2, resumed = false, origin = 'https://a.example' }: How = {}): boolean =>
-    outOfBudget({ client: { registry: { budgets } }, settings: { budget }, payload: { origin }, name } as unknown as Job, kind, tries, resumed);
+    outOfBudget({ client: { registry: { budgets } }, settings: { budget }, payload: { origin }, name } as unknown as OperationRun, kind, tries, resumed);
   return { budgets, count };
 }
 
@@ -53,7 +53,7 @@ test('each origin has its own, and none is kept for ever', () => {
 
 test('an effect that is no request has a budget of its own', () => {
   const budgets = new Map<string, number>();
-  outOfBudget({ client: { registry: { budgets } }, settings: { budget: 2 }, payload: undefined, name: [] } as unknown as Job, 'transient', 1, false);
+  outOfBudget({ client: { registry: { budgets } }, settings: { budget: 2 }, payload: undefined, name: [] } as unknown as OperationRun, 'transient', 1, false);
   expect([...budgets]).toEqual([['', 1]]);
 });
 

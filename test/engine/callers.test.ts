@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
-import { abortReason, Flight, giveUp } from '../../src/engine/flight.js';
+import { abortReason, giveUp, InFlightOperation } from '../../src/engine/in-flight.js';
 import { registry } from '../../src/engine/registry.js';
 import { extend, type Outcome, operation as operationOf, pending, run } from '../../src/entries/index.js';
 import { answers, charged, delayed, hangs, lost } from '../support/server.js';
@@ -106,8 +106,8 @@ describe('callers of one answer', () => {
 
 describe('an operation under way', () => {
   const fly = () => {
-    const own = { ...registry(), flights: new Map<string, Flight>(), outcomes: new WeakMap<object, Outcome>() };
-    return { own, flight: new Flight(own, 'slot', {}) };
+    const own = { ...registry(), flights: new Map<string, InFlightOperation>(), outcomes: new WeakMap<object, Outcome>() };
+    return { own, flight: new InFlightOperation(own, 'slot', {}) };
   };
   const caller = { joined: true, signal: undefined, request: undefined, told: undefined, left: LEFT };
 

@@ -5,7 +5,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { defineDialect } from '../../src/dialects/define.js';
-import { inBody } from '../../src/dialects/place.js';
+import { inBody } from '../../src/dialects/key-location.js';
 import { registry } from '../../src/engine/registry.js';
 import { close, type OnceOptions, type OperationOptions, run } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';

@@ -5,17 +5,17 @@
 import { describe, expect, test } from 'vitest';
 import { seal } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
-import type { Client, Job } from '../../src/engine/client.js';
-import { fetching, restored, resultOf, storedFetching } from '../../src/engine/fetching.js';
+import type { Client, OperationRun } from '../../src/engine/client.js';
+import { httpPayload, restored, resultOf, storedPayload } from '../../src/engine/fetching.js';
 import type { Result } from '../../src/engine/payload.js';
-import type { Prepared } from '../../src/engine/prepared.js';
+import type { ReplayableRequest } from '../../src/engine/prepared.js';
 import { resolveUrl } from '../../src/platform/shared.js';
 import { answers, charged, lost, replays, textOf } from '../support/server.js';
 import { CART, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
-const prepared = (more: Partial<Prepared> = {}): Prepared =>
-  ({ method: 'POST', url: URL_, origin: 'https://shop.example', headers: new Headers(), body: '{}', rest: {}, ...more }) as Prepared;
+const prepared = (more: Partial<ReplayableRequest> = {}): ReplayableRequest =>
+  ({ method: 'POST', url: URL_, origin: 'https://shop.example', headers: new Headers(), body: '{}', rest: {}, ...more }) as ReplayableRequest;
 
 describe('an answer at rest', () => {
   const HEADERS = { 'x-a': 'b', 'x-c': 'd' };
@@ -84,28 +84,28 @@ describe('a request from the store', () => {
   const request = { method: 'PATCH', url: URL_, headers: [['a', 'b']] as const };
 
   test('is the one that was stored', () => {
-    expect(storedFetching(record({ request: { ...request, body: 'text' } }))?.prepared).toMatchObject({
+    expect(storedPayload(record({ request: { ...request, body: 'text' } }))?.prepared).toMatchObject({
       method: 'PATCH',
       url: URL_,
       origin: 'https://shop.example',
       body: 'text',
     });
-    expect(storedFetching(record({ request }))?.prepared?.headers.get('a')).toBe('b');
-    expect(storedFetching(record({ request: { ...request, body: 'AP8=', base64: true } }))?.prepared?.body).toEqual(new Uint8Array([0, 255]));
-    expect(storedFetching(record({ request: { ...request, body: undefined, base64: true } }))?.prepared?.body).toBeUndefined();
-    expect(storedFetching(record({ request: { ...request, body: '' } }))?.prepared?.body).toBe('');
+    expect(storedPayload(record({ request }))?.prepared?.headers.get('a')).toBe('b');
+    expect(storedPayload(record({ request: { ...request, body: 'AP8=', base64: true } }))?.prepared?.body).toEqual(new Uint8Array([0, 255]));
+    expect(storedPayload(record({ request: { ...request, body: undefined, base64: true } }))?.prepared?.body).toBeUndefined();
+    expect(storedPayload(record({ request: { ...request, body: '' } }))?.prepared?.body).toBe('');
   });
 
   test('is what is left of it where only the link of its work is known, and none without', () => {
-    expect(storedFetching(record({ link: `${URL_}/jobs/1` }))?.prepared).toMatchObject({ method: 'GET', url: `${URL_}/jobs/1` });
-    expect([...(storedFetching(record({ link: URL_ }))?.prepared?.headers ?? [])]).toEqual([]);
-    expect(storedFetching(record({}))).toBeUndefined();
+    expect(storedPayload(record({ link: `${URL_}/jobs/1` }))?.prepared).toMatchObject({ method: 'GET', url: `${URL_}/jobs/1` });
+    expect([...(storedPayload(record({ link: URL_ }))?.prepared?.headers ?? [])]).toEqual([]);
+    expect(storedPayload(record({}))).toBeUndefined();
   });
 });
 
 describe('the link of work that goes on', () => {
   const client = { platform: { resolve: resolveUrl } } as unknown as Client;
-  const linkOf = (headers: Record<string, string>) => fetching(prepared()).link?.({ client } as Job, new Response(null, { headers }));
+  const linkOf = (headers: Record<string, string>) => httpPayload(prepared()).link?.({ client } as OperationRun, new Response(null, { headers }));
   test.each<[Record<string, string>, string | undefined]>([
     [{ location: '/jobs/1' }, 'https://shop.example/jobs/1'],
     [{ location: 'https://shop.example/jobs/1#a' }, 'https://shop.example/jobs/1'],
@@ -121,8 +121,8 @@ describe('the link of work that goes on', () => {
 
 describe('the bytes of an earlier call', () => {
   test('bring their type along, and nothing else', () => {
-    const own = fetching(prepared({ headers: new Headers({ authorization: 'new', 'content-type': 'multipart/form-data; boundary=new' }), body: 'new' }));
-    const earlier = (headers: Record<string, string>) => fetching(prepared({ headers: new Headers(headers), body: 'old' }));
+    const own = httpPayload(prepared({ headers: new Headers({ authorization: 'new', 'content-type': 'multipart/form-data; boundary=new' }), body: 'new' }));
+    const earlier = (headers: Record<string, string>) => httpPayload(prepared({ headers: new Headers(headers), body: 'old' }));
     const mixed = own.withBytesOf?.(earlier({ authorization: 'old', 'content-type': 'multipart/form-data; boundary=old' }))?.prepared;
     expect(mixed?.body).toBe('old');
     expect(Object.fromEntries(mixed?.headers ?? [])).toEqual({ authorization: 'new', 'content-type': 'multipart/form-data; boundary=old' });

@@ -5,7 +5,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { defineDialect } from '../../src/dialects/define.js';
-import { inHeader } from '../../src/dialects/place.js';
+import { inHeader } from '../../src/dialects/key-location.js';
 import type { Evidence, OnceOptions, Verdict } from '../../src/entries/index.js';
 import { answers, charged, type Entry, idle } from '../support/server.js';
 import { newWorld, pay, SECOND } from '../support/world.js';

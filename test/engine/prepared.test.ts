@@ -4,17 +4,28 @@
  */
 import { createHash } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
-import { BodyTrouble, draft, fingerprint, isRequest, type Prepared, prepare, refuseHidden, SCHEME, storable, wireOf } from '../../src/engine/prepared.js';
+import {
+  fingerprint,
+  isRequest,
+  prepare,
+  type ReplayableRequest,
+  readInput,
+  refuseHidden,
+  SCHEME,
+  storable,
+  UnreplayableBody,
+  wireOf,
+} from '../../src/engine/prepared.js';
 import { resolveUrl } from '../../src/platform/shared.js';
 import type { Platform } from '../../src/ports.js';
 
 const URL_ = 'https://shop.example/pay';
 const platform = { resolve: (url: string) => resolveUrl(url, 'https://shop.example/checkout') } as Platform;
-const read = (input: RequestInfo | URL, init?: RequestInit & { once?: unknown }) => draft(input, init, platform);
+const read = (input: RequestInfo | URL, init?: RequestInit & { once?: unknown }) => readInput(input, init, platform);
 const digest = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex');
-const ready = (body: unknown, headers: Record<string, string> = {}, limit = 100): Promise<Prepared> =>
+const ready = (body: unknown, headers: Record<string, string> = {}, limit = 100): Promise<ReplayableRequest> =>
   prepare({ ...read(URL_, { method: 'POST', headers }), body }, limit, () => 'boundary');
-const asText = async ({ body }: Prepared): Promise<string | undefined> => (body === undefined ? undefined : new Response(body).text());
+const asText = async ({ body }: ReplayableRequest): Promise<string | undefined> => (body === undefined ? undefined : new Response(body).text());
 
 describe('the arguments of fetch', () => {
   const signal = new AbortController().signal;
@@ -144,7 +155,7 @@ describe('a body', () => {
     expect(await asText(await ready(new Response('x'.repeat(100)).body))).toHaveLength(100);
     const cancel = vi.fn();
     const long = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(60)), cancel });
-    await expect(ready(long)).rejects.toThrow(BodyTrouble);
+    await expect(ready(long)).rejects.toThrow(UnreplayableBody);
     expect(cancel).toHaveBeenCalledOnce();
   });
 
@@ -159,9 +170,9 @@ describe('a body', () => {
 
 describe('on the wire', () => {
   const headers = new Headers({ a: 'b' });
-  const prepared = (body: Prepared['body']): Prepared => ({ ...read(URL_), body, headers });
+  const prepared = (body: ReplayableRequest['body']): ReplayableRequest => ({ ...read(URL_), body, headers });
 
-  test.each<[string, Prepared['body']]>([
+  test.each<[string, ReplayableRequest['body']]>([
     ['text', '{"a":1}'],
     ['bytes', new TextEncoder().encode('{"a":1}')],
     ['a Blob', new Blob(['{"a":1}'])],

@@ -6,7 +6,6 @@ import { describe, expect, test, vi } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import type { Client } from '../../src/engine/client.js';
 import {
-  calmDown,
   diagnose,
   emit,
   guarded,
@@ -17,6 +16,7 @@ import {
   pendingOf,
   publish,
   rememberedOutcome,
+  resetStaleState,
   stateOf,
 } from '../../src/engine/observe.js';
 import type { Registry } from '../../src/engine/registry.js';
@@ -112,13 +112,13 @@ describe('states', () => {
   ] as const)('%j is %s when nothing is under way any more', (state, phase) => {
     const { client } = scene();
     publish(client, 'a', state);
-    calmDown(client, 'a');
+    resetStaleState(client, 'a');
     expect(live(client.registry, 'a').state.phase).toBe(phase);
   });
 
   test('of what nobody asked about stay unmade', () => {
     const { client, lives } = scene();
-    calmDown(client, 'a');
+    resetStaleState(client, 'a');
     expect(lives.size).toBe(0);
   });
 

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import type { Client } from '../../src/engine/client.js';
-import { commit, nothingSent, readStored, storedIn, storeOf, timed, updateStored } from '../../src/engine/storing.js';
+import { commit, nothingSent, readStored, storedIn, storeForOperation, timed, updateStored } from '../../src/engine/record-access.js';
 import { Late } from '../../src/engine/wait.js';
 import type { Store } from '../../src/ports.js';
 import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
@@ -33,7 +33,7 @@ function scene(own: Partial<Store> = {}) {
     registry: { degraded: new Map<string, Store>() },
     listeners: new Set([{ hears: (event: { code?: string; key: string }) => void told.push([event.code, event.key]), begins: undefined }]),
   } as unknown as Client;
-  const job = { client, slot: 'slot', id: 'id', name: ['pay'], label: '["pay"]', deadline: Number.POSITIVE_INFINITY } as const;
+  const job = { client, operationKey: 'operationKey', id: 'id', name: ['pay'], label: '["pay"]', deadline: Number.POSITIVE_INFINITY } as const;
   return { clock, medium, durabilities, client, job, told };
 }
 
@@ -51,7 +51,7 @@ test('a record that could only be kept in memory is there', () => {
   const { client } = scene();
   const other = memoryStore();
   client.registry.degraded.set('other', other);
-  expect([storeOf(client, 'slot'), storeOf(client, 'other')]).toEqual([client.store, other]);
+  expect([storeForOperation(client, 'operationKey'), storeForOperation(client, 'other')]).toEqual([client.store, other]);
 });
 
 test('a store that does not answer is given up in time', async () => {
@@ -71,7 +71,7 @@ describe('a write over a known record', () => {
     expect(medium.get('id')).toMatchObject({ revision: 2 });
     expect(await commit(job, record({ revision: 2 }), () => null, 'strict')).toBe(true);
     expect(medium.get('id')).toBeUndefined();
-    await updateStored(job.client, 'slot', 'id', () => ({ value: undefined }));
+    await updateStored(job.client, 'operationKey', 'id', () => ({ value: undefined }));
     expect(durabilities).toEqual(['relaxed', 'strict', 'relaxed']);
   });
 
@@ -111,12 +111,12 @@ describe('nothing was sent', () => {
   ])('where there is %s', async (_, there, nothing) => {
     const { client, medium } = scene();
     medium.set('id', there);
-    expect((await nothingSent(client, 'slot', 'id')) === true).toBe(nothing);
+    expect((await nothingSent(client, 'operationKey', 'id')) === true).toBe(nothing);
   });
 
   test('is not said where nobody could look', async () => {
     const { client } = scene({ read: () => Promise.reject(new Error('gone')) });
-    await expect(nothingSent(client, 'slot', 'id')).rejects.toThrow('gone');
-    await expect(readStored(client, 'slot', 'id')).rejects.toThrow('gone');
+    await expect(nothingSent(client, 'operationKey', 'id')).rejects.toThrow('gone');
+    await expect(readStored(client, 'operationKey', 'id')).rejects.toThrow('gone');
   });
 });

@@ -4,10 +4,10 @@
  */
 import { describe, expect, test } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
-import type { Client, Job } from '../../src/engine/client.js';
-import type { Drive } from '../../src/engine/drive.js';
+import type { AttemptLoop } from '../../src/engine/attempt-loop.js';
+import type { Client, OperationRun } from '../../src/engine/client.js';
 import { awaitLease, holdingLease } from '../../src/engine/lease.js';
-import { heldElsewhere } from '../../src/engine/storing.js';
+import { heldElsewhere } from '../../src/engine/record-access.js';
 import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
 import { aRecord, NOW } from '../support/record.js';
@@ -43,13 +43,13 @@ function scene() {
   const stop = new AbortController();
   const job = {
     client,
-    slot: 'slot',
+    operationKey: 'key',
     id: 'id',
     name: ['pay'],
     stop: stop.signal,
     deadline: NOW + 60_000,
     settings: { tuning: { leaseMs: LEASE_MS }, whenBusy: 'join' },
-  } as unknown as Job;
+  } as unknown as OperationRun;
   medium.set('id', record());
   const stored = () => medium.get('id') as OnceRecord | undefined;
   return { clock, medium, client, stop, job, looks, stored };
@@ -61,7 +61,7 @@ describe('a lease', () => {
     const work = new Promise<void>((resolve) => {
       end = resolve;
     });
-    const held = holdingLease({ job, record: own } as unknown as Drive, () => work);
+    const held = holdingLease({ job, record: own } as unknown as AttemptLoop, () => work);
     return { held, end };
   };
 
@@ -91,7 +91,7 @@ describe('a lease', () => {
 
   test('ends with work that fails', async () => {
     const { job, clock } = scene();
-    await expect(holdingLease({ job, record: record() } as unknown as Drive, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+    await expect(holdingLease({ job, record: record() } as unknown as AttemptLoop, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
     expect(clock.pending).toBe(0);
   });
 
@@ -153,7 +153,7 @@ describe('who waits for one', () => {
   test('is seen to wait', async () => {
     const one = scene();
     waiting(one);
-    expect(one.client.registry.lives.get('slot')?.state).toEqual({ phase: 'waiting', attempt: 0, until: NOW + LEASE_MS, why: 'another-context' });
+    expect(one.client.registry.lives.get('key')?.state).toEqual({ phase: 'waiting', attempt: 0, until: NOW + LEASE_MS, why: 'another-context' });
   });
 
   test.each<[string, unknown]>([

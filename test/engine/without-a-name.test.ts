@@ -6,7 +6,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { type OnceRecord, seal } from '../../src/core/record.js';
 import { jsonOf } from '../../src/engine/bytes.js';
 import type { Client } from '../../src/engine/client.js';
-import type { Draft } from '../../src/engine/prepared.js';
+import type { RequestInput } from '../../src/engine/prepared.js';
 import { bearsKey, mayGo, wantsKey } from '../../src/engine/unnamed.js';
 import type { Settings } from '../../src/options.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
@@ -15,7 +15,7 @@ import { newWorld, rest, SECOND, URL_, watched } from '../support/world.js';
 const POST = { method: 'POST', body: '{"cart":1}' } as const;
 
 describe('a key', () => {
-  const wants = (method: string, body: unknown) => wantsKey({ method, body } as Draft);
+  const wants = (method: string, body: unknown) => wantsKey({ method, body } as RequestInput);
 
   test('is wanted where HTTP says nothing of sending twice', () => {
     expect(['POST', 'PATCH', 'PUT', 'DELETE', 'GET'].map((method) => wants(method, undefined))).toEqual([true, true, false, false, false]);
@@ -71,7 +71,7 @@ describe('a key', () => {
     ['', { 'idempotency-key': 'k' }, false],
   ])('at %s is there with %j: %s', (carrier, headers, bears) => {
     const entries = new Map(Object.entries(headers));
-    const draft = { url: URL_, headers: { get: (name: string) => entries.get(name.toLowerCase()) ?? null } } as unknown as Draft;
+    const draft = { url: URL_, headers: { get: (name: string) => entries.get(name.toLowerCase()) ?? null } } as unknown as RequestInput;
     expect(bearsKey({ dialect: { carrier } } as Settings, draft)).toBe(bears);
   });
 
@@ -81,7 +81,7 @@ describe('a key', () => {
     ['any origin, where there is none of its own', { origin: undefined }, true],
     ['any origin, from a server', { origin: 'https://other.example', server: true }, true],
   ])('may go to %s', (_, platform, may) => {
-    const draft = { url: URL_, origin: 'https://shop.example' } as Draft;
+    const draft = { url: URL_, origin: 'https://shop.example' } as RequestInput;
     expect(mayGo({ platform: { server: false, ...platform }, settings: {} } as Client, draft)).toBe(may);
   });
 });

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { childKey, derived } from '../../src/core/derived.js';
 import { decodeName, encodeName, namePrefix, type OperationName } from '../../src/core/name.js';
-import { idsOf, isSlotIn, lockOf, slotOf } from '../../src/engine/place.js';
+import { idsOf, isOperationOf, lockNameOf, operationKeyOf } from '../../src/engine/address.js';
 import { pending } from '../../src/entries/index.js';
 import { charged, lost } from '../support/server.js';
 import { newWorld, URL_, watched } from '../support/world.js';
@@ -133,7 +133,9 @@ describe('names', () => {
 describe('places', () => {
   const namespace = fc.constantFrom('', 'ann', 'bob', 'ann","', '["ann"]', 'ann:["a"]', ':', 'ann\n', '\ud800');
   const place = fc.record({ namespace, name: fc.oneof(name, fc.constantFrom(['a'], ['["a"]'], [':["a"]'])) });
-  const client = { store: { scope: 'memory' }, platform: { digest: (data: string) => data.padEnd(64, '.') } } as unknown as Parameters<typeof slotOf>[0] &
+  const client = { store: { scope: 'memory' }, platform: { digest: (data: string) => data.padEnd(64, '.') } } as unknown as Parameters<
+    typeof operationKeyOf
+  >[0] &
     Parameters<typeof idsOf>[0];
 
   test('of different namespaces or names share neither slot nor lock', () => {
@@ -143,16 +145,16 @@ describe('places', () => {
       const label = encodeName(operation);
       const is = JSON.stringify([own, label]);
       for (const [table, text] of [
-        [slots, slotOf(client, own, label)],
-        [locks, lockOf(client, { namespace: own, label, id: undefined })],
+        [slots, operationKeyOf(client, own, label)],
+        [locks, lockNameOf(client, { namespace: own, label, id: undefined })],
       ] as const) {
         expect(table.get(text) ?? is, `seed ${seed}`).toBe(is);
         table.set(text, is);
       }
-      for (const text of [slotOf(client, own, label), `${slotOf(client, own, label)}\nkey`]) {
-        expect(isSlotIn(client, own, text)).toBe(true);
-        expect(isSlotIn(client, `${own}x`, text)).toBe(false);
-        expect(isSlotIn({ ...client, store: { scope: 'another' } } as typeof client, own, text)).toBe(false);
+      for (const text of [operationKeyOf(client, own, label), `${operationKeyOf(client, own, label)}\nkey`]) {
+        expect(isOperationOf(client, own, text)).toBe(true);
+        expect(isOperationOf(client, `${own}x`, text)).toBe(false);
+        expect(isOperationOf({ ...client, store: { scope: 'another' } } as typeof client, own, text)).toBe(false);
       }
     }
   });

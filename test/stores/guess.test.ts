@@ -4,9 +4,9 @@
  */
 import { describe, expect, test } from 'vitest';
 import type { Stored } from '../../src/ports.js';
-import { type Answer, type Attempt, isDone, revAfter, type Seen } from '../../src/stores/attempt.js';
+import { type Answer, type Attempt, isDone, revAfter, type Seen } from '../../src/stores/compare-and-set.js';
 import { StoreFault } from '../../src/stores/fault.js';
-import { Guesses, type Server } from '../../src/stores/guess.js';
+import { OptimisticUpdater, type Server } from '../../src/stores/optimistic-updater.js';
 
 const record = (id: string, more: object = {}): Stored => ({ id, ns: 'ns', state: 'pending', label: id, forgetAt: 1000, ...more });
 const counted = (current: unknown): number => (current as { count?: number } | undefined)?.count ?? 0;
@@ -45,10 +45,10 @@ class Memory implements Server {
 
 const setup = (timeoutMs = 1000) => {
   const server = new Memory();
-  return { server, guesses: new Guesses(server, timeoutMs) };
+  return { server, guesses: new OptimisticUpdater(server, timeoutMs) };
 };
 /** Updates, and tells everything that the change saw. */
-async function watched(guesses: Guesses, id: string, next: (current: unknown) => Stored | null | undefined) {
+async function watched(guesses: OptimisticUpdater, id: string, next: (current: unknown) => Stored | null | undefined) {
   const saw: unknown[] = [];
   const work = guesses.update(
     id,
@@ -64,7 +64,7 @@ async function watched(guesses: Guesses, id: string, next: (current: unknown) =>
   );
   return { saw, fault };
 }
-const raise = (guesses: Guesses) => watched(guesses, 'n', (current) => record('n', { count: counted(current) + 1 }));
+const raise = (guesses: OptimisticUpdater) => watched(guesses, 'n', (current) => record('n', { count: counted(current) + 1 }));
 const countIn = (server: Memory): number => counted(JSON.parse(String(server.records.get('n')?.text ?? '{}')));
 
 describe('a guess is no look', () => {

@@ -1,6 +1,6 @@
 /** What servers say in words of their own, and the shapes that their answers have. */
 import { defineDialect } from '../../../src/dialects/define.js';
-import { inHeader } from '../../../src/dialects/place.js';
+import { inHeader } from '../../../src/dialects/key-location.js';
 import { FAMILIES, type ServerOptions, WORDED } from '../families.js';
 import type { Scenario } from '../scenario.js';
 import { anyDevices, family, LIFE, NETWORK, PEOPLE, SERVER, tabs } from './parts.js';

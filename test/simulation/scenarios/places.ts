@@ -1,7 +1,7 @@
 /** Where requests go: several origins, endpoints, methods and dialects under one name. */
 import { defineDialect } from '../../../src/dialects/define.js';
 import { GENERIC } from '../../../src/dialects/generic.js';
-import { inHeader } from '../../../src/dialects/place.js';
+import { inHeader } from '../../../src/dialects/key-location.js';
 import { endpoint, PAY } from '../requests.js';
 import type { Scenario } from '../scenario.js';
 import { anyDevices, family, LIFE, NETWORK, PEOPLE, SERVER } from './parts.js';

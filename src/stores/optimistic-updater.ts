@@ -7,8 +7,8 @@
  * machine sleeps: a guess that is further off than {@link CLOCK_OFF_MS_MAX} commits nothing.
  */
 import type { Durability } from '../ports.js';
-import { type Answer, type Attempt, isDone, revAfter, type Seen } from './attempt.js';
 import type { Next } from './base.js';
+import { type Answer, type Attempt, isDone, revAfter, type Seen } from './compare-and-set.js';
 import { StoreFault } from './fault.js';
 import { ServerClock } from './server-clock.js';
 import { recordOf, textOf } from './text.js';
@@ -34,7 +34,7 @@ const QUICK_ROUNDS = 3;
 
 const pause = (): Promise<void> => new Promise((done) => setTimeout(done, Math.random() * PAUSE_MS_MAX));
 
-export class Guesses {
+export class OptimisticUpdater {
   readonly clock = new ServerClock();
   readonly #server: Server;
   readonly #timeoutMs: number;

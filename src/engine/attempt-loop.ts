@@ -3,19 +3,19 @@ import { cleanlyRefused, decide, type Situation, type Wait } from '../core/decid
 import { type Outcome, type UnknownReason, unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { outOfBudget } from './budget.js';
-import type { Job } from './client.js';
+import type { OperationRun } from './client.js';
 import { reasonToHalt, reasonUnsent, takenOver } from './halt.js';
 import { renew } from './lease.js';
 import { emit, named, publish, type WaitReason } from './observe.js';
 import { Outage } from './outage.js';
-import type { Payload, Result, Sent } from './payload.js';
+import type { AttemptResult, Payload, Result } from './payload.js';
+import { commitMark, readStored, storedIn, storeForOperation } from './record-access.js';
 import { Refusals } from './refusals.js';
 import type { Start, Stopped } from './stopped.js';
-import { commitMark, readStored, storedIn, storeOf } from './storing.js';
 import { wait } from './wait.js';
 
-export class Drive {
-  readonly job: Job;
+export class AttemptLoop {
+  readonly job: OperationRun;
   readonly start: Start;
   readonly payload: Payload;
   record: OnceRecord;
@@ -36,12 +36,12 @@ export class Drive {
   #last: Result | undefined;
   readonly #storedIn: Outcome['storedIn'];
 
-  constructor(job: Job, payload: Payload, start: Start) {
+  constructor(job: OperationRun, payload: Payload, start: Start) {
     this.job = job;
     this.payload = payload;
     this.start = start;
     this.#outage = new Outage(job);
-    this.#storedIn = storedIn(storeOf(job.client, job.slot));
+    this.#storedIn = storedIn(storeForOperation(job.client, job.operationKey));
     this.record = start.record;
     this.ambiguous = start.resumed || !start.record.random;
     this.refusals = new Refusals(start, this.ambiguous);
@@ -82,7 +82,7 @@ export class Drive {
   }
 
   /** Sends another payload of this key once, to read its end; `undefined` when nothing may be sent now. */
-  async probe(payload: Payload): Promise<Sent | undefined> {
+  async probe(payload: Payload): Promise<AttemptResult | undefined> {
     const sent = (await this.halt()) ?? (await this.#send(payload));
     return 'decision' in sent ? undefined : sent;
   }
@@ -103,11 +103,11 @@ export class Drive {
 
   /** Waits where screens and logs can see it. */
   async pause(ms: number, why: WaitReason): Promise<void> {
-    const { client, stop, slot } = this.job;
+    const { client, stop, operationKey } = this.job;
     const { clock, connectivity } = client.platform;
     const until = clock.now() + ms;
     this.#waited = true;
-    publish(client, slot, { phase: 'waiting', attempt: this.#attempts, until, why });
+    publish(client, operationKey, { phase: 'waiting', attempt: this.#attempts, until, why });
     emit(client, this.job, this.record.key, { type: 'wait', until, why });
     // A server's word on when to come back stands, whatever the network does.
     await wait(clock, ms, [stop, client.closing.signal], why === 'backoff' || why === 'offline' ? connectivity : undefined);
@@ -202,19 +202,19 @@ export class Drive {
 
   /** A log-out, a `forget` or another driver may have come in between. */
   async stillMine(): Promise<Stopped | undefined> {
-    const { client, slot, id, deadline } = this.job;
+    const { client, operationKey, id, deadline } = this.job;
     try {
       // One that slept until its lease was over must have it again: else the app settles it between this look and the attempt.
-      const stored = await (this.record.lease ? renew(this) : readStored(client, slot, id, deadline));
+      const stored = await (this.record.lease ? renew(this) : readStored(client, operationKey, id, deadline));
       return takenOver(readRecord(stored), this.record);
     } catch (cause) {
       return this.#end('store', cause);
     }
   }
 
-  async #send(payload: Payload): Promise<Sent | Stopped> {
+  async #send(payload: Payload): Promise<AttemptResult | Stopped> {
     const { job } = this;
-    const { client, settings, slot } = job;
+    const { client, settings, operationKey } = job;
     const number = this.#attempts + 1;
     let stopped: Stopped | undefined;
     const stillMine = async (): Promise<boolean> => {
@@ -225,7 +225,7 @@ export class Drive {
       stopped = this.mustStop();
       if (stopped) return false;
       this.#attempts = number;
-      publish(client, slot, { phase: 'sending', attempt: number, maxAttempts: settings.limits.attempts });
+      publish(client, operationKey, { phase: 'sending', attempt: number, maxAttempts: settings.limits.attempts });
       emit(client, job, this.record.key, { type: 'attempt', attempt: number });
       return true;
     };

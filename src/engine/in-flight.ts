@@ -52,7 +52,7 @@ function copyOf(result: Result): unknown {
   }
 }
 
-export class Flight {
+export class InFlightOperation {
   readonly #callers = new Set<Caller>();
   /** Who left, why, and what is said of that so far. */
   readonly #gone: { readonly caller: Caller; readonly reason: unknown; readonly said: Outcome | undefined }[] = [];
@@ -61,7 +61,7 @@ export class Flight {
   #landed: () => void = () => {};
   #landing: Landing | undefined;
   readonly #registry: Registry;
-  readonly #slot: string;
+  readonly #operationKey: string;
 
   /** Set when the body has been read; `undefined` if that failed. */
   readonly fingerprint = new Promise<string | undefined>((resolve) => {
@@ -76,13 +76,13 @@ export class Flight {
   /** The limit of the call that began it, ms since 1970. */
   readonly endsAt: number;
 
-  /** Claims the slot: nothing may be awaited between the look at the table and this. */
-  constructor(registry: Registry, slot: string, owner: object, endsAt = 0) {
+  /** Claims the operation: nothing may be awaited between the look at the table and this. */
+  constructor(registry: Registry, operationKey: string, owner: object, endsAt = 0) {
     this.owner = owner;
     this.endsAt = endsAt;
     this.#registry = registry;
-    this.#slot = slot;
-    registry.flights.set(slot, this);
+    this.#operationKey = operationKey;
+    registry.flights.set(operationKey, this);
   }
 
   get stop(): AbortSignal {
@@ -138,17 +138,17 @@ export class Flight {
     });
   }
 
-  /** Frees a slot that was only held: nobody joined it. */
+  /** Frees an operation that was only held: nobody joined it. */
   free(): void {
-    this.#registry.flights.delete(this.#slot);
+    this.#registry.flights.delete(this.#operationKey);
     this.#fingerprinted(undefined);
     this.#landed();
   }
 
-  /** Frees the slot and tells everyone. The first caller gets the answer itself, the others one like it. */
+  /** Frees the operation and tells everyone. The first caller gets the answer itself, the others one like it. */
   land(landing: Landing): void {
     this.#landing = landing;
-    this.#registry.flights.delete(this.#slot);
+    this.#registry.flights.delete(this.#operationKey);
     this.#fingerprinted(undefined);
     const [first, ...others] = this.#callers;
     for (const caller of others) this.#tell(caller, landing, false);

@@ -1,6 +1,6 @@
 /** Records as text in an app's own storage of pairs: what the stores of React Native have in common. */
 import type { Store } from '../ports.js';
-import { isStored, pageOf, storeOf } from './base.js';
+import { createStore, isStored, pageOf } from './base.js';
 import { StoreFault } from './fault.js';
 import { recordOf, textOf } from './text.js';
 
@@ -33,7 +33,7 @@ export function pairsStore(kind: string, scope: string, prefix: string, pairs: P
       throw pairsFault(scope, error);
     }
   };
-  return storeOf(
+  return createStore(
     // The operating system has it; whether it outlives a power cut is the storage's and the device's affair.
     { kind, scope, survives: 'process', shared: 'origin', atomic: true },
     {

@@ -3,12 +3,12 @@ import { marked } from '../core/begin.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { leaseHolds } from '../core/retention.js';
 import type { Changed, Durability, Store } from '../ports.js';
-import type { Client, Job } from './client.js';
+import type { Client, OperationRun } from './client.js';
 import { diagnose } from './observe.js';
 import { Late, within } from './wait.js';
 
 /** Where this operation's record lives. */
-export const storeOf = (client: Client, slot: string): Store => client.registry.degraded.get(slot) ?? client.store;
+export const storeForOperation = (client: Client, operationKey: string): Store => client.registry.degraded.get(operationKey) ?? client.store;
 
 /** What the record outlives: nothing, the page, the browser or process. */
 export const storedIn = (store: Store): 'disk' | 'session' | 'memory' =>
@@ -24,7 +24,8 @@ export function timed<T>({ platform, settings: { tuning } }: Client, work: Promi
   return within(platform.clock, ms, work, () => new Late(`the store did not answer within ${ms} ms`));
 }
 
-export const readStored = (client: Client, slot: string, id: string, until?: number): Promise<unknown> => timed(client, storeOf(client, slot).read(id), until);
+export const readStored = (client: Client, operationKey: string, id: string, until?: number): Promise<unknown> =>
+  timed(client, storeForOperation(client, operationKey).read(id), until);
 
 /** Rejects when the store fails or is too late. A change that the store has not made by then is not made later on. */
 export async function updateIn<T>(
@@ -47,12 +48,12 @@ export async function updateIn<T>(
 /** {@link updateIn}, where this operation's record lives. */
 export const updateStored = <T>(
   client: Client,
-  slot: string,
+  operationKey: string,
   id: string,
   change: (stored: unknown, now: number) => Changed<T>,
   durability: Durability = 'relaxed',
   until?: number,
-): Promise<T> => updateIn(client, storeOf(client, slot), id, change, durability, until);
+): Promise<T> => updateIn(client, storeForOperation(client, operationKey), id, change, durability, until);
 
 /**
  * Writes over the record this driver knows, if it is still that one; `false` when it is not or the store fails: a late
@@ -60,16 +61,16 @@ export const updateStored = <T>(
  * store, from which it counts how long the record is kept; it gives `null` to remove.
  */
 export async function commit(
-  job: Pick<Job, 'client' | 'slot' | 'id' | 'name' | 'label' | 'deadline'>,
+  job: Pick<OperationRun, 'client' | 'operationKey' | 'id' | 'name' | 'label' | 'deadline'>,
   known: OnceRecord,
   next: (now: number, latest: number) => OnceRecord | null,
   durability: Durability = 'relaxed',
 ): Promise<boolean> {
-  const { client, slot, id } = job;
+  const { client, operationKey, id } = job;
   try {
     return await updateStored<boolean>(
       client,
-      slot,
+      operationKey,
       id,
       (stored, storeNow) => {
         const record = readRecord(stored);
@@ -93,7 +94,7 @@ export async function commit(
 }
 
 /** Marks a record that was stored clean, before its first attempt leaves; `undefined` where that could not be stored. */
-export async function commitMark(job: Job, record: OnceRecord): Promise<OnceRecord | undefined> {
+export async function commitMark(job: OperationRun, record: OnceRecord): Promise<OnceRecord | undefined> {
   const next = marked(record, job.settings.limits.keyWindowMs, job.client.platform.clock.now());
   return (await commit(job, record, () => next, job.name.length ? 'strict' : 'relaxed')) ? next : undefined;
 }
@@ -115,10 +116,10 @@ const leased = (next: OnceRecord | null, { lease }: OnceRecord): OnceRecord | nu
 export const heldElsewhere = ({ owner }: Client, { lease }: Partial<OnceRecord> = {}, now: number): boolean => leaseHolds(lease, now) && lease.owner !== owner;
 
 /** A look by a call that never began: true when nothing that may have been sent is stored. Rejects when it can't tell. */
-export async function nothingSent(client: Client, slot: string, id: string, until?: number): Promise<boolean> {
+export async function nothingSent(client: Client, operationKey: string, id: string, until?: number): Promise<boolean> {
   const { platform, settings } = client;
   const askedAt = platform.clock.now();
-  const stored = await readStored(client, slot, id, until);
+  const stored = await readStored(client, operationKey, id, until);
   // Whoever slept over the answer has seen what was, and another context may have begun since then.
   if (Math.abs(platform.clock.now() - askedAt) > settings.tuning.thawMs) return false;
   if (stored === undefined) return true;

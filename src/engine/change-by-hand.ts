@@ -3,26 +3,26 @@ import type { Ending } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { OnceError } from '../errors.js';
 import type { Changed } from '../ports.js';
+import { idsOf } from './address.js';
 import { busyError, noFacts, tryLock } from './claim.js';
-import type { Client, Place } from './client.js';
-import { Flight } from './flight.js';
+import type { Client, OperationAddress } from './client.js';
+import { InFlightOperation } from './in-flight.js';
 import { changed, rememberedOutcome } from './observe.js';
 import { freeFromTheGone } from './owner.js';
-import { idsOf } from './place.js';
+import { heldElsewhere, storedIn, storeForOperation, updateStored } from './record-access.js';
 import { refresh } from './refresh.js';
-import { heldElsewhere, storedIn, storeOf, updateStored } from './storing.js';
 
 /** Takes the claim of a name for one change; rejects with ERR_ONCE_BUSY while a live driver holds it. */
-async function claimed<T>(client: Client, place: Place, work: (id: string, ns: string) => Promise<T>): Promise<T> {
-  if (client.registry.flights.has(place.slot)) throw busyError({ client, ...place });
+async function claimed<T>(client: Client, address: OperationAddress, work: (id: string, ns: string) => Promise<T>): Promise<T> {
+  if (client.registry.flights.has(address.operationKey)) throw busyError({ client, ...address });
   // Held in this realm from this very tick, so that a click waits until the change is made.
-  const hold = new Flight(client.registry, place.slot, client);
+  const hold = new InFlightOperation(client.registry, address.operationKey, client);
   hold.fingerprinted(undefined);
   try {
-    const release = await tryLock(client, place);
-    if (!release) throw busyError({ client, ...place });
-    const { id, ns } = await idsOf(client, place);
-    await freeFromTheGone(client, place.slot, id);
+    const release = await tryLock(client, address);
+    if (!release) throw busyError({ client, ...address });
+    const { id, ns } = await idsOf(client, address);
+    await freeFromTheGone(client, address.operationKey, id);
     return await work(id, ns).finally(release);
   } finally {
     hold.free();
@@ -36,7 +36,7 @@ async function claimed<T>(client: Client, place: Place, work: (id: string, ns: s
  */
 export async function changeByHand(
   client: Client,
-  place: Place,
+  address: OperationAddress,
   change: (
     record: OnceRecord | undefined,
     stored: unknown,
@@ -45,27 +45,27 @@ export async function changeByHand(
   ) => Changed<OnceError | undefined>,
   made?: () => void,
 ): Promise<void> {
-  await claimed(client, place, async (id, ns) => {
+  await claimed(client, address, async (id, ns) => {
     const next = (stored: unknown, storeNow: number): Changed<OnceError | undefined> => {
       const record = readRecord(stored);
-      return heldElsewhere(client, record, storeNow) ? { value: busyError({ client, ...place }) } : change(record, stored, storeNow, { id, ns });
+      return heldElsewhere(client, record, storeNow) ? { value: busyError({ client, ...address }) } : change(record, stored, storeNow, { id, ns });
     };
-    const clash = await updateStored(client, place.slot, id, next, 'strict');
+    const clash = await updateStored(client, address.operationKey, id, next, 'strict');
     if (clash) throw clash;
     made?.();
   });
-  await refresh(client, place);
+  await refresh(client, address);
 }
 
 /** Why the change contradicts what is stored. */
 export function refusal(
   client: Client,
-  place: Place,
+  address: OperationAddress,
   record: OnceRecord | undefined,
   code: 'ERR_ONCE_RECORD' | 'ERR_ONCE_UNKNOWN' | 'ERR_ONCE_ALREADY_SETTLED',
   ending: Ending,
 ): OnceError {
-  const where = storedIn(storeOf(client, place.slot));
-  const none = { ...noFacts({ client, ...place }, 'maybe'), ...ending };
+  const where = storedIn(storeForOperation(client, address.operationKey));
+  const none = { ...noFacts({ client, ...address }, 'maybe'), ...ending };
   return new OnceError(code, record ? { ...rememberedOutcome(record, ending, where, false), sent: record.ambiguous ? 'maybe' : 'no' } : none);
 }

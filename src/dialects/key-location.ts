@@ -4,7 +4,7 @@ import { directives } from './directives.js';
 import { fields } from './fields.js';
 
 /** A place for a key: its text, which the record keeps, and the code for it where it is no header. */
-export interface Place {
+export interface KeyLocation {
   readonly carrier: string;
   readonly carry?: Dialect['carry'] | undefined;
 }
@@ -13,7 +13,7 @@ export interface Place {
  * A header. `quoted`: as a string of RFC 8941, which most servers take for another key. `firstSent`: the header beside it
  * that bears the time of the first attempt, the same at every attempt.
  */
-export const inHeader = (name: string, { quoted = false, firstSent }: { quoted?: boolean | undefined; firstSent?: string | undefined } = {}): Place => ({
+export const inHeader = (name: string, { quoted = false, firstSent }: { quoted?: boolean | undefined; firstSent?: string | undefined } = {}): KeyLocation => ({
   carrier: `header${quoted ? '-sf' : ''}:${name}${firstSent === undefined ? '' : `+${firstSent}`}`,
 });
 
@@ -23,13 +23,13 @@ export const inHeader = (name: string, { quoted = false, firstSent }: { quoted?:
  * @example
  * inBody('idempotency_key'); inBody('variables.input.apiRequestKey');
  */
-export const inBody = (path: string): Place => ({ carrier: `body:${path}`, carry: fields });
+export const inBody = (path: string): KeyLocation => ({ carrier: `body:${path}`, carry: fields });
 
 /** A parameter of the query. */
-export const inQuery = (name: string): Place => ({ carrier: `query:${name}`, carry: fields });
+export const inQuery = (name: string): KeyLocation => ({ carrier: `query:${name}`, carry: fields });
 
 /**
  * A directive of a GraphQL mutation: its variable where the document has one, else it is written behind the one field that
  * the mutation asks for.
  */
-export const inDirective = (directive: string, argument: string): Place => ({ carrier: `graphql:@${directive}(${argument})`, carry: directives });
+export const inDirective = (directive: string, argument: string): KeyLocation => ({ carrier: `graphql:@${directive}(${argument})`, carry: directives });

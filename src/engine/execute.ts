@@ -4,32 +4,32 @@ import { type Ending, type Outcome, rejected, replayed, type UnknownReason, unkn
 import type { OnceRecord } from '../core/record.js';
 import { NOT_SENT } from '../core/verdict.js';
 import { OnceError, type OnceErrorCode } from '../errors.js';
+import { AttemptLoop } from './attempt-loop.js';
 import { beginRecord, noFacts, takeLock, type Waited } from './claim.js';
-import type { Job } from './client.js';
-import { Drive } from './drive.js';
-import { restored, storedFetching } from './fetching.js';
+import type { OperationRun } from './client.js';
+import { restored, storedPayload } from './fetching.js';
 import { type Finished, finish } from './finish.js';
-import type { Ended } from './flight.js';
 import { reasonToHalt } from './halt.js';
+import type { Ended } from './in-flight.js';
 import { awaitLease, holdingLease } from './lease.js';
-import { calmDown, emit, pendingOf, publish, rememberedOutcome } from './observe.js';
+import { emit, pendingOf, publish, rememberedOutcome, resetStaleState } from './observe.js';
 import type { Payload, Result } from './payload.js';
+import { nothingSent, storedIn, storeForOperation } from './record-access.js';
 import { keepRecent } from './registry.js';
 import { isOwn, remember } from './settle.js';
 import type { Start } from './stopped.js';
-import { nothingSent, storedIn, storeOf } from './storing.js';
 import { sweepNowAndThen } from './sweep.js';
 
 /** Keys used up in one call before it stops going on. */
 const ROUNDS_MAX = 3;
 
-export async function underLock(asked: Job, free: (() => void) | undefined): Promise<Ended> {
+export async function execute(asked: OperationRun, free: (() => void) | undefined): Promise<Ended> {
   const { release, waited, elsewhere } = await takeLock(asked, free);
   const job = { ...asked, unlocked: elsewhere };
   try {
     if (job.stop.aborted || job.client.closing.signal.aborted) return await leftBefore(job, elsewhere);
     for (let round = 1; ; round++) {
-      const finished = await oneRound(job, round === 1 ? waited : undefined);
+      const finished = await executeOnce(job, round === 1 ? waited : undefined);
       if (finished !== 'anew') return finished;
       // The caller's own key can't give way to another one.
       if (typeof job.settings.key === 'string') return failed({ ...noFacts(job, 'maybe'), ...rejected() }, 'ERR_ONCE_KEY_BURNT');
@@ -41,8 +41,8 @@ export async function underLock(asked: Job, free: (() => void) | undefined): Pro
 }
 
 /** Nobody waits any more, and nothing was begun. A context that holds the lock (`elsewhere`) may send at any moment. */
-export async function leftBefore(job: Pick<Job, 'client' | 'name' | 'slot' | 'id' | 'deadline'>, elsewhere = false): Promise<Ended> {
-  const clean = !elsewhere && (await nothingSent(job.client, job.slot, job.id, job.deadline).catch(() => false));
+export async function leftBefore(job: Pick<OperationRun, 'client' | 'name' | 'operationKey' | 'id' | 'deadline'>, elsewhere = false): Promise<Ended> {
+  const clean = !elsewhere && (await nothingSent(job.client, job.operationKey, job.id, job.deadline).catch(() => false));
   return clean
     ? failed({ ...noFacts(job, 'no'), ...unsent('aborted') }, 'ERR_ONCE_UNSENT')
     : failed({ ...noFacts(job, 'maybe'), ...unknown('aborted') }, 'ERR_ONCE_UNKNOWN');
@@ -54,22 +54,22 @@ const failed = (outcome: Outcome, code: OnceErrorCode, says?: string, record?: O
   fail: (own) => new OnceError(code, own, says ? { says } : {}),
 });
 
-async function oneRound(job: Job, waited: Waited | undefined): Promise<Finished> {
+async function executeOnce(job: OperationRun, waited: Waited | undefined): Promise<Finished> {
   const begun = await beginRecord(job, waited);
   if (begun.do === 'busy') {
     await awaitLease(job, begun.ms);
     if (job.stop.aborted || job.client.closing.signal.aborted) return leftBefore(job);
-    return oneRound(job, waited ?? { ended: undefined });
+    return executeOnce(job, waited ?? { ended: undefined });
   }
-  if (begun.do === 'remembered') return (await readAgain(job, begun.record)) ?? told(job, begun);
-  if (begun.do !== 'drive' && begun.do !== 'expired' && begun.do !== 'elsewhere') return told(job, begun);
+  if (begun.do === 'remembered') return (await readAgain(job, begun.record)) ?? rememberedResult(job, begun);
+  if (begun.do !== 'drive' && begun.do !== 'expired' && begun.do !== 'elsewhere') return rememberedResult(job, begun);
   const { record } = begun;
   const { payloads } = job.client.registry;
-  const slot = `${job.slot}\n${record.key}`;
+  const operationKey = `${job.operationKey}\n${record.key}`;
   const present = record.payloads.at(-1) ?? '';
   // The server compares bytes with what may have reached its key layer, and a refusal did not: a form may have been mended since.
   const refused = begun.do === 'drive' && (begun.reused || begun.refusedOnly) && job.payload !== undefined;
-  const earlier = refused ? undefined : (payloads.get(slot)?.get(present) ?? storedFetching(record));
+  const earlier = refused ? undefined : (payloads.get(operationKey)?.get(present) ?? storedPayload(record));
   const payload = earlier && job.payload?.withBytesOf ? job.payload.withBytesOf(earlier) : (job.payload ?? earlier);
   const start: Start =
     begun.do === 'drive'
@@ -77,27 +77,27 @@ async function oneRound(job: Job, waited: Waited | undefined): Promise<Finished>
       : { record, inserted: false, resumed: true, changed: false, sentBefore: true, otherBytes: false, reused: false, refusedOnly: false };
   // A call that only goes on learns here which request it is.
   const asked = job.resumeOnly && payload?.prepared;
-  const drive = new Drive(asked ? { ...job, settings: job.client.withDialect(job.settings, asked) } : job, payload ?? NOTHING, start);
+  const drive = new AttemptLoop(asked ? { ...job, settings: job.client.withDialect(job.settings, asked) } : job, payload ?? NOTHING, start);
   const stop = (reason: UnknownReason) => finish(drive, { decision: { do: 'stop', ending: unknown(reason), ask: true } });
   if (begun.do === 'expired') return stop('key-expired');
   if (begun.do === 'elsewhere') return stop('elsewhere');
   // Nothing can be sent, so only `reconcile` can say more.
   if (!payload) return stop('no-answer');
-  const kept = payloads.get(slot) ?? new Map<string, Payload>();
+  const kept = payloads.get(operationKey) ?? new Map<string, Payload>();
   keepRecent(kept, present, payload, 8);
-  keepRecent(payloads, slot, kept, 32);
+  keepRecent(payloads, operationKey, kept, 32);
   const finished = await holdingLease(drive, async () => {
     const stopped = await drive.run();
     const { ended } = stopped;
-    return ended && isOwn(job, ended) ? told(job, { do: 'remembered', record: ended }) : finish(drive, stopped);
+    return ended && isOwn(job, ended) ? rememberedResult(job, { do: 'remembered', record: ended }) : finish(drive, stopped);
   });
   // Under a key that stays in use, the next call may have to ask what became of this payload.
-  if (finished === 'anew' || (finished.outcome.effect !== 'unknown' && !finished.keyInUse)) payloads.delete(slot);
+  if (finished === 'anew' || (finished.outcome.effect !== 'unknown' && !finished.keyInUse)) payloads.delete(operationKey);
   return finished;
 }
 
 /** A settled operation whose answer is not here: the server gives it again, where it is known to, as long as it knows the key. */
-async function readAgain(job: Job, record: OnceRecord): Promise<Ended | undefined> {
+async function readAgain(job: OperationRun, record: OnceRecord): Promise<Ended | undefined> {
   const { client, settings, payload } = job;
   const mayLeave = (): boolean => reasonToHalt(job, record, true) === undefined;
   // Where an app or another operation's answer says that it is done, or at another address, the server may never have seen
@@ -129,19 +129,22 @@ async function readAgain(job: Job, record: OnceRecord): Promise<Ended | undefine
   });
   if (!sent.result || !/^(replayed|fresh)$/.test(sent.reading.kind)) return undefined;
   remember(job, record.key, sent.result);
-  return { outcome: { ...rememberedOutcome(record, replayed('server'), storedIn(storeOf(client, job.slot)), true), attempts: 1 }, result: sent.result };
+  return {
+    outcome: { ...rememberedOutcome(record, replayed('server'), storedIn(storeForOperation(client, job.operationKey)), true), attempts: 1 },
+    result: sent.result,
+  };
 }
 
 /** Stands in where there is nothing to send, and is never asked to. */
 const NOTHING: Payload = { origin: '', endpoint: '', send: async () => ({ reading: NOT_SENT, reached: false }), storable: () => undefined };
 
 /** What a call that drives nothing is told. */
-function told(job: Job, begun: Exclude<Begun, { do: 'drive' | 'expired' | 'elsewhere' | 'busy' }>): Ended {
+function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 'drive' | 'expired' | 'elsewhere' | 'busy' }>): Ended {
   if (begun.do === 'corrupt') return failed({ ...noFacts(job, 'maybe'), ...unknown('record') }, 'ERR_ONCE_RECORD');
   if (begun.do === 'nothing' || begun.do === 'rekey')
     return failed({ ...noFacts(job, 'maybe'), ...unknown('record') }, 'ERR_ONCE_UNKNOWN', 'nothing is stored under this name');
   const { record } = begun;
-  const outcome = (ending: Ending): Outcome => rememberedOutcome(record, ending, storedIn(storeOf(job.client, job.slot)), true);
+  const outcome = (ending: Ending): Outcome => rememberedOutcome(record, ending, storedIn(storeForOperation(job.client, job.operationKey)), true);
   if (begun.do === 'mismatch')
     return failed({ ...outcome(unknown('mismatch')), sent: record.ambiguous ? 'maybe' : 'no' }, 'ERR_ONCE_MISMATCH', undefined, record);
   if (begun.do === 'key-burnt') return failed(outcome(rejected(true)), 'ERR_ONCE_KEY_BURNT');
@@ -151,8 +154,8 @@ function told(job: Job, begun: Exclude<Begun, { do: 'drive' | 'expired' | 'elsew
 }
 
 /** The remembered answer, from this context's memory or from the record. */
-function answerIn({ client, slot }: Job, record: OnceRecord): { readonly result: Result; readonly from: 'memory' | 'store' } | undefined {
-  const kept = client.registry.answers.get(`${slot}\n${record.key}`);
+function answerIn({ client, operationKey }: OperationRun, record: OnceRecord): { readonly result: Result; readonly from: 'memory' | 'store' } | undefined {
+  const kept = client.registry.answers.get(`${operationKey}\n${record.key}`);
   // The original is with its first caller.
   if (kept) return { result: { ...kept, value: kept.copy() }, from: 'memory' };
   const stored = record.answer && restored(record.answer);
@@ -160,12 +163,13 @@ function answerIn({ client, slot }: Job, record: OnceRecord): { readonly result:
 }
 
 /** Tells screens and logs how it ended. */
-export function conclude(job: Pick<Job, 'client' | 'slot' | 'name' | 'label'>, { outcome, record, driven }: Ended): void {
-  const { client, slot } = job;
+export function conclude(job: Pick<OperationRun, 'client' | 'operationKey' | 'name' | 'label'>, { outcome, record, driven }: Ended): void {
+  const { client, operationKey } = job;
   const settled = outcome.type !== 'unknown';
-  if (settled) publish(client, slot, { phase: 'settled', outcome });
-  else if (record) publish(client, slot, { phase: 'unsettled', pending: pendingOf(record, client.registry.payloads.has(`${slot}\n${record.key}`)) });
-  else calmDown(client, slot);
+  if (settled) publish(client, operationKey, { phase: 'settled', outcome });
+  else if (record)
+    publish(client, operationKey, { phase: 'unsettled', pending: pendingOf(record, client.registry.payloads.has(`${operationKey}\n${record.key}`)) });
+  else resetStaleState(client, operationKey);
   if (driven) emit(client, job, outcome.key ?? '', { type: settled ? 'settled' : 'unknown', outcome });
   if (settled) sweepNowAndThen(client);
 }

@@ -1,6 +1,6 @@
-/** Where an operation is: its slot in this realm, its ids in the store, its lock. */
+/** Where an operation is: its key in the tables of this realm, its ids in the store, its lock. */
 import { encodeName, typeOf } from '../core/name.js';
-import type { Client, Place } from './client.js';
+import type { Client, OperationAddress } from './client.js';
 import { look } from './registry.js';
 
 /** Asks who is here. When it is somebody else than last time, screens look again. */
@@ -45,32 +45,35 @@ export function isSamePerson(client: Client, namespace: string): boolean {
 }
 
 /** `own`: what tells an unnamed operation from its equals. */
-export const slotOf = ({ store }: Client, namespace: string, label: string, own = ''): string => JSON.stringify([store.scope, namespace, label, own]);
+export const operationKeyOf = ({ store }: Client, namespace: string, label: string, own = ''): string => JSON.stringify([store.scope, namespace, label, own]);
 
-/** Whether a slot, or a key that begins with a slot and a line break, is of this client's store and this namespace. */
-export function isSlotIn({ store }: Client, namespace: string, slot: string): boolean {
-  const [scope, of] = JSON.parse(slot.split('\n')[0] as string) as unknown[];
+/** Whether an operation key, or a text that begins with one and a line break, is of this client's store and this namespace. */
+export function isOperationOf({ store }: Client, namespace: string, operationKey: string): boolean {
+  const [scope, of] = JSON.parse(operationKey.split('\n')[0] as string) as unknown[];
   return scope === store.scope && of === namespace;
 }
 
 /** Where the operation of this name is; throws a TypeError on a wrong name or an empty namespace. */
-export function placeOf(client: Client, name: unknown): Place {
+export function addressOf(client: Client, name: unknown): OperationAddress {
   const label = encodeName(name);
   const namespace = namespaceOf(client);
-  return { name: name as Place['name'], label, namespace, slot: slotOf(client, namespace, label), id: undefined };
+  return { name: name as OperationAddress['name'], label, namespace, operationKey: operationKeyOf(client, namespace, label), id: undefined };
 }
 
 /** Where an unnamed operation is: under its key. */
-export const unnamedPlace = (client: Client, namespace: string, label: string, key: string, id = key): Place => ({
+export const unnamedAddress = (client: Client, namespace: string, label: string, key: string, id = key): OperationAddress => ({
   name: [],
   label,
   namespace,
-  slot: slotOf(client, namespace, label, key),
+  operationKey: operationKeyOf(client, namespace, label, key),
   id,
 });
 
 /** Ids in the store are digests, so that it does not show whose records they are. */
-export async function idsOf(client: Client, { namespace, label, id }: Pick<Place, 'namespace' | 'label' | 'id'>): Promise<{ id: string; ns: string }> {
+export async function idsOf(
+  client: Client,
+  { namespace, label, id }: Pick<OperationAddress, 'namespace' | 'label' | 'id'>,
+): Promise<{ id: string; ns: string }> {
   const { digest } = client.platform;
   const known = client.ns?.of === namespace ? client.ns.digest : undefined;
   const [own, ns] = await Promise.all([id ?? digest(JSON.stringify([namespace, label])), known ?? digest(JSON.stringify([namespace]))]);
@@ -87,5 +90,5 @@ export async function idOfUnnamed({ platform: { digest } }: Client, namespace: s
 }
 
 /** The store is part of it: operations of two stores do not wait for one another, however equal their names are. */
-export const lockOf = ({ store }: Client, { namespace, label, id }: Pick<Place, 'namespace' | 'label' | 'id'>): string =>
+export const lockNameOf = ({ store }: Client, { namespace, label, id }: Pick<OperationAddress, 'namespace' | 'label' | 'id'>): string =>
   `oncefetch:${JSON.stringify([store.scope, namespace, id ?? label])}`;
