@@ -14,6 +14,8 @@ const drivenThen = new WeakMap<KeyFacts, string>();
 const swept = new WeakSet<KeyFacts>();
 /** How often it had been sent then. */
 const sentThen = new WeakMap<KeyFacts, number>();
+/** Keys that were driven under a lease. */
+const leased = new WeakSet<KeyFacts>();
 /** Calls that queued behind another context, and the keys that were open then. */
 const waited = new WeakMap<Call, ReadonlySet<KeyFacts>>();
 
@@ -21,6 +23,8 @@ const waited = new WeakMap<Call, ReadonlySet<KeyFacts>>();
 const settledBefore = new WeakMap<KeyFacts, ReadonlySet<Call>>();
 /** The context that put a key's record to rest. */
 const endedBy = new WeakMap<KeyFacts, string>();
+/** The last request under a key when a context put its record to rest. */
+const lastAtEnd = new WeakMap<KeyFacts, Map<string, number>>();
 
 /** The last request that had left anywhere when the context of a call last looked at the store. */
 const looked = new WeakMap<Call, number>();
@@ -71,15 +75,21 @@ const noneIsTrue: Checker = {
   },
 };
 
-/** What a caller is told is true as of the last look at its record: what leaves between that look and the word is not in it. */
-const knownTo = (call: Call | undefined): number => (call && looked.get(call)) ?? Number.POSITIVE_INFINITY;
+/**
+ * What a caller is told is true as of the last look at its record: what leaves between that look and the word is not in it. Who has
+ * put the record to rest looks at it no more: what a lease that is still renewed sees then is told to nobody.
+ */
+function knownTo(call: Call | undefined, key: KeyFacts): number {
+  if (!call) return Number.POSITIVE_INFINITY;
+  return lastAtEnd.get(key)?.get(call.context) ?? looked.get(call) ?? Number.POSITIVE_INFINITY;
+}
 
 /** Somebody was told that nothing has happened under this key, or under any of the operation's keys. */
 function saidNone(op: OpFacts, key: string | undefined, call: Call | undefined, ledger: Ledger): void {
-  const last = knownTo(call);
   if (op.unnamed && key === undefined) return;
   for (const one of key === undefined ? inEpoch(op).filter((known) => !isGuests(known, call)) : [...op.keys.values()].filter((known) => known.key === key)) {
     if (inMemoryOnly(one, ledger)) continue;
+    const last = knownTo(call, one);
     if (one.effects.some(({ send }) => send.id <= last)) ledger.violate(noneIsTrue.name, op, 'somebody was told "none", and there was an effect');
     sentBefore.set(one, one.sends.filter(({ id }) => id <= last).length);
   }
@@ -107,10 +117,7 @@ const ONE_DRIVER = 'one-key';
 const oneDriver = (atomic: boolean): Checker => ({
   name: ONE_DRIVER,
   see(fact, ledger) {
-    if (fact.kind === 'commit' && fact.before?.state === 'pending' && fact.after?.state !== 'pending') {
-      const key = fact.op.keys.get(fact.before.key);
-      if (key) endedBy.set(key, fact.context);
-    }
+    if (fact.kind === 'commit') ends(fact);
     // A store that is not atomic can't look and write at once.
     if (atomic && fact.kind === 'commit' && isLate(fact)) ledger.violate(ONE_DRIVER, fact.op, 'a driver whose record was cleared wrote over it');
     if (fact.kind === 'commit') takesOver(fact);
@@ -133,6 +140,19 @@ const oneDriver = (atomic: boolean): Checker => ({
     }
   },
 });
+
+/** Notes who puts a key's record to rest, and who begins it anew. */
+function ends({ op, before, after, context }: Commit): void {
+  const ended = before?.state === 'pending' && after?.state !== 'pending' ? op.keys.get(before.key) : undefined;
+  if (ended) {
+    endedBy.set(ended, context);
+    const last = lastAtEnd.get(ended) ?? new Map<string, number>();
+    lastAtEnd.set(ended, last.set(context, ended.sends.at(-1)?.id ?? 0));
+  }
+  const begun = after?.state === 'pending' ? op.keys.get(after.key) : undefined;
+  if (begun) lastAtEnd.get(begun)?.delete(context);
+  if (begun?.held) leased.add(begun);
+}
 
 /** It ends what a log-out took from this context, and what nobody has taken up since. */
 function isLate({ op, before, after, context, why, byHand, expired }: Commit): boolean {
@@ -192,8 +212,10 @@ export function byHand(
   const open = keys.filter((key) => key.end === undefined);
   const calls = [...op.calls];
   const driven = open.flatMap((key) => op.calls.filter((call) => drives(call, key)).map((call) => ({ key, call })));
+  // A driver gives its lease back after its last attempt; then it only tells its caller.
+  const gaveBack = (key: KeyFacts) => leased.has(key) && key.held === undefined;
   return (none, violate) => {
-    if (driven.some(({ key, call }) => endedBy.get(key) === context && isDriven(call)))
+    if (driven.some(({ key, call }) => endedBy.get(key) === context && isDriven(call) && !gaveBack(key)))
       violate('one-key', 'it was settled or forgotten by hand while it was being driven');
     if (!none) return;
     keys.forEach((key, index) => {
@@ -215,7 +237,9 @@ export const judged = (key: KeyFacts): readonly unknown[] => [
   idsOf(settledBefore.get(key)),
   sentThen.get(key),
   swept.has(key),
+  leased.has(key),
   endedBy.get(key),
+  [...(lastAtEnd.get(key) ?? [])].join(),
   driving.get(key),
   drivenThen.get(key),
 ];
@@ -232,7 +256,7 @@ const asOfTheLook = (checker: Checker): Checker => ({
     const none = fact.kind === 'told' && fact.told.outcome?.effect === 'none';
     // Of a request without a name it is about that very call.
     if (none && fact.op.unnamed && fact.told.outcome?.key === undefined) return;
-    const before = !none || [...fact.op.keys.values()].some(({ effects }) => effects.some(({ send }) => send.id <= knownTo(fact.call)));
+    const before = !none || [...fact.op.keys.values()].some((key) => key.effects.some(({ send }) => send.id <= knownTo(fact.call, key)));
     if (before) checker.see?.(fact, ledger);
   },
 });
