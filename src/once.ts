@@ -7,12 +7,13 @@ import type { Client } from './engine/client.js';
 import { Extensions } from './engine/extensions.js';
 import { abortReason } from './engine/in-flight.js';
 import { operate, readRequest } from './engine/operate.js';
-import { outline, sendPlain } from './engine/plain.js';
+import { outline } from './engine/outline.js';
+import { missing, type Parts } from './engine/parts.js';
 import { canBear, type RequestInput, readInput, refuseHidden } from './engine/prepared.js';
 import { registry } from './engine/registry.js';
 import { bearsKey, mayGo, operateByContent, operateUnnamed, wantsKey } from './engine/unnamed.js';
 import type { OnceInit, OnceOptions } from './option-types.js';
-import { callSettings, clientSettings, withDialect } from './options.js';
+import { callSettings, clientSettings, partsOf, type Settings, withDialect } from './options.js';
 import { checkOrigins } from './origins.js';
 import { detectPlatform } from './platform/detect.js';
 import { randomnessOf } from './platform/shared.js';
@@ -61,8 +62,11 @@ export function createOnce(options: OnceOptions = {}): Once {
 }
 
 /** `createOnce` on a platform of the caller's: tests, simulations, unusual runtimes. @internal */
-export function createOn(platform: Platform, options: OnceOptions = {}, from?: Client): Once {
+export function createOn(bare: Platform, options: OnceOptions = {}, from?: Client): Once {
   const given = clientSettings(options);
+  const parts: Partial<Parts> = partsOf(options.use);
+  checkNeeds(given, parts);
+  const platform = parts.platform?.(bare) ?? bare;
   const settings = { ...given, origins: checkOrigins(given.origins, platform) };
   const store = settings.store ?? from?.store ?? defaultStore(platform);
   if (settings.required && settings.store?.survives === 'context' && !settings.store.ready)
@@ -70,7 +74,8 @@ export function createOn(platform: Platform, options: OnceOptions = {}, from?: C
   const connectivity = settings.connectivity ?? platform.connectivity;
   const client: Client = {
     settings,
-    made: { platform, options },
+    parts,
+    made: { platform: bare, options },
     platform: { ...platform, connectivity, randomness: randomnessOf(platform.randomness, settings.randomUUID) },
     store,
     ownsStore: settings.store !== undefined && settings.store !== from?.store,
@@ -93,6 +98,11 @@ export function createOn(platform: Platform, options: OnceOptions = {}, from?: C
   return { fetch: (input, init) => callFetch(client, input, init), '~oncefetch': () => client };
 }
 
+/** Refuses at once what needs a feature that is not there. */
+function checkNeeds({ accepted }: Settings, parts: Partial<Parts>): void {
+  if (accepted === 'poll' && !parts.poll) throw missing("accepted: 'poll'", 'polling');
+}
+
 /** `handle`: the name, where the caller has fixed it. @internal */
 export async function callFetch(
   client: Client,
@@ -106,11 +116,13 @@ export async function callFetch(
   if (once === false && !handle) return send();
   const own = callSettings(client.settings, once);
   if (handle && own.operation) throw new TypeError(`once: this operation has its name; once.operation must be absent, got ${typeOf(own.operation)}`);
+  checkNeeds(own, client.parts);
   const call = outline(client.platform, input, init);
+  const retried = (plain: typeof send) => client.parts.retry?.(client, own, call, plain) ?? plain();
   const idempotent = call.method !== 'POST' && call.method !== 'PATCH';
   const nameOf = once === undefined ? own.nameOf : undefined;
   const bare = once !== true && !handle && !own.operation && own.key === undefined;
-  if (idempotent && bare && !nameOf) return sendPlain(client, own, call, send);
+  if (idempotent && bare && !nameOf) return retried(send);
   let request: RequestInput;
   try {
     request = readInput(input, init, client.platform);
@@ -138,5 +150,5 @@ export async function callFetch(
   if (once === true) return operateByContent(client, settings, request) as Promise<Response>;
   const carries = given !== false && (once !== undefined || (wantsKey(request) && canBear(request) && mayGo(client, request)));
   if (carries && settings.dialect.carrier !== '') return operateUnnamed(client, settings, request) as Promise<Response>;
-  return idempotent ? sendPlain(client, own, call, send) : send();
+  return idempotent ? retried(send) : send();
 }

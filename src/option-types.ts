@@ -149,10 +149,19 @@ export interface RunOptions<T> extends Omit<OperationOptions, 'verdict' | 'recon
 /** How an effect ended. */
 export type RunEnd<T> = { readonly value: T } | { readonly error: unknown };
 
+/** Something that a client can do beyond the named call: made by a function of this package, such as `polling()`. */
+export interface Feature {
+  readonly name: string;
+  /** @internal */
+  readonly parts: object;
+}
+
 /** Options of a client. */
 export interface OnceOptions extends Omit<OperationOptions, 'operation' | 'meta' | 'key'> {
   /** Whose operations these are; a function is asked at every call and before every attempt. */
   namespace?: string | (() => string) | undefined;
+  /** What it can do beyond the named call: `[retrying(), polling()]`. @default none; in `oncefetch/node` and React Native all of them */
+  use?: readonly Feature[] | undefined;
   /** @default IndexedDB, else localStorage, else memory */
   store?: Store | undefined;
   /** How the server speaks idempotency; `'none'`: it does not, so it gets no key, and what may have had its effect is not sent again. @default generic */

@@ -4,7 +4,7 @@ import type { Backoff } from './core/backoff.js';
 import type { Dialect } from './core/dialect.js';
 import { encodeName, type OperationName, typeOf } from './core/name.js';
 import { GENERIC, keyless } from './dialects/generic.js';
-import type { Json, Keep, Limits, OnceOptions, OperationOptions, RunOptions } from './option-types.js';
+import type { Feature, Json, Keep, Limits, OnceOptions, OperationOptions, RunOptions } from './option-types.js';
 import type { Connectivity, Store } from './ports.js';
 
 const defaults = {
@@ -86,6 +86,7 @@ const SHARED: Spec = {
 const OPERATION: Spec = { ...SHARED, operation: 'array', key: 'string|function', meta: 'any' };
 const CLIENT: Spec = {
   ...SHARED,
+  use: 'array',
   namespace: 'string|function',
   store: 'object',
   dialect: 'object|function|string',
@@ -113,13 +114,22 @@ function limitsOf(base: Required1<Limits>, over: Limits | undefined): Required1<
 /** The options of a client made from another one: groups are added to, not replaced. */
 export function extendOptions(base: OnceOptions, over: Partial<OnceOptions>): OnceOptions {
   const groups = (['keep', 'limits', 'retry'] as const).map((name) => [name, base[name] && over[name] ? merge(base[name], over[name]) : undefined]);
-  return merge(merge(base, over), Object.fromEntries(groups));
+  const use = [...(base.use ?? []), ...(over.use ?? [])];
+  return merge(merge(base, over), { ...Object.fromEntries(groups), use });
+}
+
+/** What features add to a client. Throws a TypeError that names what is none. */
+export function partsOf(use: readonly Feature[] = []): object {
+  for (const [index, feature] of use.entries())
+    if (typeOf((feature as Feature | undefined)?.parts) !== 'object')
+      throw new TypeError(`once: use[${index}] must be a feature, such as polling(), got ${typeOf(feature)}`);
+  return Object.assign({}, ...use.map(({ parts }) => parts));
 }
 
 /** The settings of a client. Throws a TypeError or RangeError that names the wrong option. */
 export function clientSettings(options: OnceOptions): Settings {
   check(options, CLIENT, '');
-  const { namespace, retry, durability, keep, limits, dialect: speaks, operation, ...rest } = options;
+  const { namespace, retry, durability, keep, limits, dialect: speaks, operation, use: _, ...rest } = options;
   if (typeof speaks === 'string' && speaks !== 'none') throw new TypeError(`once: dialect must be a dialect or 'none', got ${JSON.stringify(speaks)}`);
   const dialect = speaks === 'none' ? keyless : typeof speaks === 'object' ? speaks : GENERIC;
   if (namespace === '' || ('namespace' in options && namespace === undefined))

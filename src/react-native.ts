@@ -1,4 +1,5 @@
 /** The client of React Native: joins the app's own modules, handed in, with the engine. Nothing native is imported. */
+import { everything } from './everything.js';
 import { createOn, type Once } from './once.js';
 import type { OnceOptions } from './option-types.js';
 import { senses } from './platform/react-native/connectivity.js';
@@ -68,5 +69,6 @@ function unkept(): Store {
  * const once = createOnce({ ...reactNative({ AsyncStorage, NetInfo, AppState, randomUUID: Crypto.randomUUID }) });
  */
 export function createOnce(options: OnceOptions = {}): Once {
-  return createOn(reactNativePlatform(options.connectivity ?? senses({})), { ...options, store: options.store ?? unkept() });
+  const use = [...everything(), ...(options.use ?? [])];
+  return createOn(reactNativePlatform(options.connectivity ?? senses({})), { ...options, use, store: options.store ?? unkept() });
 }

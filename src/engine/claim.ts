@@ -1,6 +1,5 @@
 /** The claim of a name and the first look at its record. */
 import { type Begun, begin, type Claimant, lifeOf } from '../core/begin.js';
-import { derived } from '../core/derived.js';
 import { unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { OnceError } from '../errors.js';
@@ -10,6 +9,7 @@ import type { Client, OperationAddress, OperationRun } from './client.js';
 import { notice } from './diagnostics.js';
 import { diagnose, named, publish } from './observe.js';
 import { nameOwner } from './owner.js';
+import { missing } from './parts.js';
 import { SCHEME } from './prepared.js';
 import { readStored, storedIn, storeForOperation, timed, updateStored } from './record-access.js';
 import { inTime, Late, limit } from './wait.js';
@@ -155,7 +155,10 @@ async function keyFor(job: OperationRun, generation: number, random: boolean): P
   let key: unknown = settings.key;
   if (random) key = job.address.id ?? shape(randomness.uuid());
   else if (typeof key === 'function') key = await askStrategy(job, key as KeyStrategy, { namespace, operation, fingerprint, generation, now: clock.now() });
-  else if (key === undefined) key = shape(derived({ namespace, operation, generation }));
+  else if (key === undefined) {
+    if (!client.parts.derive) throw missing('a store that tabs share without Web Locks', 'insecureOrigins');
+    key = shape(client.parts.derive({ namespace, operation, generation }));
+  }
   if (typeof key !== 'string' || !keyPattern.test(key))
     throw new TypeError(
       `once: key must be text that matches ${keyPattern} for the dialect ${speaks}, got ${typeof key === 'string' ? `${key.length} characters` : typeof key}`,

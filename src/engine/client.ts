@@ -5,6 +5,7 @@ import type { Settings } from '../options.js';
 import type { Platform, Store, Transport } from '../ports.js';
 import type { Extensions } from './extensions.js';
 import type { Listener } from './observe.js';
+import type { Parts } from './parts.js';
 import type { Payload } from './payload.js';
 import type { Registry } from './registry.js';
 
@@ -23,6 +24,8 @@ export interface Client {
   readonly transport: Transport;
   readonly registry: Registry;
   readonly listeners: Set<Listener>;
+  /** What its features add. */
+  readonly parts: Partial<Parts>;
   /** The settings for a request, where the dialect depends on it. */
   withDialect(settings: Settings, request: { readonly method: string; readonly url: string }): Settings;
   /** Aborted by `close()`: no new attempt, every wait is cut. */

@@ -3,14 +3,14 @@ import { carryOf } from '../core/carrier.js';
 import type { Answer, Reading } from '../core/dialect.js';
 import type { OnceRecord, StoredAnswer } from '../core/record.js';
 import { retryAfterMs } from '../core/retry-after.js';
-import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, readPoll } from '../core/verdict.js';
+import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer } from '../core/verdict.js';
 import { isSamePerson } from './address.js';
 import { type Answered, answerOf, callTransport, makeResponse, replayResponse } from './attempt.js';
 import { base64Of, bytesOf } from './bytes.js';
 import type { OperationRun } from './client.js';
 import { endpointOf, noticeAnswer, noticeSilence } from './diagnostics.js';
 import { hookReading } from './hook-word.js';
-import type { AttemptRequest, AttemptResult, Payload, Polled, Result } from './payload.js';
+import type { AttemptRequest, AttemptResult, Payload, Result } from './payload.js';
 import { type ReplayableRequest, storable, wireOf } from './prepared.js';
 import { valueResult } from './values.js';
 import { inTime, limit } from './wait.js';
@@ -23,7 +23,7 @@ export const httpPayload = (prepared: ReplayableRequest): Payload => ({
   send: (a) => send(prepared, a),
   storable: (headers) => storable(prepared, headers),
   keyed: ({ client }, carrier) => carrier !== '' && !client.registry.ignored.has(endpointOf(prepared)),
-  poll: (a, link) => poll(prepared, a, link),
+  poll: async (a, link) => a.job.client.parts.poll?.(prepared, a, link) ?? { state: 'running' },
   link: (job, accepted) => linkOf(prepared, job, accepted),
 });
 
@@ -45,29 +45,6 @@ function linkOf({ url, origin }: ReplayableRequest, { client }: OperationRun, { 
   } catch {
     return undefined;
   }
-}
-
-async function poll(prepared: ReplayableRequest, a: AttemptRequest, link: string): Promise<Polled> {
-  const { client, settings, stop } = a.job;
-  const { clock } = client.platform;
-  const headers = new Headers(prepared.headers);
-  for (const name of [...headers.keys()]) if (/^(content-|if-)/.test(name)) headers.delete(name);
-  const begun = clock.now();
-  const asking = { ...prepared, url: link, method: 'GET', body: undefined, headers };
-  const rest = merged(asking, await hooked(asking, a).catch(() => undefined));
-  const left = await callTransport(client, rest, { ms: a.ms - (clock.now() - begun), stop, bodyBytes: settings.limits.bodyBytes, leaves: () => a.leaves() });
-  if (left.end !== 'answer') return { state: 'running' };
-  const answer = answerOf(left.answered);
-  return {
-    state: readPoll(
-      answer,
-      { method: 'GET', key: a.key, refusesHtml: true, otherPayloads: false },
-      settings.dialect,
-      hookSays(left.answered.response, answer, a, true),
-    ),
-    result: resultOf(left.answered),
-    retryAfterMs: retryAfterMs(answer.header, clock.now()),
-  };
 }
 
 /** The request as another context stored it, or what is left of it: the link of work that goes on. */
@@ -115,14 +92,17 @@ export function restored(answer: StoredAnswer): Result | undefined {
   return response && resultOf({ response, body, text: typeof body === 'string' ? body : '' });
 }
 
-const merged = (prepared: ReplayableRequest, more: HeadersInit | undefined): ReplayableRequest => {
+export const merged = (prepared: ReplayableRequest, more: HeadersInit | undefined): ReplayableRequest => {
   const headers = new Headers(prepared.headers);
   for (const [name, value] of new Headers(more)) headers.set(name, value);
   return { ...prepared, headers };
 };
 
 /** What the caller sets over its own headers; it is asked with the request as it goes out, and nobody who left waits for it. */
-async function hooked({ method, url, headers, body }: ReplayableRequest, { job, number, resumed, ms }: AttemptRequest): Promise<HeadersInit | undefined> {
+export async function hooked(
+  { method, url, headers, body }: ReplayableRequest,
+  { job, number, resumed, ms }: AttemptRequest,
+): Promise<HeadersInit | undefined> {
   const { settings, client, stop, namespace } = job;
   // The hook would get one user's request and answer with the next one's credentials.
   if (!isSamePerson(client, namespace)) throw new Error('another user has logged in');
@@ -198,7 +178,12 @@ function read(prepared: ReplayableRequest, response: Response, answer: Answer, a
 }
 
 /** What the caller's `verdict` makes of an answer; `undefined` where there is none, or it leaves the answer to the table. */
-function hookSays({ headers }: Response, { status, json }: Answer, { job, number: attempt, ambiguous }: AttemptRequest, polled: boolean): Reading | undefined {
+export function hookSays(
+  { headers }: Response,
+  { status, json }: Answer,
+  { job, number: attempt, ambiguous }: AttemptRequest,
+  polled: boolean,
+): Reading | undefined {
   const { settings, client } = job;
   try {
     const said = settings.verdict?.({ attempt, ambiguous, polled, status, headers, json });

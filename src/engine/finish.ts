@@ -8,7 +8,6 @@ import type { AttemptLoop } from './attempt-loop.js';
 import { storedPayload } from './fetching.js';
 import type { Ended } from './in-flight.js';
 import type { Payload, Result } from './payload.js';
-import { askAfter } from './poll.js';
 import { reconciled } from './reconcile.js';
 import { commit } from './record-access.js';
 import { answerToStore, isOwn, payloadsOf, remember, settleRecord } from './settle.js';
@@ -151,7 +150,7 @@ async function storeStop(drive: AttemptLoop, { ending, spent }: Omit<Stop, 'do'>
 }
 
 async function poll(drive: AttemptLoop, accepted: Result | undefined): Promise<Finished> {
-  const end = await askAfter(drive, accepted);
+  const end = await drive.job.client.parts.askAfter?.(drive, accepted);
   if (end && 'decision' in end) return finish(drive, { ...end, result: accepted });
   const { changed, sentBefore, record } = drive.start;
   // A link that was found here is an earlier call's: the work is not that of a payload which has yet to be sent.

@@ -13,16 +13,20 @@ export { close } from '../features/close.js';
 export { type SubscribeOptions, subscribe } from '../features/events.js';
 export { extend } from '../features/extend.js';
 export { forget } from '../features/forget.js';
+export { insecureOrigins } from '../features/insecure-origins.js';
 export { move } from '../features/move.js';
 export { type Operation, type OperationRequestInit, operation } from '../features/operation.js';
 export { type PendingOptions, pending } from '../features/pending.js';
+export { polling } from '../features/polling.js';
 export { type Resumed, type ResumeOptions, resume, resumeOne } from '../features/resume.js';
+export { retrying } from '../features/retrying.js';
 export { type Attempt, run } from '../features/run.js';
 export { namespace, refresh, watch } from '../features/screens.js';
 export { settle } from '../features/settle.js';
 export { createOnce, type Once, type OnceRequestInit } from '../once.js';
 export type {
   Evidence,
+  Feature,
   Json,
   Keep,
   KeyStrategy,

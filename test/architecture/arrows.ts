@@ -23,9 +23,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   origins: ['core', 'option-types', 'ports'],
   once: ['default-store', 'origins', ...JOINED],
   features: ['check', 'core', 'engine', 'errors', 'once', 'option-types', 'options', 'ports'],
-  'react-native': ['once', 'option-types', 'platform', 'ports', 'stores'],
+  everything: ['features', 'option-types'],
+  node: ['everything', 'once', 'option-types', 'platform'],
+  'react-native': ['everything', 'once', 'option-types', 'platform', 'ports', 'stores'],
   'react-native-bundle': ['entries', 'react-native'],
-  entries: ['face', 'features', 'once', 'react-native', 'integrations', 'testing', ...JOINED],
+  entries: ['face', 'features', 'node', 'once', 'react-native', 'integrations', 'testing', ...JOINED],
 };
 
 /** The engine is handed its settings; their type is written where their defaults are. */

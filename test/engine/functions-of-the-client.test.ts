@@ -29,9 +29,9 @@ const CALLS: Readonly<Record<string, (once: oncefetch.Once) => unknown>> = {
 };
 
 /** What is no function of a client. */
-const OTHERS = new Set(['createOnce', 'outcomeOf', 'isOnceError', 'derived', 'canonicalJson']);
+const OTHERS = new Set(['createOnce', 'outcomeOf', 'isOnceError', 'derived', 'canonicalJson', 'insecureOrigins', 'polling', 'retrying']);
 
-test('every function of the package is here, but what makes clients and stores and what reads outcomes', () => {
+test('every function of the package is here, but what makes clients, stores and features, and what reads outcomes', () => {
   const all = Object.entries(oncefetch).flatMap(([name, value]) => (typeof value === 'function' && !/Store$|^firstAvailable$/.test(name) ? [name] : []));
   expect(all.filter((name) => !OTHERS.has(name)).sort()).toEqual(Object.keys(CALLS).sort());
 });

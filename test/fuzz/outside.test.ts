@@ -4,6 +4,7 @@
  */
 import { describe, expect, test, vi } from 'vitest';
 import type { OnceOptions, OperationOptions } from '../../src/entries/index.js';
+import { everything } from '../../src/everything.js';
 import { createOn } from '../../src/once.js';
 import type { Random } from '../simulation/random.js';
 import { answers, type Entry, lost, shaped } from '../support/server.js';
@@ -289,7 +290,7 @@ describe('options', () => {
         return { [field]: grouped ? { [random.pick(['attempts', 'totalMs', 'keyWindowMs', 'forMs', 'request', 'factor', 'budget'])]: value } : value };
       };
       try {
-        tab.in(() => createOn(tab.platform, { store: tab.store, ...(wrong(CLIENT) as OnceOptions) }));
+        tab.in(() => createOn(tab.platform, { store: tab.store, use: everything(), ...(wrong(CLIENT) as OnceOptions) }));
       } catch (error) {
         expect(error instanceof TypeError || error instanceof RangeError, String(error)).toBe(true);
         expect((error as Error).message).toMatch(/^once: /);

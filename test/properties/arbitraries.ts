@@ -101,6 +101,7 @@ export const claimant: fc.Arbitrary<Claimant> = fc
     marginMs: fc.constantFrom(0, 30_000),
     clean: fc.boolean(),
     waited: maybe(fc.record({ ended: maybe(key) })),
+    owner: fc.constant('me'),
     lease: maybe(fc.record({ owner: fc.constant('me'), ms: fc.constant(15_000) })),
     resumeOnly: fc.boolean(),
     meta,

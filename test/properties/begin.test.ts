@@ -125,9 +125,10 @@ describe('what is written', () => {
       const drive = driven(began);
       if (!drive) return;
       const { record } = drive;
-      expect(record.ambiguous).toBe(record.firstSentAt !== undefined);
+      // What was refused before was sent, too, though nothing has left since it was begun anew.
+      expect(record.firstSentAt !== undefined).toBe(record.ambiguous || (!drive.inserted && stored?.firstSentAt !== undefined));
       if (record.firstSentAt !== undefined) expect(record.windowEndsAt).toBeLessThanOrEqual(record.firstSentAt + c.windowMs);
-      if (drive.inserted || !stored?.ambiguous) return;
+      if (drive.inserted || !(stored?.ambiguous || stored?.firstSentAt !== undefined)) return;
       expect(record.firstSentAt).toBe(stored.firstSentAt ?? stored.createdAt);
       if (stored.windowEndsAt !== undefined) expect(record.windowEndsAt).toBeLessThanOrEqual(stored.windowEndsAt);
     });
@@ -162,7 +163,8 @@ describe('what is written', () => {
       if (!next || next.ambiguous) return;
       const later = marked(next, 86_400_000, NOW + 5);
       expect(readRecord(later)).toBe(later);
-      expect(later).toEqual({ ...next, ambiguous: true, firstSentAt: NOW + 5, windowEndsAt: NOW + 5 + 86_400_000, touchedAt: NOW + 5, sum: later.sum });
+      const windowEndsAt = Math.min(next.windowEndsAt ?? Number.POSITIVE_INFINITY, NOW + 5 + 86_400_000);
+      expect(later).toEqual({ ...next, ambiguous: true, firstSentAt: next.firstSentAt ?? NOW + 5, windowEndsAt, touchedAt: NOW + 5, sum: later.sum });
     });
   });
 });
@@ -215,14 +217,14 @@ describe('what is found', () => {
     always((began, stored, c) => {
       const held =
         stored?.state === 'pending' &&
-        c.lease !== undefined &&
-        stored.lease?.owner === 'other' &&
+        stored.lease !== undefined &&
+        stored.lease.owner !== c.owner &&
         stored.lease.until > NOW &&
         stored.lease.until < NOW + 86_400_000;
       expect(began.value.do === 'busy').toBe(held);
       if (held && began.value.do === 'busy') expect(began.value.ms).toBe((stored.lease?.until ?? 0) - NOW);
       const drive = driven(began);
-      if (drive && c.lease) expect(drive.record.lease).toEqual({ owner: 'me', until: NOW + 15_000 });
+      if (drive) expect(drive.record.lease).toEqual(c.lease && { owner: 'me', until: NOW + 15_000 });
     });
   });
 });

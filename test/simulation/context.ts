@@ -4,6 +4,7 @@ import type { Outcome } from '../../src/core/outcome.js';
 import type { OnceRecord } from '../../src/core/record.js';
 import { outcomeOf } from '../../src/engine/outcome-of.js';
 import type { Registry } from '../../src/engine/registry.js';
+import { everything } from '../../src/everything.js';
 import { createOn, type Once } from '../../src/once.js';
 import type { OnceOptions } from '../../src/option-types.js';
 import type { Platform } from '../../src/ports.js';
@@ -72,7 +73,7 @@ export class Context {
   boot(options: OnceOptions): this {
     const { medium, options: of } = this.device;
     const store = storeOn(this.#world, medium, this, { atomic: of.atomic, scope: 'simulated' });
-    this.once = this.enter(() => createOn(this.#platform(), { store, ...options }));
+    this.once = this.enter(() => createOn(this.#platform(), { store, use: everything(), ...options }));
     return this;
   }
 

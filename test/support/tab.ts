@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { type OnceOptions, type Outcome, outcomeOf } from '../../src/entries/index.js';
+import { everything } from '../../src/everything.js';
 import { createOn, type Once } from '../../src/once.js';
 import { resolveUrl } from '../../src/platform/shared.js';
 import type { Clock, Durability, Platform, Store, Stored } from '../../src/ports.js';
@@ -63,7 +64,7 @@ export class Tab {
 
   /** A client in this tab. */
   once(options: OnceOptions = {}): Once {
-    return this.in(() => createOn(this.platform, { store: this.store, ...options }));
+    return this.in(() => createOn(this.platform, { store: this.store, use: everything(), ...options }));
   }
 
   /** The tab's own fetch, for calls that oncefetch has nothing to do with. */

@@ -7,11 +7,12 @@ const encode = (data: string | Uint8Array): Uint8Array<ArrayBuffer> =>
   typeof data === 'string' ? new TextEncoder().encode(data) : (data as Uint8Array<ArrayBuffer>);
 const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** Web Crypto is missing on insecure origins; the library that stands in is loaded only there. */
+/** Web Crypto is missing on insecure origins. */
 const digest: Digest = async (data) => {
-  const bytes = encode(data);
   const subtle = globalThis.crypto?.subtle;
-  return hex(subtle ? new Uint8Array(await subtle.digest('SHA-256', bytes)) : (await import('./sha256.js')).sha256(bytes));
+  if (!subtle)
+    throw new TypeError("once: this page's origin is insecure, so it has no Web Crypto: use https://, or give createOnce({ use: [insecureOrigins()] })");
+  return hex(new Uint8Array(await subtle.digest('SHA-256', encode(data))));
 };
 
 /** Web Locks: the lock of a tab that dies frees itself. */

@@ -1,50 +1,29 @@
-/** Calls that HTTP itself allows to be sent again, and calls that are none of our business. */
+/** Sends again what HTTP itself allows to be sent again: GET, HEAD, OPTIONS, PUT and DELETE without a name. */
 import pRetry from 'p-retry';
 import { atLeast, backoffMs } from '../core/backoff.js';
 import { retryAfterMs } from '../core/retry-after.js';
+import type { Client } from '../engine/client.js';
+import type { Outline } from '../engine/outline.js';
+import type { Parts } from '../engine/parts.js';
+import { wait } from '../engine/wait.js';
+import type { Feature } from '../option-types.js';
 import type { Settings } from '../options.js';
-import type { Platform } from '../ports.js';
-import type { Client } from './client.js';
-import { isRequest } from './prepared.js';
-import { wait } from './wait.js';
 
 /** Answers that a gateway or a busy server gives. */
 const TRANSIENT = /^(408|421|425|429|460|499|500|502|503|504|511|52\d)$/;
 const IDEMPOTENT = /^(GET|HEAD|OPTIONS|PUT|DELETE)$/;
 
-/** What fetch is called with, as far as it matters here. */
-export interface Outline {
-  readonly method: string;
-  readonly url: string;
-  readonly replayable: boolean;
-  readonly signal: AbortSignal | undefined;
-  /** Whether fetch could send it at all. Asked once it has failed. */
-  sendable(): boolean;
-}
+/**
+ * Sends idempotent requests without a name again after a network error or a transient answer, within `limits.attempts` and
+ * `limits.totalMs` (RFC 9110, section 9.2.2). Without it they are sent once, as `fetch` does.
+ *
+ * @example
+ * const once = createOnce({ use: [retrying()] });
+ */
+export const retrying = (): Feature => ({ name: 'retrying', parts: { retry } satisfies Partial<Parts> });
 
-export function outline({ resolve }: Platform, input: string | URL | Request, init: RequestInit): Outline {
-  const request = isRequest(input) ? input : undefined;
-  const method = (init.method ?? request?.method ?? 'GET').toUpperCase();
-  const { body } = init;
-  const own = request?.body != null || (request !== undefined && (method === 'PUT' || method === 'DELETE'));
-  const replayable = body == null ? !own : typeof body === 'string' || !/ReadableStream/.test(Object.prototype.toString.call(body));
-  const url = request ? request.url : String(input);
-  const signal = init.signal ?? (init.signal === null ? undefined : request?.signal);
-  return { method, url, replayable, signal, sendable: () => isSendable(resolve, url, { ...init, method, signal: null }) };
-}
-
-/** A wrong address or option fails in the same way whenever it is tried. */
-function isSendable(resolve: Platform['resolve'], from: string, init: RequestInit): boolean {
-  try {
-    const { url, origin } = resolve(from);
-    return new Request(url, init) !== undefined && origin !== 'null';
-  } catch {
-    return false;
-  }
-}
-
-/** Sends as it came, and again after a network error or a transient answer where HTTP allows it (RFC 9110, section 9.2.2). */
-export async function sendPlain(client: Client, settings: Settings, call: Outline, send: () => Promise<Response>): Promise<Response> {
+/** Sends as it came, and again after a network error or a transient answer. */
+async function retry(client: Client, settings: Settings, call: Outline, send: () => Promise<Response>): Promise<Response> {
   const { clock, randomness } = client.platform;
   const { method, url, replayable, signal } = call;
   const latest = client.registry.latest;

@@ -1,0 +1,34 @@
+/** What fetch is called with, read without touching it. */
+import type { Platform } from '../ports.js';
+import { isRequest } from './prepared.js';
+
+/** What fetch is called with, as far as it matters here. */
+export interface Outline {
+  readonly method: string;
+  readonly url: string;
+  readonly replayable: boolean;
+  readonly signal: AbortSignal | undefined;
+  /** Whether fetch could send it at all. Asked once it has failed. */
+  sendable(): boolean;
+}
+
+export function outline({ resolve }: Platform, input: string | URL | Request, init: RequestInit): Outline {
+  const request = isRequest(input) ? input : undefined;
+  const method = (init.method ?? request?.method ?? 'GET').toUpperCase();
+  const { body } = init;
+  const own = request?.body != null || (request !== undefined && (method === 'PUT' || method === 'DELETE'));
+  const replayable = body == null ? !own : typeof body === 'string' || !/ReadableStream/.test(Object.prototype.toString.call(body));
+  const url = request ? request.url : String(input);
+  const signal = init.signal ?? (init.signal === null ? undefined : request?.signal);
+  return { method, url, replayable, signal, sendable: () => isSendable(resolve, url, { ...init, method, signal: null }) };
+}
+
+/** A wrong address or option fails in the same way whenever it is tried. */
+function isSendable(resolve: Platform['resolve'], from: string, init: RequestInit): boolean {
+  try {
+    const { url, origin } = resolve(from);
+    return new Request(url, init) !== undefined && origin !== 'null';
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,28 @@
+/** What features add to a client. Types, and the refusal where one is missing. */
+import type { OperationName } from '../core/name.js';
+import type { Settings } from '../options.js';
+import type { Platform } from '../ports.js';
+import type { AttemptLoop } from './attempt-loop.js';
+import type { Client } from './client.js';
+import type { Outline } from './outline.js';
+import type { AttemptRequest, Polled, Result } from './payload.js';
+import type { ReplayableRequest } from './prepared.js';
+import type { Stopped } from './stopped.js';
+
+/** Each is there where its feature was given to `use`. */
+export interface Parts {
+  /** Sends an idempotent request that has no name, and sends it again. */
+  readonly retry: (client: Client, settings: Settings, call: Outline, send: () => Promise<Response>) => Promise<Response>;
+  /** Asks after the work behind the link of a 202 until it ends. */
+  readonly askAfter: (loop: AttemptLoop, accepted: Result | undefined) => Promise<Polled | Stopped | undefined>;
+  /** Asks once, at a link. */
+  readonly poll: (prepared: ReplayableRequest, a: AttemptRequest, link: string) => Promise<Polled>;
+  /** Makes the key that every context arrives at. */
+  readonly derive: (c: { namespace: string; operation: OperationName | undefined; generation: number }) => string;
+  /** Adds to a platform what it lacks. */
+  readonly platform: (platform: Platform) => Platform;
+}
+
+/** The error of a call that needs a feature which its client was made without. */
+export const missing = (what: string, feature: string): TypeError =>
+  new TypeError(`once: ${what} needs ${feature}(): import it from 'oncefetch' and give createOnce({ use: [${feature}()] })`);

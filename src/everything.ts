@@ -1,0 +1,7 @@
+/** All features, for clients whose weight counts little. */
+import { insecureOrigins } from './features/insecure-origins.js';
+import { polling } from './features/polling.js';
+import { retrying } from './features/retrying.js';
+import type { Feature } from './option-types.js';
+
+export const everything = (): readonly Feature[] => [insecureOrigins(), polling(), retrying()];

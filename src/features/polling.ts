@@ -1,0 +1,84 @@
+/** Work that goes on behind the link of a 202. */
+import { atLeast, backoffMs } from '../core/backoff.js';
+import { seal } from '../core/record.js';
+import { retryAfterMs } from '../core/retry-after.js';
+import { readPoll } from '../core/verdict.js';
+import { isSamePerson } from '../engine/address.js';
+import { answerOf, callTransport } from '../engine/attempt.js';
+import type { AttemptLoop } from '../engine/attempt-loop.js';
+import { hooked, hookSays, merged, resultOf } from '../engine/fetching.js';
+import type { Parts } from '../engine/parts.js';
+import type { AttemptRequest, Polled, Result } from '../engine/payload.js';
+import type { ReplayableRequest } from '../engine/prepared.js';
+import { commit } from '../engine/record-access.js';
+import type { Stopped } from '../engine/stopped.js';
+import type { Feature } from '../option-types.js';
+
+/**
+ * Lets `accepted: 'poll'` ask after the work behind the link of a 202 until that work ends (RFC 9110, section 15.3.3).
+ *
+ * @example
+ * const once = createOnce({ use: [polling()], accepted: 'poll' });
+ */
+export const polling = (): Feature => ({ name: 'polling', parts: { askAfter, poll } satisfies Partial<Parts> });
+
+/** Asks until the work ends, the budget of waiting does, or nothing more may be asked; `undefined` when there is no link to ask at. */
+async function askAfter(drive: AttemptLoop, accepted: Result | undefined): Promise<Polled | Stopped | undefined> {
+  const link = drive.record.link ?? (accepted?.response && drive.payload.link?.(drive.job, accepted.response));
+  if (link === undefined) return undefined;
+  // Stored, so that nobody has to send it again.
+  if (drive.record.link === undefined) {
+    const next = seal({ ...drive.record, link, touchedAt: drive.job.client.platform.clock.now() });
+    if (await commit(drive.job, drive.record, () => next)) drive.record = next;
+  }
+  return askUntilItEnds(drive, link);
+}
+
+async function askUntilItEnds(drive: AttemptLoop, link: string): Promise<Polled | Stopped | undefined> {
+  const { job, start } = drive;
+  const { key, carrier, firstSentAt = drive.record.createdAt } = drive.record;
+  const { limits, backoff } = job.settings;
+  const { clock, randomness } = job.client.platform;
+  const ends = Math.min(job.deadline, clock.now() + limits.inProgressMs);
+  for (let number = 1; ; number++) {
+    const ms = Math.min(limits.attemptMs, ends - clock.now());
+    const answer = await drive.payload.poll?.(
+      { job, key, carrier, firstSentAt, number, ambiguous: true, resumed: start.resumed, otherPayloads: false, ms, leaves: () => !drive.mustStop() },
+      link,
+    );
+    // An answer that came in another user's session says nothing of this one's work.
+    const foreign = isSamePerson(job.client, job.namespace) ? undefined : drive.mustStop();
+    if (foreign || answer?.state !== 'running') return foreign ?? answer;
+    const cutOff = answer.result ? undefined : await drive.cutOff();
+    if (cutOff) return cutOff;
+    const pause = atLeast(backoff, number, answer.retryAfterMs ?? backoffMs(backoff, number, randomness.random()));
+    if (clock.now() + pause >= ends) return answer;
+    await drive.pause(pause, 'in-progress');
+    const halted = await drive.halt();
+    if (halted) return clock.now() < job.deadline ? halted : answer;
+  }
+}
+
+/** Asks once. */
+async function poll(prepared: ReplayableRequest, a: AttemptRequest, link: string): Promise<Polled> {
+  const { client, settings, stop } = a.job;
+  const { clock } = client.platform;
+  const headers = new Headers(prepared.headers);
+  for (const name of [...headers.keys()]) if (/^(content-|if-)/.test(name)) headers.delete(name);
+  const begun = clock.now();
+  const asking = { ...prepared, url: link, method: 'GET', body: undefined, headers };
+  const rest = merged(asking, await hooked(asking, a).catch(() => undefined));
+  const left = await callTransport(client, rest, { ms: a.ms - (clock.now() - begun), stop, bodyBytes: settings.limits.bodyBytes, leaves: () => a.leaves() });
+  if (left.end !== 'answer') return { state: 'running' };
+  const answer = answerOf(left.answered);
+  return {
+    state: readPoll(
+      answer,
+      { method: 'GET', key: a.key, refusesHtml: true, otherPayloads: false },
+      settings.dialect,
+      hookSays(left.answered.response, answer, a, true),
+    ),
+    result: resultOf(left.answered),
+    retryAfterMs: retryAfterMs(answer.header, clock.now()),
+  };
+}

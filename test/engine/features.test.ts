@@ -1,0 +1,85 @@
+/**
+ * Goal: a client does what its features let it do, and refuses at once what needs one that it was made without. Method: clients with
+ * and without, on one store; nothing may be sent or stored by a call that is refused.
+ */
+import { describe, expect, test } from 'vitest';
+import { extend, insecureOrigins, polling, resumeOne, retrying } from '../../src/entries/index.js';
+import { answers, replays } from '../support/server.js';
+import { NAME, newWorld, pay, URL_ } from '../support/world.js';
+
+const BARE = { use: [] } as const;
+const ACCEPTED = answers(202, {}, { location: 'https://shop.example/jobs/1' });
+
+describe('polling', () => {
+  const needed = "once: accepted: 'poll' needs polling(): import it from 'oncefetch' and give createOnce({ use: [polling()] })";
+
+  test('is asked for where a client or a call says so, and nothing is sent', async () => {
+    const world = newWorld();
+    expect(() => world.open({ ...BARE, accepted: 'poll' })).toThrow(new TypeError(needed));
+    const { tab, once } = world.open(BARE);
+    expect((await world.end(tab, pay(once, { accepted: 'poll' }))).error).toEqual(new TypeError(needed));
+    expect(world.server.arrivals).toHaveLength(0);
+    expect(world.record()).toBeUndefined();
+  });
+
+  test('of an earlier page: a link that this one cannot ask at leaves the operation open, and nothing is sent twice', async () => {
+    const world = newWorld();
+    const first = world.open({ accepted: 'poll', limits: { inProgressMs: 1 } });
+    world.server.plays(ACCEPTED, answers(200, { status: 'running' }));
+    await world.end(first.tab, pay(first.once));
+    expect(world.record()).toMatchObject({ link: 'https://shop.example/jobs/1' });
+    const sent = world.server.arrivals.length;
+    const { tab, once } = world.open(BARE);
+    expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { effect: 'unknown', reason: 'in-progress' } });
+    expect(await world.end(tab, resumeOne(once, NAME) as Promise<Response>)).toMatchObject({ outcome: { effect: 'unknown' } });
+    expect(world.server.arrivals).toHaveLength(sent);
+  });
+});
+
+describe('retrying', () => {
+  /** A fetch that answers with these statuses, one after the other. */
+  function busy(...statuses: number[]) {
+    const sent: number[] = [];
+    return { sent, fetch: async () => new Response(null, { status: statuses[sent.push(sent.length) - 1] ?? 200 }) };
+  }
+
+  test.each([
+    ['with it a GET is sent again', [retrying()], 200, 2],
+    ['without it a GET is sent once', [], 503, 1],
+  ] as const)('%s', async (_, use, status, times) => {
+    const world = newWorld();
+    const { sent, fetch } = busy(503);
+    const { tab, once } = world.open({ use, fetch });
+    expect(await world.end(tab, once.fetch(URL_))).toMatchObject({ status });
+    expect(sent).toHaveLength(times);
+  });
+
+  test('is what an extended client may have more than the other', async () => {
+    const world = newWorld();
+    const { fetch } = busy(503, 200, 503);
+    const { tab, once } = world.open({ ...BARE, fetch });
+    const patient = tab.in(() => extend(once, { use: [retrying()] }));
+    expect(await world.end(tab, patient.fetch(URL_))).toMatchObject({ status: 200 });
+    expect(await world.end(tab, once.fetch(URL_))).toMatchObject({ status: 503 });
+  });
+});
+
+describe('insecureOrigins', () => {
+  test('makes one key in all tabs of a store that is not atomic among them; without it nothing is sent', async () => {
+    const world = newWorld();
+    const bare = world.open({ ...BARE, store: { ...world.tab().store, atomic: false } });
+    expect((await world.end(bare.tab, pay(bare.once))).error).toMatchObject({ message: expect.stringContaining('needs insecureOrigins()') });
+    expect(world.server.arrivals).toHaveLength(0);
+    const { tab, once } = world.open({ use: [insecureOrigins()], store: { ...world.tab().store, atomic: false } });
+    world.server.plays(replays());
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });
+  });
+});
+
+test.each<[says: string, use: unknown]>([
+  ['use[0] must be a feature, such as polling(), got function', [polling]],
+  ['use[1] must be a feature, such as polling(), got undefined', [polling(), undefined]],
+  ['use must be an array, got object', polling()],
+])('%s', (says, use) => {
+  expect(() => newWorld().open({ use: use as never })).toThrow(new TypeError(`once: ${says}`));
+});
