@@ -18,6 +18,7 @@ import { detectPlatform } from './platform/detect.js';
 import { randomnessOf } from './platform/shared.js';
 import type { Platform } from './ports.js';
 import { memoryBeside } from './stores/memory.js';
+import { wrong } from './texts/full.js';
 
 /** fetch's `init`, with `once`. */
 export interface OnceRequestInit extends RequestInit {
@@ -45,7 +46,7 @@ export interface Once {
 /** The client that a function of this package is given. @throws TypeError where it is something else */
 export function clientOf(once: Once, taker: string): Client {
   const inside: unknown = (once as Once | undefined)?.['~oncefetch'];
-  if (typeof inside !== 'function') throw new TypeError(`once: ${taker} takes a client from createOnce, got ${typeOf(once)}`);
+  if (typeof inside !== 'function') throw new TypeError(wrong(taker, 'client', typeOf(once)));
   return inside() as Client;
 }
 
@@ -66,7 +67,7 @@ export function createOn(platform: Platform, options: OnceOptions = {}, from?: C
   const settings = { ...given, origins: checkOrigins(given.origins, platform) };
   const store = settings.store ?? from?.store ?? defaultStore(platform);
   if (settings.required && settings.store?.survives === 'context' && !settings.store.ready)
-    throw new TypeError(`once: durability 'required' needs a store that outlives the process, got ${settings.store.kind}`);
+    throw new TypeError(wrong("durability 'required'", 'durability', settings.store.kind));
   const connectivity = settings.connectivity ?? platform.connectivity;
   const client: Client = {
     settings,
@@ -105,7 +106,7 @@ export async function callFetch(
   const send = () => (client.settings.fetch ?? globalThis.fetch)(input, 'once' in init ? rest : init);
   if (once === false && !handle) return send();
   const own = callSettings(client.settings, once);
-  if (handle && own.operation) throw new TypeError(`once: this operation has its name; once.operation must be absent, got ${typeOf(own.operation)}`);
+  if (handle && own.operation) throw new TypeError(wrong('this operation', 'name-given', typeOf(own.operation)));
   const call = outline(client.platform, input, init);
   const idempotent = call.method !== 'POST' && call.method !== 'PATCH';
   const nameOf = once === undefined ? own.nameOf : undefined;

@@ -5,6 +5,7 @@ import { unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { OnceError } from '../errors.js';
 import type { KeyStrategy } from '../option-types.js';
+import { REASONS } from '../texts/full.js';
 import type { Client, Job, Place } from './client.js';
 import { notice } from './diagnostics.js';
 import { diagnose, named, publish } from './observe.js';
@@ -37,7 +38,7 @@ export const storeError = (job: Pick<Job, 'client' | 'name' | 'slot'>, cause: un
   new OnceError('ERR_ONCE_STORE', { ...noFacts(job, 'maybe'), ...unknown('store') }, { cause });
 
 const unstored = (job: Job, cause: unknown): OnceError =>
-  new OnceError('ERR_ONCE_UNSENT', { ...noFacts(job, 'no'), ...unsent('store-write') }, { cause, says: 'its record could not be stored, so nothing was sent' });
+  new OnceError('ERR_ONCE_UNSENT', { ...noFacts(job, 'no'), ...unsent('store-write') }, { cause, says: REASONS['store-write'] });
 
 export const busyError = (job: Pick<Job, 'client' | 'name' | 'slot'>): OnceError =>
   new OnceError('ERR_ONCE_BUSY', { ...noFacts(job, 'maybe'), ...unknown('busy') });
