@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { defineConfig, type Options } from 'tsup';
+import { leanTexts } from './scripts/lean.mjs';
 
 const folder = 'src/entries';
 
@@ -14,10 +15,23 @@ const common: Options = {
   removeNodeProtocol: false,
 };
 
+/** What pages load, and texts weigh in. Its types are those of the full build. */
+const lean: Options = {
+  ...common,
+  entry: { 'index.lean': `${folder}/index.ts`, 'dialects.lean': `${folder}/dialects.ts` },
+  dts: false,
+  esbuildPlugins: [leanTexts],
+};
+
+const esm: Options = { format: 'esm', sourcemap: true };
+// The second pass that splits CJS leaves maps to itself, under this machine's paths. It stays readable without.
+const cjs: Options = { format: 'cjs', sourcemap: false };
+
 export default defineConfig([
-  { ...common, format: 'esm', sourcemap: true },
-  // The second pass that splits CJS leaves maps to itself, under this machine's paths. It stays readable without.
-  { ...common, format: 'cjs', sourcemap: false },
+  { ...common, ...esm },
+  { ...common, ...cjs },
+  { ...lean, ...esm },
+  { ...lean, ...cjs },
   // One file for React Native: Metro would take a second copy for a `require`, and Jest there reads no ES module.
   {
     ...common,

@@ -15,7 +15,7 @@ const MINUTE = 60_000;
  * Groups of projects run one after the other: first what counts on the processor, then what mostly waits (processes
  * killed, networks cut, browsers), which shares it well. From 1, because 0 means last where there is one worker.
  */
-const GROUPS = [['unit', 'proof', 'docs'], ['node'], browsers.map(({ name }) => name), ['react-native', 'package', 'e2e', 'slow']];
+const GROUPS = [['unit', 'lean', 'proof', 'docs'], ['node'], browsers.map(({ name }) => name), ['react-native', 'package', 'e2e', 'slow']];
 const inTurn = (name: string) => ({ name, sequence: { groupOrder: GROUPS.findIndex((group) => group.includes(name)) + 1 } });
 
 /** What takes minutes, by `npm run test:slow`: the same worlds as in other tests, for longer or in one more browser. */
@@ -103,17 +103,23 @@ const inBrowsers = browsers.flatMap((browser): TestProjectConfiguration[] => {
 
 const slow = { testTimeout: 2 * MINUTE, hookTimeout: 2 * MINUTE, globalSetup: [path('scripts/build.mjs')] };
 
+const unit = {
+  // Its tests leave nothing behind, and so can share a worker: half the time.
+  isolate: false,
+  testTimeout: MINUTE,
+  include: ['test/**/*.test.ts'],
+  exclude: ['test/{browser,clients,cost,docs,e2e,explore,fuzz,node,package,playground,properties,react-native,servers,simulation,stores,testing,types}/**'],
+};
+
+/** What the lean build has in place of the long texts. */
+const lean = { find: /^.*\/texts\/full\.js$/, replacement: path('src/texts/lean.ts') };
+
 const projects: TestProjectConfiguration[] = [
+  { ...sources, test: { ...inTurn('unit'), ...unit } },
+  // Sources and tables are the same whatever texts say.
   {
-    ...sources,
-    test: {
-      ...inTurn('unit'),
-      // Its tests leave nothing behind, and so can share a worker: half the time.
-      isolate: false,
-      testTimeout: MINUTE,
-      include: ['test/**/*.test.ts'],
-      exclude: ['test/{browser,clients,cost,docs,e2e,explore,fuzz,node,package,playground,properties,react-native,servers,simulation,stores,testing,types}/**'],
-    },
+    resolve: { alias: [lean, ...sources.resolve.alias] },
+    test: { ...inTurn('lean'), ...unit, env: { TEXTS: 'lean' }, exclude: [...unit.exclude, 'test/architecture.test.ts', 'test/tables/**'] },
   },
   { ...sources, test: { ...inTurn('proof'), testTimeout: MINUTE, include: ['test/{cost,explore,fuzz,properties,simulation,stores,testing}/**/*.test.ts'] } },
   { ...sources, test: { ...inTurn('docs'), testTimeout: MINUTE, include: ['test/docs/**/*.test.ts'] } },

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build, type Plugin } from 'esbuild';
 import * as dialects from 'oncefetch/dialects';
+import { leanTexts } from '../scripts/lean.mjs';
 import { measure } from '../scripts/size.mjs';
 import { save, table } from './lib/stats.ts';
 import { versions } from './peers/index.ts';
@@ -24,7 +25,7 @@ const common = {
 } as const;
 
 async function gzipOf(contents: string, resolveDir: string, plugins: Plugin[] = []): Promise<number> {
-  const { outputFiles } = await build({ ...common, stdin: { contents, resolveDir }, plugins, external: ['node:*'] });
+  const { outputFiles } = await build({ ...common, stdin: { contents, resolveDir }, plugins: [...plugins, leanTexts], external: ['node:*'] });
   return gzipSync(outputFiles[0]?.contents ?? new Uint8Array(), { level: 9 }).length;
 }
 
@@ -47,7 +48,7 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
   localStorage: [/stores\/local-storage/],
   'what to do without a store: a chain, memory': [/stores\/(automatic|memory)/, /default-store/],
   'checks of options': [/src\/check\./, /src\/options\./],
-  'errors and what they say': [/src\/errors\./],
+  'errors and what they say': [/src\/errors\./, /src\/texts\//],
   'reading answers: verdicts, the generic dialect': [/core\/verdict/, /dialects\/generic/, /core\/decide/],
   'claims: locks, leases, beginning': [/engine\/(claim|lease|place)\./, /core\/begin/],
   'driving attempts': [/engine\/(drive|attempt|fetching|prepared|halt|wait|budget)\./],
@@ -96,7 +97,6 @@ const CONSIDERED: Readonly<Record<string, (path: string) => string | undefined>>
   'crypto.randomUUID for uuid v4, where it exists': instead(/uuid\/dist\/v4\./, 'export default () => crypto.randomUUID();'),
   'another bundle for browsers, without the platform of Node': instead(/platform\/node\//, 'export const nodePlatform = () => {};'),
   'private fields as plain ones': instead(/src\/(engine|stores)\//, (text) => text.replace(/(\.|^ +(?:readonly |get |async )*)#(\w+)/gm, '$1_$2')),
-  'errors that say their code only': instead(/src\/errors\./, (text) => text.replace(/(ERR_ONCE_\w+): '[^']*'/g, "$1: ''")),
   'options that are not checked': instead(/src\/check\./, 'export const check = () => {}, checkOne = () => {};'),
 };
 

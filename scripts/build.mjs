@@ -22,6 +22,7 @@ function inputs() {
     'tsconfig.json',
     'tsup.config.ts',
     'scripts/build.mjs',
+    'scripts/lean.mjs',
     ...sources.sort().map((path) => join('src', path)),
   ]) {
     digest

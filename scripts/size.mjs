@@ -1,5 +1,5 @@
 /**
- * What a page pays: each case bundled and minified with its dependencies for a browser, gzip -9. Chunks that are
+ * What a page in production pays: each case bundled and minified with its dependencies for a browser, gzip -9. Chunks that are
  * loaded later are counted apart. Prints a table; `size-budget.json` has the limits, held by `test/package/size.test.ts`.
  * `--by-file` says which sources make up createOnce.
  */
@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { analyzeMetafile, build } from 'esbuild';
 import { buildIfStale } from './build.mjs';
+import { leanTexts } from './lean.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -40,10 +41,12 @@ const cases = () => ({
   'oncefetch/react': `export { createOnce, outcomeOf } from 'oncefetch'; export * from 'oncefetch/react'`,
 });
 
-/** @param {string} contents @param {Record<string, string>} [alias] */
-const bundle = (contents, alias = {}) =>
+/** What was built is found by the package's own `exports`, as for a page in production. @param {string} contents @param {import('esbuild').Plugin[]} [plugins] */
+const bundle = (contents, plugins = []) =>
   build({
-    alias,
+    plugins,
+    // The repository's own has paths to the sources.
+    tsconfigRaw: '{}',
     stdin: { contents, resolveDir: root },
     absWorkingDir: root,
     outdir: join(root, 'dist'),
@@ -58,6 +61,7 @@ const bundle = (contents, alias = {}) =>
     external: ['node:*', ...(contents.includes(`from 'ky'`) ? [] : Object.keys(manifest.peerDependencies).flatMap((name) => [name, `${name}/*`]))],
     write: false,
     metafile: true,
+    logLevel: 'error',
   });
 
 /** @param {string} contents */
@@ -91,7 +95,7 @@ if (import.meta.main) {
   console.log('| --- | --: | --: | --: |');
   for (const [name, { now, later, budget }] of Object.entries(sizes)) console.log(`| ${name} | ${now} | ${later || ''} | ${budget || ''} |`);
   if (process.argv.includes('--by-file')) {
-    const { metafile } = await bundle(`export { createOnce } from 'oncefetch'`, { oncefetch: join(root, 'src/entries/index.ts') });
+    const { metafile } = await bundle(`export { createOnce } from './src/entries/index.ts'`, [leanTexts]);
     console.log(await analyzeMetafile(metafile));
   }
 }

@@ -91,7 +91,7 @@ function bring({ name, tag }, address) {
 function preload(options) {
   const file = join(workshop, 'preload.mjs');
   const lines = [
-    `import { createOnce } from ${JSON.stringify(pathToFileURL(join(root, 'dist/index.js')).href)};`,
+    `import { createOnce } from ${JSON.stringify(pathToFileURL(join(root, 'dist/node.js')).href)};`,
     'const { fetch } = globalThis;',
     `globalThis.fetch = createOnce({ ...${JSON.stringify(options)}, fetch }).fetch;`,
   ];

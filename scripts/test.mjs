@@ -74,7 +74,7 @@ mkdirSync(reports);
 for (const check of checks) run(check);
 // Only now it is known which browsers there are.
 const here = browsers.filter((browser) => executablesOf(browser) !== undefined).map(({ name }) => name);
-const TESTS = [tests('tests', 'unit', 'proof', 'docs', 'node', 'package')];
+const TESTS = [tests('tests', 'unit', 'lean', 'proof', 'docs', 'node', 'package')];
 if (here.length > 0) TESTS.push(tests('browsers', ...here));
 if (here.includes('chromium')) TESTS.push(tests('e2e', 'e2e'));
 // Another thousand packages and some minutes: where it matters, or when asked for.

@@ -1,30 +1,22 @@
 /** Checks of options: a clear error that names the option and what it got, at once. */
 import { typeOf } from './core/name.js';
+import { wanted } from './texts/full.js';
 
 /** What an option may be: a `typeof`, one of some words, or a group of options. `ms`: a time; `count`: from 1. */
 export type Spec = { readonly [name: string]: string | readonly unknown[] | Spec };
-
-/** `object|function`: "an object or a function". */
-const listed = (types: string): string =>
-  types
-    .split('|')
-    .map((type) => `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`)
-    .join(' or ');
 
 /** Throws a TypeError or RangeError that names `path`. */
 export function checkOne(value: unknown, spec: Spec[string], path: string): void {
   if (Array.isArray(spec)) {
     if (!spec.includes(value))
-      throw new TypeError(
-        `once: ${path} must be ${spec.map((one) => JSON.stringify(one)).join(' or ')}, got ${typeof value === 'string' ? JSON.stringify(value) : typeOf(value)}`,
-      );
+      throw new TypeError(`once: ${path} must be ${wanted(spec)}, got ${typeof value === 'string' ? JSON.stringify(value) : typeOf(value)}`);
   } else if (typeof spec === 'object') check(value, spec as Spec, path);
   else if (spec === 'ms' || spec === 'count') {
     if (typeof value !== 'number' || Number.isNaN(value)) throw new TypeError(`once: ${path} must be a number, got ${typeOf(value)}`);
     const least = spec === 'count' ? 1 : 0;
     if (value < least) throw new RangeError(`once: ${path} must be at least ${least}, got ${value}`);
   } else if (spec !== 'any' && !(spec as string).split('|').includes(Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value))
-    throw new TypeError(`once: ${path} must be ${listed(spec as string)}, got ${typeOf(value)}`);
+    throw new TypeError(`once: ${path} must be ${wanted(spec)}, got ${typeOf(value)}`);
 }
 
 /** Checks a group of options; one that is not in `spec` is a TypeError too. */

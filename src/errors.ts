@@ -1,6 +1,7 @@
 /** One family of errors with literal codes. */
 import type { OperationName } from './core/name.js';
 import type { Outcome } from './core/outcome.js';
+import { errorText } from './texts/full.js';
 
 /** The literal code of each {@link OnceError}. */
 export type OnceErrorCode =
@@ -17,22 +18,6 @@ export type OnceErrorCode =
   | 'ERR_ONCE_STORE'
   | 'ERR_ONCE_RECORD';
 
-/** What happened, and what to do next. */
-const SAYS: Readonly<Record<OnceErrorCode, string>> = {
-  ERR_ONCE_UNKNOWN: 'it may have taken effect, nobody can tell yet. Call again with the same name, resume() it, or settle() it once you know',
-  ERR_ONCE_UNSENT: 'nothing was sent and nothing will be. Call again when you like',
-  ERR_ONCE_MISMATCH: 'another payload or key is pending under this name, so nothing was sent. Resume that one first',
-  ERR_ONCE_ALREADY_SETTLED: 'it has ended already and was not sent again; see outcome. Use another name, or repeat, for another effect',
-  ERR_ONCE_KEY_EXPIRED: 'the server may have forgotten the key, so sending again could take effect twice. Give reconcile, or settle() it once you know',
-  ERR_ONCE_KEY_BURNT: 'the server repeats its refusal for this key. Use another key',
-  ERR_ONCE_ALREADY_DONE: 'it is done, and no answer is left. Fetch what it made',
-  ERR_ONCE_BUSY: 'it is being driven right now. Wait for that call',
-  ERR_ONCE_CLAIM_LOST: 'another context took it over. Call again with the same name',
-  ERR_ONCE_BODY: 'the body cannot be sent more than once. Send text, bytes, a Blob or a FormData',
-  ERR_ONCE_STORE: 'the store could not be used, and an earlier key may be in it, so nothing was sent. Call again when it works',
-  ERR_ONCE_RECORD: 'what is stored under this name is damaged; nothing was sent. Find out what happened, then forget() it',
-};
-
 const BRAND = Symbol.for('oncefetch.error');
 
 /** A reader's name for an operation, cut to a sensible length. */
@@ -48,8 +33,12 @@ export class OnceError<C extends OnceErrorCode = OnceErrorCode> extends Error {
   /** What the server calls the thing that is done already. */
   readonly resource: string | undefined;
 
-  constructor(code: C, outcome: Outcome, more: { cause?: unknown; response?: Response | undefined; resource?: string | undefined; says?: string } = {}) {
-    super(`once: ${printName(outcome.operation)}: ${more.says ?? SAYS[code]}.`, more.cause === undefined ? undefined : { cause: more.cause });
+  constructor(
+    code: C,
+    outcome: Outcome,
+    more: { cause?: unknown; response?: Response | undefined; resource?: string | undefined; says?: string | undefined } = {},
+  ) {
+    super(`once: ${printName(outcome.operation)}: ${more.says ?? errorText(code, outcome)}.`, more.cause === undefined ? undefined : { cause: more.cause });
     this.name = 'OnceError';
     this.code = code;
     this.outcome = outcome;

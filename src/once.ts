@@ -8,7 +8,7 @@ import { Extensions } from './engine/extensions.js';
 import { abortReason } from './engine/in-flight.js';
 import { operate, readRequest } from './engine/operate.js';
 import { outline } from './engine/outline.js';
-import { missing, type Parts } from './engine/parts.js';
+import type { Parts } from './engine/parts.js';
 import { canBear, type RequestInput, readInput, refuseHidden } from './engine/prepared.js';
 import { registry } from './engine/registry.js';
 import { bearsKey, mayGo, operateByContent, operateUnnamed, wantsKey } from './engine/unnamed.js';
@@ -19,6 +19,7 @@ import { detectPlatform } from './platform/detect.js';
 import { randomnessOf } from './platform/shared.js';
 import type { Platform } from './ports.js';
 import { memoryBeside } from './stores/memory.js';
+import { needs, wrong } from './texts/full.js';
 
 /** fetch's `init`, with `once`. */
 export interface OnceRequestInit extends RequestInit {
@@ -46,7 +47,7 @@ export interface Once {
 /** The client that a function of this package is given. @throws TypeError where it is something else */
 export function clientOf(once: Once, taker: string): Client {
   const inside: unknown = (once as Once | undefined)?.['~oncefetch'];
-  if (typeof inside !== 'function') throw new TypeError(`once: ${taker} takes a client from createOnce, got ${typeOf(once)}`);
+  if (typeof inside !== 'function') throw new TypeError(wrong(taker, 'client', typeOf(once)));
   return inside() as Client;
 }
 
@@ -70,7 +71,7 @@ export function createOn(bare: Platform, options: OnceOptions = {}, from?: Clien
   const settings = { ...given, origins: checkOrigins(given.origins, platform) };
   const store = settings.store ?? from?.store ?? defaultStore(platform);
   if (settings.required && settings.store?.survives === 'context' && !settings.store.ready)
-    throw new TypeError(`once: durability 'required' needs a store that outlives the process, got ${settings.store.kind}`);
+    throw new TypeError(wrong("durability 'required'", 'durability', settings.store.kind));
   const connectivity = settings.connectivity ?? platform.connectivity;
   const client: Client = {
     settings,
@@ -100,7 +101,7 @@ export function createOn(bare: Platform, options: OnceOptions = {}, from?: Clien
 
 /** Refuses at once what needs a feature that is not there. */
 function checkNeeds({ accepted }: Settings, parts: Partial<Parts>): void {
-  if (accepted === 'poll' && !parts.poll) throw missing("accepted: 'poll'", 'polling');
+  if (accepted === 'poll' && !parts.poll) throw new TypeError(needs("accepted: 'poll'", 'polling'));
 }
 
 /** `handle`: the name, where the caller has fixed it. @internal */
@@ -115,7 +116,7 @@ export async function callFetch(
   const send = () => (client.settings.fetch ?? globalThis.fetch)(input, 'once' in init ? rest : init);
   if (once === false && !handle) return send();
   const own = callSettings(client.settings, once);
-  if (handle && own.operation) throw new TypeError(`once: this operation has its name; once.operation must be absent, got ${typeOf(own.operation)}`);
+  if (handle && own.operation) throw new TypeError(wrong('this operation', 'name-given', typeOf(own.operation)));
   checkNeeds(own, client.parts);
   const call = outline(client.platform, input, init);
   const retried = (plain: typeof send) => client.parts.retry?.(client, own, call, plain) ?? plain();

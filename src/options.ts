@@ -6,6 +6,7 @@ import { encodeName, type OperationName, typeOf } from './core/name.js';
 import { GENERIC, keyless } from './dialects/generic.js';
 import type { Feature, Json, Keep, Limits, OnceOptions, OperationOptions, RunOptions } from './option-types.js';
 import type { Connectivity, Store } from './ports.js';
+import { wrong } from './texts/full.js';
 
 const defaults = {
   repeat: 'never',
@@ -121,8 +122,7 @@ export function extendOptions(base: OnceOptions, over: Partial<OnceOptions>): On
 /** What features add to a client. Throws a TypeError that names what is none. */
 export function partsOf(use: readonly Feature[] = []): object {
   for (const [index, feature] of use.entries())
-    if (typeOf((feature as Feature | undefined)?.parts) !== 'object')
-      throw new TypeError(`once: use[${index}] must be a feature, such as polling(), got ${typeOf(feature)}`);
+    if (typeOf((feature as Feature | undefined)?.parts) !== 'object') throw new TypeError(wrong(`use[${index}]`, 'feature', typeOf(feature)));
   return Object.assign({}, ...use.map(({ parts }) => parts));
 }
 
@@ -130,7 +130,7 @@ export function partsOf(use: readonly Feature[] = []): object {
 export function clientSettings(options: OnceOptions): Settings {
   check(options, CLIENT, '');
   const { namespace, retry, durability, keep, limits, dialect: speaks, operation, use: _, ...rest } = options;
-  if (typeof speaks === 'string' && speaks !== 'none') throw new TypeError(`once: dialect must be a dialect or 'none', got ${JSON.stringify(speaks)}`);
+  if (typeof speaks === 'string' && speaks !== 'none') throw new TypeError(wrong('dialect', 'dialect', JSON.stringify(speaks)));
   const dialect = speaks === 'none' ? keyless : typeof speaks === 'object' ? speaks : GENERIC;
   if (namespace === '' || ('namespace' in options && namespace === undefined))
     throw new TypeError(`once: namespace must not be empty, got ${typeOf(namespace)}`);
@@ -169,7 +169,7 @@ function metaOf(meta: unknown): Json {
 /** The settings of one `run`. */
 export function runSettings<T>(client: Settings, name: OperationName, options: RunOptions<T>): { settings: Settings; verdict: RunOptions<T>['verdict'] } {
   const { signal: _, result: __, verdict, keep, ...rest } = options;
-  if (verdict !== undefined && typeof verdict !== 'function') throw new TypeError(`once: once.verdict must be a function, got ${typeOf(verdict)}`);
+  if (verdict !== undefined) checkOne(verdict, 'function', 'once.verdict');
   // A client's `fingerprint` reads the bodies of requests, and a function has none.
   const settings = callSettings({ ...client, fingerprint: undefined }, { ...rest, operation: name, keep: { response: 'disk', ...keep } });
   return { settings, verdict };
@@ -179,7 +179,7 @@ export function runSettings<T>(client: Settings, name: OperationName, options: R
 export function withDialect(settings: Settings, request: { method: string; url: string }): Settings {
   const said = settings.dialectOf?.({ method: request.method, url: request.url });
   if (said === undefined) return settings;
-  if (said !== 'none' && typeOf(said) !== 'object') throw new TypeError(`once: dialect must give a dialect or 'none', got ${typeOf(said)}`);
+  if (said !== 'none' && typeOf(said) !== 'object') throw new TypeError(wrong('dialect', 'dialect-given', typeOf(said)));
   const dialect = said === 'none' ? keyless : said;
   return { ...settings, dialect, limits: settings.ownWindow ? settings.limits : limitsOf(settings.limits, { keyWindowMs: dialect.windowMs }) };
 }

@@ -2,6 +2,7 @@
 import { typeOf } from './core/name.js';
 import type { OnceOptions } from './option-types.js';
 import type { Platform } from './ports.js';
+import { wrong } from './texts/full.js';
 
 /** Scheme, host and port. A slash at the end says no more; a path, a wildcard or a missing scheme would match nothing. */
 const FORM = /^https?:\/\/[^/?#*@\s\\]+\/?$/i;
@@ -16,6 +17,6 @@ export function checkOrigins(origins: OnceOptions['origins'], { resolve }: Platf
     } catch {
       // No URL, though it looked like one.
     }
-    throw new RangeError(`once: origins[${at}] must be an origin such as "https://api.shop.example", got ${JSON.stringify(given)}`);
+    throw new RangeError(wrong(`origins[${at}]`, 'origin', JSON.stringify(given)));
   });
 }

@@ -1,4 +1,5 @@
 /** Operation names: what may be one, and their text form, which no two names share. */
+import { wrong } from '../texts/full.js';
 
 /** The caller's stable name for an operation: non-empty strings, finite numbers and bigints, compared as typed. */
 export type OperationName = readonly (string | number | bigint)[];
@@ -12,7 +13,7 @@ export const typeOf = (value: unknown): string =>
 function encodePart(part: unknown, index: number): string | number | { n: string } {
   if (typeof part === 'bigint') return { n: String(part) };
   if ((typeof part === 'string' && part) || Number.isFinite(part)) return part as string | number;
-  throw new TypeError(`once: operation[${index}] must be a non-empty string, a finite number or a bigint, got ${typeOf(part)}`);
+  throw new TypeError(wrong(`operation[${index}]`, 'name-part', typeOf(part)));
 }
 
 /**
@@ -20,8 +21,7 @@ function encodePart(part: unknown, index: number): string | number | { n: string
  * a RangeError for a name over {@link NAME_UNITS_MAX}.
  */
 export function encodeName(name: unknown): string {
-  if (!Array.isArray(name) || !name.length)
-    throw new TypeError(`once: operation must be a non-empty array, got ${Array.isArray(name) ? 'an empty one' : typeOf(name)}`);
+  if (!Array.isArray(name) || !name.length) throw new TypeError(wrong('operation', 'name', Array.isArray(name) ? 'an empty one' : typeOf(name)));
   // Summed before anything is copied, so that a name of many megabytes costs nothing.
   let units = name.length;
   for (const part of name) if (typeof part === 'string') units += part.length;

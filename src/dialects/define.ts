@@ -2,6 +2,7 @@
 import { carryOf } from '../core/carrier.js';
 import type { Answer, Dialect, Reading } from '../core/dialect.js';
 import { unsure } from '../core/verdict.js';
+import { wrong } from '../texts/full.js';
 import { bearsMarker, GENERIC, isMarked } from './generic.js';
 import type { KeyLocation } from './key-location.js';
 import { type Match, matches, valuesAt } from './matching.js';
@@ -133,20 +134,21 @@ function readingOf({ means, sticky, resource }: AnswerRule, answer: Answer, mark
 }
 
 function check({ name, place, shape, windowMs, answers = [] }: DialectDefinition, pattern: RegExp): void {
-  if (!/^[\w-]+$/.test(name)) throw new TypeError(`once: the name of a dialect must be letters, digits and hyphens, got ${JSON.stringify(name)}`);
-  const of = `once: dialect ${name}`;
-  if (!carryOf(place.carrier, place.carry)) throw new TypeError(`${of}: nothing is known of the place ${JSON.stringify(place.carrier)}`);
-  if (/[gy]/.test(pattern.flags)) throw new TypeError(`${of}: pattern must not have the flags g or y, which make it forget`);
-  for (const hole of ['a\r\nb', 'a\nb', 'a\u0000b', '']) if (pattern.test(hole)) throw new RangeError(`${of}: pattern must refuse ${JSON.stringify(hole)}`);
-  if (!pattern.test(shape ? shape(SAMPLE) : SAMPLE)) throw new RangeError(`${of}: no UUID matches pattern; give shape`);
+  if (!/^[\w-]+$/.test(name)) throw new TypeError(wrong('name of a dialect', 'dialect-name', JSON.stringify(name)));
+  const of = `dialect ${name}`;
+  if (!carryOf(place.carrier, place.carry)) throw new TypeError(wrong(`${of}: ${JSON.stringify(place.carrier)}`, 'dialect-place'));
+  if (/[gy]/.test(pattern.flags)) throw new TypeError(wrong(`${of}: pattern`, 'pattern-flags'));
+  for (const hole of ['a\r\nb', 'a\nb', 'a\u0000b', ''])
+    if (pattern.test(hole)) throw new RangeError(wrong(`${of}: pattern`, 'pattern-holes', JSON.stringify(hole)));
+  if (!pattern.test(shape ? shape(SAMPLE) : SAMPLE)) throw new RangeError(wrong(`${of}: pattern`, 'pattern-uuid'));
   if (windowMs !== undefined && !(windowMs > 0 && windowMs < Number.MAX_SAFE_INTEGER))
-    throw new RangeError(`${of}: windowMs must be a time in ms, got ${windowMs}`);
+    throw new RangeError(wrong(`${of}: windowMs`, 'window-time', String(windowMs)));
   for (const [index, { status, at, headers, text, sticky, means, redirected }] of answers.entries()) {
     const rule = `${of}: answers[${index}]`;
-    if (status === undefined && !at && !headers && !text && !redirected) throw new TypeError(`${rule} matches every answer`);
-    if (sticky && means !== 'refused') throw new TypeError(`${rule}: only what is refused is sticky`);
-    if (sticky && [status ?? []].flat().some(unsure)) throw new RangeError(`${rule}: a stored ${status} says nothing certain: it is burnt, not sticky`);
+    if (status === undefined && !at && !headers && !text && !redirected) throw new TypeError(wrong(rule, 'rule-for-all'));
+    if (sticky && means !== 'refused') throw new TypeError(wrong(rule, 'rule-sticky'));
+    if (sticky && [status ?? []].flat().some(unsure)) throw new RangeError(wrong(rule, 'rule-burnt', String(status)));
     if (means === 'done' && (status === undefined || [status].flat().some((one) => one < 200 || one > 399)))
-      throw new RangeError(`${rule}: only a 2xx or 3xx can be done`);
+      throw new RangeError(wrong(rule, 'rule-done', String(status)));
   }
 }

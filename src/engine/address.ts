@@ -1,5 +1,6 @@
 /** Where an operation is: its key in the tables of this realm, its ids in the store, its lock. */
 import { encodeName, typeOf } from '../core/name.js';
+import { wrong } from '../texts/full.js';
 import type { Client, OperationAddress } from './client.js';
 import { look } from './registry.js';
 
@@ -21,7 +22,7 @@ function ask(client: Client): unknown {
 export function namespaceOf(client: Client): string {
   if (!client.settings.namespace) return '';
   const given = ask(client);
-  if (typeof given !== 'string' || given === '') throw new TypeError(`once: namespace must give a non-empty string, got ${typeOf(given)}`);
+  if (typeof given !== 'string' || given === '') throw new TypeError(wrong('namespace', 'namespace', typeOf(given)));
   return given;
 }
 

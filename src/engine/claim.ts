@@ -4,12 +4,12 @@ import { unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { OnceError } from '../errors.js';
 import type { KeyStrategy } from '../option-types.js';
+import { needs, REASONS } from '../texts/full.js';
 import { isSamePerson, lockNameOf } from './address.js';
 import type { Client, OperationAddress, OperationRun } from './client.js';
 import { notice } from './diagnostics.js';
 import { diagnose, named, publish } from './observe.js';
 import { nameOwner } from './owner.js';
-import { missing } from './parts.js';
 import { SCHEME } from './prepared.js';
 import { readStored, storedIn, storeForOperation, timed, updateStored } from './record-access.js';
 import { inTime, Late, limit } from './wait.js';
@@ -37,7 +37,7 @@ export const storeError = (job: Pick<OperationRun, 'client' | 'name' | 'operatio
   new OnceError('ERR_ONCE_STORE', { ...noFacts(job, 'maybe'), ...unknown('store') }, { cause });
 
 const unstored = (job: OperationRun, cause: unknown): OnceError =>
-  new OnceError('ERR_ONCE_UNSENT', { ...noFacts(job, 'no'), ...unsent('store-write') }, { cause, says: 'its record could not be stored, so nothing was sent' });
+  new OnceError('ERR_ONCE_UNSENT', { ...noFacts(job, 'no'), ...unsent('store-write') }, { cause, says: REASONS['store-write'] });
 
 export const busyError = (job: Pick<OperationRun, 'client' | 'name' | 'operationKey'>): OnceError =>
   new OnceError('ERR_ONCE_BUSY', { ...noFacts(job, 'maybe'), ...unknown('busy') });
@@ -156,7 +156,7 @@ async function keyFor(job: OperationRun, generation: number, random: boolean): P
   if (random) key = job.address.id ?? shape(randomness.uuid());
   else if (typeof key === 'function') key = await askStrategy(job, key as KeyStrategy, { namespace, operation, fingerprint, generation, now: clock.now() });
   else if (key === undefined) {
-    if (!client.parts.derive) throw missing('a store that tabs share without Web Locks', 'insecureOrigins');
+    if (!client.parts.derive) throw new TypeError(needs('a store that tabs share without Web Locks', 'insecureOrigins'));
     key = shape(client.parts.derive({ namespace, operation, generation }));
   }
   if (typeof key !== 'string' || !keyPattern.test(key))

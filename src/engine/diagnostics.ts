@@ -1,27 +1,17 @@
 /** Signs that something is set up wrongly: each told once, with a code that docs/diagnostics.md explains. */
 import type { Answer } from '../core/dialect.js';
+import { type DiagnosticCode, diagnosticText } from '../texts/full.js';
 import type { OperationRun } from './client.js';
 import { diagnose } from './observe.js';
 import type { AttemptRequest } from './payload.js';
 import type { ReplayableRequest } from './prepared.js';
 
-const SAYS = {
-  'retry-after-hidden':
-    'a cross-origin answer asks to come back later, and no Retry-After can be read: the server must list it in Access-Control-Expose-Headers',
-  'replay-hidden': 'a cross-origin answer may be a replay, and no marker can be read: the server must list it in Access-Control-Expose-Headers',
-  'preflight-suspected': 'no attempt was answered, though the device is online: the server may have to list the key header in Access-Control-Allow-Headers',
-  'key-ignored': 'the server says that it ignored the key: nothing is sent there twice from now on',
-  'reconcile-unproven':
-    "what reconcile gave proves nothing, so the operation stays unknown: it must give 'done', 'none', 'unknown', or a Response of 2xx that can be read",
-  'insecure-origin': 'an insecure origin has no Web Crypto and no Web Locks: tabs do not wait for one another',
-} as const;
-
 /** Tells it once for each place. */
-export function notice(job: OperationRun, key: string, code: keyof typeof SAYS, where: string): void {
+export function notice(job: OperationRun, key: string, code: DiagnosticCode, where: string): void {
   const { noticed } = job.client.registry;
   if (noticed.has(`${code} ${where}`)) return;
   noticed.add(`${code} ${where}`);
-  diagnose(job.client, job, key, code, `${SAYS[code]} (docs/diagnostics.md#${code}; ${where})`);
+  diagnose(job.client, job, key, code, diagnosticText(code, where));
 }
 
 /** The endpoint without its query: what a server ignores for one it ignores for all. */

@@ -4,6 +4,7 @@ import { type Ending, type Outcome, rejected, replayed, type UnknownReason, unkn
 import type { OnceRecord } from '../core/record.js';
 import { NOT_SENT } from '../core/verdict.js';
 import { OnceError, type OnceErrorCode } from '../errors.js';
+import { REASONS } from '../texts/full.js';
 import { AttemptLoop } from './attempt-loop.js';
 import { beginRecord, noFacts, takeLock, type Waited } from './claim.js';
 import type { OperationRun } from './client.js';
@@ -51,7 +52,7 @@ export async function leftBefore(job: Pick<OperationRun, 'client' | 'name' | 'op
 const failed = (outcome: Outcome, code: OnceErrorCode, says?: string, record?: OnceRecord): Ended => ({
   outcome,
   record,
-  fail: (own) => new OnceError(code, own, says ? { says } : {}),
+  fail: (own) => new OnceError(code, own, { says }),
 });
 
 async function executeOnce(job: OperationRun, waited: Waited | undefined): Promise<Finished> {
@@ -142,7 +143,7 @@ const NOTHING: Payload = { origin: '', endpoint: '', send: async () => ({ readin
 function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 'drive' | 'expired' | 'elsewhere' | 'busy' }>): Ended {
   if (begun.do === 'corrupt') return failed({ ...noFacts(job, 'maybe'), ...unknown('record') }, 'ERR_ONCE_RECORD');
   if (begun.do === 'nothing' || begun.do === 'rekey')
-    return failed({ ...noFacts(job, 'maybe'), ...unknown('record') }, 'ERR_ONCE_UNKNOWN', 'nothing is stored under this name');
+    return failed({ ...noFacts(job, 'maybe'), ...unknown('record') }, 'ERR_ONCE_UNKNOWN', REASONS['nothing-stored']);
   const { record } = begun;
   const outcome = (ending: Ending): Outcome => rememberedOutcome(record, ending, storedIn(storeForOperation(job.client, job.operationKey)), true);
   if (begun.do === 'mismatch')

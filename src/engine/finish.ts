@@ -3,6 +3,7 @@ import type { Settle, Stop } from '../core/decide.js';
 import { type Ending, fresh, rejected, replayed, type UnknownReason, unknown } from '../core/outcome.js';
 import { seal } from '../core/record.js';
 import { OnceError, type OnceErrorCode } from '../errors.js';
+import { REASONS } from '../texts/full.js';
 import { isSamePerson } from './address.js';
 import type { AttemptLoop } from './attempt-loop.js';
 import { storedPayload } from './fetching.js';
@@ -22,15 +23,6 @@ const CODES: Readonly<Partial<Record<UnknownReason, OnceErrorCode>>> = {
   elsewhere: 'ERR_ONCE_MISMATCH',
   bytes: 'ERR_ONCE_MISMATCH',
   store: 'ERR_ONCE_STORE',
-};
-
-const SAYS: Readonly<Partial<Record<UnknownReason, string>>> = {
-  mismatch: 'the server holds another payload under this key, and nobody can tell what became of it',
-  bytes: 'the server holds other bytes under this key, and nobody can tell what became of them',
-  elsewhere:
-    'an earlier attempt went to another address and may have taken effect there; this server has never seen its key, so nothing was sent. Call that one again, give reconcile, or settle() it',
-  'refused-after-ambiguity':
-    "it was refused, but an earlier attempt may have taken effect. Let verdict say 'rejected-for-good' where the server repeats its refusal for the key, or give reconcile",
 };
 
 /** Finishes one drive. */
@@ -101,7 +93,7 @@ function tell(
   ending: Ending,
   result: Result | undefined,
   code?: OnceErrorCode,
-  more: { cause?: unknown; says?: string; resource?: string | undefined; keyInUse?: boolean | undefined } = {},
+  more: { cause?: unknown; says?: string | undefined; resource?: string | undefined; keyInUse?: boolean | undefined } = {},
 ): Ended {
   const outcome = { ...drive.facts, ...ending };
   const honest = result && (ending.effect !== 'unknown' || !result.ok);
@@ -130,8 +122,7 @@ async function halt(drive: AttemptLoop, decision: Omit<Stop, 'do'>, { result, ca
   const ending = unknown(reason, retryAt);
   await storeStop(drive, { ...decision, ending });
   const code = lost ? 'ERR_ONCE_CLAIM_LOST' : CODES[reason];
-  const says = SAYS[reason];
-  return tell(drive, ending, result, code, { cause, ...(says && { says }) });
+  return tell(drive, ending, result, code, { cause, says: REASONS[reason] });
 }
 
 /** Stores what the next call has to know of a stop that settled nothing. */

@@ -3,6 +3,7 @@ import { carryOf, isInHeader } from '../core/carrier.js';
 import { type Outcome, unknown, unsent } from '../core/outcome.js';
 import { isOnceError, OnceError } from '../errors.js';
 import type { Settings } from '../options.js';
+import { wrong } from '../texts/full.js';
 import { idsOf } from './address.js';
 import { busyError, noFacts, storeError, tryLock } from './claim.js';
 import type { Client, OperationAddress, OperationRun } from './client.js';
@@ -64,8 +65,7 @@ async function borneKey({ dialect: { carrier, carry: other, name } }: Settings, 
   if (carry && isInHeader(carrier)) return carry.find(prepared);
   const wire = await wireOf(prepared, carrier);
   const key = carry?.find(wire);
-  if (carrier && key === undefined && !carry?.put(wire, 'x', 0))
-    throw new TypeError(`once: the dialect ${name} puts its key at ${carrier}, and this request has no such place`);
+  if (carrier && key === undefined && !carry?.put(wire, 'x', 0)) throw new TypeError(wrong(`dialect ${name}: ${carrier}`, 'no-place'));
   return key;
 }
 

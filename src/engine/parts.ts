@@ -1,4 +1,4 @@
-/** What features add to a client. Types, and the refusal where one is missing. */
+/** What features add to a client. Types only. */
 import type { OperationName } from '../core/name.js';
 import type { Settings } from '../options.js';
 import type { Platform } from '../ports.js';
@@ -22,7 +22,3 @@ export interface Parts {
   /** Adds to a platform what it lacks. */
   readonly platform: (platform: Platform) => Platform;
 }
-
-/** The error of a call that needs a feature which its client was made without. */
-export const missing = (what: string, feature: string): TypeError =>
-  new TypeError(`once: ${what} needs ${feature}(): import it from 'oncefetch' and give createOnce({ use: [${feature}()] })`);

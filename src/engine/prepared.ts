@@ -3,6 +3,7 @@ import { isInHeader } from '../core/carrier.js';
 import { typeOf } from '../core/name.js';
 import type { StoredRequest } from '../core/record.js';
 import type { Digest, Platform } from '../ports.js';
+import { wrong } from '../texts/full.js';
 import { base64Of, beginsJson, jsonOf, readUpTo, textOf } from './bytes.js';
 import { multipart } from './multipart.js';
 
@@ -65,7 +66,7 @@ async function streamBytes(read: () => Promise<ArrayBuffer>, form = false): Prom
   try {
     return new Uint8Array(await read());
   } catch (cause) {
-    throw new UnreplayableBody(`once: the body could not be read${form ? '; hand over the FormData itself, not a Request made of it' : ''}`, { cause });
+    throw new UnreplayableBody(wrong('the body', form ? 'form-unread' : 'body-unread'), { cause });
   }
 }
 
@@ -88,7 +89,7 @@ function kindOf(body: unknown): string {
 
 /** Refuses what is meant to take effect once and could not be told from what did not. */
 export function refuseHidden({ rest }: RequestInput): void {
-  if (rest.mode === 'no-cors') throw new TypeError("once: mode 'no-cors' would strip the key and hide the answer");
+  if (rest.mode === 'no-cors') throw new TypeError(wrong("mode 'no-cors'", 'no-cors'));
 }
 
 /** Whether a key can be put on it, and its body sent more than once. What can't is fetch's own affair, unless a name is given. */
@@ -127,7 +128,7 @@ export async function prepare(from: RequestInput, limit: number, makeBoundary: (
   else if (isRequest(body)) {
     const content = await streamBytes(() => body.arrayBuffer(), /^multipart/i.test(headers.get('content-type') ?? ''));
     bytes = content.byteLength ? content : undefined;
-  } else throw new UnreplayableBody(`once: body must be text, bytes, a Blob, a FormData, URLSearchParams or a stream, got ${typeOf(body)}`);
+  } else throw new UnreplayableBody(wrong('body', 'body', typeOf(body)));
   // The platform counts what it sends. A length from the caller would be wrong once a key is in the body.
   headers.delete('content-length');
   const { body: _, ...rest } = from;
@@ -169,7 +170,7 @@ async function askHook(hook: FingerprintHook, { method, url, headers }: Replayab
   const parsed = typeof body === 'string' || looksJson ? jsonOf(textOf(body)) : undefined;
   const said = await hook({ method, url, body: parsed === undefined ? body : parsed });
   if (said === undefined && parsed === undefined && body.length > 0 && /[/+]json\b/i.test(headers.get('content-type') ?? ''))
-    throw new TypeError('once: fingerprint got a body that its content-type calls JSON and that is none');
+    throw new TypeError(wrong('fingerprint', 'no-json'));
   return said;
 }
 

@@ -4,6 +4,7 @@ import { decodeName } from '../core/name.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { afterSweep, leaseHolds } from '../core/retention.js';
 import type { Changed } from '../ports.js';
+import { diagnosticText } from '../texts/full.js';
 import type { Client } from './client.js';
 import { diagnose } from './observe.js';
 import { timed, updateIn } from './record-access.js';
@@ -59,10 +60,4 @@ function visit(record: OnceRecord | undefined, seen: OnceRecord, now: number, st
 }
 
 const tellForgotten = (client: Client, { label, key }: OnceRecord): void =>
-  diagnose(
-    client,
-    { name: decodeName(label), label },
-    key,
-    'unsettled-forgotten',
-    'an operation that never settled was forgotten 30 days after its last attempt',
-  );
+  diagnose(client, { name: decodeName(label), label }, key, 'unsettled-forgotten', diagnosticText('unsettled-forgotten'));

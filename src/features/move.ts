@@ -9,6 +9,7 @@ import { changed, diagnose, pendingOf, publish } from '../engine/observe.js';
 import { updateIn } from '../engine/record-access.js';
 import { scanPending } from '../engine/scan.js';
 import { clientOf, type Once } from '../once.js';
+import { diagnosticText } from '../texts/full.js';
 
 /**
  * Brings a guest's unsettled operations, keys included, into the present namespace. Await it in each page of the user before
@@ -73,8 +74,7 @@ async function moveOne(client: Client, from: string, to: string, record: OnceRec
       return stored === undefined || there?.state === 'retired' ? { next: moved(taken, there?.generation), value: true } : { value: false };
     });
     if (!free) {
-      const says = 'both namespaces have this operation; the older one stays there';
-      diagnose(client, { name: decodeName(label), label }, key, 'move-conflict', says);
+      diagnose(client, { name: decodeName(label), label }, key, 'move-conflict', diagnosticText('move-conflict'));
       return;
     }
     await update(old, (there) => (there?.key === key && there.revision === taken.revision ? { next: null, value: undefined } : { value: undefined }));

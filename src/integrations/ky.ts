@@ -10,8 +10,8 @@ declare module 'ky' {
 
 /**
  * A ky instance whose requests go through `once.fetch`, and which leaves retrying and timing out to it: a request of ky's
- * own making would be another operation, and its timeout would cut a payment off in the middle. `ky.retry()` in a hook
- * still works.
+ * own making would be another operation, and its timeout would cut a payment off in the middle. Only GET, HEAD and OPTIONS are
+ * left to ky's own retries, unless the client has {@link retrying}. `ky.retry()` in a hook still works.
  *
  * @param ky - an instance of ky 2 or later, with whatever options and hooks it has
  * @example
@@ -19,6 +19,8 @@ declare module 'ky' {
  * const receipt = await api.post('payments', { json: cart, once: ['pay', cart.id] }).json();
  */
 export function withOnce(ky: KyInstance, once: Once): KyInstance {
+  const { parts } = once['~oncefetch']() as { readonly parts: { readonly retry?: unknown } };
   // `limit: 1` without a method or status to retry: with `limit: 0`, `ky.retry()` would throw.
-  return ky.extend({ fetch: once.fetch as typeof fetch, timeout: false, retry: { limit: 1, methods: [], statusCodes: [] } });
+  const retry = parts.retry ? { limit: 1, methods: [], statusCodes: [] } : { methods: ['get' as const, 'head' as const, 'options' as const] };
+  return ky.extend({ fetch: once.fetch as typeof fetch, timeout: false, retry });
 }

@@ -2,6 +2,7 @@
 import { v4 } from 'uuid';
 import { typeOf } from '../core/name.js';
 import type { Clock, Randomness } from '../ports.js';
+import { wrong } from '../texts/full.js';
 
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -33,10 +34,10 @@ export function resolveUrl(url: string, base: string | undefined): { readonly ur
   try {
     parsed = new URL(url, base);
   } catch {
-    throw new TypeError(`once: url must be ${base ? 'a URL' : 'absolute where there is no page'}, got ${JSON.stringify(url.slice(0, 100))}`);
+    throw new TypeError(wrong('url', base ? 'url' : 'url-absolute', JSON.stringify(url.slice(0, 100))));
   }
   // fetch refuses it too, but only when the record has been written.
-  if (parsed.username || parsed.password) throw new TypeError('once: url must not carry a user name or password');
+  if (parsed.username || parsed.password) throw new TypeError(wrong('url', 'url-credentials'));
   if (url.includes('#')) parsed.hash = '';
   return { url: parsed.href, origin: parsed.origin };
 }

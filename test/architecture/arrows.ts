@@ -6,23 +6,24 @@ const JOINED = ['core', 'dialects', 'engine', 'errors', 'option-types', 'options
 
 /** A layer is a folder of `src`, or a file there; `face` is `src/entries/index.ts`. Each may also import itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  core: [],
+  texts: [],
+  core: ['texts'],
   ports: ['core'],
-  errors: ['core'],
-  dialects: ['core'],
-  engine: ['core', 'errors', 'ports'],
+  errors: ['core', 'texts'],
+  dialects: ['core', 'texts'],
+  engine: ['core', 'errors', 'ports', 'texts'],
   stores: ['core', 'errors', 'ports'],
-  platform: ['core', 'errors', 'ports'],
+  platform: ['core', 'errors', 'ports', 'texts'],
   testing: ['core', 'errors', 'ports', 'stores'],
   integrations: ['face'],
   // What options are, how they are checked, and what stands in where none is given.
   'option-types': ['core', 'ports'],
-  check: ['core'],
-  options: ['check', 'core', 'dialects', 'option-types', 'ports'],
+  check: ['core', 'texts'],
+  options: ['check', 'core', 'dialects', 'option-types', 'ports', 'texts'],
   'default-store': ['ports', 'stores'],
-  origins: ['core', 'option-types', 'ports'],
-  once: ['default-store', 'origins', ...JOINED],
-  features: ['check', 'core', 'engine', 'errors', 'once', 'option-types', 'options', 'ports'],
+  origins: ['core', 'option-types', 'ports', 'texts'],
+  once: ['default-store', 'origins', 'texts', ...JOINED],
+  features: ['check', 'core', 'engine', 'errors', 'once', 'option-types', 'options', 'ports', 'texts'],
   everything: ['features', 'option-types'],
   node: ['everything', 'once', 'option-types', 'platform'],
   'react-native': ['everything', 'once', 'option-types', 'platform', 'ports', 'stores'],
@@ -30,8 +31,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   entries: ['face', 'features', 'node', 'once', 'react-native', 'integrations', 'testing', ...JOINED],
 };
 
-/** The engine is handed its settings; their type is written where their defaults are. */
-const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = { engine: ['options', 'option-types'] };
+/** The engine is handed its settings; their type is written where their defaults are. Texts are of what others name. */
+const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = { engine: ['options', 'option-types'], texts: ['check', 'core', 'errors'] };
 
 /** A feature uses no other feature. These are parts of one, in a file of their own. */
 const PARTS: Readonly<Record<string, string>> = {
@@ -77,8 +78,11 @@ export function checkCycles({ files, imports }: Sources): Finding[] {
 
 const isEntry = (path: string): boolean => /^src\/(entries\/[^/]+|react-native-bundle\.ts)$/.test(path);
 
+/** The build puts it in the place of `full.ts`. */
+const TWIN = 'src/texts/lean.ts';
+
 export function checkReachable(sources: Sources): Finding[] {
-  const reached = sources.reach([...sources.files.keys()].filter(isEntry), ['value', 'type', 'lazy']);
+  const reached = sources.reach([TWIN, ...[...sources.files.keys()].filter(isEntry)], ['value', 'type', 'lazy']);
   return [...sources.files.keys()].filter((path) => !reached.has(path)).map((path) => ({ at: path, says: 'no entry leads here' }));
 }
 

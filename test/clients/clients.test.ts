@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createOnce, memoryStore, type Once, type OnceOptions, type Outcome, outcomeOf } from '../../src/entries/index.js';
+import { createOnce, memoryStore, type Once, type OnceOptions, type Outcome, outcomeOf } from '../../src/entries/node.js';
 import { type ClientCase, clients, type Order } from './support/clients.js';
 import { openShop, type Shop } from './support/shop.js';
 

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import ky from 'ky';
 import { createFetch } from 'ofetch';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createOnce, memoryStore, type OnceRequestInit, outcomeOf } from '../../src/entries/index.js';
+import { createOnce, memoryStore, type OnceRequestInit, outcomeOf } from '../../src/entries/node.js';
 import { type Arrival, type Echo, HELLO, LARGE_BYTES, openEcho } from './support/echo.js';
 
 type Fetch = (input: RequestInfo | URL, init?: OnceRequestInit & { duplex?: 'half' }) => Promise<Response>;

@@ -4,7 +4,7 @@
  */
 import { dehydrate, hydrate, MutationObserver, onlineManager, QueryClient } from '@tanstack/query-core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createOnce, memoryStore, type Once } from '../../src/entries/index.js';
+import { createOnce, memoryStore, type Once } from '../../src/entries/node.js';
 import type { Order } from './support/clients.js';
 import { openShop, type Shop } from './support/shop.js';
 

@@ -5,7 +5,7 @@
 import axios from 'axios';
 import ky from 'ky';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createOnce, memoryStore, type OnceInit } from '../../src/entries/index.js';
+import { createOnce, memoryStore, type OnceInit } from '../../src/entries/node.js';
 import { withOnce } from '../../src/integrations/ky.js';
 import { type Echo, LARGE_BYTES, openEcho } from './support/echo.js';
 

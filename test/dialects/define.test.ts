@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { decide, type Situation } from '../../src/core/decide.js';
 import { readAnswer } from '../../src/core/verdict.js';
 import { type DialectDefinition, defineDialect, generic, inBody, inHeader, type Meaning } from '../../src/entries/dialects.js';
+import { says } from '../support/texts.js';
 import { ASKED, answerOf } from './support/fixtures.js';
 import { SITUATIONS } from './support/situations.js';
 
@@ -18,15 +19,15 @@ describe('a definition that no server could mean is refused at once', () => {
     ['a pattern that lets a line break through', { pattern: /^[^"]+$/ }, 'pattern'],
     ['a pattern without an end', { pattern: /^[\w-]+/ }, 'pattern'],
     ['a pattern that forgets', { pattern: /^[\w-]+$/g }, 'flags'],
-    ['a pattern that no UUID matches', { pattern: /^\w{32}$/ }, 'shape'],
+    ['a pattern that no UUID matches', { pattern: /^\w{32}$/ }, says('shape', 'pattern-uuid')],
     ['a window that is none', { windowMs: 0 }, 'windowMs'],
     ['a window without end', { windowMs: Number.POSITIVE_INFINITY }, 'windowMs'],
     ['a rule for every answer', { answers: [{ means: 'refused' }] }, 'answers[0]'],
     ['a sticky success', { answers: [{ status: 409, means: 'in-progress', sticky: true }] }, 'sticky'],
     ['a sticky 500', { answers: [{ status: 500, means: 'refused', sticky: true }] }, 'burnt'],
-    ['a 409 that is done', { answers: [{ status: 409, means: 'done' }] }, '2xx or 3xx'],
-  ])('%s', (_, more, says) => {
-    expect(make(more)).toThrow(says);
+    ['a 409 that is done', { answers: [{ status: 409, means: 'done' }] }, says('2xx or 3xx', 'rule-done')],
+  ])('%s', (_, more, message) => {
+    expect(make(more)).toThrow(message);
   });
 });
 

@@ -1,8 +1,9 @@
-/** Goal: who uses one dialect pays for one. Method: each is bundled alone, and must hold no other's name. */
+/** Goal: who uses one dialect pays for one. Method: each is bundled alone, as for a page in production, and must hold no other's name. */
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
+import { leanTexts } from '../../scripts/lean.mjs';
 import { factories, samples } from './support/all.js';
 
 /** By where the key goes: what makes a dialect of data, and the code for its place. */
@@ -10,7 +11,8 @@ const BYTES_MAX: Readonly<Record<string, number>> = { header: 2600, 'header-sf':
 
 const root = join(import.meta.dirname, '../..');
 const bundle = async (contents: string): Promise<string> => {
-  const { outputFiles } = await build({ stdin: { contents, resolveDir: root }, bundle: true, minify: true, format: 'esm', target: 'es2022', write: false });
+  const stdin = { contents, resolveDir: root };
+  const { outputFiles } = await build({ stdin, bundle: true, minify: true, format: 'esm', target: 'es2022', plugins: [leanTexts], write: false });
   return outputFiles[0]?.text ?? '';
 };
 

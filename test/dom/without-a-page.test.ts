@@ -1,6 +1,7 @@
 /** Goal: in Node without a page a relative address is an error, whatever stands in for a document. Method: globals that are none. */
 import { afterEach, expect, test, vi } from 'vitest';
 import { nodePlatform } from '../../src/platform/node/index.js';
+import { says } from '../support/texts.js';
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -11,5 +12,5 @@ test.each<[string, object]>([
   ['a file', { location: { href: 'file:///srv/app.js' } }],
 ])('%s', (_, globals) => {
   for (const [name, value] of Object.entries(globals)) vi.stubGlobal(name, value);
-  expect(() => nodePlatform().resolve('/api')).toThrow(/absolute where there is no page/);
+  expect(() => nodePlatform().resolve('/api')).toThrow(says('absolute where there is no page', 'url-absolute'));
 });

@@ -8,6 +8,7 @@ import { GENERIC } from '../../src/dialects/generic.js';
 import type { OnceOptions, OperationOptions } from '../../src/entries/index.js';
 import { number, text } from '../support/arbitraries.js';
 import { answers, charged, lost } from '../support/server.js';
+import { says } from '../support/texts.js';
 import { NAME, newWorld, pay, URL_, watched } from '../support/world.js';
 
 const circular: Record<string, unknown> = {};
@@ -227,9 +228,11 @@ describe('keys', () => {
 
   test('a dialect that is no dialect is told what would be one', () => {
     const { tab } = newWorld().open();
-    expect(() => tab.once({ dialect: 'stripe' as never })).toThrow(`once: dialect must be a dialect or 'none', got "stripe"`);
-    expect(() => tab.once({ dialect: 5 as never })).toThrow('once: dialect must be an object or a function or a string, got number');
-    expect(() => tab.once({ store: 5 as never })).toThrow('once: store must be an object, got number');
+    expect(() => tab.once({ dialect: 'stripe' as never })).toThrow(`once: dialect${says(" must be a dialect or 'none'", ': dialect')}, got "stripe"`);
+    expect(() => tab.once({ dialect: 5 as never })).toThrow(
+      `once: dialect must be ${says('an object or a function or a string', 'object|function|string')}, got number`,
+    );
+    expect(() => tab.once({ store: 5 as never })).toThrow(`once: store must be ${says('an object', 'object')}, got number`);
   });
 
   test("'none' is a server without keys", async () => {

@@ -11,6 +11,7 @@ import { abortReason, giveUp, InFlightOperation } from '../../src/engine/in-flig
 import { registry } from '../../src/engine/registry.js';
 import { extend, type Outcome, operation as operationOf, pending, run } from '../../src/entries/index.js';
 import { answers, charged, delayed, hangs, lost } from '../support/server.js';
+import { says } from '../support/texts.js';
 import { CART, MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
@@ -181,7 +182,7 @@ describe('a body that can not be read', () => {
     const { tab, once } = world.open();
     const end = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: 5 as never, once: NAME })));
     expect(end).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { type: 'unsent', reason: 'unreplayable-body', sent: 'no' } });
-    expect(String(end.error)).toMatch(/: body must be text.*got number/);
+    expect(String(end.error)).toMatch(says(/: body must be text.*, got number/, /: body: body, got number/));
     expect(String(end.error)).not.toMatch(/once: .*once: /);
     world.server.plays(charged(lost()));
     await world.end(tab, pay(once, ONE));

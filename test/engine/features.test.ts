@@ -4,14 +4,16 @@
  */
 import { describe, expect, test } from 'vitest';
 import { extend, insecureOrigins, polling, resumeOne, retrying } from '../../src/entries/index.js';
+import { needs } from '../../src/texts/full.js';
 import { answers, replays } from '../support/server.js';
+import { says } from '../support/texts.js';
 import { NAME, newWorld, pay, URL_ } from '../support/world.js';
 
 const BARE = { use: [] } as const;
 const ACCEPTED = answers(202, {}, { location: 'https://shop.example/jobs/1' });
 
 describe('polling', () => {
-  const needed = "once: accepted: 'poll' needs polling(): import it from 'oncefetch' and give createOnce({ use: [polling()] })";
+  const needed = needs("accepted: 'poll'", 'polling');
 
   test('is asked for where a client or a call says so, and nothing is sent', async () => {
     const world = newWorld();
@@ -76,10 +78,11 @@ describe('insecureOrigins', () => {
   });
 });
 
-test.each<[says: string, use: unknown]>([
-  ['use[0] must be a feature, such as polling(), got function', [polling]],
-  ['use[1] must be a feature, such as polling(), got undefined', [polling(), undefined]],
-  ['use must be an array, got object', polling()],
-])('%s', (says, use) => {
-  expect(() => newWorld().open({ use: use as never })).toThrow(new TypeError(`once: ${says}`));
+test.each<[where: string, says: string, use: unknown]>([
+  ['use[0]', says('must be a feature, such as polling(), got function', 'feature, got function'), [polling]],
+  ['use[1]', says('must be a feature, such as polling(), got undefined', 'feature, got undefined'), [polling(), undefined]],
+  ['use', says('must be an array, got object', 'must be array, got object'), polling()],
+])('what is no feature is refused, and %s named', (where, text, use) => {
+  expect(() => newWorld().open({ use: use as never })).toThrow(TypeError);
+  expect(() => newWorld().open({ use: use as never })).toThrow(`once: ${where}${where === 'use' ? ' ' : says(' ', ': ')}${text}`);
 });

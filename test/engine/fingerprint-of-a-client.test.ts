@@ -5,6 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import { canonicalJson, run } from '../../src/entries/index.js';
 import { answers, honest } from '../support/server.js';
+import { says } from '../support/texts.js';
 import { NAME, newWorld, URL_, watched } from '../support/world.js';
 
 const form = (file = 'receipt'): FormData => {
@@ -95,7 +96,7 @@ test.each(['application/json', 'application/vnd.api+json; charset=utf-8'])(
     const { world, call } = open();
     const { error } = await call({ body: '{"a":', headers: { 'content-type': type } });
     expect(error).toBeInstanceOf(TypeError);
-    expect((error as Error).message).toMatch(/fingerprint.*JSON/);
+    expect((error as Error).message).toMatch(says(/fingerprint.*JSON/, /fingerprint: no-json/));
     expect(world.server.arrivals).toEqual([]);
     expect(world.records).toEqual([]);
   },

@@ -4,6 +4,7 @@
  */
 import { describe, expect, test, vi } from 'vitest';
 import * as oncefetch from '../../src/entries/index.js';
+import { says } from '../support/texts.js';
 import { newWorld } from '../support/world.js';
 
 const { clear, close, extend, forget, move, namespace, operation, pending, refresh, resume, resumeOne, run, settle, subscribe, watch } = oncefetch;
@@ -44,28 +45,29 @@ describe.each(Object.entries(CALLS))('%s', (name, call) => {
     ['the function that makes one', oncefetch.createOnce, 'function'],
     ['a fetch', async () => new Response(), 'function'],
   ])('refuses %s at once, and names itself', async (_, wrong, type) => {
-    const says = `once: ${name} takes a client from createOnce, got ${type}`;
-    await expect((async () => call(wrong as never))()).rejects.toThrow(new TypeError(says));
+    const error = await (async () => call(wrong as never))().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(TypeError);
+    expect((error as Error).message).toContain(`once: ${name}${says(' takes a client from createOnce', ': client')}, got ${type}`);
   });
 });
 
 describe('options', () => {
   const once = () => newWorld().tab().once();
 
-  test.each<[says: string, call: () => unknown]>([
+  test.each<[message: string, call: () => unknown]>([
     ['there is no option clear.unsetled', () => clear(once(), { unsetled: 'forget' } as never)],
-    ['clear.unsettled must be "keep" or "forget", got "drop"', () => clear(once(), { unsettled: 'drop' as never })],
+    [`clear.unsettled must be ${says('"keep" or "forget"', 'keep,forget')}, got "drop"`, () => clear(once(), { unsettled: 'drop' as never })],
     ['there is no option forget.evenIfUnkown', () => forget(once(), NAME, { evenIfUnkown: true } as never)],
-    ['forget.evenIfUnknown must be a boolean, got string', () => forget(once(), NAME, { evenIfUnknown: 'yes' as never })],
+    [`forget.evenIfUnknown must be ${says('a boolean', 'boolean')}, got string`, () => forget(once(), NAME, { evenIfUnknown: 'yes' as never })],
     ['there is no option pending.max', () => pending(once(), { max: 1 } as never)],
     ['pending.limit must be at least 1, got 0', () => pending(once(), { limit: 0 })],
-    ['pending.prefix must be an array, got string', () => pending(once(), { prefix: 'pay' as never })],
+    [`pending.prefix must be ${says('an array', 'array')}, got string`, () => pending(once(), { prefix: 'pay' as never })],
     ['there is no option resume.paralel', () => resume(once(), { paralel: 2 } as never)],
     ['resume.concurrency must be at least 1, got 0', () => resume(once(), { concurrency: 0 })],
     ['resumeOne must be an object, got function', () => resumeOne(once(), NAME, (() => 1) as never)],
     ['there is no option subscribe.once', () => subscribe(once(), () => {}, { once: true } as never)],
-  ])('%s', async (says, call) => {
-    await expect((async () => call())()).rejects.toThrow(`once: ${says}`);
+  ])('%s', async (message, call) => {
+    await expect((async () => call())()).rejects.toThrow(`once: ${message}`);
   });
 });
 

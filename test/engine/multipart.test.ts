@@ -5,6 +5,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { multipart } from '../../src/engine/multipart.js';
 import { answers, charged, lost, replays } from '../support/server.js';
+import { says } from '../support/texts.js';
 import { newWorld, URL_, watched } from '../support/world.js';
 
 /** Everything that may need quoting, in every place. */
@@ -71,8 +72,8 @@ describe('where the platform cannot read its own form', () => {
     const { tab, once } = world.open();
     const end = await world.end(tab, watched(once.fetch(new Request(URL_, { method: 'POST', body: awkward() }), { once: ['upload', 1] })));
     expect(end).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { effect: 'none' } });
-    expect(String(end.error)).toContain('hand over the FormData itself');
+    expect(String(end.error)).toContain(says('hand over the FormData itself', 'form-unread'));
     const plain = await world.end(tab, watched(once.fetch(new Request(URL_, { method: 'POST', body: 'x' }), { once: ['upload', 1] })));
-    expect(String(plain.error)).not.toContain('FormData');
+    expect(String(plain.error)).not.toContain(says('FormData', 'form-unread'));
   });
 });

@@ -18,6 +18,7 @@ import {
 } from '../../src/engine/prepared.js';
 import { resolveUrl } from '../../src/platform/shared.js';
 import type { Platform } from '../../src/ports.js';
+import { says } from '../support/texts.js';
 
 const URL_ = 'https://shop.example/pay';
 const platform = { resolve: (url: string) => resolveUrl(url, 'https://shop.example/checkout') } as Platform;
@@ -147,8 +148,8 @@ describe('a body', () => {
     ['a number', 5, /got number/],
     ['a stream that is too long', new Response('x'.repeat(101)).body, /more than 100 bytes/],
     ['a stream that breaks', new ReadableStream({ start: (controller) => controller.error(new Error('broken')) }), /broken/],
-  ])('that can not be sent twice is refused: %s', async (_, body, says) => {
-    await expect(ready(body)).rejects.toThrow(says);
+  ])('that can not be sent twice is refused: %s', async (_, body, message) => {
+    await expect(ready(body)).rejects.toThrow(message);
   });
 
   test('as long as its limit is sent; a longer one is let go', async () => {
@@ -162,9 +163,14 @@ describe('a body', () => {
   test('that broke while it was read says why, and of a form what to do', async () => {
     const cause = new Error('broken');
     const broken = (type: string) => ({ url: URL_, headers: new Headers(), bodyUsed: false, arrayBuffer: () => Promise.reject(cause), type });
-    await expect(ready(broken(''))).rejects.toMatchObject({ cause, message: 'once: the body could not be read' });
-    await expect(ready(broken(''), { 'content-type': 'multipart/form-data; boundary=x' })).rejects.toThrow(/hand over the FormData itself/);
-    await expect(ready(broken(''), { 'content-type': 'application/x-multipart' })).rejects.toThrow(/could not be read$/);
+    await expect(ready(broken(''))).rejects.toMatchObject({
+      cause,
+      message: says('once: the body could not be read', 'once: the body: body-unread (docs/errors.md#mistakes)'),
+    });
+    await expect(ready(broken(''), { 'content-type': 'multipart/form-data; boundary=x' })).rejects.toThrow(
+      says('hand over the FormData itself', 'form-unread'),
+    );
+    await expect(ready(broken(''), { 'content-type': 'application/x-multipart' })).rejects.toThrow(says(/could not be read$/, /body-unread/));
   });
 });
 

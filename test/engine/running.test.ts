@@ -5,6 +5,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { run as runOnce, type Verdict } from '../../src/entries/index.js';
+import { says } from '../support/texts.js';
 import { NAME, newWorld, rest, SECOND, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1, inProgressMs: 0 } } as const;
@@ -124,7 +125,7 @@ describe('a refusal after a lost answer', () => {
     const { world, end } = scene({ limits: { attempts: 3 } });
     const ended = await end(lostThenDeclined([]), { verdict: saying('rejected') });
     expect(ended).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { reason: 'refused-after-ambiguity' }, error: { cause: declined } });
-    expect(String(ended.error)).toMatch(/rejected-for-good/);
+    expect(String(ended.error)).toMatch(says(/rejected-for-good/, /ERR_ONCE_UNKNOWN, refused-after-ambiguity/));
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 

@@ -3,6 +3,7 @@
 import { clear, createOnce, forget, move, namespace as namespaceOf, operation, pending, refresh, settle, subscribe, watch } from 'oncefetch';
 import { expect, test, vi } from 'vitest';
 import { memoryStore, type OnceEvent } from '../../src/entries/index.js';
+import { says } from '../support/texts.js';
 
 const CUT = () => Promise.reject(new TypeError('cut'));
 const soon = () => new Promise((go) => setTimeout(go, 5));
@@ -189,7 +190,9 @@ test('a handle takes the options of an operation, and refuses another name for i
   await handle.fetch(URL_, { ...post, once: { meta: { total: 42 }, repeat: 'always' } }).catch(() => {});
   expect(await pending(once)).toMatchObject([{ name: ['g'], meta: { total: 42 } }]);
   for (const other of [['h'], { operation: ['h'] }])
-    await expect(handle.fetch(URL_, { ...post, once: other as never })).rejects.toThrow('once: this operation has its name; once.operation must be absent');
+    await expect(handle.fetch(URL_, { ...post, once: other as never })).rejects.toThrow(
+      says('once: this operation has its name; once.operation must be absent', 'once: this operation: name-given'),
+    );
 });
 
 test('what is moved at a log-in reaches a screen that followed the new user before it came', async () => {

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { defineDialect, generic, inHeader } from '../../src/entries/dialects.js';
 import { derived, run as runOnce } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
+import { says } from '../support/texts.js';
 import { CART, NAME, newWorld, pay, saying, URL_ } from '../support/world.js';
 
 const ELSEWHERE = {
@@ -22,7 +23,7 @@ describe.each(Object.entries(ELSEWHERE))('a press after a lost answer goes to %s
     const { tab, once } = world.open();
     const end = await world.end(tab, pay(once, where));
     expect(end).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown', reason: 'elsewhere', key } });
-    expect(String(end.error)).toContain('another address');
+    expect(String(end.error)).toContain(says('another address', 'ERR_ONCE_MISMATCH, elsewhere'));
     world.server.plays(replays());
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', key });
   });

@@ -21,17 +21,20 @@ describe('entry points', () => {
     const sources = readdirSync(join(root, 'src/entries')).map((file) => file.replace(/\.tsx?$/, ''));
     expect(sources.sort()).toEqual([...entries].sort());
     const builds = [tsup].flat().filter((build) => typeof build !== 'function');
-    expect(builds.map(({ format }) => format)).toEqual(['esm', 'cjs', 'cjs']);
+    expect(builds.map(({ format }) => format)).toEqual(['esm', 'cjs', 'esm', 'cjs', 'cjs']);
     for (const { entry } of builds.slice(0, 2)) expect(Object.keys(entry ?? {}).sort()).toEqual([...entries].sort());
-    expect(builds[2]?.entry).toEqual({ 'react-native.bundle': 'src/react-native-bundle.ts' });
+    for (const { entry } of builds.slice(2, 4)) expect(Object.keys(entry ?? {})).toEqual(LEAN.map((name) => `${name}.lean`));
+    expect(builds[4]?.entry).toEqual({ 'react-native.bundle': 'src/react-native-bundle.ts' });
   });
 
   test.each(entries)('%s has ESM and CJS, each with its types', (entry) => {
     const at = (extension: string) => `./dist/${entry}.${extension}`;
     const { 'react-native': there, ...others } = manifest.exports[entry === 'index' ? '.' : `./${entry}`] as Record<string, unknown>;
+    const files = (extension: string) =>
+      LEAN.includes(entry) ? { ...allOf(FULL_FOR, at(extension)), default: at(`lean.${extension}`) } : { default: at(extension) };
     expect(others).toEqual({
-      import: { types: at('d.ts'), default: at('js') },
-      require: { types: at('d.cts'), default: at('cjs') },
+      import: { types: at('d.ts'), ...files('js') },
+      require: { types: at('d.cts'), ...files('cjs') },
     });
     expect(there).toEqual(IN_REACT_NATIVE.includes(entry) ? { types: at('d.cts'), default: BUNDLE } : undefined);
   });
@@ -50,6 +53,11 @@ describe('entry points', () => {
 /** What a bundler for React Native gets in one file, so that an app has one copy of it. */
 const BUNDLE = './dist/react-native.bundle.cjs';
 const IN_REACT_NATIVE = ['index', 'react-native'];
+
+/** What has a build with short texts for pages in production, and the conditions that get the other one. */
+const LEAN = ['index', 'dialects'];
+const FULL_FOR = ['development', 'node', 'workerd', 'edge-light'];
+const allOf = (names: readonly string[], value: string) => Object.fromEntries(names.map((name) => [name, value]));
 
 describe.each(runtimes())('Node $version', ({ path, version }) => {
   const load = (entry: string, how: string): string[] => {
@@ -85,7 +93,10 @@ describe('the package', () => {
   });
 
   test('has no file in dist that no entry leads to', () => {
-    const wanted = new Set(entries.flatMap((entry) => ['js', 'cjs', 'd.ts', 'd.cts'].map((extension) => `dist/${entry}.${extension}`)));
+    const wanted = new Set([
+      ...entries.flatMap((entry) => ['js', 'cjs', 'd.ts', 'd.cts'].map((extension) => `dist/${entry}.${extension}`)),
+      ...LEAN.flatMap((entry) => [`dist/${entry}.lean.js`, `dist/${entry}.lean.cjs`]),
+    ]);
     for (const file of wanted) {
       for (const [, name] of text(file).matchAll(/['"]\.\/([^'"]+)['"]/g)) {
         const types = /\.d\.c?ts$/.test(file) ? name?.replace(/\.js$/, '.d.ts').replace(/\.cjs$/, '.d.cts') : name;

@@ -9,6 +9,7 @@ import { isSameUrl, resolveText } from '../../src/platform/react-native/url.js';
 import { createOnce as createOnceThere } from '../../src/react-native-bundle.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { asyncStorage, disk, mmkv } from '../stores/app-storages.js';
+import { says } from '../support/texts.js';
 
 /** A module that tells events, as NetInfo and AppState do. */
 function events<T>() {
@@ -145,11 +146,11 @@ describe('URLs as text', () => {
   );
 
   test.each(['/pay', 'not a url', 'pay', '', 'mailto:a@b', 'http://', 'http:///x'])('%j is refused where there is no page', (url) => {
-    expect(() => resolveText(url, undefined)).toThrow('url must be absolute where there is no page');
+    expect(() => resolveText(url, undefined)).toThrow(says('url must be absolute where there is no page', 'url: url-absolute'));
   });
 
   test('a password in a URL is refused', () => {
-    expect(() => resolveText('https://u:p@a.example/', undefined)).toThrow('must not carry a user name or password');
+    expect(() => resolveText('https://u:p@a.example/', undefined)).toThrow(says('must not carry a user name or password', 'url-credentials'));
     expect(resolveText('https://a.example/@b', undefined).url).toBe('https://a.example/@b');
   });
 
@@ -226,7 +227,9 @@ describe('reactNative', () => {
     createOnceThere();
     createOnceThere();
     expect(warn.mock.calls).toEqual([[expect.stringContaining('keys are forgotten when the app ends')]]);
-    expect(() => createOnceThere({ durability: 'required' })).toThrow("durability 'required' needs a store that outlives the process");
+    expect(() => createOnceThere({ durability: 'required' })).toThrow(
+      says("durability 'required' needs a store that outlives the process", "durability 'required': durability"),
+    );
     warn.mockRestore();
   });
 });

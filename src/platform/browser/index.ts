@@ -1,5 +1,6 @@
 /** Browsers: pages and workers. */
 import type { Connectivity, Digest, Locks, Platform } from '../../ports.js';
+import { needs } from '../../texts/full.js';
 import { resolveUrl, systemClock, systemRandomness } from '../shared.js';
 import { tabs } from './tabs.js';
 
@@ -10,8 +11,7 @@ const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toSt
 /** Web Crypto is missing on insecure origins. */
 const digest: Digest = async (data) => {
   const subtle = globalThis.crypto?.subtle;
-  if (!subtle)
-    throw new TypeError("once: this page's origin is insecure, so it has no Web Crypto: use https://, or give createOnce({ use: [insecureOrigins()] })");
+  if (!subtle) throw new TypeError(needs('a page on http://, which has no Web Crypto,', 'insecureOrigins'));
   return hex(new Uint8Array(await subtle.digest('SHA-256', encode(data))));
 };
 

@@ -1,4 +1,5 @@
 /** URLs as text: React Native's own URL adds slashes, joins wrongly, and takes what is no URL. */
+import { wrong } from '../../texts/full.js';
 
 /** RFC 3986, appendix B, for URLs with an authority. */
 const ABSOLUTE = /^([a-z][a-z0-9+.-]*):\/\/([^/?#\\]+)([^?#]*)(\?[^#]*)?/i;
@@ -42,8 +43,8 @@ export function resolveText(given: string, base: string | undefined): { readonly
   const text = given.trim();
   const from = base === undefined ? undefined : partsOf(base);
   const parts = partsOf(text) ?? (from && partsOf(joined(text, from)));
-  if (!parts) throw new TypeError(`once: url must be ${from ? 'a URL' : 'absolute where there is no page'}, got ${JSON.stringify(given.slice(0, 100))}`);
-  if (parts.origin.includes('@')) throw new TypeError('once: url must not carry a user name or password');
+  if (!parts) throw new TypeError(wrong('url', from ? 'url' : 'url-absolute', JSON.stringify(given.slice(0, 100))));
+  if (parts.origin.includes('@')) throw new TypeError(wrong('url', 'url-credentials'));
   return { url: `${parts.origin}${parts.path}${parts.query}`, origin: parts.origin };
 }
 

@@ -5,7 +5,7 @@
 
 import { afterEach, describe, expect, test } from 'vitest';
 import { pending } from '../../../src/entries/index.js';
-import { createOnce } from '../realm/lib.js';
+import { createOnce, insecureOrigins } from '../realm/lib.js';
 import { closeRealms, type Frame, openFrame } from '../support/realms.js';
 import { Shop, sends } from '../support/shop.js';
 
@@ -31,7 +31,12 @@ const pay = ({ run }: Frame, { url, namespace }: Shop, kind: 'indexeddb' | 'loca
   run(
     async (lib, url, namespace, kind) => {
       const codes: string[] = [];
-      const once = lib.createOnce({ ...lib.SOON, namespace, ...(kind === 'localstorage' && { store: lib.localStorageStore({ prefix: namespace }) }) });
+      const once = lib.createOnce({
+        ...lib.SOON,
+        use: [lib.insecureOrigins()],
+        namespace,
+        ...(kind === 'localstorage' && { store: lib.localStorageStore({ prefix: namespace }) }),
+      });
       lib.subscribe(once, (event) => event.type === 'diagnostic' && codes.push(event.code));
       const loaded = () => performance.getEntriesByType('resource').filter(({ name }) => /sha256/.test(name)).length;
       const before = loaded();
@@ -85,6 +90,6 @@ describe('an origin without Web Crypto and Web Locks', () => {
   test('is no hindrance to a client of the secure page beside it', async () => {
     const shop = new Shop();
     await pay(await insecure(), shop);
-    expect(await pending(createOnce({ namespace: shop.namespace }))).toEqual([]);
+    expect(await pending(createOnce({ use: [insecureOrigins()], namespace: shop.namespace }))).toEqual([]);
   });
 });

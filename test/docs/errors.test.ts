@@ -1,0 +1,26 @@
+/** Goal: docs/errors.md says what the short texts of production leave out. Method: it is compared with the long ones. */
+import { expect, test } from 'vitest';
+import { CODES, MISTAKES, REASONS } from '../../src/texts/full.js';
+import { anchorsOf, readPage, tableUnder } from './support/markdown.js';
+
+const page = readPage('docs/errors.md');
+const sections = Object.fromEntries(page.text.split(/^## /m).map((section) => [section.split('\n')[0], section]));
+const plain = (text: string): string => text.replaceAll('`', '').toLowerCase();
+
+test.each(Object.entries(CODES))('%s has a section with its text', (code, text) => {
+  expect(plain(sections[code] ?? '')).toContain(plain(text));
+  expect(anchorsOf(page)).toContain(code.toLowerCase());
+});
+
+test.each(Object.entries(REASONS))('what the reason %s says is there', (_, text) => {
+  expect(plain(page.text)).toContain(plain(text ?? ''));
+});
+
+test('there is no section of a code that is none', () => {
+  expect(Object.keys(sections).filter((name) => name.startsWith('ERR_') && !(name in CODES))).toEqual([]);
+});
+
+test('every mistake has a row with its text, and no row is left over', () => {
+  const rows = tableUnder(page, '## Mistakes').map(([name = '', text = '']) => [plain(name), text.replaceAll('`', '')]);
+  expect(rows).toEqual(Object.entries(MISTAKES).map(([name, text]) => [name, text]));
+});
