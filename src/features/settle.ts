@@ -34,7 +34,9 @@ function settleByHand(client: Client, address: OperationAddress, effect: 'done' 
   return changeByHand(client, address, (record, stored, storeNow, { id, ns }) => {
     const now = clock.now();
     if (stored !== undefined && !record) return { value: refusal(client, address, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
-    if (effect === 'none' && record?.state !== 'pending')
+    // A key that was refused stays in use, until the app says that nothing can follow under it.
+    const open = record?.state === 'pending' || (record?.state === 'retired' && record.keyInUse === true);
+    if (effect === 'none' && !open)
       return {
         value: record?.state === 'settled' ? refusal(client, address, record, 'ERR_ONCE_ALREADY_SETTLED', record.ending ?? replayed('store')) : undefined,
       };
@@ -45,7 +47,7 @@ function settleByHand(client: Client, address: OperationAddress, effect: 'done' 
     const latest = Math.max(now, storeNow);
     const forgetAt = effect === 'done' ? settledForgetAt(latest, keep.forMs, limits.totalMs) : retiredForgetAt(base, latest, limits.totalMs);
     return {
-      next: seal({ ...bare(base), state: effect === 'done' ? 'settled' : 'retired', ending, settledAt: now, touchedAt: now, forgetAt }),
+      next: seal({ ...bare(base), state: effect === 'done' ? 'settled' : 'retired', ending, keyInUse: undefined, settledAt: now, touchedAt: now, forgetAt }),
       value: undefined,
     };
   });

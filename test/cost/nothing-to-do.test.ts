@@ -4,7 +4,8 @@
  */
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import type { OnceRequestInit } from '../../src/entries/index.js';
+import type { Feature, OnceRequestInit } from '../../src/entries/index.js';
+import { everything } from '../../src/everything.js';
 import { createOn } from '../../src/once.js';
 import { newWorld } from '../support/world.js';
 
@@ -28,7 +29,11 @@ function noting<T extends object>(of: T, at: string, steps: string[]): T {
 }
 
 /** What one call made oncefetch do, and what fetch was given; the client has opened its store and swept before. */
-async function watched(input: RequestInfo | URL, init: OnceRequestInit | undefined): Promise<{ steps: readonly string[]; given: readonly unknown[][] }> {
+async function watched(
+  input: RequestInfo | URL,
+  init: OnceRequestInit | undefined,
+  use: readonly Feature[] = everything(),
+): Promise<{ steps: readonly string[]; given: readonly unknown[][] }> {
   const world = newWorld();
   const tab = world.tab();
   const steps: string[] = [];
@@ -38,7 +43,7 @@ async function watched(input: RequestInfo | URL, init: OnceRequestInit | undefin
     given.push(args);
     return Promise.resolve(answer);
   };
-  const once = tab.in(() => createOn(noting(tab.platform, '', steps), { namespace: 'ann', store: noting(tab.store, 'store.', steps), fetch }));
+  const once = tab.in(() => createOn(noting(tab.platform, '', steps), { namespace: 'ann', store: noting(tab.store, 'store.', steps), fetch, use }));
   steps.splice(0);
   const timers = world.clock.pending;
   const got = await tab.in(() => once.fetch(input, init));
@@ -70,6 +75,12 @@ test.each<[string, RequestInfo | URL, RequestInit | undefined, string[]]>([
   expect(given[0]?.[0], 'the very input').toBe(input);
   if (init) expect(given[0]?.[1], 'the very options').toBe(init);
   expect(getEventListeners(signal, 'abort')).toEqual([]);
+});
+
+test('a GET without features: nothing at all', async () => {
+  const { steps, given } = await watched(URL_, undefined, []);
+  expect(steps).toEqual([]);
+  expect(given[0]?.[0]).toBe(URL_);
 });
 
 test('once: false: nothing at all, and fetch does not see the option', async () => {

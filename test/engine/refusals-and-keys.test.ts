@@ -4,7 +4,7 @@
  */
 
 import { describe, expect, test } from 'vitest';
-import { pending } from '../../src/entries/index.js';
+import { pending, settle } from '../../src/entries/index.js';
 import { answers, charged, lost, replays, unreachable } from '../support/server.js';
 import { CART, DAY, MINUTE, NAME, newWorld, pay, saying } from '../support/world.js';
 
@@ -189,6 +189,18 @@ describe('where nothing is sent unseen', () => {
     await world.run(call.catch(() => {}));
     expect(world.record()).toMatchObject({ state: 'retired', key: refused.outcome?.key, keyInUse: true });
   });
+});
+
+test("settled by hand as 'none', a key that stayed in use is used up: a press in another tab sends a new one", async () => {
+  const world = newWorld();
+  const { tab, once } = world.open();
+  world.server.plays(answers(401), answers(201));
+  await world.end(tab, pay(once));
+  expect(world.record()).toMatchObject({ state: 'retired', keyInUse: true });
+  await world.run(settle(once, NAME, 'none'));
+  const other = world.open();
+  expect(await world.end(other.tab, pay(other.once, { body: CARD_B }))).toMatchObject({ outcome: { type: 'fresh' } });
+  expect(new Set(world.server.keys).size).toBe(2);
 });
 
 describe('pressed offline under a key that stayed in use, and the page closed before anything left', () => {

@@ -48,8 +48,8 @@ const STORE: readonly Fault[] = ['lookFails', 'commitFails', 'failAfterCommit', 
 const DEEDS: readonly Deed[] = ['crash', 'abort', 'log-out', 'settle', 'forget', 'forget anyway', 'clear', 'close', 'freeze'];
 /** Of an operation without a name there is nothing to take hold of. */
 const NAMELESS: readonly Deed[] = ['crash', 'abort', 'log-out', 'clear', 'close', 'freeze', 'resume'];
-/** On a store that is not atomic, what is done by hand at the same time as a drive may be overwritten by it. */
-const NOT_BY_HAND: readonly Deed[] = ['crash', 'abort', 'log-out', 'clear', 'close', 'freeze'];
+/** On a store that is not atomic, who writes late undoes what another one wrote: by hand at the same time, or by who slept in between. */
+const NOT_BY_HAND: readonly Deed[] = ['crash', 'abort', 'log-out', 'close'];
 
 const FAMILY = FAMILIES['409-retry-after'] as ServerOptions;
 const server = (more: Partial<ServerOptions>): ServerOptions => ({ ...FAMILY, declined: 0, ...more });
