@@ -2,6 +2,7 @@
 import { inMemoryOnly, isGuests } from '../simulation/checkers/excuse.js';
 import { checkers } from '../simulation/checkers/index.js';
 import { type Call, type Checker, type Commit, does, type KeyFacts, type Ledger, type OpFacts } from '../simulation/facts.js';
+import { isCleared } from '../simulation/ledger.js';
 
 /** How often a key had been sent when somebody was told that it had no effect. */
 const sentBefore = new WeakMap<KeyFacts, number>();
@@ -173,7 +174,8 @@ function takesOver({ op, before, after, context, byHand }: Commit): void {
   if (gone) swept.add(gone);
   const key = after && op.keys.get(after.key);
   if (!key || after.state !== 'pending') return;
-  if (does(byHand, 'clear')) {
+  // While it is under way, the next call of its context may begin.
+  if (does(byHand, 'clear') && before && isCleared(before, after)) {
     const driver = driving.get(key);
     if (driver !== undefined) drivenThen.set(key, driver);
     driving.delete(key);

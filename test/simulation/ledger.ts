@@ -273,7 +273,7 @@ export class Books implements Ledger {
 }
 
 /** What a log-out leaves of a record, and no driver would write: all that a stranger could read is gone, and nothing was done. */
-const isCleared = (before: OnceRecord, { revision, touchedAt, lease, meta, request, link, spentAt }: OnceRecord): boolean =>
+export const isCleared = (before: OnceRecord, { revision, touchedAt, lease, meta, request, link, spentAt }: OnceRecord): boolean =>
   before.state === 'pending' &&
   // A lease that is renewed twice in a millisecond changes nothing that one could see, either.
   revision > before.revision &&
