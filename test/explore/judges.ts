@@ -11,6 +11,8 @@ const cleared = new WeakMap<KeyFacts, { readonly at: number; readonly calls: Rea
 /** The context that drives a key, and the one that did when a log-out came over it. */
 const driving = new WeakMap<KeyFacts, string>();
 const drivenThen = new WeakMap<KeyFacts, string>();
+/** When the log-out began that came over a key. */
+const clearedBy = new WeakMap<KeyFacts, number>();
 /** Keys of which a log-out left no record. */
 const swept = new WeakSet<KeyFacts>();
 /** How often it had been sent then. */
@@ -174,8 +176,10 @@ function takesOver({ op, before, after, context, byHand }: Commit): void {
   if (gone) swept.add(gone);
   const key = after && op.keys.get(after.key);
   if (!key || after.state !== 'pending') return;
-  // While it is under way, the next call of its context may begin.
-  if (does(byHand, 'clear') && before && isCleared(before, after)) {
+  // A log-out writes a record once: while it is under way, the next call of its context may begin.
+  const clear = byHand.find(({ what }) => what === 'clear');
+  if (clear && clearedBy.get(key) !== clear.since && before && isCleared(before, after)) {
+    clearedBy.set(key, clear.since);
     const driver = driving.get(key);
     if (driver !== undefined) drivenThen.set(key, driver);
     driving.delete(key);
@@ -240,6 +244,7 @@ export const judged = (key: KeyFacts): readonly unknown[] => [
   idsOf(settledBefore.get(key)),
   sentThen.get(key),
   swept.has(key),
+  clearedBy.get(key),
   leased.has(key),
   endedBy.get(key),
   [...(lastAtEnd.get(key) ?? [])].join(),
