@@ -8,7 +8,6 @@ import { browsers, executableOf } from '../scripts/browsers.mjs';
 import { ANSWER_PATH } from './lib/answers.ts';
 import { median, type Spread, save, spread, table } from './lib/stats.ts';
 import { ANSWER, type Rounds } from './lib/turns.ts';
-import { versions } from './peers/index.ts';
 
 const CALLS = 40;
 const rounds = Number(process.argv[2] ?? 9);
@@ -141,4 +140,4 @@ for (const browser of browsers) {
     });
 }
 server.close();
-save('browsers', { rounds, calls: CALLS, versions, browsers: results, leftOut });
+save('browsers', { rounds, browsers: results, leftOut });

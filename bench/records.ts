@@ -140,4 +140,4 @@ for (const [kind, { missing, start }] of Object.entries(media)) {
     ),
   );
 }
-save('records', { rounds: ROUNDS, calls: CALLS, sizes: SIZES, pending: PENDING, stores: results, leftOut });
+save('records', { sizes: SIZES, pending: PENDING, stores: results, leftOut });

@@ -7,7 +7,6 @@ import * as dialects from 'oncefetch/dialects';
 import { leanTexts } from '../scripts/lean.mjs';
 import { measure } from '../scripts/size.mjs';
 import { save, table } from './lib/stats.ts';
-import { versions } from './peers/index.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const peersFolder = fileURLToPath(new URL('peers', import.meta.url));
@@ -146,7 +145,7 @@ const functions: Record<string, number> = {};
 for (const name of FUNCTIONS) functions[name] = (await gzipOf(`export { createOnce, ${name} } from './src/entries/index.ts'`, root)) - whole;
 const considered: Record<string, number> = {};
 for (const [name, change] of Object.entries(CONSIDERED)) considered[name] = whole - (await gzipOf(SOURCE, root, [changed(change)]));
-save('size', { versions, entries: sizes, peers, whole, features, named, functions, dialects: added, allDialects: allAdded, considered });
+save('size', { entries: sizes, peers, features, named, functions, dialects: added, allDialects: allAdded, considered });
 console.log(table(['peer', 'gzip B'], Object.entries(peers)));
 console.log(table(['part', 'gzip B'], Object.entries(features)));
 console.log(table(['function', 'gzip B'], Object.entries(functions)));

@@ -1,6 +1,6 @@
 /** What each store of a server adds: a call to its first byte and as a whole, beside bare commits of the same database. `npm run bench:stores [-- rounds]` */
 import { hash, randomUUID } from 'node:crypto';
-import { close, createOnce, type Stored } from 'oncefetch';
+import { close, createOnce } from 'oncefetch';
 import { floor } from './lib/floor.ts';
 import { POST } from './lib/payment.ts';
 import { media } from './lib/servers.ts';
@@ -14,23 +14,17 @@ const rounds = Number(process.argv[2] ?? 9);
 const URL_ = 'http://127.0.0.1:9/v1/payments';
 /** As long as the record of a named call. */
 const TEXT = 'x'.repeat(600);
-const DAY = 86_400_000;
 
 interface Measured {
   readonly bare: Spread;
   readonly bareTwice: Spread;
-  /** The store's own two commits, without a call around them. */
-  readonly begin: Spread;
-  readonly settle: Spread;
-  /** What a named call cannot do without, over the two bare commits. */
-  readonly floorToFirstByte: Spread;
-  readonly floorWhole: Spread;
   readonly toFirstByte: Spread;
   readonly whole: Spread;
   readonly wholeOfMany: Spread;
   /** To one bare commit, and to two, in the same round. */
   readonly firstByteRatio: Spread;
   readonly wholeRatio: Spread;
+  /** The same of what a named call cannot do without, over the two bare commits. */
   readonly floorFirstByteRatio: Spread;
   readonly floorWholeRatio: Spread;
   /** Where the time of a whole call goes. */
@@ -50,9 +44,6 @@ for (const [kind, { missing, start }] of Object.entries(media)) {
   const stages = new Stages(first.fetch);
   const store = await medium.open('records');
   const once = createOnce({ namespace: 'bench', store: stages.store(store), fetch: stages.fetch });
-  let record: Stored = { id: '', ns: 'other', state: 'pending', label: '["bare"]', forgetAt: Date.now() + DAY };
-  const write = (durability: 'strict' | 'relaxed') =>
-    store.update(record.id, () => ({ next: { ...record, pad: TEXT } as Stored, value: undefined }), { durability });
   let n = 0;
   const call = async (): Promise<unknown> => (await once.fetch(URL_, { ...POST, once: ['pay', ++n] })).json();
   const atLeast = floor(
@@ -77,14 +68,6 @@ for (const [kind, { missing, start }] of Object.entries(media)) {
           await medium.again(id, `y${TEXT}`);
         });
       },
-      begin: () => {
-        record = { ...record, id: randomUUID(), state: 'pending' };
-        return elapsed(() => write('strict'));
-      },
-      settle: () => {
-        record = { ...record, state: 'settled' };
-        return elapsed(() => write('relaxed'));
-      },
       floorToFirstByte: () => first.of(least),
       floorWhole: () => elapsed(least),
       toFirstByte: () => first.of(call),
@@ -99,10 +82,6 @@ for (const [kind, { missing, start }] of Object.entries(media)) {
   results[kind] = {
     bare: spread(of('bare')),
     bareTwice: spread(of('bareTwice')),
-    begin: spread(of('begin')),
-    settle: spread(of('settle')),
-    floorToFirstByte: spread(of('floorToFirstByte')),
-    floorWhole: spread(of('floorWhole')),
     toFirstByte: spread(of('toFirstByte')),
     whole: spread(of('whole')),
     wholeOfMany: spread(many['many'] ?? []),
@@ -116,7 +95,7 @@ for (const [kind, { missing, start }] of Object.entries(media)) {
   await close(once);
   await medium.close();
 }
-save('stores', { rounds, calls: CALLS, atOnce: AT_ONCE, stores: results, leftOut });
+save('stores', { rounds, atOnce: AT_ONCE, stores: results, leftOut });
 console.log(
   table(
     ['store', 'to first byte, µs', 'to a bare commit', 'whole, µs', 'to two', `of ${AT_ONCE} at once, µs`],

@@ -154,48 +154,6 @@ Full stores, the whole call:
 ${table(head('records'), rows('records'))}${leftOut(browsers.leftOut)}`;
 }
 
-function underFaults({ faults }: Results): string {
-  if (!faults) return '';
-  const { herd, lossy } = faults;
-  const lost = Object.entries(lossy).map(
-    ([loss, seen]) =>
-      `${number(Number(loss) * 100)} % of requests lost:\n\n${table(
-        ['client', 'median, ms', '95 % within, ms', 'requests per settled', 'duplicates', 'lost', 'told "failed" after an effect'],
-        Object.entries(seen).map(([name, of]) => [
-          name,
-          number(of.medianMs),
-          number(of.p95Ms),
-          of.requestsPerSettled.toFixed(2),
-          of.duplicates,
-          of.lost,
-          of.untold,
-        ]),
-      )}`,
-  );
-  return `## Under faults
-
-The clients as they are, on a virtual clock, against a server that honours keys. Of the requests that are lost, one half is lost on the way there, the other on the way back, and either is noticed after a second. A customer who is told that it failed presses again five seconds later, ${faults.presses - 1} times at most. The peers send an idempotency key, too: one that the app makes at each press, because they know no names. Each makes up to five attempts, oncefetch as by default. ${number(faults.operations)} orders.
-
-${lost.join('\n\n')}
-
-![Second effects by client and share of lost requests: none with oncefetch.](images/cost-duplicates.svg)
-
-![Seconds until 95 % of customers know, by client and share of lost requests.](images/cost-settle.svg)
-
-### A server that comes back
-
-${number(herd.clients)} devices, whose customers press within ${herd.pressedWithinMs / 1000} seconds, at a server that answers 503 and is back after ${herd.backAfterMs / 1000} seconds.
-
-${table(
-  ['client', 'requests while down', 'most in one second after', 'median, ms', 'duplicates', 'lost'],
-  Object.entries(herd.results).map(([name, of]) => [name, number(of.whileDown), number(of.peakAfterReturn), number(of.medianMs), of.duplicates, of.lost]),
-)}
-
-![Requests in each second, by client, before and after the server is back.](images/cost-herd.svg)
-
-A server that says \`Retry-After\` spreads them as it likes; this one does not. Where few are lost and many are late, a client has pressed less: read the columns together.`;
-}
-
 function dialectsOf({ dialects = {}, allDialects }: NonNullable<Results['size']>): string {
   const each = Object.entries(dialects).sort(([, a], [, b]) => a - b);
   return `${each.map(([name, bytes]) => `${name} ${number(bytes)}`).join(', ')}; all ${each.length} together ${number(allDialects)}`;
@@ -252,7 +210,7 @@ Entries in the tables of the process at the end: ${Object.entries(last?.entries 
 }
 
 export const chapters = (results: Results): string =>
-  [inNode, onLoopback, onServers, inPages, underFaults, sizes, memory]
+  [inNode, onLoopback, onServers, inPages, sizes, memory]
     .map((chapter) => chapter(results))
     .filter(Boolean)
     .join('\n\n');

@@ -11,8 +11,7 @@ export interface Cost {
 }
 
 export interface Compared {
-  /** µs a call. */
-  readonly wall: Spread;
+  /** CPU time of a call, µs. */
   readonly cpu: Spread;
   /** To the base of the same round. */
   readonly ratio: Spread;
@@ -58,7 +57,6 @@ export async function interleaved<Name extends string>(
     }
   }
   const compared = (pairs: readonly { own: Cost; base: Cost }[]): Compared => ({
-    wall: spread(pairs.map(({ own }) => own.wall)),
     cpu: spread(pairs.map(({ own }) => own.cpu)),
     ratio: spread(pairs.map(({ own, base }) => own.wall / base.wall)),
     added: spread(pairs.map(({ own, base }) => own.wall - base.wall)),

@@ -7,7 +7,7 @@ export const page = (): string => `# Cost
 
 What oncefetch adds to a request, measured beside what others add, and where its own goals are not met. This page is made by \`npm run bench:docs\` from the results in \`bench/results\`.
 
-**Timings are ratios.** Every number was taken on one machine (${where()}), which did other work meanwhile. All clients ran in turn in one process, and what is compared was measured in the same round. The times say little about your machine; how they compare says more. Differences under ten percent are noise. Counts, sizes and what happens on the virtual clock are exact.
+**Timings are ratios.** Every number was taken on one machine (${where()}), which did other work meanwhile. All clients ran in turn in one process, and what is compared was measured in the same round. The times say little about your machine; how they compare says more. Differences under ten percent are noise. Counts and sizes are exact.
 
 ## Goals
 
@@ -31,7 +31,6 @@ npm run bench:node && npm run bench:docs
 | \`npm run bench:records\` | stores with up to a million records, and a restart with 10,000 open operations |
 | \`npm run bench:size\` | bundles |
 | \`npm run bench:memory\` | heap and handles over 100,000 operations |
-| \`npm run bench:faults\` | bad networks, and a server that comes back, on a virtual clock |
 
 What the hot path does is counted in \`npm test\` (\`test/cost\`, \`test/browser/engine/hot-path.test.ts\`): those numbers cannot change unseen.
 `;

@@ -5,17 +5,6 @@ import { load, type Spread } from './stats.ts';
 
 type By<T> = Readonly<Record<string, T>>;
 
-export interface Outcomes {
-  readonly wanted: number;
-  readonly settled: number;
-  readonly medianMs: number;
-  readonly p95Ms: number;
-  readonly requestsPerSettled: number;
-  readonly duplicates: number;
-  readonly lost: number;
-  readonly untold: number;
-}
-
 export interface Restart {
   readonly listed: number;
   readonly pageUs: Spread;
@@ -35,7 +24,6 @@ export const results = {
     leftOut: By<string>;
   }>('browsers'),
   records: load<{
-    rounds: number;
     sizes: number[];
     pending: number;
     stores: By<{ calls: By<{ us: Spread; ratio: Spread }>; sweeps?: By<{ us: Spread; ratio: Spread }>; restart: Restart }>;
@@ -44,7 +32,6 @@ export const results = {
   size: load<{
     entries: By<{ now: number; later: number }>;
     peers: By<number>;
-    whole: number;
     features: By<number>;
     functions: By<number>;
     named?: number;
@@ -53,19 +40,6 @@ export const results = {
     considered: By<number>;
   }>('size'),
   memory: load<{ samples: { operations: number; heap: number; handles: number; entries: By<number> }[]; perOperation: number }>('memory'),
-  faults: load<{
-    operations: number;
-    presses: number;
-    losses: number[];
-    lossy: By<By<Outcomes>>;
-    herd: {
-      clients: number;
-      pressedWithinMs: number;
-      backAfterMs: number;
-      lastsMs: number;
-      results: By<Outcomes & { perSecond: number[]; peakAfterReturn: number; whileDown: number }>;
-    };
-  }>('faults'),
 };
 
 export type Results = typeof results;

@@ -9,7 +9,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import ts from 'typescript';
-import { report } from './report.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** A copy of what is needed, so that the sources themselves are never touched. */
@@ -80,4 +79,3 @@ const { status } = spawnSync(
 if (status !== 0) process.exit(status ?? 1);
 const { leftOut } = JSON.parse(readFileSync(join(copy, 'left-out.json'), 'utf8'));
 for (const one of leftOut) console.log(`left out, because it fails without a mutant: ${one}`);
-report(root, files, JSON.parse(readFileSync(join(copy, 'reports', 'mutation', 'mutation.json'), 'utf8')));

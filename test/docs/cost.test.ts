@@ -2,17 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { page } from '../../bench/lib/page.ts';
-import { plots } from '../../bench/lib/plots.ts';
 import { results } from '../../bench/lib/results.ts';
 
 const doc = (path: string): string => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8');
 
 test('docs/cost.md is what npm run bench:docs makes of the results', () => {
   expect(doc('cost.md')).toBe(page());
-});
-
-test.each(Object.entries(plots(results)))('%s is, too', (name, svg) => {
-  expect(doc(`images/${name}`)).toBe(svg);
 });
 
 test('every benchmark has left its results', () => {

@@ -61,20 +61,6 @@ describe('A1: after what may have charged, a refusal keeps the key', () => {
     expect(world.record()).toMatchObject({ state: 'pending', key });
   });
 
-  test.each([401, 402, 403, 404, 407, 422, 501, 505])(
-    'a %i with nothing unsure before it settles as rejected, and only the application uses up the key',
-    async (status) => {
-      const world = newWorld();
-      const { tab, once } = world.open();
-      world.server.plays(answers(status), answers(201));
-      const refused = await world.end(tab, pay(once));
-      expect(refused).toMatchObject({ status, outcome: { type: 'rejected', effect: 'none', sent: 'yes' } });
-      const paid = await world.end(tab, pay(once));
-      expect(paid).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
-      expect(paid.outcome?.key === refused.outcome?.key).toBe(status !== 402);
-    },
-  );
-
   test.each([425, 429, 421])('a %i is no ambiguity: a 401 after it is a clean refusal', async (status) => {
     const world = newWorld();
     const { tab, once } = world.open();

@@ -278,7 +278,8 @@ describe('A15: an edited form after an unknown outcome', () => {
   test('A15: a mismatch re-sends the earlier bytes once; done: that was it', async () => {
     const { world, tab, once, key } = await edited(MISMATCH, charged(replays(201, { amount: 10 })));
     const end = await world.end(tab, pay(once, { body: OTHER }));
-    expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', key } });
+    expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'replayed', effect: 'done', from: 'server', key } });
+    expect(world.record()).toMatchObject({ state: 'settled', ending: { from: 'server' } });
     expect(await textOf(world.server.arrivals[2]!)).toBe(JSON.stringify(CART));
     expect(new Set(world.server.keys).size).toBe(1);
   });

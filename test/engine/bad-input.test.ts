@@ -269,7 +269,6 @@ describe('requests that no attempt could send', () => {
     ['a GET with a body', URL_, { method: 'GET', body: 'x' }],
     ['no-cors', URL_, { method: 'POST', mode: 'no-cors' }],
     ['a URL that is none', 'http://[', { method: 'POST' }],
-    ['a URL with a password', 'https://a:b@shop.example/', { method: 'POST' }],
   ])('%s: TypeError, nothing stored', async (_, url, init) => {
     const world = newWorld();
     const { tab, once } = world.open();

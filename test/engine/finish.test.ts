@@ -9,7 +9,7 @@ import type { OnceRecord } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { gocardless } from '../../src/entries/dialects.js';
 import { type Reconcile, resumeOne, run, subscribe } from '../../src/entries/index.js';
-import { answers, charged, during, type Entry, idle, lost, replays, unreachable } from '../support/server.js';
+import { answers, charged, during, idle, lost, replays, unreachable } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { CART, NAME, newWorld, pay, rest, SECOND, saying, watched } from '../support/world.js';
 
@@ -163,19 +163,6 @@ describe('an unknown end', () => {
 
 describe('the other payload under a key', () => {
   const MISMATCH = answers(422, { title: 'Idempotency-Key is already used' });
-  async function mismatched(...then: readonly Entry[]) {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(charged(lost()), idle(MISMATCH), ...then);
-    await world.end(tab, pay(once, ONE));
-    return { world, tab, end: () => world.end(tab, pay(once, { body: OTHER })) };
-  }
-
-  test('that was done is told as the end of the name', async () => {
-    const { world, end } = await mismatched(replays());
-    expect(await end()).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'replayed', from: 'server' } });
-    expect(world.record()).toMatchObject({ state: 'settled', ending: { from: 'server' } });
-  });
 
   test('that was refused for good makes way for this one, under another key', async () => {
     const world = newWorld();
@@ -191,11 +178,6 @@ describe('the other payload under a key', () => {
     expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
     expect(before).toMatchObject([{ state: 'retired', sticky: true, ending: { type: 'rejected', replayed: true } }]);
     expect(new Set(world.server.keys).size).toBe(2);
-  });
-
-  test('of which nothing is certain leaves it unknown', async () => {
-    const { end } = await mismatched(answers(402));
-    expect(await end()).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown' } });
   });
 
   test('is not sent to a caller who left', async () => {

@@ -58,11 +58,21 @@ const ROWS: Row[] = [
   { row: 2, evidence: 'a rejection', entry: lost(), ...retried('no-answer') },
   { row: 2, evidence: 'our timer', entry: hangs(), ...retried('no-answer') },
   { row: 2, evidence: 'a cut body', entry: cut(201), ...retried('no-answer') },
-  { row: 4, evidence: 'an opaque answer', entry: shaped(answers(200), { status: 0, type: 'opaque' }), ...stop('not-a-verdict') },
-  { row: 4, evidence: 'an unfollowed 302', entry: answers(302, '', { location: '/login' }), ...stop('not-a-verdict') },
-  { row: 4, evidence: 'a 304', entry: answers(304), ...stop('not-a-verdict') },
-  { row: 4, evidence: 'a followed redirect', entry: shaped(answers(200, { ok: 1 }), { redirected: true }), ...stop('not-a-verdict') },
-  { row: 4, evidence: 'HTML', entry: answers(200, '<p>', HTML), ...stop('not-a-verdict') },
+  ...(
+    [
+      ['an opaque answer', shaped(answers(200), { status: 0, type: 'opaque' })],
+      ['an opaque redirect', shaped(answers(200), { status: 0, type: 'opaqueredirect' })],
+      ['status 0', shaped(answers(200), { status: 0 })],
+      ["fetch's error response", () => Response.error()],
+      ['an unfollowed 302', answers(302, '', { location: '/login' })],
+      ['an unfollowed 303', answers(303, '', { location: '/receipt' })],
+      ['a 304', answers(304)],
+      ['a followed redirect', shaped(answers(200, { ok: 1 }), { redirected: true })],
+      ['a followed redirect to a login page', shaped(answers(200, '<h1>Log in</h1>', HTML), { redirected: true })],
+      ['HTML, as of a captive portal', answers(200, '<p>', HTML)],
+      ['XHTML, as of an offline page', answers(200, '<html/>', { 'content-type': 'application/xhtml+xml' })],
+    ] as const
+  ).map(([evidence, entry]): Row => ({ row: 4, evidence, entry, ...stop('not-a-verdict') })),
   { row: 6, evidence: 'a replayed 2xx', entry: charged(replays(201)), ...done },
   {
     row: 6,
@@ -118,7 +128,7 @@ const ROWS: Row[] = [
     }),
   ),
   { row: 14, evidence: 'a 402', entry: answers(402), ...declined },
-  ...[400, 401, 403, 404, 405, 410, 413, 415, 417, 422, 451, 501, 505].map(
+  ...[400, 401, 403, 404, 405, 407, 410, 413, 415, 417, 422, 451, 501, 505].map(
     (status): Row => ({ row: 14, evidence: `a ${status}`, entry: answers(status), ...refused }),
   ),
   { row: 14, evidence: 'a 409 with a code of its own', entry: answers(409, { code: 'email_taken' }), ...refused },
@@ -151,13 +161,16 @@ async function play(entry: Entry, when: 'clean' | 'after', told: Told, verdict?:
   world.server.otherwise = undefined;
   const { effect, reason, attempts, record } = told;
   expect(end.outcome).toMatchObject({ effect, attempts, ...(reason && { reason }) });
+  if (effect === 'none' && record !== 'none') expect(end.outcome).toMatchObject({ type: 'rejected', sent: 'yes' });
   expect(world.record()?.keyInUse ? 'in-use' : (world.record()?.state ?? 'none')).toBe(record);
+  if (record === 'pending') expect(world.record()?.ambiguous).toBe(true);
   // Unknown never comes as a success, done never as nothing.
   if (effect === 'unknown') expect(end.response?.ok ?? false).toBe(false);
   // The next call shows which key is in force.
   if (record === 'settled') return;
   world.server.plays(answers(201));
   const next = await world.end(tab, pay(once));
+  expect(next).toMatchObject({ status: 201, outcome: { type: 'fresh', effect: 'done' } });
   expect(next.outcome?.key === end.outcome?.key).toBe(record === 'pending' || record === 'in-use');
 }
 

@@ -179,15 +179,6 @@ describe('limits', () => {
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test('totalMs wins over offlineWaitMs, too', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open({ limits: { totalMs: 2 * SECOND } });
-    tab.online = false;
-    const begun = world.clock.now();
-    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNSENT' });
-    expect(world.clock.now() - begun).toBe(2 * SECOND);
-  });
-
   test('a laptop that wakes up past totalMs, offline, waits for nothing any more', async () => {
     const world = newWorld();
     const { tab, once } = world.open();
@@ -251,15 +242,6 @@ describe('limits', () => {
     const next = tab.reload();
     expect((await world.end(next, pay(next.once()))).outcome).toMatchObject({ type: 'replayed', resumed: true });
     expect(new Set(world.server.keys).size).toBe(1);
-  });
-
-  test('a store that fails before attempt 2 stops it: unknown', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    tab.faults.next('none', 'look-fails');
-    world.server.plays(charged(lost()));
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'store' });
-    expect(world.server.arrivals).toHaveLength(1);
   });
 });
 

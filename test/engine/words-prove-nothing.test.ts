@@ -106,21 +106,6 @@ describe('a 202 for a repeated request', () => {
     world.server.plays(charged(lost()), answers(202));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
   });
-
-  test('with the replay marker it is the first answer', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(charged(lost()), replays(202));
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'replayed' });
-  });
-});
-
-test.each([404, 410])('a %i to a repeated DELETE is no proof that it was done', async (status) => {
-  const world = newWorld();
-  const { tab, once } = world.open();
-  world.server.plays(lost(), answers(status));
-  const init = { method: 'DELETE', body: null };
-  expect((await world.end(tab, pay(once, { init }))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
 });
 
 describe('done elsewhere', () => {

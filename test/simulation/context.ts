@@ -98,14 +98,14 @@ export class Context {
   /** An event of this context: it waits while the context is frozen and never comes when it is dead. */
   later(ms: number, run: () => void): () => void {
     const entry: { run: (() => void) | undefined } = { run };
-    const happening = this.#world.time.after(ms, () => {
+    const callOff = this.#world.time.after(ms, () => {
       if (this.dead) return;
       if (this.frozen) this.#held.push(entry);
       else entry.run?.();
     });
     return () => {
       entry.run = undefined;
-      happening.fire = undefined;
+      callOff();
     };
   }
 

@@ -20,8 +20,6 @@ const { values } = parseArgs({
     seconds: { type: 'string' },
     /** Ends after so much time, with what there is by then. */
     minutes: { type: 'string', default: 'Infinity' },
-    /** Ends at the first violation. */
-    first: { type: 'boolean', default: false },
   },
 });
 
@@ -40,10 +38,10 @@ async function many(): Promise<void> {
     operations: Number(values.operations),
     base,
     scenarios: values.scenario === undefined ? undefined : [scenarioNamed(values.scenario)],
-    enough: () => (values.first && broken > 0) || performance.now() - started > Number(values.minutes) * 60_000,
+    enough: () => performance.now() - started > Number(values.minutes) * 60_000,
     async failed(report, scenario) {
       const say = values.json ? console.error : console.log;
-      if (broken++ < SHRUNK_MAX && !values.first) say(printFailure(report, await shrink(scenario, report)));
+      if (broken++ < SHRUNK_MAX) say(printFailure(report, await shrink(scenario, report)));
       else say(`${report.violations[0]?.checker}: ${report.violations[0]?.says}. Replay: ${replayCommand(report)}`);
     },
   });
