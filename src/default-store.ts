@@ -1,8 +1,8 @@
 /** The store of a client that was given none. */
 import type { Platform, Store } from './ports.js';
-import { firstAvailable } from './stores/automatic.js';
-import { indexedDbStore } from './stores/indexeddb.js';
-import { localStorageStore } from './stores/local-storage.js';
+import { firstAvailable } from './stores/browser/automatic.js';
+import { indexedDbStore } from './stores/browser/indexeddb.js';
+import { localStorageStore } from './stores/browser/local-storage.js';
 import { defaultMemoryStore } from './stores/memory.js';
 
 let browser: Store | undefined;

@@ -5,10 +5,10 @@ import type { OnceOptions } from './option-types.js';
 import { senses } from './platform/react-native/connectivity.js';
 import { reactNativePlatform } from './platform/react-native/index.js';
 import type { Store } from './ports.js';
-import { type AsyncStorageLike, asyncStorageStore } from './stores/async-storage.js';
-import { type KvStoreLike, kvStoreStore } from './stores/kv-store.js';
 import { defaultMemoryStore } from './stores/memory.js';
-import { type MmkvLike, mmkvStore } from './stores/mmkv.js';
+import { type AsyncStorageLike, asyncStorageStore } from './stores/react-native/async-storage.js';
+import { type KvStoreLike, kvStoreStore } from './stores/react-native/kv-store.js';
+import { type MmkvLike, mmkvStore } from './stores/react-native/mmkv.js';
 
 /** An app's own modules. Each is looked at when it is handed in. */
 export interface ReactNativeParts {

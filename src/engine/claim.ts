@@ -3,6 +3,7 @@ import { type Begun, begin, type Claimant, lifeOf } from '../core/begin.js';
 import { unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { OnceError } from '../errors.js';
+import { SCHEME } from '../http/request.js';
 import type { KeyStrategy } from '../option-types.js';
 import { needs, REASONS } from '../texts/full.js';
 import { isSamePerson, lockNameOf } from './address.js';
@@ -10,7 +11,6 @@ import type { Client, OperationAddress, OperationRun } from './client.js';
 import { notice } from './diagnostics.js';
 import { diagnose, named, publish } from './observe.js';
 import { nameOwner } from './owner.js';
-import { SCHEME } from './prepared.js';
 import { readStored, storedIn, storeForOperation, timed, updateStored } from './record-access.js';
 import { inTime, Late, limit } from './wait.js';
 

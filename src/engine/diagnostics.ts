@@ -1,10 +1,10 @@
 /** Signs that something is set up wrongly: each told once, with a code that docs/diagnostics.md explains. */
 import type { Answer } from '../core/dialect.js';
+import type { ReplayableRequest } from '../http/request.js';
 import { type DiagnosticCode, diagnosticText } from '../texts/full.js';
 import type { OperationRun } from './client.js';
 import { diagnose } from './observe.js';
 import type { AttemptRequest } from './payload.js';
-import type { ReplayableRequest } from './prepared.js';
 
 /** Tells it once for each place. */
 export function notice(job: OperationRun, key: string, code: DiagnosticCode, where: string): void {

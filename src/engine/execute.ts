@@ -4,11 +4,11 @@ import { type Ending, type Outcome, rejected, replayed, type UnknownReason, unkn
 import type { OnceRecord } from '../core/record.js';
 import { NOT_SENT } from '../core/verdict.js';
 import { OnceError, type OnceErrorCode } from '../errors.js';
+import { restored, storedPayload } from '../http/http-payload.js';
 import { REASONS } from '../texts/full.js';
 import { AttemptLoop } from './attempt-loop.js';
 import { beginRecord, noFacts, takeLock, type Waited } from './claim.js';
 import type { OperationRun } from './client.js';
-import { restored, storedPayload } from './fetching.js';
 import { type Finished, finish } from './finish.js';
 import { reasonToHalt } from './halt.js';
 import type { Ended } from './in-flight.js';

@@ -2,17 +2,17 @@
 import { carryOf, isInHeader } from '../core/carrier.js';
 import { type Outcome, unknown, unsent } from '../core/outcome.js';
 import { isOnceError, OnceError } from '../errors.js';
+import { httpPayload } from '../http/http-payload.js';
+import { fingerprint, prepare, type ReplayableRequest, type RequestInput, UnreplayableBody, wireOf } from '../http/request.js';
 import type { Settings } from '../options.js';
 import { wrong } from '../texts/full.js';
 import { idsOf } from './address.js';
 import { busyError, noFacts, storeError, tryLock } from './claim.js';
 import type { Client, OperationAddress, OperationRun } from './client.js';
 import { conclude, execute, leftBefore } from './execute.js';
-import { httpPayload } from './fetching.js';
 import { abortReason, giveUp, InFlightOperation } from './in-flight.js';
 import { changed, guarded, resetStaleState } from './observe.js';
 import type { Payload } from './payload.js';
-import { fingerprint, prepare, type ReplayableRequest, type RequestInput, UnreplayableBody, wireOf } from './prepared.js';
 import { nothingSent } from './record-access.js';
 import { CallerLeft, inTime, limit, within } from './wait.js';
 

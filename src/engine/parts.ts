@@ -1,12 +1,12 @@
 /** What features add to a client. Types only. */
 import type { OperationName } from '../core/name.js';
+import type { Outline } from '../http/outline.js';
+import type { ReplayableRequest } from '../http/request.js';
 import type { Settings } from '../options.js';
 import type { Platform } from '../ports.js';
 import type { AttemptLoop } from './attempt-loop.js';
 import type { Client } from './client.js';
-import type { Outline } from './outline.js';
 import type { AttemptRequest, Polled, Result } from './payload.js';
-import type { ReplayableRequest } from './prepared.js';
 import type { Stopped } from './stopped.js';
 
 /** Each is there where its feature was given to `use`. */

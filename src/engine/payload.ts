@@ -2,8 +2,8 @@
 import type { Reading } from '../core/dialect.js';
 import type { StoredAnswer, StoredRequest } from '../core/record.js';
 import type { WorkState } from '../core/work-state.js';
+import type { ReplayableRequest } from '../http/request.js';
 import type { OperationRun } from './client.js';
-import type { ReplayableRequest } from './prepared.js';
 
 /** What an attempt came to have in hand. */
 export interface Result {

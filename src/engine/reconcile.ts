@@ -2,12 +2,12 @@
 import { typeOf } from '../core/name.js';
 import type { UnknownReason } from '../core/outcome.js';
 import { workState } from '../core/work-state.js';
+import { isResponse, readForeign } from '../http/foreign-response.js';
+import { resultOf } from '../http/http-payload.js';
+import { answerOf } from '../http/transport.js';
 import { isSamePerson } from './address.js';
-import { answerOf } from './attempt.js';
 import type { AttemptLoop } from './attempt-loop.js';
 import { notice } from './diagnostics.js';
-import { resultOf } from './fetching.js';
-import { isResponse, readForeign } from './foreign.js';
 import type { Result } from './payload.js';
 import { limit } from './wait.js';
 

@@ -5,4 +5,4 @@ export {
   type PostgresTable,
   postgresMigration,
   postgresStore,
-} from '../stores/postgres.js';
+} from '../stores/postgres/postgres.js';

@@ -1,1 +1,1 @@
-export { type IoRedisClient, type NodeRedisClient, type RedisClient, type RedisStoreOptions, redisStore } from '../stores/redis.js';
+export { type IoRedisClient, type NodeRedisClient, type RedisClient, type RedisStoreOptions, redisStore } from '../stores/redis/redis.js';

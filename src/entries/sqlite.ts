@@ -5,4 +5,4 @@ export {
   type SqliteStatement,
   type SqliteStoreOptions,
   sqliteStore,
-} from '../stores/sqlite.js';
+} from '../stores/sqlite/sqlite.js';

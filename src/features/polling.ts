@@ -4,14 +4,14 @@ import { seal } from '../core/record.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { readPoll } from '../core/verdict.js';
 import { isSamePerson } from '../engine/address.js';
-import { answerOf, callTransport } from '../engine/attempt.js';
 import type { AttemptLoop } from '../engine/attempt-loop.js';
-import { hooked, hookSays, merged, resultOf } from '../engine/fetching.js';
 import type { Parts } from '../engine/parts.js';
 import type { AttemptRequest, Polled, Result } from '../engine/payload.js';
-import type { ReplayableRequest } from '../engine/prepared.js';
 import { commit } from '../engine/record-access.js';
 import type { Stopped } from '../engine/stopped.js';
+import { hooked, hookSays, merged, resultOf } from '../http/http-payload.js';
+import type { ReplayableRequest } from '../http/request.js';
+import { answerOf, callTransport } from '../http/transport.js';
 import type { Feature } from '../option-types.js';
 
 /**

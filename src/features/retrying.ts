@@ -3,9 +3,9 @@ import pRetry from 'p-retry';
 import { atLeast, backoffMs } from '../core/backoff.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import type { Client } from '../engine/client.js';
-import type { Outline } from '../engine/outline.js';
 import type { Parts } from '../engine/parts.js';
 import { wait } from '../engine/wait.js';
+import type { Outline } from '../http/outline.js';
 import type { Feature } from '../option-types.js';
 import type { Settings } from '../options.js';
 

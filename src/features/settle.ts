@@ -7,7 +7,7 @@ import { addressOf } from '../engine/address.js';
 import { changeByHand, refusal } from '../engine/change-by-hand.js';
 import { busyError } from '../engine/claim.js';
 import type { Client, OperationAddress } from '../engine/client.js';
-import { SCHEME } from '../engine/prepared.js';
+import { SCHEME } from '../http/request.js';
 import { clientOf, type Once } from '../once.js';
 
 /**

@@ -2,7 +2,7 @@
 import ts from 'typescript';
 import { type Finding, finding, type Import, type Sources } from './sources.js';
 
-const JOINED = ['core', 'dialects', 'engine', 'errors', 'option-types', 'options', 'platform', 'ports', 'stores'];
+const JOINED = ['core', 'dialects', 'engine', 'errors', 'http', 'option-types', 'options', 'platform', 'ports', 'stores'];
 
 /** A layer is a folder of `src`, or a file there; `face` is `src/entries/index.ts`. Each may also import itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -11,7 +11,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ports: ['core'],
   errors: ['core', 'texts'],
   dialects: ['core', 'texts'],
-  engine: ['core', 'errors', 'ports', 'texts'],
+  engine: ['core', 'errors', 'http', 'ports', 'texts'],
+  // Requests that can be sent again, the transport, and the reading of answers.
+  http: ['core', 'engine', 'errors', 'ports', 'texts'],
   stores: ['core', 'errors', 'ports'],
   platform: ['core', 'errors', 'ports', 'texts'],
   testing: ['core', 'errors', 'ports', 'stores'],
@@ -23,7 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'default-store': ['ports', 'stores'],
   origins: ['core', 'option-types', 'ports', 'texts'],
   once: ['default-store', 'origins', 'texts', ...JOINED],
-  features: ['check', 'core', 'engine', 'errors', 'once', 'option-types', 'options', 'ports', 'texts'],
+  features: ['check', 'core', 'engine', 'errors', 'http', 'once', 'option-types', 'options', 'ports', 'texts'],
   everything: ['features', 'option-types'],
   node: ['everything', 'once', 'option-types', 'platform'],
   'react-native': ['everything', 'once', 'option-types', 'platform', 'ports', 'stores'],
@@ -32,7 +34,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The engine is handed its settings; their type is written where their defaults are. Texts are of what others name. */
-const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = { engine: ['options', 'option-types'], texts: ['check', 'core', 'errors'] };
+const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = {
+  engine: ['options', 'option-types'],
+  http: ['options', 'option-types'],
+  texts: ['check', 'core', 'errors'],
+};
 
 /** A feature uses no other feature. These are parts of one, in a file of their own. */
 const PARTS: Readonly<Record<string, string>> = {

@@ -14,7 +14,7 @@ import { createOn } from '../../src/once.js';
 import { nodePlatform } from '../../src/platform/node/index.js';
 import type { Locks } from '../../src/ports.js';
 import { memoryStore } from '../../src/stores/memory.js';
-import { type SqliteDatabase, sqliteStore } from '../../src/stores/sqlite.js';
+import { type SqliteDatabase, sqliteStore } from '../../src/stores/sqlite/sqlite.js';
 import { aRecord } from '../support/record.js';
 import { answers, lost, replays } from '../support/server.js';
 import { newWorld, pay } from '../support/world.js';

@@ -8,7 +8,7 @@ import { seal } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { forget, type OnceEvent, operation as operationOf, settle, subscribe } from '../../src/entries/index.js';
 import type { Store } from '../../src/ports.js';
-import { firstAvailable } from '../../src/stores/automatic.js';
+import { firstAvailable } from '../../src/stores/browser/automatic.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { answers, charged, delayed, during, hangs, lost, replays } from '../support/server.js';
 import { CART, DAY, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, saying, type World, watched } from '../support/world.js';

@@ -3,9 +3,9 @@
  * attempt alone, on a transport that the test answers by hand, with bodies of every length and type.
  */
 import { describe, expect, test } from 'vitest';
-import { type Answered, answerOf, callTransport, replayResponse, type TransportResult } from '../../src/engine/attempt.js';
 import type { Client } from '../../src/engine/client.js';
-import type { ReplayableRequest } from '../../src/engine/prepared.js';
+import type { ReplayableRequest } from '../../src/http/request.js';
+import { type Answered, answerOf, callTransport, replayResponse, type TransportResult } from '../../src/http/transport.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
 import { NeverConnected } from '../support/server.js';
 import { rest } from '../support/world.js';

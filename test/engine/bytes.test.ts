@@ -1,7 +1,7 @@
 /** Goal: bytes become text as UTF-8 where a platform has no TextDecoder, no streams, and a Response that takes bytes for Latin-1. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { readUpTo, textOf } from '../../src/engine/bytes.js';
 import { createOnce, memoryStore } from '../../src/entries/index.js';
+import { readUpTo, textOf } from '../../src/http/bytes.js';
 
 const TEXT = 'héllo 世界 😀 %41';
 afterEach(() => void vi.unstubAllGlobals());

@@ -8,7 +8,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { type OnceRecord, seal } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { derived, forget, operation, settle, subscribe } from '../../src/entries/index.js';
-import { firstAvailable } from '../../src/stores/automatic.js';
+import { firstAvailable } from '../../src/stores/browser/automatic.js';
 import type { StoreFaultName } from '../../src/testing/faulty-store.js';
 import { answers, charged, delayed, lost } from '../support/server.js';
 import type { Tab } from '../support/tab.js';

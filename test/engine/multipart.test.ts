@@ -3,7 +3,7 @@
  * purpose; what is encoded instead is compared with what Node's own encoder makes of the same form, byte for byte.
  */
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { multipart } from '../../src/engine/multipart.js';
+import { multipart } from '../../src/http/multipart.js';
 import { answers, charged, lost, replays } from '../support/server.js';
 import { says } from '../support/texts.js';
 import { newWorld, URL_, watched } from '../support/world.js';

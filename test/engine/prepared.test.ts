@@ -15,7 +15,7 @@ import {
   storable,
   UnreplayableBody,
   wireOf,
-} from '../../src/engine/prepared.js';
+} from '../../src/http/request.js';
 import { resolveUrl } from '../../src/platform/shared.js';
 import type { Platform } from '../../src/ports.js';
 import { says } from '../support/texts.js';

@@ -4,9 +4,9 @@
  */
 import { describe, expect, test, vi } from 'vitest';
 import type { Client } from '../../src/engine/client.js';
-import { type Outline, outline } from '../../src/engine/outline.js';
 import type { Parts } from '../../src/engine/parts.js';
 import { retrying } from '../../src/features/retrying.js';
+import { type Outline, outline } from '../../src/http/outline.js';
 import type { Settings } from '../../src/options.js';
 import type { Platform } from '../../src/ports.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';

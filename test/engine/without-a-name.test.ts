@@ -4,10 +4,10 @@
  */
 import { describe, expect, test, vi } from 'vitest';
 import { type OnceRecord, seal } from '../../src/core/record.js';
-import { jsonOf } from '../../src/engine/bytes.js';
 import type { Client } from '../../src/engine/client.js';
-import type { RequestInput } from '../../src/engine/prepared.js';
 import { bearsKey, mayGo, wantsKey } from '../../src/engine/unnamed.js';
+import { jsonOf } from '../../src/http/bytes.js';
+import type { RequestInput } from '../../src/http/request.js';
 import type { Settings } from '../../src/options.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import { newWorld, rest, SECOND, URL_, watched } from '../support/world.js';

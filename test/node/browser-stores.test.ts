@@ -16,7 +16,7 @@ import type { Store } from '../../src/ports.js';
 import { describeOn } from '../support/describe-on.js';
 
 /** What the page gets. */
-declare const stores: typeof import('../../src/stores/indexeddb.js') & typeof import('../../src/stores/local-storage.js');
+declare const stores: typeof import('../../src/stores/browser/indexeddb.js') & typeof import('../../src/stores/browser/local-storage.js');
 
 const root = join(import.meta.dirname, '../..');
 const browser = browserNamed('chromium');
@@ -31,7 +31,7 @@ const profiles: string[] = [];
 
 beforeAll(async () => {
   const { outputFiles } = await build({
-    stdin: { contents: "export * from './src/stores/indexeddb.js'; export * from './src/stores/local-storage.js'", resolveDir: root },
+    stdin: { contents: "export * from './src/stores/browser/indexeddb.js'; export * from './src/stores/browser/local-storage.js'", resolveDir: root },
     bundle: true,
     format: 'iife',
     globalName: 'stores',

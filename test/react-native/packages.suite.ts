@@ -9,9 +9,9 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { build } from 'esbuild';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import type { Store } from '../../src/ports.js';
-import { asyncStorageStore } from '../../src/stores/async-storage.js';
-import { type KvStoreLike, kvStoreStore } from '../../src/stores/kv-store.js';
-import { mmkvStore } from '../../src/stores/mmkv.js';
+import { asyncStorageStore } from '../../src/stores/react-native/async-storage.js';
+import { type KvStoreLike, kvStoreStore } from '../../src/stores/react-native/kv-store.js';
+import { mmkvStore } from '../../src/stores/react-native/mmkv.js';
 import { storeContract } from '../../src/testing/store-contract.js';
 
 const here = import.meta.dirname;

@@ -4,10 +4,10 @@
  */
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../src/ports.js';
-import { asyncStorageStore } from '../../src/stores/async-storage.js';
 import type { PairsOptions } from '../../src/stores/key-value-base.js';
-import { kvStoreStore } from '../../src/stores/kv-store.js';
-import { mmkvStore } from '../../src/stores/mmkv.js';
+import { asyncStorageStore } from '../../src/stores/react-native/async-storage.js';
+import { kvStoreStore } from '../../src/stores/react-native/kv-store.js';
+import { mmkvStore } from '../../src/stores/react-native/mmkv.js';
 import { put, record, remove } from '../../src/testing/contract/bench.js';
 import { storeContract } from '../../src/testing/store-contract.js';
 import { asyncStorage, type Disk, disk, kvStore, mmkv } from './app-storages.js';

@@ -1,7 +1,7 @@
 /** Storages of apps, as their packages show them, over maps: what React Native's stores are tried on where no package is installed. */
-import type { AsyncStorageLike } from '../../src/stores/async-storage.js';
-import type { KvStoreLike } from '../../src/stores/kv-store.js';
-import type { MmkvLike } from '../../src/stores/mmkv.js';
+import type { AsyncStorageLike } from '../../src/stores/react-native/async-storage.js';
+import type { KvStoreLike } from '../../src/stores/react-native/kv-store.js';
+import type { MmkvLike } from '../../src/stores/react-native/mmkv.js';
 
 /** One app's disk. `calls` counts what was asked of it; `failing` is thrown instead of an answer. */
 export interface Disk {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import type { Stored } from '../../src/ports.js';
-import { sqliteStore } from '../../src/stores/sqlite.js';
+import { sqliteStore } from '../../src/stores/sqlite/sqlite.js';
 import { ordered } from '../../src/stores/text.js';
 import { storeContract } from '../../src/testing/store-contract.js';
 

@@ -1,7 +1,7 @@
 /** Goal: what a page pays for a call, as far as it can be counted. Method: real IndexedDB and Web Locks, whose calls are noted. */
 import { afterEach, expect, test } from 'vitest';
 import { close, createOnce } from '../../../src/entries/index.js';
-import { indexedDbStore } from '../../../src/stores/indexeddb.js';
+import { indexedDbStore } from '../../../src/stores/browser/indexeddb.js';
 import { freshName, replaceMethod } from '../stores/support.js';
 
 const undo: (() => void)[] = [];

@@ -1,9 +1,9 @@
 /** Goal: "there is no such store" and "it could not be found out" are told apart. Method: each way in which browsers refuse. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { firstAvailable } from '../../../src/stores/automatic.js';
+import { firstAvailable } from '../../../src/stores/browser/automatic.js';
+import { indexedDbStore } from '../../../src/stores/browser/indexeddb.js';
+import { localStorageStore } from '../../../src/stores/browser/local-storage.js';
 import { StoreFault } from '../../../src/stores/fault.js';
-import { indexedDbStore } from '../../../src/stores/indexeddb.js';
-import { localStorageStore } from '../../../src/stores/local-storage.js';
 import { memoryStore } from '../../../src/stores/memory.js';
 import { put, record } from '../../../src/testing/contract/bench.js';
 import { freshName, replaceMethod, replaceProperty } from './support.js';

@@ -1,8 +1,8 @@
 /** Every store of a browser against the contract, in a real one. */
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { firstAvailable } from '../../../src/stores/automatic.js';
-import { indexedDbStore } from '../../../src/stores/indexeddb.js';
-import { localStorageStore } from '../../../src/stores/local-storage.js';
+import { firstAvailable } from '../../../src/stores/browser/automatic.js';
+import { indexedDbStore } from '../../../src/stores/browser/indexeddb.js';
+import { localStorageStore } from '../../../src/stores/browser/local-storage.js';
 import { type MemoryMedium, memoryMedium, memoryStore } from '../../../src/stores/memory.js';
 import { storeContract } from '../../../src/testing/store-contract.js';
 import { countCalls, plantInDatabase, withoutLocks } from './support.js';

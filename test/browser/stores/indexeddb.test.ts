@@ -1,8 +1,8 @@
 /** Goal: the IndexedDB store tells the truth when IndexedDB misbehaves. Method: the real thing, with one method at a time replaced. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { server } from 'vitest/browser';
+import { indexedDbStore } from '../../../src/stores/browser/indexeddb.js';
 import { StoreFault } from '../../../src/stores/fault.js';
-import { indexedDbStore } from '../../../src/stores/indexeddb.js';
 import { put, record } from '../../../src/testing/contract/bench.js';
 import { freshName, plantInDatabase, replaceMethod, replaceProperty, settled } from './support.js';
 

@@ -1,6 +1,6 @@
 /** What is the localStorage store's own. Two tabs at once are in `test/node/tabs.test.ts`: here all is one process. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { localStorageStore } from '../../../src/stores/local-storage.js';
+import { localStorageStore } from '../../../src/stores/browser/local-storage.js';
 import { put, record, remove } from '../../../src/testing/contract/bench.js';
 import { replaceMethod, replaceProperty, withoutLocks } from './support.js';
 

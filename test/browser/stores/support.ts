@@ -1,5 +1,5 @@
 /** What the tests of browser stores share. */
-import { indexedDbStore } from '../../../src/stores/indexeddb.js';
+import { indexedDbStore } from '../../../src/stores/browser/indexeddb.js';
 
 type Class = { readonly prototype: object };
 type Method = (...args: unknown[]) => unknown;

@@ -3,9 +3,9 @@ import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { close, createOnce, memoryStore, outcomeOf, pending, type Store } from '../../../src/entries/index.js';
-import { postgresStore } from '../../../src/stores/postgres.js';
-import { redisStore } from '../../../src/stores/redis.js';
-import { sqliteStore } from '../../../src/stores/sqlite.js';
+import { postgresStore } from '../../../src/stores/postgres/postgres.js';
+import { redisStore } from '../../../src/stores/redis/redis.js';
+import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 
 /** Operations under way at once. */
 const LANES = 4;

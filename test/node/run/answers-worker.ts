@@ -1,6 +1,6 @@
 /** One process of a service: asks for one thing under one name, and prints what it was given and told. */
 import { close, createOnce, memoryStore, outcomeOf } from '../../../src/entries/index.js';
-import { sqliteStore } from '../../../src/stores/sqlite.js';
+import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 
 const [path = '', url = '', options = '{}'] = process.argv.slice(2);
 const store = path === 'memory' ? memoryStore() : sqliteStore({ path });

@@ -7,7 +7,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type RedisServer, startRedis, withoutRedis } from '../../../scripts/start-services.ts';
 import { close, createOnce, type Once, outcomeOf, run } from '../../../src/entries/index.js';
-import { redisStore } from '../../../src/stores/redis.js';
+import { redisStore } from '../../../src/stores/redis/redis.js';
 import { describeOn } from '../../support/describe-on.js';
 
 describeOn(withoutRedis)('BullMQ', () => {

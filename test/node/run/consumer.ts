@@ -5,7 +5,7 @@
 import { writeSync } from 'node:fs';
 import { z } from 'zod';
 import { close, createOnce, outcomeOf, run } from '../../../src/entries/index.js';
-import { sqliteStore } from '../../../src/stores/sqlite.js';
+import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 
 const [path = '', provider = '', task = ''] = process.argv.slice(2);
 const say = (line: string) => writeSync(1, `${line}\n`);

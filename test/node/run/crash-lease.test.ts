@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { close, createOnce, pending, run, settle } from '../../../src/entries/index.js';
 import type { Store } from '../../../src/ports.js';
-import { sqliteStore } from '../../../src/stores/sqlite.js';
+import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 import { script } from '../../support/child.js';
 
 vi.setConfig({ testTimeout: 60_000 });

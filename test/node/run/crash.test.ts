@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { close, createOnce, pending } from '../../../src/entries/index.js';
-import { sqliteStore } from '../../../src/stores/sqlite.js';
+import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 import { script } from '../../support/child.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'oncefetch-run-'));

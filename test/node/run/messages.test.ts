@@ -11,7 +11,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { close, createOnce, isOnceError, type Once, type OnceOptions, outcomeOf, pending, run } from '../../../src/entries/index.js';
-import { sqliteStore } from '../../../src/stores/sqlite.js';
+import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 
 let folder: string;
 const copies: Once[] = [];

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { type PostgresServer, startPostgres, withoutPostgres } from '../../../scripts/start-services.ts';
 import { createOnce } from '../../../src/entries/index.js';
 import type { Store, Stored } from '../../../src/ports.js';
-import { type PostgresClient, type PostgresStoreOptions, postgresMigration, postgresStore } from '../../../src/stores/postgres.js';
+import { type PostgresClient, type PostgresStoreOptions, postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
 import { describeOn } from '../../support/describe-on.js';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });

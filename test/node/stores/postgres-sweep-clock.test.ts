@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type PostgresServer, startPostgres, withoutPostgres } from '../../../scripts/start-services.ts';
-import { postgresMigration, postgresStore } from '../../../src/stores/postgres.js';
+import { postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
 import { describeOn } from '../../support/describe-on.js';
 import { aRecord } from '../../support/record.js';
 

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type PostgresServer, startPostgres, withoutPostgres } from '../../../scripts/start-services.ts';
 import { seal } from '../../../src/core/record.js';
 import type { Store, Stored } from '../../../src/ports.js';
-import { type PostgresClient, postgresMigration, postgresStore } from '../../../src/stores/postgres.js';
+import { type PostgresClient, postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
 import { ordered } from '../../../src/stores/text.js';
 import { storeContract } from '../../../src/testing/store-contract.js';
 import { describeOn } from '../../support/describe-on.js';

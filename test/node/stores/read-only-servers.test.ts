@@ -10,8 +10,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { freePort, type PostgresServer, type RedisServer, startPostgres, startRedis, withoutPostgres, withoutRedis } from '../../../scripts/start-services.ts';
 import { createOnce, outcomeOf } from '../../../src/entries/index.js';
 import type { Store, Stored } from '../../../src/ports.js';
-import { postgresMigration, postgresStore } from '../../../src/stores/postgres.js';
-import { type RedisClient, redisStore } from '../../../src/stores/redis.js';
+import { postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
+import { type RedisClient, redisStore } from '../../../src/stores/redis/redis.js';
 import { describeOn } from '../../support/describe-on.js';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { type RedisServer, startRedis, withoutRedis } from '../../../scripts/start-services.ts';
 import { createOnce, type Outcome, run } from '../../../src/entries/index.js';
 import type { Store, Stored } from '../../../src/ports.js';
-import { type RedisClient, redisStore } from '../../../src/stores/redis.js';
+import { type RedisClient, redisStore } from '../../../src/stores/redis/redis.js';
 import { describeOn } from '../../support/describe-on.js';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });

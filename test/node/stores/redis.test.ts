@@ -7,7 +7,7 @@ import { createClient, createCluster } from 'redis';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type RedisServer, startRedis, startRedisCluster, withoutRedis } from '../../../scripts/start-services.ts';
 import type { Store, Stored } from '../../../src/ports.js';
-import { type RedisClient, redisStore } from '../../../src/stores/redis.js';
+import { type RedisClient, redisStore } from '../../../src/stores/redis/redis.js';
 import { ordered } from '../../../src/stores/text.js';
 import { storeContract } from '../../../src/testing/store-contract.js';
 import { describeOn } from '../../support/describe-on.js';

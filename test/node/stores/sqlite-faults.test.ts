@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import type { Store, Stored } from '../../../src/ports.js';
-import { firstAvailable } from '../../../src/stores/automatic.js';
+import { firstAvailable } from '../../../src/stores/browser/automatic.js';
 import { memoryStore } from '../../../src/stores/memory.js';
-import { type SqliteStoreOptions, sqliteStore } from '../../../src/stores/sqlite.js';
+import { type SqliteStoreOptions, sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 import { script } from '../../support/child.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'oncefetch-faults-'));

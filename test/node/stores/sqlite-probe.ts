@@ -1,7 +1,7 @@
 /** A process that says what it can do with an SQLite file; it leaves its store open. */
-import { firstAvailable } from '../../../src/stores/automatic.js';
+import { firstAvailable } from '../../../src/stores/browser/automatic.js';
 import { memoryStore } from '../../../src/stores/memory.js';
-import { sqliteStore } from '../../../src/stores/sqlite.js';
+import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 
 const [path = ''] = process.argv.slice(2);
 const store = sqliteStore({ path });

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { sqliteStore } from '../../../src/stores/sqlite.js';
+import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 import { script } from '../../support/child.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'oncefetch-processes-'));

@@ -1,6 +1,6 @@
 /** A process among several on one SQLite file: `raise`: counts up one record; `claim`: inserts where absent; `write`: writes until it is killed. */
 import type { Stored } from '../../../src/ports.js';
-import { sqliteStore } from '../../../src/stores/sqlite.js';
+import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 
 const [path = '', task = '', name = '', count = '0'] = process.argv.slice(2);
 const store = sqliteStore({ path, busyTimeoutMs: 30_000 });

@@ -1,5 +1,5 @@
 /** Of `expo-sqlite/kv-store`: the disk that outlives the app, which the test gives. */
-import type { KvStoreLike } from '../../../../src/stores/kv-store.js';
+import type { KvStoreLike } from '../../../../src/stores/react-native/kv-store.js';
 
 const world = globalThis as unknown as { readonly __disks: { readonly kvStore: KvStoreLike } };
 

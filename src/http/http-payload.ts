@@ -4,16 +4,16 @@ import type { Answer, Reading } from '../core/dialect.js';
 import type { OnceRecord, StoredAnswer } from '../core/record.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer } from '../core/verdict.js';
-import { isSamePerson } from './address.js';
-import { type Answered, answerOf, callTransport, makeResponse, replayResponse } from './attempt.js';
+import { isSamePerson } from '../engine/address.js';
+import type { OperationRun } from '../engine/client.js';
+import { endpointOf, noticeAnswer, noticeSilence } from '../engine/diagnostics.js';
+import type { AttemptRequest, AttemptResult, Payload, Result } from '../engine/payload.js';
+import { valueResult } from '../engine/values.js';
+import { inTime, limit } from '../engine/wait.js';
 import { base64Of, bytesOf } from './bytes.js';
-import type { OperationRun } from './client.js';
-import { endpointOf, noticeAnswer, noticeSilence } from './diagnostics.js';
-import { hookReading } from './hook-word.js';
-import type { AttemptRequest, AttemptResult, Payload, Result } from './payload.js';
-import { type ReplayableRequest, storable, wireOf } from './prepared.js';
-import { valueResult } from './values.js';
-import { inTime, limit } from './wait.js';
+import { type ReplayableRequest, storable, wireOf } from './request.js';
+import { type Answered, answerOf, callTransport, makeResponse, replayResponse } from './transport.js';
+import { hookReading } from './verdict-hook.js';
 
 export const httpPayload = (prepared: ReplayableRequest): Payload => ({
   origin: prepared.origin,

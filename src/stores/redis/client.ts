@@ -1,8 +1,8 @@
 /** node-redis and ioredis alike: who runs a script, and what their errors say. */
 import { sha1 } from '@noble/hashes/legacy.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import type { StoreFaultReason } from '../ports.js';
-import { StoreFault } from './fault.js';
+import type { StoreFaultReason } from '../../ports.js';
+import { StoreFault } from '../fault.js';
 
 /** The part of node-redis (`createClient`, `createCluster`, `createSentinel`, `createClientPool`) that is used. */
 export interface NodeRedisClient {

@@ -1,6 +1,6 @@
 /** The first store that the platform has. */
-import type { Store } from '../ports.js';
-import { StoreFault } from './fault.js';
+import type { Store } from '../../ports.js';
+import { StoreFault } from '../fault.js';
 
 /**
  * A store that asks each of `stores` in order, at first use, and works with the first one that is there, for good: a later

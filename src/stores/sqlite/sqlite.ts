@@ -1,13 +1,13 @@
 /** Records in an SQLite file: the store of Node, for all processes of one machine. */
-import type { ScanPage, ScanQuery, Store } from '../ports.js';
-import { type Claims, createStore } from './base.js';
-import { StoreFault } from './fault.js';
-import { GroupCommit, patiently, type Waiting } from './sqlite-commit.js';
-import { builtin, fileOf, openFile, type Row, type SqliteDatabase, type SqliteFile } from './sqlite-file.js';
-import { Holder } from './sqlite-holder.js';
-import { dueOf, ordered, pageOfPlaces, recordOf } from './text.js';
+import type { ScanPage, ScanQuery, Store } from '../../ports.js';
+import { type Claims, createStore } from '../base.js';
+import { StoreFault } from '../fault.js';
+import { dueOf, ordered, pageOfPlaces, recordOf } from '../text.js';
+import { GroupCommit, patiently, type Waiting } from './commit.js';
+import { builtin, fileOf, openFile, type Row, type SqliteDatabase, type SqliteFile } from './file.js';
+import { Holder } from './holder.js';
 
-export type { SqliteDatabase, SqliteStatement } from './sqlite-file.js';
+export type { SqliteDatabase, SqliteStatement } from './file.js';
 
 /** A file of the store's own. */
 export interface SqlitePathOptions {

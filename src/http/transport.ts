@@ -1,9 +1,9 @@
 /** One attempt: one call of the transport, its body included, and what it left. */
 import type { Answer } from '../core/dialect.js';
+import type { Client } from '../engine/client.js';
+import { limit } from '../engine/wait.js';
 import { beginsJson, jsonOf, readUpTo, textOf } from './bytes.js';
-import type { Client } from './client.js';
-import type { ReplayableRequest } from './prepared.js';
-import { limit } from './wait.js';
+import type { ReplayableRequest } from './request.js';
 
 /** An answer and, where its body was read, all that is needed to give it again. */
 export interface Answered {

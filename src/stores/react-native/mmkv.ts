@@ -1,6 +1,6 @@
 /** Records in MMKV: React Native, `react-native-mmkv` 4. */
-import type { Store } from '../ports.js';
-import { mustHave, numberOf, type PairsOptions, pairsStore } from './key-value-base.js';
+import type { Store } from '../../ports.js';
+import { mustHave, numberOf, type PairsOptions, pairsStore } from '../key-value-base.js';
 
 /** What is used of an MMKV instance. */
 export interface MmkvLike {

@@ -1,7 +1,7 @@
 /** A connection to the database: how it is opened, its schema, and the statements that work on it. */
-import type { ScanQuery } from '../ports.js';
-import { StoreFault } from './fault.js';
-import { rangeOf } from './text.js';
+import type { ScanQuery } from '../../ports.js';
+import { StoreFault } from '../fault.js';
+import { rangeOf } from '../text.js';
 
 /** The part of `node:sqlite`'s StatementSync that is used; better-sqlite3's has it too. */
 export interface SqliteStatement {

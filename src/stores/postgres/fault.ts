@@ -1,7 +1,7 @@
 /** What PostgreSQL and its clients say, as a StoreFault. */
-import type { StoreFaultReason } from '../ports.js';
-import { StoreFault } from './fault.js';
-import { READ_ONLY } from './postgres-sql.js';
+import type { StoreFaultReason } from '../../ports.js';
+import { StoreFault } from '../fault.js';
+import { READ_ONLY } from './sql.js';
 
 /** A Pool or Client of `pg`, or whatever has the same `query`: a pool, or a client that is used for nothing else. */
 export interface PostgresClient {

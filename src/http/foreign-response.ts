@@ -1,7 +1,8 @@
 /** Responses that came from the caller's own code: from an effect of `run`, or from `reconcile`. */
-import { type Answered, read } from './attempt.js';
-import type { Client } from './client.js';
-import { limit } from './wait.js';
+
+import type { Client } from '../engine/client.js';
+import { limit } from '../engine/wait.js';
+import { type Answered, read } from './transport.js';
 
 /** By what it has, because a Response of a polyfill or of another realm is no instance of this realm's class. */
 export function isResponse(value: unknown): value is Response {

@@ -4,7 +4,7 @@
  * and no number that is given out anew (such as a process id) can be mistaken for it. Containers that share the file share the
  * kernel, and so its locks.
  */
-import type { SqliteDatabase } from './sqlite-file.js';
+import type { SqliteDatabase } from './file.js';
 
 type Opens = new (path: string) => SqliteDatabase;
 

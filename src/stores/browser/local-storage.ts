@@ -1,6 +1,6 @@
 /** Records as JSON in localStorage: a fallback for pages without IndexedDB. Some 5 MB, not in workers. */
-import type { Store } from '../ports.js';
-import { createStore, isStored, pageOf } from './base.js';
+import type { Store } from '../../ports.js';
+import { createStore, isStored, pageOf } from '../base.js';
 
 /** Options of `localStorageStore`. */
 export interface LocalStorageStoreOptions {

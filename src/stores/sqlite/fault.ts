@@ -1,6 +1,6 @@
 /** What SQLite says, as a StoreFault. */
-import type { StoreFaultReason } from '../ports.js';
-import { StoreFault } from './fault.js';
+import type { StoreFaultReason } from '../../ports.js';
+import { StoreFault } from '../fault.js';
 
 /** SQLite's primary result codes that say why: sqlite.org/rescode.html. */
 const REASONS: Readonly<Record<number, StoreFaultReason>> = {

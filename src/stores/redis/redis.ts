@@ -1,14 +1,14 @@
 /** Records in Redis, or Valkey: a store for many machines. */
-import type { ScanPage, ScanQuery, Store, Stored } from '../ports.js';
-import { type Claims, createStore } from './base.js';
-import { type Answer, type Attempt, isDone, type Seen } from './compare-and-set.js';
-import { StoreFault } from './fault.js';
-import { OptimisticUpdater } from './optimistic-updater.js';
-import { type RedisClient, redisFault, type Scripts, scriptsOf, waiterOf } from './redis-client.js';
-import { DUE, FORMAT, PLACES, POLICY, READ, READ_ALL, TIDY, UPDATE } from './redis-scripts.js';
-import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf, unordered } from './text.js';
+import type { ScanPage, ScanQuery, Store, Stored } from '../../ports.js';
+import { type Claims, createStore } from '../base.js';
+import { type Answer, type Attempt, isDone, type Seen } from '../compare-and-set.js';
+import { StoreFault } from '../fault.js';
+import { OptimisticUpdater } from '../optimistic-updater.js';
+import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf, unordered } from '../text.js';
+import { type RedisClient, redisFault, type Scripts, scriptsOf, waiterOf } from './client.js';
+import { DUE, FORMAT, PLACES, POLICY, READ, READ_ALL, TIDY, UPDATE } from './scripts.js';
 
-export type { IoRedisClient, NodeRedisClient, RedisClient } from './redis-client.js';
+export type { IoRedisClient, NodeRedisClient, RedisClient } from './client.js';
 
 /** How a Redis store keeps its records. */
 export interface RedisStoreOptions {

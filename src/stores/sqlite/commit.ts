@@ -1,10 +1,10 @@
 /** Group commit: what is asked for in one turn of the event loop is one transaction, because a commit costs the same for all. */
-import type { Durability, StoreFaultReason } from '../ports.js';
-import type { Next } from './base.js';
-import { StoreFault } from './fault.js';
-import { sqliteFault } from './sqlite-fault.js';
-import { inTransaction, type SqliteFile } from './sqlite-file.js';
-import { ordered, recordOf, textOf } from './text.js';
+import type { Durability, StoreFaultReason } from '../../ports.js';
+import type { Next } from '../base.js';
+import { StoreFault } from '../fault.js';
+import { ordered, recordOf, textOf } from '../text.js';
+import { sqliteFault } from './fault.js';
+import { inTransaction, type SqliteFile } from './file.js';
 
 /** Updates in one transaction: it holds up the event loop and other processes. */
 const GROUP_MAX = 256;

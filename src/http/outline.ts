@@ -1,6 +1,6 @@
 /** What fetch is called with, read without touching it. */
 import type { Platform } from '../ports.js';
-import { isRequest } from './prepared.js';
+import { isRequest } from './request.js';
 
 /** What fetch is called with, as far as it matters here. */
 export interface Outline {

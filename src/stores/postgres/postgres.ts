@@ -1,18 +1,18 @@
 /** Records in PostgreSQL: a store for many machines. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import { readRecord } from '../core/record.js';
-import type { ScanPage, ScanQuery, Store } from '../ports.js';
-import { type Claims, createStore } from './base.js';
-import type { Answer, Attempt, Seen } from './compare-and-set.js';
-import { StoreFault } from './fault.js';
-import { OptimisticUpdater } from './optimistic-updater.js';
-import { type PostgresClient, postgresFault } from './postgres-fault.js';
-import { type PostgresTable, SCHEMA_VERSION, type Statements, statementsOf, tableOf } from './postgres-sql.js';
-import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf, unordered } from './text.js';
+import { readRecord } from '../../core/record.js';
+import type { ScanPage, ScanQuery, Store } from '../../ports.js';
+import { type Claims, createStore } from '../base.js';
+import type { Answer, Attempt, Seen } from '../compare-and-set.js';
+import { StoreFault } from '../fault.js';
+import { OptimisticUpdater } from '../optimistic-updater.js';
+import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf, unordered } from '../text.js';
+import { type PostgresClient, postgresFault } from './fault.js';
+import { type PostgresTable, SCHEMA_VERSION, type Statements, statementsOf, tableOf } from './sql.js';
 
-export type { PostgresClient } from './postgres-fault.js';
-export { type PostgresTable, postgresMigration } from './postgres-sql.js';
+export type { PostgresClient } from './fault.js';
+export { type PostgresTable, postgresMigration } from './sql.js';
 
 /** How a PostgreSQL store keeps its records. */
 export interface PostgresStoreOptions extends PostgresTable {

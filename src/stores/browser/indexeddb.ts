@@ -1,8 +1,8 @@
 /** Records in IndexedDB: the store of browsers. */
 import { promisifyRequest, type UseStore } from 'idb-keyval';
-import type { Durability, ScanPage, ScanQuery, Store, Stored } from '../ports.js';
-import { createStore, type Next, pageOf } from './base.js';
-import { isPlatforms, StoreFault } from './fault.js';
+import type { Durability, ScanPage, ScanQuery, Store, Stored } from '../../ports.js';
+import { createStore, type Next, pageOf } from '../base.js';
+import { isPlatforms, StoreFault } from '../fault.js';
 
 /** Options of `indexedDbStore`. */
 export interface IndexedDbStoreOptions {
