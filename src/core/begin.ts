@@ -1,7 +1,7 @@
 /** What a call does with the record that it finds. */
 import type { Began, Begun, Claimant } from './claimant.js';
 import { type OnceRecord, RECORD_VERSION, readRecord, seal } from './record.js';
-import { clockWentBack, isOver, leaseHolds, pastWindow, unsettledForgetAt } from './retention.js';
+import { clockWentBack, isOver, leaseHolds, MOVED, pastWindow, unsettledForgetAt } from './retention.js';
 
 export type { Began, Begun, Claimant };
 
@@ -17,8 +17,9 @@ export const lifeOf = ({ key, revision }: OnceRecord): string => `${key} ${revis
 export function begin(stored: unknown, c: Claimant, now: number, storeNow: number): Began {
   const began = decide(stored, c, now, storeNow);
   if (!began.next) return began;
-  // A lease that ran out is not this driver's.
-  const lease = c.lease && { owner: c.lease.owner, until: storeNow + c.lease.ms };
+  // A driver's lease that ran out is not this one's.
+  const moved = began.next.lease?.owner === MOVED ? began.next.lease : undefined;
+  const lease = c.lease ? { owner: c.lease.owner, until: storeNow + c.lease.ms } : moved;
   const next = { ...began.next, lease };
   return { next, value: { ...began.value, record: next, aheadMs: storeNow - now } as Begun };
 }
@@ -29,8 +30,9 @@ function decide(stored: unknown, c: Claimant, now: number, storeNow: number): Be
   if (!record) return { value: { do: 'corrupt' } };
   const same = record.scheme === c.scheme && record.payloads.at(-1) === c.fingerprint;
   const { lease } = record;
-  if (record.state === 'pending' && leaseHolds(lease, storeNow) && lease.owner !== c.owner)
-    return { value: { do: 'busy', record, ms: lease.until - storeNow } };
+  // Nobody drives what was moved: under a lock, which tells whether somebody does, there is nothing to wait for.
+  const driven = leaseHolds(lease, storeNow) && lease.owner !== c.owner && (c.lease !== undefined || lease.owner !== MOVED);
+  if (record.state === 'pending' && driven) return { value: { do: 'busy', record, ms: lease.until - storeNow } };
   if (record.state === 'pending') return foundPending(record, same, c, now, storeNow);
   const answers = same || (record.state === 'settled' && record.scheme === c.scheme && record.payloads.includes(c.fingerprint));
   if (c.waited && c.waited.ended !== lifeOf(record) && (answers || c.resumeOnly)) return { value: { do: 'remembered', record } };

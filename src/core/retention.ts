@@ -16,6 +16,9 @@ const SECOND_LOOK_MS = 7 * DAY_MS;
 /** No driver takes a lease for nearly so long: one that ends later was taken by a clock that was wrong, and holds nothing. */
 const LEASE_MS_MAX = DAY_MS;
 
+/** The owner in the lease of a record that was moved while an attempt was on the wire: nobody drives it, and it is not to be settled by hand. */
+export const MOVED = 'moved';
+
 /** Whether a live driver may hold this lease, by the store's clock. */
 export const leaseHolds = (lease: OnceRecord['lease'], now: number): lease is NonNullable<typeof lease> =>
   lease !== undefined && lease.until > now && lease.until < now + LEASE_MS_MAX;

@@ -1,7 +1,7 @@
 /** Brings a guest's operations into the namespace of the user who has logged in. */
 import { decodeName, typeOf } from '../core/name.js';
 import { type OnceRecord, readRecord, seal } from '../core/record.js';
-import { leaseHolds } from '../core/retention.js';
+import { leaseHolds, MOVED } from '../core/retention.js';
 import { idOfUnnamed, idsOf, namespaceOf, operationKeyOf } from '../engine/address.js';
 import { tryLock } from '../engine/claim.js';
 import type { Client, OperationAddress } from '../engine/client.js';
@@ -28,9 +28,6 @@ export async function move(once: Once, from: string): Promise<void> {
   for await (const { record, operationKey } of scanPending(client, from, undefined, undefined)) await moveOne(client, from, to, record, operationKey);
   changed(client);
 }
-
-/** In the lease of a record that was moved while an attempt was on the wire. */
-const MOVED = 'moved';
 
 /** Whether a call in this context or in another one holds the claim. */
 async function isDriven(client: Client, address: Pick<OperationAddress, 'label' | 'id'>, operationKey: string, namespace: string): Promise<boolean> {

@@ -104,6 +104,20 @@ describe('an operation that is moved to another namespace while an attempt is on
     expect((await world.end(tab, pay(user))).outcome).toMatchObject({ type: 'replayed' });
   });
 
+  test('is gone on with at once by a press of its user, whose page has the lock', async () => {
+    const world = newWorld();
+    const guest = open(world, { namespace: 'guest', limits: { attemptMs: MINUTE } }, {});
+    const user = open(world, { namespace: 'ann' }, {});
+    world.server.plays(delayed(50 * SECOND, charged(answers(201))), replays());
+    const first = pay(guest.once, { limits: { attempts: 1 } });
+    await rest();
+    await world.run(move(user.once, 'guest'));
+    const pressed = world.clock.now();
+    expect((await world.end(user.tab, pay(user.once))).outcome).toMatchObject({ type: 'replayed' });
+    expect(world.clock.now()).toBe(pressed);
+    await world.end(guest.tab, first);
+  });
+
   test('is not busy where nobody drives it', async () => {
     const world = newWorld();
     const guest = open(world, { namespace: 'guest' });
