@@ -4,7 +4,7 @@ import { wrong } from '../texts/full.js';
 import type { Client, OperationAddress } from './client.js';
 import { look } from './registry.js';
 
-/** Asks who is here. When it is somebody else than last time, screens look again. */
+/** Asks the option `namespace` who the user is. If that has changed, screens look again. */
 function ask(client: Client): unknown {
   let given: unknown;
   try {
@@ -26,7 +26,7 @@ export function namespaceOf(client: Client): string {
   return given;
 }
 
-/** The same for a screen, which may look before anybody has logged in. */
+/** The same for screens, which may ask before anybody has logged in: `undefined` instead of an error. */
 export function namespaceNow(client: Client): string | undefined {
   try {
     return namespaceOf(client);
@@ -35,7 +35,7 @@ export function namespaceNow(client: Client): string | undefined {
   }
 }
 
-/** Whether the namespace is still this one; who can't say any more is somebody else. */
+/** Whether the namespace is still this one. If the option throws, it is not. */
 export function isSamePerson(client: Client, namespace: string): boolean {
   try {
     return !client.settings.namespace || ask(client) === namespace;
@@ -45,7 +45,7 @@ export function isSamePerson(client: Client, namespace: string): boolean {
   }
 }
 
-/** `own`: what tells an unnamed operation from its equals. */
+/** `own` tells unnamed operations of one label apart. */
 export const operationKeyOf = ({ store }: Client, namespace: string, label: string, own = ''): string => JSON.stringify([store.scope, namespace, label, own]);
 
 /** Whether an operation key, or a text that begins with one and a line break, is of this client's store and this namespace. */
@@ -70,7 +70,7 @@ export const unnamedAddress = (client: Client, namespace: string, label: string,
   id,
 });
 
-/** Ids in the store are digests, so that it does not show whose records they are. */
+/** Ids in the store are digests, so that the store does not show whose records it holds. */
 export async function idsOf(
   client: Client,
   { namespace, label, id }: Pick<OperationAddress, 'namespace' | 'label' | 'id'>,
@@ -83,13 +83,13 @@ export async function idsOf(
 }
 
 /**
- * The id of an unnamed operation: its key if that is random, else a digest, because a caller's own key may say who somebody is.
- * Of three parts, so that it is no name's id.
+ * The id of an unnamed operation: its key if that is random, else a digest, because a caller's own key may identify a person.
+ * The digest is of three parts, so that it never equals the id of a name.
  */
 export async function idOfUnnamed({ platform: { digest } }: Client, namespace: string, { key, random }: { readonly key: string; readonly random: boolean }) {
   return random ? key : (await digest(JSON.stringify([namespace, '~', key]))).slice(0, 32);
 }
 
-/** The store is part of it: operations of two stores do not wait for one another, however equal their names are. */
+/** The name of the lock. The store is part of it: operations of two stores do not wait for each other. */
 export const lockNameOf = ({ store }: Client, { namespace, label, id }: Pick<OperationAddress, 'namespace' | 'label' | 'id'>): string =>
   `oncefetch:${JSON.stringify([store.scope, namespace, id ?? label])}`;

@@ -19,7 +19,7 @@ export class AttemptLoop {
   readonly start: Start;
   readonly payload: Payload;
   record: OnceRecord;
-  /** Over all attempts under this key, as far as anyone can know. It only grows. */
+  /** An attempt under this key may have had its effect, as far as this driver knows. Never set back. */
   ambiguous: boolean;
   readonly refusals: Refusals;
   #sameAmbiguous: boolean;
@@ -31,7 +31,7 @@ export class AttemptLoop {
   readonly #outage: Outage;
   #answered = false;
   #mayResend = false;
-  /** Time went by since the record was last looked at. */
+  /** The loop has waited, so the record may have changed. */
   #waited = false;
   #last: Result | undefined;
   readonly #storedIn: Outcome['storedIn'];
@@ -68,9 +68,9 @@ export class AttemptLoop {
     return this.payload.keyed?.(this.job, this.record.carrier) ?? true;
   }
 
-  /** Drives until a decision that is no wait. */
+  /** Makes attempts until the decision is something other than to wait. */
   async run(): Promise<Stopped> {
-    // A server that knows no keys must not get it twice; only `reconcile` can say more.
+    // A server that knows no keys must not get the request twice: only `reconcile` can say more.
     if (this.start.resumed && !this.#keyed) return { decision: { do: 'stop', ending: unknown('no-answer'), ask: true } };
     if (this.record.link !== undefined) return { decision: { do: 'poll' } };
     await this.#beforeFirst();
@@ -81,13 +81,13 @@ export class AttemptLoop {
     }
   }
 
-  /** Sends another payload of this key once, to read its end; `undefined` when nothing may be sent now. */
+  /** Sends another payload of this key once, to learn how it ended; `undefined` when nothing may be sent now. */
   async probe(payload: Payload): Promise<AttemptResult | undefined> {
     const sent = (await this.halt()) ?? (await this.#send(payload));
     return 'decision' in sent ? undefined : sent;
   }
 
-  /** Waits that a record or the network asks for before the first attempt. */
+  /** Waits before the first attempt, if the record or the network says so. */
   async #beforeFirst(): Promise<void> {
     const { client, settings, deadline } = this.job;
     const now = client.platform.clock.now();
@@ -101,7 +101,7 @@ export class AttemptLoop {
     await this.#awaitNetwork();
   }
 
-  /** Waits where screens and logs can see it. */
+  /** Waits, and tells screens and logs. */
   async pause(ms: number, why: WaitReason): Promise<void> {
     const { client, stop, operationKey } = this.job;
     const { clock, connectivity } = client.platform;
@@ -109,13 +109,13 @@ export class AttemptLoop {
     this.#waited = true;
     publish(client, operationKey, { phase: 'waiting', attempt: this.#attempts, until, why });
     emit(client, this.job, this.record.key, { type: 'wait', until, why });
-    // A server's word on when to come back stands, whatever the network does.
+    // Coming online cuts these two waits only, never one that the server asked for.
     await wait(clock, ms, [stop, client.closing.signal], why === 'backoff' || why === 'offline' ? connectivity : undefined);
   }
 
   readonly #awaitNetwork = (): Promise<boolean> => this.#outage.outlasts((ms) => this.pause(ms, 'offline'));
 
-  /** After an attempt without an answer: a tunnel must not use up the attempts, and a longer outage ends the call. */
+  /** After an attempt without an answer: waits while the device is offline, so that an outage costs no attempts; a long one ends the call. */
   async cutOff(): Promise<Stopped | undefined> {
     return (await this.#awaitNetwork()) ? this.#end('offline') : undefined;
   }
@@ -147,7 +147,7 @@ export class AttemptLoop {
     return decision.do === 'wait' ? decision : { decision, result: this.#last, cause };
   }
 
-  /** What is known of this key and its server, whatever the last answer was. */
+  /** What is known of this key and its server, apart from the last answer. */
   #known() {
     const { job, start } = this;
     return {
@@ -165,29 +165,29 @@ export class AttemptLoop {
     } satisfies Partial<Situation>;
   }
 
-  /** Everything that may have changed since the last attempt; asked before each one. */
+  /** Checks, before each attempt, all that may have changed since the last one. */
   async halt(): Promise<Stopped | undefined> {
     const stopped = this.mustStop();
     const { clock } = this.job.client.platform;
-    // A context that slept since it began may have lost the record: its lease was over, or somebody logged out.
+    // After a sleep the record may be lost: the lease was over, or somebody logged out.
     const slept = Math.abs(clock.now() - this.record.touchedAt) > this.job.settings.tuning.thawMs;
     const look = this.#attempts > 0 || this.#waited || slept;
-    // Of a record that is another driver's by now, nobody is to be asked.
+    // If another driver owns the record by now, `reconcile` is not asked.
     if (stopped) return (look && stopped.decision.do === 'stop' && stopped.decision.ask && (await this.stillMine())) || stopped;
     if (!this.record.ambiguous) return this.#mark();
     return look ? this.stillMine() : undefined;
   }
 
-  /** What can be told at once; asked again right before the attempt leaves, because hooks and stores take their time. */
+  /** The checks that need no I/O; repeated right before the attempt leaves, because hooks and stores take time. */
   mustStop(): Stopped | undefined {
     const reason = reasonToHalt(this.job, this.record, this.ambiguous && this.record.ambiguous);
     if (reason === 'key-expired') return { decision: { do: 'stop', ending: unknown(reason), ask: true } };
     return reason && this.#end(reason);
   }
 
-  /** Stops here: with nothing sent or a refusal in hand there was no effect, else nobody knows. */
+  /** Stops: no effect if nothing was sent or the last answer was a refusal, otherwise unknown. */
   #end(reason: UnknownReason, cause?: unknown): Stopped {
-    // A 429, say: what waits for a second attempt was refused in front of the application.
+    // For example a 429: a call that waits for its next attempt was refused in front of the application.
     if (!this.ambiguous && this.#last) return { decision: cleanlyRefused('in-front', this.#known()), result: this.#last };
     const ending = this.ambiguous ? unknown(reason) : unsent(reasonUnsent(reason));
     return { decision: { do: 'stop', ending, ask: false }, cause };
@@ -200,11 +200,11 @@ export class AttemptLoop {
     return next ? undefined : this.#end('store');
   }
 
-  /** A log-out, a `forget` or another driver may have come in between. */
+  /** Whether a log-out, a `forget` or another driver has taken the record. */
   async stillMine(): Promise<Stopped | undefined> {
     const { client, operationKey, id, deadline } = this.job;
     try {
-      // One that slept until its lease was over must have it again: else the app settles it between this look and the attempt.
+      // Renew the lease, which may be over after a sleep: otherwise the app could settle between this look and the attempt.
       const stored = await (this.record.lease ? renew(this) : readStored(client, operationKey, id, deadline));
       return takenOver(readRecord(stored), this.record);
     } catch (cause) {
@@ -236,7 +236,7 @@ export class AttemptLoop {
     const otherPayloads = start.changed || start.otherBytes || !this.record.random || this.record.refusedBefore === true;
     const sent = await payload.send({ job, key, carrier, firstSentAt, number, ambiguous, resumed, otherPayloads, ms, stillMine, leaves });
     if (stopped) return stopped;
-    // What was not sent leaves the last answer the last one.
+    // If nothing was sent, the previous answer stays the last one.
     if (sent.result || sent.reading.kind !== 'not-sent') this.#last = sent.result;
     if (sent.reached) this.#answered = true;
     if (sent.mayResend) this.#mayResend = true;

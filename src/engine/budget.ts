@@ -3,7 +3,7 @@ import type { Kind } from '../core/dialect.js';
 import type { OperationRun } from './client.js';
 import { keepRecent, type Registry } from './registry.js';
 
-/** What a success gives back of what a failure takes (gRFC A6, client retries: retry throttling). */
+/** The share of a failure's cost that a success gives back (gRFC A6, client retries: retry throttling). */
 const REFUND = 0.1;
 const ORIGINS_MAX = 100;
 

@@ -15,7 +15,7 @@ import { refresh } from './refresh.js';
 /** Takes the claim of a name for one change; rejects with ERR_ONCE_BUSY while a live driver holds it. */
 async function claimed<T>(client: Client, address: OperationAddress, work: (id: string, ns: string) => Promise<T>): Promise<T> {
   if (client.registry.flights.has(address.operationKey)) throw busyError({ client, ...address });
-  // Held in this realm from this very tick, so that a click waits until the change is made.
+  // Claims the name in this tick, so that a call made meanwhile waits until the change is stored.
   const hold = new InFlightOperation(client.registry, address.operationKey, client);
   hold.fingerprinted(undefined);
   try {
@@ -31,8 +31,8 @@ async function claimed<T>(client: Client, address: OperationAddress, work: (id: 
 }
 
 /**
- * Changes a record for the app, and shows on screens what is stored then. Rejects with ERR_ONCE_BUSY while a live driver holds
- * it, and with the error that `change` gives. `made` is called once it is stored, while nobody else can begin.
+ * Changes a record on behalf of the app, then updates the screens. Rejects with ERR_ONCE_BUSY while a live driver holds the
+ * record, and with the error that `change` gives. `made` is called after the commit, before the claim is released.
  */
 export async function changeByHand(
   client: Client,
@@ -57,7 +57,7 @@ export async function changeByHand(
   await refresh(client, address);
 }
 
-/** Why the change contradicts what is stored. */
+/** The error for a change that contradicts the stored record. */
 export function refusal(
   client: Client,
   address: OperationAddress,

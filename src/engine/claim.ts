@@ -16,12 +16,12 @@ import { inTime, Late, limit } from './wait.js';
 
 const NO_KEY_YET = -1;
 
-/** The first look of a call that had to wait: which ended record it saw, if it saw one. */
+/** For a call that had to wait: the ended record that it saw before, if there was one. */
 export interface Waited {
   readonly ended: string | undefined;
 }
 
-/** Facts of an operation of which nothing was driven yet. */
+/** The facts of an outcome before anything was driven. */
 export const noFacts = (job: Pick<OperationRun, 'client' | 'name' | 'operationKey'>, sent: 'no' | 'maybe') => ({
   operation: named(job.name),
   key: undefined,
@@ -44,13 +44,13 @@ export const busyError = (job: Pick<OperationRun, 'client' | 'name' | 'operation
 
 const FREE = (): void => {};
 
-/** The release, or `undefined` while another context holds it. A manager that refuses every request excludes nobody. */
+/** Tries to take the lock: its release, or `undefined` while another context holds it. If the lock manager refuses every request, goes on without. */
 export async function tryLock(client: Client, address: OperationAddress): Promise<(() => void) | undefined> {
   const { locks } = client.platform;
   return locks ? locks.acquire(lockNameOf(client, address), { wait: false }).catch(() => FREE) : FREE;
 }
 
-/** Takes the lock that contexts share, if the platform has one: `free` is what asking for it gave. Behind a frozen holder the wait is bounded. */
+/** Takes the lock that contexts share, if the platform has one. `free`: its release, if it is taken already. The wait is bounded: the holder may be frozen. */
 export async function takeLock(
   job: OperationRun,
   free: (() => void) | undefined,
@@ -68,7 +68,7 @@ export async function takeLock(
   void over.then(() => bound.abort());
   const asked = locks.acquire(lockNameOf(client, job.address), { wait: true, signal: bound.signal }).catch(() => undefined);
   let gone = false;
-  // A manager that does not hear of the abort must not hand out the lock for good.
+  // If the lock comes after the wait was given up, release it.
   void asked.then((late) => gone && late?.());
   const release = await Promise.race([asked, over.then(() => undefined)]);
   gone = release === undefined;
@@ -76,7 +76,7 @@ export async function takeLock(
   return { release: release ?? FREE, waited: { ended: seen }, elsewhere: release === undefined };
 }
 
-/** The first look of a call that waits. */
+/** Looks, before a wait, which ended record is there. */
 async function look(job: OperationRun): Promise<string | undefined> {
   try {
     const record = readRecord(await readStored(job.client, job.operationKey, job.id, job.deadline));
@@ -145,7 +145,7 @@ function claimant(job: OperationRun, waited: Waited | undefined, generation: num
   };
 }
 
-/** Where contexts race on a store that is not atomic among them, they must arrive at one key: it is derived. */
+/** Makes the key. On a store that is not atomic, contexts that race must arrive at the same key, so it is derived. */
 async function keyFor(job: OperationRun, generation: number, random: boolean): Promise<string> {
   const { client, settings, name, fingerprint } = job;
   const { clock, randomness } = client.platform;
@@ -166,7 +166,7 @@ async function keyFor(job: OperationRun, generation: number, random: boolean): P
   return key;
 }
 
-/** The key that a strategy gives, in time, to the user for whom it was asked: the next user's would make one operation of two. */
+/** Asks the key strategy, in time, and for one user only: a key for the next user would make one operation of two. */
 export async function askStrategy(
   job: Pick<OperationRun, 'client' | 'settings' | 'name' | 'operationKey' | 'namespace' | 'stop' | 'deadline'>,
   strategy: KeyStrategy,
@@ -200,27 +200,27 @@ async function update(job: OperationRun, c: Claimant): Promise<Begun> {
 
 type Inserted = Extract<Begun, { do: 'drive' }>;
 
-/** It was to be a new record, and the write failed or did not come to an end: what is stored now decides. */
+/** A new record could not be written, or not in time: what is stored now decides. */
 async function afterFailedInsert(job: OperationRun, c: Claimant, begun: Inserted, cause: unknown, again: () => Promise<Begun>): Promise<Begun> {
   const { client, operationKey, id, deadline } = job;
   const stored = await readStored(client, operationKey, id, deadline).catch((error: unknown) => Promise.reject(storeError(job, error)));
   const record = readRecord(stored);
-  // It was stored all the same.
+  // It was stored in spite of the error.
   if (record && sameRecord(record, begun)) return begun;
   if (stored !== undefined) throw storeError(job, cause);
   if (job.settings.required) throw (await withdraw(job, c, begun)) && !(cause instanceof Late) ? unstored(job, cause) : storeError(job, cause);
-  // A write that nobody heard of again may still come, and another context would find it.
+  // A write that timed out may still be committed, and another context would find it.
   if (cause instanceof Late) throw storeError(job, cause);
-  // Nothing is lost by keeping the same record in memory.
+  // Nothing is stored, so the same record can be kept in memory.
   client.registry.degraded.set(operationKey, client.fallback());
   diagnose(client, job, c.key, 'store-degraded', `kept in memory: ${String(cause)}`);
   return again();
 }
 
-/** Its very own, to the millisecond: an earlier one may have the same key, where that is not made at random. */
+/** Whether it is the very record that this call inserted: an earlier one may have the same key, if that is not random. */
 const sameRecord = ({ sum, lease }: OnceRecord, { record: own }: Inserted): boolean => sum === own.sum && lease?.owner === own.lease?.owner;
 
-/** A write that failed may have been stored all the same; only when it is gone for sure was nothing begun. */
+/** Removes a record whose write failed but may have been stored; `true` only if it is gone for certain. */
 async function withdraw({ client, operationKey, id }: OperationRun, c: Claimant, begun: Inserted): Promise<boolean> {
   if (c.keyKind !== 'random') return false;
   try {

@@ -38,7 +38,7 @@ export interface Client {
   damaged: number;
   /** The digest of the namespace that was asked for last. */
   ns: { readonly of: string; readonly digest: string } | undefined;
-  /** What `namespace` said last; screens are told when it says something else. */
+  /** The last value of `namespace`; screens are told when it changes. */
   seen: unknown;
   /** Its name in leases; made at the first one. */
   owner: string | undefined;
@@ -49,9 +49,9 @@ export interface OperationAddress {
   readonly name: OperationName;
   readonly label: string;
   readonly namespace: string;
-  /** In the tables of this realm. */
+  /** Its key in the tables of this realm. */
   readonly operationKey: string;
-  /** In the store, where it is no digest of the name. */
+  /** Its id in the store, if that is no digest of the name. */
   readonly id: string | undefined;
 }
 
@@ -71,6 +71,6 @@ export interface OperationRun extends Omit<OperationAddress, 'id'> {
   readonly startedAt: number;
   readonly deadline: number;
   readonly resumeOnly: boolean;
-  /** The lock that contexts share is with one that does not give it back, and this call goes on without. */
+  /** Another context holds the lock and does not release it, so this call goes on without. */
   readonly unlocked?: boolean | undefined;
 }

@@ -6,7 +6,7 @@ import type { OperationRun } from './client.js';
 import { diagnose } from './observe.js';
 import type { AttemptRequest } from './payload.js';
 
-/** Tells it once for each place. */
+/** Emits a diagnostic once for each place. */
 export function notice(job: OperationRun, key: string, code: DiagnosticCode, where: string): void {
   const { noticed } = job.client.registry;
   if (noticed.has(`${code} ${where}`)) return;
@@ -14,10 +14,10 @@ export function notice(job: OperationRun, key: string, code: DiagnosticCode, whe
   diagnose(job.client, job, key, code, diagnosticText(code, where));
 }
 
-/** The endpoint without its query: what a server ignores for one it ignores for all. */
+/** The endpoint without its query: a server that ignores keys for one query ignores them for all. */
 export const endpointOf = ({ method, url }: Pick<ReplayableRequest, 'method' | 'url'>): string => `${method} ${url.split('?')[0]}`;
 
-/** What an answer gives away. */
+/** Diagnostics that follow from an answer. */
 export function noticeAnswer({ job, key, ambiguous }: AttemptRequest, prepared: ReplayableRequest, answer: Answer): void {
   const { origin } = prepared;
   if (/^\s*ignored\s*$/i.test(answer.header('idempotency-status') ?? answer.header('x-idempotency-status') ?? '')) {
@@ -29,7 +29,7 @@ export function noticeAnswer({ job, key, ambiguous }: AttemptRequest, prepared: 
   if (ambiguous && answer.status < 300 && !job.settings.dialect.replayed(answer)) notice(job, key, 'replay-hidden', origin);
 }
 
-/** What attempts without any answer give away. */
+/** Diagnostics that follow from attempts without an answer. */
 export function noticeSilence({ job, key, number }: AttemptRequest, { origin }: ReplayableRequest): void {
   const { platform } = job.client;
   const foreign = platform.origin !== undefined && platform.origin !== origin;

@@ -21,7 +21,7 @@ import { isOwn, remember } from './settle.js';
 import type { Start } from './stopped.js';
 import { sweepNowAndThen } from './sweep.js';
 
-/** Keys used up in one call before it stops going on. */
+/** The most keys that one call tries. */
 const ROUNDS_MAX = 3;
 
 export async function execute(asked: OperationRun, free: (() => void) | undefined): Promise<Ended> {
@@ -41,7 +41,7 @@ export async function execute(asked: OperationRun, free: (() => void) | undefine
   }
 }
 
-/** Nobody waits any more, and nothing was begun. A context that holds the lock (`elsewhere`) may send at any moment. */
+/** The end of a call that was given up before it began. If another context holds the lock (`elsewhere`), that one may send at any moment. */
 export async function leftBefore(job: Pick<OperationRun, 'client' | 'name' | 'operationKey' | 'id' | 'deadline'>, elsewhere = false): Promise<Ended> {
   const clean = !elsewhere && (await nothingSent(job.client, job.operationKey, job.id, job.deadline).catch(() => false));
   return clean
@@ -68,7 +68,7 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
   const { payloads } = job.client.registry;
   const operationKey = `${job.operationKey}\n${record.key}`;
   const present = record.payloads.at(-1) ?? '';
-  // The server compares bytes with what may have reached its key layer, and a refusal did not: a form may have been mended since.
+  // The server compares bytes with those that reached its key layer. Refused ones did not, so this call's bytes go out: a form may have been corrected.
   const refused = begun.do === 'drive' && (begun.reused || begun.refusedOnly) && job.payload !== undefined;
   const earlier = refused ? undefined : (payloads.get(operationKey)?.get(present) ?? storedPayload(record));
   const payload = earlier && job.payload?.withBytesOf ? job.payload.withBytesOf(earlier) : (job.payload ?? earlier);
@@ -76,7 +76,7 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
     begun.do === 'drive'
       ? { ...begun, otherBytes: begun.otherBytes && !earlier }
       : { record, inserted: false, resumed: true, changed: false, sentBefore: true, otherBytes: false, reused: false, refusedOnly: false };
-  // A call that only goes on learns here which request it is.
+  // A resumed call learns only here which request it is, and so which dialect.
   const asked = job.resumeOnly && payload?.prepared;
   const drive = new AttemptLoop(asked ? { ...job, settings: job.client.withDialect(job.settings, asked) } : job, payload ?? NOTHING, start);
   const stop = (reason: UnknownReason) => finish(drive, { decision: { do: 'stop', ending: unknown(reason), ask: true } });
@@ -92,17 +92,17 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
     const { ended } = stopped;
     return ended && isOwn(job, ended) ? rememberedResult(job, { do: 'remembered', record: ended }) : finish(drive, stopped);
   });
-  // Under a key that stays in use, the next call may have to ask what became of this payload.
+  // While a key stays in use, keep its payload: the next call may have to learn how it ended.
   if (finished === 'anew' || (finished.outcome.effect !== 'unknown' && !finished.keyInUse)) payloads.delete(operationKey);
   return finished;
 }
 
-/** A settled operation whose answer is not here: the server gives it again, where it is known to, as long as it knows the key. */
+/** The operation is settled, but its answer is not here: asks the server for a replay, if it is known to replay and still knows the key. */
 async function readAgain(job: OperationRun, record: OnceRecord): Promise<Ended | undefined> {
   const { client, settings, payload } = job;
   const mayLeave = (): boolean => reasonToHalt(job, record, true) === undefined;
-  // Where an app or another operation's answer says that it is done, or at another address, the server may never have seen
-  // this key: it would execute the request.
+  // If the app or another operation's answer said that it is done, or at another address, the server may never have seen
+  // this key, and would execute the request.
   const from = (record.ending as { from?: unknown } | undefined)?.from;
   if (
     !payload ||
@@ -136,10 +136,10 @@ async function readAgain(job: OperationRun, record: OnceRecord): Promise<Ended |
   };
 }
 
-/** Stands in where there is nothing to send, and is never asked to. */
+/** A placeholder where there is nothing to send; `send` is never called. */
 const NOTHING: Payload = { origin: '', endpoint: '', send: async () => ({ reading: NOT_SENT, reached: false }), storable: () => undefined };
 
-/** What a call that drives nothing is told. */
+/** The end of a call that drives nothing. */
 function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 'drive' | 'expired' | 'elsewhere' | 'busy' }>): Ended {
   if (begun.do === 'corrupt') return failed({ ...noFacts(job, 'maybe'), ...unknown('record') }, 'ERR_ONCE_RECORD');
   if (begun.do === 'nothing' || begun.do === 'rekey')
@@ -157,7 +157,7 @@ function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 'drive'
 /** The remembered answer, from this context's memory or from the record. */
 function answerIn({ client, operationKey }: OperationRun, record: OnceRecord): { readonly result: Result; readonly from: 'memory' | 'store' } | undefined {
   const kept = client.registry.answers.get(`${operationKey}\n${record.key}`);
-  // The original is with its first caller.
+  // The first caller has the original, so this one gets a copy.
   if (kept) return { result: { ...kept, value: kept.copy() }, from: 'memory' };
   const stored = record.answer && restored(record.answer);
   return stored && { result: stored, from: 'store' };

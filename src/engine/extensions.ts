@@ -1,7 +1,7 @@
 /** Clients that were made from another one. */
 import type { Client } from './client.js';
 
-/** How many are looked through for those that are gone, at least. */
+/** From this many clients on, those that are gone are removed. */
 const LOOK_AT_MIN = 64;
 
 /** Clients made by `extend`. Held weakly: a server may make one for each request, and forget it. */

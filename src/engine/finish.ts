@@ -1,4 +1,4 @@
-/** From how a drive stopped to what its callers are told: every write comes before the word. */
+/** Finishes a drive: commits the final state before it resolves the caller's promise. */
 import type { Settle, Stop } from '../core/decide.js';
 import { type Ending, fresh, rejected, replayed, type UnknownReason, unknown } from '../core/outcome.js';
 import { seal } from '../core/record.js';
@@ -25,18 +25,18 @@ const CODES: Readonly<Partial<Record<UnknownReason, OnceErrorCode>>> = {
   store: 'ERR_ONCE_STORE',
 };
 
-/** Finishes one drive. */
+/** Carries out the decision that a drive stopped with. */
 export async function finish(drive: AttemptLoop, stopped: Stopped): Promise<Finished> {
   const { decision, ended } = stopped;
   if (ended) {
-    // Another context brought an earlier payload to its end; a change goes on.
+    // Another context ended an earlier payload; with `if-changed` the present one is still to be sent.
     if (drive.job.settings.repeat === 'if-changed' && !isOwn(drive.job, ended)) return 'anew';
     const ending = ended.state === 'settled' ? replayed('store') : (ended.ending ?? unknown('record'));
     return tell(drive, ending, undefined, 'ERR_ONCE_ALREADY_SETTLED');
   }
   switch (decision.do) {
     case 'settle': {
-      // With a 2xx in hand it is done; what is asked is whose answer that is.
+      // The 2xx proves the effect; `reconcile` is asked which payload had it.
       const answer = decision.ask && !isEffect(drive) && (await reconciled(drive, 'mismatch', stopped.result));
       if (typeof answer === 'object') return settle(drive, replayed('reconcile'), answer);
       return settle(drive, decision.ending, stopped.result, { ...decision, cause: stopped.cause });
@@ -64,17 +64,17 @@ async function settle(
   const { sticky, keyInUse, payloads = payloadsOf(record, ending, how.earlier, drive.start.refusedOnly) } = how;
   const answer = how.earlier || ending.effect !== 'done' ? undefined : answerToStore(job, result);
   const stored = await settleRecord(job, record, ending, { sticky, keyInUse, refusal: drive.refusals.last, payloads, answer });
-  // A 2xx in hand is proof, whoever holds the record now; a refusal is none if its record could not be retired.
+  // A 2xx proves the effect, whoever owns the record now. A refusal counts only if its record could be retired.
   if (!stored && ending.effect !== 'done') return tell(drive, unknown('store'), result, undefined, { cause: how.cause });
   if (ending.effect === 'done' && result && !how.earlier) remember(job, record.key, result);
-  // An earlier payload is what took effect; where the name may stand for another effect, the present one goes on.
+  // An earlier payload took effect. If the name may stand for another effect (`repeat`), go on with the present one.
   if (how.earlier && job.settings.repeat !== 'never' && !job.resumeOnly) return stored ? 'anew' : tell(drive, unknown('store'), result);
   return how.earlier ? tell(drive, ending, result, 'ERR_ONCE_ALREADY_SETTLED') : tell(drive, ending, result, undefined, { cause: how.cause, keyInUse });
 }
 
-/** The server keeps its refusal of an earlier call for this key, so the present call goes on under a new key. */
+/** The server repeats its refusal of an earlier call for this key: retire the record, and go on under a new key. */
 async function anew(drive: AttemptLoop, result: Result | undefined): Promise<Finished> {
-  // An unnamed operation is its key.
+  // An unnamed operation is identified by its key, so it can't get another one.
   const last = drive.job.resumeOnly || drive.job.address.id !== undefined;
   if (!(await settleRecord(drive.job, drive.record, rejected(true), { sticky: true }))) return tell(drive, unknown('store'), result);
   return last ? tell(drive, rejected(true), result) : 'anew';
@@ -82,12 +82,12 @@ async function anew(drive: AttemptLoop, result: Result | undefined): Promise<Fin
 
 async function doneElsewhere(drive: AttemptLoop, result: Result | undefined, resource: string | undefined): Promise<Ended> {
   const ending = replayed('elsewhere');
-  // It is a word and no 2xx: where it could not be written down, the next call would send again what it was told is done.
+  // No 2xx proves it. If it can't be stored, the next call would send again, so it is not told as done.
   if (!(await settleRecord(drive.job, drive.record, ending))) return tell(drive, unknown('store'), result);
   return tell(drive, ending, result, 'ERR_ONCE_ALREADY_DONE', { resource });
 }
 
-/** Resolves with the last answer where that tells no lie, else rejects. */
+/** Resolves with the last answer, unless that would contradict the outcome; then rejects. */
 function tell(
   drive: AttemptLoop,
   ending: Ending,
@@ -98,17 +98,17 @@ function tell(
   const outcome = { ...drive.facts, ...ending };
   const honest = result && (ending.effect !== 'unknown' || !result.ok);
   if (honest && !code) return { outcome, result, record: drive.record, driven: true, keyInUse: more.keyInUse };
-  // What an effect threw is its own refusal.
+  // The error that an effect threw is its refusal: pass it on.
   if (ending.type === 'rejected' && more.cause !== undefined && !result) return { outcome, record: drive.record, driven: true, fail: () => more.cause };
   const fallback = ending.effect === 'none' ? 'ERR_ONCE_UNSENT' : 'ERR_ONCE_UNKNOWN';
   return { outcome, record: drive.record, driven: true, fail: (own) => new OnceError(code ?? fallback, own, { ...more, response: result?.response }) };
 }
 
-/** The end of a call that settles nothing, or finds that nothing was sent. */
+/** Ends a call without settling, or with `unsent`. */
 async function halt(drive: AttemptLoop, decision: Omit<Stop, 'do'>, { result, cause, lost }: Omit<Stopped, 'decision'>): Promise<Finished> {
   const { job, record } = drive;
   if (decision.ending.type === 'unsent') {
-    // What another call put there is not this one's to remove.
+    // A record that another call inserted must not be removed.
     if (decision.ending.reason === 'aborted' && !drive.start.inserted) return tell(drive, unknown('aborted'), undefined);
     const gone = await commit(job, record, () => record.previous ?? null);
     return gone ? tell(drive, decision.ending, undefined, 'ERR_ONCE_UNSENT', { cause }) : tell(drive, unknown('store'), undefined, undefined, { cause });
@@ -117,7 +117,7 @@ async function halt(drive: AttemptLoop, decision: Omit<Stop, 'do'>, { result, ca
     const asked = await ask(drive, decision.ending.reason, result, cause);
     if (asked) return asked;
   }
-  // The user who could be told more has logged out.
+  // If another user is here by now, the reason is that.
   const { reason, retryAt } = isSamePerson(job.client, job.namespace) ? decision.ending : { ...decision.ending, reason: 'identity' as const };
   const ending = unknown(reason, retryAt);
   await storeStop(drive, { ...decision, ending });
@@ -125,14 +125,14 @@ async function halt(drive: AttemptLoop, decision: Omit<Stop, 'do'>, { result, ca
   return tell(drive, ending, result, code, { cause, says: REASONS[reason] });
 }
 
-/** Stores what the next call has to know of a stop that settled nothing. */
+/** Stores what the next call must know after a stop that settled nothing. */
 async function storeStop(drive: AttemptLoop, { ending, spent }: Omit<Stop, 'do'>): Promise<void> {
   const { job, record } = drive;
   if (ending.type !== 'unknown') return;
   const refusals = drive.refusals.toStore(ending.reason);
-  // A later refusal can say more from then on, but the next call need not wait for it.
+  // From that time on a repeated refusal would prove something, but the next call need not wait for it: not stored.
   const retryAt = ending.reason === 'refused-after-ambiguity' ? undefined : ending.retryAt;
-  // A call that could only ask has none: what it found is another driver's, which may wake up.
+  // Give back a lease of our own only: one that was found belongs to another driver, which may wake up.
   const lease = record.lease?.owner === job.client.owner ? undefined : record.lease;
   if (retryAt === undefined && !spent && lease === record.lease && !refusals) return;
   const now = job.client.platform.clock.now();
@@ -144,7 +144,7 @@ async function poll(drive: AttemptLoop, accepted: Result | undefined): Promise<F
   const end = await drive.job.client.parts.askAfter?.(drive, accepted);
   if (end && 'decision' in end) return finish(drive, { ...end, result: accepted });
   const { changed, sentBefore, record } = drive.start;
-  // A link that was found here is an earlier call's: the work is not that of a payload which has yet to be sent.
+  // The link was stored by an earlier call, so its work is not that of a payload which has not been sent yet.
   const earlier = changed && record.link !== undefined && !sentBefore;
   const doubtful = changed && (record.link !== undefined || !drive.job.settings.dialect.answersMismatch);
   if (end?.state === 'done' && earlier) return settle(drive, replayed('server'), end.result, { earlier });
@@ -153,13 +153,13 @@ async function poll(drive: AttemptLoop, accepted: Result | undefined): Promise<F
   return halt(drive, { ending: unknown('in-progress'), ask: true, spent: true }, { result: accepted });
 }
 
-/** What the server holds under this key is another payload: reads the end of those whose bytes are still here. */
+/** The server holds another payload under this key: sends those whose bytes are at hand again, to learn how they ended. */
 async function probe(drive: AttemptLoop, result: Result | undefined): Promise<Finished> {
   const { job, record, start } = drive;
   const stored = (record.earlier ?? []).map(({ fingerprint, request }) => [fingerprint, storedPayload({ ...record, request }) as Payload] as const);
   const here = new Map([...stored, ...(job.client.registry.payloads.get(`${job.operationKey}\n${record.key}`) ?? [])]);
   for (const [fingerprint, payload] of here) {
-    // What was refused, and its caller told so, is sent no more.
+    // Skip the present payload, and those that the record does not list: they were refused, and their callers told so.
     if (fingerprint === job.fingerprint || !record.payloads.includes(fingerprint)) continue;
     const end = await drive.probe(payload);
     if (end?.reading.kind === 'replayed' || end?.reading.kind === 'fresh')
@@ -169,24 +169,24 @@ async function probe(drive: AttemptLoop, result: Result | undefined): Promise<Fi
   return halt(drive, { ending: unknown(start.otherBytes ? 'bytes' : 'mismatch'), ask: true }, { result });
 }
 
-/** A run's caller waits for what the function gives, not for a Response. */
+/** Whether it is a function given to `run`: its caller waits for a value, not for a Response. */
 const isEffect = ({ job }: AttemptLoop): boolean => job.payload !== undefined && job.payload.prepared === undefined;
 
-/** What `reconcile` makes of it; `undefined` where it does not know either. */
+/** Asks `reconcile`, and acts on what it says; `undefined` if it does not know either. */
 async function ask(drive: AttemptLoop, reason: UnknownReason | 'done-elsewhere', result: Result | undefined, cause?: unknown): Promise<Finished | undefined> {
   const { job, record } = drive;
   const proof = await reconciled(drive, reason, result);
   if (typeof proof === 'object' && !isEffect(drive)) return settle(drive, replayed('reconcile'), proof);
   if (proof === 'none') {
     if (!(await settleRecord(job, record, rejected(), { sticky: reason === 'burnt' }))) return tell(drive, unknown('store'), result);
-    // The server may execute the payload that it holds as soon as that is sent again: a key that comes round again stays (decision 11).
+    // The server may execute the payload that it holds once that is sent again, so a key that is not random stays (decision 11).
     const stays = !record.random && (reason === 'mismatch' || reason === 'bytes');
-    // The server's own refusal is the answer to give; without one the call goes on, if it brought something to send.
+    // If the server refused, its refusal is the answer. Otherwise the call goes on under a new key, if it has something to send.
     return stays || /^refused/.test(reason) || job.resumeOnly ? tell(drive, rejected(), result, undefined, { cause }) : 'anew';
   }
   if (!proof) return undefined;
   const lost = (await settleRecord(job, record, replayed('reconcile'))) ? undefined : await drive.stillMine();
-  // It was done, but another driver has the record, and its key may be the one that did it.
+  // It is done, but another driver owns the record, and the effect may be of its key: the claim is lost.
   if (lost?.lost && !lost.ended) return finish(drive, { ...lost, result });
   return tell(drive, replayed('reconcile'), proof === 'done' ? result : proof, 'ERR_ONCE_ALREADY_DONE');
 }

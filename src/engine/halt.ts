@@ -1,4 +1,4 @@
-/** What can be told at once, before an attempt and again right before it leaves: hooks and stores take their time. */
+/** Checks that need no I/O, made before an attempt and again right before it leaves, because hooks and stores take time. */
 import { type UnknownReason, type UnsentReason, unknown } from '../core/outcome.js';
 import type { OnceRecord } from '../core/record.js';
 import { clockWentBack, pastWindow } from '../core/retention.js';
@@ -18,7 +18,7 @@ export function reasonToHalt(job: OperationRun, record: OnceRecord, ambiguous: b
   return ambiguous && (pastWindow(record, window, now) || clockWentBack(record, now)) ? 'key-expired' : undefined;
 }
 
-/** Whether another context has changed the record that a drive knows. */
+/** Whether another context has changed the record since this driver saw it; if so, how the drive stops. */
 export function takenOver(found: OnceRecord | undefined, known: OnceRecord): Stopped | undefined {
   const sameKey = found?.key === known.key;
   if (found?.state === 'pending' && sameKey && isStill(known, found)) return undefined;
@@ -28,5 +28,5 @@ export function takenOver(found: OnceRecord | undefined, known: OnceRecord): Sto
 
 const UNSENT: Readonly<Partial<Record<UnknownReason, UnsentReason>>> = { aborted: 'aborted', offline: 'offline', store: 'store-write' };
 
-/** Why nothing left, where a drive stops for this reason before its first attempt. */
+/** The reason of `unsent`, when a drive stops for this reason before its first attempt. */
 export const reasonUnsent = (reason: UnknownReason): UnsentReason => UNSENT[reason] ?? 'unreachable';

@@ -5,16 +5,16 @@ import { OnceError } from '../errors.js';
 import type { Result } from './payload.js';
 import type { Registry } from './registry.js';
 
-/** How a drive ended, the same for all its callers. `fail`: they reject with this. */
+/** How an operation ended, for all its callers. `fail` makes the error that they are rejected with. */
 export interface Ended {
   readonly outcome: Outcome;
   readonly result?: Result | undefined;
   readonly fail?: ((outcome: Outcome) => unknown) | undefined;
-  /** This call drove it, so its end is news. */
+  /** This call drove the operation, so listeners are told of its end. */
   readonly driven?: boolean;
-  /** The next call sends the same key. */
+  /** The key stays in use: the next call sends it again. */
   readonly keyInUse?: boolean | undefined;
-  /** As it is stored now, where it did not settle. */
+  /** The record as last stored; used where the operation did not settle. */
   readonly record?: OnceRecord | undefined;
 }
 
@@ -24,18 +24,18 @@ interface Caller {
   readonly joined: boolean;
   readonly request: Request | undefined;
   readonly told: ((outcome: Outcome) => void) | undefined;
-  /** What it is told if it leaves before the end. */
+  /** Its outcome if it leaves before the end. */
   readonly left: Outcome;
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
 }
 
-/** Signals of old platforms have no reason. */
+/** The signal's reason; on old platforms there is none. */
 export function abortReason(signal: AbortSignal): unknown {
   return signal.reason ?? Object.assign(new Error('The operation was aborted'), { name: 'AbortError' });
 }
 
-/** What is said of a call that is given up, for `outcomeOf(reason)`; `undefined` where that speaks of several calls, or can't be asked. */
+/** Notes the outcome of an aborted call under its abort reason, for `outcomeOf(reason)`; `undefined` if several calls share the reason, or it is no object. */
 export function giveUp({ outcomes }: Registry, reason: unknown, left: Outcome): Outcome | undefined {
   if (typeof reason !== 'object' || reason === null) return undefined;
   const shared = outcomes.has(reason);
@@ -43,7 +43,7 @@ export function giveUp({ outcomes }: Registry, reason: unknown, left: Outcome): 
   return shared ? undefined : left;
 }
 
-/** One caller's copy that can't be made is no reason to keep the others waiting. */
+/** A copy that can't be made for one caller must not keep the others waiting. */
 function copyOf(result: Result): unknown {
   try {
     return result.copy();
@@ -54,7 +54,7 @@ function copyOf(result: Result): unknown {
 
 export class InFlightOperation {
   readonly #callers = new Set<Caller>();
-  /** Who left, why, and what is said of that so far. */
+  /** Callers that left, each with its abort reason and the outcome noted for that. */
   readonly #gone: { readonly caller: Caller; readonly reason: unknown; readonly said: Outcome | undefined }[] = [];
   readonly #stop = new AbortController();
   #fingerprinted: (value: string | undefined) => void = () => {};
@@ -73,10 +73,10 @@ export class InFlightOperation {
 
   /** The client that drives it. */
   readonly owner: object;
-  /** The limit of the call that began it, ms since 1970. */
+  /** The deadline of the call that began it, ms since 1970. */
   readonly endsAt: number;
 
-  /** Claims the operation: nothing may be awaited between the look at the table and this. */
+  /** Claims the operation. Await nothing between the look into the table and this. */
   constructor(registry: Registry, operationKey: string, owner: object, endsAt = 0) {
     this.owner = owner;
     this.endsAt = endsAt;
@@ -93,14 +93,14 @@ export class InFlightOperation {
     this.#fingerprinted(value);
   }
 
-  /** Waits for the end; an abort leaves the others their answer, and the last one to leave stops the drive. */
+  /** Waits for the end. A caller that aborts leaves alone; when the last one has left, the drive stops. */
   join(caller: {
     readonly joined: boolean;
     readonly signal: AbortSignal | undefined;
     readonly request: Request | undefined;
     readonly told: ((outcome: Outcome) => void) | undefined;
     readonly left: Outcome;
-    /** What it is rejected with when its own limit is over before the end. */
+    /** Rejects the caller with this error when its own deadline comes first. */
     readonly late?: Promise<Error> | undefined;
   }): Promise<unknown> {
     const { signal } = caller;
@@ -138,14 +138,14 @@ export class InFlightOperation {
     });
   }
 
-  /** Frees an operation that was only held: nobody joined it. */
+  /** Releases a claim that nobody joined. */
   free(): void {
     this.#registry.flights.delete(this.#operationKey);
     this.#fingerprinted(undefined);
     this.#landed();
   }
 
-  /** Frees the operation and tells everyone. The first caller gets the answer itself, the others one like it. */
+  /** Releases the claim and tells every caller. The first one gets the answer itself, the others a copy. */
   land(landing: Landing): void {
     this.#landing = landing;
     this.#registry.flights.delete(this.#operationKey);
@@ -157,7 +157,7 @@ export class InFlightOperation {
     this.#landed();
   }
 
-  /** Whoever left was rejected long ago; how it ended is still news. */
+  /** Callers that left were rejected earlier; `onOutcome` and `outcomeOf` still get the final outcome. */
   #tellGone(outcome: Outcome): void {
     const { outcomes } = this.#registry;
     for (const { caller, reason, said } of this.#gone) {
@@ -180,13 +180,13 @@ export class InFlightOperation {
     if (caller.request) outcomes.set(caller.request, own);
     if (fail || !result) {
       const error = fail?.(own);
-      // A function's own error bears no outcome of its own.
+      // An error thrown by the app's function bears no outcome, so the table has it.
       if (typeof error === 'object' && error !== null) outcomes.set(error, own);
       caller.reject(error);
       return;
     }
     const value = first ? result.value : copyOf(result);
-    // It came after the end and the body was too long to be kept, or the platform makes no such copy.
+    // No copy is left: this caller came after the end and the body was too long to keep, or the platform can't make such a Response.
     if (value === undefined && result.response) {
       caller.reject(new OnceError('ERR_ONCE_ALREADY_SETTLED', own));
       return;

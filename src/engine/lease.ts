@@ -1,4 +1,4 @@
-/** The claim where no lock manager is shared: a lease in the record, by the store's clock. It saves work; safety rests on the key. */
+/** The claim without a shared lock manager: a lease in the record, by the store's clock. It only saves work; safety rests on the key. */
 import { readRecord } from '../core/record.js';
 import type { AttemptLoop } from './attempt-loop.js';
 import { busyError } from './claim.js';
@@ -8,10 +8,10 @@ import { freeFromTheGone } from './owner.js';
 import { holds, readStored, storeForOperation, updateStored } from './record-access.js';
 import { wait } from './wait.js';
 
-/** A driver says that it is alive this often in the time of its lease. */
+/** Renewals in the time of one lease. */
 const BEATS = 3;
 const LOOK_MS_MAX = 1000;
-/** A look that failed says nothing. */
+/** Stands for a read that failed. */
 const UNREAD = {};
 
 /** Renews the lease of a driver, if it still has it, and gives what is stored. */
@@ -19,7 +19,7 @@ export function renew({ job, record: own }: Pick<AttemptLoop, 'job' | 'record'>)
   const { client, operationKey, id, settings, deadline } = job;
   const change = (stored: unknown, now: number) => {
     const record = readRecord(stored);
-    // A log-out raises the revision, and stops this driver before its next attempt; until then one is on the wire.
+    // The revision is not compared: a log-out raises it, but an attempt may be on the wire until this driver stops.
     const mine = record?.state === 'pending' && record.key === own.key && holds(own, record) && record.lease;
     return { value: stored, ...(mine && { next: { ...record, lease: { ...mine, until: now + settings.tuning.leaseMs } } }) };
   };
@@ -34,7 +34,7 @@ export async function holdingLease<T>(drive: AttemptLoop, work: () => Promise<T>
   let cancel: () => void;
   const beat = (): void => {
     cancel = client.platform.clock.timer(leaseMs / BEATS, beat);
-    // A beat that fails is made up for by the next one, or the lease is lost, and another driver goes on with the key.
+    // If a renewal fails, the next one makes up for it; else the lease is lost, and another driver goes on with the key.
     renew(drive).catch(() => {});
   };
   cancel = client.platform.clock.timer(leaseMs / BEATS, beat);

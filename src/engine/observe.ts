@@ -64,13 +64,13 @@ export interface ObservableState {
 
 const LOADING: OperationState = { phase: 'loading' };
 const IDLE: OperationState = { phase: 'idle' };
-/** States kept for operations that no screen looks at. */
+/** From this many states on, each new one replaces one that no screen watches. */
 const LIVES_MAX = 500;
 
-/** A listener's fault is its own: it must not change what becomes of a payment. */
+/** Calls a listener. What it throws is reported, and must not change what becomes of a payment. */
 export function guarded({ platform }: Client, listener: () => unknown): void {
   try {
-    // An async listener's rejection is nobody else's either.
+    // The same for the rejection of an async listener.
     void Promise.resolve(listener()).catch((error) => platform.report(error));
   } catch (error) {
     platform.report(error);
@@ -98,7 +98,7 @@ export function publish(client: Client, operationKey: string, state: OperationSt
   look(client.registry);
 }
 
-/** Something began or ended, or what is stored changed: screens look again, in other tabs too. */
+/** Tells screens, in other tabs too, to look again: an operation began or ended, or what is stored changed. */
 export function changed({ registry, platform }: Client): void {
   look(registry);
   platform.tabs?.tell();
@@ -116,13 +116,13 @@ export function watch(client: Client, screen: (elsewhere: boolean) => void): () 
   };
 }
 
-/** Nothing is under way any more; what is stored could not be found out, or did not change. */
+/** Resets a stale `sending` or `waiting`: nothing is in flight any more, and what is stored is unknown or unchanged. */
 export function resetStaleState(client: Client, operationKey: string): void {
   const state = client.registry.lives.get(operationKey)?.state;
   if (state?.phase === 'sending' || state?.phase === 'waiting') publish(client, operationKey, { phase: 'loading' });
 }
 
-/** Whose it is, where that is known. */
+/** The operation, with its user where that is known. */
 type Named = Pick<OperationAddress, 'name' | 'label'> & { readonly namespace?: string };
 
 export function emit(client: Client, address: Named, key: string, detail: OnceEventDetail): void {
@@ -155,7 +155,7 @@ export const pendingOf = (record: OnceRecord, held = false, inFlight = false): P
   cursor: cursorOf(record),
 });
 
-/** What an outcome says of a name: an operation without one has none. */
+/** The name for an outcome; `undefined` for an operation without one. */
 export const named = (name: OperationName): OperationName | undefined => (name.length ? name : undefined);
 
 /** The outcome of a record that ended in another context or earlier. */

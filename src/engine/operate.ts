@@ -1,4 +1,4 @@
-/** One call: joins what is under way, or claims the name and drives it. */
+/** One call: joins an operation in flight, or claims the name and drives it. */
 import { carryOf, isInHeader } from '../core/carrier.js';
 import { type Outcome, unknown, unsent } from '../core/outcome.js';
 import { isOnceError, OnceError } from '../errors.js';
@@ -16,7 +16,7 @@ import type { Payload } from './payload.js';
 import { nothingSent } from './record-access.js';
 import { CallerLeft, inTime, limit, within } from './wait.js';
 
-/** What a call brings, read. */
+/** The request of a call, read. */
 export interface PreparedCall {
   /** Absent when it only goes on with what is stored. */
   readonly payload: Payload | undefined;
@@ -30,11 +30,11 @@ export interface Call {
   readonly client: Client;
   readonly settings: Settings;
   readonly address: OperationAddress;
-  /** Asked once. */
+  /** Called once. */
   read(): Promise<PreparedCall>;
   readonly signal: AbortSignal | undefined;
   readonly request: Request | undefined;
-  /** Wall clock, ms: when it began, if it has done something since then. */
+  /** Wall clock, ms: when the call began, if that was before now. */
   readonly startedAt?: number;
   /** The lock, where it is held already. */
   readonly held?: (() => void) | undefined;
@@ -58,10 +58,10 @@ export async function readRequest(client: Client, settings: Settings, draft: Req
   return within(clock, settings.limits.totalMs, reading(), () => late());
 }
 
-/** The key that is in it already. Throws a TypeError where the request has no place for one. */
+/** The key that the request already bears. Throws a TypeError where the request has no place for one. */
 async function borneKey({ dialect: { carrier, carry: other, name } }: Settings, prepared: ReplayableRequest): Promise<string | undefined> {
   const carry = carryOf(carrier, other);
-  // A header has a place in every request, so nothing is tried out on a copy.
+  // Every request can take a header, so there is no need to try it on a copy.
   if (carry && isInHeader(carrier)) return carry.find(prepared);
   const wire = await wireOf(prepared, carrier);
   const key = carry?.find(wire);
@@ -69,7 +69,7 @@ async function borneKey({ dialect: { carrier, carry: other, name } }: Settings, 
   return key;
 }
 
-/** Resolves with the answer, or with what an effect gave. */
+/** Resolves with the answer, or with the value of an effect. */
 export async function operate(call: Call): Promise<unknown> {
   const { client, settings, address, signal, request } = call;
   const { clock } = client.platform;
@@ -98,7 +98,7 @@ export async function operate(call: Call): Promise<unknown> {
     const same = mine !== undefined && (mine.payload === undefined || mine.fingerprint === theirs);
     if (same && theirs !== undefined && !flight.stop.aborted) {
       if (flight.endsAt <= deadline) return flight.join({ ...caller, joined: true });
-      // It began while this call waited, or before the clock was set back.
+      // The other call ends later: it began while this one waited, or before the clock was set back.
       const { over, off } = limit(clock, deadline - clock.now(), []);
       return flight.join({ ...caller, joined: true, late: over.then(() => busyError(here)) }).finally(off);
     }
@@ -115,14 +115,14 @@ export function givenUp({ registry }: Client, signal: AbortSignal, left: Outcome
   return reason;
 }
 
-/** Waits, but no longer than the caller wants to or may. */
+/** Waits for `work`, but not beyond the caller's abort, the deadline, or `close()`. */
 function cutBy<T>({ platform, closing }: Client, signal: AbortSignal | undefined, deadline: number, work: Promise<T>): Promise<T | undefined> {
   const { over, off } = limit(platform.clock, deadline - platform.clock.now(), signal ? [signal, closing.signal] : [closing.signal]);
   return Promise.race([work, over.then(() => undefined)]).finally(off);
 }
 
 async function fly({ client, settings, address, held }: Call, flight: InFlightOperation, read: Promise<PreparedCall>, startedAt: number): Promise<void> {
-  // Asked for while the body is read and digested, which takes as long.
+  // Requested while the body is read and digested, which takes as long.
   const deadline = startedAt + settings.limits.totalMs;
   const lock = held ? Promise.resolve(held) : tryLock(client, address);
   try {
@@ -168,7 +168,7 @@ async function fly({ client, settings, address, held }: Call, flight: InFlightOp
   }
 }
 
-/** Raised after the look, so that "nothing was sent" is true of the operation. */
+/** Made after a look at the record, so that "nothing was sent" is true of the operation, not only of this call. */
 export async function bodyError(client: Client, address: OperationAddress, cause: UnreplayableBody, deadline: number): Promise<unknown> {
   const job = { client, ...address };
   try {

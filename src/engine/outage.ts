@@ -1,4 +1,4 @@
-/** A device that says that it is offline: a hint that cuts a call short, so that its user hears of it within seconds. */
+/** The device says that it is offline. That is a hint: it ends a call early, so that the user hears of it within seconds. */
 import type { OperationRun } from './client.js';
 
 export class Outage {
@@ -10,14 +10,14 @@ export class Outage {
     this.#job = job;
   }
 
-  /** Waits for the network until `limits.offlineWaitMs` after the outage was first seen; `true` when it is still away then. */
+  /** Waits for the network until `limits.offlineWaitMs` after the outage was first seen; `true` if the device is still offline then. */
   async outlasts(pause: (ms: number) => Promise<void>): Promise<boolean> {
     const { client, settings, deadline } = this.#job;
     const { clock, connectivity } = client.platform;
     const end = (this.#since ?? clock.now()) + settings.limits.offlineWaitMs;
     const ms = Math.min(end, deadline) - clock.now();
     if (connectivity.online() === false && ms > 0) await pause(ms);
-    // One that has ended meanwhile is over, and the next one is given its time anew.
+    // An outage that has ended no longer counts, and the next one gets the full time.
     this.#since = connectivity.online() === false ? end - settings.limits.offlineWaitMs : undefined;
     return this.#since !== undefined && clock.now() >= end;
   }

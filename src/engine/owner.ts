@@ -7,10 +7,10 @@ import { readStored, storeForOperation, timed, updateStored } from './record-acc
 /** Gives the client its name in leases: where the store can tell which processes are gone, it begins with the name of this one. */
 export async function nameOwner(client: Client, store: Store): Promise<void> {
   if (client.owner) return;
-  // Without a holder leases run out.
+  // Without a holder's name, the lease of a dead process has to run out.
   const holder = store.holder && (await timed(client, store.holder()).catch(() => undefined));
   const own = client.platform.randomness.uuid();
-  // Another call may have been here meanwhile, and its lease bears the name that it gave.
+  // Another call may have set a name meanwhile, and its lease bears that one: keep it.
   client.owner ??= holder ? `${holder}.${own}` : own;
 }
 

@@ -9,7 +9,7 @@ import type { Client } from './client.js';
 import type { AttemptRequest, Polled, Result } from './payload.js';
 import type { Stopped } from './stopped.js';
 
-/** Each is there where its feature was given to `use`. */
+/** Each is present if its feature was given to `use`. */
 export interface Parts {
   /** Sends an idempotent request that has no name, and sends it again. */
   readonly retry: (client: Client, settings: Settings, call: Outline, send: () => Promise<Response>) => Promise<Response>;
@@ -17,7 +17,7 @@ export interface Parts {
   readonly askAfter: (loop: AttemptLoop, accepted: Result | undefined) => Promise<Polled | Stopped | undefined>;
   /** Asks once, at a link. */
   readonly poll: (prepared: ReplayableRequest, a: AttemptRequest, link: string) => Promise<Polled>;
-  /** Makes the key that every context arrives at. */
+  /** Derives the key, so that every context arrives at the same one. */
   readonly derive: (c: { namespace: string; operation: OperationName | undefined; generation: number }) => string;
   /** Adds to a platform what it lacks. */
   readonly platform: (platform: Platform) => Platform;

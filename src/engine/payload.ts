@@ -5,17 +5,17 @@ import type { WorkState } from '../core/work-state.js';
 import type { ReplayableRequest } from '../http/request.js';
 import type { OperationRun } from './client.js';
 
-/** What an attempt came to have in hand. */
+/** The answer to an attempt, or the value that an effect returned. */
 export interface Result {
   readonly value: unknown;
   readonly response: Response | undefined;
-  /** Handing it over says that it is done. */
+  /** Whether giving it to a caller says that the operation is done. */
   readonly ok: boolean;
-  /** It can be given again at any time. */
+  /** A copy can be made at any time. */
   readonly lasting: boolean;
-  /** One like it, for a caller who shares it; `undefined` when that is not possible any more. */
+  /** A copy for another caller; `undefined` when none can be made any more. */
   copy(): unknown;
-  /** As it is put to rest; `undefined` when it can't be. */
+  /** The form for the store; `undefined` when it can't be stored. */
   stored(): StoredAnswer | undefined;
 }
 
@@ -32,21 +32,21 @@ export interface AttemptRequest {
   /** Another payload may have gone out under this key. */
   readonly otherPayloads: boolean;
   readonly ms: number;
-  /** Asked when a hook took its time: whether the record is still this driver's. */
+  /** Called after a slow hook: whether this driver still owns the record. */
   stillMine?(): Promise<boolean>;
-  /** Asked right before the transport or the effect is called; `false`: it must not be. */
+  /** Called right before the transport or the effect; `false`: do not call it. */
   leaves(): boolean;
 }
 
-/** What an attempt left, read. */
+/** How an attempt ended, as read by the rules. */
 export interface AttemptResult {
   readonly reading: Reading;
   readonly result?: Result | undefined;
   readonly cause?: unknown;
-  /** Something came back, if only a status line. */
+  /** The server answered, if only with a status line. */
   readonly reached: boolean;
   readonly retryAfterMs?: number | undefined;
-  /** The platform may have sent it again without telling, so the answer is of one copy only. */
+  /** The platform may have sent the request twice unseen, so the answer may speak of one copy only. */
   readonly mayResend?: boolean | undefined;
   /** Of a refusal: a digest of its status and body. */
   readonly refusal?: string | undefined;
@@ -56,14 +56,14 @@ export interface Payload {
   readonly origin: string;
   /** Method, origin and path, where a key may count; empty for what is no HTTP request. */
   readonly endpoint: string;
-  /** The same operation with the bytes of an earlier call, which a server may have compared. */
+  /** This payload with the bytes of an earlier call: the server may have compared those. */
   withBytesOf?(earlier: Payload): Payload;
   readonly prepared?: ReplayableRequest | undefined;
   /** Whether it is safe to send again: the server knows keys. Absent: it is. */
   keyed?(job: OperationRun, carrier: string): boolean;
   /** Never rejects. */
   send(a: AttemptRequest): Promise<AttemptResult>;
-  /** Asks after work that goes on; `undefined` when there is no link to ask at. */
+  /** Polls once, at the link of a 202. */
   poll?(a: AttemptRequest, link: string): Promise<Polled>;
   /** The link of a 202, on the request's own origin. */
   link?(job: OperationRun, accepted: Response): string | undefined;
@@ -71,7 +71,7 @@ export interface Payload {
   storable(headers: readonly string[]): StoredRequest | undefined;
 }
 
-/** What asking after work that goes on gave. */
+/** The result of one poll. */
 export interface Polled {
   readonly state: WorkState;
   readonly result?: Result | undefined;

@@ -14,12 +14,12 @@ import { limit } from './wait.js';
 /** What `reconcile` could prove. */
 export type Proof = Result | 'done' | 'none';
 
-/** `undefined` when there is no such hook, it does not know either, or it could not be asked in the session of this user. */
+/** Asks the hook. `undefined` if there is none, it does not know, or it could not be asked in the session of this user. */
 export async function reconciled(drive: AttemptLoop, reason: UnknownReason | 'done-elsewhere', result: Result | undefined): Promise<Proof | undefined> {
   const { job, record } = drive;
   const { client, namespace, settings, stop, deadline } = job;
   const { reconcile, limits } = settings;
-  // It would ask with the credentials of the user who is logged in now, and be told what that user may see.
+  // The hook would ask with the credentials of the user who is logged in now, and see what that user may see.
   if (!reconcile || !isSamePerson(client, namespace)) return undefined;
   const { clock } = client.platform;
   const ms = Math.min(limits.attemptMs, deadline - clock.now());
@@ -61,7 +61,7 @@ async function proofOf(drive: AttemptLoop, said: unknown): Promise<Proof | undef
   return undefined;
 }
 
-/** Whether it shows the thing that was made. A page for people is none: a login, or what a single-page app gives for any address. */
+/** Whether the Response shows what was made. An HTML page does not: it may be a login, or what a single-page app gives for any address. */
 function provesDone(answered: Parameters<typeof answerOf>[0]): boolean {
   const answer = answerOf(answered);
   const { status, type } = answer;

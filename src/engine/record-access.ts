@@ -15,8 +15,8 @@ export const storedIn = (store: Store): 'disk' | 'session' | 'memory' =>
   store.storedIn?.() ?? (store.shared === 'context' ? 'memory' : store.survives === 'context' ? 'session' : 'disk');
 
 /**
- * A store call in its time. `until`: the deadline of the call, ms since 1970; what it came to still gets a moment to be
- * written down, because a proof that was not stored has to be found out again.
+ * A store call with a timeout. `until`: the deadline of the call, ms since 1970. After it there is still a moment to store a
+ * result, because a proof that was not stored would have to be found out again.
  */
 export function timed<T>({ platform, settings: { tuning } }: Client, work: Promise<T>, until?: number): Promise<T> {
   const left = until === undefined ? tuning.storeTimeoutMs : Math.max(tuning.thawMs, until - platform.clock.now());
@@ -27,7 +27,7 @@ export function timed<T>({ platform, settings: { tuning } }: Client, work: Promi
 export const readStored = (client: Client, operationKey: string, id: string, until?: number): Promise<unknown> =>
   timed(client, storeForOperation(client, operationKey).read(id), until);
 
-/** Rejects when the store fails or is too late. A change that the store has not made by then is not made later on. */
+/** Rejects when the store fails or is too late. If the store runs the change after that, the change does nothing. */
 export async function updateIn<T>(
   client: Client,
   store: Store,
@@ -56,9 +56,9 @@ export const updateStored = <T>(
 ): Promise<T> => updateIn(client, storeForOperation(client, operationKey), id, change, durability, until);
 
 /**
- * Writes over the record this driver knows, if it is still that one; `false` when it is not or the store fails: a late
- * writer changes nothing. `next` gets the time here, and the latest of here and the
- * store, from which it counts how long the record is kept; it gives `null` to remove.
+ * Replaces the record that this driver knows, if the driver still owns it; `false` if not, or if the store fails: a late
+ * writer changes nothing. `next` gets the local time, and the later one of local time and the store's,
+ * from which it counts how long the record is kept; it gives `null` to remove.
  */
 export async function commit(
   job: Pick<OperationRun, 'client' | 'operationKey' | 'id' | 'name' | 'label' | 'deadline'>,
@@ -76,12 +76,12 @@ export async function commit(
         const record = readRecord(stored);
         if (record?.state !== 'pending' || record.key !== known.key) return { value: false };
         if (isStill(known, record)) {
-          // A driver that slept goes on since then, while this one, which took no lease, asked what became of the operation.
+          // Another driver woke up and goes on, while this one, which took no lease, asked what became of the operation.
           if (heldElsewhere(client, record, storeNow)) return { value: false };
           const now = client.platform.clock.now();
           return { next: leased(next(now, Math.max(now, storeNow)), record), value: true };
         }
-        // A log-out or a move took the record from this driver and left it the lease. It drives no more, so it gives that back.
+        // A log-out or a move has taken the record and left the lease. This driver has stopped, so it releases the lease.
         return holds(known, record) ? { next: { ...record, lease: undefined }, value: false } : { value: false };
       },
       durability,
@@ -93,14 +93,14 @@ export async function commit(
   }
 }
 
-/** Marks a record that was stored clean, before its first attempt leaves; `undefined` where that could not be stored. */
+/** Marks a record that was stored clean, before its first attempt leaves; `undefined` if that could not be stored. */
 export async function commitMark(job: OperationRun, record: OnceRecord): Promise<OnceRecord | undefined> {
   const next = marked(record, job.settings.limits.keyWindowMs, job.client.platform.clock.now());
   return (await commit(job, record, () => next, job.name.length ? 'strict' : 'relaxed')) ? next : undefined;
 }
 
 /**
- * Whether no other driver has taken the record. After a loss of the storage another one may have begun the same key anew, under
+ * Whether no other driver has taken the record. After a loss of the storage another one may have begun the same key again, with
  * the same revision.
  */
 export const isStill = (known: OnceRecord, record: OnceRecord): boolean =>
@@ -109,18 +109,18 @@ export const isStill = (known: OnceRecord, record: OnceRecord): boolean =>
 /** Whether the lease of `record` is the one that the driver of `known` took. */
 export const holds = ({ lease }: OnceRecord, record: OnceRecord): boolean => lease !== undefined && record.lease?.owner === lease.owner;
 
-/** A driver's own copy of its lease is as old as its first look; the stored one was renewed since. */
+/** Keeps the stored lease: the driver's own copy is from its first look, and the stored one was renewed since. */
 const leased = (next: OnceRecord | null, { lease }: OnceRecord): OnceRecord | null => (next?.lease && lease ? { ...next, lease } : next);
 
 /** Whether a live driver elsewhere holds this record. */
 export const heldElsewhere = ({ owner }: Client, { lease }: Partial<OnceRecord> = {}, now: number): boolean => leaseHolds(lease, now) && lease.owner !== owner;
 
-/** A look by a call that never began: true when nothing that may have been sent is stored. Rejects when it can't tell. */
+/** For a call that never began: true if what is stored shows that nothing was sent. Rejects if the store can't be read. */
 export async function nothingSent(client: Client, operationKey: string, id: string, until?: number): Promise<boolean> {
   const { platform, settings } = client;
   const askedAt = platform.clock.now();
   const stored = await readStored(client, operationKey, id, until);
-  // Whoever slept over the answer has seen what was, and another context may have begun since then.
+  // If the process was suspended while reading, the result may be stale: treat it as unknown.
   if (Math.abs(platform.clock.now() - askedAt) > settings.tuning.thawMs) return false;
   if (stored === undefined) return true;
   const record = readRecord(stored);

@@ -1,4 +1,4 @@
-/** What the refusals under one key say: whether it is still in use, and whether anything but a refusal can have come of it. */
+/** Keeps track of the refusals under one key: what the last one was, and whether every attempt was refused. */
 import type { UnknownReason } from '../core/outcome.js';
 import type { OnceRecord, Refusal } from '../core/record.js';
 import type { AttemptResult } from './payload.js';
@@ -9,13 +9,13 @@ export class Refusals {
   last: Refusal | undefined;
   /** Every attempt under this key was answered by a refusal. */
   #only: boolean;
-  /** A derived key of which nothing is remembered, until an answer shows that this generation is new. */
+  /** A derived key whose earlier generations are forgotten; cleared when an answer shows that this generation is new. */
   #madeAgain: boolean | undefined;
   readonly #record: OnceRecord;
   readonly #found: boolean;
   readonly #aheadMs: number;
 
-  /** `ambiguous`: something else than refusals may have come. */
+  /** `ambiguous`: an attempt may have ended in something other than a refusal. */
   constructor({ record, refusedOnly: found, aheadMs = 0 }: Start, ambiguous: boolean) {
     this.#record = record;
     this.#found = found;
@@ -25,16 +25,16 @@ export class Refusals {
     this.#madeAgain = record.madeAgain;
   }
 
-  /** As the rules ask for it. */
+  /** For `decide`. */
   get known(): { readonly refusedOnly: boolean; readonly madeAgain: boolean } {
     return { refusedOnly: this.#found && this.#only, madeAgain: this.#madeAgain === true };
   }
 
-  /** Notes how an attempt ended. For how long the application has been giving this very refusal, ms: 0 if it is new, `undefined` if nothing tells. */
+  /** Notes how an attempt ended. Gives for how long the application has been giving this very refusal, ms: 0 if it is new, `undefined` if nothing tells. */
   note({ reading, refusal }: AttemptResult, now: number): number | undefined {
     if (reading.ambiguous) {
       this.#only = false;
-      // Of an attempt that may still have its effect a refusal says something only when it comes once more, later.
+      // This attempt may still take effect. Start over: after it, only a refusal that comes twice proves something.
       this.last = undefined;
     }
     if (refusal === undefined || reading.from === 'in-front') return undefined;
@@ -45,7 +45,7 @@ export class Refusals {
     return known ? Math.max(1, at - known.at) : 0;
   }
 
-  /** What the next call has to know of them after a stop that settled nothing; `undefined` if it is stored already. */
+  /** What to store for the next call after a stop that settled nothing; `undefined` if the record has it already. */
   toStore(reason: UnknownReason): Pick<OnceRecord, 'refusedOnly' | 'refusal' | 'madeAgain'> | undefined {
     const refusedOnly = reason === 'refused' && this.#only ? true : undefined;
     const { refusedOnly: before, refusal, madeAgain } = this.#record;

@@ -16,7 +16,7 @@ export interface Registry {
   readonly answers: Map<string, Result>;
   /** Payloads of operations that have not settled, by operation key and idempotency key, then by fingerprint. */
   readonly payloads: Map<string, Map<string, Payload>>;
-  /** Where records live whose first write failed, by operation key. */
+  /** The memory for records whose first write failed, by operation key. */
   readonly degraded: Map<string, Store>;
   /** What is left of each origin's retry budget. */
   readonly budgets: Map<string, number>;
@@ -33,7 +33,7 @@ export function look({ screens }: Registry, elsewhere = false): void {
   if (screens.size) void Promise.resolve().then(() => [...screens].map((screen) => screen(elsewhere)));
 }
 
-/** Adds to one of the tables above, which forgets its oldest entry beyond `max`. */
+/** Adds to one of the tables above, and drops the oldest entries beyond `max`. */
 export function keepRecent<T>(table: Map<string, T>, key: string, value: T, max: number): void {
   table.delete(key);
   table.set(key, value);
@@ -59,7 +59,7 @@ const blank = (): Registry => ({
   outcomes: new WeakMap(),
 });
 
-/** Made at the first use, never at import. An older copy of the package may have made it with less in it. */
+/** Created at first use, never on import. An older copy of the package may have created it with fewer tables. */
 export function registry(): Registry {
   const realm = globalThis as { [KEY]?: Partial<Registry> };
   realm[KEY] ??= {};

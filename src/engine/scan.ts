@@ -21,7 +21,7 @@ export const slotOfRecord = (client: Client, namespace: string, { label, key }: 
 /** One page of pending records. `start`: what their labels' text begins with. */
 export type Pages = (start: string | undefined, after: string | undefined) => Promise<{ found: Scanned[]; next: string | undefined }>;
 
-/** Where the pending records of a namespace are: in the store, and what could only be kept in memory. */
+/** Where the pending records of a namespace are: in the store, and in memory if their first write failed. */
 export async function pendingIn(client: Client, namespace: string, prefix: OperationName | undefined): Promise<readonly Pages[]> {
   const { ns } = await idsOf(client, { namespace, label: '', id: '' });
   const wanted = prefix?.length ? namePrefix(prefix) : undefined;
@@ -31,14 +31,14 @@ export async function pendingIn(client: Client, namespace: string, prefix: Opera
       const record = readRecord(stored);
       if (!record || (wanted && !wanted.begins(record.label))) return [];
       const operationKey = slotOfRecord(client, namespace, record);
-      // Each client has an object of its own for the memory of the page.
+      // Scopes are compared, because each client has an object of its own for the same memory.
       return storeForOperation(client, operationKey).scope === store.scope ? [{ record, operationKey }] : [];
     });
     return { found, next };
   });
 }
 
-/** The store, and with it the memory that has what it could not take. */
+/** The store, and the memory for records that it could not take. */
 export const storesOf = (client: Client): readonly Store[] => (client.registry.degraded.size ? [client.store, client.fallback()] : [client.store]);
 
 /** The pending records of a namespace, page by page, in the order of their names. */

@@ -10,7 +10,7 @@ import { keepRecent } from './registry.js';
 /** What is stored of how an operation ended, besides its ending. */
 export type AtRest = Partial<Pick<OnceRecord, 'sticky' | 'keyInUse' | 'refusal' | 'payloads' | 'answer'>>;
 
-/** Puts a record to rest: a tombstone when it is done, else what tells the next one its key or its generation. */
+/** Ends a record: `settled` when it is done, otherwise `retired`, which tells the next operation its key or its generation. */
 export async function settleRecord(
   job: Pick<OperationRun, 'client' | 'operationKey' | 'id' | 'name' | 'label' | 'settings' | 'deadline'>,
   record: OnceRecord,
@@ -19,7 +19,7 @@ export async function settleRecord(
 ): Promise<boolean> {
   const { keep, limits } = job.settings;
   const done = ending.effect === 'done';
-  // An unnamed one answers none but those who wait for it.
+  // An unnamed operation answers only calls that already wait for it.
   const named = job.name.length > 0;
   const put = (kept: StoredAnswer | undefined): Promise<boolean> =>
     commit(job, record, (now, latest) => {
@@ -30,16 +30,16 @@ export async function settleRecord(
       const end = { state, ending, sticky, keyInUse, refusedOnly: undefined, settledAt: now, touchedAt: now, forgetAt, answer: kept } as const;
       return seal({ ...bare(record), ...rest, ...end });
     });
-  // A store that is full may have room for the end without the answer.
+  // If the store is full, there may be room without the answer.
   return (await put(answer)) || (answer !== undefined && (await put(undefined)));
 }
 
-/** In a browser nothing that a stranger could read is written without a namespace. */
+/** The answer as it is to be stored, if at all. In a browser, nothing readable is stored without a namespace. */
 export function answerToStore(job: OperationRun, result: Result | undefined): StoredAnswer | undefined {
   const { settings, client, name, operationKey } = job;
   const { server } = client.platform;
   const { responseOnServer, responseElsewhere } = settings.tuning;
-  // Asked now, because a store may be chosen late. What outlives nothing is no place to keep a second copy in.
+  // Decided here, because a store may be chosen late. A store that ends with its context needs no second copy.
   const lasts = server && name.length > 0 && storeForOperation(client, operationKey).survives !== 'context';
   const kept = settings.keep.response ?? (lasts ? responseOnServer : responseElsewhere);
   return kept === 'disk' && (settings.namespace || server) ? result?.stored() : undefined;
@@ -52,15 +52,15 @@ export function remember({ client, operationKey, settings }: OperationRun, key: 
   keepRecent(answers, `${operationKey}\n${key}`, result, settings.tuning.answersMax);
 }
 
-/** Whether this call's payload is known to be the one that took effect: the answer to another one is none to this call. */
+/** Whether this call's payload is known to be the one that took effect. The answer to another payload must not be given to this call. */
 export const isOwn = ({ resumeOnly, fingerprint }: OperationRun, { payloads }: OnceRecord): boolean =>
   resumeOnly || payloads.every((one) => one === fingerprint);
 
-/** Which payload took effect; all that may have, where nothing tells. */
+/** The payload that took effect, or all that may have, if nothing tells. */
 export function payloadsOf({ payloads }: OnceRecord, ending: Ending, earlier: boolean | undefined, refusedOnly: boolean): readonly string[] {
   if (ending.effect !== 'done') return payloads;
   if (earlier) return payloads.slice(0, -1);
-  // Whoever else says that it is done does not say with which payload. What was refused was not the one.
+  // Only the server's own answer tells which payload took effect. If all before it were refused, it is the last one.
   const sure = refusedOnly || (ending.type === 'fresh' ? ending.certain : ending.from === 'server');
   return sure ? payloads.slice(-1) : payloads;
 }

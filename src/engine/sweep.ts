@@ -9,13 +9,13 @@ import type { Client } from './client.js';
 import { diagnose } from './observe.js';
 import { timed, updateIn } from './record-access.js';
 
-/** Damaged records that a sweep reaches past. */
+/** The most damaged records that a sweep skips. */
 const DAMAGED_MAX = 10_000;
 
-/** Sweeps after the first settle of this client and then after every `sweepEvery`; with nothing left to do it rests. */
+/** Sweeps after the first settle of this client, then after every `sweepEvery`; after a sweep that found little, not for `sweepRestMs`. */
 export function sweepNowAndThen(client: Client): void {
   const { sweepEvery, sweepRestMs } = client.settings.tuning;
-  // Either way round: a clock that was set back must not make it rest for longer.
+  // The absolute difference: a clock that was set back must not make the pause longer.
   const rested = Math.abs(client.platform.clock.now() - client.sweptAt) >= sweepRestMs;
   if (client.settles++ % sweepEvery === 0 && rested)
     void sweep(client).catch(() => {
@@ -34,14 +34,14 @@ async function sweep(client: Client): Promise<void> {
   let rests = records.length < limit;
   for (const stored of records) {
     const seen = readRecord(stored);
-    // A damaged record is kept: an operation may be in it. It comes up again, and must not keep others from their turn.
+    // Keep a damaged record: it may be an operation. Scans return it every time, so later sweeps read that many more.
     if (!seen) {
       damaged++;
       continue;
     }
     const did = await updateIn(client, client.store, seen.id, (now, storeNow) => visit(readRecord(now), seen, before, storeNow), 'relaxed');
     if (did === 'removed' && seen.state === 'pending') tellForgotten(client, seen);
-    // The oldest come first, so none of the others is due by the store's clock: this one is fast.
+    // The oldest come first, so no later one is due by the store's clock either: the local clock is fast.
     rests ||= did === 'early';
     if (did === 'early') break;
   }
@@ -49,7 +49,7 @@ async function sweep(client: Client): Promise<void> {
   client.damaged = Math.min(damaged, DAMAGED_MAX);
 }
 
-/** What becomes of a record that a scan gave, as it is stored now. Both clocks must say that it is due. */
+/** What to do with a scanned record, given what is stored now. It is due only if both clocks say so. */
 function visit(record: OnceRecord | undefined, seen: OnceRecord, now: number, storeNow: number): Changed<'removed' | 'early' | undefined> {
   const changed = record?.revision !== seen.revision || record.forgetAt !== seen.forgetAt;
   if (changed || leaseHolds(record.lease, storeNow)) return { value: undefined };

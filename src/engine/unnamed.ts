@@ -1,4 +1,4 @@
-/** Calls without a name: each is an operation of its own, under its key; in one person's hands it takes up one that was lost. */
+/** Calls without a name: each is an operation of its own, under its key. On a person's device it may adopt one that was left unsettled. */
 import { carryOf, isInHeader } from '../core/carrier.js';
 import type { OperationName } from '../core/name.js';
 import { type Outcome, unsent } from '../core/outcome.js';
@@ -16,10 +16,10 @@ import { heldElsewhere, readStored, timed } from './record-access.js';
 import { storesOf } from './scan.js';
 import { CallerLeft, inTime } from './wait.js';
 
-/** Lost ones that are looked at. */
+/** How many unsettled operations with the same content are looked at. */
 const ORPHANS_MAX = 10;
 
-/** Whether HTTP itself says nothing of sending it twice: POST and PATCH, but not a GraphQL query. */
+/** Whether it needs a key, because HTTP does not call it idempotent: POST and PATCH, but not a GraphQL query. */
 export function wantsKey({ method, body }: RequestInput): boolean {
   if (method !== 'POST' && method !== 'PATCH') return false;
   return !(typeof body === 'string' && /^\s*\{/.test(body) && isQuery(body));
@@ -30,20 +30,20 @@ function isQuery(body: string): boolean {
   return typeof text === 'string' && /^\s*(#.*\n\s*)*(query\b|\{)/.test(text) && !/\b(mutation|subscription)\b/.test(text);
 }
 
-/** Whether a key may go there. */
+/** Whether a key may be sent to this address. */
 export function mayGo({ platform, settings: { origins } }: Client, { url, origin }: RequestInput): boolean {
   if (typeof origins === 'function') return origins(url);
   if (origins) return origins.includes(origin);
-  // `data:`, `blob:` and what is no scheme of fetch's at all: there is no server to honour it.
+  // `data:`, `blob:` and schemes that fetch does not know: there is no server to honour a key.
   if (origin === 'null' || url.startsWith('blob:')) return false;
   return platform.server || platform.origin === undefined || platform.origin === origin;
 }
 
-/** Whether there is a key in its headers already. */
+/** Whether the headers bear a key already. */
 export const bearsKey = ({ dialect }: Settings, { url, headers }: RequestInput): boolean =>
   isInHeader(dialect.carrier) && carryOf(dialect.carrier)?.find({ url, headers, body: undefined }) !== undefined;
 
-/** A call that has no place yet: it is found out by its content. */
+/** A call whose address is not known yet: it depends on the content. */
 type Placeless = OperationAddress & Pick<OperationRun, 'client' | 'settings' | 'stop' | 'startedAt' | 'deadline'>;
 
 function placeless(client: Client, settings: Settings, { signal }: RequestInput): Placeless {
@@ -53,7 +53,7 @@ function placeless(client: Client, settings: Settings, { signal }: RequestInput)
   return { ...address, client, settings, stop, startedAt, deadline: startedAt + settings.limits.totalMs };
 }
 
-/** What `work` gives, unless the call ends before: of an operation that has no place yet, nothing was sent. */
+/** The result of `work`, unless the call ends first: nothing was sent then, because there was no address yet. */
 async function whilePlaceless<T>(call: Placeless, signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   const facts = noFacts(call, 'no');
   const left: Outcome = { ...facts, ...unsent('aborted') };
@@ -80,7 +80,7 @@ export async function operateUnnamed(client: Client, settings: Settings, draft: 
   const { shape = (uuid: string) => uuid } = settings.dialect;
   const asked = { namespace, operation: undefined, fingerprint: read.fingerprint, generation: 0, now: platform.clock.now() };
   const literal = typeof given === 'function' ? await whilePlaceless(call, draft.signal, askStrategy(call, given, asked)) : given;
-  // Where many people's calls meet, two equal ones are two effects, and a lost one is nobody's here.
+  // On a server, equal calls are different operations, so none that was left unsettled is adopted.
   const orphan = platform.server || literal !== undefined ? undefined : await orphanInTime(call, draft.signal, label);
   const address =
     orphan?.address ??
@@ -113,7 +113,7 @@ interface Orphan {
   readonly release: () => void;
 }
 
-/** One that is found too late is let go again. */
+/** If the search ends too late, what it found is released. */
 function orphanInTime(call: Placeless, signal: AbortSignal | undefined, label: string): Promise<Orphan | undefined> {
   const search = findOrphan(call, label);
   return whilePlaceless(call, signal, search).catch((error: unknown) => {
@@ -131,7 +131,7 @@ async function findOrphan({ client, settings, namespace, deadline }: Placeless, 
     const query = { ns, state: 'pending', prefix: label, limit: ORPHANS_MAX } as const;
     found = (await Promise.all(storesOf(client).map((store) => timed(client, store.scan(query), deadline)))).flatMap(({ records }) => records);
   } catch {
-    // Nothing is lost: the store says more when the record is written.
+    // Go on without: if the store is broken, writing the record will show it.
     return undefined;
   }
   const window = { windowMs: settings.limits.keyWindowMs, marginMs: settings.limits.attemptMs };
@@ -155,7 +155,7 @@ async function findOrphan({ client, settings, namespace, deadline }: Placeless, 
   return undefined;
 }
 
-/** It may have settled between the scan and the lock. */
+/** Whether it is still pending: it may have settled between the scan and the lock. */
 async function isPending(client: Client, { operationKey, id }: OperationAddress, deadline: number): Promise<boolean> {
   const stored = await readStored(client, operationKey, id as string, deadline).catch(() => undefined);
   return readRecord(stored)?.state === 'pending';

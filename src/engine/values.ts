@@ -1,4 +1,4 @@
-/** What an effect gave that is no Response. */
+/** Results of effects that are no Response. */
 import type { StoredAnswer } from '../core/record.js';
 import type { Result } from './payload.js';
 

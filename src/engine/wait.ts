@@ -1,8 +1,8 @@
-/** Waits on the clock port; every one of them can be cut. */
+/** Waits on the clock port; each can be cut short. */
 import type { Clock, Connectivity } from '../ports.js';
 import type { OperationRun } from './client.js';
 
-/** A time that ends after `ms`, or at once when one of the signals aborts or `connectivity` wakes; once it is called off, it never does. */
+/** A time limit: `over` resolves after `ms`, or at once when a signal aborts or `connectivity` wakes. After `off()` it never resolves. */
 export function limit(
   clock: Clock,
   ms: number,
@@ -31,10 +31,10 @@ export function limit(
 /** Resolves after `ms`, or at once when one of the signals aborts, or when `connectivity` wakes. */
 export const wait = (...how: Parameters<typeof limit>): Promise<void> => limit(...how).over;
 
-/** Says that a wait is not wanted any more. Without a reason the platform makes an error and its stack, which nobody reads. */
+/** The abort reason of a wait that is no longer needed. Without one the platform would make an error with a stack, which nobody reads. */
 export const OVER = 'over';
 
-/** Work took longer than it may; nobody knows whether it was done. */
+/** Work took too long; it may have been done or not. */
 export class Late extends Error {}
 
 /** Rejects with `late` when `work` takes longer than `ms`. */

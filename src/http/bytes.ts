@@ -1,15 +1,15 @@
 /** Bytes and text, by what every platform has: React Native makes no Blob of bytes, and its Response takes them for Latin-1. */
 
-/** When to stop waiting for a stream that goes on; what `holds` of its first bytes is waited for to the end. */
+/** When to stop waiting for a stream. If `holds` accepts its first bytes, the stream is read to the end. */
 export interface Patience {
   readonly over: Promise<void>;
   holds(begun: Uint8Array | undefined): boolean;
 }
 
-/** The first letter after white space that JSON of an object or a list begins with. */
+/** Whether the first byte after white space begins a JSON object or array. */
 export const beginsJson = (bytes: Uint8Array | undefined): boolean => /^(123|91)$/.test(String(bytes?.find((byte) => byte > 32)));
 
-/** All of a stream, copied; `undefined`: it is longer than `limit` bytes or than anyone waits, and the rest was called off. */
+/** Reads a stream to its end. `undefined` if it is longer than `limit` bytes, or slower than `patience` allows; the rest is cancelled. */
 export async function readUpTo(stream: ReadableStream<Uint8Array>, limit: number, patience?: Patience): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;

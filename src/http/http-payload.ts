@@ -27,7 +27,7 @@ export const httpPayload = (prepared: ReplayableRequest): Payload => ({
   link: (job, accepted) => linkOf(prepared, job, accepted),
 });
 
-/** The body and what describes it are the earlier call's; credentials and the rest are this one's. */
+/** Takes the body and its content type from the earlier call, and all else from this one. */
 function withBytes(present: ReplayableRequest, { body, json, headers: earlier }: ReplayableRequest): ReplayableRequest {
   const headers = new Headers(present.headers);
   const type = earlier.get('content-type');
@@ -35,7 +35,7 @@ function withBytes(present: ReplayableRequest, { body, json, headers: earlier }:
   return { ...present, body, json, headers };
 }
 
-/** Credentials must not go to a stranger, nor a server's requests to where an answer points. */
+/** The link of a 202, on the same origin only: credentials must not go to another one, and no answer may direct a server's requests elsewhere. */
 function linkOf({ url, origin }: ReplayableRequest, { client }: OperationRun, { headers }: Response): string | undefined {
   const link = headers.get('operation-location') ?? headers.get('location');
   if (link === null) return undefined;
@@ -47,7 +47,7 @@ function linkOf({ url, origin }: ReplayableRequest, { client }: OperationRun, { 
   }
 }
 
-/** The request as another context stored it, or what is left of it: the link of work that goes on. */
+/** The request as another context stored it, or only the link of work that goes on. */
 export function storedPayload({ request, origin, link }: OnceRecord): Payload | undefined {
   if (!request && link === undefined) return undefined;
   const { method = 'GET', url = link as string, headers = [], body, base64 } = request ?? {};
@@ -72,7 +72,7 @@ export const resultOf = (answered: Answered): Result => ({
   stored: () => atRest(answered),
 });
 
-/** Whoever gets the answer from the store may not be the one who was logged in by it. */
+/** Headers that may hold credentials: whoever gets the answer from the store may be somebody else. */
 const CREDENTIAL = /cookie|auth|token|secret|session|password|credential|csrf|xsrf|api-?key/i;
 
 /** A body that was not read, because it is too long or a stream, is not kept. */
@@ -84,7 +84,7 @@ function atRest({ response, body }: Answered): StoredAnswer | undefined {
   return typeof body === 'object' && body ? { ...kept, body: base64Of(new Uint8Array(body)), base64: true } : { ...kept, body };
 }
 
-/** An answer that was put to rest; `undefined` where this platform makes no such Response. */
+/** A stored answer as a result; `undefined` if this platform can't make such a Response. */
 export function restored(answer: StoredAnswer): Result | undefined {
   if (!('status' in answer)) return valueResult(answer.json === undefined ? undefined : JSON.parse(answer.json));
   const body = answer.base64 && answer.body !== null ? bytesOf(answer.body).buffer : answer.body;
@@ -98,7 +98,7 @@ export const merged = (prepared: ReplayableRequest, more: HeadersInit | undefine
   return { ...prepared, headers };
 };
 
-/** What the caller sets over its own headers; it is asked with the request as it goes out, and nobody who left waits for it. */
+/** Asks the `headers` hook, with the request as it goes out. The wait ends with the attempt's time, an abort, or `close()`. */
 export async function hooked(
   { method, url, headers, body }: ReplayableRequest,
   { job, number, resumed, ms }: AttemptRequest,
@@ -112,7 +112,7 @@ export async function hooked(
   return Promise.race([asked, late]).finally(off);
 }
 
-/** The request with its key where the record says; `undefined` when there is no such place in it. */
+/** The request with its key where the record says; `undefined` if the request has no such place. */
 async function withKey(prepared: ReplayableRequest, { carrier, key, firstSentAt, job }: AttemptRequest): Promise<ReplayableRequest | undefined> {
   if (carrier === '') return prepared;
   const wire = await wireOf(prepared, carrier);
@@ -129,7 +129,7 @@ async function send(prepared: ReplayableRequest, a: AttemptRequest): Promise<Att
   try {
     return await sendOnce(prepared, { ...a, leaves });
   } catch (cause) {
-    // A hook failed before the transport was called, or what came back can't even be looked at.
+    // A hook failed before the transport was called, or the answer could not be read.
     return { reading: gone ? NO_ANSWER : NOT_SENT, cause, reached: false };
   }
 }
@@ -140,7 +140,7 @@ async function sendOnce(prepared: ReplayableRequest, a: AttemptRequest): Promise
   const asking = clock.now();
   const first = await inTime(a.job, a.ms, withKey(prepared, a), () => new Error('the body could not be read in time'));
   const last = first && settings.headers ? await withKey(merged(first, await hooked(first, a)), a) : first;
-  // The record's key belongs where this request has no place for it.
+  // This request has no place where the record's key belongs.
   if (!last) return { reading: NOT_A_VERDICT, reached: false };
   const slow = clock.now() - asking > settings.tuning.thawMs;
   if (slow && a.stillMine && !(await a.stillMine())) return { reading: NOT_SENT, reached: false };
@@ -177,7 +177,7 @@ function read(prepared: ReplayableRequest, response: Response, answer: Answer, a
   return readAnswer(answer, asked, dialect, a.ambiguous, accepted === 'poll');
 }
 
-/** What the caller's `verdict` makes of an answer; `undefined` where there is none, or it leaves the answer to the table. */
+/** What the caller's `verdict` says of an answer; `undefined` if there is no such hook, or it leaves the answer to the table. */
 export function hookSays(
   { headers }: Response,
   { status, json }: Answer,
@@ -187,11 +187,11 @@ export function hookSays(
   const { settings, client } = job;
   try {
     const said = settings.verdict?.({ attempt, ambiguous, polled, status, headers, json });
-    // An async hook says nothing that can be read, and its rejection is its own.
+    // A promise is no verdict; its rejection is only reported.
     void Promise.resolve(said as unknown).catch((error) => client.platform.report(error));
     return said === undefined ? undefined : hookReading(job, said);
   } catch (error) {
-    // The server has answered, and nobody can read it now.
+    // The server has answered, but the hook that should read the answer threw.
     client.platform.report(error);
     return NOT_A_VERDICT;
   }

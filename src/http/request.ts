@@ -16,7 +16,7 @@ export interface RequestInput {
   readonly body: unknown;
   readonly rest: RequestInit;
   readonly signal: AbortSignal | undefined;
-  /** The Request that the caller's client holds in its hands, if there is one. */
+  /** The caller's own Request object, if there is one. */
   readonly request: Request | undefined;
 }
 
@@ -42,7 +42,7 @@ export function readInput(input: string | URL | Request, init: RequestInit & { o
   const request = isRequest(input) ? input : undefined;
   const { once: _, method, headers, body, signal, ...own } = init;
   const rest: Record<string, unknown> = {};
-  // A navigation's mode is no mode that a request of ours may have.
+  // Code may not make a request with the mode of a navigation.
   if (request) for (const name of REST) if (request[name] !== undefined && (request[name] as string) !== 'navigate') rest[name] = request[name];
   Object.assign(rest, own);
   const verb = (method ?? request?.method ?? 'GET').toUpperCase();
@@ -77,7 +77,7 @@ async function buffer(stream: ReadableStream<Uint8Array>, limit: number): Promis
   return bytes;
 }
 
-/** What a body is: by its tag, or by what it can do. React Native's own classes bear no tag. */
+/** The class of a body, by its tag or by its methods: React Native's own classes have no tag. */
 function kindOf(body: unknown): string {
   const tag = Object.prototype.toString.call(body).slice(8, -1);
   if (tag !== 'Object') return tag;
@@ -87,12 +87,12 @@ function kindOf(body: unknown): string {
   return can('append') && can('sort') ? 'URLSearchParams' : tag;
 }
 
-/** Refuses what is meant to take effect once and could not be told from what did not. */
+/** Refuses a mode in which nobody could tell whether the request took effect. */
 export function refuseHidden({ rest }: RequestInput): void {
   if (rest.mode === 'no-cors') throw new TypeError(wrong("mode 'no-cors'", 'no-cors'));
 }
 
-/** Whether a key can be put on it, and its body sent more than once. What can't is fetch's own affair, unless a name is given. */
+/** Whether it can bear a key, and its body can be sent more than once. If not, a call without a name is left to fetch. */
 export function canBear({ body, rest }: RequestInput): boolean {
   if (rest.mode === 'no-cors') return false;
   return body == null || typeof body === 'string' || isRequest(body) || ArrayBuffer.isView(body) || REPLAYABLE.test(kindOf(body));

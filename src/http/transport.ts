@@ -5,14 +5,14 @@ import { limit } from '../engine/wait.js';
 import { beginsJson, jsonOf, readUpTo, textOf } from './bytes.js';
 import type { ReplayableRequest } from './request.js';
 
-/** An answer and, where its body was read, all that is needed to give it again. */
+/** An answer and, if its body was read, all that is needed to give it again. */
 export interface Answered {
   readonly response: Response;
   readonly body?: string | ArrayBuffer | null | undefined;
   readonly text: string;
 }
 
-/** What an attempt left. `mayResend`: the answer may be of one copy of several. `status`: of an answer whose body was cut. */
+/** How an attempt ended. `mayResend`: the answer may be of one copy of several. `status`: of an answer whose body was cut. */
 export type TransportResult =
   | { readonly end: 'answer'; readonly answered: Answered; readonly mayResend: boolean }
   | { readonly end: 'no-answer'; readonly cause: unknown; readonly status: number | undefined }
@@ -23,7 +23,7 @@ export interface Sending {
   readonly ms: number;
   readonly stop: AbortSignal;
   readonly bodyBytes: number;
-  /** Asked right before the transport is called; `false`: it must not be. */
+  /** Called right before the transport; `false`: do not call it. */
   leaves(): boolean;
 }
 
@@ -40,7 +40,7 @@ export async function callTransport(client: Client, prepared: ReplayableRequest,
   let time = limit(clock, sending.ms, [sending.stop]);
   const late = (async (): Promise<TransportResult> => {
     await time.over;
-    // A clock that was set in between says as little about how long it slept.
+    // The context slept, or the clock was set: what came meanwhile gets a moment to be seen.
     if (!over && Math.abs(clock.now() - end) > thawMs) {
       time = limit(clock, thawMs, [sending.stop]);
       await time.over;
@@ -71,15 +71,15 @@ export async function callTransport(client: Client, prepared: ReplayableRequest,
 
 const textual = (type: string): boolean => type === '' || (/json|text|xml|javascript|urlencoded/i.test(type) && !/charset=(?!"?utf-?8)/i.test(type));
 
-/** Types of answers that are read while they come: each part counts by itself, so that there is nothing to be gained by waiting. */
+/** Types that are read while they come: each part counts by itself, so waiting for the end gains nothing. */
 const STREAMED = /event-?stream|ndjson|json-?(seq|l\b|lines|stream)|stream\+json|^multipart\/|^application\/(grpc|connect\+)|^(audio|video)\//i;
 
-/** Types of which a part is worth nothing: to its reader, and to the rules that read it. */
+/** Types that are useless in part, to the caller and to the rules. */
 const DOCUMENT = /json|xml|urlencoded/i;
 
 /**
  * Reads a copy of the body, so that a truncated answer counts as none. Streams and longer bodies stay unread, and a 2xx that
- * is no document is waited for until `patience` only: the status has said that it is done, and to send again would not
+ * is no document is waited for until `patience` only: its status says that it is done, and sending it again would not
  * make its body come faster.
  */
 export async function read(response: Response, limit: number, patience: Promise<void>): Promise<Answered> {
@@ -100,7 +100,7 @@ export async function read(response: Response, limit: number, patience: Promise<
 
 /** The answer as the rules see it. */
 export function answerOf({ response, text }: Answered): Answer {
-  // A dozen headers are looked for in each answer, and platforms check each name that they are asked for.
+  // Copied once: the rules look for a dozen headers, and platforms check each name on every call.
   const headers = new Map<string, string>();
   response.headers.forEach((value, name) => void headers.set(name.toLowerCase(), value));
   let json: unknown;
@@ -125,7 +125,7 @@ type Head = { readonly status: number; readonly statusText: string; readonly hea
 /** Statuses whose answers have no body: a Response with one can't be made. */
 const BODILESS: readonly number[] = [101, 103, 204, 205, 304];
 
-/** Fetch takes from a server what the constructor of Response refuses. */
+/** `undefined` if the constructor of Response refuses what fetch took from the server. */
 function tryResponse(body: string | ArrayBuffer | null, status: number, statusText: string, headers: HeadersInit): Response | undefined {
   try {
     return new Response(BODILESS.includes(status) ? null : body, { status, statusText, headers });
@@ -141,18 +141,18 @@ function allowed(headers: Iterable<readonly [string, string]>): Headers {
     try {
       kept.append(name, value);
     } catch {
-      // A name or value that only the network can bring.
+      // A name or value that only a network can bring: left out.
     }
   }
   return kept;
 }
 
-/** An answer made anew: without its status text or some headers where the platform refuses them; `undefined` where it refuses the status. */
+/** A new Response: without its status text or some headers if the platform refuses them; `undefined` if it refuses the status. */
 export function makeResponse({ status, statusText, headers }: Head, body: string | ArrayBuffer | null): Response | undefined {
   return tryResponse(body, status, statusText, headers as HeadersInit) ?? tryResponse(body, status, '', allowed(headers));
 }
 
-/** The answer once more, for a caller that shares it or asks later; `undefined` when its body was not kept, or none can be made. */
+/** A copy of the answer, for a caller that shares it or asks later; `undefined` if its body was not kept, or no copy can be made. */
 export function replayResponse({ response, body }: Answered): Response | undefined {
   const copy = body === undefined ? undefined : makeResponse(response, body);
   if (copy) Object.defineProperty(copy, 'url', { value: response.url });

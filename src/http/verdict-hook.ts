@@ -4,7 +4,7 @@ import { NOT_A_VERDICT, READING_OF_VERDICT, type Verdict } from '../core/verdict
 import { isSamePerson } from '../engine/address.js';
 import type { OperationRun } from '../engine/client.js';
 
-/** "Nothing took effect" is not believed once the user has logged out: the hook, or the server that it asked, may speak of the next user's operation. */
+/** Once the user has logged out, a verdict that nothing took effect does not count: it may be about the next user's operation. */
 export function hookReading({ client, namespace }: OperationRun, said: Verdict): Reading {
   const reading = READING_OF_VERDICT[said] ?? NOT_A_VERDICT;
   return /^(refused|not-sent)$/.test(reading.kind) && !isSamePerson(client, namespace) ? NOT_A_VERDICT : reading;

@@ -124,7 +124,7 @@ export class OptimisticUpdater {
       const asked = ask(next, recordOf(seen?.text), seen);
       if ('thrown' in asked) {
         if (asking.looked) throw new Thrown(asked.thrown);
-        // Thrown at a guess, which says nothing.
+        // `next` threw on a cached value, which may be outdated: read the record and try again.
         seen = await this.#server.read(id);
         asking.looked = true;
         continue;

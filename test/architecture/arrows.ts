@@ -5,7 +5,7 @@ import { type Finding, finding, type Import, type Sources } from './sources.js';
 const JOINED = ['core', 'dialects', 'engine', 'errors', 'http', 'option-types', 'options', 'platform', 'ports', 'stores'];
 
 /** A layer is a folder of `src`, or a file there; `face` is `src/entries/index.ts`. Each may also import itself. */
-const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   texts: [],
   core: ['texts'],
   ports: ['core'],

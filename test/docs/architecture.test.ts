@@ -1,0 +1,46 @@
+/** Goal: docs/architecture.md stays true of the sources. Method: its paths, its table of layers and its attacks are compared with what is there. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { MAY_IMPORT } from '../architecture/arrows.js';
+import { readPage, root, tableUnder } from './support/markdown.js';
+
+const page = readPage('docs/architecture.md');
+
+describe('paths', () => {
+  const named = [...page.text.matchAll(/`((?:src|test)\/[^`\s]*)`/g)].map(([, path = '']) => path);
+  const paths = [...new Set(named)].filter((path) => !path.includes('<name>'));
+
+  test('are named', () => {
+    expect(paths.length).toBeGreaterThan(80);
+  });
+
+  test.each(paths)('%s exists', (path) => {
+    expect(existsSync(join(root, path))).toBe(true);
+  });
+});
+
+test('the table of layers is the one that is enforced', () => {
+  const layers = tableUnder(page, '### Who may import whom').map(([layer = '', may = '']) => [layer, may === 'nothing' ? [] : may.split(', ').sort()]);
+  expect(Object.fromEntries(layers)).toEqual(Object.fromEntries(Object.entries(MAY_IMPORT).map(([layer, may]) => [layer, [...may].sort()])));
+});
+
+describe('attacks', () => {
+  const rows = tableUnder(page, '## 4. The attacks').map(([attack = '', , file = '']) => [attack, file.replaceAll('`', '')] as const);
+
+  /** `describe('A1: …', ` and `])('… (A17)', `: the first argument of a call. */
+  const numbersIn = (path: string): string[] =>
+    [...readFileSync(join(root, path), 'utf8').matchAll(/\((['"`])(.*?)\1,\s/g)].flatMap(([, , title = '']) => title.match(/\bA\d{1,2}\b/g) ?? []);
+
+  const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).map((path) => posix.join('test', path.replaceAll('\\', '/')));
+  const inTitles = new Set(files.filter((path) => path.endsWith('.test.ts') && !path.includes('node_modules')).flatMap(numbersIn));
+
+  test('are those in the titles of tests, each once', () => {
+    expect(inTitles.size).toBeGreaterThan(40);
+    expect(rows.map(([attack]) => attack).sort()).toEqual([...inTitles].sort());
+  });
+
+  test.each(rows)('%s is in a title of %s', (attack, path) => {
+    expect(numbersIn(path)).toContain(attack);
+  });
+});
