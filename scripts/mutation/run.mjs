@@ -19,7 +19,7 @@ const known = join(root, '.tmp', 'mutation-incremental.json');
 
 const { values } = parseArgs({
   options: {
-    slice: { type: 'string', multiple: true, default: ['core', 'engine'] },
+    slice: { type: 'string', multiple: true, default: ['core', 'engine', 'http'] },
     /** Folders of tests: a few of them judge in a fraction of the time, and leave more alive. */
     tests: { type: 'string', default: 'core,engine,properties,errors,dialects' },
     /** Judges everything anew. */
@@ -59,7 +59,7 @@ function prepare(files) {
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'dir');
   for (const file of files) if (!existsSync(join(copy, file))) throw new Error(`there is no ${file}`);
   // Of all that may be mutated, so that what is known of files outside of the slice still fits them.
-  for (const file of ['core', 'engine'].flatMap(filesOf)) writeFileSync(join(copy, file), withBraces(readFileSync(join(copy, file), 'utf8')));
+  for (const file of ['core', 'engine', 'http'].flatMap(filesOf)) writeFileSync(join(copy, file), withBraces(readFileSync(join(copy, file), 'utf8')));
 }
 
 const files = values.slice.flatMap(filesOf);

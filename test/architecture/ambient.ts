@@ -1,4 +1,4 @@
-/** What core, dialects and engine may not touch: the world comes in through ports, and the smallest common platform has little. */
+/** What core, dialects, engine and http may not touch: the world comes in through ports, and the smallest common platform has little. */
 import ts from 'typescript';
 import { type Finding, finding, type Texts, walk } from './sources.js';
 
