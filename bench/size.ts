@@ -41,20 +41,19 @@ const PEERS: Readonly<Record<string, string>> = {
 
 /** What createOnce can do, and the files that are there for nothing else. */
 const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
-  'sending idempotent requests again (p-retry, is-network-error)': [/node_modules\/(p-retry|is-network-error)\//],
-  'keys (uuid v4, v5)': [/node_modules\/uuid\//],
-  'IndexedDB (idb-keyval)': [/stores\/indexeddb/, /node_modules\/idb-keyval\//],
-  localStorage: [/stores\/local-storage/],
-  'what to do without a store: a chain, memory': [/stores\/(automatic|memory)/, /default-store/],
+  'keys (uuid v4)': [/node_modules\/uuid\//],
+  'IndexedDB (idb-keyval)': [/stores\/browser\/indexeddb/, /node_modules\/idb-keyval\//],
+  localStorage: [/stores\/browser\/local-storage/],
+  'what to do without a store: a chain, memory': [/stores\/(browser\/automatic|memory)/, /default-store/],
   'checks of options': [/src\/check\./, /src\/options\./],
   'errors and what they say': [/src\/errors\./, /src\/texts\//],
   'reading answers: verdicts, the generic dialect': [/core\/verdict/, /dialects\/generic/, /core\/decide/],
-  'claims: locks, leases, beginning': [/engine\/(claim|lease|place)\./, /core\/begin/],
-  'driving attempts': [/engine\/(drive|attempt|fetching|prepared|halt|wait|budget)\./],
-  'ends: settling, probing, reconcile, polling': [/engine\/(finish|poll)\./],
+  'claims: locks, leases, beginning': [/engine\/(claim|lease|address)\./, /core\/begin/],
+  'driving attempts': [/engine\/(attempt-loop|halt|wait|budget)\./, /src\/http\//],
+  'ends: settling, probing, reconcile': [/engine\/(finish|reconcile)\./],
   'removing what is over': [/engine\/sweep\./],
   'events, states, diagnostics': [/engine\/(observe|diagnostics)\./],
-  'calls without a name': [/engine\/(unnamed|plain)\./],
+  'calls without a name': [/engine\/unnamed\./],
   'the platform: browsers and Node': [/src\/platform\//],
 };
 
@@ -85,14 +84,8 @@ const changed = (change: (path: string) => string | undefined): Plugin => ({
 const instead = (file: RegExp, code: string | ((text: string) => string)) => (path: string) =>
   file.test(path) ? (typeof code === 'string' ? code : code(readFileSync(path, 'utf8'))) : undefined;
 
-const LOOP =
-  'export default async (work, { onFailedAttempt }) => { for (;;) try { return await work(); } catch (error) { await onFailedAttempt({ error }); } }';
-
 /** What could be smaller, and what it would bring. docs/decisions/0004-size.md says why each was left as it is. */
 const CONSIDERED: Readonly<Record<string, (path: string) => string | undefined>> = {
-  'a loop of our own for p-retry': instead(/\/p-retry\//, LOOP),
-  'no is-network-error, which p-retry asks and nobody hears': instead(/\/is-network-error\//, 'export default () => false'),
-  'no derived keys (uuid v5)': instead(/core\/derived\./, 'export const derived = String, childKey = String;'),
   'crypto.randomUUID for uuid v4, where it exists': instead(/uuid\/dist\/v4\./, 'export default () => crypto.randomUUID();'),
   'another bundle for browsers, without the platform of Node': instead(/platform\/node\//, 'export const nodePlatform = () => {};'),
   'private fields as plain ones': instead(/src\/(engine|stores)\//, (text) => text.replace(/(\.|^ +(?:readonly |get |async )*)#(\w+)/gm, '$1_$2')),
@@ -124,7 +117,7 @@ const factories = Object.keys(dialects).filter((name) => !/^(define|in)[A-Z]|Ver
 const added: Record<string, number> = {};
 for (const name of factories) added[name] = await besides(name);
 const allAdded = await besides(factories.join(', '));
-/** What each function that takes a client adds to it. */
+/** What each function that takes a client, and each feature, adds to it. */
 const FUNCTIONS = [
   'outcomeOf',
   'pending',
@@ -140,6 +133,9 @@ const FUNCTIONS = [
   'watch',
   'extend',
   'close',
+  'retrying',
+  'polling',
+  'insecureOrigins',
 ];
 const functions: Record<string, number> = {};
 for (const name of FUNCTIONS) functions[name] = (await gzipOf(`export { createOnce, ${name} } from './src/entries/index.ts'`, root)) - whole;

@@ -30,7 +30,7 @@ export interface OnceRequestInit extends RequestInit {
 export interface Once {
   /**
    * A `fetch`: same arguments, same promise. With a name in `once` it takes effect once; a POST or PATCH without one gets a
-   * key over its own attempts; what HTTP calls idempotent is retried; `once: false` is the plain fetch.
+   * key over its own attempts; what HTTP calls idempotent is sent again with the feature `retrying()`; `once: false` is the plain fetch.
    *
    * @throws OnceError where the answer would be a lie, or sending would be unsafe; TypeError on a wrong option
    * @example
