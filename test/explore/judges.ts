@@ -165,8 +165,9 @@ function isLate({ op, before, after, context, why, byHand, expired }: Commit): b
 }
 
 /** The last call of a context that leaves drives no more. */
-function leaves({ context }: Call, op: OpFacts): void {
-  if (op.calls.some((call) => call.context === context && !call.told && !call.dead)) return;
+function leaves(leaving: Call, op: OpFacts): void {
+  const { context } = leaving;
+  if (op.calls.some((call) => call !== leaving && call.context === context && !call.told && !call.dead)) return;
   for (const key of op.keys.values()) if (driving.get(key) === context) driving.delete(key);
 }
 
