@@ -478,6 +478,19 @@ describe('A32, A33: what the other tab hears', () => {
     }
   });
 
+  test('A32: the lock is free again while a tab drives without it: the next press waits for that tab, and sends nothing', async () => {
+    const world = newWorld();
+    const [one, two] = [world.open(), world.open()];
+    world.server.plays(hangs(), delayed(20 * SECOND, answers(201)));
+    const first = pay(one.once, { limits: { attempts: 1, attemptMs: 40 * SECOND } });
+    await rest();
+    const second = pay(two.once);
+    await world.end(one.tab, first);
+    expect(await world.end(one.tab, pay(one.once))).toMatchObject({ outcome: { effect: 'done' } });
+    expect(await world.end(two.tab, second)).toMatchObject({ status: 201, outcome: { effect: 'done' } });
+    expect(world.server.arrivals).toHaveLength(2);
+  });
+
   test('A32: a driver that finds that another one has settled it gets that outcome', async () => {
     for (const [answer, effect] of [
       [answers(201), 'done'],
