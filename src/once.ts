@@ -101,7 +101,7 @@ export function createOn(bare: Platform, options: OnceOptions = {}, from?: Clien
 
 /** Refuses at once what needs a feature that is not there. */
 function checkNeeds({ accepted }: Settings, parts: Partial<Parts>): void {
-  if (accepted === 'poll' && !parts.poll) throw new TypeError(needs("accepted: 'poll'", 'polling'));
+  if (accepted === 'poll' && !parts.askAfter) throw new TypeError(needs("accepted: 'poll'", 'polling'));
 }
 
 /** `handle`: the name, where the caller has fixed it. @internal */

@@ -156,7 +156,7 @@ async function keyFor(job: OperationRun, generation: number, random: boolean): P
   if (random) key = job.address.id ?? shape(randomness.uuid());
   else if (typeof key === 'function') key = await askStrategy(job, key as KeyStrategy, { namespace, operation, fingerprint, generation, now: clock.now() });
   else if (key === undefined) {
-    if (!client.parts.derive) throw new TypeError(needs('a store that tabs share without Web Locks', 'insecureOrigins'));
+    if (!client.parts.derive) throw new TypeError(needs('a store that is not atomic', 'insecureOrigins'));
     key = shape(client.parts.derive({ namespace, operation, generation }));
   }
   if (typeof key !== 'string' || !keyPattern.test(key))

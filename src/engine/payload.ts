@@ -63,10 +63,6 @@ export interface Payload {
   keyed?(job: OperationRun, carrier: string): boolean;
   /** Never rejects. */
   send(a: AttemptRequest): Promise<AttemptResult>;
-  /** Polls once, at the link of a 202. */
-  poll?(a: AttemptRequest, link: string): Promise<Polled>;
-  /** The link of a 202, on the request's own origin. */
-  link?(job: OperationRun, accepted: Response): string | undefined;
   /** What another context needs to send it; `undefined` when only this one can. */
   storable(headers: readonly string[]): StoredRequest | undefined;
 }

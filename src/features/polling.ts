@@ -13,6 +13,7 @@ import { hooked, hookSays, merged, resultOf } from '../http/http-payload.js';
 import type { ReplayableRequest } from '../http/request.js';
 import { answerOf, callTransport } from '../http/transport.js';
 import type { Feature } from '../option-types.js';
+import type { Platform } from '../ports.js';
 
 /**
  * Lets `accepted: 'poll'` ask after the work behind the link of a 202 until that work ends (RFC 9110, section 15.3.3).
@@ -20,21 +21,36 @@ import type { Feature } from '../option-types.js';
  * @example
  * const once = createOnce({ use: [polling()], accepted: 'poll' });
  */
-export const polling = (): Feature => ({ name: 'polling', parts: { askAfter, poll } satisfies Partial<Parts> });
+export const polling = (): Feature => ({ name: 'polling', parts: { askAfter } satisfies Partial<Parts> });
 
 /** Asks until the work ends, the budget of waiting does, or nothing more may be asked; `undefined` when there is no link to ask at. */
 async function askAfter(drive: AttemptLoop, accepted: Result | undefined): Promise<Polled | Stopped | undefined> {
-  const link = drive.record.link ?? (accepted?.response && drive.payload.link?.(drive.job, accepted.response));
+  const { prepared } = drive.payload;
+  // What an effect gives has no link to ask at.
+  if (!prepared) return undefined;
+  const link = drive.record.link ?? (accepted?.response && linkOf(prepared, drive.job.client.platform, accepted.response));
   if (link === undefined) return undefined;
   // Stored, so that nobody has to send it again.
   if (drive.record.link === undefined) {
     const next = seal({ ...drive.record, link, touchedAt: drive.job.client.platform.clock.now() });
     if (await commit(drive.job, drive.record, () => next)) drive.record = next;
   }
-  return askUntilItEnds(drive, link);
+  return askUntilItEnds(drive, prepared, link);
 }
 
-async function askUntilItEnds(drive: AttemptLoop, link: string): Promise<Polled | Stopped | undefined> {
+/** The link of a 202, on the same origin only: credentials must not go to another one, and no answer may direct a server's requests elsewhere. */
+export function linkOf({ url, origin }: ReplayableRequest, { resolve }: Pick<Platform, 'resolve'>, { headers }: Response): string | undefined {
+  const link = headers.get('operation-location') ?? headers.get('location');
+  if (link === null) return undefined;
+  try {
+    const target = resolve(link, url);
+    return target.origin === origin ? target.url : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function askUntilItEnds(drive: AttemptLoop, prepared: ReplayableRequest, link: string): Promise<Polled | Stopped> {
   const { job, start } = drive;
   const { key, carrier, firstSentAt = drive.record.createdAt } = drive.record;
   const { limits, backoff } = job.settings;
@@ -42,13 +58,14 @@ async function askUntilItEnds(drive: AttemptLoop, link: string): Promise<Polled 
   const ends = Math.min(job.deadline, clock.now() + limits.inProgressMs);
   for (let number = 1; ; number++) {
     const ms = Math.min(limits.attemptMs, ends - clock.now());
-    const answer = await drive.payload.poll?.(
+    const answer = await poll(
+      prepared,
       { job, key, carrier, firstSentAt, number, ambiguous: true, resumed: start.resumed, otherPayloads: false, ms, leaves: () => !drive.mustStop() },
       link,
     );
     // An answer that came in another user's session says nothing of this one's work.
     const foreign = isSamePerson(job.client, job.namespace) ? undefined : drive.mustStop();
-    if (foreign || answer?.state !== 'running') return foreign ?? answer;
+    if (foreign || answer.state !== 'running') return foreign ?? answer;
     const cutOff = answer.result ? undefined : await drive.cutOff();
     if (cutOff) return cutOff;
     const pause = atLeast(backoff, number, answer.retryAfterMs ?? backoffMs(backoff, number, randomness.random()));

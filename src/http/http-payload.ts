@@ -5,7 +5,6 @@ import type { OnceRecord, StoredAnswer } from '../core/record.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer } from '../core/verdict.js';
 import { isSamePerson } from '../engine/address.js';
-import type { OperationRun } from '../engine/client.js';
 import { endpointOf, noticeAnswer, noticeSilence } from '../engine/diagnostics.js';
 import type { AttemptRequest, AttemptResult, Payload, Result } from '../engine/payload.js';
 import { valueResult } from '../engine/values.js';
@@ -23,8 +22,6 @@ export const httpPayload = (prepared: ReplayableRequest): Payload => ({
   send: (a) => send(prepared, a),
   storable: (headers) => storable(prepared, headers),
   keyed: ({ client }, carrier) => carrier !== '' && !client.registry.ignored.has(endpointOf(prepared)),
-  poll: async (a, link) => a.job.client.parts.poll?.(prepared, a, link) ?? { state: 'running' },
-  link: (job, accepted) => linkOf(prepared, job, accepted),
 });
 
 /** Takes the body and its content type from the earlier call, and all else from this one. */
@@ -33,18 +30,6 @@ function withBytes(present: ReplayableRequest, { body, json, headers: earlier }:
   const type = earlier.get('content-type');
   if (type !== null) headers.set('content-type', type);
   return { ...present, body, json, headers };
-}
-
-/** The link of a 202, on the same origin only: credentials must not go to another one, and no answer may direct a server's requests elsewhere. */
-function linkOf({ url, origin }: ReplayableRequest, { client }: OperationRun, { headers }: Response): string | undefined {
-  const link = headers.get('operation-location') ?? headers.get('location');
-  if (link === null) return undefined;
-  try {
-    const target = client.platform.resolve(link, url);
-    return target.origin === origin ? target.url : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** The request as another context stored it, or only the link of work that goes on. */

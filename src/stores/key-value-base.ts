@@ -81,17 +81,10 @@ export function mustHave(storage: unknown, what: string, methods: readonly strin
 const REALM = Symbol.for('oncefetch.storages');
 
 /** What all copies of the package in one realm share. */
-function realm(): { readonly numbers: WeakMap<object, number>; readonly turns: Map<string, Promise<unknown>>; count: number } {
+function realm(): { readonly turns: Map<string, Promise<unknown>> } {
   const here = globalThis as { [REALM]?: ReturnType<typeof realm> };
-  here[REALM] ??= { numbers: new WeakMap(), turns: new Map(), count: 0 };
+  here[REALM] ??= { turns: new Map() };
   return here[REALM];
-}
-
-/** A name for a storage that has none: its number in this realm. */
-export function numberOf(storage: object): string {
-  const known = realm();
-  if (!known.numbers.has(storage)) known.numbers.set(storage, ++known.count);
-  return `#${known.numbers.get(storage)}`;
 }
 
 /** Runs work on what `name` names while no other work on it does. */

@@ -5,8 +5,8 @@
 import { describe, expect, test } from 'vitest';
 import { seal } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
-import type { Client, OperationRun } from '../../src/engine/client.js';
 import type { Result } from '../../src/engine/payload.js';
+import { linkOf } from '../../src/features/polling.js';
 import { httpPayload, restored, resultOf, storedPayload } from '../../src/http/http-payload.js';
 import type { ReplayableRequest } from '../../src/http/request.js';
 import { resolveUrl } from '../../src/platform/shared.js';
@@ -104,8 +104,6 @@ describe('a request from the store', () => {
 });
 
 describe('the link of work that goes on', () => {
-  const client = { platform: { resolve: resolveUrl } } as unknown as Client;
-  const linkOf = (headers: Record<string, string>) => httpPayload(prepared()).link?.({ client } as OperationRun, new Response(null, { headers }));
   test.each<[Record<string, string>, string | undefined]>([
     [{ location: '/jobs/1' }, 'https://shop.example/jobs/1'],
     [{ location: 'https://shop.example/jobs/1#a' }, 'https://shop.example/jobs/1'],
@@ -115,7 +113,7 @@ describe('the link of work that goes on', () => {
     [{ location: '' }, URL_],
     [{}, undefined],
   ])('%j is %s', (headers, link) => {
-    expect(linkOf(headers)).toBe(link);
+    expect(linkOf(prepared(), { resolve: resolveUrl }, new Response(null, { headers }))).toBe(link);
   });
 });
 

@@ -1,4 +1,5 @@
 /** Records in PostgreSQL: a store for many machines. */
+
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { readRecord } from '../../core/record.js';
@@ -6,6 +7,7 @@ import type { ScanPage, ScanQuery, Store } from '../../ports.js';
 import { type Claims, createStore } from '../base.js';
 import type { Answer, Attempt, Seen } from '../compare-and-set.js';
 import { StoreFault } from '../fault.js';
+import { numberOf } from '../number-of.js';
 import { OptimisticUpdater } from '../optimistic-updater.js';
 import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf, unordered } from '../text.js';
 import { type PostgresClient, postgresFault } from './fault.js';
@@ -117,15 +119,6 @@ function queryOf(client: PostgresClient, prepare: boolean): Query {
     last = mine.catch(() => {});
     return mine;
   };
-}
-
-/** Two clients may reach one server, but nothing that all kinds have would tell. Then they meet in it, as two processes do. */
-const numbers = new WeakMap<object, number>();
-let clients = 0;
-function numberOf(client: object): number {
-  const number = numbers.get(client) ?? ++clients;
-  numbers.set(client, number);
-  return number;
 }
 
 const seenOf = (row: Row | undefined): Seen | undefined => (typeof row?.rev === 'string' ? { rev: row.rev, text: row.data } : undefined);

@@ -1,6 +1,7 @@
 /** Records in AsyncStorage: React Native, `@react-native-async-storage/async-storage` 2 and 3. */
 import type { Store } from '../../ports.js';
-import { inTurn, mustHave, numberOf, type PairsOptions, pairsStore, type Text } from '../key-value-base.js';
+import { inTurn, mustHave, type PairsOptions, pairsStore, type Text } from '../key-value-base.js';
+import { numberOf } from '../number-of.js';
 
 /** What is used of AsyncStorage: `getMany` is version 3, `multiGet` version 2. */
 export interface AsyncStorageLike {

@@ -1,6 +1,7 @@
 /** Records in SQLite by `expo-sqlite/kv-store`: Expo. */
 import type { Store } from '../../ports.js';
-import { inTurn, mustHave, numberOf, type PairsOptions, pairsStore } from '../key-value-base.js';
+import { inTurn, mustHave, type PairsOptions, pairsStore } from '../key-value-base.js';
+import { numberOf } from '../number-of.js';
 
 /** What is used of the key-value store of expo-sqlite. */
 export interface KvStoreLike {

@@ -1,6 +1,7 @@
 /** Records in MMKV: React Native, `react-native-mmkv` 4. */
 import type { Store } from '../../ports.js';
-import { mustHave, numberOf, type PairsOptions, pairsStore } from '../key-value-base.js';
+import { mustHave, type PairsOptions, pairsStore } from '../key-value-base.js';
+import { numberOf } from '../number-of.js';
 
 /** What is used of an MMKV instance. */
 export interface MmkvLike {

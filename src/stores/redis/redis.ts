@@ -1,8 +1,10 @@
 /** Records in Redis, or Valkey: a store for many machines. */
+
 import type { ScanPage, ScanQuery, Store, Stored } from '../../ports.js';
 import { type Claims, createStore } from '../base.js';
 import { type Answer, type Attempt, isDone, type Seen } from '../compare-and-set.js';
 import { StoreFault } from '../fault.js';
+import { numberOf } from '../number-of.js';
 import { OptimisticUpdater } from '../optimistic-updater.js';
 import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf, unordered } from '../text.js';
 import { type RedisClient, redisFault, type Scripts, scriptsOf, waiterOf } from './client.js';
@@ -96,15 +98,6 @@ interface Redis {
   readonly places: string;
   readonly times: string;
   readonly keyOf: (id: string) => string;
-}
-
-/** Two clients may reach one server, but nothing that all kinds have would tell. Then they meet in it, as two processes do. */
-const numbers = new WeakMap<object, number>();
-let clients = 0;
-function numberOf(client: object): number {
-  const number = numbers.get(client) ?? ++clients;
-  numbers.set(client, number);
-  return number;
 }
 
 /**

@@ -1,0 +1,45 @@
+/** Goal: what ky sends again and what oncefetch does never add up, and nothing loses its retries. Method: answers that a gateway gives, counted. */
+import ky from 'ky';
+import { expect, test } from 'vitest';
+import { createOnce, memoryStore, type OnceOptions, retrying } from '../../src/entries/index.js';
+import { withOnce } from '../../src/entries/ky.js';
+
+/** ky over a server that is busy once, and what reached it. */
+function busyOnce(use: OnceOptions['use']) {
+  const sent: string[] = [];
+  const fetch = async (input: Request | string, init?: RequestInit) => {
+    sent.push(new Request(input, init).method);
+    return new Response('{}', { status: sent.length === 1 ? 503 : 200 });
+  };
+  const once = createOnce({ namespace: 'ann', store: memoryStore(), fetch: fetch as typeof globalThis.fetch, retry: { minDelayMs: 1, maxDelayMs: 2 }, use });
+  return { sent, api: withOnce(ky, once) };
+}
+
+test.each([
+  ['by oncefetch, where the client has retrying()', [retrying()]],
+  ['by ky, where it has not', []],
+] as const)('a GET is sent again once, %s', async (_, use) => {
+  const { sent, api } = busyOnce(use);
+  expect((await api.get('https://shop.example/orders')).status).toBe(200);
+  expect(sent).toHaveLength(2);
+});
+
+test.each([
+  ['with retrying()', [retrying()]],
+  ['without', []],
+] as const)('a named POST is sent again by oncefetch alone, %s', async (_, use) => {
+  const { sent, api } = busyOnce(use);
+  expect((await api.post('https://shop.example/pay', { json: { cart: 1 }, once: ['pay', 1] })).status).toBe(200);
+  expect(sent).toEqual(['POST', 'POST']);
+});
+
+test('a PUT is left alone by ky, which cannot tell whether it has a name', async () => {
+  const { sent, api } = busyOnce([]);
+  await expect(api.put('https://shop.example/orders/1', { json: {} })).rejects.toMatchObject({ response: { status: 503 } });
+  expect(sent).toEqual(['PUT']);
+});
+
+test.each([undefined, null, { fetch }])('what is no client is refused, and named: %o', (wrong) => {
+  expect(() => withOnce(ky, wrong as never)).toThrow(TypeError);
+  expect(() => withOnce(ky, wrong as never)).toThrow(`withOnce takes a client from createOnce, got ${wrong === null ? 'null' : typeof wrong}`);
+});

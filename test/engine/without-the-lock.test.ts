@@ -1,0 +1,110 @@
+/**
+ * Goal: a tab that goes on without the lock, because another one hangs with it, has the operation to itself as one with the lock has
+ * (attack 32). Method: the tab that hung gives up at 40 s and frees the lock, while the other one, which waited for 30 s, drives; then
+ * comes whatever another feature can do.
+ */
+import { describe, expect, test } from 'vitest';
+import { clear, close, move, type OnceOptions, resumeOne, run, settle } from '../../src/entries/index.js';
+import { answers, charged, delayed, type Entry, hangs, lost, replays } from '../support/server.js';
+import { CART, NAME, newWorld, type PayOptions, pay, rest, SECOND, watched } from '../support/world.js';
+
+const EDITED = { ...CART, amount: 20 };
+const SLOW = delayed(20 * SECOND, charged(answers(201)));
+
+/** At 40 s the lock is free, and `two` has sent at 30 s. */
+async function scene(script: readonly Entry[], options: PayOptions = {}, client: OnceOptions = {}) {
+  const world = newWorld();
+  const [one, two] = [world.open(client), world.open(client)];
+  world.server.plays(hangs(), ...script);
+  const first = pay(one.once, { ...options, limits: { attempts: 1, attemptMs: 40 * SECOND } });
+  await rest();
+  const driven = pay(two.once, options);
+  await world.end(one.tab, first);
+  expect(world.server.arrivals).toHaveLength(2);
+  return { world, one, two, driven };
+}
+
+describe('beside a tab that drives without the lock', () => {
+  test('a log-out stops it before its next attempt, and nobody settles it while one is on the wire', async () => {
+    const { world, one, two, driven } = await scene([delayed(20 * SECOND, lost())]);
+    await world.run(clear(one.once));
+    await expect(world.run(watched(settle(one.once, NAME, 'none')))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    expect(await world.end(two.tab, driven)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST' });
+    expect(world.server.arrivals).toHaveLength(2);
+    await world.run(settle(one.once, NAME, 'none'));
+  });
+
+  test('an edited form with if-changed waits, and is sent under a key of its own', async () => {
+    const { world, one, two, driven } = await scene([SLOW, answers(201)], { repeat: 'if-changed' });
+    expect(await world.end(one.tab, pay(one.once, { repeat: 'if-changed', body: EDITED }))).toMatchObject({ outcome: { type: 'fresh' } });
+    expect(await world.end(two.tab, driven)).toMatchObject({ outcome: { effect: 'done' } });
+    expect(new Set(world.server.keys).size).toBe(2);
+  });
+
+  test('a press for another address waits, and is not sent', async () => {
+    const { world, one, two, driven } = await scene([SLOW]);
+    const elsewhere = pay(one.once, { url: 'https://other.example/pay' });
+    expect(await world.end(one.tab, elsewhere)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
+    expect(await world.end(two.tab, driven)).toMatchObject({ outcome: { effect: 'done' } });
+  });
+
+  test('resumeOne waits, and gives what it came to', async () => {
+    const { world, one, two, driven } = await scene([SLOW]);
+    expect(await world.end(one.tab, resumeOne(one.once, NAME))).toMatchObject({ outcome: { effect: 'done' } });
+    expect(await world.end(two.tab, driven)).toMatchObject({ outcome: { effect: 'done' } });
+  });
+
+  test('run waits, and does not run', async () => {
+    const { world, one, two, driven } = await scene([SLOW]);
+    const ran: unknown[] = [];
+    await expect(world.run(watched(run(one.once, NAME, () => ran.push(1))))).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
+    expect(ran).toEqual([]);
+    expect(await world.end(two.tab, driven)).toMatchObject({ outcome: { effect: 'done' } });
+  });
+
+  test('a log-in brings it along, and its user goes on at once under its key', async () => {
+    const { world, two, driven } = await scene([delayed(20 * SECOND, lost()), replays()], {}, { namespace: 'guest' });
+    const ann = world.open({ namespace: 'ann' });
+    await world.run(move(ann.once, 'guest'));
+    const begun = world.clock.now();
+    expect(await world.end(ann.tab, pay(ann.once))).toMatchObject({ outcome: { type: 'replayed' } });
+    expect(world.clock.now()).toBe(begun);
+    expect(await world.end(two.tab, driven)).toMatchObject({ outcome: { effect: 'unknown' } });
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+});
+
+describe('the tab that drove without the lock', () => {
+  test('is closed: it gives the lease back, and the next press goes on at once', async () => {
+    const { world, one, two, driven } = await scene([hangs(), replays()]);
+    await world.run(close(two.once));
+    expect(await world.end(two.tab, driven)).toMatchObject({ outcome: { effect: 'unknown' } });
+    const begun = world.clock.now();
+    expect(await world.end(one.tab, pay(one.once))).toMatchObject({ outcome: { type: 'replayed' } });
+    expect(world.clock.now()).toBe(begun);
+  });
+
+  test('dies: the next press waits until the lease is over, and goes on under the key', async () => {
+    const { world, one, two, driven } = await scene([hangs(), replays()]);
+    driven.catch(() => {});
+    two.tab.kill();
+    const begun = world.clock.now();
+    expect(await world.end(one.tab, pay(one.once))).toMatchObject({ outcome: { type: 'replayed' } });
+    expect(world.clock.now() - begun).toBeLessThanOrEqual(15 * SECOND);
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+
+  test('has a hook that throws: nothing more is sent, and the lease is given back', async () => {
+    let calls = 0;
+    const headers = () => {
+      calls++;
+      if (calls > 2) throw new Error('no token');
+      return {};
+    };
+    const { world, one, two, driven } = await scene([answers(503)], { headers, limits: { attempts: 2 } });
+    await world.end(two.tab, driven);
+    expect(world.record()?.lease).toBeUndefined();
+    world.server.plays(replays());
+    expect(await world.end(one.tab, pay(one.once))).toMatchObject({ outcome: { type: 'replayed' } });
+  });
+});
