@@ -37,20 +37,24 @@ export interface Exploring extends Bounds {
   readonly enough?: ((found: readonly Found[], schedules: number) => boolean) | undefined;
 }
 
-/** Budgets with which a state was met; from one with as much or more of both, everything has been played. */
+/** Of each budget, the states that were met with it: from one with as much or more of both, everything has been played. */
 class States {
-  readonly #met = new Map<number, Bounds[]>();
+  readonly #met: { readonly left: Bounds; readonly states: Set<number> }[] = [];
 
   get size(): number {
-    return this.#met.size;
+    return new Set(this.#met.flatMap(({ states }) => [...states])).size;
   }
 
   /** Whether nothing new can come from here; remembers it otherwise. */
-  covers(state: number, left: Bounds): boolean {
-    const met = this.#met.get(state);
-    if (!met) this.#met.set(state, [left]);
-    else if (met.some(({ faults, switches }) => faults >= left.faults && switches >= left.switches)) return true;
-    else met.push(left);
+  covers(state: number, { faults, switches }: Bounds): boolean {
+    let own: Set<number> | undefined;
+    for (const { left, states } of this.#met) {
+      if (left.faults < faults || left.switches < switches) continue;
+      if (states.has(state)) return true;
+      if (left.faults === faults && left.switches === switches) own = states;
+    }
+    if (own) own.add(state);
+    else this.#met.push({ left: { faults, switches }, states: new Set([state]) });
     return false;
   }
 }

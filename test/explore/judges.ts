@@ -116,10 +116,12 @@ const payloadIsTrue: Checker = {
 };
 
 const ONE_DRIVER = 'one-key';
+const WHILE_DRIVEN = 'it was settled or forgotten by hand while it was being driven';
 /** A driver stops when its record was cleared, and who waited for another context does not start what that one ended. */
 const oneDriver = (atomic: boolean): Checker => ({
   name: ONE_DRIVER,
   see(fact, ledger) {
+    if (atomic && fact.kind === 'commit' && isTakenFromDriver(fact)) ledger.violate(ONE_DRIVER, fact.op, WHILE_DRIVEN);
     if (fact.kind === 'commit') ends(fact);
     // A store that is not atomic can't look and write at once.
     if (atomic && fact.kind === 'commit' && isLate(fact)) ledger.violate(ONE_DRIVER, fact.op, 'a driver whose record was cleared wrote over it');
@@ -162,6 +164,16 @@ function ends({ op, before, after, context }: Commit): void {
 function isLate({ op, before, after, context, why, byHand, expired }: Commit): boolean {
   const key = before?.state === 'pending' && after?.state !== 'pending' ? op.keys.get(before.key) : undefined;
   return key !== undefined && why === 'written' && !byHand.length && expired === 'no' && drivenThen.get(key) === context && !driving.has(key);
+}
+
+/** Settled or forgotten by hand, though a call has begun it meanwhile that nobody has told anything yet. */
+function isTakenFromDriver({ op, before, after, byHand, storeNow }: Commit): boolean {
+  const key = before?.state === 'pending' && after?.state !== 'pending' ? op.keys.get(before.key) : undefined;
+  if (!key || !does(byHand, 'settle', 'forget')) return false;
+  const driver = driving.get(key);
+  // A lease that is over, or was given back after the last attempt, keeps nobody out.
+  const isLeased = (before?.lease?.until ?? 0) > storeNow;
+  return (isLeased || !leased.has(key)) && op.calls.some(({ context, told, dead }) => context === driver && !told && !dead);
 }
 
 /** The last call of a context that leaves drives no more. */
@@ -224,7 +236,7 @@ export function byHand(
   const gaveBack = (key: KeyFacts) => leased.has(key) && key.held === undefined;
   return (none, violate) => {
     if (driven.some(({ key, call }) => endedBy.get(key) === context && isDriven(call) && !gaveBack(key)))
-      violate('one-key', 'it was settled or forgotten by hand while it was being driven');
+      violate(ONE_DRIVER, WHILE_DRIVEN);
     if (!none) return;
     keys.forEach((key, index) => {
       sentBefore.set(key, sent[index] ?? 0);

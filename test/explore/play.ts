@@ -264,6 +264,6 @@ export async function play(variant: Variant, chooser: Chooser, known: Known = ()
     nativeSignals();
   }
   const { violations } = world.books;
-  for (const { checker, says } of violations) world.log(() => `VIOLATION of ${checker}: ${says}`);
+  for (const { checker, says } of violations) world.lines.push(`VIOLATION of ${checker}: ${says}`);
   return { violations, lines: world.lines, known: stopped, ends: world.ends, verdicts: world.verdicts, steps: one.steps };
 }

@@ -55,7 +55,7 @@ const FAMILY = FAMILIES['409-retry-after'] as ServerOptions;
 const server = (more: Partial<ServerOptions>): ServerOptions => ({ ...FAMILY, declined: 0, ...more });
 
 /** The same loops, gone through fewer times. */
-const LIMITS: OnceOptions = { dialect: GENERIC, limits: { attempts: 3, inProgressMs: 3000 } };
+const LIMITS: OnceOptions = { dialect: GENERIC, limits: { attempts: 2, inProgressMs: 1500 } };
 
 const TAB: Variant = {
   name: 'one tab',

@@ -109,9 +109,9 @@ export class ExploredWorld {
     this.slots = variant.contexts.map((_, index) => ({ index, context: undefined, restarts: 0 }));
   }
 
-  /** Lines that nobody reads are never put together. */
+  /** Lines that nobody reads are never put together, and what comes after a violation did not lead to it. */
   log(line: () => string): void {
-    if (!this.#tracing) return;
+    if (!this.#tracing || this.books.violations.length) return;
     const text = line();
     const { lines } = this;
     // The same two lines over and over are a client that asks again.
