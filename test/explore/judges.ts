@@ -235,8 +235,7 @@ export function byHand(
   // A driver gives its lease back after its last attempt; then it only tells its caller.
   const gaveBack = (key: KeyFacts) => leased.has(key) && key.held === undefined;
   return (none, violate) => {
-    if (driven.some(({ key, call }) => endedBy.get(key) === context && isDriven(call) && !gaveBack(key)))
-      violate(ONE_DRIVER, WHILE_DRIVEN);
+    if (driven.some(({ key, call }) => endedBy.get(key) === context && isDriven(call) && !gaveBack(key))) violate(ONE_DRIVER, WHILE_DRIVEN);
     if (!none) return;
     keys.forEach((key, index) => {
       sentBefore.set(key, sent[index] ?? 0);
