@@ -1,7 +1,9 @@
 /** All features, for clients whose weight counts little. */
 import { insecureOrigins } from './features/insecure-origins.js';
 import { polling } from './features/polling.js';
+import { reconciling } from './features/reconciling.js';
 import { retrying } from './features/retrying.js';
+import { unnamed } from './features/unnamed.js';
 import type { Feature } from './option-types.js';
 
-export const everything = (): readonly Feature[] => [insecureOrigins(), polling(), retrying()];
+export const everything = (): readonly Feature[] => [insecureOrigins(), polling(), reconciling(), retrying(), unnamed()];

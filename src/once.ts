@@ -8,10 +8,8 @@ import { abortReason } from './engine/in-flight.js';
 import { operate, readRequest } from './engine/operate.js';
 import type { Parts } from './engine/parts.js';
 import { registry } from './engine/registry.js';
-import { bearsKey, mayGo, operateByContent, operateUnnamed, wantsKey } from './engine/unnamed.js';
 import { jsonOf } from './http/bytes.js';
-import { outline } from './http/outline.js';
-import { canBear, type RequestInput, readInput, refuseHidden } from './http/request.js';
+import { bearsKey, isRequest, type RequestInput, readInput, refuseHidden } from './http/request.js';
 import type { OnceInit, OnceOptions } from './option-types.js';
 import { callSettings, clientSettings, partsOf, type Settings, withDialect } from './options.js';
 import { checkOrigins } from './origins.js';
@@ -100,8 +98,9 @@ export function createOn(bare: Platform, options: OnceOptions = {}, from?: Clien
 }
 
 /** Refuses at once what needs a feature that is not there. */
-function checkNeeds({ accepted }: Settings, parts: Partial<Parts>): void {
+function checkNeeds({ accepted, reconcile }: Settings, parts: Partial<Parts>): void {
   if (accepted === 'poll' && !parts.askAfter) throw new TypeError(needs("accepted: 'poll'", 'polling'));
+  if (reconcile && !parts.prove) throw new TypeError(needs('reconcile', 'reconciling'));
 }
 
 /** `handle`: the name, where the caller has fixed it. @internal */
@@ -118,18 +117,18 @@ export async function callFetch(
   const own = callSettings(client.settings, once);
   if (handle && own.operation) throw new TypeError(wrong('this operation', 'name-given', typeOf(own.operation)));
   checkNeeds(own, client.parts);
-  const call = outline(client.platform, input, init);
-  const retried = (plain: typeof send) => client.parts.retry?.(client, own, call, plain) ?? plain();
-  const idempotent = call.method !== 'POST' && call.method !== 'PATCH';
+  const retried = () => client.parts.retry?.(client, own, { input, init }, send) ?? send();
+  const method = (init.method ?? (isRequest(input) ? input.method : 'GET')).toUpperCase();
+  const idempotent = method !== 'POST' && method !== 'PATCH';
   const nameOf = once === undefined ? own.nameOf : undefined;
   const bare = once !== true && !handle && !own.operation && own.key === undefined;
-  if (idempotent && bare && !nameOf) return retried(send);
+  if (idempotent && bare && !nameOf) return retried();
   let request: RequestInput;
   try {
     request = readInput(input, init, client.platform);
   } catch (error) {
     // Where nothing of ours is asked for, fetch says itself what is wrong.
-    if (once === undefined && !handle && !nameOf) return send();
+    if (once === undefined && !handle && !nameOf && (idempotent || client.parts.unnamed)) return send();
     throw error;
   }
   if (request.signal?.aborted) throw abortReason(request.signal);
@@ -138,7 +137,7 @@ export async function callFetch(
   const settings = withDialect(own, request);
   if (given || once !== undefined) refuseHidden(request);
   // A request that bears a page's key is that page's: each would wait for the other.
-  if (client.platform.relay && once === undefined && !handle && bearsKey(settings, request)) return send();
+  if (client.platform.relay && once === undefined && !handle && bearsKey(settings.dialect.carrier, request)) return send();
   if (given)
     return operate({
       client,
@@ -148,8 +147,9 @@ export async function callFetch(
       signal: request.signal,
       request: request.request,
     }) as Promise<Response>;
-  if (once === true) return operateByContent(client, settings, request) as Promise<Response>;
-  const carries = given !== false && (once !== undefined || (wantsKey(request) && canBear(request) && mayGo(client, request)));
-  if (carries && settings.dialect.carrier !== '') return operateUnnamed(client, settings, request) as Promise<Response>;
-  return idempotent ? retried(send) : send();
+  const plain = idempotent ? retried : send;
+  if (given === false || (idempotent && once === undefined)) return plain();
+  if (!client.parts.unnamed) throw new TypeError(needs(`a ${method} without a name`, 'unnamed'));
+  const by = once === undefined ? undefined : once === true ? 'content' : 'call';
+  return (client.parts.unnamed(client, settings, request, by) as Promise<Response> | undefined) ?? plain();
 }

@@ -9,7 +9,6 @@ import { isSamePerson } from './address.js';
 import type { AttemptLoop } from './attempt-loop.js';
 import type { Ended } from './in-flight.js';
 import type { Payload, Result } from './payload.js';
-import { reconciled } from './reconcile.js';
 import { commit } from './record-access.js';
 import { answerToStore, isOwn, payloadsOf, remember, settleRecord } from './settle.js';
 import type { Stopped } from './stopped.js';
@@ -37,7 +36,7 @@ export async function finish(drive: AttemptLoop, stopped: Stopped): Promise<Fini
   switch (decision.do) {
     case 'settle': {
       // The 2xx proves the effect; `reconcile` is asked which payload had it.
-      const answer = decision.ask && !isEffect(drive) && (await reconciled(drive, 'mismatch', stopped.result));
+      const answer = decision.ask && !isEffect(drive) && (await drive.job.client.parts.prove?.(drive, 'mismatch', stopped.result));
       if (typeof answer === 'object') return settle(drive, replayed('reconcile'), answer);
       return settle(drive, decision.ending, stopped.result, { ...decision, cause: stopped.cause });
     }
@@ -175,7 +174,8 @@ const isEffect = ({ job }: AttemptLoop): boolean => job.payload !== undefined &&
 /** Asks `reconcile`, and acts on what it says; `undefined` if it does not know either. */
 async function ask(drive: AttemptLoop, reason: UnknownReason | 'done-elsewhere', result: Result | undefined, cause?: unknown): Promise<Finished | undefined> {
   const { job, record } = drive;
-  const proof = await reconciled(drive, reason, result);
+  const proof = await job.client.parts.prove?.(drive, reason, result);
+  if (!proof) return undefined;
   if (typeof proof === 'object' && !isEffect(drive)) return settle(drive, replayed('reconcile'), proof);
   if (proof === 'none') {
     if (!(await settleRecord(job, record, rejected(), { sticky: reason === 'burnt' }))) return tell(drive, unknown('store'), result);
@@ -184,7 +184,6 @@ async function ask(drive: AttemptLoop, reason: UnknownReason | 'done-elsewhere',
     // If the server refused, its refusal is the answer. Otherwise the call goes on under a new key, if it has something to send.
     return stays || /^refused/.test(reason) || job.resumeOnly ? tell(drive, rejected(), result, undefined, { cause }) : 'anew';
   }
-  if (!proof) return undefined;
   const lost = (await settleRecord(job, record, replayed('reconcile'))) ? undefined : await drive.stillMine();
   // It is done, but another driver owns the record, and the effect may be of its key: the claim is lost.
   if (lost?.lost && !lost.ended) return finish(drive, { ...lost, result });

@@ -19,6 +19,9 @@ export interface Result {
   stored(): StoredAnswer | undefined;
 }
 
+/** What an app's `reconcile` could prove. */
+export type Proof = Result | 'done' | 'none';
+
 /** How one attempt is to be made. */
 export interface AttemptRequest {
   readonly job: OperationRun;

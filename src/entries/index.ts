@@ -18,11 +18,13 @@ export { move } from '../features/move.js';
 export { type Operation, type OperationRequestInit, operation } from '../features/operation.js';
 export { type PendingOptions, pending } from '../features/pending.js';
 export { polling } from '../features/polling.js';
+export { reconciling } from '../features/reconciling.js';
 export { type Resumed, type ResumeOptions, resume, resumeOne } from '../features/resume.js';
 export { retrying } from '../features/retrying.js';
 export { type Attempt, run } from '../features/run.js';
 export { namespace, refresh, watch } from '../features/screens.js';
 export { settle } from '../features/settle.js';
+export { unnamed } from '../features/unnamed.js';
 export { createOnce, type Once, type OnceRequestInit } from '../once.js';
 export type {
   Evidence,

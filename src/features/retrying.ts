@@ -5,7 +5,7 @@ import { retryAfterMs } from '../core/retry-after.js';
 import type { Client } from '../engine/client.js';
 import type { Parts } from '../engine/parts.js';
 import { wait } from '../engine/wait.js';
-import type { Outline } from '../http/outline.js';
+import { type Outline, outline } from '../http/outline.js';
 import type { Feature } from '../option-types.js';
 import type { Settings } from '../options.js';
 
@@ -22,8 +22,10 @@ const IDEMPOTENT = /^(GET|HEAD|OPTIONS|PUT|DELETE)$/;
  */
 export const retrying = (): Feature => ({ name: 'retrying', parts: { retry } satisfies Partial<Parts> });
 
+const retry: Parts['retry'] = (client, settings, { input, init }, send) => sendAgain(client, settings, outline(client.platform, input, init), send);
+
 /** Sends as it came, and again after a network error or a transient answer. */
-async function retry(client: Client, settings: Settings, call: Outline, send: () => Promise<Response>): Promise<Response> {
+export async function sendAgain(client: Client, settings: Settings, call: Outline, send: () => Promise<Response>): Promise<Response> {
   const { clock, randomness } = client.platform;
   const { method, url, replayable, signal } = call;
   const latest = client.registry.latest;

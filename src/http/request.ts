@@ -1,5 +1,5 @@
 /** A request, made ready to be sent any number of times with the same bytes. */
-import { isInHeader } from '../core/carrier.js';
+import { carryOf, isInHeader } from '../core/carrier.js';
 import { typeOf } from '../core/name.js';
 import type { StoredRequest } from '../core/record.js';
 import type { Digest, Platform } from '../ports.js';
@@ -91,6 +91,10 @@ function kindOf(body: unknown): string {
 export function refuseHidden({ rest }: RequestInput): void {
   if (rest.mode === 'no-cors') throw new TypeError(wrong("mode 'no-cors'", 'no-cors'));
 }
+
+/** Whether the headers bear a key already, where `carrier` has it. */
+export const bearsKey = (carrier: string, { url, headers }: RequestInput): boolean =>
+  isInHeader(carrier) && carryOf(carrier)?.find({ url, headers, body: undefined }) !== undefined;
 
 /** Whether it can bear a key, and its body can be sent more than once. If not, a call without a name is left to fetch. */
 export function canBear({ body, rest }: RequestInput): boolean {

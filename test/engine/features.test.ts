@@ -3,9 +3,10 @@
  * and without, on one store; nothing may be sent or stored by a call that is refused.
  */
 import { describe, expect, test } from 'vitest';
-import { extend, insecureOrigins, polling, resumeOne, retrying } from '../../src/entries/index.js';
+import type { Once, OnceOptions, OnceRequestInit } from '../../src/entries/index.js';
+import { extend, insecureOrigins, pending, polling, reconciling, resumeOne, retrying, unnamed } from '../../src/entries/index.js';
 import { needs } from '../../src/texts/full.js';
-import { answers, replays } from '../support/server.js';
+import { answers, lost, replays } from '../support/server.js';
 import { says } from '../support/texts.js';
 import { NAME, newWorld, pay, URL_ } from '../support/world.js';
 
@@ -63,6 +64,79 @@ describe('retrying', () => {
     const patient = tab.in(() => extend(once, { use: [retrying()] }));
     expect(await world.end(tab, patient.fetch(URL_))).toMatchObject({ status: 200 });
     expect(await world.end(tab, once.fetch(URL_))).toMatchObject({ status: 503 });
+  });
+});
+
+describe('reconciling', () => {
+  const needed = needs('reconcile', 'reconciling');
+  const done = async () => 'done' as const;
+
+  test('is asked for where a client, an extended one or a call says so, and nothing is sent', async () => {
+    const world = newWorld();
+    expect(() => world.open({ ...BARE, reconcile: done })).toThrow(new TypeError(needed));
+    const { tab, once } = world.open(BARE);
+    expect(() => tab.in(() => extend(once, { reconcile: done }))).toThrow(new TypeError(needed));
+    expect((await world.end(tab, pay(once, { reconcile: done }))).error).toEqual(new TypeError(needed));
+    expect(world.server.arrivals).toHaveLength(0);
+    expect(world.record()).toBeUndefined();
+  });
+
+  test('with it the app is asked; without it the operation stays open for a page that can', async () => {
+    const world = newWorld();
+    world.server.plays(lost(), answers(422));
+    const bare = world.open(BARE);
+    expect(await world.end(bare.tab, pay(bare.once))).toMatchObject({ outcome: { effect: 'unknown' } });
+    world.server.plays(answers(422));
+    const { tab, once } = world.open({ use: [reconciling()], reconcile: done });
+    expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { effect: 'done', from: 'reconcile' } });
+  });
+});
+
+describe('unnamed', () => {
+  const post = (once: Once, more: OnceRequestInit = {}) => once.fetch(URL_, { method: 'POST', body: 'x', ...more });
+
+  test.each<[string, OnceRequestInit]>([
+    ['a POST', {}],
+    ['a PATCH', { method: 'PATCH' }],
+    ['one with options and no name', { once: { keep: { request: true } } }],
+    ['one that is named by its content', { once: true }],
+    ['a body that only fetch can make text of', { body: {} as never }],
+  ])('is asked for by %s, and nothing is sent', async (_, init) => {
+    const world = newWorld();
+    const { tab, once } = world.open(BARE);
+    const { error } = await world.end(tab, post(once, init));
+    expect(error).toBeInstanceOf(TypeError);
+    if (init.body === undefined) expect(error).toEqual(new TypeError(needs(`a ${init.method ?? 'POST'} without a name`, 'unnamed')));
+    expect(world.server.arrivals).toHaveLength(0);
+    expect(world.record()).toBeUndefined();
+  });
+
+  test('is not needed for what has a name, is no POST, or is to be plain', async () => {
+    const world = newWorld();
+    const names: OnceOptions['operation'] = ({ url }) => (url.endsWith('/plain') ? false : NAME);
+    const plain: string[] = [];
+    const fetch = async (input: unknown) => new Response(String(plain.push(String(input))));
+    const { tab, once } = world.open({ ...BARE, operation: names, fetch });
+    for (const work of [
+      () => post(once, { once: false }),
+      () => once.fetch(`${URL_}/plain`, { method: 'POST' }),
+      () => once.fetch(URL_, { method: 'PUT', once: {} }),
+    ])
+      expect((await world.end(tab, work())).error).toBeUndefined();
+    expect(plain).toEqual([URL_, `${URL_}/plain`, URL_]);
+  });
+
+  test('of an earlier page: one that was left open is listed without it, and goes on with it', async () => {
+    const world = newWorld();
+    const first = world.open({ use: [unnamed()], limits: { attempts: 1 } });
+    world.server.plays(lost());
+    await world.end(first.tab, post(first.once));
+    const bare = world.open(BARE);
+    expect(await bare.tab.in(() => pending(bare.once))).toHaveLength(1);
+    const { tab, once } = world.open({ use: [unnamed()] });
+    world.server.plays(replays());
+    expect((await world.end(tab, post(once))).status).toBe(201);
+    expect(new Set(world.server.keys).size).toBe(1);
   });
 });
 

@@ -30,7 +30,18 @@ const CALLS: Readonly<Record<string, (once: oncefetch.Once) => unknown>> = {
 };
 
 /** What is no function of a client. */
-const OTHERS = new Set(['createOnce', 'outcomeOf', 'isOnceError', 'derived', 'canonicalJson', 'insecureOrigins', 'polling', 'retrying']);
+const OTHERS = new Set([
+  'createOnce',
+  'outcomeOf',
+  'isOnceError',
+  'derived',
+  'canonicalJson',
+  'insecureOrigins',
+  'polling',
+  'reconciling',
+  'unnamed',
+  'retrying',
+]);
 
 test('every function of the package is here, but what makes clients, stores and features, and what reads outcomes', () => {
   const all = Object.entries(oncefetch).flatMap(([name, value]) => (typeof value === 'function' && !/Store$|^firstAvailable$/.test(name) ? [name] : []));

@@ -4,8 +4,7 @@
  */
 import { describe, expect, test, vi } from 'vitest';
 import type { Client } from '../../src/engine/client.js';
-import type { Parts } from '../../src/engine/parts.js';
-import { retrying } from '../../src/features/retrying.js';
+import { sendAgain } from '../../src/features/retrying.js';
 import { type Outline, outline } from '../../src/http/outline.js';
 import type { Settings } from '../../src/options.js';
 import type { Platform } from '../../src/ports.js';
@@ -53,7 +52,6 @@ test('the signal of a Request is its own', () => {
 });
 
 type Answer = Response | Error;
-const { retry } = retrying().parts as Parts;
 
 function scene() {
   const clock = virtualClock({ settle: rest });
@@ -69,7 +67,7 @@ function scene() {
   const sent: number[] = [];
   const start = clock.now();
   const plain = (answers: Answer[], call: Partial<Outline> = {}) => {
-    const ended = retry(client, settings, { method: 'GET', url: URL_, replayable: true, signal: undefined, sendable: () => true, ...call }, async () => {
+    const ended = sendAgain(client, settings, { method: 'GET', url: URL_, replayable: true, signal: undefined, sendable: () => true, ...call }, async () => {
       sent.push(clock.now() - start);
       const answer = answers.shift() ?? new Error('nothing is left to answer with');
       if (answer instanceof Error) throw answer;

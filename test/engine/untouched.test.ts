@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { createOnce, memoryStore } from '../../src/entries/index.js';
+import { everything } from '../../src/everything.js';
 import { answers, lost } from '../support/server.js';
 import { NAME, newWorld, type World, watched } from '../support/world.js';
 
@@ -56,7 +57,7 @@ describe('a call that can bear no key', () => {
 
   test('what fetch itself refuses is refused in its own words', async () => {
     const own = new TypeError('mine');
-    const once = createOnce({ namespace: 'x', store: memoryStore(), fetch: () => Promise.reject(own) });
+    const once = createOnce({ namespace: 'x', store: memoryStore(), fetch: () => Promise.reject(own), use: everything() });
     for (const url of ['http://[', 'https://a:b@shop.example/']) await expect(once.fetch(url, { method: 'POST' })).rejects.toBe(own);
   });
 

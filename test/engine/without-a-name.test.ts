@@ -5,10 +5,9 @@
 import { describe, expect, test, vi } from 'vitest';
 import { type OnceRecord, seal } from '../../src/core/record.js';
 import type { Client } from '../../src/engine/client.js';
-import { bearsKey, mayGo, wantsKey } from '../../src/engine/unnamed.js';
+import { mayGo, wantsKey } from '../../src/features/unnamed.js';
 import { jsonOf } from '../../src/http/bytes.js';
-import type { RequestInput } from '../../src/http/request.js';
-import type { Settings } from '../../src/options.js';
+import { bearsKey, type RequestInput } from '../../src/http/request.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import { newWorld, rest, SECOND, URL_, watched } from '../support/world.js';
 
@@ -72,7 +71,7 @@ describe('a key', () => {
   ])('at %s is there with %j: %s', (carrier, headers, bears) => {
     const entries = new Map(Object.entries(headers));
     const draft = { url: URL_, headers: { get: (name: string) => entries.get(name.toLowerCase()) ?? null } } as unknown as RequestInput;
-    expect(bearsKey({ dialect: { carrier } } as Settings, draft)).toBe(bears);
+    expect(bearsKey(carrier, draft)).toBe(bears);
   });
 
   test.each<[string, object, boolean]>([

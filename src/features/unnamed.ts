@@ -1,23 +1,40 @@
 /** Calls without a name: each is an operation of its own, under its key. On a person's device it may adopt one that was left unsettled. */
-import { carryOf, isInHeader } from '../core/carrier.js';
 import type { OperationName } from '../core/name.js';
 import { type Outcome, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { pastWindow } from '../core/retention.js';
+import { addressOf, idOfUnnamed, idsOf, namespaceOf, unnamedAddress } from '../engine/address.js';
+import { askStrategy, noFacts, tryLock } from '../engine/claim.js';
+import type { Client, OperationAddress, OperationRun } from '../engine/client.js';
+import { bodyError, givenUp, operate, type PreparedCall, readRequest } from '../engine/operate.js';
+import type { Parts } from '../engine/parts.js';
+import { heldElsewhere, readStored, timed } from '../engine/record-access.js';
+import { storesOf } from '../engine/scan.js';
+import { CallerLeft, inTime } from '../engine/wait.js';
 import { OnceError } from '../errors.js';
 import { jsonOf } from '../http/bytes.js';
-import { type RequestInput, UnreplayableBody } from '../http/request.js';
+import { canBear, type RequestInput, UnreplayableBody } from '../http/request.js';
+import type { Feature } from '../option-types.js';
 import type { Settings } from '../options.js';
-import { addressOf, idOfUnnamed, idsOf, namespaceOf, unnamedAddress } from './address.js';
-import { askStrategy, noFacts, tryLock } from './claim.js';
-import type { Client, OperationAddress, OperationRun } from './client.js';
-import { bodyError, givenUp, operate, type PreparedCall, readRequest } from './operate.js';
-import { heldElsewhere, readStored, timed } from './record-access.js';
-import { storesOf } from './scan.js';
-import { CallerLeft, inTime } from './wait.js';
 
 /** How many unsettled operations with the same content are looked at. */
 const ORPHANS_MAX = 10;
+
+/**
+ * Gives a POST or PATCH without a name a key over its own attempts, and names a call with `once: true` by its content. On a
+ * person's device such a call goes on with an equal one that was left unsettled.
+ *
+ * @example
+ * const once = createOnce({ use: [unnamed()] });
+ */
+export const unnamed = (): Feature => ({ name: 'unnamed', parts: { unnamed: operateWithoutName } satisfies Partial<Parts> });
+
+/** `undefined` where the request is to be left to fetch. */
+function operateWithoutName(client: Client, settings: Settings, request: RequestInput, by: 'content' | 'call' | undefined): Promise<unknown> | undefined {
+  if (by === 'content') return operateByContent(client, settings, request);
+  const carries = by === 'call' || (wantsKey(request) && canBear(request) && mayGo(client, request));
+  return carries && settings.dialect.carrier !== '' ? operateUnnamed(client, settings, request) : undefined;
+}
 
 /** Whether it needs a key, because HTTP does not call it idempotent: POST and PATCH, but not a GraphQL query. */
 export function wantsKey({ method, body }: RequestInput): boolean {
@@ -38,10 +55,6 @@ export function mayGo({ platform, settings: { origins } }: Client, { url, origin
   if (origin === 'null' || url.startsWith('blob:')) return false;
   return platform.server || platform.origin === undefined || platform.origin === origin;
 }
-
-/** Whether the headers bear a key already. */
-export const bearsKey = ({ dialect }: Settings, { url, headers }: RequestInput): boolean =>
-  isInHeader(dialect.carrier) && carryOf(dialect.carrier)?.find({ url, headers, body: undefined }) !== undefined;
 
 /** A call whose address is not known yet: it depends on the content. */
 type Placeless = OperationAddress & Pick<OperationRun, 'client' | 'settings' | 'stop' | 'startedAt' | 'deadline'>;
@@ -70,7 +83,7 @@ const readUnnamed = (call: Placeless, draft: RequestInput): Promise<PreparedCall
   whilePlaceless(call, draft.signal, readRequest(call.client, call.settings, draft));
 
 /** A call without a name. */
-export async function operateUnnamed(client: Client, settings: Settings, draft: RequestInput): Promise<unknown> {
+async function operateUnnamed(client: Client, settings: Settings, draft: RequestInput): Promise<unknown> {
   const { platform } = client;
   const call = placeless(client, settings, draft);
   const { namespace, startedAt } = call;
@@ -100,7 +113,7 @@ export async function operateUnnamed(client: Client, settings: Settings, draft: 
 }
 
 /** A call that is named by its content. */
-export async function operateByContent(client: Client, settings: Settings, draft: RequestInput): Promise<unknown> {
+async function operateByContent(client: Client, settings: Settings, draft: RequestInput): Promise<unknown> {
   const call = placeless(client, settings, draft);
   const { startedAt } = call;
   const read = await readUnnamed(call, draft);

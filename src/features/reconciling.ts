@@ -2,20 +2,27 @@
 import { typeOf } from '../core/name.js';
 import type { UnknownReason } from '../core/outcome.js';
 import { workState } from '../core/work-state.js';
+import { isSamePerson } from '../engine/address.js';
+import type { AttemptLoop } from '../engine/attempt-loop.js';
+import { notice } from '../engine/diagnostics.js';
+import type { Parts } from '../engine/parts.js';
+import type { Proof, Result } from '../engine/payload.js';
+import { limit } from '../engine/wait.js';
 import { isResponse, readForeign } from '../http/foreign-response.js';
 import { resultOf } from '../http/http-payload.js';
 import { answerOf } from '../http/transport.js';
-import { isSamePerson } from './address.js';
-import type { AttemptLoop } from './attempt-loop.js';
-import { notice } from './diagnostics.js';
-import type { Result } from './payload.js';
-import { limit } from './wait.js';
+import type { Feature } from '../option-types.js';
 
-/** What `reconcile` could prove. */
-export type Proof = Result | 'done' | 'none';
+/**
+ * Lets a client ask the app's `reconcile` what became of an operation, where the server's answers can't tell.
+ *
+ * @example
+ * const once = createOnce({ use: [reconciling()], reconcile: async ({ key }) => ((await findOrder(key)) ? 'done' : 'unknown') });
+ */
+export const reconciling = (): Feature => ({ name: 'reconciling', parts: { prove } satisfies Partial<Parts> });
 
 /** Asks the hook. `undefined` if there is none, it does not know, or it could not be asked in the session of this user. */
-export async function reconciled(drive: AttemptLoop, reason: UnknownReason | 'done-elsewhere', result: Result | undefined): Promise<Proof | undefined> {
+async function prove(drive: AttemptLoop, reason: UnknownReason | 'done-elsewhere', result: Result | undefined): Promise<Proof | undefined> {
   const { job, record } = drive;
   const { client, namespace, settings, stop, deadline } = job;
   const { reconcile, limits } = settings;
