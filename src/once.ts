@@ -27,8 +27,8 @@ export interface OnceRequestInit extends RequestInit {
 /** A client: a `fetch` that takes effect once, over one store. Made by `createOnce`; whatever else it can do is a function that takes it. */
 export interface Once {
   /**
-   * A `fetch`: same arguments, same promise. With a name in `once` it takes effect once; a POST or PATCH without one gets a
-   * key over its own attempts; what HTTP calls idempotent is sent again with the feature `retrying()`; `once: false` is the plain fetch.
+   * A `fetch`: same arguments, same promise. With a name in `once` it takes effect once; a POST or PATCH without one
+   * needs the feature `unnamed()`; what HTTP calls idempotent is sent again with the feature `retrying()`; `once: false` is the plain fetch.
    *
    * @throws OnceError where the answer would be a lie, or sending would be unsafe; TypeError on a wrong option
    * @example

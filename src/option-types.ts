@@ -120,6 +120,7 @@ export interface OperationOptions {
    * @default 'settle' for a first attempt
    */
   accepted?: 'settle' | 'poll' | undefined;
+  /** Finds out elsewhere what became of an operation; needs the feature `reconciling()`. */
   reconcile?: Reconcile | undefined;
   /** Called before every attempt with the request as it goes out, key included: what it returns is set over the call's own headers. */
   headers?: ((a: Leaving) => NonNullable<RequestInit['headers']> | Promise<NonNullable<RequestInit['headers']>>) | undefined;

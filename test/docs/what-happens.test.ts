@@ -3,7 +3,7 @@
  * a test fails, and so does a test without a row.
  */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { derived, type OnceEvent, type OnceOptions, type Outcome, outcomeOf, pending, subscribe } from '../../src/entries/index.js';
+import { derived, type OnceEvent, type OnceOptions, type Outcome, outcomeOf, pending, reconciling, subscribe } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { systemClock } from '../../src/platform/shared.js';
 import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
@@ -178,7 +178,10 @@ const ROWS: Readonly<Record<string, () => Promise<void>>> = {
     const sent = shop().server.requests.length;
     reload();
     expect(await pay(client({}, { clock }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
-    expect((await pay(client({ reconcile: async () => 'done' }, { clock }))).outcome).toMatchObject({ effect: 'done', from: 'reconcile' });
+    expect((await pay(client({ use: [reconciling()], reconcile: async () => 'done' }, { clock }))).outcome).toMatchObject({
+      effect: 'done',
+      from: 'reconcile',
+    });
     expect(shop().server.requests).toHaveLength(sent);
   },
 };

@@ -1,7 +1,7 @@
 /** The simulation's checkers, and stricter ones beside them: what the world did unseen counts against the client here. */
 import { inMemoryOnly, isGuests } from '../simulation/checkers/excuse.js';
 import { checkers } from '../simulation/checkers/index.js';
-import { type Call, type Checker, type Commit, does, type KeyFacts, type Ledger, type OpFacts } from '../simulation/facts.js';
+import { type ByHand, type Call, type Checker, type Commit, does, type KeyFacts, type Ledger, type OpFacts } from '../simulation/facts.js';
 import { isCleared } from '../simulation/ledger.js';
 
 /** How often a key had been sent when somebody was told that it had no effect. */
@@ -11,6 +11,11 @@ const cleared = new WeakMap<KeyFacts, { readonly at: number; readonly calls: Rea
 /** The context that drives a key, and the one that did when a log-out came over it. */
 const driving = new WeakMap<KeyFacts, string>();
 const drivenThen = new WeakMap<KeyFacts, string>();
+/** The call that did so then: its payload, for calls that joined it. */
+const driver = new WeakMap<KeyFacts, Call>();
+const driverThen = new WeakMap<KeyFacts, Call>();
+/** What was settled or forgotten by hand, and is only waited for to be told. */
+const acted = new WeakSet<ByHand>();
 /** When the log-out began that came over a key. */
 const clearedBy = new WeakMap<KeyFacts, number>();
 /** Keys of which a log-out left no record. */
@@ -168,12 +173,15 @@ function isLate({ op, before, after, context, why, byHand, expired }: Commit): b
 
 /** Settled or forgotten by hand, though a call has begun it meanwhile that nobody has told anything yet. */
 function isTakenFromDriver({ op, before, after, byHand, storeNow }: Commit): boolean {
+  const deed = byHand.find((one) => does([one], 'settle', 'forget') && !acted.has(one));
+  if (!deed || before?.state === after?.state) return false;
+  acted.add(deed);
   const key = before?.state === 'pending' && after?.state !== 'pending' ? op.keys.get(before.key) : undefined;
-  if (!key || !does(byHand, 'settle', 'forget')) return false;
-  const driver = driving.get(key);
+  if (!key) return false;
+  const drivenIn = driving.get(key);
   // A lease that is over, or was given back after the last attempt, keeps nobody out.
   const isLeased = (before?.lease?.until ?? 0) > storeNow;
-  return (isLeased || !leased.has(key)) && op.calls.some(({ context, told, dead }) => context === driver && !told && !dead);
+  return (isLeased || !leased.has(key)) && op.calls.some(({ context, told, dead }) => context === drivenIn && !told && !dead);
 }
 
 /** The last call of a context that leaves drives no more. */
@@ -193,11 +201,18 @@ function takesOver({ op, before, after, context, byHand }: Commit): void {
   const clear = byHand.find(({ what }) => what === 'clear');
   if (clear && clearedBy.get(key) !== clear.since && before && isCleared(before, after)) {
     clearedBy.set(key, clear.since);
-    const driver = driving.get(key);
-    if (driver !== undefined) drivenThen.set(key, driver);
+    const drivenIn = driving.get(key);
+    const call = driver.get(key);
+    if (drivenIn !== undefined) drivenThen.set(key, drivenIn);
+    if (call) driverThen.set(key, call);
     driving.delete(key);
     sentThen.set(key, key.sends.length);
-  } else if (before?.key !== after.key || before.revision !== after.revision) driving.set(key, context);
+  } else if (before?.key !== after.key || before.revision !== after.revision) {
+    driving.set(key, context);
+    // Calls of one context come one after the other.
+    const first = op.calls.find((call) => call.context === context && !call.told && !call.dead);
+    if (first) driver.set(key, first);
+  }
 }
 
 /** To be said before what a call was told is. */
@@ -211,7 +226,8 @@ export function clears(calls: readonly Call[], now: () => number): (keys: readon
   const open = calls.filter((call) => !call.told && !call.dead);
   return (keys) => {
     // Who waits for a driver to end, or for a lock, is none: of the calls of one context it is the first.
-    const first = (key: KeyFacts): Call | undefined => open.find(({ op, context }) => op === key.op && context === drivenThen.get(key));
+    const first = (key: KeyFacts): Call | undefined =>
+      open.find(({ op, context, payload }) => op === key.op && context === drivenThen.get(key) && payload === driverThen.get(key)?.payload);
     const drove = (call: Call, key: KeyFacts): boolean => call === first(key) || key.sends.slice(0, sentThen.get(key)).some((send) => send.call === call);
     for (const key of keys) cleared.set(key, { at: now(), calls: new Set(open.filter((call) => drove(call, key))) });
   };
@@ -262,7 +278,12 @@ export const judged = (key: KeyFacts): readonly unknown[] => [
   [...(lastAtEnd.get(key) ?? [])].join(),
   driving.get(key),
   drivenThen.get(key),
+  driver.get(key)?.id,
+  driverThen.get(key)?.id,
 ];
+
+/** Whether what is done by hand has changed its record. */
+export const hasActed = (deed: ByHand): boolean => acted.has(deed);
 
 /** What they remember of a call. */
 export const judgedOf = (call: Call): readonly string[] => [...(waited.get(call) ?? [])].map(({ key }) => key);

@@ -17,7 +17,7 @@ import type { Chooser } from './choices.js';
 import { ExploredContext } from './context.js';
 import { ChosenFaults } from './faults.js';
 import { textOfValue } from './hash.js';
-import { judged, judgedOf, judges } from './judges.js';
+import { hasActed, judged, judgedOf, judges } from './judges.js';
 import { Steps } from './steps.js';
 import type { Variant } from './variants.js';
 import { short, Wire } from './wire.js';
@@ -288,7 +288,7 @@ export class ExploredWorld {
           return [told?.at, told?.code, told?.outcome?.type, dead, payload, verb, context, begunAt, judgedOf(call)];
         }),
       ]);
-    const deeds = [...this.#deeds].map(({ context, what, since }) => `${context} ${what} ${since}`);
+    const deeds = [...this.#deeds].map((deed) => `${deed.context} ${deed.what} ${deed.since} ${hasActed(deed)}`);
     return [...deeds, ...[...this.books.ops.values()].map(of)].join('\n');
   }
 
