@@ -50,10 +50,9 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
   'reading answers: verdicts, the generic dialect': [/core\/verdict/, /dialects\/generic/, /core\/decide/],
   'claims: locks, leases, beginning': [/engine\/(claim|lease|address)\./, /core\/begin/],
   'driving attempts': [/engine\/(attempt-loop|halt|wait|budget)\./, /src\/http\//],
-  'ends: settling, probing, reconcile': [/engine\/(finish|reconcile)\./],
+  'ends: settling, probing': [/engine\/finish\./],
   'removing what is over': [/engine\/sweep\./],
   'events, states, diagnostics': [/engine\/(observe|diagnostics)\./],
-  'calls without a name': [/engine\/unnamed\./],
   'the platform: browsers and Node': [/src\/platform\//],
 };
 
@@ -108,7 +107,6 @@ const BESIDES = [
   'checks of options',
   'removing what is over',
   'events, states, diagnostics',
-  'calls without a name',
 ];
 const named = await gzipOf(SOURCE, root, [without(BESIDES.flatMap((name) => FEATURES[name] ?? []))]);
 /** What each dialect adds to a page that has createOnce. */
@@ -135,6 +133,8 @@ const FUNCTIONS = [
   'close',
   'retrying',
   'polling',
+  'unnamed',
+  'reconciling',
   'insecureOrigins',
 ];
 const functions: Record<string, number> = {};

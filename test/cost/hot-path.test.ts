@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { registry } from '../../src/engine/registry.js';
-import { close, createOnce } from '../../src/entries/index.js';
+import { close, createOnce, unnamed } from '../../src/entries/index.js';
 import { createOn } from '../../src/once.js';
 import { nodePlatform } from '../../src/platform/node/index.js';
 import type { Locks } from '../../src/ports.js';
@@ -32,7 +32,7 @@ function client(make: (steps: string[]) => ReturnType<typeof memoryStore>, answe
     steps.push('first byte');
     return answer();
   };
-  return { steps, once: createOnce({ namespace: 'ann', store: make(steps), fetch, retry: RETRY }) };
+  return { steps, once: createOnce({ use: [unnamed()], namespace: 'ann', store: make(steps), fetch, retry: RETRY }) };
 }
 
 const post = (name: readonly [string, number], more: RequestInit = {}) => ({ method: 'POST', body: '{"amount":10}', once: name, ...more }) as const;

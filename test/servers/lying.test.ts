@@ -3,7 +3,7 @@
  * real HTTP; the page's own row says how it ends, after how many requests and effects, and is held against the ledger.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { close, createOnce, memoryStore, type OnceEvent, type OnceOptions, type OperationOptions, outcomeOf, subscribe } from 'oncefetch';
+import { close, createOnce, memoryStore, type OnceEvent, type OnceOptions, type OperationOptions, outcomeOf, reconciling, subscribe } from 'oncefetch';
 import { expect, test } from 'vitest';
 import { readPage, tableUnder } from '../docs/support/markdown.js';
 import { answer } from './support/http.js';
@@ -100,6 +100,7 @@ async function told(one: Case, liar: Liar) {
   const { options, presses = 1, pauseMs = 0 } = one;
   const events: string[] = [];
   const once = createOnce({
+    use: [reconciling()],
     namespace: 'till',
     store: memoryStore(),
     retry: { minDelayMs: 5, maxDelayMs: 20 },

@@ -1,7 +1,7 @@
 /** Goal: what is no answer of the shop is not taken for one, and other origins are met as browsers meet them. Method: real redirects, pages, streams and preflights. */
 import { describe, expect, test } from 'vitest';
 import { server } from 'vitest/browser';
-import { createOnce as createBare, pending, subscribe } from '../../../src/entries/index.js';
+import { createOnce as createBare, pending, subscribe, unnamed } from '../../../src/entries/index.js';
 import { createOnce, type OnceEvent, outcomeOf, SOON } from '../realm/lib.js';
 import { Shop } from '../support/shop.js';
 
@@ -121,7 +121,7 @@ describe('another origin', () => {
   test('gets no key of a call without a name, and so no preflight', async () => {
     const shop = new Shop();
     // Without the header that tells our sends apart, which would ask for a preflight of its own.
-    const bare = createBare({ namespace: shop.namespace });
+    const bare = createBare({ use: [unnamed()], namespace: shop.namespace });
     expect((await bare.fetch(await abroad(shop, 'simple'), { method: 'POST', body: 'x' })).status).toBe(201);
     const { arrivals } = await shop.ledger();
     expect(arrivals.map(({ key }) => key)).toEqual([undefined]);

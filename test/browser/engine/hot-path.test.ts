@@ -1,6 +1,6 @@
 /** Goal: what a page pays for a call, as far as it can be counted. Method: real IndexedDB and Web Locks, whose calls are noted. */
 import { afterEach, expect, test } from 'vitest';
-import { close, createOnce } from '../../../src/entries/index.js';
+import { close, createOnce, unnamed } from '../../../src/entries/index.js';
 import { indexedDbStore } from '../../../src/stores/browser/indexeddb.js';
 import { freshName, replaceMethod } from '../stores/support.js';
 
@@ -33,7 +33,7 @@ async function stepsOf(
     steps.push('first byte');
     return new Response('{"id":"ch_1"}', { status: 201 });
   };
-  const once = createOnce({ namespace, store: indexedDbStore({ name: freshName() }), fetch });
+  const once = createOnce({ use: [unnamed()], namespace, store: indexedDbStore({ name: freshName() }), fetch });
   await call(once, '/api/payments', 1);
   await new Promise((done) => setTimeout(done, 100));
   steps.length = 0;

@@ -5,12 +5,12 @@
  */
 import ky from 'ky';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createOnce, outcomeOf } from '../../../src/entries/index.js';
+import { createOnce, outcomeOf, unnamed } from '../../../src/entries/index.js';
 import { Shop } from '../support/shop.js';
 
 type Fetch = (input: RequestInfo | URL, init?: RequestInit) => Promise<Response>;
 
-const once = createOnce({ namespace: 'nobody', retry: { minDelayMs: 1, maxDelayMs: 2 } });
+const once = createOnce({ use: [unnamed()], namespace: 'nobody', retry: { minDelayMs: 1, maxDelayMs: 2 } });
 const both = { fetch: (input, init) => fetch(input, init), 'once.fetch': once.fetch } satisfies Record<string, Fetch>;
 
 // The server sets a cookie, which only the second of two requests would bear.

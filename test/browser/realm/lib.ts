@@ -1,5 +1,5 @@
 /** What a test's functions find in a realm of their own: the package, as bundled into this copy. */
-import { createOnce as create, type Once, type OnceOptions } from '../../../src/entries/index.js';
+import { createOnce as create, type Once, type OnceOptions, unnamed } from '../../../src/entries/index.js';
 
 export * from '../../../src/entries/index.js';
 
@@ -14,8 +14,12 @@ export const createOnce = (options: OnceOptions = {}): Once =>
     },
   });
 
-/** Limits that a test can wait for. */
-export const SOON = { retry: { minDelayMs: 10, maxDelayMs: 20 }, limits: { attemptMs: 15_000, totalMs: 40_000 } } as const;
+/** Limits that a test can wait for, and calls without a name. */
+export const SOON = {
+  use: [unnamed()],
+  retry: { minDelayMs: 10, maxDelayMs: 20 },
+  limits: { attemptMs: 15_000, totalMs: 40_000 },
+} as const;
 
 /** What one call hands to the next. */
 export const shelf: Record<string, unknown> = {};

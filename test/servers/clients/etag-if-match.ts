@@ -1,8 +1,10 @@
+import { reconciling } from 'oncefetch';
 import { defineDialect, inHeader } from 'oncefetch/dialects';
 import type { Client, Order } from '../support/run.js';
 
 export const client: Client = ({ api, createOnce }) => {
   const once = createOnce({
+    use: [reconciling()],
     namespace: 'till',
     // No key is looked at. 412 is asked about, the first one too: a browser or a proxy may have sent it twice.
     dialect: defineDialect({ name: 'etags', place: inHeader('Idempotency-Key'), answers: [{ status: 412, means: 'open' }] }),

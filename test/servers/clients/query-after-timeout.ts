@@ -1,3 +1,4 @@
+import { reconciling } from 'oncefetch';
 import type { Client, Order } from '../support/run.js';
 
 const VALID_MS = 300;
@@ -5,6 +6,7 @@ const VALID_MS = 300;
 export const client: Client = ({ api, createOnce }) => {
   const validUntil = new Map<string, number>();
   const once = createOnce({
+    use: [reconciling()],
     namespace: 'till',
     dialect: () => 'none',
     reconcile: async ({ operation, signal }) => {
