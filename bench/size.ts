@@ -101,13 +101,7 @@ for (const [name, files] of Object.entries(FEATURES)) features[name] = whole - (
 const all = Object.values(FEATURES).flat();
 features['all of these together'] = whole - (await gzipOf(SOURCE, root, [without(all)]));
 /** What a named `fetch` on IndexedDB can be without: it would not start, but this is what the rest weighs. */
-const BESIDES = [
-  'localStorage',
-  'what to do without a store: a chain, memory',
-  'checks of options',
-  'removing what is over',
-  'events, states, diagnostics',
-];
+const BESIDES = ['localStorage', 'what to do without a store: a chain, memory', 'checks of options', 'removing what is over', 'events, states, diagnostics'];
 const named = await gzipOf(SOURCE, root, [without(BESIDES.flatMap((name) => FEATURES[name] ?? []))]);
 /** What each dialect adds to a page that has createOnce. */
 const besides = async (names: string): Promise<number> => (await gzipOf(`${SOURCE}; export { ${names} } from './src/entries/dialects.ts'`, root)) - whole;
