@@ -143,7 +143,7 @@ export class App {
     const says = outcome ? `${outcome.effect} (${outcome.type}${'reason' in outcome ? `: ${outcome.reason}` : ''})` : code;
     world.log(() => `${context.id}: ${call.op.user} is told ${says}`);
     world.ends.add(outcome ? `${outcome.type}${'reason' in outcome ? `: ${outcome.reason}` : ''}` : (code ?? 'an answer without an outcome'));
-    looks(call, context.looked);
+    looks(call, world.lookedAt(context, call.op));
     world.books.see({ kind: 'told', call, op: call.op, told: { at: world.steps.now, code, ...heard } });
   }
 

@@ -5,7 +5,6 @@ import type { ChosenFaults } from './faults.js';
 import { Rolling, textOfValue } from './hash.js';
 import type { Owner, Steps } from './steps.js';
 
-const LOOKS: ReadonlySet<string> = new Set(['read', 'update']);
 /** Delays below are no time at all, but a step of their own. */
 const AT_ONCE_MS = 10;
 
@@ -13,10 +12,10 @@ export class ExploredContext extends Context implements Owner {
   readonly history = new Rolling();
   /** Called when it queues for a lock that another context holds. */
   queued: () => void = () => {};
-  /** The last request that had left any context when a call of this one last looked at the store. */
-  looked = 0;
   /** What goes on now was begun by hand, not by a call. */
   byHand = false;
+  /** Of each record: the last request that had left any context when a call of this one last looked at it. */
+  readonly looked = new Map<string, number>();
   readonly #steps: Steps;
   readonly #sends: () => number;
   readonly #faults: ChosenFaults;
@@ -50,6 +49,10 @@ export class ExploredContext extends Context implements Owner {
     };
   }
 
+  override looksAt(id: string): void {
+    if (!this.byHand) this.looked.set(id, this.#sends());
+  }
+
   /** What is done outside is done at once; that this context hears of it is a step of its own. */
   override port<T>(place: string, start: (resolve: (value: T) => void, reject: (reason: unknown) => void) => void): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -57,7 +60,6 @@ export class ExploredContext extends Context implements Owner {
       this.ports++;
       // Whenever it is answered, and whether it fails: nothing follows.
       if (place === IDLE_SWEEP) return this.#faults.without(() => start(resolve, reject));
-      if (LOOKS.has(place) && !this.byHand) this.looked = this.#sends();
       const told = this.#asNow((tell: () => void) => tell());
       start(
         (value) => void this.#steps.park(this, place, () => told(() => resolve(value)), textOfValue(value)),

@@ -216,7 +216,7 @@ function takesOver({ op, before, after, context, byHand }: Commit): void {
 }
 
 /** To be said before what a call was told is. */
-export const looks = (call: Call, last: number): void => void looked.set(call, last);
+export const looks = (call: Call, last: number | undefined): void => void (last !== undefined && looked.set(call, last));
 
 /** A call queues behind another context. */
 export const queues = (call: Call): void => void waited.set(call, new Set(inEpoch(call.op).filter(({ end }) => end === undefined)));

@@ -52,6 +52,8 @@ export class ExploredWorld {
   readonly ends = new Set<string>();
   /** How answers were read. */
   readonly verdicts = new Set<string>();
+  /** Of which operation a record is. */
+  readonly #ids = new Map<string, OpFacts>();
   readonly #deeds = new Set<ByHand & { readonly context: string; readonly about: OpFacts | string }>();
   readonly #requests = new Requests({});
   readonly #tracing: boolean;
@@ -152,6 +154,7 @@ export class ExploredWorld {
     if (!record) return;
     const user = USER_BY_NS.get(record.ns) ?? '?';
     const op = this.#opOf(record, user);
+    this.#ids.set(record.id, op);
     const storeNow = this.storeNow();
     // A log-out makes it shorter; what a sweep notes in a record makes it no longer.
     const over = before && Math.min(before.forgetAt, this.books.keys.get(before.key)?.forgetAt ?? before.forgetAt) <= storeNow;
@@ -166,6 +169,12 @@ export class ExploredWorld {
     this.log(
       () => `${context}: ${memory ? 'memory' : 'store'} has ${print(after)}${after ? ` under ${short(key)}` : ''}${why === 'written' ? '' : ` (${why})`}`,
     );
+  }
+
+  /** The last request that had left anywhere when a call of this context last looked at a record of this operation. */
+  lookedAt({ looked }: ExploredContext, op: OpFacts): number | undefined {
+    const at = [...looked].flatMap(([id, sends]) => (this.#ids.get(id) === op ? [sends] : []));
+    return at.length ? Math.max(...at) : undefined;
   }
 
   /** It lies in the namespace of who logged in, too. */
@@ -249,7 +258,9 @@ export class ExploredWorld {
   /** All that the future and the judge depend on. */
   state(turn: string): string {
     const contexts = this.slots.map(({ context, restarts }) =>
-      context && !context.dead ? `${context.id} ${context.closed} ${context.frozen} ${context.looked} ${context.history.value} ${context.memory()}` : restarts,
+      context && !context.dead
+        ? `${context.id} ${context.closed} ${context.frozen} ${[...context.looked].join()} ${context.history.value} ${context.memory()}`
+        : restarts,
     );
     return [turn, this.device.user, contexts.join('\n'), this.steps.state(this.wire), this.#records(), this.wire.history.value, this.#judged()].join('\n\n');
   }

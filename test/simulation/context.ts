@@ -95,6 +95,9 @@ export class Context {
     return this.enter(() => outcomeOf(answer));
   }
 
+  /** Told before it looks at a record: of use to judges. */
+  looksAt(_id: string): void {}
+
   /** An event of this context: it waits while the context is frozen and never comes when it is dead. */
   later(ms: number, run: () => void): () => void {
     const entry: { run: (() => void) | undefined } = { run };

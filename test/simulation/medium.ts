@@ -154,8 +154,14 @@ export function storeOn(world: World, medium: Medium, context: Context, options:
     survives: 'machine',
     shared: 'origin',
     atomic: options.atomic,
-    update: (id, change, how) => update(id, change, how?.durability !== 'relaxed'),
-    read: (id) => look('read', () => medium.records.get(id)),
+    update(id, change, how) {
+      context.looksAt(id);
+      return update(id, change, how?.durability !== 'relaxed');
+    },
+    read(id) {
+      context.looksAt(id);
+      return look('read', () => medium.records.get(id));
+    },
     scan: (query) => look('scan', () => medium.scan(query), isIdle(query) ? IDLE_SWEEP : 'scan'),
     async close() {
       closed = true;
