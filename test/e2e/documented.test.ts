@@ -67,7 +67,7 @@ class Device {
     if (this.#screen) await this.rests();
   }
 
-  run(fence: Fence): Promise<{ shown: readonly string[]; ends: string }> {
+  run(fence: Fence): Promise<{ shown: readonly string[]; ends: string; outcome?: string }> {
     return this.page.evaluate((path) => stage.run(path), `/${nameOf(fence)}.js`);
   }
 
@@ -148,7 +148,8 @@ describe('a program', () => {
     const running = ann.run(fence);
     await expect.poll(() => shop.charges('ann')).toBeGreaterThan(0);
     shop.lose(false);
-    expect((await running).ends).toBe('well');
+    const { ends, outcome } = await running;
+    expect(ends, outcome).toBe('well');
     expect(shop.charges('ann')).toBe(number(fence, 'page charges', 1));
     expect(ann.faults).toEqual([]);
   });

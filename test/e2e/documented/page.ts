@@ -30,14 +30,14 @@ let runs = 0;
 
 /** What the test drives the page with. */
 const stage = {
-  /** Runs a snippet anew: what it shows, and whether it ended with an error that says what became of the payment. */
-  async run(path: string): Promise<{ shown: readonly string[]; ends: string }> {
+  /** Runs a snippet anew: what it shows, and whether it ended with an error that says what became of the payment; `outcome`: all of it. */
+  async run(path: string): Promise<{ shown: readonly string[]; ends: string; outcome?: string }> {
     lines.length = 0;
-    const ends = await import(`${path}?${++runs}`).then(
-      () => 'well',
-      (error: unknown) => outcomeOf(error)?.effect ?? String(error),
+    const end = await import(`${path}?${++runs}`).then(
+      () => ({ ends: 'well' }),
+      (error: unknown) => ({ ends: outcomeOf(error)?.effect ?? String(error), outcome: JSON.stringify(outcomeOf(error)) }),
     );
-    return { shown: [...lines], ends };
+    return { shown: [...lines], ...end };
   },
   /** A payment that another page of the shop begins. */
   async open(): Promise<void> {
