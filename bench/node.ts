@@ -1,6 +1,6 @@
 /** What a call costs in Node beside the network: every client over the same stub, which answers at once. `npm run bench:node [-- rounds]` */
 import { hash, randomUUID } from 'node:crypto';
-import { createOnce, memoryStore, run } from 'oncefetch';
+import { createOnce, memoryStore, run, unnamed } from 'oncefetch';
 import { checksum, floor, LEAST } from './lib/floor.ts';
 import { type Compared, costOf, interleaved } from './lib/interleaved.ts';
 import { BODY, POST } from './lib/payment.ts';
@@ -20,7 +20,7 @@ const bare = memoryStore();
 const records = new Map<string, unknown>();
 const commit = (record: { readonly id: string }): void => void records.set(record.id, record);
 const atLeast = floor({ fetch: stub, digest: (text) => hash('sha256', text, 'hex'), lock: async () => () => {}, begin: commit, settle: commit }, URL_);
-const once = createOnce({ namespace: 'bench', fetch: stub, store: memoryStore() });
+const once = createOnce({ namespace: 'bench', fetch: stub, store: memoryStore(), use: [unnamed()] });
 const ours: Readonly<Record<string, Call>> = {
   'oncefetch, named': async (url) => (await once.fetch(url, { ...POST, once: ['pay', ++n] })).json(),
   'oncefetch, unnamed': async (url) => (await once.fetch(url, POST)).json(),

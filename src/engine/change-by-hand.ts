@@ -7,10 +7,9 @@ import { idsOf } from './address.js';
 import { busyError, noFacts, tryLock } from './claim.js';
 import type { Client, OperationAddress } from './client.js';
 import { InFlightOperation } from './in-flight.js';
-import { changed, rememberedOutcome } from './observe.js';
+import { changed, publish, rememberedOutcome, stateOf } from './observe.js';
 import { freeFromTheGone } from './owner.js';
 import { heldElsewhere, storedIn, storeForOperation, updateStored } from './record-access.js';
-import { refresh } from './refresh.js';
 
 /** Takes the claim of a name for one change; rejects with ERR_ONCE_BUSY while a live driver holds it. */
 async function claimed<T>(client: Client, address: OperationAddress, work: (id: string, ns: string) => Promise<T>): Promise<T> {
@@ -45,16 +44,21 @@ export async function changeByHand(
   ) => Changed<OnceError | undefined>,
   made?: () => void,
 ): Promise<void> {
+  const { operationKey } = address;
+  let left: unknown;
   await claimed(client, address, async (id, ns) => {
     const next = (stored: unknown, storeNow: number): Changed<OnceError | undefined> => {
       const record = readRecord(stored);
-      return heldElsewhere(client, record, storeNow) ? { value: busyError({ client, ...address }) } : change(record, stored, storeNow, { id, ns });
+      const result = heldElsewhere(client, record, storeNow) ? { value: busyError({ client, ...address }) } : change(record, stored, storeNow, { id, ns });
+      left = result.next === undefined ? stored : result.next;
+      return result;
     };
-    const clash = await updateStored(client, address.operationKey, id, next, 'strict');
+    const clash = await updateStored(client, operationKey, id, next, 'strict');
     if (clash) throw clash;
     made?.();
   });
-  await refresh(client, address);
+  // Without a second look at the store: if that failed, the caller would hear that the change was not made.
+  if (!client.registry.flights.has(operationKey)) publish(client, operationKey, stateOf(left, storedIn(storeForOperation(client, operationKey))));
 }
 
 /** The error for a change that contradicts the stored record. */

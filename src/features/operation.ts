@@ -1,9 +1,9 @@
 /** One operation for a screen: its state, and `fetch` under its name. */
 import { encodeName, type OperationName } from '../core/name.js';
-import { addressOf } from '../engine/address.js';
+import { addressOf, idsOf } from '../engine/address.js';
 import type { Client, OperationAddress } from '../engine/client.js';
-import { live, type OperationState, watch } from '../engine/observe.js';
-import { refresh } from '../engine/refresh.js';
+import { live, type OperationState, publish, stateOf, watch } from '../engine/observe.js';
+import { readStored, storedIn, storeForOperation } from '../engine/record-access.js';
 import { callFetch, clientOf, type Once } from '../once.js';
 import type { OperationOptions } from '../option-types.js';
 
@@ -35,6 +35,14 @@ export function operation(once: Once, name: OperationName): Operation {
   const client = clientOf(once, 'operation');
   encodeName(name);
   return new ObservedOperation(client, Object.freeze([...name]));
+}
+
+/** Reads what is stored for the screens of one operation. */
+async function showStored(client: Client, address: OperationAddress): Promise<void> {
+  const { operationKey } = address;
+  const { id } = await idsOf(client, address);
+  const state = stateOf(await readStored(client, operationKey, id), storedIn(storeForOperation(client, operationKey)));
+  if (!client.registry.flights.has(operationKey)) publish(client, operationKey, state);
 }
 
 const LOADING: OperationState = { phase: 'loading' };
@@ -73,7 +81,7 @@ class ObservedOperation implements Operation {
     const off = watch(client, (elsewhere) => {
       const address = this.#placeNow();
       if (follow(address)) entry();
-      else if (address && elsewhere) void refresh(client, address).catch(() => {});
+      else if (address && elsewhere) void showStored(client, address).catch(() => {});
     });
     return () => {
       off();
@@ -96,7 +104,7 @@ class ObservedOperation implements Operation {
     const found = live(this.#client.registry, address.operationKey);
     // What could not be read stays "loading"; the next look at a new screen asks again, and one that listens is told when it changes.
     if (!known || (anew && !found.listeners.size))
-      void refresh(this.#client, address).catch(() => found.listeners.size || this.#client.registry.lives.delete(address.operationKey));
+      void showStored(this.#client, address).catch(() => found.listeners.size || this.#client.registry.lives.delete(address.operationKey));
     return found;
   }
 }

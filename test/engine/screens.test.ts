@@ -2,7 +2,7 @@
 
 import { clear, createOnce, forget, move, namespace as namespaceOf, operation, pending, refresh, settle, subscribe, watch } from 'oncefetch';
 import { expect, test, vi } from 'vitest';
-import { memoryStore, type OnceEvent } from '../../src/entries/index.js';
+import { memoryStore, type Once, type OnceEvent } from '../../src/entries/index.js';
 import { says } from '../support/texts.js';
 
 const CUT = () => Promise.reject(new TypeError('cut'));
@@ -227,4 +227,21 @@ test('a screen that mounts reads anew what nobody has followed meanwhile', async
   handle.subscribe(() => {});
   await soon();
   expect(handle.state.phase).toBe('settled');
+});
+
+test.each([
+  ['settle', 'settled', (once: Once) => settle(once, ['c'], 'done')],
+  ['forget', 'idle', (once: Once) => forget(once, ['c'], { evenIfUnknown: true })],
+] as const)('%s that is stored resolves and is shown, although the store cannot be read any more', async (_, phase, change) => {
+  const store = memoryStore();
+  let broken = false;
+  const { once, lose } = scene({ store: { ...store, read: (id: string) => (broken ? Promise.reject(new Error('unreadable')) : store.read(id)) } });
+  await lose('c');
+  const handle = operation(once, ['c']);
+  const off = handle.subscribe(() => {});
+  await soon();
+  broken = true;
+  await change(once);
+  expect(handle.state.phase).toBe(phase);
+  off();
 });
