@@ -40,19 +40,20 @@ export interface Exploring extends Bounds {
 /** Of each budget, the states that were met with it: from one with as much or more of both, everything has been played. */
 class States {
   readonly #met: { readonly left: Bounds; readonly states: Set<number> }[] = [];
-
-  get size(): number {
-    return new Set(this.#met.flatMap(({ states }) => [...states])).size;
-  }
+  /** How many there are; one that was met with several budgets counts once. */
+  size = 0;
 
   /** Whether nothing new can come from here; remembers it otherwise. */
   covers(state: number, { faults, switches }: Bounds): boolean {
     let own: Set<number> | undefined;
+    let isNew = true;
     for (const { left, states } of this.#met) {
-      if (left.faults < faults || left.switches < switches) continue;
-      if (states.has(state)) return true;
       if (left.faults === faults && left.switches === switches) own = states;
+      if (!states.has(state)) continue;
+      if (left.faults >= faults && left.switches >= switches) return true;
+      isNew = false;
     }
+    if (isNew) this.size++;
     if (own) own.add(state);
     else this.#met.push({ left: { faults, switches }, states: new Set([state]) });
     return false;

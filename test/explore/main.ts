@@ -48,7 +48,15 @@ async function replay(text: string): Promise<void> {
 
 const explored = (name: string): Promise<Explored> => {
   const began = performance.now();
-  const enough = (found: readonly Found[]): boolean => (values.first && found.length > 0) || performance.now() - began > Number(values.minutes) * 60_000;
+  let told = began;
+  const enough = (found: readonly Found[], schedules: number): boolean => {
+    const now = performance.now();
+    if (!process.send && now - told > 60_000) {
+      told = now;
+      console.error(`${name}: ${schedules.toLocaleString('en-US')} schedules after ${Math.round((now - began) / 60_000)} min, ${found.length} kinds of violations`);
+    }
+    return (values.first && found.length > 0) || now - began > Number(values.minutes) * 60_000;
+  };
   return explore(variantNamed(name), { faults: Number(values.faults), switches: Number(values.switches), enough });
 };
 
