@@ -248,14 +248,14 @@ export class App {
   async #settle(context: ExploredContext, op: OpFacts): Promise<void> {
     const truth = this.#world.truth(op);
     if (truth === 'unknown') return;
-    const over = byHand(op, context.id, (call) => this.#drives(call));
+    const over = byHand(op, this.#world.device.user, context.id, (call) => this.#drives(call));
     await this.#world.doing(context, 'settle', op, () => settle(context.once, op.name, truth));
     this.#world.log(() => `${context.id}: it is settled`);
     over(truth === 'none', (checker, says) => this.#world.books.violate(checker, op, says));
   }
 
   async #forget(context: ExploredContext, op: OpFacts, anyway: boolean): Promise<void> {
-    const over = byHand(op, context.id, (call) => this.#drives(call));
+    const over = byHand(op, this.#world.device.user, context.id, (call) => this.#drives(call));
     if (anyway) op.forgetsAnyway++;
     await this.#world.doing(context, 'forget', op, () => forget(context.once, op.name, { evenIfUnknown: anyway }));
     this.#world.log(() => `${context.id}: it is forgotten`);

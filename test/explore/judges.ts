@@ -83,12 +83,19 @@ const noneIsTrue: Checker = {
   },
 };
 
+/** Whose namespace a key was begun in. */
+const begunFor = new WeakMap<KeyFacts, string>();
+
+/** A guest's call does not know what was begun by who logged in. */
+const isBeyond = (call: Call, key: KeyFacts): boolean => call.user !== call.op.user && begunFor.get(key) === call.op.user;
+
 /**
  * What a caller is told is true as of the last look at its record: what leaves between that look and the word is not in it. Who has
  * put the record to rest looks at it no more: what a lease that is still renewed sees then is told to nobody.
  */
 function knownTo(call: Call | undefined, key: KeyFacts): number {
   if (!call) return Number.POSITIVE_INFINITY;
+  if (isBeyond(call, key)) return -1;
   return lastAtEnd.get(key)?.get(call.context) ?? looked.get(call) ?? Number.POSITIVE_INFINITY;
 }
 
@@ -153,7 +160,9 @@ const oneDriver = (atomic: boolean): Checker => ({
 });
 
 /** Notes who puts a key's record to rest, and who begins it anew. */
-function ends({ op, before, after, context }: Commit): void {
+function ends({ op, user, before, after, context }: Commit): void {
+  const written = after && op.keys.get(after.key);
+  if (written && !begunFor.has(written)) begunFor.set(written, user);
   const ended = before?.state === 'pending' && after?.state !== 'pending' ? op.keys.get(before.key) : undefined;
   if (ended) {
     endedBy.set(ended, context);
@@ -234,15 +243,16 @@ export function clears(calls: readonly Call[], now: () => number): (keys: readon
 }
 
 /**
- * The app settles or forgets by hand what is there now. It is refused while somebody drives it; and what was settled as
- * `none` has no effect from here on.
+ * The app settles or forgets by hand what is there now for this user. It is refused while somebody drives it; and what was
+ * settled as `none` has no effect from here on.
  */
 export function byHand(
   op: OpFacts,
+  user: string,
   context: string,
   isDriven: (call: Call) => boolean,
 ): (none: boolean, violate: (checker: string, says: string) => void) => void {
-  const keys = inEpoch(op);
+  const keys = inEpoch(op).filter((key) => key.user === user);
   const sent = keys.map(({ sends }) => sends.length);
   const drives = (call: Call, key: KeyFacts): boolean => isDriven(call) && key.sends.some((send) => send.call === call);
   const open = keys.filter((key) => key.end === undefined);
@@ -280,6 +290,7 @@ export const judged = (key: KeyFacts): readonly unknown[] => [
   drivenThen.get(key),
   driver.get(key)?.id,
   driverThen.get(key)?.id,
+  begunFor.get(key),
 ];
 
 /** Whether what is done by hand has changed its record. */
