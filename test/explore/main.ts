@@ -53,7 +53,9 @@ const explored = (name: string): Promise<Explored> => {
     const now = performance.now();
     if (!process.send && now - told > 60_000) {
       told = now;
-      console.error(`${name}: ${schedules.toLocaleString('en-US')} schedules after ${Math.round((now - began) / 60_000)} min, ${found.length} kinds of violations`);
+      console.error(
+        `${name}: ${schedules.toLocaleString('en-US')} schedules after ${Math.round((now - began) / 60_000)} min, ${found.length} kinds of violations`,
+      );
     }
     return (values.first && found.length > 0) || now - began > Number(values.minutes) * 60_000;
   };
