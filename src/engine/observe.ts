@@ -64,7 +64,7 @@ export interface ObservableState {
 
 const LOADING: OperationState = { phase: 'loading' };
 const IDLE: OperationState = { phase: 'idle' };
-/** From this many states on, each new one replaces one that no screen watches. */
+/** From this many states on, the oldest go: who shows one again reads what is stored. */
 const LIVES_MAX = 500;
 
 /** Calls a listener. What it throws is reported, and must not change what becomes of a payment. */
@@ -80,12 +80,14 @@ export function guarded({ platform }: Client, listener: () => unknown): void {
 export function live({ lives }: Registry, operationKey: string): ObservableState {
   const known = lives.get(operationKey);
   if (known) return known;
-  if (lives.size >= LIVES_MAX)
-    for (const [key, { listeners, state }] of lives)
-      if (!listeners.size && /^(idle|settled|loading)$/.test(state.phase)) {
-        lives.delete(key);
-        break;
-      }
+  // Two are looked at for each new one, so that a call costs the same however many there are.
+  let looks = lives.size < LIVES_MAX ? 0 : 2;
+  for (const [oldest, one] of lives) {
+    if (looks-- <= 0) break;
+    lives.delete(oldest);
+    // Kept, as the newest: a screen watches it, or a call is at it.
+    if (one.listeners.size || /^(sending|waiting)$/.test(one.state.phase)) lives.set(oldest, one);
+  }
   const made: ObservableState = { state: LOADING, listeners: new Set() };
   lives.set(operationKey, made);
   return made;
