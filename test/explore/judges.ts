@@ -1,7 +1,7 @@
 /** The simulation's checkers, and stricter ones beside them: what the world did unseen counts against the client here. */
 import { inMemoryOnly, isGuests } from '../simulation/checkers/excuse.js';
 import { checkers } from '../simulation/checkers/index.js';
-import { type ByHand, type Call, type Checker, type Commit, does, type KeyFacts, type Ledger, type OpFacts } from '../simulation/facts.js';
+import { type ByHand, type Call, type Checker, type Commit, does, type Effect, type KeyFacts, type Ledger, type OpFacts } from '../simulation/facts.js';
 import { isCleared } from '../simulation/ledger.js';
 
 /** How often a key had been sent when somebody was told that it had no effect. */
@@ -60,11 +60,15 @@ const atMostOne: Checker = {
     if (others.length && !op.unnamed && !isExcused([...others, key], ledger)) ledger.violate(atMostOne.name, op, 'a second effect');
     // A profile that is saved again as it is changes nothing.
     const saved = [...op.keys.values()].some(
-      (one) => one.wish === key.wish && !inMemoryOnly(one, ledger) && one.effects.some((effect) => effect.payload === payload),
+      (one) =>
+        one.wish === key.wish && !inMemoryOnly(one, ledger) && one.effects.some((effect) => effect.payload === payload && !isTakenForEarlier(effect, key)),
     );
     if (op.repeat === 'if-changed' && saved && timesMeant(op, payload) < 2) ledger.violate(atMostOne.name, op, 'a second effect of one payload');
   },
 };
+
+/** A copy was sent unseen, so its replay may be an earlier payload's, and the same call went on with the change under this key. */
+const isTakenForEarlier = ({ send }: Effect, key: KeyFacts): boolean => send.copies > 1 && key.sends.some(({ call }) => call === send.call);
 
 /** How often this payload was pressed after another one, or first. */
 const timesMeant = (op: OpFacts, payload: number): number =>

@@ -1,0 +1,29 @@
+/** One scenario in one lane: what the ledger has, beside what the customer was told. */
+import type { Browser } from 'playwright';
+import type { Shop } from '../start-shop.ts';
+import { Customer } from './customer.ts';
+import type { Word } from './lanes/lane.ts';
+import type { LaneName } from './lanes/names.ts';
+import type { Scenario } from './scenarios.ts';
+
+export interface Cell {
+  readonly charges: number;
+  readonly told: Word;
+  /** What was told contradicts the ledger. */
+  readonly untrue: boolean;
+}
+
+export async function cellOf(browser: Browser, shop: Shop, lane: LaneName, scenario: Scenario): Promise<Cell> {
+  const customer = await Customer.arrive(browser, shop, lane, `${lane}: ${scenario.name}`);
+  try {
+    await scenario.play(customer);
+    const cart = scenario.cart?.(customer) ?? customer.order.cart;
+    await customer.settled(cart);
+    const { amounts, pressed, told } = customer.facts(cart);
+    // "Paid" is said of the order as it was pressed last.
+    const untrue = { done: !amounts.includes(pressed), none: amounts.length > 0, earlier: amounts.length === 0, unknown: false }[told];
+    return { charges: amounts.length, told, untrue };
+  } finally {
+    await customer.context.close();
+  }
+}

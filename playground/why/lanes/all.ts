@@ -1,0 +1,10 @@
+/** The lanes of the comparison, as the page has them. */
+import { fiftyLines } from './fifty-lines.ts';
+import { keyInAMap } from './key-in-a-map.ts';
+import { keyPerCall } from './key-per-call.ts';
+import type { Pay } from './lane.ts';
+import { oncefetch } from './oncefetch.ts';
+import { plain } from './plain.ts';
+import { tanstackQuery } from './tanstack-query.ts';
+
+Object.assign(globalThis, { lanes: { plain, keyPerCall, tanstackQuery, keyInAMap, fiftyLines, oncefetch } satisfies Record<string, Pay> });

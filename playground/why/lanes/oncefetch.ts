@@ -1,0 +1,19 @@
+/** oncefetch: a name for what the customer means, and the outcome's word. `derived`: the one option that outlives cleared storage. */
+import { createOnce, derived, isOnceError, outcomeOf } from 'oncefetch';
+import { bodyOf, HEADERS, type Pay, URL_ } from './lane.ts';
+
+const session = { userId: '' };
+const namespace = () => session.userId;
+const keyed = createOnce({ namespace });
+const keyless = createOnce({ namespace, dialect: 'none' });
+
+export const oncefetch: Pay = async (order) => {
+  session.userId = order.user;
+  const once = order.withoutKeys ? keyless : keyed;
+  const key = order.withoutKeys ? {} : { key: derived };
+  const result = await once
+    .fetch(URL_, { method: 'POST', headers: HEADERS, body: bodyOf(order), once: { operation: ['pay', order.name], ...key } })
+    .catch((error: unknown) => error);
+  const effect = outcomeOf(result)?.effect ?? 'unknown';
+  return effect === 'done' && isOnceError(result) ? 'earlier' : effect;
+};
