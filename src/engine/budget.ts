@@ -1,7 +1,7 @@
 /** The retry budget of an origin: when most of what is sent there fails, retries stop adding to it. */
 import type { Kind } from '../core/dialect.js';
-import type { OperationRun } from './client.js';
-import { keepRecent, type Registry } from './registry.js';
+import type { OperationRun, Registry } from './client.js';
+import { keepRecent } from './registry.js';
 
 /** The share of a failure's cost that a success gives back (gRFC A6, client retries: retry throttling). */
 const REFUND = 0.1;

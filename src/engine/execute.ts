@@ -1,22 +1,24 @@
 /** From the claim to the end: begin, drive, finish; again when a key was used up without an effect. */
+
 import { type Begun, isElsewhere } from '../core/begin.js';
-import { type Ending, type Outcome, rejected, replayed, type UnknownReason, unknown, unsent } from '../core/outcome.js';
+import type { OnceErrorCode, UnknownReason } from '../core/codes.js';
+import { type Ending, type Outcome, rejected, replayed, unknown, unsent } from '../core/outcome.js';
 import type { OnceRecord } from '../core/record.js';
 import { NOT_SENT } from '../core/verdict.js';
-import { OnceError, type OnceErrorCode } from '../errors.js';
+import { OnceError } from '../errors.js';
 import { restored, storedPayload } from '../http/http-payload.js';
 import { REASONS } from '../texts/full.js';
 import { AttemptLoop } from './attempt-loop.js';
 import { beginRecord, noFacts, takeLock, type Waited } from './claim.js';
-import type { OperationRun } from './client.js';
+import type { OperationRun, Payload } from './client.js';
 import { type Finished, finish } from './finish.js';
 import { reasonToHalt } from './halt.js';
 import type { Ended } from './in-flight.js';
 import { awaitLease, holdingLease } from './lease.js';
 import { emit, pendingOf, publish, rememberedOutcome, resetStaleState } from './observe.js';
-import type { Payload, Result } from './payload.js';
 import { nothingSent, storedIn, storeForOperation } from './record-access.js';
 import { keepRecent } from './registry.js';
+import type { Result } from './result.js';
 import { isOwn, remember } from './settle.js';
 import type { Start } from './stopped.js';
 import { sweepNowAndThen } from './sweep.js';

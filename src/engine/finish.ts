@@ -1,15 +1,18 @@
 /** Finishes a drive: commits the final state before it resolves the caller's promise. */
+
+import type { OnceErrorCode, UnknownReason } from '../core/codes.js';
 import type { Settle, Stop } from '../core/decide.js';
-import { type Ending, fresh, rejected, replayed, type UnknownReason, unknown } from '../core/outcome.js';
+import { type Ending, fresh, rejected, replayed, unknown } from '../core/outcome.js';
 import { seal } from '../core/record.js';
-import { OnceError, type OnceErrorCode } from '../errors.js';
+import { OnceError } from '../errors.js';
 import { storedPayload } from '../http/http-payload.js';
 import { REASONS } from '../texts/full.js';
 import { isSamePerson } from './address.js';
 import type { AttemptLoop } from './attempt-loop.js';
+import type { Payload } from './client.js';
 import type { Ended } from './in-flight.js';
-import type { Payload, Result } from './payload.js';
 import { commit } from './record-access.js';
+import type { Result } from './result.js';
 import { answerToStore, isOwn, payloadsOf, remember, settleRecord } from './settle.js';
 import type { Stopped } from './stopped.js';
 

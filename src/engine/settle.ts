@@ -1,11 +1,12 @@
 /** What is stored and remembered of an operation that has ended. */
+
 import type { Ending } from '../core/outcome.js';
 import { bare, type OnceRecord, type StoredAnswer, seal } from '../core/record.js';
 import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
 import type { OperationRun } from './client.js';
-import type { Result } from './payload.js';
 import { commit, storeForOperation } from './record-access.js';
 import { keepRecent } from './registry.js';
+import type { Result } from './result.js';
 
 /** What is stored of how an operation ended, besides its ending. */
 export type AtRest = Partial<Pick<OnceRecord, 'sticky' | 'keyInUse' | 'refusal' | 'payloads' | 'answer'>>;

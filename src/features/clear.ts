@@ -1,10 +1,12 @@
 /** Log-out. */
+
 import { check } from '../check.js';
 import { bare, type OnceRecord, readRecord, seal } from '../core/record.js';
 import { settledForgetAt } from '../core/retention.js';
 import { idsOf, isOperationOf, namespaceOf } from '../engine/address.js';
 import type { Client } from '../engine/client.js';
-import { changed, type PendingOperation, pendingOf, publish } from '../engine/observe.js';
+import { changed, pendingOf, publish } from '../engine/observe.js';
+import type { PendingOperation } from '../engine/observed.js';
 import { timed, updateIn, updateStored } from '../engine/record-access.js';
 import { PAGE, scanPending, slotOfRecord, storesOf } from '../engine/scan.js';
 import { clientOf, type Once } from '../once.js';

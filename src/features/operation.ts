@@ -1,8 +1,10 @@
 /** One operation for a screen: its state, and `fetch` under its name. */
+
 import { encodeName, type OperationName } from '../core/name.js';
 import { addressOf, idsOf } from '../engine/address.js';
 import type { Client, OperationAddress } from '../engine/client.js';
-import { live, type OperationState, publish, stateOf, watch } from '../engine/observe.js';
+import { live, publish, stateOf, watch } from '../engine/observe.js';
+import type { OperationState } from '../engine/observed.js';
 import { readStored, storedIn, storeForOperation } from '../engine/record-access.js';
 import { callFetch, clientOf, type Once } from '../once.js';
 import type { OperationOptions } from '../option-types.js';

@@ -1,9 +1,11 @@
 /** Lists what is pending, for an app and its screens. */
+
 import { check } from '../check.js';
 import type { OperationName } from '../core/name.js';
 import { isSamePerson, lockNameOf, namespaceOf } from '../engine/address.js';
 import type { Client } from '../engine/client.js';
-import { type PendingOperation, pendingOf } from '../engine/observe.js';
+import { pendingOf } from '../engine/observe.js';
+import type { PendingOperation } from '../engine/observed.js';
 import { heldElsewhere } from '../engine/record-access.js';
 import { PAGE, scanPending } from '../engine/scan.js';
 import { clientOf, type Once } from '../once.js';

@@ -1,12 +1,14 @@
 /** A payload that is an HTTP request. */
+
 import { carryOf } from '../core/carrier.js';
 import type { Answer, Reading } from '../core/dialect.js';
 import type { OnceRecord, StoredAnswer } from '../core/record.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer } from '../core/verdict.js';
 import { isSamePerson } from '../engine/address.js';
+import type { AttemptRequest, AttemptResult, Payload } from '../engine/client.js';
 import { endpointOf, noticeAnswer, noticeSilence } from '../engine/diagnostics.js';
-import type { AttemptRequest, AttemptResult, Payload, Result } from '../engine/payload.js';
+import type { Result } from '../engine/result.js';
 import { valueResult } from '../engine/values.js';
 import { inTime, limit } from '../engine/wait.js';
 import { base64Of, bytesOf } from './bytes.js';

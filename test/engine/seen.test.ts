@@ -2,24 +2,12 @@
  * Goal: what screens and logs are told is what is stored, no more is kept than is bounded, and no listener can change a payment.
  * Method: records, states and listeners by themselves, without a call around them.
  */
+
 import { describe, expect, test, vi } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
-import type { Client } from '../../src/engine/client.js';
-import {
-  diagnose,
-  emit,
-  guarded,
-  type Listener,
-  live,
-  named,
-  type OperationState,
-  pendingOf,
-  publish,
-  rememberedOutcome,
-  resetStaleState,
-  stateOf,
-} from '../../src/engine/observe.js';
-import type { Registry } from '../../src/engine/registry.js';
+import type { Client, Registry } from '../../src/engine/client.js';
+import { diagnose, emit, guarded, live, named, pendingOf, publish, rememberedOutcome, resetStaleState, stateOf } from '../../src/engine/observe.js';
+import type { Listener, OperationState } from '../../src/engine/observed.js';
 import { aRecord, NOW } from '../support/record.js';
 import { rest } from '../support/world.js';
 
