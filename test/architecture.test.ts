@@ -63,6 +63,11 @@ describe('src', () => {
   });
 });
 
+test('each line that `npm run explore:breaks` breaks is in the sources', () => {
+  const breaks = JSON.parse(readFileSync(join(root, 'test/explore/breaks.json'), 'utf8')) as { name: string; file: string; find: string }[];
+  expect(breaks.filter(({ file, find }) => !texts[`src/${file}`]?.includes(find)).map(({ name }) => name)).toEqual([]);
+});
+
 describe('a rule can fail', () => {
   const long = (lines: number): string => 'void 0;\n'.repeat(lines);
 

@@ -2,7 +2,7 @@ export { canonicalJson } from '../core/canonical-json.js';
 export type { Carry, Wire } from '../core/carrier.js';
 export type { OnceErrorCode, UnknownReason, UnsentReason } from '../core/codes.js';
 export { derived } from '../core/derived.js';
-export type { Answer, Asked, Dialect, Kind, Reading } from '../core/dialect.js';
+export type { Answer, AnswerKind, Asked, Dialect, Reading } from '../core/dialect.js';
 export type { OperationName } from '../core/name.js';
 export type { Ending, Facts, Outcome } from '../core/outcome.js';
 export type { Verdict } from '../core/verdict.js';
