@@ -1,6 +1,8 @@
 /** What one client's calls share, what one call brings, and what it sends. Types only, in one file because each of them names the others. */
+
 import type { UnknownReason } from '../core/codes.js';
 import type { Reading } from '../core/dialect.js';
+import type { IdempotencyKey, Label, Namespace, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
 import type { OperationName } from '../core/name.js';
 import type { OnceRecord, StoredRequest } from '../core/record.js';
 import type { ReplayableRequest, RequestInput } from '../http/request.js';
@@ -41,7 +43,7 @@ export interface Client {
   /** Damaged records that the last sweep met. */
   damaged: number;
   /** The digest of the namespace that was asked for last. */
-  ns: { readonly of: string; readonly digest: string } | undefined;
+  ns: { readonly of: Namespace; readonly digest: NamespaceDigest } | undefined;
   /** The last value of `namespace`; screens are told when it changes. */
   seen: unknown;
   /** Its name in leases; made at the first one. */
@@ -51,7 +53,7 @@ export interface Client {
 /** What all clients and all copies of the package in one realm share. */
 export interface Registry extends InFlightTables {
   /** What screens see, by operation key. */
-  readonly lives: Map<string, ObservableState>;
+  readonly lives: Map<OperationKey, ObservableState>;
   /** Screens, which look again when they are told to. `elsewhere`: what is stored may have changed in another tab. */
   readonly screens: Set<(elsewhere: boolean) => void>;
   /** Answers of settled operations, the oldest first, by operation key and idempotency key. */
@@ -59,7 +61,7 @@ export interface Registry extends InFlightTables {
   /** Payloads of operations that have not settled, by operation key and idempotency key, then by fingerprint. */
   readonly payloads: Map<string, Map<string, Payload>>;
   /** The memory for records whose first write failed, by operation key. */
-  readonly degraded: Map<string, Store>;
+  readonly degraded: Map<OperationKey, Store>;
   /** What is left of each origin's retry budget. */
   readonly budgets: Map<string, number>;
   /** The latest call without a key, by URL. */
@@ -72,12 +74,12 @@ export interface Registry extends InFlightTables {
 /** Where an operation is: who asks for it, under which name, and its ids. */
 export interface OperationAddress {
   readonly name: OperationName;
-  readonly label: string;
-  readonly namespace: string;
+  readonly label: Label;
+  readonly namespace: Namespace;
   /** Its key in the tables of this realm. */
-  readonly operationKey: string;
+  readonly operationKey: OperationKey;
   /** Its id in the store, if that is no digest of the name. */
-  readonly id: string | undefined;
+  readonly id: RecordId | undefined;
 }
 
 /** One call on its way to its outcome. */
@@ -85,8 +87,8 @@ export interface OperationRun extends Omit<OperationAddress, 'id'> {
   readonly address: OperationAddress;
   readonly client: Client;
   readonly settings: Settings;
-  readonly id: string;
-  readonly ns: string;
+  readonly id: RecordId;
+  readonly ns: NamespaceDigest;
   /** Absent when there is nothing to send: a `resume` without a stored request. */
   readonly payload: Payload | undefined;
   readonly fingerprint: string;
@@ -103,7 +105,7 @@ export interface OperationRun extends Omit<OperationAddress, 'id'> {
 /** How one attempt is to be made. */
 export interface AttemptRequest {
   readonly job: OperationRun;
-  readonly key: string;
+  readonly key: IdempotencyKey;
   /** Where the key goes, as stored. */
   readonly carrier: string;
   readonly firstSentAt: number;

@@ -1,4 +1,5 @@
 /** An operation under way in this realm, and the callers who wait for it. */
+import type { OperationKey } from '../core/ids.js';
 import type { Outcome } from '../core/outcome.js';
 import type { OnceRecord } from '../core/record.js';
 import { OnceError } from '../errors.js';
@@ -20,7 +21,7 @@ export interface Ended {
 /** The tables that operations in flight are found in. */
 export interface InFlightTables {
   /** Operations under way, by operation key. */
-  readonly flights: Map<string, InFlightOperation>;
+  readonly flights: Map<OperationKey, InFlightOperation>;
   /** Outcomes, by what was given to callers. */
   readonly outcomes: WeakMap<object, Outcome>;
 }
@@ -68,7 +69,7 @@ export class InFlightOperation {
   #landed: () => void = () => {};
   #landing: Landing | undefined;
   readonly #registry: InFlightTables;
-  readonly #operationKey: string;
+  readonly #operationKey: OperationKey;
 
   /** Set when the body has been read; `undefined` if that failed. */
   readonly fingerprint = new Promise<string | undefined>((resolve) => {
@@ -84,7 +85,7 @@ export class InFlightOperation {
   readonly endsAt: number;
 
   /** Claims the operation. Await nothing between the look into the table and this. */
-  constructor(registry: InFlightTables, operationKey: string, owner: object, endsAt = 0) {
+  constructor(registry: InFlightTables, operationKey: OperationKey, owner: object, endsAt = 0) {
     this.owner = owner;
     this.endsAt = endsAt;
     this.#registry = registry;

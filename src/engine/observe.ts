@@ -1,4 +1,5 @@
 /** Tells screens and logs: the state of each operation, and events. */
+import type { Namespace, OperationKey } from '../core/ids.js';
 import { decodeName, type OperationName } from '../core/name.js';
 import type { Ending, Outcome } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
@@ -23,7 +24,7 @@ export function guarded({ platform }: Client, listener: () => unknown): void {
   }
 }
 
-export function live({ lives }: Registry, operationKey: string): ObservableState {
+export function live({ lives }: Registry, operationKey: OperationKey): ObservableState {
   const known = lives.get(operationKey);
   if (known) return known;
   // Two are looked at for each new one, so that a call costs the same however many there are.
@@ -39,7 +40,7 @@ export function live({ lives }: Registry, operationKey: string): ObservableState
   return made;
 }
 
-export function publish(client: Client, operationKey: string, state: OperationState): void {
+export function publish(client: Client, operationKey: OperationKey, state: OperationState): void {
   const target = live(client.registry, operationKey);
   target.state = state;
   for (const listener of [...target.listeners]) guarded(client, listener);
@@ -65,13 +66,13 @@ export function watch(client: Client, screen: (elsewhere: boolean) => void): () 
 }
 
 /** Resets a stale `sending` or `waiting`: nothing is in flight any more, and what is stored is unknown or unchanged. */
-export function resetStaleState(client: Client, operationKey: string): void {
+export function resetStaleState(client: Client, operationKey: OperationKey): void {
   const state = client.registry.lives.get(operationKey)?.state;
   if (state?.phase === 'sending' || state?.phase === 'waiting') publish(client, operationKey, { phase: 'loading' });
 }
 
 /** The operation, with its user where that is known. */
-type Named = Pick<OperationAddress, 'name' | 'label'> & { readonly namespace?: string };
+type Named = Pick<OperationAddress, 'name' | 'label'> & { readonly namespace?: Namespace };
 
 export function emit(client: Client, address: Named, key: string, detail: OnceEventDetail): void {
   const { channel } = client.platform;

@@ -1,4 +1,5 @@
 /** What screens and logs see: the state of each operation, and events. Types only. */
+import type { Label } from '../core/ids.js';
 import type { OperationName } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
 import type { Json } from '../option-types.js';
@@ -50,7 +51,7 @@ export type OnceEventDetail = OnceEvent extends infer E ? (E extends OnceEvent ?
 
 export interface Listener {
   readonly hears: (event: OnceEvent) => void;
-  readonly begins: ((label: string) => boolean) | undefined;
+  readonly begins: ((label: Label) => boolean) | undefined;
 }
 
 export interface ObservableState {

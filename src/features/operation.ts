@@ -1,5 +1,6 @@
 /** One operation for a screen: its state, and `fetch` under its name. */
 
+import type { OperationKey } from '../core/ids.js';
 import { encodeName, type OperationName } from '../core/name.js';
 import { addressOf, idsOf } from '../engine/address.js';
 import type { Client, OperationAddress } from '../engine/client.js';
@@ -69,7 +70,7 @@ class ObservedOperation implements Operation {
     const client = this.#client;
     // A wrapper, so that one listener may subscribe twice.
     const entry = (): void => listener();
-    let operationKey: string | undefined;
+    let operationKey: OperationKey | undefined;
     const leave = (): void => void (operationKey && client.registry.lives.get(operationKey)?.listeners.delete(entry));
     /** Goes over to the operation of whoever is here now; whether that is another one. */
     const follow = (address: OperationAddress | undefined): boolean => {

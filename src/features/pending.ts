@@ -1,6 +1,7 @@
 /** Lists what is pending, for an app and its screens. */
 
 import { check } from '../check.js';
+import type { Namespace } from '../core/ids.js';
 import type { OperationName } from '../core/name.js';
 import { isSamePerson, lockNameOf, namespaceOf } from '../engine/address.js';
 import type { Client } from '../engine/client.js';
@@ -34,7 +35,7 @@ export async function pending<Meta = Json>(once: Once, options: PendingOptions =
   return (await listPending(client, namespaceOf(client), options)) as readonly PendingOperation<Meta>[];
 }
 
-async function listPending(client: Client, namespace: string, options: PendingOptions): Promise<readonly PendingOperation[]> {
+async function listPending(client: Client, namespace: Namespace, options: PendingOptions): Promise<readonly PendingOperation[]> {
   const found: PendingOperation[] = [];
   const limit = options.limit ?? PAGE;
   let held: ReadonlySet<string> | undefined;

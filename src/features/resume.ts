@@ -1,5 +1,7 @@
 /** Goes on with stored operations. */
+
 import { check } from '../check.js';
+import type { Namespace } from '../core/ids.js';
 import { decodeName, type OperationName } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
 import { addressOf, isSamePerson, namespaceOf } from '../engine/address.js';
@@ -59,7 +61,7 @@ export async function resumeOne(once: Once, name: OperationName, options: { sign
 }
 
 /** Yields operations in the order in which they end. */
-async function* resumeAll(client: Client, namespace: string, options: ResumeOptions): AsyncGenerator<Resumed> {
+async function* resumeAll(client: Client, namespace: Namespace, options: ResumeOptions): AsyncGenerator<Resumed> {
   const { prefix, concurrency = client.settings.tuning.resumeConcurrency, signal } = options;
   const running = new Set<Promise<Resumed | undefined>>();
   const over = new AbortController();
@@ -91,7 +93,7 @@ async function* resumeAll(client: Client, namespace: string, options: ResumeOpti
   }
 }
 
-async function resumeRecord(client: Client, namespace: string, record: Waiting, signal: AbortSignal | undefined): Promise<Resumed | undefined> {
+async function resumeRecord(client: Client, namespace: Namespace, record: Waiting, signal: AbortSignal | undefined): Promise<Resumed | undefined> {
   const name = decodeName(record.label);
   const address: OperationAddress = {
     name,
