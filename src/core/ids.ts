@@ -15,6 +15,9 @@ export type NamespaceDigest = Text<'digest of a namespace'>;
 /** Where an operation is in the tables of this realm. Made by `operationKeyOf`. */
 export type OperationKey = Text<'operation key'>;
 
+/** What is kept in this realm of one key of an operation: its answer, its payloads. Made by `keyedOperationOf`. */
+export type KeyedOperation = Text<'operation key and idempotency key'>;
+
 /** Where an operation is in the store. Made by `idsOf`, and for an unnamed one by `idOfUnnamed`. */
 export type RecordId = Text<'record id'>;
 

@@ -1,5 +1,5 @@
 /** Where an operation is: its key in the tables of this realm, its ids in the store, its lock. */
-import type { Label, Namespace, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
+import type { KeyedOperation, Label, Namespace, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
 import { encodeName, typeOf } from '../core/name.js';
 import { wrong } from '../texts/full.js';
 import type { Client, OperationAddress } from './client.js';
@@ -53,8 +53,8 @@ export function isSamePerson(client: Client, namespace: Namespace): boolean {
 export const operationKeyOf = ({ store }: Client, namespace: Namespace, label: Label, own = ''): OperationKey =>
   JSON.stringify([store.scope, namespace, label, own]) as OperationKey;
 
-/** Whether an operation key, or a text that begins with one and a line break, is of this client's store and this namespace. */
-export function isOperationOf({ store }: Client, namespace: Namespace, operationKey: string): boolean {
+/** Whether it is an operation of this client's store and this namespace. */
+export function isOperationOf({ store }: Client, namespace: Namespace, operationKey: OperationKey | KeyedOperation): boolean {
   const [scope, of] = JSON.parse(operationKey.split('\n')[0] as string) as unknown[];
   return scope === store.scope && of === namespace;
 }

@@ -2,7 +2,7 @@
 
 import type { UnknownReason } from '../core/codes.js';
 import type { Reading } from '../core/dialect.js';
-import type { IdempotencyKey, Label, Namespace, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
+import type { IdempotencyKey, KeyedOperation, Label, Namespace, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
 import type { OperationName } from '../core/name.js';
 import type { OnceRecord, StoredRequest } from '../core/record.js';
 import type { ReplayableRequest, RequestInput } from '../http/request.js';
@@ -57,9 +57,9 @@ export interface Registry extends InFlightTables {
   /** Screens, which look again when they are told to. `elsewhere`: what is stored may have changed in another tab. */
   readonly screens: Set<(elsewhere: boolean) => void>;
   /** Answers of settled operations, the oldest first, by operation key and idempotency key. */
-  readonly answers: Map<string, Result>;
+  readonly answers: Map<KeyedOperation, Result>;
   /** Payloads of operations that have not settled, by operation key and idempotency key, then by fingerprint. */
-  readonly payloads: Map<string, Map<string, Payload>>;
+  readonly payloads: Map<KeyedOperation, Map<string, Payload>>;
   /** The memory for records whose first write failed, by operation key. */
   readonly degraded: Map<OperationKey, Store>;
   /** What is left of each origin's retry budget. */

@@ -12,6 +12,7 @@ import type { AttemptLoop } from './attempt-loop.js';
 import type { Payload } from './client.js';
 import type { Ended } from './in-flight.js';
 import { commit } from './record-access.js';
+import { keyedOperationOf } from './registry.js';
 import type { Result } from './result.js';
 import { answerToStore, isOwn, payloadsOf, remember, settleRecord } from './settle.js';
 import type { Stopped } from './stopped.js';
@@ -159,7 +160,7 @@ async function poll(drive: AttemptLoop, accepted: Result | undefined): Promise<F
 async function probe(drive: AttemptLoop, result: Result | undefined): Promise<Finished> {
   const { job, record, start } = drive;
   const stored = (record.earlier ?? []).map(({ fingerprint, request }) => [fingerprint, storedPayload({ ...record, request }) as Payload] as const);
-  const here = new Map([...stored, ...(job.client.registry.payloads.get(`${job.operationKey}\n${record.key}`) ?? [])]);
+  const here = new Map([...stored, ...(job.client.registry.payloads.get(keyedOperationOf(job.operationKey, record.key)) ?? [])]);
   for (const [fingerprint, payload] of here) {
     // Skip the present payload, and those that the record does not list: they were refused, and their callers told so.
     if (fingerprint === job.fingerprint || !record.payloads.includes(fingerprint)) continue;

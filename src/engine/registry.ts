@@ -1,5 +1,6 @@
 /** What all clients and all copies of the package in one realm share. */
 
+import type { IdempotencyKey, KeyedOperation, OperationKey } from '../core/ids.js';
 import type { Registry } from './client.js';
 
 /** Tells every screen of this realm to look again: soon, because this may be in the middle of a screen's own rendering. */
@@ -7,8 +8,11 @@ export function look({ screens }: Registry, elsewhere = false): void {
   if (screens.size) void Promise.resolve().then(() => [...screens].map((screen) => screen(elsewhere)));
 }
 
+/** Where the tables `answers` and `payloads` have what belongs to this key of an operation. */
+export const keyedOperationOf = (operationKey: OperationKey, key: IdempotencyKey): KeyedOperation => `${operationKey}\n${key}` as KeyedOperation;
+
 /** Adds to one of the tables above, and drops the oldest entries beyond `max`. */
-export function keepRecent<T>(table: Map<string, T>, key: string, value: T, max: number): void {
+export function keepRecent<Key, T>(table: Map<Key, T>, key: Key, value: T, max: number): void {
   table.delete(key);
   table.set(key, value);
   for (const oldest of table.keys()) {

@@ -16,7 +16,7 @@ export interface Scanned {
 }
 
 /** An unnamed operation is kept apart from its equals by its key. */
-export const slotOfRecord = (client: Client, namespace: Namespace, { label, key }: Pick<OnceRecord, 'label' | 'key'>): OperationKey =>
+export const operationKeyOfRecord = (client: Client, namespace: Namespace, { label, key }: Pick<OnceRecord, 'label' | 'key'>): OperationKey =>
   operationKeyOf(client, namespace, label, label[0] === '~' ? key : '');
 
 /** One page of pending records. `start`: what their labels' text begins with. */
@@ -31,7 +31,7 @@ export async function pendingIn(client: Client, namespace: Namespace, prefix: Op
     const found = records.flatMap((stored) => {
       const record = readRecord(stored);
       if (!record || (wanted && !wanted.begins(record.label))) return [];
-      const operationKey = slotOfRecord(client, namespace, record);
+      const operationKey = operationKeyOfRecord(client, namespace, record);
       // Scopes are compared, because each client has an object of its own for the same memory.
       return storeForOperation(client, operationKey).scope === store.scope ? [{ record, operationKey }] : [];
     });

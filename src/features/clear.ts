@@ -9,7 +9,7 @@ import type { Client } from '../engine/client.js';
 import { changed, pendingOf, publish } from '../engine/observe.js';
 import type { PendingOperation } from '../engine/observed.js';
 import { timed, updateIn, updateStored } from '../engine/record-access.js';
-import { PAGE, scanPending, slotOfRecord, storesOf } from '../engine/scan.js';
+import { operationKeyOfRecord, PAGE, scanPending, storesOf } from '../engine/scan.js';
 import { clientOf, type Once } from '../once.js';
 
 /**
@@ -69,7 +69,7 @@ async function clearSettled(client: Client, namespace: Namespace, forget: boolea
             return { next: forget ? null : stub(current, client.platform.clock.now(), client.settings.limits.totalMs), value: undefined };
           };
           await updateIn(client, store, record.id, remove, 'relaxed');
-          publish(client, slotOfRecord(client, namespace, record), { phase: 'idle' });
+          publish(client, operationKeyOfRecord(client, namespace, record), { phase: 'idle' });
         }
         cursor = page.next;
       } while (cursor !== undefined);

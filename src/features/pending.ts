@@ -8,6 +8,7 @@ import type { Client } from '../engine/client.js';
 import { pendingOf } from '../engine/observe.js';
 import type { PendingOperation } from '../engine/observed.js';
 import { heldElsewhere } from '../engine/record-access.js';
+import { keyedOperationOf } from '../engine/registry.js';
 import { PAGE, scanPending } from '../engine/scan.js';
 import { clientOf, type Once } from '../once.js';
 import type { Json } from '../option-types.js';
@@ -45,7 +46,7 @@ async function listPending(client: Client, namespace: Namespace, options: Pendin
     const lock = lockNameOf(client, { namespace, label: record.label, id: own });
     // A lease is read on this clock here, which may differ from the store's: only what is shown depends on it.
     const busy = client.registry.flights.has(operationKey) || held.has(lock) || heldElsewhere(client, record, client.platform.clock.now());
-    found.push(pendingOf(record, client.registry.payloads.has(`${operationKey}\n${record.key}`), busy));
+    found.push(pendingOf(record, client.registry.payloads.has(keyedOperationOf(operationKey, record.key)), busy));
     if (found.length >= limit) break;
   }
   // Another user logged in while it was read: what is shown now is theirs.

@@ -8,7 +8,7 @@ import { addressOf, isSamePerson, namespaceOf } from '../engine/address.js';
 import type { Client, OperationAddress } from '../engine/client.js';
 import { abortReason } from '../engine/in-flight.js';
 import { NOTHING_TO_READ, operate } from '../engine/operate.js';
-import { slotOfRecord } from '../engine/scan.js';
+import { operationKeyOfRecord } from '../engine/scan.js';
 import { OVER } from '../engine/wait.js';
 import { isOnceError } from '../errors.js';
 import { clientOf, type Once } from '../once.js';
@@ -99,7 +99,7 @@ async function resumeRecord(client: Client, namespace: Namespace, record: Waitin
     name,
     label: record.label,
     namespace,
-    operationKey: slotOfRecord(client, namespace, record),
+    operationKey: operationKeyOfRecord(client, namespace, record),
     id: name.length ? undefined : record.id,
   };
   let outcome: Outcome | undefined;

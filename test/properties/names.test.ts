@@ -8,6 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { childKey, derived } from '../../src/core/derived.js';
 import { decodeName, encodeName, namePrefix, type OperationName } from '../../src/core/name.js';
 import { idsOf, isOperationOf, lockNameOf, operationKeyOf } from '../../src/engine/address.js';
+import { keyedOperationOf } from '../../src/engine/registry.js';
 import { pending } from '../../src/entries/index.js';
 import { made } from '../support/made.js';
 import { charged, lost } from '../support/server.js';
@@ -152,7 +153,8 @@ describe('places', () => {
         expect(table.get(text) ?? is, `seed ${seed}`).toBe(is);
         table.set(text, is);
       }
-      for (const text of [operationKeyOf(client, made(own), label), `${operationKeyOf(client, made(own), label)}\nkey`]) {
+      const operationKey = operationKeyOf(client, made(own), label);
+      for (const text of [operationKey, keyedOperationOf(operationKey, made('key'))]) {
         expect(isOperationOf(client, made(own), text)).toBe(true);
         expect(isOperationOf(client, made(`${own}x`), text)).toBe(false);
         expect(isOperationOf({ ...client, store: { scope: 'another' } } as typeof client, made(own), text)).toBe(false);
