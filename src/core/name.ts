@@ -36,6 +36,9 @@ export function encodeName(name: unknown): Label {
 /** The label of an unnamed operation, which no name has; without a fingerprint, what the labels of all of them begin with. */
 export const labelOfContent = (fingerprint = ''): Label => `~${fingerprint}` as Label;
 
+/** Whether it is the label of an unnamed operation, which is told from its equals by its id. */
+export const isUnnamed = (label: Label): boolean => label[0] === '~';
+
 /** The inverse of {@link encodeName}; an unnamed operation's label gives an empty name. */
 export const decodeName = (label: Label): OperationName =>
   label[0] === '[' ? (JSON.parse(label) as (string | number | { n: string })[]).map((part) => (typeof part === 'object' ? BigInt(part.n) : part)) : [];

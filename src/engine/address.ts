@@ -1,6 +1,6 @@
 /** Where an operation is: its key in the tables of this realm, its ids in the store, its lock. */
 import type { KeyedOperation, Label, Namespace, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
-import { encodeName, typeOf } from '../core/name.js';
+import { encodeName, isUnnamed, typeOf } from '../core/name.js';
 import { wrong } from '../texts/full.js';
 import type { Client, OperationAddress } from './client.js';
 import { look } from './registry.js';
@@ -103,4 +103,4 @@ export async function idOfUnnamed({ platform: { digest } }: Client, namespace: N
 
 /** The name of the lock. The store is part of it: operations of two stores do not wait for each other. */
 export const lockNameOf = ({ store }: Client, { namespace, label, id }: Pick<OperationAddress, 'namespace' | 'label' | 'id'>): string =>
-  `oncefetch:${JSON.stringify([store.scope, namespace, id ?? label])}`;
+  `oncefetch:${JSON.stringify([store.scope, namespace, isUnnamed(label) ? id : label])}`;

@@ -69,7 +69,7 @@ export async function takeLock(
   const bound = new AbortController();
   const { over, off } = limit(clock, ms, [stop, client.closing.signal]);
   void over.then(() => bound.abort());
-  const asked = locks.acquire(lockNameOf(client, job.address), { wait: true, signal: bound.signal }).catch(() => undefined);
+  const asked = locks.acquire(lockNameOf(client, job), { wait: true, signal: bound.signal }).catch(() => undefined);
   let gone = false;
   // If the lock comes after the wait was given up, release it.
   void asked.then((late) => gone && late?.());
@@ -98,7 +98,7 @@ export async function beginRecord(job: OperationRun, waited: Waited | undefined)
     throw storeError(job, new Error(`the ${store.kind} store forgets with this context, and durability is 'required'`));
   if (wantsLease(job)) await nameOwner(client, ready ?? store);
   // An unnamed operation is found by its key, so no two contexts can race for it.
-  const random = job.settings.key === undefined && (store.atomic || job.address.id !== undefined);
+  const random = job.settings.key === undefined && (store.atomic || !job.name.length);
   // A strategy is asked only when a new key is wanted: what is pending keeps its own, whatever the strategy does now.
   let generation = typeof job.settings.key === 'function' ? NO_KEY_YET : 0;
   for (let round = 0; ; round++) {
@@ -156,7 +156,7 @@ async function keyFor(job: OperationRun, generation: number, random: boolean): P
   const { namespace } = job;
   const { keyPattern, name: speaks, shape = (uuid: string) => uuid } = settings.dialect;
   let key: unknown = settings.key;
-  if (random) key = job.address.id ?? shape(randomness.uuid());
+  if (random) key = operation ? shape(randomness.uuid()) : job.id;
   else if (typeof key === 'function') key = await askStrategy(job, key as KeyStrategy, { namespace, operation, fingerprint, generation, now: clock.now() });
   else if (key === undefined) {
     if (!client.parts.derive) throw new TypeError(needs('a store that is not atomic', 'insecureOrigins'));

@@ -84,7 +84,6 @@ export interface OperationAddress {
 
 /** One call on its way to its outcome. */
 export interface OperationRun extends Omit<OperationAddress, 'id'> {
-  readonly address: OperationAddress;
   readonly client: Client;
   readonly settings: Settings;
   readonly id: RecordId;

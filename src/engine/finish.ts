@@ -78,7 +78,7 @@ async function settle(
 /** The server repeats its refusal of an earlier call for this key: retire the record, and go on under a new key. */
 async function anew(drive: AttemptLoop, result: Result | undefined): Promise<Finished> {
   // An unnamed operation is identified by its key, so it can't get another one.
-  const last = drive.job.resumeOnly || drive.job.address.id !== undefined;
+  const last = drive.job.resumeOnly || !drive.job.name.length;
   if (!(await settleRecord(drive.job, drive.record, rejected(true), { sticky: true }))) return tell(drive, unknown('store'), result);
   return last ? tell(drive, rejected(true), result) : 'anew';
 }

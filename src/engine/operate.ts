@@ -135,7 +135,6 @@ async function fly({ client, settings, address, held }: Call, flight: InFlightOp
       settings: own,
       ...address,
       ...ids,
-      address,
       ...rest,
       stop: flight.stop,
       startedAt,

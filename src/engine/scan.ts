@@ -1,6 +1,6 @@
 /** Reads the pending records of a namespace, page by page. */
 import type { Namespace, OperationKey } from '../core/ids.js';
-import { namePrefix, type OperationName } from '../core/name.js';
+import { isUnnamed, namePrefix, type OperationName } from '../core/name.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import type { Store } from '../ports.js';
 import { digestOfNamespace, operationKeyOf } from './address.js';
@@ -17,7 +17,7 @@ export interface Scanned {
 
 /** An unnamed operation is kept apart from its equals by its key. */
 export const operationKeyOfRecord = (client: Client, namespace: Namespace, { label, key }: Pick<OnceRecord, 'label' | 'key'>): OperationKey =>
-  operationKeyOf(client, namespace, label, label[0] === '~' ? key : '');
+  operationKeyOf(client, namespace, label, isUnnamed(label) ? key : '');
 
 /** One page of pending records. `start`: what their labels' text begins with. */
 export type Pages = (start: string | undefined, after: string | undefined) => Promise<{ found: Scanned[]; next: string | undefined }>;

@@ -1,6 +1,6 @@
 /** Brings a guest's operations into the namespace of the user who has logged in. */
 import type { Namespace, OperationKey, RecordId } from '../core/ids.js';
-import { decodeName, typeOf } from '../core/name.js';
+import { decodeName, isUnnamed, typeOf } from '../core/name.js';
 import { type OnceRecord, readRecord, seal } from '../core/record.js';
 import { leaseHolds, MOVED } from '../core/retention.js';
 import { idOfUnnamed, idsOf, namespaceOf, operationKeyOf } from '../engine/address.js';
@@ -44,7 +44,7 @@ async function isDriven(client: Client, address: Pick<OperationAddress, 'label' 
  */
 async function moveOne(client: Client, from: Namespace, to: Namespace, record: OnceRecord, operationKey: OperationKey): Promise<void> {
   const { key, label, id: old } = record;
-  const unnamed = label[0] === '~';
+  const unnamed = isUnnamed(label);
   const own = unnamed ? await idOfUnnamed(client, to, record) : undefined;
   const { id, ns } = await idsOf(client, { namespace: to, label, id: own });
   const store = client.registry.degraded.get(operationKey) ?? client.store;
@@ -52,7 +52,7 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, record: O
     of: RecordId,
     change: (there: OnceRecord | undefined, stored: unknown, now: number) => { next?: OnceRecord | null; value: T },
   ): Promise<T> => updateIn(client, store, of, (stored, now) => change(readRecord(stored), stored, now), 'strict');
-  const driven = await isDriven(client, { label, id: unnamed ? old : undefined }, operationKey, from);
+  const driven = await isDriven(client, { label, id: old }, operationKey, from);
   const moved = (before: OnceRecord, generation = 0): OnceRecord => {
     // Where a key counts for one account only, the new account's server does not know what was sent under it.
     const scoped = from !== to && client.settings.dialect.perAccount && before.ambiguous ? { windowEndsAt: client.platform.clock.now() } : {};

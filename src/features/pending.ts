@@ -42,8 +42,7 @@ async function listPending(client: Client, namespace: Namespace, options: Pendin
   let held: ReadonlySet<string> | undefined;
   for await (const { record, operationKey } of scanPending(client, namespace, options.prefix, options.after)) {
     held ??= (await client.platform.locks?.held?.().catch(() => undefined)) ?? new Set();
-    const own = record.label[0] === '~' ? record.id : undefined;
-    const lock = lockNameOf(client, { namespace, label: record.label, id: own });
+    const lock = lockNameOf(client, { namespace, label: record.label, id: record.id });
     // A lease is read on this clock here, which may differ from the store's: only what is shown depends on it.
     const busy = client.registry.flights.has(operationKey) || held.has(lock) || heldElsewhere(client, record, client.platform.clock.now());
     found.push(pendingOf(record, client.registry.payloads.has(keyedOperationOf(operationKey, record.key)), busy));
