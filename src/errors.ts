@@ -1,22 +1,8 @@
 /** One family of errors with literal codes. */
+import type { OnceErrorCode } from './core/codes.js';
 import type { OperationName } from './core/name.js';
 import type { Outcome } from './core/outcome.js';
 import { errorText } from './texts/full.js';
-
-/** The literal code of each {@link OnceError}. */
-export type OnceErrorCode =
-  | 'ERR_ONCE_UNKNOWN'
-  | 'ERR_ONCE_UNSENT'
-  | 'ERR_ONCE_MISMATCH'
-  | 'ERR_ONCE_ALREADY_SETTLED'
-  | 'ERR_ONCE_KEY_EXPIRED'
-  | 'ERR_ONCE_KEY_BURNT'
-  | 'ERR_ONCE_ALREADY_DONE'
-  | 'ERR_ONCE_BUSY'
-  | 'ERR_ONCE_CLAIM_LOST'
-  | 'ERR_ONCE_BODY'
-  | 'ERR_ONCE_STORE'
-  | 'ERR_ONCE_RECORD';
 
 const BRAND = Symbol.for('oncefetch.error');
 

@@ -2,11 +2,10 @@
 import { type OperationName, typeOf } from './core/name.js';
 import { defaultStore } from './default-store.js';
 import { addressOf } from './engine/address.js';
-import type { Client } from './engine/client.js';
+import type { Client, Parts } from './engine/client.js';
 import { Extensions } from './engine/extensions.js';
 import { abortReason } from './engine/in-flight.js';
 import { operate, readRequest } from './engine/operate.js';
-import type { Parts } from './engine/parts.js';
 import { registry } from './engine/registry.js';
 import { jsonOf } from './http/bytes.js';
 import { bearsKey, isRequest, type RequestInput, readInput, refuseHidden } from './http/request.js';

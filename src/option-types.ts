@@ -1,7 +1,8 @@
 /** The options of a client and of one call. Types only; `options.ts` has their defaults and checks. */
+import type { UnknownReason } from './core/codes.js';
 import type { Dialect } from './core/dialect.js';
 import type { OperationName } from './core/name.js';
-import type { Outcome, UnknownReason } from './core/outcome.js';
+import type { Outcome } from './core/outcome.js';
 import type { Verdict } from './core/verdict.js';
 import type { Connectivity, Store } from './ports.js';
 

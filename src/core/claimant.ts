@@ -1,11 +1,12 @@
 /** What a call brings to its first look at a record, and what comes of it. Types only. */
+import type { IdempotencyKey, Label, NamespaceDigest, RecordId } from './ids.js';
 import type { OnceRecord } from './record.js';
 
 /** What a call brings to its first look. */
 export interface Claimant {
-  readonly id: string;
-  readonly ns: string;
-  readonly label: string;
+  readonly id: RecordId;
+  readonly ns: NamespaceDigest;
+  readonly label: Label;
   readonly fingerprint: string;
   readonly scheme: string;
   readonly raw: string;
@@ -17,7 +18,7 @@ export interface Claimant {
   readonly carrier: string;
   readonly dialect: string;
   /** A key to be used if a new one is needed, and the generation that it was made for. */
-  readonly key: string;
+  readonly key: IdempotencyKey;
   readonly keyGeneration: number;
   /** `random`: good for any generation. `literal`: the caller's own, which no other may replace. */
   readonly keyKind: 'random' | 'derived' | 'literal';

@@ -1,7 +1,9 @@
 /** From a reading to the next step. */
+
 import { atLeast, type Backoff, backoffMs } from './backoff.js';
+import type { UnknownReason } from './codes.js';
 import type { Reading } from './dialect.js';
-import { type Ending, fresh, rejected, replayed, type UnknownReason, type Unsettled, unknown, unsent } from './outcome.js';
+import { type Ending, fresh, rejected, replayed, type Unsettled, unknown, unsent } from './outcome.js';
 
 /** What counts when a step is decided. */
 export interface Situation {

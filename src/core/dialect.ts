@@ -26,8 +26,8 @@ export interface Asked {
   readonly otherPayloads: boolean;
 }
 
-/** The readings of an attempt: one per row of the table of verdicts. */
-export type Kind =
+/** What an answer, or the lack of one, means: one word per row of the table of verdicts. */
+export type AnswerKind =
   | 'not-sent'
   | 'no-answer'
   | 'not-a-verdict'
@@ -44,7 +44,7 @@ export type Kind =
 
 /** What an answer says in the dialect's words, before the verdict. */
 export interface Reading {
-  readonly kind: Kind;
+  readonly kind: AnswerKind;
   /** The operation may have had its effect by this attempt. */
   readonly ambiguous: boolean;
   /** Of a refusal: the server repeats it for this key. */

@@ -1,5 +1,7 @@
 /** Operation names: what may be one, and their text form, which no two names share. */
+
 import { wrong } from '../texts/full.js';
+import type { Label } from './ids.js';
 
 /** The caller's stable name for an operation: non-empty strings, finite numbers and bigints, compared as typed. */
 export type OperationName = readonly (string | number | bigint)[];
@@ -20,7 +22,7 @@ function encodePart(part: unknown, index: number): string | number | { n: string
  * The name as text: JSON, with `{"n":"1"}` for the bigint 1. Throws a TypeError that names the index of a wrong part,
  * a RangeError for a name over {@link NAME_UNITS_MAX}.
  */
-export function encodeName(name: unknown): string {
+export function encodeName(name: unknown): Label {
   if (!Array.isArray(name) || !name.length) throw new TypeError(wrong('operation', 'name', Array.isArray(name) ? 'an empty one' : typeOf(name)));
   // Summed before anything is copied, so that a name of many megabytes costs nothing.
   let units = name.length;
@@ -28,15 +30,21 @@ export function encodeName(name: unknown): string {
   // Array.from, because map would leave the holes of a sparse array unchecked.
   const text = units > NAME_UNITS_MAX ? '' : JSON.stringify(Array.from(name, encodePart));
   if (!text || text.length > NAME_UNITS_MAX) throw new RangeError(`once: operation is longer than ${NAME_UNITS_MAX} characters as JSON`);
-  return text;
+  return text as Label;
 }
 
+/** The label of an unnamed operation, which no name has; without a fingerprint, what the labels of all of them begin with. */
+export const labelOfContent = (fingerprint = ''): Label => `~${fingerprint}` as Label;
+
+/** Whether it is the label of an unnamed operation, which is told from its equals by its id. */
+export const isUnnamed = (label: Label): boolean => label[0] === '~';
+
 /** The inverse of {@link encodeName}; an unnamed operation's label gives an empty name. */
-export const decodeName = (label: string): OperationName =>
+export const decodeName = (label: Label): OperationName =>
   label[0] === '[' ? (JSON.parse(label) as (string | number | { n: string })[]).map((part) => (typeof part === 'object' ? BigInt(part.n) : part)) : [];
 
 /** What the labels of all names that begin with `prefix` start with; `['pay', 4]` does not begin `['pay', 42]`, hence the test. */
-export function namePrefix(prefix: OperationName): { readonly start: string; readonly begins: (label: string) => boolean } {
+export function namePrefix(prefix: OperationName): { readonly start: string; readonly begins: (label: Label) => boolean } {
   const start = encodeName(prefix).slice(0, -1);
   return { start, begins: (label) => label.startsWith(start) && /[\],]/.test(label.charAt(start.length)) };
 }

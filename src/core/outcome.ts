@@ -1,4 +1,5 @@
 /** What became of an operation: plain data. */
+import type { UnknownReason, UnsentReason } from './codes.js';
 import type { OperationName } from './name.js';
 
 /** What every outcome says besides how it ended. */
@@ -17,29 +18,6 @@ export interface Facts {
   readonly joined: boolean;
   readonly storedIn: 'disk' | 'session' | 'memory';
 }
-
-/** Why nobody can tell what became of an operation. */
-export type UnknownReason =
-  | 'no-answer'
-  | 'refused-after-ambiguity'
-  | 'refused'
-  | 'not-a-verdict'
-  | 'in-progress'
-  | 'unavailable'
-  | 'burnt'
-  | 'mismatch'
-  | 'elsewhere'
-  | 'bytes'
-  | 'key-expired'
-  | 'identity'
-  | 'offline'
-  | 'store'
-  | 'busy'
-  | 'record'
-  | 'aborted';
-
-/** Why an operation never left this context. */
-export type UnsentReason = 'offline' | 'unreachable' | 'aborted' | 'store-write' | 'unreplayable-body';
 
 /** How it ended: `effect` is what a screen needs, `type` what a log needs. */
 export type Ending =

@@ -1,4 +1,5 @@
 /** The stored form of an operation, and its codec. */
+import type { IdempotencyKey, Label, NamespaceDigest, RecordId } from './ids.js';
 import type { Ending } from './outcome.js';
 
 /**
@@ -8,13 +9,13 @@ import type { Ending } from './outcome.js';
  */
 export interface OnceRecord {
   readonly v: number;
-  readonly id: string;
-  readonly ns: string;
-  readonly label: string;
+  readonly id: RecordId;
+  readonly ns: NamespaceDigest;
+  readonly label: Label;
   readonly state: 'pending' | 'settled' | 'retired';
   readonly forgetAt: number;
   /** As it went on the wire. */
-  readonly key: string;
+  readonly key: IdempotencyKey;
   /** Where the key goes: `header:Idempotency-Key`. */
   readonly carrier: string;
   readonly dialect: string;

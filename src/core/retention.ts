@@ -1,4 +1,5 @@
 /** How long records and keys live. All times are wall clock, ms. */
+import { isUnnamed } from './name.js';
 import { type OnceRecord, seal } from './record.js';
 
 const DAY_MS = 86_400_000;
@@ -42,7 +43,7 @@ export const isOver = ({ dueAt, forgetAt }: OnceRecord, now: number): boolean =>
  * unnamed operation that is done answers only those who wait for it.
  */
 const isPrecious = ({ state, label, random, keyInUse }: OnceRecord): boolean =>
-  state === 'retired' ? !random || keyInUse === true : state === 'pending' || label[0] !== '~';
+  state === 'retired' ? !random || keyInUse === true : state === 'pending' || !isUnnamed(label);
 
 /**
  * What a sweep leaves of a record that is due at `now`: nothing, or the record with the time of a second look. One look at one

@@ -1,11 +1,11 @@
 /** From evidence to a verdict: what an answer means. docs/verdicts.md has the whole table. */
-import type { Answer, Asked, Dialect, Kind, Reading } from './dialect.js';
+import type { Answer, AnswerKind, Asked, Dialect, Reading } from './dialect.js';
 import { type WorkState, workState } from './work-state.js';
 
 /** What the caller's `verdict` hook may say. */
 export type Verdict = 'fresh' | 'replayed' | 'rejected' | 'rejected-for-good' | 'not-sent' | 'ambiguous' | 'in-progress' | 'transient';
 
-const reading = (kind: Kind, ambiguous: boolean, sticky?: boolean, replayed?: boolean): Reading => ({ kind, ambiguous, sticky, replayed });
+const reading = (kind: AnswerKind, ambiguous: boolean, sticky?: boolean, replayed?: boolean): Reading => ({ kind, ambiguous, sticky, replayed });
 
 export const NOT_SENT = reading('not-sent', false);
 export const NO_ANSWER = reading('no-answer', true);
@@ -16,7 +16,7 @@ export const MISMATCH = reading('mismatch', true);
 export const NOT_A_VERDICT = reading('not-a-verdict', true);
 const OPEN = reading('open', true);
 
-/** A hook's word, as a row of the table. */
+/** A hook's word, as a row of the table. Nothing else knows words that are no {@link AnswerKind}. */
 export const READING_OF_VERDICT: Readonly<Record<Verdict, Reading>> = {
   fresh: reading('fresh', false),
   replayed: reading('replayed', false),
@@ -156,7 +156,7 @@ export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambig
   return status === 425 || status === 429 || status === 421 ? reading('transient', false) : refusal(answer, asked, dialect);
 }
 
-const ENDED: ReadonlySet<Kind> = new Set<Kind>(['fresh', 'replayed', 'done-elsewhere']);
+const ENDED: ReadonlySet<AnswerKind> = new Set<AnswerKind>(['fresh', 'replayed', 'done-elsewhere']);
 
 /**
  * Reads an answer behind the link of a 202; `said`: the caller's hook, by the word it gave. A refusal there (not logged in, not

@@ -1,26 +1,22 @@
 /** A dialect from data. */
 import { carryOf } from '../core/carrier.js';
-import type { Answer, Dialect, Reading } from '../core/dialect.js';
+import type { Answer, AnswerKind, Dialect, Reading } from '../core/dialect.js';
 import { unsure } from '../core/verdict.js';
 import { wrong } from '../texts/full.js';
 import { bearsMarker, GENERIC, isMarked } from './generic.js';
 import type { KeyLocation } from './key-location.js';
 import { type Match, matches, valuesAt } from './matching.js';
 
-/**
- * What an answer says of the operation.
- *
- * `in-progress`: an earlier attempt is at work; the same key is sent again later. `mismatch`: the key came with another
- * payload. `done-elsewhere`: it is done, and the server has no answer left to give. `refused`: it did not happen by this
- * attempt. `missing-key`: refused, because the dialect is the wrong one for this server. `transient`: it may work with the same
- * key. `burnt`: this key will never be answered otherwise, and nobody knows what happened. `open`: only a look elsewhere can
- * tell. `done`: it happened, though the answer does not look like it.
- */
-export type Meaning = 'in-progress' | 'mismatch' | 'done-elsewhere' | 'refused' | 'missing-key' | 'transient' | 'burnt' | 'open' | 'done';
-
 /** What one kind of answer means. */
 export interface AnswerRule extends Match {
-  readonly means: Meaning;
+  /**
+   * `in-progress`: an earlier attempt is at work; the same key is sent again later. `mismatch`: the key came with another
+   * payload. `done-elsewhere`: it is done, and the server has no answer left to give. `refused`: it did not happen by this
+   * attempt. `transient`: it may work with the same key. `burnt`: this key will never be answered otherwise, and nobody knows
+   * what happened. `open`: only a look elsewhere can tell. `fresh`: it happened, though the answer does not look like it; with
+   * the replay marker, that reads as `replayed`.
+   */
+  readonly means: Exclude<AnswerKind, 'not-sent' | 'no-answer' | 'not-a-verdict' | 'accepted' | 'replayed'>;
   /** Of a refusal: the server keeps it for the key, so that a late copy of an earlier attempt gets it too. Never of a 5xx. */
   readonly sticky?: boolean | undefined;
   /** Of what is done elsewhere: the path to what the server calls it. */
@@ -126,8 +122,8 @@ function readingOf({ means, sticky, resource }: AnswerRule, answer: Answer, mark
     case 'transient':
       // Inside a 2xx nothing tells whether it came before or after the effect.
       return { kind: means, ambiguous: open || answer.status < 400 };
-    case 'done':
-      return answer.status < 400 ? { kind: marked ? 'replayed' : 'fresh', ambiguous: false } : undefined;
+    case 'fresh':
+      return answer.status < 400 ? { kind: marked ? 'replayed' : means, ambiguous: false } : undefined;
     default:
       return { kind: 'refused', ambiguous: open, sticky: (sticky || marked) && !open, replayed: marked, from: 'application' };
   }
@@ -148,7 +144,7 @@ function check({ name, place, shape, windowMs, answers = [] }: DialectDefinition
     if (status === undefined && !at && !headers && !text && !redirected) throw new TypeError(wrong(rule, 'rule-for-all'));
     if (sticky && means !== 'refused') throw new TypeError(wrong(rule, 'rule-sticky'));
     if (sticky && [status ?? []].flat().some(unsure)) throw new RangeError(wrong(rule, 'rule-burnt', String(status)));
-    if (means === 'done' && (status === undefined || [status].flat().some((one) => one < 200 || one > 399)))
+    if (means === 'fresh' && (status === undefined || [status].flat().some((one) => one < 200 || one > 399)))
       throw new RangeError(wrong(rule, 'rule-done', String(status)));
   }
 }

@@ -26,7 +26,8 @@ export const ietf = ({ windowMs }: { windowMs?: number | undefined } = {}): Defi
       { status: 409, headers: DESCRIBED, text: /^\s*$/, means: 'in-progress' },
       { status: 422, at: { title: /Idempotency-Key is already used/i }, means: 'mismatch' },
       { status: 422, headers: DESCRIBED, text: /^\s*$/, means: 'mismatch' },
-      { status: 400, at: { title: /Idempotency-Key is missing/i }, means: 'missing-key' },
-      { status: 400, headers: DESCRIBED, text: /^\s*$/, means: 'missing-key' },
+      // It found no key, or none that it takes: the dialect is the wrong one for this server.
+      { status: 400, at: { title: /Idempotency-Key is missing/i }, means: 'refused' },
+      { status: 400, headers: DESCRIBED, text: /^\s*$/, means: 'refused' },
     ],
   });

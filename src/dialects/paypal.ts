@@ -34,7 +34,8 @@ export const paypal = ({ api }: { api?: keyof typeof WINDOWS_MS | undefined } = 
     answers: [
       { at: { 'details.*.issue': 'PREVIOUS_REQUEST_IN_PROGRESS' }, means: 'in-progress' },
       { at: { name: 'DUPLICATE_REQUEST_ID' }, means: 'mismatch' },
-      { at: { 'details.*.issue': 'PAYPAL_REQUEST_ID_REQUIRED' }, means: 'missing-key' },
+      // It found no key, or none that it takes: the dialect is the wrong one for this server.
+      { at: { 'details.*.issue': 'PAYPAL_REQUEST_ID_REQUIRED' }, means: 'refused' },
       {
         status: [400, 422],
         at: {

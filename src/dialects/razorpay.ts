@@ -23,7 +23,8 @@ export const razorpay = ({ makes }: { makes: keyof typeof HEADERS }): DefinedDia
     answersMismatch: true,
     answers: [
       { status: [400, 409], at: { 'error.description': /different request body/i }, means: 'mismatch' },
-      { status: 400, at: { 'error.field': HEADERS[makes] }, means: 'missing-key' },
+      // It found no key, or none that it takes: the dialect is the wrong one for this server.
+      { status: 400, at: { 'error.field': HEADERS[makes] }, means: 'refused' },
       { status: 409, at: { 'error.code': 'BAD_REQUEST_ERROR' }, means: 'in-progress' },
       { status: [200, 201], at: { entity: 'payout', status: 'failed' }, means: 'refused', sticky: true },
     ],

@@ -35,7 +35,7 @@ export const repeatableRequests = ({
     answers: [
       { status: 409, headers: ACCEPTED, means: 'in-progress' },
       // The first answer, or the same again.
-      { status: 202, headers: ACCEPTED, means: 'done' },
+      { status: 202, headers: ACCEPTED, means: 'fresh' },
       // Headers that can't be read are rejected in the same way.
       { status: 400, headers: REJECTED, means: 'mismatch' },
       { status: 412, headers: REJECTED, afterAmbiguity: true, means: 'open' },

@@ -21,6 +21,7 @@ export const resend = (): DefinedDialect =>
     answers: [
       { status: 409, at: { name: 'concurrent_idempotent_requests' }, means: 'in-progress' },
       { status: 409, at: { name: 'invalid_idempotent_request' }, means: 'mismatch' },
-      { status: 400, at: { name: 'invalid_idempotency_key' }, means: 'missing-key' },
+      // It found no key, or none that it takes: the dialect is the wrong one for this server.
+      { status: 400, at: { name: 'invalid_idempotency_key' }, means: 'refused' },
     ],
   });

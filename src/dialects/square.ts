@@ -18,6 +18,7 @@ export const square = (): DefinedDialect =>
     replays: true,
     answers: [
       { at: { 'errors.*.code': 'IDEMPOTENCY_KEY_REUSED' }, means: 'mismatch' },
-      { status: 400, at: { 'errors.*.field': 'idempotency_key' }, means: 'missing-key' },
+      // It found no key, or none that it takes: the dialect is the wrong one for this server.
+      { status: 400, at: { 'errors.*.field': 'idempotency_key' }, means: 'refused' },
     ],
   });

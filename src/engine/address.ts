@@ -1,5 +1,6 @@
 /** Where an operation is: its key in the tables of this realm, its ids in the store, its lock. */
-import { encodeName, typeOf } from '../core/name.js';
+import type { KeyedOperation, Label, Namespace, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
+import { encodeName, isUnnamed, typeOf } from '../core/name.js';
 import { wrong } from '../texts/full.js';
 import type { Client, OperationAddress } from './client.js';
 import { look } from './registry.js';
@@ -18,16 +19,19 @@ function ask(client: Client): unknown {
   }
 }
 
+/** The namespace of a client without that option. */
+const NOBODY = '' as Namespace;
+
 /** The present namespace; throws a TypeError on an empty one, before anything is read. */
-export function namespaceOf(client: Client): string {
-  if (!client.settings.namespace) return '';
+export function namespaceOf(client: Client): Namespace {
+  if (!client.settings.namespace) return NOBODY;
   const given = ask(client);
   if (typeof given !== 'string' || given === '') throw new TypeError(wrong('namespace', 'namespace', typeOf(given)));
-  return given;
+  return given as Namespace;
 }
 
 /** The same for screens, which may ask before anybody has logged in: `undefined` instead of an error. */
-export function namespaceNow(client: Client): string | undefined {
+export function namespaceNow(client: Client): Namespace | undefined {
   try {
     return namespaceOf(client);
   } catch {
@@ -36,7 +40,7 @@ export function namespaceNow(client: Client): string | undefined {
 }
 
 /** Whether the namespace is still this one. If the option throws, it is not. */
-export function isSamePerson(client: Client, namespace: string): boolean {
+export function isSamePerson(client: Client, namespace: Namespace): boolean {
   try {
     return !client.settings.namespace || ask(client) === namespace;
   } catch (error) {
@@ -46,10 +50,11 @@ export function isSamePerson(client: Client, namespace: string): boolean {
 }
 
 /** `own` tells unnamed operations of one label apart. */
-export const operationKeyOf = ({ store }: Client, namespace: string, label: string, own = ''): string => JSON.stringify([store.scope, namespace, label, own]);
+export const operationKeyOf = ({ store }: Client, namespace: Namespace, label: Label, own = ''): OperationKey =>
+  JSON.stringify([store.scope, namespace, label, own]) as OperationKey;
 
-/** Whether an operation key, or a text that begins with one and a line break, is of this client's store and this namespace. */
-export function isOperationOf({ store }: Client, namespace: string, operationKey: string): boolean {
+/** Whether it is an operation of this client's store and this namespace. */
+export function isOperationOf({ store }: Client, namespace: Namespace, operationKey: OperationKey | KeyedOperation): boolean {
   const [scope, of] = JSON.parse(operationKey.split('\n')[0] as string) as unknown[];
   return scope === store.scope && of === namespace;
 }
@@ -62,7 +67,7 @@ export function addressOf(client: Client, name: unknown): OperationAddress {
 }
 
 /** Where an unnamed operation is: under its key. */
-export const unnamedAddress = (client: Client, namespace: string, label: string, key: string, id = key): OperationAddress => ({
+export const unnamedAddress = (client: Client, namespace: Namespace, label: Label, key: string, id = key as RecordId): OperationAddress => ({
   name: [],
   label,
   namespace,
@@ -74,22 +79,28 @@ export const unnamedAddress = (client: Client, namespace: string, label: string,
 export async function idsOf(
   client: Client,
   { namespace, label, id }: Pick<OperationAddress, 'namespace' | 'label' | 'id'>,
-): Promise<{ id: string; ns: string }> {
+): Promise<{ id: RecordId; ns: NamespaceDigest }> {
   const { digest } = client.platform;
-  const known = client.ns?.of === namespace ? client.ns.digest : undefined;
-  const [own, ns] = await Promise.all([id ?? digest(JSON.stringify([namespace, label])), known ?? digest(JSON.stringify([namespace]))]);
-  client.ns = { of: namespace, digest: ns };
-  return { id: id ?? own.slice(0, 32), ns: ns.slice(0, 32) };
+  const [own, ns] = await Promise.all([id ?? digest(JSON.stringify([namespace, label])), digestOfNamespace(client, namespace)]);
+  return { id: id ?? (own.slice(0, 32) as RecordId), ns };
+}
+
+/** The namespace as the store has it. The last one is kept. */
+export async function digestOfNamespace(client: Client, namespace: Namespace): Promise<NamespaceDigest> {
+  if (client.ns?.of === namespace) return client.ns.digest;
+  const digest = (await client.platform.digest(JSON.stringify([namespace]))).slice(0, 32) as NamespaceDigest;
+  client.ns = { of: namespace, digest };
+  return digest;
 }
 
 /**
  * The id of an unnamed operation: its key if that is random, else a digest, because a caller's own key may identify a person.
  * The digest is of three parts, so that it never equals the id of a name.
  */
-export async function idOfUnnamed({ platform: { digest } }: Client, namespace: string, { key, random }: { readonly key: string; readonly random: boolean }) {
-  return random ? key : (await digest(JSON.stringify([namespace, '~', key]))).slice(0, 32);
+export async function idOfUnnamed({ platform: { digest } }: Client, namespace: Namespace, { key, random }: { readonly key: string; readonly random: boolean }) {
+  return (random ? key : (await digest(JSON.stringify([namespace, '~', key]))).slice(0, 32)) as RecordId;
 }
 
 /** The name of the lock. The store is part of it: operations of two stores do not wait for each other. */
 export const lockNameOf = ({ store }: Client, { namespace, label, id }: Pick<OperationAddress, 'namespace' | 'label' | 'id'>): string =>
-  `oncefetch:${JSON.stringify([store.scope, namespace, id ?? label])}`;
+  `oncefetch:${JSON.stringify([store.scope, namespace, isUnnamed(label) ? id : label])}`;

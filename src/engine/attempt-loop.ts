@@ -1,20 +1,23 @@
 /** Drives one record: attempt, read, decide, wait, until there is something to tell. */
+
+import type { UnknownReason } from '../core/codes.js';
 import { cleanlyRefused, decide, type Situation, type Wait } from '../core/decide.js';
-import { type Outcome, type UnknownReason, unknown, unsent } from '../core/outcome.js';
+import { type Outcome, unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { outOfBudget } from './budget.js';
-import type { OperationRun } from './client.js';
+import type { AttemptResult, Driver, OperationRun, Payload } from './client.js';
 import { reasonToHalt, reasonUnsent, takenOver } from './halt.js';
 import { renew } from './lease.js';
-import { emit, named, publish, type WaitReason } from './observe.js';
+import { emit, named, publish } from './observe.js';
+import type { WaitReason } from './observed.js';
 import { Outage } from './outage.js';
-import type { AttemptResult, Payload, Result } from './payload.js';
 import { commitMark, readStored, storedIn, storeForOperation } from './record-access.js';
 import { Refusals } from './refusals.js';
+import type { Result } from './result.js';
 import type { Start, Stopped } from './stopped.js';
 import { wait } from './wait.js';
 
-export class AttemptLoop {
+export class AttemptLoop implements Driver {
   readonly job: OperationRun;
   readonly start: Start;
   readonly payload: Payload;

@@ -1,7 +1,7 @@
 /** The retry budget of an origin: when most of what is sent there fails, retries stop adding to it. */
-import type { Kind } from '../core/dialect.js';
-import type { OperationRun } from './client.js';
-import { keepRecent, type Registry } from './registry.js';
+import type { AnswerKind } from '../core/dialect.js';
+import type { OperationRun, Registry } from './client.js';
+import { keepRecent } from './registry.js';
 
 /** The share of a failure's cost that a success gives back (gRFC A6, client retries: retry throttling). */
 const REFUND = 0.1;
@@ -16,7 +16,7 @@ function spend({ budgets }: Registry, origin: string, budget: number | false, fa
 }
 
 /** Counts an attempt of this job for its origin; true when it must not retry for lack of budget. */
-export function outOfBudget({ client, settings, payload, name }: OperationRun, kind: Kind, tries: number, resumed: boolean): boolean {
+export function outOfBudget({ client, settings, payload, name }: OperationRun, kind: AnswerKind, tries: number, resumed: boolean): boolean {
   const failed = kind === 'transient' || kind === 'no-answer';
   const empty = spend(client.registry, payload?.origin ?? '', settings.budget, failed);
   // Never the first retry of a named operation, and never what is resumed.

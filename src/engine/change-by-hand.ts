@@ -1,4 +1,5 @@
 /** Claims one operation for a change that the app asks for, and refuses what would contradict the record. */
+import type { NamespaceDigest, RecordId } from '../core/ids.js';
 import type { Ending } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { OnceError } from '../errors.js';
@@ -12,7 +13,7 @@ import { freeFromTheGone } from './owner.js';
 import { heldElsewhere, storedIn, storeForOperation, updateStored } from './record-access.js';
 
 /** Takes the claim of a name for one change; rejects with ERR_ONCE_BUSY while a live driver holds it. */
-async function claimed<T>(client: Client, address: OperationAddress, work: (id: string, ns: string) => Promise<T>): Promise<T> {
+async function claimed<T>(client: Client, address: OperationAddress, work: (id: RecordId, ns: NamespaceDigest) => Promise<T>): Promise<T> {
   if (client.registry.flights.has(address.operationKey)) throw busyError({ client, ...address });
   // Claims the name in this tick, so that a call made meanwhile waits until the change is stored.
   const hold = new InFlightOperation(client.registry, address.operationKey, client);
@@ -40,7 +41,7 @@ export async function changeByHand(
     record: OnceRecord | undefined,
     stored: unknown,
     storeNow: number,
-    ids: { readonly id: string; readonly ns: string },
+    ids: { readonly id: RecordId; readonly ns: NamespaceDigest },
   ) => Changed<OnceError | undefined>,
   made?: () => void,
 ): Promise<void> {

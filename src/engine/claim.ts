@@ -1,5 +1,7 @@
 /** The claim of a name and the first look at its record. */
+
 import { type Begun, begin, type Claimant, lifeOf } from '../core/begin.js';
+import type { IdempotencyKey } from '../core/ids.js';
 import { unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { OnceError } from '../errors.js';
@@ -15,6 +17,7 @@ import { readStored, storedIn, storeForOperation, timed, updateStored } from './
 import { inTime, Late, limit } from './wait.js';
 
 const NO_KEY_YET = -1;
+const NO_KEY = '' as IdempotencyKey;
 
 /** For a call that had to wait: the ended record that it saw before, if there was one. */
 export interface Waited {
@@ -66,7 +69,7 @@ export async function takeLock(
   const bound = new AbortController();
   const { over, off } = limit(clock, ms, [stop, client.closing.signal]);
   void over.then(() => bound.abort());
-  const asked = locks.acquire(lockNameOf(client, job.address), { wait: true, signal: bound.signal }).catch(() => undefined);
+  const asked = locks.acquire(lockNameOf(client, job), { wait: true, signal: bound.signal }).catch(() => undefined);
   let gone = false;
   // If the lock comes after the wait was given up, release it.
   void asked.then((late) => gone && late?.());
@@ -95,11 +98,11 @@ export async function beginRecord(job: OperationRun, waited: Waited | undefined)
     throw storeError(job, new Error(`the ${store.kind} store forgets with this context, and durability is 'required'`));
   if (wantsLease(job)) await nameOwner(client, ready ?? store);
   // An unnamed operation is found by its key, so no two contexts can race for it.
-  const random = job.settings.key === undefined && (store.atomic || job.address.id !== undefined);
+  const random = job.settings.key === undefined && (store.atomic || !job.name.length);
   // A strategy is asked only when a new key is wanted: what is pending keeps its own, whatever the strategy does now.
   let generation = typeof job.settings.key === 'function' ? NO_KEY_YET : 0;
   for (let round = 0; ; round++) {
-    const key = generation === NO_KEY_YET ? '' : await keyFor(job, generation, random);
+    const key = generation === NO_KEY_YET ? NO_KEY : await keyFor(job, generation, random);
     const begun = await update(job, claimant(job, waited, generation, key, random));
     if (begun.do !== 'rekey' || round > 3) return begun;
     generation = begun.generation;
@@ -113,7 +116,7 @@ const wantsLease = ({ client, operationKey, unlocked }: OperationRun): boolean =
 const leaseOf = (job: OperationRun): Claimant['lease'] =>
   job.client.owner && wantsLease(job) ? { owner: job.client.owner, ms: job.settings.tuning.leaseMs } : undefined;
 
-function claimant(job: OperationRun, waited: Waited | undefined, generation: number, key: string, random: boolean): Claimant {
+function claimant(job: OperationRun, waited: Waited | undefined, generation: number, key: IdempotencyKey, random: boolean): Claimant {
   const { client, settings, payload } = job;
   const writable = settings.namespace !== undefined || client.platform.server;
   return {
@@ -146,14 +149,14 @@ function claimant(job: OperationRun, waited: Waited | undefined, generation: num
 }
 
 /** Makes the key. On a store that is not atomic, contexts that race must arrive at the same key, so it is derived. */
-async function keyFor(job: OperationRun, generation: number, random: boolean): Promise<string> {
+async function keyFor(job: OperationRun, generation: number, random: boolean): Promise<IdempotencyKey> {
   const { client, settings, name, fingerprint } = job;
   const { clock, randomness } = client.platform;
   const operation = name.length ? name : undefined;
   const { namespace } = job;
   const { keyPattern, name: speaks, shape = (uuid: string) => uuid } = settings.dialect;
   let key: unknown = settings.key;
-  if (random) key = job.address.id ?? shape(randomness.uuid());
+  if (random) key = operation ? shape(randomness.uuid()) : job.id;
   else if (typeof key === 'function') key = await askStrategy(job, key as KeyStrategy, { namespace, operation, fingerprint, generation, now: clock.now() });
   else if (key === undefined) {
     if (!client.parts.derive) throw new TypeError(needs('a store that is not atomic', 'insecureOrigins'));
@@ -163,7 +166,7 @@ async function keyFor(job: OperationRun, generation: number, random: boolean): P
     throw new TypeError(
       `once: key must be text that matches ${keyPattern} for the dialect ${speaks}, got ${typeof key === 'string' ? `${key.length} characters` : typeof key}`,
     );
-  return key;
+  return key as IdempotencyKey;
 }
 
 /** Asks the key strategy, in time, and for one user only: a key for the next user would make one operation of two. */

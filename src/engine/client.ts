@@ -1,13 +1,19 @@
-/** What one client's calls share, and what one call brings. Types only. */
+/** What one client's calls share, what one call brings, and what it sends. Types only, in one file because each of them names the others. */
+
+import type { UnknownReason } from '../core/codes.js';
+import type { Reading } from '../core/dialect.js';
+import type { IdempotencyKey, KeyedOperation, Label, Namespace, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
 import type { OperationName } from '../core/name.js';
+import type { OnceRecord, StoredRequest } from '../core/record.js';
+import type { ReplayableRequest, RequestInput } from '../http/request.js';
 import type { OnceOptions } from '../option-types.js';
 import type { Settings } from '../options.js';
 import type { Platform, Store, Transport } from '../ports.js';
 import type { Extensions } from './extensions.js';
-import type { Listener } from './observe.js';
-import type { Parts } from './parts.js';
-import type { Payload } from './payload.js';
-import type { Registry } from './registry.js';
+import type { InFlightTables } from './in-flight.js';
+import type { Listener, ObservableState, WaitReason } from './observed.js';
+import type { Polled, Proof, Result } from './result.js';
+import type { Start, Stopped } from './stopped.js';
 
 export interface Client {
   readonly settings: Settings;
@@ -18,7 +24,7 @@ export interface Client {
   /** The store was given to this client, and not to the one that it was extended from. */
   readonly ownsStore: boolean;
   /** Clients that were extended from this one. */
-  readonly extensions: Extensions;
+  readonly extensions: Extensions<Client>;
   /** Memory that belongs to `store`, for records whose first write failed there. */
   readonly fallback: () => Store;
   readonly transport: Transport;
@@ -37,31 +43,51 @@ export interface Client {
   /** Damaged records that the last sweep met. */
   damaged: number;
   /** The digest of the namespace that was asked for last. */
-  ns: { readonly of: string; readonly digest: string } | undefined;
+  ns: { readonly of: Namespace; readonly digest: NamespaceDigest } | undefined;
   /** The last value of `namespace`; screens are told when it changes. */
   seen: unknown;
   /** Its name in leases; made at the first one. */
   owner: string | undefined;
 }
 
+/** What all clients and all copies of the package in one realm share. */
+export interface Registry extends InFlightTables {
+  /** What screens see, by operation key. */
+  readonly lives: Map<OperationKey, ObservableState>;
+  /** Screens, which look again when they are told to. `elsewhere`: what is stored may have changed in another tab. */
+  readonly screens: Set<(elsewhere: boolean) => void>;
+  /** Answers of settled operations, the oldest first, by operation key and idempotency key. */
+  readonly answers: Map<KeyedOperation, Result>;
+  /** Payloads of operations that have not settled, by operation key and idempotency key, then by fingerprint. */
+  readonly payloads: Map<KeyedOperation, Map<string, Payload>>;
+  /** The memory for records whose first write failed, by operation key. */
+  readonly degraded: Map<OperationKey, Store>;
+  /** What is left of each origin's retry budget. */
+  readonly budgets: Map<string, number>;
+  /** The latest call without a key, by URL. */
+  readonly latest: Map<string, symbol>;
+  /** Diagnostics told, and endpoints that ignore keys. */
+  readonly noticed: Set<string>;
+  readonly ignored: Set<string>;
+}
+
 /** Where an operation is: who asks for it, under which name, and its ids. */
 export interface OperationAddress {
   readonly name: OperationName;
-  readonly label: string;
-  readonly namespace: string;
+  readonly label: Label;
+  readonly namespace: Namespace;
   /** Its key in the tables of this realm. */
-  readonly operationKey: string;
+  readonly operationKey: OperationKey;
   /** Its id in the store, if that is no digest of the name. */
-  readonly id: string | undefined;
+  readonly id: RecordId | undefined;
 }
 
 /** One call on its way to its outcome. */
 export interface OperationRun extends Omit<OperationAddress, 'id'> {
-  readonly address: OperationAddress;
   readonly client: Client;
   readonly settings: Settings;
-  readonly id: string;
-  readonly ns: string;
+  readonly id: RecordId;
+  readonly ns: NamespaceDigest;
   /** Absent when there is nothing to send: a `resume` without a stored request. */
   readonly payload: Payload | undefined;
   readonly fingerprint: string;
@@ -73,4 +99,90 @@ export interface OperationRun extends Omit<OperationAddress, 'id'> {
   readonly resumeOnly: boolean;
   /** Another context holds the lock and does not release it, so this call goes on without. */
   readonly unlocked?: boolean | undefined;
+}
+
+/** How one attempt is to be made. */
+export interface AttemptRequest {
+  readonly job: OperationRun;
+  readonly key: IdempotencyKey;
+  /** Where the key goes, as stored. */
+  readonly carrier: string;
+  readonly firstSentAt: number;
+  readonly number: number;
+  readonly ambiguous: boolean;
+  readonly resumed: boolean;
+  /** Another payload may have gone out under this key. */
+  readonly otherPayloads: boolean;
+  readonly ms: number;
+  /** Called after a slow hook: whether this driver still owns the record. */
+  stillMine?(): Promise<boolean>;
+  /** Called right before the transport or the effect; `false`: do not call it. */
+  leaves(): boolean;
+}
+
+/** How an attempt ended, as read by the rules. */
+export interface AttemptResult {
+  readonly reading: Reading;
+  readonly result?: Result | undefined;
+  readonly cause?: unknown;
+  /** The server answered, if only with a status line. */
+  readonly reached: boolean;
+  readonly retryAfterMs?: number | undefined;
+  /** The platform may have sent the request twice unseen, so the answer may speak of one copy only. */
+  readonly mayResend?: boolean | undefined;
+  /** Of a refusal: a digest of its status and body. */
+  readonly refusal?: string | undefined;
+}
+
+export interface Payload {
+  readonly origin: string;
+  /** Method, origin and path, where a key may count; empty for what is no HTTP request. */
+  readonly endpoint: string;
+  /** This payload with the bytes of an earlier call: the server may have compared those. */
+  withBytesOf?(earlier: Payload): Payload;
+  readonly prepared?: ReplayableRequest | undefined;
+  /** Whether it is safe to send again: the server knows keys. Absent: it is. */
+  keyed?(job: OperationRun, carrier: string): boolean;
+  /** Never rejects. */
+  send(a: AttemptRequest): Promise<AttemptResult>;
+  /** What another context needs to send it; `undefined` when only this one can. */
+  storable(headers: readonly string[]): StoredRequest | undefined;
+}
+
+/** The call that makes attempts for an operation, as features and leases see it: `AttemptLoop`. */
+export interface Driver {
+  readonly job: OperationRun;
+  readonly start: Start;
+  readonly payload: Payload;
+  record: OnceRecord;
+  /** Waits, and tells screens and logs. */
+  pause(ms: number, why: WaitReason): Promise<void>;
+  /** After an attempt without an answer: waits while the device is offline; a long outage ends the call. */
+  cutOff(): Promise<Stopped | undefined>;
+  /** Checks, before each attempt, all that may have changed since the last one. */
+  halt(): Promise<Stopped | undefined>;
+  /** The checks of `halt` that need no I/O. */
+  mustStop(): Stopped | undefined;
+}
+
+/** What fetch was called with. */
+export interface Called {
+  readonly input: string | URL | Request;
+  readonly init: RequestInit;
+}
+
+/** Each is present if its feature was given to `use`. */
+export interface Parts {
+  /** Sends an idempotent request that has no name, and sends it again. */
+  readonly retry: (client: Client, settings: Settings, called: Called, send: () => Promise<Response>) => Promise<Response>;
+  /** Makes an operation of a call without a name; `undefined` where it is to be left to fetch. `by`: what named it, if anything. */
+  readonly unnamed: (client: Client, settings: Settings, request: RequestInput, by: 'content' | 'call' | undefined) => Promise<unknown> | undefined;
+  /** Asks the app what became of an operation. */
+  readonly prove: (driver: Driver, reason: UnknownReason | 'done-elsewhere', result: Result | undefined) => Promise<Proof | undefined>;
+  /** Asks after the work behind the link of a 202 until it ends. */
+  readonly askAfter: (driver: Driver, accepted: Result | undefined) => Promise<Polled | Stopped | undefined>;
+  /** Derives the key, so that every context arrives at the same one. */
+  readonly derive: (c: { namespace: string; operation: OperationName | undefined; generation: number }) => string;
+  /** Adds to a platform what it lacks. */
+  readonly platform: (platform: Platform) => Platform;
 }

@@ -2,9 +2,8 @@
 import type { Answer } from '../core/dialect.js';
 import type { ReplayableRequest } from '../http/request.js';
 import { type DiagnosticCode, diagnosticText } from '../texts/full.js';
-import type { OperationRun } from './client.js';
+import type { AttemptRequest, OperationRun } from './client.js';
 import { diagnose } from './observe.js';
-import type { AttemptRequest } from './payload.js';
 
 /** Emits a diagnostic once for each place. */
 export function notice(job: OperationRun, key: string, code: DiagnosticCode, where: string): void {

@@ -1,22 +1,24 @@
 /** From the claim to the end: begin, drive, finish; again when a key was used up without an effect. */
+
 import { type Begun, isElsewhere } from '../core/begin.js';
-import { type Ending, type Outcome, rejected, replayed, type UnknownReason, unknown, unsent } from '../core/outcome.js';
+import type { OnceErrorCode, UnknownReason } from '../core/codes.js';
+import { type Ending, type Outcome, rejected, replayed, unknown, unsent } from '../core/outcome.js';
 import type { OnceRecord } from '../core/record.js';
 import { NOT_SENT } from '../core/verdict.js';
-import { OnceError, type OnceErrorCode } from '../errors.js';
+import { OnceError } from '../errors.js';
 import { restored, storedPayload } from '../http/http-payload.js';
 import { REASONS } from '../texts/full.js';
 import { AttemptLoop } from './attempt-loop.js';
 import { beginRecord, noFacts, takeLock, type Waited } from './claim.js';
-import type { OperationRun } from './client.js';
+import type { OperationRun, Payload } from './client.js';
 import { type Finished, finish } from './finish.js';
 import { reasonToHalt } from './halt.js';
 import type { Ended } from './in-flight.js';
 import { awaitLease, holdingLease } from './lease.js';
 import { emit, pendingOf, publish, rememberedOutcome, resetStaleState } from './observe.js';
-import type { Payload, Result } from './payload.js';
 import { nothingSent, storedIn, storeForOperation } from './record-access.js';
-import { keepRecent } from './registry.js';
+import { keepRecent, keyedOperationOf } from './registry.js';
+import type { Result } from './result.js';
 import { isOwn, remember } from './settle.js';
 import type { Start } from './stopped.js';
 import { sweepNowAndThen } from './sweep.js';
@@ -66,11 +68,11 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
   if (begun.do !== 'drive' && begun.do !== 'expired' && begun.do !== 'elsewhere') return rememberedResult(job, begun);
   const { record } = begun;
   const { payloads } = job.client.registry;
-  const operationKey = `${job.operationKey}\n${record.key}`;
+  const keyed = keyedOperationOf(job.operationKey, record.key);
   const present = record.payloads.at(-1) ?? '';
   // The server compares bytes with those that reached its key layer. Refused ones did not, so this call's bytes go out: a form may have been corrected.
   const refused = begun.do === 'drive' && (begun.reused || begun.refusedOnly) && job.payload !== undefined;
-  const earlier = refused ? undefined : (payloads.get(operationKey)?.get(present) ?? storedPayload(record));
+  const earlier = refused ? undefined : (payloads.get(keyed)?.get(present) ?? storedPayload(record));
   const payload = earlier && job.payload?.withBytesOf ? job.payload.withBytesOf(earlier) : (job.payload ?? earlier);
   const start: Start =
     begun.do === 'drive'
@@ -84,16 +86,16 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
   if (begun.do === 'elsewhere') return stop('elsewhere');
   // Nothing can be sent, so only `reconcile` can say more.
   if (!payload) return stop('no-answer');
-  const kept = payloads.get(operationKey) ?? new Map<string, Payload>();
+  const kept = payloads.get(keyed) ?? new Map<string, Payload>();
   keepRecent(kept, present, payload, 8);
-  keepRecent(payloads, operationKey, kept, 32);
+  keepRecent(payloads, keyed, kept, 32);
   const finished = await holdingLease(drive, async () => {
     const stopped = await drive.run();
     const { ended } = stopped;
     return ended && isOwn(job, ended) ? rememberedResult(job, { do: 'remembered', record: ended }) : finish(drive, stopped);
   });
   // While a key stays in use, keep its payload: the next call may have to learn how it ended.
-  if (finished === 'anew' || (finished.outcome.effect !== 'unknown' && !finished.keyInUse)) payloads.delete(operationKey);
+  if (finished === 'anew' || (finished.outcome.effect !== 'unknown' && !finished.keyInUse)) payloads.delete(keyed);
   return finished;
 }
 
@@ -156,7 +158,7 @@ function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 'drive'
 
 /** The remembered answer, from this context's memory or from the record. */
 function answerIn({ client, operationKey }: OperationRun, record: OnceRecord): { readonly result: Result; readonly from: 'memory' | 'store' } | undefined {
-  const kept = client.registry.answers.get(`${operationKey}\n${record.key}`);
+  const kept = client.registry.answers.get(keyedOperationOf(operationKey, record.key));
   // The first caller has the original, so this one gets a copy.
   if (kept) return { result: { ...kept, value: kept.copy() }, from: 'memory' };
   const stored = record.answer && restored(record.answer);
@@ -169,7 +171,7 @@ export function conclude(job: Pick<OperationRun, 'client' | 'operationKey' | 'na
   const settled = outcome.type !== 'unknown';
   if (settled) publish(client, operationKey, { phase: 'settled', outcome });
   else if (record)
-    publish(client, operationKey, { phase: 'unsettled', pending: pendingOf(record, client.registry.payloads.has(`${operationKey}\n${record.key}`)) });
+    publish(client, operationKey, { phase: 'unsettled', pending: pendingOf(record, client.registry.payloads.has(keyedOperationOf(operationKey, record.key))) });
   else resetStaleState(client, operationKey);
   if (driven) emit(client, job, outcome.key ?? '', { type: settled ? 'settled' : 'unknown', outcome });
   if (settled) sweepNowAndThen(client);

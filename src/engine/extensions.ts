@@ -1,22 +1,20 @@
 /** Clients that were made from another one. */
-import type { Client } from './client.js';
-
 /** From this many clients on, those that are gone are removed. */
 const LOOK_AT_MIN = 64;
 
 /** Clients made by `extend`. Held weakly: a server may make one for each request, and forget it. */
-export class Extensions {
-  readonly #clients = new Set<WeakRef<Client>>();
+export class Extensions<C extends object> {
+  readonly #clients = new Set<WeakRef<C>>();
   #lookAt = LOOK_AT_MIN;
 
-  add(client: Client): void {
+  add(client: C): void {
     this.#clients.add(new WeakRef(client));
     if (this.#clients.size < this.#lookAt) return;
     for (const ref of this.#clients) if (!ref.deref()) this.#clients.delete(ref);
     this.#lookAt = Math.max(LOOK_AT_MIN, this.#clients.size * 2);
   }
 
-  get living(): Client[] {
+  get living(): C[] {
     return [...this.#clients].flatMap((ref) => ref.deref() ?? []);
   }
 }

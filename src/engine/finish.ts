@@ -1,15 +1,19 @@
 /** Finishes a drive: commits the final state before it resolves the caller's promise. */
+
+import type { OnceErrorCode, UnknownReason } from '../core/codes.js';
 import type { Settle, Stop } from '../core/decide.js';
-import { type Ending, fresh, rejected, replayed, type UnknownReason, unknown } from '../core/outcome.js';
+import { type Ending, fresh, rejected, replayed, unknown } from '../core/outcome.js';
 import { seal } from '../core/record.js';
-import { OnceError, type OnceErrorCode } from '../errors.js';
+import { OnceError } from '../errors.js';
 import { storedPayload } from '../http/http-payload.js';
 import { REASONS } from '../texts/full.js';
 import { isSamePerson } from './address.js';
 import type { AttemptLoop } from './attempt-loop.js';
+import type { Payload } from './client.js';
 import type { Ended } from './in-flight.js';
-import type { Payload, Result } from './payload.js';
 import { commit } from './record-access.js';
+import { keyedOperationOf } from './registry.js';
+import type { Result } from './result.js';
 import { answerToStore, isOwn, payloadsOf, remember, settleRecord } from './settle.js';
 import type { Stopped } from './stopped.js';
 
@@ -74,7 +78,7 @@ async function settle(
 /** The server repeats its refusal of an earlier call for this key: retire the record, and go on under a new key. */
 async function anew(drive: AttemptLoop, result: Result | undefined): Promise<Finished> {
   // An unnamed operation is identified by its key, so it can't get another one.
-  const last = drive.job.resumeOnly || drive.job.address.id !== undefined;
+  const last = drive.job.resumeOnly || !drive.job.name.length;
   if (!(await settleRecord(drive.job, drive.record, rejected(true), { sticky: true }))) return tell(drive, unknown('store'), result);
   return last ? tell(drive, rejected(true), result) : 'anew';
 }
@@ -156,7 +160,7 @@ async function poll(drive: AttemptLoop, accepted: Result | undefined): Promise<F
 async function probe(drive: AttemptLoop, result: Result | undefined): Promise<Finished> {
   const { job, record, start } = drive;
   const stored = (record.earlier ?? []).map(({ fingerprint, request }) => [fingerprint, storedPayload({ ...record, request }) as Payload] as const);
-  const here = new Map([...stored, ...(job.client.registry.payloads.get(`${job.operationKey}\n${record.key}`) ?? [])]);
+  const here = new Map([...stored, ...(job.client.registry.payloads.get(keyedOperationOf(job.operationKey, record.key)) ?? [])]);
   for (const [fingerprint, payload] of here) {
     // Skip the present payload, and those that the record does not list: they were refused, and their callers told so.
     if (fingerprint === job.fingerprint || !record.payloads.includes(fingerprint)) continue;

@@ -1,5 +1,6 @@
 /** Checks that need no I/O, made before an attempt and again right before it leaves, because hooks and stores take time. */
-import { type UnknownReason, type UnsentReason, unknown } from '../core/outcome.js';
+import type { UnknownReason, UnsentReason } from '../core/codes.js';
+import { unknown } from '../core/outcome.js';
 import type { OnceRecord } from '../core/record.js';
 import { clockWentBack, pastWindow } from '../core/retention.js';
 import { isSamePerson } from './address.js';

@@ -1,9 +1,9 @@
 /** An operation under way in this realm, and the callers who wait for it. */
+import type { OperationKey } from '../core/ids.js';
 import type { Outcome } from '../core/outcome.js';
 import type { OnceRecord } from '../core/record.js';
 import { OnceError } from '../errors.js';
-import type { Result } from './payload.js';
-import type { Registry } from './registry.js';
+import type { Result } from './result.js';
 
 /** How an operation ended, for all its callers. `fail` makes the error that they are rejected with. */
 export interface Ended {
@@ -16,6 +16,14 @@ export interface Ended {
   readonly keyInUse?: boolean | undefined;
   /** The record as last stored; used where the operation did not settle. */
   readonly record?: OnceRecord | undefined;
+}
+
+/** The tables that operations in flight are found in. */
+export interface InFlightTables {
+  /** Operations under way, by operation key. */
+  readonly flights: Map<OperationKey, InFlightOperation>;
+  /** Outcomes, by what was given to callers. */
+  readonly outcomes: WeakMap<object, Outcome>;
 }
 
 type Landing = Ended | { readonly broken: unknown };
@@ -36,7 +44,7 @@ export function abortReason(signal: AbortSignal): unknown {
 }
 
 /** Notes the outcome of an aborted call under its abort reason, for `outcomeOf(reason)`; `undefined` if several calls share the reason, or it is no object. */
-export function giveUp({ outcomes }: Registry, reason: unknown, left: Outcome): Outcome | undefined {
+export function giveUp({ outcomes }: InFlightTables, reason: unknown, left: Outcome): Outcome | undefined {
   if (typeof reason !== 'object' || reason === null) return undefined;
   const shared = outcomes.has(reason);
   outcomes.set(reason, shared ? { ...left, operation: undefined } : left);
@@ -60,8 +68,8 @@ export class InFlightOperation {
   #fingerprinted: (value: string | undefined) => void = () => {};
   #landed: () => void = () => {};
   #landing: Landing | undefined;
-  readonly #registry: Registry;
-  readonly #operationKey: string;
+  readonly #registry: InFlightTables;
+  readonly #operationKey: OperationKey;
 
   /** Set when the body has been read; `undefined` if that failed. */
   readonly fingerprint = new Promise<string | undefined>((resolve) => {
@@ -77,7 +85,7 @@ export class InFlightOperation {
   readonly endsAt: number;
 
   /** Claims the operation. Await nothing between the look into the table and this. */
-  constructor(registry: Registry, operationKey: string, owner: object, endsAt = 0) {
+  constructor(registry: InFlightTables, operationKey: OperationKey, owner: object, endsAt = 0) {
     this.owner = owner;
     this.endsAt = endsAt;
     this.#registry = registry;

@@ -1,8 +1,7 @@
 /** The claim without a shared lock manager: a lease in the record, by the store's clock. It only saves work; safety rests on the key. */
 import { readRecord } from '../core/record.js';
-import type { AttemptLoop } from './attempt-loop.js';
 import { busyError } from './claim.js';
-import type { OperationRun } from './client.js';
+import type { Driver, OperationRun } from './client.js';
 import { publish } from './observe.js';
 import { freeFromTheGone } from './owner.js';
 import { holds, readStored, storeForOperation, updateStored } from './record-access.js';
@@ -15,7 +14,7 @@ const LOOK_MS_MAX = 1000;
 const UNREAD = {};
 
 /** Renews the lease of a driver, if it still has it, and gives what is stored. */
-export function renew({ job, record: own }: Pick<AttemptLoop, 'job' | 'record'>): Promise<unknown> {
+export function renew({ job, record: own }: Pick<Driver, 'job' | 'record'>): Promise<unknown> {
   const { client, operationKey, id, settings, deadline } = job;
   const change = (stored: unknown, now: number) => {
     const record = readRecord(stored);
@@ -27,7 +26,7 @@ export function renew({ job, record: own }: Pick<AttemptLoop, 'job' | 'record'>)
 }
 
 /** Holds the lease while `work` goes on. */
-export async function holdingLease<T>(drive: AttemptLoop, work: () => Promise<T>): Promise<T> {
+export async function holdingLease<T>(drive: Driver, work: () => Promise<T>): Promise<T> {
   if (!drive.record.lease) return work();
   const { client, settings } = drive.job;
   const { leaseMs } = settings.tuning;

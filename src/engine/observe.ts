@@ -1,66 +1,13 @@
-/** What screens and logs see: the state of each operation, and events. */
+/** Tells screens and logs: the state of each operation, and events. */
+import type { Namespace, OperationKey } from '../core/ids.js';
 import { decodeName, type OperationName } from '../core/name.js';
 import type { Ending, Outcome } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import type { Json } from '../option-types.js';
 import { namespaceNow } from './address.js';
-import type { Client, OperationAddress } from './client.js';
-import { look, type Registry } from './registry.js';
-
-/** An operation that has not settled, as it is stored. Times are wall clock, ms. */
-export interface PendingOperation<Meta = Json> {
-  readonly name: OperationName;
-  readonly key: string;
-  readonly createdAt: number;
-  readonly firstSentAt: number | undefined;
-  readonly sent: 'no' | 'maybe' | 'yes';
-  /** When the server may have forgotten the key. */
-  readonly expiresAt: number;
-  readonly retryAt: number | undefined;
-  /** `resume()` has a request to send. */
-  readonly resumable: boolean;
-  /** A call is at it now: in this realm, or in another as far as can be seen. No banner is needed yet. */
-  readonly inFlight: boolean;
-  /** What the call gave as `meta`; absent where it gave none, and after `clear()`. */
-  readonly meta: Meta | undefined;
-  /** Hand it in as `after` to go on behind this one. */
-  readonly cursor: string;
-}
-
-/** What a call waits for before its next step. */
-export type WaitReason = 'backoff' | 'in-progress' | 'retry-after' | 'offline' | 'another-context';
-
-/** One operation, for a screen: the same object until it changes. */
-export type OperationState =
-  | { readonly phase: 'loading' }
-  | { readonly phase: 'idle' }
-  | { readonly phase: 'sending'; readonly attempt: number; readonly maxAttempts: number }
-  | { readonly phase: 'waiting'; readonly attempt: number; readonly until: number | undefined; readonly why: WaitReason }
-  | { readonly phase: 'unsettled'; readonly pending: PendingOperation }
-  | { readonly phase: 'settled'; readonly outcome: Outcome };
-
-/**
- * What happened, for a log. `at`: wall clock, ms. No body and no credential is ever in it. `foreign`: its user has left
- * since it began, so it is nothing for the screen of whoever is here now.
- */
-export type OnceEvent = { readonly operation: OperationName | undefined; readonly key: string; readonly at: number; readonly foreign: boolean } & (
-  | { readonly type: 'attempt'; readonly attempt: number }
-  | { readonly type: 'wait'; readonly until: number | undefined; readonly why: string }
-  | { readonly type: 'settled' | 'unknown'; readonly outcome: Outcome }
-  | { readonly type: 'diagnostic'; readonly code: string; readonly message: string }
-);
-
-export type OnceEventDetail = OnceEvent extends infer E ? (E extends OnceEvent ? Omit<E, 'operation' | 'key' | 'at' | 'foreign'> : never) : never;
-
-export interface Listener {
-  readonly hears: (event: OnceEvent) => void;
-  readonly begins: ((label: string) => boolean) | undefined;
-}
-
-export interface ObservableState {
-  state: OperationState;
-  readonly listeners: Set<() => void>;
-}
+import type { Client, OperationAddress, Registry } from './client.js';
+import type { ObservableState, OnceEvent, OnceEventDetail, OperationState, PendingOperation } from './observed.js';
+import { look } from './registry.js';
 
 const LOADING: OperationState = { phase: 'loading' };
 const IDLE: OperationState = { phase: 'idle' };
@@ -77,7 +24,7 @@ export function guarded({ platform }: Client, listener: () => unknown): void {
   }
 }
 
-export function live({ lives }: Registry, operationKey: string): ObservableState {
+export function live({ lives }: Registry, operationKey: OperationKey): ObservableState {
   const known = lives.get(operationKey);
   if (known) return known;
   // Two are looked at for each new one, so that a call costs the same however many there are.
@@ -93,7 +40,7 @@ export function live({ lives }: Registry, operationKey: string): ObservableState
   return made;
 }
 
-export function publish(client: Client, operationKey: string, state: OperationState): void {
+export function publish(client: Client, operationKey: OperationKey, state: OperationState): void {
   const target = live(client.registry, operationKey);
   target.state = state;
   for (const listener of [...target.listeners]) guarded(client, listener);
@@ -119,13 +66,13 @@ export function watch(client: Client, screen: (elsewhere: boolean) => void): () 
 }
 
 /** Resets a stale `sending` or `waiting`: nothing is in flight any more, and what is stored is unknown or unchanged. */
-export function resetStaleState(client: Client, operationKey: string): void {
+export function resetStaleState(client: Client, operationKey: OperationKey): void {
   const state = client.registry.lives.get(operationKey)?.state;
   if (state?.phase === 'sending' || state?.phase === 'waiting') publish(client, operationKey, { phase: 'loading' });
 }
 
 /** The operation, with its user where that is known. */
-type Named = Pick<OperationAddress, 'name' | 'label'> & { readonly namespace?: string };
+type Named = Pick<OperationAddress, 'name' | 'label'> & { readonly namespace?: Namespace };
 
 export function emit(client: Client, address: Named, key: string, detail: OnceEventDetail): void {
   const { channel } = client.platform;

@@ -8,11 +8,10 @@ import type { Settings } from '../options.js';
 import { wrong } from '../texts/full.js';
 import { idsOf } from './address.js';
 import { busyError, noFacts, storeError, tryLock } from './claim.js';
-import type { Client, OperationAddress, OperationRun } from './client.js';
+import type { Client, OperationAddress, OperationRun, Payload } from './client.js';
 import { conclude, execute, leftBefore } from './execute.js';
 import { abortReason, giveUp, InFlightOperation } from './in-flight.js';
 import { changed, guarded, resetStaleState } from './observe.js';
-import type { Payload } from './payload.js';
 import { nothingSent } from './record-access.js';
 import { CallerLeft, inTime, limit, within } from './wait.js';
 
@@ -136,7 +135,6 @@ async function fly({ client, settings, address, held }: Call, flight: InFlightOp
       settings: own,
       ...address,
       ...ids,
-      address,
       ...rest,
       stop: flight.stop,
       startedAt,

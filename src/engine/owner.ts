@@ -1,4 +1,5 @@
 /** Names in leases, and whether the process behind one is gone. */
+import type { OperationKey, RecordId } from '../core/ids.js';
 import { readRecord } from '../core/record.js';
 import type { Store } from '../ports.js';
 import type { Client } from './client.js';
@@ -15,7 +16,7 @@ export async function nameOwner(client: Client, store: Store): Promise<void> {
 }
 
 /** Ends the lease of a driver whose process is gone; true when there is none any more. Never rejects. */
-export async function freeFromTheGone(client: Client, operationKey: string, id: string): Promise<boolean> {
+export async function freeFromTheGone(client: Client, operationKey: OperationKey, id: RecordId): Promise<boolean> {
   try {
     const store = storeForOperation(client, operationKey);
     const owner = store.isGone && readRecord(await readStored(client, operationKey, id))?.lease?.owner;

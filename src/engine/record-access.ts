@@ -1,5 +1,7 @@
 /** Reads and writes of one operation's record, each within its time. */
+
 import { marked } from '../core/begin.js';
+import type { OperationKey, RecordId } from '../core/ids.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { leaseHolds } from '../core/retention.js';
 import type { Changed, Durability, Store } from '../ports.js';
@@ -8,7 +10,7 @@ import { diagnose } from './observe.js';
 import { Late, within } from './wait.js';
 
 /** Where this operation's record lives. */
-export const storeForOperation = (client: Client, operationKey: string): Store => client.registry.degraded.get(operationKey) ?? client.store;
+export const storeForOperation = (client: Client, operationKey: OperationKey): Store => client.registry.degraded.get(operationKey) ?? client.store;
 
 /** What the record outlives: nothing, the page, the browser or process. */
 export const storedIn = (store: Store): 'disk' | 'session' | 'memory' =>
@@ -24,14 +26,14 @@ export function timed<T>({ platform, settings: { tuning } }: Client, work: Promi
   return within(platform.clock, ms, work, () => new Late(`the store did not answer within ${ms} ms`));
 }
 
-export const readStored = (client: Client, operationKey: string, id: string, until?: number): Promise<unknown> =>
+export const readStored = (client: Client, operationKey: OperationKey, id: RecordId, until?: number): Promise<unknown> =>
   timed(client, storeForOperation(client, operationKey).read(id), until);
 
 /** Rejects when the store fails or is too late. If the store runs the change after that, the change does nothing. */
 export async function updateIn<T>(
   client: Client,
   store: Store,
-  id: string,
+  id: RecordId,
   change: (stored: unknown, now: number) => Changed<T>,
   durability: Durability,
   until?: number,
@@ -48,8 +50,8 @@ export async function updateIn<T>(
 /** {@link updateIn}, where this operation's record lives. */
 export const updateStored = <T>(
   client: Client,
-  operationKey: string,
-  id: string,
+  operationKey: OperationKey,
+  id: RecordId,
   change: (stored: unknown, now: number) => Changed<T>,
   durability: Durability = 'relaxed',
   until?: number,
@@ -116,7 +118,7 @@ const leased = (next: OnceRecord | null, { lease }: OnceRecord): OnceRecord | nu
 export const heldElsewhere = ({ owner }: Client, { lease }: Partial<OnceRecord> = {}, now: number): boolean => leaseHolds(lease, now) && lease.owner !== owner;
 
 /** For a call that never began: true if what is stored shows that nothing was sent. Rejects if the store can't be read. */
-export async function nothingSent(client: Client, operationKey: string, id: string, until?: number): Promise<boolean> {
+export async function nothingSent(client: Client, operationKey: OperationKey, id: RecordId, until?: number): Promise<boolean> {
   const { platform, settings } = client;
   const askedAt = platform.clock.now();
   const stored = await readStored(client, operationKey, id, until);

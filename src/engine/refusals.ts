@@ -1,7 +1,8 @@
 /** Keeps track of the refusals under one key: what the last one was, and whether every attempt was refused. */
-import type { UnknownReason } from '../core/outcome.js';
+
+import type { UnknownReason } from '../core/codes.js';
 import type { OnceRecord, Refusal } from '../core/record.js';
-import type { AttemptResult } from './payload.js';
+import type { AttemptResult } from './client.js';
 import type { Start } from './stopped.js';
 
 export class Refusals {

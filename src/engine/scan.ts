@@ -1,8 +1,9 @@
 /** Reads the pending records of a namespace, page by page. */
-import { namePrefix, type OperationName } from '../core/name.js';
+import type { Namespace, OperationKey } from '../core/ids.js';
+import { isUnnamed, namePrefix, type OperationName } from '../core/name.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import type { Store } from '../ports.js';
-import { idsOf, operationKeyOf } from './address.js';
+import { digestOfNamespace, operationKeyOf } from './address.js';
 import type { Client } from './client.js';
 import { storeForOperation, timed } from './record-access.js';
 
@@ -11,26 +12,26 @@ export const PAGE = 100;
 
 export interface Scanned {
   readonly record: OnceRecord;
-  readonly operationKey: string;
+  readonly operationKey: OperationKey;
 }
 
 /** An unnamed operation is kept apart from its equals by its key. */
-export const slotOfRecord = (client: Client, namespace: string, { label, key }: Pick<OnceRecord, 'label' | 'key'>): string =>
-  operationKeyOf(client, namespace, label, label[0] === '~' ? key : '');
+export const operationKeyOfRecord = (client: Client, namespace: Namespace, { label, key }: Pick<OnceRecord, 'label' | 'key'>): OperationKey =>
+  operationKeyOf(client, namespace, label, isUnnamed(label) ? key : '');
 
 /** One page of pending records. `start`: what their labels' text begins with. */
 export type Pages = (start: string | undefined, after: string | undefined) => Promise<{ found: Scanned[]; next: string | undefined }>;
 
 /** Where the pending records of a namespace are: in the store, and in memory if their first write failed. */
-export async function pendingIn(client: Client, namespace: string, prefix: OperationName | undefined): Promise<readonly Pages[]> {
-  const { ns } = await idsOf(client, { namespace, label: '', id: '' });
+export async function pendingIn(client: Client, namespace: Namespace, prefix: OperationName | undefined): Promise<readonly Pages[]> {
+  const ns = await digestOfNamespace(client, namespace);
   const wanted = prefix?.length ? namePrefix(prefix) : undefined;
   return storesOf(client).map((store) => async (start = wanted?.start, after) => {
     const { records, next } = await timed(client, store.scan({ ns, state: 'pending', prefix: start, after, limit: PAGE }));
     const found = records.flatMap((stored) => {
       const record = readRecord(stored);
       if (!record || (wanted && !wanted.begins(record.label))) return [];
-      const operationKey = slotOfRecord(client, namespace, record);
+      const operationKey = operationKeyOfRecord(client, namespace, record);
       // Scopes are compared, because each client has an object of its own for the same memory.
       return storeForOperation(client, operationKey).scope === store.scope ? [{ record, operationKey }] : [];
     });
@@ -42,7 +43,12 @@ export async function pendingIn(client: Client, namespace: string, prefix: Opera
 export const storesOf = (client: Client): readonly Store[] => (client.registry.degraded.size ? [client.store, client.fallback()] : [client.store]);
 
 /** The pending records of a namespace, page by page, in the order of their names. */
-export async function* scanPending(client: Client, namespace: string, prefix: OperationName | undefined, after: string | undefined): AsyncGenerator<Scanned> {
+export async function* scanPending(
+  client: Client,
+  namespace: Namespace,
+  prefix: OperationName | undefined,
+  after: string | undefined,
+): AsyncGenerator<Scanned> {
   for (const pages of await pendingIn(client, namespace, prefix)) {
     let cursor = after;
     do {

@@ -1,11 +1,13 @@
 /** What is stored and remembered of an operation that has ended. */
+
+import type { IdempotencyKey } from '../core/ids.js';
 import type { Ending } from '../core/outcome.js';
 import { bare, type OnceRecord, type StoredAnswer, seal } from '../core/record.js';
 import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
 import type { OperationRun } from './client.js';
-import type { Result } from './payload.js';
 import { commit, storeForOperation } from './record-access.js';
-import { keepRecent } from './registry.js';
+import { keepRecent, keyedOperationOf } from './registry.js';
+import type { Result } from './result.js';
 
 /** What is stored of how an operation ended, besides its ending. */
 export type AtRest = Partial<Pick<OnceRecord, 'sticky' | 'keyInUse' | 'refusal' | 'payloads' | 'answer'>>;
@@ -46,10 +48,10 @@ export function answerToStore(job: OperationRun, result: Result | undefined): St
 }
 
 /** Keeps the answer in this context for the next call of its name. */
-export function remember({ client, operationKey, settings }: OperationRun, key: string, result: Result): void {
+export function remember({ client, operationKey, settings }: OperationRun, key: IdempotencyKey, result: Result): void {
   const { answers } = client.registry;
   if (settings.keep.response === false || !result.lasting) return;
-  keepRecent(answers, `${operationKey}\n${key}`, result, settings.tuning.answersMax);
+  keepRecent(answers, keyedOperationOf(operationKey, key), result, settings.tuning.answersMax);
 }
 
 /** Whether this call's payload is known to be the one that took effect. The answer to another payload must not be given to this call. */

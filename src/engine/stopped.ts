@@ -1,8 +1,9 @@
 /** How a drive begins and how it stops. Types only. */
+
 import type { Begun } from '../core/begin.js';
 import type { Decision, Wait } from '../core/decide.js';
 import type { OnceRecord } from '../core/record.js';
-import type { Result } from './payload.js';
+import type { Result } from './result.js';
 
 /** A drive's first view of its record. */
 export type Start = Omit<Extract<Begun, { do: 'drive' }>, 'do'>;

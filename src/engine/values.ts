@@ -1,6 +1,7 @@
 /** Results of effects that are no Response. */
+
 import type { StoredAnswer } from '../core/record.js';
-import type { Result } from './payload.js';
+import type { Result } from './result.js';
 
 export const valueResult = (value: unknown): Result => ({
   value,

@@ -1,13 +1,14 @@
 export { canonicalJson } from '../core/canonical-json.js';
 export type { Carry, Wire } from '../core/carrier.js';
+export type { OnceErrorCode, UnknownReason, UnsentReason } from '../core/codes.js';
 export { derived } from '../core/derived.js';
-export type { Answer, Asked, Dialect, Kind, Reading } from '../core/dialect.js';
+export type { Answer, AnswerKind, Asked, Dialect, Reading } from '../core/dialect.js';
 export type { OperationName } from '../core/name.js';
-export type { Ending, Facts, Outcome, UnknownReason, UnsentReason } from '../core/outcome.js';
+export type { Ending, Facts, Outcome } from '../core/outcome.js';
 export type { Verdict } from '../core/verdict.js';
-export type { OnceEvent, OperationState, PendingOperation, WaitReason } from '../engine/observe.js';
+export type { OnceEvent, OperationState, PendingOperation, WaitReason } from '../engine/observed.js';
 export { outcomeOf } from '../engine/outcome-of.js';
-export { isOnceError, type OnceError, type OnceErrorCode } from '../errors.js';
+export { isOnceError, type OnceError } from '../errors.js';
 export { clear } from '../features/clear.js';
 export { close } from '../features/close.js';
 export { type SubscribeOptions, subscribe } from '../features/events.js';

@@ -1,12 +1,15 @@
 /** Log-out. */
+
 import { check } from '../check.js';
+import type { Namespace } from '../core/ids.js';
 import { bare, type OnceRecord, readRecord, seal } from '../core/record.js';
 import { settledForgetAt } from '../core/retention.js';
-import { idsOf, isOperationOf, namespaceOf } from '../engine/address.js';
+import { digestOfNamespace, isOperationOf, namespaceOf } from '../engine/address.js';
 import type { Client } from '../engine/client.js';
-import { changed, type PendingOperation, pendingOf, publish } from '../engine/observe.js';
+import { changed, pendingOf, publish } from '../engine/observe.js';
+import type { PendingOperation } from '../engine/observed.js';
 import { timed, updateIn, updateStored } from '../engine/record-access.js';
-import { PAGE, scanPending, slotOfRecord, storesOf } from '../engine/scan.js';
+import { operationKeyOfRecord, PAGE, scanPending, storesOf } from '../engine/scan.js';
 import { clientOf, type Once } from '../once.js';
 
 /**
@@ -24,7 +27,7 @@ export async function clear(once: Once, options: { unsettled?: 'keep' | 'forget'
   return { kept: await clearAll(client, namespaceOf(client), options.unsettled === 'forget') };
 }
 
-async function clearAll(client: Client, namespace: string, forget: boolean): Promise<readonly PendingOperation[]> {
+async function clearAll(client: Client, namespace: Namespace, forget: boolean): Promise<readonly PendingOperation[]> {
   const kept: PendingOperation[] = [];
   for await (const { record, operationKey } of scanPending(client, namespace, undefined, undefined)) {
     const left = await updateStored(client, operationKey, record.id, (stored) => {
@@ -50,8 +53,8 @@ function stub(record: OnceRecord, now: number, totalMs: number): OnceRecord | nu
   return record.state === 'settled' && forgetAt > now ? seal({ ...bare(record), forgetAt, touchedAt: now }) : null;
 }
 
-async function clearSettled(client: Client, namespace: string, forget: boolean): Promise<void> {
-  const { ns } = await idsOf(client, { namespace, label: '', id: '' });
+async function clearSettled(client: Client, namespace: Namespace, forget: boolean): Promise<void> {
+  const ns = await digestOfNamespace(client, namespace);
   for (const store of storesOf(client))
     for (const state of ['settled', 'retired'] as const) {
       let cursor: string | undefined;
@@ -66,7 +69,7 @@ async function clearSettled(client: Client, namespace: string, forget: boolean):
             return { next: forget ? null : stub(current, client.platform.clock.now(), client.settings.limits.totalMs), value: undefined };
           };
           await updateIn(client, store, record.id, remove, 'relaxed');
-          publish(client, slotOfRecord(client, namespace, record), { phase: 'idle' });
+          publish(client, operationKeyOfRecord(client, namespace, record), { phase: 'idle' });
         }
         cursor = page.next;
       } while (cursor !== undefined);

@@ -1,7 +1,8 @@
 /** Events for logs. */
+
 import { check } from '../check.js';
 import { namePrefix, type OperationName, typeOf } from '../core/name.js';
-import type { OnceEvent } from '../engine/observe.js';
+import type { OnceEvent } from '../engine/observed.js';
 import { clientOf, type Once } from '../once.js';
 
 /** Which events to hear, and for how long. */

@@ -1,8 +1,9 @@
 /** Pages on `http://`: what Web Crypto and Web Locks would do there. */
+
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { derived } from '../core/derived.js';
-import type { Parts } from '../engine/parts.js';
+import type { Parts } from '../engine/client.js';
 import type { Feature } from '../option-types.js';
 import type { Platform } from '../ports.js';
 

@@ -1,5 +1,6 @@
 /** Brings a guest's operations into the namespace of the user who has logged in. */
-import { decodeName, typeOf } from '../core/name.js';
+import type { Namespace, OperationKey, RecordId } from '../core/ids.js';
+import { decodeName, isUnnamed, typeOf } from '../core/name.js';
 import { type OnceRecord, readRecord, seal } from '../core/record.js';
 import { leaseHolds, MOVED } from '../core/retention.js';
 import { idOfUnnamed, idsOf, namespaceOf, operationKeyOf } from '../engine/address.js';
@@ -25,12 +26,13 @@ export async function move(once: Once, from: string): Promise<void> {
   const to = namespaceOf(client);
   if (typeof from !== 'string' || from === '') throw new TypeError(`once: move takes the namespace to move from, got ${typeOf(from)}`);
   if (from === to) return;
-  for await (const { record, operationKey } of scanPending(client, from, undefined, undefined)) await moveOne(client, from, to, record, operationKey);
+  const guest = from as Namespace;
+  for await (const { record, operationKey } of scanPending(client, guest, undefined, undefined)) await moveOne(client, guest, to, record, operationKey);
   changed(client);
 }
 
 /** Whether a call in this context or in another one holds the claim. */
-async function isDriven(client: Client, address: Pick<OperationAddress, 'label' | 'id'>, operationKey: string, namespace: string): Promise<boolean> {
+async function isDriven(client: Client, address: Pick<OperationAddress, 'label' | 'id'>, operationKey: OperationKey, namespace: Namespace): Promise<boolean> {
   const release = await tryLock(client, { name: [], namespace, operationKey, ...address });
   release?.();
   return !release || client.registry.flights.has(operationKey);
@@ -40,15 +42,17 @@ async function isDriven(client: Client, address: Pick<OperationAddress, 'label' 
  * Brings one record to the place that it has in the namespace `to`; without a name and with a random key that is the same one.
  * It is inserted there before it is removed here: a crash in between leaves both, with one key.
  */
-async function moveOne(client: Client, from: string, to: string, record: OnceRecord, operationKey: string): Promise<void> {
+async function moveOne(client: Client, from: Namespace, to: Namespace, record: OnceRecord, operationKey: OperationKey): Promise<void> {
   const { key, label, id: old } = record;
-  const unnamed = label[0] === '~';
+  const unnamed = isUnnamed(label);
   const own = unnamed ? await idOfUnnamed(client, to, record) : undefined;
   const { id, ns } = await idsOf(client, { namespace: to, label, id: own });
   const store = client.registry.degraded.get(operationKey) ?? client.store;
-  const update = <T>(of: string, change: (there: OnceRecord | undefined, stored: unknown, now: number) => { next?: OnceRecord | null; value: T }): Promise<T> =>
-    updateIn(client, store, of, (stored, now) => change(readRecord(stored), stored, now), 'strict');
-  const driven = await isDriven(client, { label, id: unnamed ? old : undefined }, operationKey, from);
+  const update = <T>(
+    of: RecordId,
+    change: (there: OnceRecord | undefined, stored: unknown, now: number) => { next?: OnceRecord | null; value: T },
+  ): Promise<T> => updateIn(client, store, of, (stored, now) => change(readRecord(stored), stored, now), 'strict');
+  const driven = await isDriven(client, { label, id: old }, operationKey, from);
   const moved = (before: OnceRecord, generation = 0): OnceRecord => {
     // Where a key counts for one account only, the new account's server does not know what was sent under it.
     const scoped = from !== to && client.settings.dialect.perAccount && before.ambiguous ? { windowEndsAt: client.platform.clock.now() } : {};

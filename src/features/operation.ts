@@ -1,8 +1,11 @@
 /** One operation for a screen: its state, and `fetch` under its name. */
+
+import type { OperationKey } from '../core/ids.js';
 import { encodeName, type OperationName } from '../core/name.js';
 import { addressOf, idsOf } from '../engine/address.js';
 import type { Client, OperationAddress } from '../engine/client.js';
-import { live, type OperationState, publish, stateOf, watch } from '../engine/observe.js';
+import { live, publish, stateOf, watch } from '../engine/observe.js';
+import type { OperationState } from '../engine/observed.js';
 import { readStored, storedIn, storeForOperation } from '../engine/record-access.js';
 import { callFetch, clientOf, type Once } from '../once.js';
 import type { OperationOptions } from '../option-types.js';
@@ -67,7 +70,7 @@ class ObservedOperation implements Operation {
     const client = this.#client;
     // A wrapper, so that one listener may subscribe twice.
     const entry = (): void => listener();
-    let operationKey: string | undefined;
+    let operationKey: OperationKey | undefined;
     const leave = (): void => void (operationKey && client.registry.lives.get(operationKey)?.listeners.delete(entry));
     /** Goes over to the operation of whoever is here now; whether that is another one. */
     const follow = (address: OperationAddress | undefined): boolean => {

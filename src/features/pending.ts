@@ -1,10 +1,14 @@
 /** Lists what is pending, for an app and its screens. */
+
 import { check } from '../check.js';
+import type { Namespace } from '../core/ids.js';
 import type { OperationName } from '../core/name.js';
 import { isSamePerson, lockNameOf, namespaceOf } from '../engine/address.js';
 import type { Client } from '../engine/client.js';
-import { type PendingOperation, pendingOf } from '../engine/observe.js';
+import { pendingOf } from '../engine/observe.js';
+import type { PendingOperation } from '../engine/observed.js';
 import { heldElsewhere } from '../engine/record-access.js';
+import { keyedOperationOf } from '../engine/registry.js';
 import { PAGE, scanPending } from '../engine/scan.js';
 import { clientOf, type Once } from '../once.js';
 import type { Json } from '../option-types.js';
@@ -32,17 +36,16 @@ export async function pending<Meta = Json>(once: Once, options: PendingOptions =
   return (await listPending(client, namespaceOf(client), options)) as readonly PendingOperation<Meta>[];
 }
 
-async function listPending(client: Client, namespace: string, options: PendingOptions): Promise<readonly PendingOperation[]> {
+async function listPending(client: Client, namespace: Namespace, options: PendingOptions): Promise<readonly PendingOperation[]> {
   const found: PendingOperation[] = [];
   const limit = options.limit ?? PAGE;
   let held: ReadonlySet<string> | undefined;
   for await (const { record, operationKey } of scanPending(client, namespace, options.prefix, options.after)) {
     held ??= (await client.platform.locks?.held?.().catch(() => undefined)) ?? new Set();
-    const own = record.label[0] === '~' ? record.id : undefined;
-    const lock = lockNameOf(client, { namespace, label: record.label, id: own });
+    const lock = lockNameOf(client, { namespace, label: record.label, id: record.id });
     // A lease is read on this clock here, which may differ from the store's: only what is shown depends on it.
     const busy = client.registry.flights.has(operationKey) || held.has(lock) || heldElsewhere(client, record, client.platform.clock.now());
-    found.push(pendingOf(record, client.registry.payloads.has(`${operationKey}\n${record.key}`), busy));
+    found.push(pendingOf(record, client.registry.payloads.has(keyedOperationOf(operationKey, record.key)), busy));
     if (found.length >= limit) break;
   }
   // Another user logged in while it was read: what is shown now is theirs.

@@ -1,13 +1,13 @@
 /** Work that goes on behind the link of a 202. */
+
 import { atLeast, backoffMs } from '../core/backoff.js';
 import { seal } from '../core/record.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { readPoll } from '../core/verdict.js';
 import { isSamePerson } from '../engine/address.js';
-import type { AttemptLoop } from '../engine/attempt-loop.js';
-import type { Parts } from '../engine/parts.js';
-import type { AttemptRequest, Polled, Result } from '../engine/payload.js';
+import type { AttemptRequest, Driver, Parts } from '../engine/client.js';
 import { commit } from '../engine/record-access.js';
+import type { Polled, Result } from '../engine/result.js';
 import type { Stopped } from '../engine/stopped.js';
 import { hooked, hookSays, merged, resultOf } from '../http/http-payload.js';
 import type { ReplayableRequest } from '../http/request.js';
@@ -24,7 +24,7 @@ import type { Platform } from '../ports.js';
 export const polling = (): Feature => ({ name: 'polling', parts: { askAfter } satisfies Partial<Parts> });
 
 /** Asks until the work ends, the budget of waiting does, or nothing more may be asked; `undefined` when there is no link to ask at. */
-async function askAfter(drive: AttemptLoop, accepted: Result | undefined): Promise<Polled | Stopped | undefined> {
+async function askAfter(drive: Driver, accepted: Result | undefined): Promise<Polled | Stopped | undefined> {
   const { prepared } = drive.payload;
   // What an effect gives has no link to ask at.
   if (!prepared) return undefined;
@@ -50,7 +50,7 @@ export function linkOf({ url, origin }: ReplayableRequest, { resolve }: Pick<Pla
   }
 }
 
-async function askUntilItEnds(drive: AttemptLoop, prepared: ReplayableRequest, link: string): Promise<Polled | Stopped> {
+async function askUntilItEnds(drive: Driver, prepared: ReplayableRequest, link: string): Promise<Polled | Stopped> {
   const { job, start } = drive;
   const { key, carrier, firstSentAt = drive.record.createdAt } = drive.record;
   const { limits, backoff } = job.settings;

@@ -1,12 +1,12 @@
 /** Asks the caller's `reconcile` what became of an operation. */
+
+import type { UnknownReason } from '../core/codes.js';
 import { typeOf } from '../core/name.js';
-import type { UnknownReason } from '../core/outcome.js';
 import { workState } from '../core/work-state.js';
 import { isSamePerson } from '../engine/address.js';
-import type { AttemptLoop } from '../engine/attempt-loop.js';
+import type { Driver, Parts } from '../engine/client.js';
 import { notice } from '../engine/diagnostics.js';
-import type { Parts } from '../engine/parts.js';
-import type { Proof, Result } from '../engine/payload.js';
+import type { Proof, Result } from '../engine/result.js';
 import { limit } from '../engine/wait.js';
 import { isResponse, readForeign } from '../http/foreign-response.js';
 import { resultOf } from '../http/http-payload.js';
@@ -22,7 +22,7 @@ import type { Feature } from '../option-types.js';
 export const reconciling = (): Feature => ({ name: 'reconciling', parts: { prove } satisfies Partial<Parts> });
 
 /** Asks the hook. `undefined` if there is none, it does not know, or it could not be asked in the session of this user. */
-async function prove(drive: AttemptLoop, reason: UnknownReason | 'done-elsewhere', result: Result | undefined): Promise<Proof | undefined> {
+async function prove(drive: Driver, reason: UnknownReason | 'done-elsewhere', result: Result | undefined): Promise<Proof | undefined> {
   const { job, record } = drive;
   const { client, namespace, settings, stop, deadline } = job;
   const { reconcile, limits } = settings;
@@ -56,7 +56,7 @@ async function prove(drive: AttemptLoop, reason: UnknownReason | 'done-elsewhere
   }
 }
 
-async function proofOf(drive: AttemptLoop, said: unknown): Promise<Proof | undefined> {
+async function proofOf(drive: Driver, said: unknown): Promise<Proof | undefined> {
   if (said === 'done' || said === 'none') return said;
   if (said === 'unknown') return undefined;
   const { job, record } = drive;

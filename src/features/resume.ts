@@ -1,12 +1,14 @@
 /** Goes on with stored operations. */
+
 import { check } from '../check.js';
+import type { Namespace } from '../core/ids.js';
 import { decodeName, type OperationName } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
 import { addressOf, isSamePerson, namespaceOf } from '../engine/address.js';
 import type { Client, OperationAddress } from '../engine/client.js';
 import { abortReason } from '../engine/in-flight.js';
 import { NOTHING_TO_READ, operate } from '../engine/operate.js';
-import { slotOfRecord } from '../engine/scan.js';
+import { operationKeyOfRecord } from '../engine/scan.js';
 import { OVER } from '../engine/wait.js';
 import { isOnceError } from '../errors.js';
 import { clientOf, type Once } from '../once.js';
@@ -59,7 +61,7 @@ export async function resumeOne(once: Once, name: OperationName, options: { sign
 }
 
 /** Yields operations in the order in which they end. */
-async function* resumeAll(client: Client, namespace: string, options: ResumeOptions): AsyncGenerator<Resumed> {
+async function* resumeAll(client: Client, namespace: Namespace, options: ResumeOptions): AsyncGenerator<Resumed> {
   const { prefix, concurrency = client.settings.tuning.resumeConcurrency, signal } = options;
   const running = new Set<Promise<Resumed | undefined>>();
   const over = new AbortController();
@@ -91,13 +93,13 @@ async function* resumeAll(client: Client, namespace: string, options: ResumeOpti
   }
 }
 
-async function resumeRecord(client: Client, namespace: string, record: Waiting, signal: AbortSignal | undefined): Promise<Resumed | undefined> {
+async function resumeRecord(client: Client, namespace: Namespace, record: Waiting, signal: AbortSignal | undefined): Promise<Resumed | undefined> {
   const name = decodeName(record.label);
   const address: OperationAddress = {
     name,
     label: record.label,
     namespace,
-    operationKey: slotOfRecord(client, namespace, record),
+    operationKey: operationKeyOfRecord(client, namespace, record),
     id: name.length ? undefined : record.id,
   };
   let outcome: Outcome | undefined;

@@ -2,8 +2,7 @@
 import pRetry from 'p-retry';
 import { atLeast, backoffMs } from '../core/backoff.js';
 import { retryAfterMs } from '../core/retry-after.js';
-import type { Client } from '../engine/client.js';
-import type { Parts } from '../engine/parts.js';
+import type { Client, Parts } from '../engine/client.js';
 import { wait } from '../engine/wait.js';
 import { type Outline, outline } from '../http/outline.js';
 import type { Feature } from '../option-types.js';

@@ -1,13 +1,14 @@
 /** Runs a function once: a call of a provider's SDK, a message handler. */
+
 import { childKey } from '../core/derived.js';
 import type { OperationName } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, type Verdict } from '../core/verdict.js';
 import { addressOf } from '../engine/address.js';
+import type { AttemptRequest, AttemptResult, Payload } from '../engine/client.js';
 import { abortReason } from '../engine/in-flight.js';
 import { operate, type PreparedCall } from '../engine/operate.js';
-import type { AttemptRequest, AttemptResult, Payload } from '../engine/payload.js';
 import { valueResult } from '../engine/values.js';
 import { limit } from '../engine/wait.js';
 import { isResponse, readForeign } from '../http/foreign-response.js';

@@ -1,4 +1,5 @@
 /** Settles an operation with what the app learned elsewhere. */
+import type { IdempotencyKey, NamespaceDigest, RecordId } from '../core/ids.js';
 import type { OperationName } from '../core/name.js';
 import { rejected, replayed, unknown } from '../core/outcome.js';
 import { bare, type OnceRecord, RECORD_VERSION, seal } from '../core/record.js';
@@ -54,7 +55,7 @@ function settleByHand(client: Client, address: OperationAddress, effect: 'done' 
 }
 
 /** A tombstone for an operation that was never begun here. */
-const blank = (client: Client, address: OperationAddress, id: string, ns: string, key: string, now: number): OnceRecord =>
+const blank = (client: Client, address: OperationAddress, id: RecordId, ns: NamespaceDigest, key: string, now: number): OnceRecord =>
   seal({
     v: RECORD_VERSION,
     id,
@@ -62,7 +63,7 @@ const blank = (client: Client, address: OperationAddress, id: string, ns: string
     label: address.label,
     state: 'pending',
     forgetAt: now,
-    key,
+    key: key as IdempotencyKey,
     carrier: client.settings.dialect.carrier,
     dialect: client.settings.dialect.name,
     origin: '',

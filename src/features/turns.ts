@@ -1,4 +1,5 @@
 /** Pending records, names that begin differently in turns: a backlog of one kind does not hold up the others. */
+import type { Namespace } from '../core/ids.js';
 import type { OperationName } from '../core/name.js';
 import type { OnceRecord } from '../core/record.js';
 import type { Client } from '../engine/client.js';
@@ -22,7 +23,7 @@ interface Lane extends Look {
 }
 
 /** Each pending record once. */
-export async function* pendingInTurns(client: Client, namespace: string, prefix: OperationName | undefined): AsyncGenerator<Waiting> {
+export async function* pendingInTurns(client: Client, namespace: Namespace, prefix: OperationName | undefined): AsyncGenerator<Waiting> {
   for (const pages of await pendingIn(client, namespace, prefix)) {
     let lanes: Lane[] = [];
     /** Behind it are kinds not met so far; `undefined`: there are none. */

@@ -1,13 +1,13 @@
 /** Calls without a name: each is an operation of its own, under its key. On a person's device it may adopt one that was left unsettled. */
-import type { OperationName } from '../core/name.js';
+import type { Label, RecordId } from '../core/ids.js';
+import { labelOfContent, type OperationName } from '../core/name.js';
 import { type Outcome, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { pastWindow } from '../core/retention.js';
-import { addressOf, idOfUnnamed, idsOf, namespaceOf, unnamedAddress } from '../engine/address.js';
+import { addressOf, digestOfNamespace, idOfUnnamed, namespaceOf, unnamedAddress } from '../engine/address.js';
 import { askStrategy, noFacts, tryLock } from '../engine/claim.js';
-import type { Client, OperationAddress, OperationRun } from '../engine/client.js';
+import type { Client, OperationAddress, OperationRun, Parts } from '../engine/client.js';
 import { bodyError, givenUp, operate, type PreparedCall, readRequest } from '../engine/operate.js';
-import type { Parts } from '../engine/parts.js';
 import { heldElsewhere, readStored, timed } from '../engine/record-access.js';
 import { storesOf } from '../engine/scan.js';
 import { CallerLeft, inTime } from '../engine/wait.js';
@@ -61,7 +61,7 @@ type Placeless = OperationAddress & Pick<OperationRun, 'client' | 'settings' | '
 
 function placeless(client: Client, settings: Settings, { signal }: RequestInput): Placeless {
   const startedAt = client.platform.clock.now();
-  const address = unnamedAddress(client, namespaceOf(client), '~', '');
+  const address = unnamedAddress(client, namespaceOf(client), labelOfContent(), '');
   const stop = signal ?? new AbortController().signal;
   return { ...address, client, settings, stop, startedAt, deadline: startedAt + settings.limits.totalMs };
 }
@@ -88,7 +88,7 @@ async function operateUnnamed(client: Client, settings: Settings, draft: Request
   const call = placeless(client, settings, draft);
   const { namespace, startedAt } = call;
   const read = await readUnnamed(call, draft);
-  const label = `~${read.fingerprint}`;
+  const label = labelOfContent(read.fingerprint);
   const given = read.key ?? settings.key;
   const { shape = (uuid: string) => uuid } = settings.dialect;
   const asked = { namespace, operation: undefined, fingerprint: read.fingerprint, generation: 0, now: platform.clock.now() };
@@ -127,7 +127,7 @@ interface Orphan {
 }
 
 /** If the search ends too late, what it found is released. */
-function orphanInTime(call: Placeless, signal: AbortSignal | undefined, label: string): Promise<Orphan | undefined> {
+function orphanInTime(call: Placeless, signal: AbortSignal | undefined, label: Label): Promise<Orphan | undefined> {
   const search = findOrphan(call, label);
   return whilePlaceless(call, signal, search).catch((error: unknown) => {
     void search.then((orphan) => orphan?.release());
@@ -136,9 +136,9 @@ function orphanInTime(call: Placeless, signal: AbortSignal | undefined, label: s
 }
 
 /** The oldest unsettled one with this content that nobody drives now. */
-async function findOrphan({ client, settings, namespace, deadline }: Placeless, label: string): Promise<Orphan | undefined> {
+async function findOrphan({ client, settings, namespace, deadline }: Placeless, label: Label): Promise<Orphan | undefined> {
   const { platform, registry } = client;
-  const { ns } = await idsOf(client, { namespace, label, id: '' });
+  const ns = await digestOfNamespace(client, namespace);
   let found: readonly unknown[];
   try {
     const query = { ns, state: 'pending', prefix: label, limit: ORPHANS_MAX } as const;
@@ -170,6 +170,6 @@ async function findOrphan({ client, settings, namespace, deadline }: Placeless, 
 
 /** Whether it is still pending: it may have settled between the scan and the lock. */
 async function isPending(client: Client, { operationKey, id }: OperationAddress, deadline: number): Promise<boolean> {
-  const stored = await readStored(client, operationKey, id as string, deadline).catch(() => undefined);
+  const stored = await readStored(client, operationKey, id as RecordId, deadline).catch(() => undefined);
   return readRecord(stored)?.state === 'pending';
 }

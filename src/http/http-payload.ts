@@ -1,12 +1,14 @@
 /** A payload that is an HTTP request. */
+
 import { carryOf } from '../core/carrier.js';
 import type { Answer, Reading } from '../core/dialect.js';
 import type { OnceRecord, StoredAnswer } from '../core/record.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer } from '../core/verdict.js';
 import { isSamePerson } from '../engine/address.js';
+import type { AttemptRequest, AttemptResult, Payload } from '../engine/client.js';
 import { endpointOf, noticeAnswer, noticeSilence } from '../engine/diagnostics.js';
-import type { AttemptRequest, AttemptResult, Payload, Result } from '../engine/payload.js';
+import type { Result } from '../engine/result.js';
 import { valueResult } from '../engine/values.js';
 import { inTime, limit } from '../engine/wait.js';
 import { base64Of, bytesOf } from './bytes.js';
@@ -112,39 +114,35 @@ async function send(prepared: ReplayableRequest, a: AttemptRequest): Promise<Att
     return gone;
   };
   try {
-    return await sendOnce(prepared, { ...a, leaves });
+    const { client, settings, stop } = a.job;
+    const { clock } = client.platform;
+    const asking = clock.now();
+    const first = await inTime(a.job, a.ms, withKey(prepared, a), () => new Error('the body could not be read in time'));
+    const last = first && settings.headers ? await withKey(merged(first, await hooked(first, a)), a) : first;
+    // This request has no place where the record's key belongs.
+    if (!last) return { reading: NOT_A_VERDICT, reached: false };
+    const slow = clock.now() - asking > settings.tuning.thawMs;
+    if (slow && a.stillMine && !(await a.stillMine())) return { reading: NOT_SENT, reached: false };
+    const left = await callTransport(client, last, { ms: a.ms - (clock.now() - asking), stop, bodyBytes: settings.limits.bodyBytes, leaves });
+    if (left.end === 'not-sent') return { reading: NOT_SENT, cause: left.cause, reached: false };
+    if (left.end === 'no-answer' && left.status === undefined) noticeSilence(a, prepared);
+    if (left.end === 'no-answer') return { reading: NO_ANSWER, cause: left.cause, reached: left.status !== undefined };
+    const answer = answerOf(left.answered);
+    const reading = read(prepared, left.answered.response, answer, a);
+    const asked = retryAfterMs(answer.header, clock.now());
+    const refusal = reading.kind === 'refused' ? await client.platform.digest(`${answer.status}\n${answer.text}`) : undefined;
+    return {
+      reading,
+      refusal,
+      mayResend: left.mayResend,
+      result: resultOf(left.answered),
+      reached: true,
+      retryAfterMs: asked ?? (reading.kind === 'in-progress' ? settings.dialect.inProgressAfterMs : undefined),
+    };
   } catch (cause) {
     // A hook failed before the transport was called, or the answer could not be read.
     return { reading: gone ? NO_ANSWER : NOT_SENT, cause, reached: false };
   }
-}
-
-async function sendOnce(prepared: ReplayableRequest, a: AttemptRequest): Promise<AttemptResult> {
-  const { client, settings, stop } = a.job;
-  const { clock } = client.platform;
-  const asking = clock.now();
-  const first = await inTime(a.job, a.ms, withKey(prepared, a), () => new Error('the body could not be read in time'));
-  const last = first && settings.headers ? await withKey(merged(first, await hooked(first, a)), a) : first;
-  // This request has no place where the record's key belongs.
-  if (!last) return { reading: NOT_A_VERDICT, reached: false };
-  const slow = clock.now() - asking > settings.tuning.thawMs;
-  if (slow && a.stillMine && !(await a.stillMine())) return { reading: NOT_SENT, reached: false };
-  const left = await callTransport(client, last, { ms: a.ms - (clock.now() - asking), stop, bodyBytes: settings.limits.bodyBytes, leaves: a.leaves });
-  if (left.end === 'not-sent') return { reading: NOT_SENT, cause: left.cause, reached: false };
-  if (left.end === 'no-answer' && left.status === undefined) noticeSilence(a, prepared);
-  if (left.end === 'no-answer') return { reading: NO_ANSWER, cause: left.cause, reached: left.status !== undefined };
-  const answer = answerOf(left.answered);
-  const reading = read(prepared, left.answered.response, answer, a);
-  const asked = retryAfterMs(answer.header, clock.now());
-  const refusal = reading.kind === 'refused' ? await client.platform.digest(`${answer.status}\n${answer.text}`) : undefined;
-  return {
-    reading,
-    refusal,
-    mayResend: left.mayResend,
-    result: resultOf(left.answered),
-    reached: true,
-    retryAfterMs: asked ?? (reading.kind === 'in-progress' ? settings.dialect.inProgressAfterMs : undefined),
-  };
 }
 
 /** The caller's hook first, then the table. */

@@ -2,9 +2,7 @@
  * What errors and diagnostics say, at length: while developing, and on servers. Pages in production get `lean.ts` in its
  * place, by the build (docs/decisions/0030-texts-and-builds.md). docs/errors.md has the same texts for them.
  */
-import type { Spec } from '../check.js';
-import type { Outcome, UnknownReason } from '../core/outcome.js';
-import type { OnceErrorCode } from '../errors.js';
+import type { OnceErrorCode, UnknownReason } from '../core/codes.js';
 
 /** What happened, and what to do next. */
 export const CODES: Readonly<Record<OnceErrorCode, string>> = {
@@ -35,7 +33,7 @@ export const REASONS: { readonly [reason in UnknownReason | 'store-write' | 'not
 };
 
 /** What an error of this code says. */
-export const errorText = (code: OnceErrorCode, _outcome: Outcome): string => CODES[code];
+export const errorText = (code: OnceErrorCode, _outcome: object): string => CODES[code];
 
 /** Diagnostics whose message is always the same. Each code is a section of docs/diagnostics.md. */
 export const DIAGNOSTICS = {
@@ -65,8 +63,8 @@ const listed = (types: string): string =>
     .join(' or ');
 
 /** What an option must be, from its specification. */
-export const wanted = (spec: Spec[string]): string =>
-  typeof spec === 'string' ? listed(spec) : (spec as readonly unknown[]).map((one) => JSON.stringify(one)).join(' or ');
+export const wanted = (spec: string | readonly unknown[]): string =>
+  typeof spec === 'string' ? listed(spec) : spec.map((one) => JSON.stringify(one)).join(' or ');
 
 /** What is wrong with what a developer wrote, by the name that docs/errors.md lists it under. */
 export const MISTAKES = {

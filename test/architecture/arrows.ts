@@ -37,7 +37,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = {
   engine: ['options', 'option-types'],
   http: ['options', 'option-types'],
-  texts: ['check', 'core', 'errors'],
+  texts: ['core'],
 };
 
 /** A feature uses no other feature. These are parts of one, in a file of their own. */
@@ -67,7 +67,7 @@ export function checkArrows({ files, imports }: Sources): Finding[] {
   ];
 }
 
-/** Cycles of imports that are still there after compiling. */
+/** Cycles of imports, those of types included: two files that need each other's types can't be read one after the other. */
 export function checkCycles({ files, imports }: Sources): Finding[] {
   const found: Finding[] = [];
   const done = new Set<string>();
@@ -75,7 +75,7 @@ export function checkCycles({ files, imports }: Sources): Finding[] {
     const start = trail.indexOf(path);
     if (start >= 0) found.push({ at: path, says: `imports itself: ${[...trail.slice(start), path].join(' -> ')}` });
     if (start >= 0 || done.has(path)) return;
-    for (const { from, to, kind } of imports) if (from === path && kind === 'value' && to !== undefined) visit(to, [...trail, path]);
+    for (const { from, to, kind } of imports) if (from === path && kind !== 'lazy' && to !== undefined) visit(to, [...trail, path]);
     done.add(path);
   };
   for (const path of files.keys()) visit(path, []);

@@ -2,10 +2,12 @@
  * Goal: the edges of the table of `begin`, which random records seldom meet: equal times, full lists, what older
  * versions left out. Method: one record, one caller, one field changed at a time.
  */
+
 import { describe, expect, test } from 'vitest';
 import { type Begun, begin, type Claimant, lifeOf } from '../../src/core/begin.js';
 import { type OnceRecord, RECORD_VERSION, seal } from '../../src/core/record.js';
 import { unsettledForgetAt } from '../../src/core/retention.js';
+import { made } from '../support/made.js';
 
 const NOW = 1_700_000_000_000;
 const HOUR = 3_600_000;
@@ -13,12 +15,12 @@ const HOUR = 3_600_000;
 const stored = (more: Partial<OnceRecord>): OnceRecord =>
   seal({
     v: RECORD_VERSION,
-    id: '0a',
-    ns: '0b',
-    label: '["pay","c1"]',
+    id: made('0a'),
+    ns: made('0b'),
+    label: made('["pay","c1"]'),
     state: 'pending',
     forgetAt: unsettledForgetAt(NOW),
-    key: 'key-a',
+    key: made('key-a'),
     carrier: 'header:Idempotency-Key',
     dialect: 'generic',
     origin: 'https://shop.example',
@@ -35,9 +37,9 @@ const stored = (more: Partial<OnceRecord>): OnceRecord =>
   });
 
 const caller: Claimant = {
-  id: '0a',
-  ns: '0b',
-  label: '["pay","c1"]',
+  id: made('0a'),
+  ns: made('0b'),
+  label: made('["pay","c1"]'),
   fingerprint: 'one',
   scheme: 'sha256',
   raw: 'one',
@@ -46,7 +48,7 @@ const caller: Claimant = {
   scope: 'endpoint',
   carrier: 'header:Idempotency-Key',
   dialect: 'generic',
-  key: 'key-b',
+  key: made('key-b'),
   keyGeneration: 0,
   keyKind: 'random',
   repeat: 'never',
@@ -89,13 +91,13 @@ describe('what ended', () => {
   });
 
   test('under the very key that was minted for this call is this call, whatever the name may repeat', () => {
-    expect(look({ state: 'settled', key: 'key-b' }, { repeat: 'always' })).toMatchObject({ value: { do: 'remembered', record: { key: 'key-b' } } });
+    expect(look({ state: 'settled', key: made('key-b') }, { repeat: 'always' })).toMatchObject({ value: { do: 'remembered', record: { key: 'key-b' } } });
   });
 
   test('before a call that waited answers nothing, what ended while it waited does', () => {
     const c = { repeat: 'always', waited: { ended: lifeOf(stored({ state: 'settled' })) } } as const;
     expect(look({ state: 'settled' }, c).value.do).toBe('drive');
-    expect(look({ state: 'settled', key: 'key-of-the-other' }, c).value.do).toBe('remembered');
+    expect(look({ state: 'settled', key: made('key-of-the-other') }, c).value.do).toBe('remembered');
     // The same key, ended once more.
     expect(look({ state: 'settled', revision: 99 }, c).value.do).toBe('remembered');
   });

@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import { atLeast } from '../../src/core/backoff.js';
 import { type Decision, decide, type Situation } from '../../src/core/decide.js';
-import type { Kind, Reading } from '../../src/core/dialect.js';
+import type { AnswerKind, Reading } from '../../src/core/dialect.js';
 import { CALM as BASE } from '../support/situation.js';
 
 const NOW = 1_700_000_000_000;
@@ -31,7 +31,7 @@ const READINGS: Reading[] = [
   { kind: 'refused', ambiguous: false, sticky: true },
   { kind: 'refused', ambiguous: false, sticky: true, replayed: true },
 ];
-const of = (kind: Kind, more: Partial<Reading> = {}): Reading => ({ ...READINGS.find((one) => one.kind === kind)!, ...more });
+const of = (kind: AnswerKind, more: Partial<Reading> = {}): Reading => ({ ...READINGS.find((one) => one.kind === kind)!, ...more });
 
 describe('the table', () => {
   const AFTER = { ambiguous: true } as const;

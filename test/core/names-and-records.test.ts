@@ -2,11 +2,13 @@
  * Goal: no two names meet, and no damaged record is read as a sound one. Method: properties over generated names and
  * records, and every single changed character of a stored one.
  */
+
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeName, encodeName, NAME_UNITS_MAX, namePrefix, type OperationName } from '../../src/core/name.js';
 import { type OnceRecord, readRecord, seal } from '../../src/core/record.js';
 import { namePart } from '../support/arbitraries.js';
+import { made } from '../support/made.js';
 
 const part = namePart;
 const name = fc.array(part, { minLength: 1, maxLength: 5 });
@@ -49,7 +51,7 @@ describe('names', () => {
   test('a name comes back as it was, from storage too', () => {
     fc.assert(
       fc.property(name, (given) => {
-        const back = decodeName(JSON.parse(JSON.stringify(encodeName(given))) as string);
+        const back = decodeName(made(JSON.parse(JSON.stringify(encodeName(given))) as string));
         expect(back).toHaveLength(given.length);
         // Zero has one name, with or without a sign.
         for (const [index, one] of back.entries()) expect(one === given[index]).toBe(true);
@@ -58,7 +60,7 @@ describe('names', () => {
   });
 
   test('an unnamed one is nobody', () => {
-    expect(decodeName('~0123')).toEqual([]);
+    expect(decodeName(made('~0123'))).toEqual([]);
   });
 
   test.each([
@@ -107,12 +109,12 @@ describe('names', () => {
 
 const RECORD: OnceRecord = seal({
   v: 1,
-  id: '0a'.repeat(16),
-  ns: '0b'.repeat(16),
-  label: '["pay","c1"]',
+  id: made('0a'.repeat(16)),
+  ns: made('0b'.repeat(16)),
+  label: made('["pay","c1"]'),
   state: 'pending',
   forgetAt: 1_702_592_000_000,
-  key: '8e03978e-40d5-43dd-bc93-6894a57f9324',
+  key: made('8e03978e-40d5-43dd-bc93-6894a57f9324'),
   carrier: 'header:Idempotency-Key',
   dialect: 'generic',
   origin: 'https://shop.example',

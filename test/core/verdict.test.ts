@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Answer, Asked, Dialect, Kind } from '../../src/core/dialect.js';
+import type { Answer, AnswerKind, Asked, Dialect } from '../../src/core/dialect.js';
 import { READING_OF_VERDICT, readAnswer, readPoll, type Verdict } from '../../src/core/verdict.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { text } from '../support/arbitraries.js';
@@ -36,7 +36,7 @@ const read = (given: Given, { dialect = GENERIC, ambiguous = false, poll = false
   readAnswer(answer(given), { method: 'POST', key: KEY, refusesHtml: true, otherPayloads: true, ...asked }, dialect, ambiguous, poll);
 
 describe('every status without a body', () => {
-  const KINDS: [string, number[], Kind, boolean][] = [
+  const KINDS: [string, number[], AnswerKind, boolean][] = [
     ['an answer', [200, 201, 203, 204, 205, 206, 207, 226, 299], 'fresh', false],
     ['a redirect that was not followed, or nothing at all', [0, 300, 301, 302, 303, 304, 305, 307, 308, 399], 'not-a-verdict', true],
     ['a gateway or a server in trouble', [500, 502, 503, 504, 506, 507, 508, 510, 511, 520, 524, 599, 408, 460, 499], 'transient', true],
@@ -192,7 +192,7 @@ describe('no verdict', () => {
 });
 
 /** SERVERS.md, entries that were run [R], read in source or an SDK [S], or in the vendor's page [D]. */
-const SERVERS: [server: string, given: Given, kind: Kind][] = [
+const SERVERS: [server: string, given: Given, kind: AnswerKind][] = [
   [
     'IETF draft-07: outstanding',
     {
@@ -448,7 +448,7 @@ describe("a dialect's own reading", () => {
 });
 
 describe("a hook's word", () => {
-  test.each<[Verdict, Kind, boolean, boolean | undefined]>([
+  test.each<[Verdict, AnswerKind, boolean, boolean | undefined]>([
     ['fresh', 'fresh', false, undefined],
     ['replayed', 'replayed', false, undefined],
     ['rejected', 'refused', false, undefined],

@@ -2,6 +2,7 @@
  * Goal: what a call costs, as far as it can be counted: one store commit between the call and the first byte, a relaxed one
  * before the answer, nothing listed, nothing left behind. Method: stores and a transport that note their calls, in one list.
  */
+
 import { getEventListeners } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,6 +16,7 @@ import { nodePlatform } from '../../src/platform/node/index.js';
 import type { Locks } from '../../src/ports.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { type SqliteDatabase, sqliteStore } from '../../src/stores/sqlite/sqlite.js';
+import { made } from '../support/made.js';
 import { aRecord } from '../support/record.js';
 import { answers, lost, replays } from '../support/server.js';
 import { newWorld, pay } from '../support/world.js';
@@ -155,7 +157,7 @@ describe('a named call where contexts share locks', () => {
 describe('the sweep', () => {
   test('comes with one settled operation in fifty while there is something to remove, and never before the first byte', async () => {
     const store = memoryStore();
-    const due = (n: number) => aRecord({ state: 'retired', id: `old ${n}`, label: `["old",${n}]`, forgetAt: n });
+    const due = (n: number) => aRecord({ state: 'retired', id: made(`old ${n}`), label: made(`["old",${n}]`), forgetAt: n });
     for (let n = 0; n < 400; n++) await store.update(`old ${n}`, () => ({ next: due(n), value: undefined }));
     const { steps: noted, once } = client((steps) => watchedStore(store, steps));
     for (let n = 0; n < 201; n++) await once.fetch(URL_, post(['pay', n]));

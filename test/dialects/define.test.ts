@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { decide, type Situation } from '../../src/core/decide.js';
 import { readAnswer } from '../../src/core/verdict.js';
-import { type DialectDefinition, defineDialect, generic, inBody, inHeader, type Meaning } from '../../src/entries/dialects.js';
+import { type AnswerRule, type DialectDefinition, defineDialect, generic, inBody, inHeader } from '../../src/entries/dialects.js';
 import { says } from '../support/texts.js';
 import { ASKED, answerOf } from './support/fixtures.js';
 import { SITUATIONS } from './support/situations.js';
@@ -25,7 +25,7 @@ describe('a definition that no server could mean is refused at once', () => {
     ['a rule for every answer', { answers: [{ means: 'refused' }] }, 'answers[0]'],
     ['a sticky success', { answers: [{ status: 409, means: 'in-progress', sticky: true }] }, 'sticky'],
     ['a sticky 500', { answers: [{ status: 500, means: 'refused', sticky: true }] }, 'burnt'],
-    ['a 409 that is done', { answers: [{ status: 409, means: 'done' }] }, says('2xx or 3xx', 'rule-done')],
+    ['a 409 that is done', { answers: [{ status: 409, means: 'fresh' }] }, says('2xx or 3xx', 'rule-done')],
   ])('%s', (_, more, message) => {
     expect(make(more)).toThrow(message);
   });
@@ -36,7 +36,7 @@ test('a key of our own can be made to fit', () => {
   expect(dialect.keyPattern.test(dialect.shape?.('9f8b7c6d-5e4f-4a3b-8c2d-1e0f9a8b7c6d') ?? '')).toBe(true);
 });
 
-const MEANINGS: readonly Meaning[] = ['in-progress', 'mismatch', 'done-elsewhere', 'refused', 'missing-key', 'transient', 'burnt', 'open'];
+const MEANINGS: readonly AnswerRule['means'][] = ['in-progress', 'mismatch', 'done-elsewhere', 'refused', 'transient', 'burnt', 'open'];
 const STATUSES = [200, 202, 302, 400, 401, 402, 404, 408, 409, 412, 422, 423, 425, 429, 460, 499, 500, 501, 502, 503, 504, 505, 511, 599];
 
 describe('whatever a rule says', () => {
@@ -62,7 +62,7 @@ describe('whatever a rule says', () => {
       name: 'form',
       place,
       answers: [
-        { status: 200, redirected: true, text: /thank you/, means: 'done' },
+        { status: 200, redirected: true, text: /thank you/, means: 'fresh' },
         { status: 200, text: /sorry/, means: 'refused' },
       ],
     });

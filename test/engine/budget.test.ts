@@ -1,6 +1,6 @@
 /** Goal: when most of what is sent to an origin fails, retries stop adding to it; a payment's first retry and what is resumed are spared. */
 import { expect, test } from 'vitest';
-import type { Kind } from '../../src/core/dialect.js';
+import type { AnswerKind } from '../../src/core/dialect.js';
 import { outOfBudget } from '../../src/engine/budget.js';
 import type { OperationRun } from '../../src/engine/client.js';
 
@@ -13,12 +13,12 @@ interface How {
 
 function scene(budget: number | false) {
   const budgets = new Map<string, number>();
-  const count = (kind: Kind, { name = [], tries = 2, resumed = false, origin = 'https://a.example' }: How = {}): boolean =>
+  const count = (kind: AnswerKind, { name = [], tries = 2, resumed = false, origin = 'https://a.example' }: How = {}): boolean =>
     outOfBudget({ client: { registry: { budgets } }, settings: { budget }, payload: { origin }, name } as unknown as OperationRun, kind, tries, resumed);
   return { budgets, count };
 }
 
-test.each<[Kind, boolean]>([
+test.each<[AnswerKind, boolean]>([
   ['transient', true],
   ['no-answer', true],
   ['fresh', false],

@@ -6,10 +6,12 @@
 import { createHash } from 'node:crypto';
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
+import type { OperationKey } from '../../src/core/ids.js';
 import type { OnceRecord } from '../../src/core/record.js';
 import { abortReason, giveUp, InFlightOperation } from '../../src/engine/in-flight.js';
 import { registry } from '../../src/engine/registry.js';
 import { extend, type Outcome, operation as operationOf, pending, run } from '../../src/entries/index.js';
+import { made } from '../support/made.js';
 import { answers, charged, delayed, hangs, lost } from '../support/server.js';
 import { says } from '../support/texts.js';
 import { CART, MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
@@ -107,8 +109,8 @@ describe('callers of one answer', () => {
 
 describe('an operation under way', () => {
   const fly = () => {
-    const own = { ...registry(), flights: new Map<string, InFlightOperation>(), outcomes: new WeakMap<object, Outcome>() };
-    return { own, flight: new InFlightOperation(own, 'slot', {}) };
+    const own = { ...registry(), flights: new Map<OperationKey, InFlightOperation>(), outcomes: new WeakMap<object, Outcome>() };
+    return { own, flight: new InFlightOperation(own, made('slot'), {}) };
   };
   const caller = { joined: true, signal: undefined, request: undefined, told: undefined, left: LEFT };
 

@@ -3,6 +3,7 @@
  * under one key, and says what it could not do. Method: two tabs over one store and one table of locks; store calls that fail
  * one at a time; what is stored is changed between them.
  */
+
 import { getEventListeners } from 'node:events';
 import { describe, expect, test, vi } from 'vitest';
 import { type OnceRecord, seal } from '../../src/core/record.js';
@@ -10,6 +11,7 @@ import { GENERIC } from '../../src/dialects/generic.js';
 import { derived, forget, operation, settle, subscribe } from '../../src/entries/index.js';
 import { firstAvailable } from '../../src/stores/browser/automatic.js';
 import type { StoreFaultName } from '../../src/testing/faulty-store.js';
+import { made } from '../support/made.js';
 import { answers, charged, delayed, lost } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { CART, NAME, newWorld, pay, rest, SECOND, URL_, type World } from '../support/world.js';
@@ -326,7 +328,7 @@ describe('a first write that failed', () => {
     test.each<[string, (own: OnceRecord) => OnceRecord]>([
       ['took it over', (own) => seal({ ...own, revision: own.revision + 1 })],
       ['ended it', (own) => seal({ ...own, state: 'retired' })],
-      ['has one of its own', (own) => seal({ ...own, key: 'another-key-of-another-tab' })],
+      ['has one of its own', (own) => seal({ ...own, key: made('another-key-of-another-tab') })],
     ])('and another tab %s: it is left alone', async (_, before) => {
       const { end, stored } = await failing({ faults: ['fail-before-commit'], durability, before });
       expect(end).toMatchObject(store);

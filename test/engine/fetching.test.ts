@@ -2,10 +2,11 @@
  * Goal: a request goes out with its key where the record says, its answer is read by its caller's word first, and what is put to
  * rest comes back as it was. Method: one payload at a time, its parts by themselves and in a world with a server.
  */
+
 import { describe, expect, test } from 'vitest';
 import { seal } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
-import type { Result } from '../../src/engine/payload.js';
+import type { Result } from '../../src/engine/result.js';
 import { linkOf } from '../../src/features/polling.js';
 import { httpPayload, restored, resultOf, storedPayload } from '../../src/http/http-payload.js';
 import type { ReplayableRequest } from '../../src/http/request.js';

@@ -2,6 +2,7 @@
  * Goal: what is asked of and done to stored operations by hand leaves in store, memory and on screens exactly what it says, and
  * nothing else changes. Method: records of every state, alone and by the hundred, and others that change while they are looked at.
  */
+
 import { describe, expect, test } from 'vitest';
 import { encodeName } from '../../src/core/name.js';
 import { type OnceRecord, seal } from '../../src/core/record.js';
@@ -18,6 +19,7 @@ import {
   settle,
 } from '../../src/entries/index.js';
 import { defaultMemoryStore } from '../../src/stores/memory.js';
+import { made } from '../support/made.js';
 import { answers, charged, delayed, idle, lost } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { DAY, MINUTE, NAME, newWorld, type PayOptions, pay, rest, SECOND, type World, watched } from '../support/world.js';
@@ -43,7 +45,7 @@ async function done(world: World, { tab, once }: { tab: Tab; once: Once }, opera
 /** Copies of the one record there is, under other names. */
 function multiply(world: World, times: number, change: (record: OnceRecord) => OnceRecord = (one) => one): void {
   const one = world.record() as OnceRecord;
-  for (let n = 0; n < times; n++) world.medium.set(`copy-${n}`, seal(change({ ...one, id: `copy-${n}`, label: encodeName(['copy', n]) })));
+  for (let n = 0; n < times; n++) world.medium.set(`copy-${n}`, seal(change({ ...one, id: made(`copy-${n}`), label: encodeName(['copy', n]) })));
 }
 
 /** Changes what is stored right before the next update looks at it. */

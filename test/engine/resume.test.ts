@@ -8,6 +8,7 @@ import { type OnceRecord, seal } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { gocardless } from '../../src/entries/dialects.js';
 import { move, type Outcome, pending, type Resumed, resume } from '../../src/entries/index.js';
+import { made } from '../support/made.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import { NAME, newWorld, pay, SECOND, URL_, type World } from '../support/world.js';
 
@@ -110,7 +111,7 @@ describe('move', () => {
       ['retired', (theirs) => seal({ ...theirs, state: 'retired' }), true],
       ['settled', (theirs) => seal({ ...theirs, state: 'settled' }), false],
       ['pending', (theirs) => theirs, false],
-      ['pending under the same key', (theirs, key) => seal({ ...theirs, key }), true],
+      ['pending under the same key', (theirs, key) => seal({ ...theirs, key: made(key) }), true],
       ['damaged', (theirs) => ({ ...theirs, key: 'x' }), false],
     ];
     for (const [what, change, moves] of states) {
@@ -138,7 +139,7 @@ describe('move', () => {
     let updates = 0;
     Object.assign(tab.store, {
       update: (...call: Parameters<typeof update>) => {
-        if (++updates === 2) world.medium.set(own.id, seal({ ...own, key: 'another' }));
+        if (++updates === 2) world.medium.set(own.id, seal({ ...own, key: made('another') }));
         return update(...call);
       },
     });

@@ -2,28 +2,18 @@
  * Goal: what screens and logs are told is what is stored, no more is kept than is bounded, and no listener can change a payment.
  * Method: records, states and listeners by themselves, without a call around them.
  */
+
 import { describe, expect, test, vi } from 'vitest';
+import type { Label } from '../../src/core/ids.js';
 import type { OnceRecord } from '../../src/core/record.js';
-import type { Client } from '../../src/engine/client.js';
-import {
-  diagnose,
-  emit,
-  guarded,
-  type Listener,
-  live,
-  named,
-  type OperationState,
-  pendingOf,
-  publish,
-  rememberedOutcome,
-  resetStaleState,
-  stateOf,
-} from '../../src/engine/observe.js';
-import type { Registry } from '../../src/engine/registry.js';
+import type { Client, Registry } from '../../src/engine/client.js';
+import { diagnose, emit, guarded, live, named, pendingOf, publish, rememberedOutcome, resetStaleState, stateOf } from '../../src/engine/observe.js';
+import type { Listener, OperationState } from '../../src/engine/observed.js';
+import { made } from '../support/made.js';
 import { aRecord, NOW } from '../support/record.js';
 import { rest } from '../support/world.js';
 
-const PLACE = { name: ['pay', 1], label: '["pay",1]' } as const;
+const PLACE = { name: ['pay', 1], label: made<Label>('["pay",1]') } as const;
 const record = (more: Partial<OnceRecord> = {}): OnceRecord => aRecord({ label: PLACE.label, forgetAt: NOW + 5, ...more });
 
 function scene(channel?: { hasSubscribers: boolean; publish(event: unknown): void }) {
@@ -63,7 +53,7 @@ describe('a stored record', () => {
     const ending = { type: 'rejected', effect: 'none', replayed: false } as const;
     const facts = { key: 'k', attempts: 0, joined: false, storedIn: 'disk', ...ending };
     expect(rememberedOutcome(record(), ending, 'disk', true)).toEqual({ ...facts, operation: ['pay', 1], firstSentAt: undefined, sent: 'no', resumed: true });
-    expect(rememberedOutcome(record({ firstSentAt: NOW, label: '~0a' }), ending, 'disk', false)).toEqual({
+    expect(rememberedOutcome(record({ firstSentAt: NOW, label: made('~0a') }), ending, 'disk', false)).toEqual({
       ...facts,
       operation: undefined,
       firstSentAt: NOW,
@@ -93,13 +83,13 @@ describe('states', () => {
 
   test('begin with loading, and are one object for one place', () => {
     const { client } = scene();
-    const state = live(client.registry, 'a');
+    const state = live(client.registry, made('a'));
     expect(state.state).toEqual({ phase: 'loading' });
-    expect(live(client.registry, 'a')).toBe(state);
+    expect(live(client.registry, made('a'))).toBe(state);
     const heard = vi.fn();
     state.listeners.add(heard);
-    publish(client, 'a', SENDING);
-    expect(live(client.registry, 'a').state).toBe(SENDING);
+    publish(client, made('a'), SENDING);
+    expect(live(client.registry, made('a')).state).toBe(SENDING);
     expect(heard).toHaveBeenCalledOnce();
   });
 
@@ -111,42 +101,42 @@ describe('states', () => {
     [{ phase: 'idle' }, 'idle'],
   ] as const)('%j is %s when nothing is under way any more', (state, phase) => {
     const { client } = scene();
-    publish(client, 'a', state);
-    resetStaleState(client, 'a');
-    expect(live(client.registry, 'a').state.phase).toBe(phase);
+    publish(client, made('a'), state);
+    resetStaleState(client, made('a'));
+    expect(live(client.registry, made('a')).state.phase).toBe(phase);
   });
 
   test('of what nobody asked about stay unmade', () => {
     const { client, lives } = scene();
-    resetStaleState(client, 'a');
+    resetStaleState(client, made('a'));
     expect(lives.size).toBe(0);
   });
 
   test('are bounded: the oldest goes that no screen looks at and that no call is at', () => {
     const { client, lives } = scene();
-    publish(client, 'sending', SENDING);
-    publish(client, 'waiting', WAITING);
-    live(client.registry, 'looked at').listeners.add(() => {});
-    publish(client, 'unsettled', UNSETTLED);
-    for (let slot = 4; slot < 500; slot++) publish(client, `settled ${slot}`, SETTLED);
+    publish(client, made('sending'), SENDING);
+    publish(client, made('waiting'), WAITING);
+    live(client.registry, made('looked at')).listeners.add(() => {});
+    publish(client, made('unsettled'), UNSETTLED);
+    for (let slot = 4; slot < 500; slot++) publish(client, made(`settled ${slot}`), SETTLED);
     expect(lives.size).toBe(500);
-    for (const name of ['new', 'newer', 'newest']) publish(client, name, SETTLED);
+    for (const name of ['new', 'newer', 'newest']) publish(client, made(name), SETTLED);
     expect([...lives.keys()].slice(0, 2)).toEqual(['settled 6', 'settled 7']);
     expect([...lives.keys()].slice(-6)).toEqual(['sending', 'waiting', 'new', 'looked at', 'newer', 'newest']);
   });
 
   test('are bounded where nothing settles: a call costs the same beside 30,000 unsettled operations', () => {
     const { client, lives } = scene();
-    for (let slot = 0; slot < 30_000; slot++) publish(client, `unsettled ${slot}`, UNSETTLED);
+    for (let slot = 0; slot < 30_000; slot++) publish(client, made(`unsettled ${slot}`), UNSETTLED);
     expect(lives.size).toBeLessThanOrEqual(500);
   });
 
   test('are bounded even where idle and loading ones are all there is', () => {
     const { client, lives } = scene();
-    for (let slot = 0; slot < 250; slot++) live(client.registry, `loading ${slot}`);
-    for (let slot = 0; slot < 260; slot++) publish(client, `idle ${slot}`, { phase: 'idle' });
+    for (let slot = 0; slot < 250; slot++) live(client.registry, made(`loading ${slot}`));
+    for (let slot = 0; slot < 260; slot++) publish(client, made(`idle ${slot}`), { phase: 'idle' });
     expect(lives.size).toBe(500);
-    for (let slot = 0; slot < 260; slot++) publish(client, `more ${slot}`, { phase: 'idle' });
+    for (let slot = 0; slot < 260; slot++) publish(client, made(`more ${slot}`), { phase: 'idle' });
     expect(lives.size).toBe(500);
     expect([...lives.keys()].some((slot) => slot.startsWith('loading'))).toBe(false);
   });

@@ -2,13 +2,16 @@
  * Goal: a late writer changes nothing, a look that could not be made is no absence, and each store is called what it is. Method:
  * the reads and writes by themselves, over records of every kind.
  */
+
 import { describe, expect, test } from 'vitest';
+import type { Label, OperationKey, RecordId } from '../../src/core/ids.js';
 import type { Client } from '../../src/engine/client.js';
 import { commit, nothingSent, readStored, storedIn, storeForOperation, timed, updateStored } from '../../src/engine/record-access.js';
 import { Late } from '../../src/engine/wait.js';
 import type { Store } from '../../src/ports.js';
 import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
+import { made } from '../support/made.js';
 import { NOW, aRecord as record } from '../support/record.js';
 import { rest } from '../support/world.js';
 
@@ -33,7 +36,14 @@ function scene(own: Partial<Store> = {}) {
     registry: { degraded: new Map<string, Store>() },
     listeners: new Set([{ hears: (event: { code?: string; key: string }) => void told.push([event.code, event.key]), begins: undefined }]),
   } as unknown as Client;
-  const job = { client, operationKey: 'operationKey', id: 'id', name: ['pay'], label: '["pay"]', deadline: Number.POSITIVE_INFINITY } as const;
+  const job = {
+    client,
+    operationKey: made<OperationKey>('operationKey'),
+    id: made<RecordId>('id'),
+    name: ['pay'],
+    label: made<Label>('["pay"]'),
+    deadline: Number.POSITIVE_INFINITY,
+  } as const;
   return { clock, medium, durabilities, client, job, told };
 }
 
@@ -50,8 +60,8 @@ test.each<[Partial<Store>, string]>([
 test('a record that could only be kept in memory is there', () => {
   const { client } = scene();
   const other = memoryStore();
-  client.registry.degraded.set('other', other);
-  expect([storeForOperation(client, 'operationKey'), storeForOperation(client, 'other')]).toEqual([client.store, other]);
+  client.registry.degraded.set(made('other'), other);
+  expect([storeForOperation(client, made('operationKey')), storeForOperation(client, made('other'))]).toEqual([client.store, other]);
 });
 
 test('a store that does not answer is given up in time', async () => {
@@ -71,7 +81,7 @@ describe('a write over a known record', () => {
     expect(medium.get('id')).toMatchObject({ revision: 2 });
     expect(await commit(job, record({ revision: 2 }), () => null, 'strict')).toBe(true);
     expect(medium.get('id')).toBeUndefined();
-    await updateStored(job.client, 'operationKey', 'id', () => ({ value: undefined }));
+    await updateStored(job.client, made('operationKey'), made('id'), () => ({ value: undefined }));
     expect(durabilities).toEqual(['relaxed', 'strict', 'relaxed']);
   });
 
@@ -80,12 +90,12 @@ describe('a write over a known record', () => {
     ['damaged', { ...record(), key: 'x' }],
     ['settled', record({ state: 'settled' })],
     ["another's by now", record({ revision: 2 })],
-    ['another operation', record({ key: 'another' })],
+    ['another operation', record({ key: made('another') })],
   ])('is not made over one that is %s', async (_, there) => {
     const { job, medium, told } = scene();
     medium.set('id', there);
     const before = medium.get('id');
-    expect(await commit(job, record(), () => record({ key: 'mine' }))).toBe(false);
+    expect(await commit(job, record(), () => record({ key: made('mine') }))).toBe(false);
     expect(medium.get('id')).toEqual(before);
     expect(told).toEqual([]);
   });
@@ -111,12 +121,12 @@ describe('nothing was sent', () => {
   ])('where there is %s', async (_, there, nothing) => {
     const { client, medium } = scene();
     medium.set('id', there);
-    expect((await nothingSent(client, 'operationKey', 'id')) === true).toBe(nothing);
+    expect((await nothingSent(client, made('operationKey'), made('id'))) === true).toBe(nothing);
   });
 
   test('is not said where nobody could look', async () => {
     const { client } = scene({ read: () => Promise.reject(new Error('gone')) });
-    await expect(nothingSent(client, 'operationKey', 'id')).rejects.toThrow('gone');
-    await expect(readStored(client, 'operationKey', 'id')).rejects.toThrow('gone');
+    await expect(nothingSent(client, made('operationKey'), made('id'))).rejects.toThrow('gone');
+    await expect(readStored(client, made('operationKey'), made('id'))).rejects.toThrow('gone');
   });
 });

@@ -2,6 +2,7 @@
  * Goal: what nobody needs any more goes, a bit at a time, and nothing else does, however much of it is damaged. Method: the sweep by
  * itself, over records around their time, some of which change while it looks.
  */
+
 import { describe, expect, test } from 'vitest';
 import { encodeName } from '../../src/core/name.js';
 import { type OnceRecord, seal } from '../../src/core/record.js';
@@ -9,6 +10,7 @@ import type { Client } from '../../src/engine/client.js';
 import { sweepNowAndThen } from '../../src/engine/sweep.js';
 import type { Store } from '../../src/ports.js';
 import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
+import { made } from '../support/made.js';
 import { aRecord, NOW } from '../support/record.js';
 import { HOUR, rest } from '../support/world.js';
 
@@ -34,7 +36,7 @@ function scene(own: (memory: Store) => Partial<Store> = () => ({})) {
     await rest();
   };
   const record = (id: string, more: Partial<OnceRecord> = {}): OnceRecord =>
-    aRecord({ id, label: encodeName([id]), state: 'retired', forgetAt: NOW - 1, key: `key of ${id}`, ...more });
+    aRecord({ id: made(id), label: encodeName([id]), state: 'retired', forgetAt: NOW - 1, key: made(`key of ${id}`), ...more });
   const put = (id: string, more: Partial<OnceRecord> = {}, damage: object = {}): void => medium.set(id, { ...record(id, more), ...damage });
   const there = (...ids: readonly string[]): readonly string[] => ids.filter((id) => medium.get(id) !== undefined);
   return { medium, client, told, settle, record, put, there };

@@ -2,6 +2,7 @@
  * Goal: a lease is held while its driver lives and not a moment longer, is only ever one's own, and who waits for it looks often
  * enough, leaves in time, and takes what is free. Method: the lease by itself, over records that change while it is waited for.
  */
+
 import { describe, expect, test } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import type { AttemptLoop } from '../../src/engine/attempt-loop.js';
@@ -10,6 +11,7 @@ import { awaitLease, holdingLease } from '../../src/engine/lease.js';
 import { heldElsewhere } from '../../src/engine/record-access.js';
 import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
+import { made } from '../support/made.js';
 import { aRecord, NOW } from '../support/record.js';
 import { rest } from '../support/world.js';
 
@@ -108,7 +110,7 @@ describe('a lease', () => {
     ['is damaged', { ...record(), key: 'x' }],
     ['has settled', record({ state: 'settled' })],
     ['was taken over', record({ revision: 2, lease: { ...LEASE, owner: 'another' } })],
-    ['is another operation', record({ key: 'another' })],
+    ['is another operation', record({ key: made('another') })],
     ['was given back', record({ lease: undefined })],
   ])('of a record that %s is not renewed', async (_, there) => {
     const one = scene();
@@ -153,7 +155,7 @@ describe('who waits for one', () => {
   test('is seen to wait', async () => {
     const one = scene();
     waiting(one);
-    expect(one.client.registry.lives.get('key')?.state).toEqual({ phase: 'waiting', attempt: 0, until: NOW + LEASE_MS, why: 'another-context' });
+    expect(one.client.registry.lives.get(made('key'))?.state).toEqual({ phase: 'waiting', attempt: 0, until: NOW + LEASE_MS, why: 'another-context' });
   });
 
   test.each<[string, unknown]>([

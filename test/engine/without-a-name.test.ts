@@ -2,12 +2,14 @@
  * Goal: a call without a name gets a key where it needs one and may have one, and takes up only what is certainly its own and
  * nobody's now. Method: tables of requests, and records of every kind to find.
  */
+
 import { describe, expect, test, vi } from 'vitest';
 import { type OnceRecord, seal } from '../../src/core/record.js';
 import type { Client } from '../../src/engine/client.js';
 import { mayGo, wantsKey } from '../../src/features/unnamed.js';
 import { jsonOf } from '../../src/http/bytes.js';
 import { bearsKey, type RequestInput } from '../../src/http/request.js';
+import { made } from '../support/made.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import { newWorld, rest, SECOND, URL_, watched } from '../support/world.js';
 
@@ -120,7 +122,7 @@ describe('a lost one', () => {
 
   test.each<[string, (record: OnceRecord) => unknown]>([
     ['is damaged', (record) => ({ ...record, key: 'x' })],
-    ['is of a longer name', (record) => seal({ ...record, label: `${record.label}0` })],
+    ['is of a longer name', (record) => seal({ ...record, label: made(`${record.label}0`) })],
     ['is past its window', (record) => seal({ ...record, windowEndsAt: 0 })],
     ['is held by a lease', (record) => seal({ ...record, lease: { owner: 'other', until: record.createdAt + 60 * SECOND } })],
   ])('that %s is left alone', async (_, by) => {

@@ -2,9 +2,10 @@
  * Goal: what a page in production says is short, and still says what is wrong, where, and which page explains it. Method: both
  * modules side by side. Their paths end in `.ts`, which no project leads elsewhere.
  */
+
 import { describe, expect, test } from 'vitest';
+import type { OnceErrorCode } from '../../src/core/codes.js';
 import type { Outcome } from '../../src/core/outcome.js';
-import type { OnceErrorCode } from '../../src/errors.js';
 import * as full from '../../src/texts/full.ts';
 import * as lean from '../../src/texts/lean.ts';
 import { LEAN } from '../support/texts.js';

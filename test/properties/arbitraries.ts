@@ -1,7 +1,11 @@
 /** Records as any version of ours may have left them, and callers that find one. */
+
 import fc from 'fast-check';
 import type { Claimant } from '../../src/core/begin.js';
+import type { IdempotencyKey, Label, NamespaceDigest, RecordId } from '../../src/core/ids.js';
+import { labelOfContent } from '../../src/core/name.js';
 import { type OnceRecord, type StoredRequest, seal } from '../../src/core/record.js';
+import { made } from '../support/made.js';
 
 export const NOW = 1_700_000_000_000;
 const MINUTE = 60_000;
@@ -9,7 +13,7 @@ const DAY = 86_400_000;
 
 /** Few of each, so that equal ones meet. */
 const FINGERPRINTS = ['11', '22', '33', '44'].map((two) => two.repeat(32));
-const KEYS = ['key-a', 'key-b', 'key-c'];
+const KEYS = ['key-a', 'key-b', 'key-c'].map((one) => made<IdempotencyKey>(one));
 const SCHEMES = ['sha256', 'sha256', 'sha256', 'json/2'];
 
 export const fingerprint = fc.constantFrom(...FINGERPRINTS);
@@ -41,9 +45,9 @@ const meta = fc.constantFrom(undefined, null, 'x', { total: '€42.00', deep: [1
 
 const plain = fc.record({
   v: fc.constantFrom(1, 1, 1, 2, 9),
-  id: fc.constant('0a'.repeat(16)),
-  ns: fc.constant('0b'.repeat(16)),
-  label: fc.constantFrom('["pay","c1"]', `~${FINGERPRINTS[0]}`),
+  id: fc.constant(made<RecordId>('0a'.repeat(16))),
+  ns: fc.constant(made<NamespaceDigest>('0b'.repeat(16))),
+  label: fc.constantFrom(made<Label>('["pay","c1"]'), labelOfContent(FINGERPRINTS[0])),
   forgetAt: time,
   key,
   carrier: fc.constant('header:Idempotency-Key'),
@@ -81,8 +85,8 @@ export const anyRecord: fc.Arbitrary<OnceRecord> = fc
 
 export const claimant: fc.Arbitrary<Claimant> = fc
   .record({
-    id: fc.constant('0a'.repeat(16)),
-    ns: fc.constant('0b'.repeat(16)),
+    id: fc.constant(made<RecordId>('0a'.repeat(16))),
+    ns: fc.constant(made<NamespaceDigest>('0b'.repeat(16))),
     label: fc.constant('["pay","c1"]'),
     fingerprint,
     scheme,

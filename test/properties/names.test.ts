@@ -8,7 +8,9 @@ import { describe, expect, test } from 'vitest';
 import { childKey, derived } from '../../src/core/derived.js';
 import { decodeName, encodeName, namePrefix, type OperationName } from '../../src/core/name.js';
 import { idsOf, isOperationOf, lockNameOf, operationKeyOf } from '../../src/engine/address.js';
+import { keyedOperationOf } from '../../src/engine/registry.js';
 import { pending } from '../../src/entries/index.js';
+import { made } from '../support/made.js';
 import { charged, lost } from '../support/server.js';
 import { newWorld, URL_, watched } from '../support/world.js';
 import { seed } from './sampled.js';
@@ -145,16 +147,17 @@ describe('places', () => {
       const label = encodeName(operation);
       const is = JSON.stringify([own, label]);
       for (const [table, text] of [
-        [slots, operationKeyOf(client, own, label)],
-        [locks, lockNameOf(client, { namespace: own, label, id: undefined })],
+        [slots, operationKeyOf(client, made(own), label)],
+        [locks, lockNameOf(client, { namespace: made(own), label, id: undefined })],
       ] as const) {
         expect(table.get(text) ?? is, `seed ${seed}`).toBe(is);
         table.set(text, is);
       }
-      for (const text of [operationKeyOf(client, own, label), `${operationKeyOf(client, own, label)}\nkey`]) {
-        expect(isOperationOf(client, own, text)).toBe(true);
-        expect(isOperationOf(client, `${own}x`, text)).toBe(false);
-        expect(isOperationOf({ ...client, store: { scope: 'another' } } as typeof client, own, text)).toBe(false);
+      const operationKey = operationKeyOf(client, made(own), label);
+      for (const text of [operationKey, keyedOperationOf(operationKey, made('key'))]) {
+        expect(isOperationOf(client, made(own), text)).toBe(true);
+        expect(isOperationOf(client, made(`${own}x`), text)).toBe(false);
+        expect(isOperationOf({ ...client, store: { scope: 'another' } } as typeof client, made(own), text)).toBe(false);
       }
     }
   });
@@ -164,7 +167,7 @@ describe('places', () => {
     const { tab } = newWorld().open();
     for (const { namespace: own, name: operation } of fc.sample(place, { numRuns: 300, seed })) {
       const is = JSON.stringify([own, encodeName(operation)]);
-      const { id } = await idsOf(tab as unknown as Parameters<typeof idsOf>[0], { namespace: own, label: encodeName(operation), id: undefined });
+      const { id } = await idsOf(tab as unknown as Parameters<typeof idsOf>[0], { namespace: made(own), label: encodeName(operation), id: undefined });
       expect(id).toMatch(/^[0-9a-f]{32}$/);
       expect(ids.get(id) ?? is).toBe(is);
       ids.set(id, is);

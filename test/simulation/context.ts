@@ -1,9 +1,10 @@
 /** A tab, a worker or a process: a realm of its own, which can freeze, thaw and die at any await. */
+
 import { hash } from 'node:crypto';
 import type { Outcome } from '../../src/core/outcome.js';
 import type { OnceRecord } from '../../src/core/record.js';
+import type { Registry } from '../../src/engine/client.js';
 import { outcomeOf } from '../../src/engine/outcome-of.js';
-import type { Registry } from '../../src/engine/registry.js';
 import { everything } from '../../src/everything.js';
 import { createOn, type Once } from '../../src/once.js';
 import type { OnceOptions } from '../../src/option-types.js';

@@ -1,4 +1,5 @@
 import { type OnceRecord, RECORD_VERSION, seal } from '../../src/core/record.js';
+import { made } from './made.js';
 
 /** When {@link aRecord} was written. */
 export const NOW = 1_700_000_000_000;
@@ -7,12 +8,12 @@ export const NOW = 1_700_000_000_000;
 export const aRecord = (more: Partial<OnceRecord> = {}): OnceRecord =>
   seal({
     v: RECORD_VERSION,
-    id: 'id',
-    ns: 'ns',
-    label: '["pay"]',
+    id: made('id'),
+    ns: made('ns'),
+    label: made('["pay"]'),
     state: 'pending',
     forgetAt: NOW,
-    key: 'k',
+    key: made('k'),
     carrier: '',
     dialect: '',
     origin: '',

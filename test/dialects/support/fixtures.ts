@@ -1,7 +1,7 @@
 /** Documented answers, one file each, with their source. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Answer, Asked, Dialect, Kind } from '../../../src/core/dialect.js';
+import type { Answer, AnswerKind, Asked, Dialect } from '../../../src/core/dialect.js';
 import { readAnswer } from '../../../src/core/verdict.js';
 
 export interface Fixture {
@@ -13,8 +13,8 @@ export interface Fixture {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: unknown;
   /** How it is read when nothing unsure came before it, and when something did. */
-  readonly clean: Kind;
-  readonly ambiguous: Kind;
+  readonly clean: AnswerKind;
+  readonly ambiguous: AnswerKind;
   readonly sticky?: boolean;
   readonly replayed?: boolean;
   readonly resource?: string;

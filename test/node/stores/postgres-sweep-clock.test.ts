@@ -1,9 +1,11 @@
 /** Goal: a nightly sweep on a machine whose clock is fast removes nothing before its time. Method: a real server, a wrong Date. */
+
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type PostgresServer, startPostgres, withoutPostgres } from '../../../scripts/start-services.ts';
 import { postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
 import { describeOn } from '../../support/describe-on.js';
+import { made } from '../../support/made.js';
 import { aRecord } from '../../support/record.js';
 
 const DAY_MS = 86_400_000;
@@ -24,7 +26,7 @@ describeOn(withoutPostgres)('store.sweep()', () => {
   test('goes by the server’s clock, unless it is told a time', async () => {
     const store = postgresStore(pool);
     const now = Date.now();
-    const put = (id: string, forgetAt: number) => store.update(id, () => ({ next: aRecord({ id, state: 'settled', forgetAt }), value: 0 }));
+    const put = (id: string, forgetAt: number) => store.update(id, () => ({ next: aRecord({ id: made(id), state: 'settled', forgetAt }), value: 0 }));
     await put('over', now - DAY_MS);
     await put('kept', now + 20 * DAY_MS);
     const real = Date.now;

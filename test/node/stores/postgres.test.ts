@@ -2,6 +2,7 @@
  * Goal: PostgreSQL keeps the contract of a store, in one statement per update as a rule, by its indexes, and is swept without
  * locking anybody out. Method: a real server; a client that counts what it is asked.
  */
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -13,6 +14,7 @@ import { type PostgresClient, postgresMigration, postgresStore } from '../../../
 import { ordered } from '../../../src/stores/text.js';
 import { storeContract } from '../../../src/testing/store-contract.js';
 import { describeOn } from '../../support/describe-on.js';
+import { made } from '../../support/made.js';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -48,9 +50,9 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     server.stop();
   });
 
-  const made = new Map<string, Promise<unknown>>();
+  const migrated = new Map<string, Promise<unknown>>();
   /** Each medium is a table, made once. */
-  const make = (table: string) => made.get(table) ?? made.set(table, pool.query(postgresMigration({ table }))).get(table);
+  const make = (table: string) => migrated.get(table) ?? migrated.set(table, pool.query(postgresMigration({ table }))).get(table);
 
   for (const [name, client] of [
     ['a pool of pg', throughPool],
@@ -241,12 +243,12 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     const settled = (id: string, more: object = {}): Stored =>
       seal({
         v: 1,
-        id,
-        ns: 'ns',
-        label: `["${id}"]`,
+        id: made(id),
+        ns: made('ns'),
+        label: made(`["${id}"]`),
         state: 'settled',
         forgetAt: 1000,
-        key: 'k',
+        key: made('k'),
         carrier: 'header:Idempotency-Key',
         dialect: 'generic',
         origin: '',

@@ -1,0 +1,27 @@
+/** What an attempt, a poll or a proof came to. Types only. */
+import type { StoredAnswer } from '../core/record.js';
+import type { WorkState } from '../core/work-state.js';
+
+/** The answer to an attempt, or the value that an effect returned. */
+export interface Result {
+  readonly value: unknown;
+  readonly response: Response | undefined;
+  /** Whether giving it to a caller says that the operation is done. */
+  readonly ok: boolean;
+  /** A copy can be made at any time. */
+  readonly lasting: boolean;
+  /** A copy for another caller; `undefined` when none can be made any more. */
+  copy(): unknown;
+  /** The form for the store; `undefined` when it can't be stored. */
+  stored(): StoredAnswer | undefined;
+}
+
+/** What an app's `reconcile` could prove. */
+export type Proof = Result | 'done' | 'none';
+
+/** The result of one poll. */
+export interface Polled {
+  readonly state: WorkState;
+  readonly result?: Result | undefined;
+  readonly retryAfterMs?: number | undefined;
+}

@@ -1,0 +1,52 @@
+/**
+ * Goal: texts that mean different things are not taken for one another inside the package. Method: the compiler; each line under
+ * `@ts-expect-error` must be refused, and one that compiles fails `tsc`.
+ */
+import type { IdempotencyKey, Label, Namespace, NamespaceDigest, OperationKey, RecordId } from '../../../src/core/ids.js';
+import { decodeName, encodeName, labelOfContent } from '../../../src/core/name.js';
+import type { OnceRecord } from '../../../src/core/record.js';
+import { digestOfNamespace, idsOf, isSamePerson, namespaceOf, operationKeyOf } from '../../../src/engine/address.js';
+import type { Client } from '../../../src/engine/client.js';
+import { publish } from '../../../src/engine/observe.js';
+import { readStored, updateStored } from '../../../src/engine/record-access.js';
+
+declare const client: Client;
+declare const operationKey: OperationKey;
+declare const record: OnceRecord;
+const change = () => ({ value: undefined });
+
+void updateStored(client, operationKey, record.id, change);
+// @ts-expect-error the operation key and the id are swapped
+void updateStored(client, record.id, operationKey, change);
+// @ts-expect-error the idempotency key is no id
+void readStored(client, operationKey, record.key);
+// @ts-expect-error an id is no operation key
+publish(client, record.id, { phase: 'idle' });
+// @ts-expect-error what is made up is no operation key
+client.registry.flights.get('pay');
+
+const label: Label = encodeName(['pay', 1]);
+const namespace: Namespace = namespaceOf(client);
+const key: OperationKey = operationKeyOf(client, namespace, label, record.key);
+// @ts-expect-error label and namespace are swapped
+void operationKeyOf(client, label, namespace);
+// @ts-expect-error the digest is not the namespace itself
+isSamePerson(client, record.ns);
+// @ts-expect-error a namespace is not what the store has
+const digest: NamespaceDigest = namespace;
+// @ts-expect-error a name's label is decoded, and nothing else
+decodeName(key);
+
+async function made(): Promise<readonly [RecordId, NamespaceDigest]> {
+  const { id, ns } = await idsOf(client, { namespace, label: labelOfContent('00'), id: undefined });
+  // @ts-expect-error id and namespace are swapped
+  const swapped: readonly [RecordId, NamespaceDigest] = [ns, id];
+  void swapped;
+  return [id, await digestOfNamespace(client, namespace)];
+}
+
+// @ts-expect-error the id of a record is not what goes to the server
+const sent: IdempotencyKey = record.id;
+// Users see plain text.
+const shown: readonly string[] = [label, namespace, key, record.id, record.ns, record.key];
+void [digest, made, sent, shown];
