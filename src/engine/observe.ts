@@ -13,6 +13,8 @@ const LOADING: OperationState = { phase: 'loading' };
 const IDLE: OperationState = { phase: 'idle' };
 /** From this many states on, the oldest go: who shows one again reads what is stored. */
 const LIVES_MAX = 500;
+/** How many of the oldest are looked at then. */
+const LOOKS = 32;
 
 /** Calls a listener. What it throws is reported, and must not change what becomes of a payment. */
 export function guarded({ platform }: Client, listener: () => unknown): void {
@@ -27,8 +29,8 @@ export function guarded({ platform }: Client, listener: () => unknown): void {
 export function live({ lives }: Registry, operationKey: OperationKey): ObservableState {
   const known = lives.get(operationKey);
   if (known) return known;
-  // Two are looked at for each new one, so that a call costs the same however many there are.
-  let looks = lives.size < LIVES_MAX ? 0 : 2;
+  // A few at a time, so that a call costs the same however many there are, and whether or not they may go.
+  let looks = lives.size < LIVES_MAX ? 0 : LOOKS;
   for (const [oldest, one] of lives) {
     if (looks-- <= 0) break;
     lives.delete(oldest);
