@@ -30,7 +30,7 @@ export async function execute(asked: OperationRun, free: (() => void) | undefine
   const { release, waited, elsewhere } = await takeLock(asked, free);
   const job = { ...asked, unlocked: elsewhere };
   try {
-    if (job.stop.aborted || job.client.closing.signal.aborted) return await leftBefore(job, elsewhere);
+    if (job.stop.aborted || job.client.closing.signal.aborted) return await leftBefore(job, elsewhere, waited !== undefined);
     for (let round = 1; ; round++) {
       const finished = await executeOnce(job, round === 1 ? waited : undefined);
       if (finished !== 'anew') return finished;
@@ -43,9 +43,17 @@ export async function execute(asked: OperationRun, free: (() => void) | undefine
   }
 }
 
-/** The end of a call that was given up before it began. If another context holds the lock (`elsewhere`), that one may send at any moment. */
-export async function leftBefore(job: Pick<OperationRun, 'client' | 'name' | 'operationKey' | 'id' | 'deadline'>, elsewhere = false): Promise<Ended> {
-  const clean = !elsewhere && (await nothingSent(job.client, job.operationKey, job.id, job.deadline).catch(() => false));
+/**
+ * The end of a call that was given up before it began. If another context holds the lock (`elsewhere`), that one may send at any
+ * moment. What a call that waited finds gone was moved or cleared meanwhile, and may have been sent.
+ */
+export async function leftBefore(
+  job: Pick<OperationRun, 'client' | 'name' | 'operationKey' | 'id' | 'deadline'>,
+  elsewhere = false,
+  waited = false,
+): Promise<Ended> {
+  const { client, operationKey, id, deadline } = job;
+  const clean = !elsewhere && (await nothingSent(client, operationKey, id, deadline, !waited).catch(() => false));
   return clean
     ? failed({ ...noFacts(job, 'no'), ...unsent('aborted') }, 'ERR_ONCE_UNSENT')
     : failed({ ...noFacts(job, 'maybe'), ...unknown('aborted') }, 'ERR_ONCE_UNKNOWN');
@@ -61,7 +69,7 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
   const begun = await beginRecord(job, waited);
   if (begun.do === 'busy') {
     await awaitLease(job, begun.ms);
-    if (job.stop.aborted || job.client.closing.signal.aborted) return leftBefore(job);
+    if (job.stop.aborted || job.client.closing.signal.aborted) return leftBefore(job, false, true);
     return executeOnce(job, waited ?? { ended: undefined });
   }
   if (begun.do === 'remembered') return (await readAgain(job, begun.record)) ?? rememberedResult(job, begun);

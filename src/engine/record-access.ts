@@ -117,14 +117,14 @@ const leased = (next: OnceRecord | null, { lease }: OnceRecord): OnceRecord | nu
 /** Whether a live driver elsewhere holds this record. */
 export const heldElsewhere = ({ owner }: Client, { lease }: Partial<OnceRecord> = {}, now: number): boolean => leaseHolds(lease, now) && lease.owner !== owner;
 
-/** For a call that never began: true if what is stored shows that nothing was sent. Rejects if the store can't be read. */
-export async function nothingSent(client: Client, operationKey: OperationKey, id: RecordId, until?: number): Promise<boolean> {
+/** For a call that never began: true if what is stored shows that nothing was sent; `absent`: what it says where nothing is stored. Rejects if the store can't be read. */
+export async function nothingSent(client: Client, operationKey: OperationKey, id: RecordId, until?: number, absent = true): Promise<boolean> {
   const { platform, settings } = client;
   const askedAt = platform.clock.now();
   const stored = await readStored(client, operationKey, id, until);
   // If the process was suspended while reading, the result may be stale: treat it as unknown.
   if (Math.abs(platform.clock.now() - askedAt) > settings.tuning.thawMs) return false;
-  if (stored === undefined) return true;
+  if (stored === undefined) return absent;
   const record = readRecord(stored);
   return record?.state === 'pending' ? !record.ambiguous && record.random : record?.ending?.effect === 'none';
 }

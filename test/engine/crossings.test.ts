@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { fresh, replayed } from '../../src/core/outcome.js';
 import { type OnceRecord, seal } from '../../src/core/record.js';
 import { defineDialect, inBody, inHeader, stripe, stripeV2 } from '../../src/entries/dialects.js';
-import { resume, resumeOne } from '../../src/entries/index.js';
+import { clear, close, move, type Once, resume, resumeOne } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, hangs, idle, lost, replays, textOf } from '../support/server.js';
-import { CART, MINUTE, NAME, newWorld, pay, rest, URL_ } from '../support/world.js';
+import { CART, MINUTE, NAME, newWorld, pay, rest, SECOND, URL_ } from '../support/world.js';
 
 const CARD_B = { ...CART, card: 'B' };
 
@@ -353,5 +353,27 @@ describe('repeat if-changed, a payload that was only ever refused', () => {
     world.server.otherwise = answers(200);
     await world.end(tab, pay(once, { body: { name: 'A' } }));
     expect(world.server.arrivals).toHaveLength(4);
+  });
+});
+
+describe('a press that waits for another tab, whose record goes meanwhile, and is closed', () => {
+  const ways: Readonly<Record<string, (of: { readonly ann: Once; readonly guest: Once }) => Promise<unknown>>> = {
+    'moved by a log-in': ({ ann }) => move(ann, 'guest'),
+    'cleared by a log-out': ({ guest }) => clear(guest),
+  };
+  test.each(Object.entries(ways))('%s: nobody is told none', async (_, goes) => {
+    const world = newWorld();
+    const opened = (namespace: string) => world.open({ namespace }, { locks: false });
+    const [one, two, ann] = [opened('guest'), opened('guest'), opened('ann')];
+    world.server.plays(delayed(20 * SECOND, charged(answers(201))));
+    const first = pay(one.once);
+    await rest();
+    const waits = pay(two.once);
+    await rest();
+    await world.run(goes({ ann: ann.once, guest: one.once }));
+    await world.run(close(two.once));
+    expect(await world.end(two.tab, waits)).toMatchObject({ outcome: { effect: 'unknown' } });
+    await world.end(one.tab, first);
+    expect(world.server.arrivals).toHaveLength(1);
   });
 });
