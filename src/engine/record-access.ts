@@ -3,7 +3,7 @@
 import { marked } from '../core/begin.js';
 import type { OperationKey, RecordId } from '../core/ids.js';
 import { holds, isStill } from '../core/ownership.js';
-import { type OnceRecord, readRecord } from '../core/record.js';
+import { type OnceRecord, type PendingRecord, readRecord } from '../core/record.js';
 import { leaseHolds } from '../core/retention.js';
 import type { Changed, Durability, Store } from '../ports.js';
 import type { Client, OperationRun } from './client.js';
@@ -97,7 +97,7 @@ export async function commit(
 }
 
 /** Marks a record that was stored clean, before its first attempt leaves; `undefined` if that could not be stored. */
-export async function commitMark(job: OperationRun, record: OnceRecord): Promise<OnceRecord | undefined> {
+export async function commitMark(job: OperationRun, record: PendingRecord): Promise<PendingRecord | undefined> {
   const next = marked(record, job.settings.limits.keyWindowMs, job.client.platform.clock.now());
   return (await commit(job, record, () => next, job.name.length ? 'strict' : 'relaxed')) ? next : undefined;
 }
