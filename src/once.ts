@@ -1,4 +1,5 @@
 /** createOnce: joins options, store, platform and engine. */
+import { needsKey } from './core/methods.js';
 import { type OperationName, typeOf } from './core/name.js';
 import { defaultStore } from './default-store.js';
 import { addressOf } from './engine/address.js';
@@ -118,7 +119,7 @@ export async function callFetch(
   checkNeeds(own, client.parts);
   const retried = () => client.parts.retry?.(client, own, { input, init }, send) ?? send();
   const method = (init.method ?? (isRequest(input) ? input.method : 'GET')).toUpperCase();
-  const idempotent = method !== 'POST' && method !== 'PATCH';
+  const idempotent = !needsKey(method);
   const nameOf = once === undefined ? own.nameOf : undefined;
   const bare = once !== true && !handle && !own.operation && own.key === undefined;
   if (idempotent && bare && !nameOf) return retried();

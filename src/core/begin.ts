@@ -1,6 +1,6 @@
 /** What a call does with the record that it finds. */
 import type { Began, Begun, Claimant } from './claimant.js';
-import { type OnceRecord, RECORD_VERSION, readRecord, seal } from './record.js';
+import { type OnceRecord, type PendingRecord, RECORD_VERSION, readRecord, seal } from './record.js';
 import { clockWentBack, isOver, leaseHolds, MOVED, pastWindow, unsettledForgetAt } from './retention.js';
 
 export type { Began, Begun, Claimant };
@@ -52,7 +52,7 @@ function decide(stored: unknown, c: Claimant, now: number, storeNow: number): Be
   return { value: { do: answers ? 'remembered' : 'already-settled', record } };
 }
 
-function foundPending(record: OnceRecord, same: boolean, c: Claimant, now: number, storeNow: number): Began {
+function foundPending(record: PendingRecord, same: boolean, c: Claimant, now: number, storeNow: number): Began {
   if (c.keyKind === 'literal' && c.key !== record.key) return { value: { do: 'mismatch', record } };
   if (!record.ambiguous && record.random && !c.resumeOnly) {
     // Nothing has left since it was begun anew, so what its key came to before still counts.
@@ -134,7 +134,7 @@ const INSERTED = { inserted: true, resumed: false, changed: false, sentBefore: f
 function reuse(before: OnceRecord, c: Claimant, now: number, storeNow: number): Began {
   const { next } = insert(before, { ...c, key: before.key }, now, storeNow);
   const { firstSentAt, windowEndsAt, generation } = before;
-  const record = seal({ ...(next as OnceRecord), generation, firstSentAt, windowEndsAt, refusal: reopened(before), refusedBefore: true });
+  const record = seal({ ...(next as PendingRecord), generation, firstSentAt, windowEndsAt, refusal: reopened(before), refusedBefore: true });
   return { next: record, value: { do: 'drive', record, ...INSERTED, reused: true } };
 }
 
@@ -142,7 +142,7 @@ function reuse(before: OnceRecord, c: Claimant, now: number, storeNow: number): 
 const reopened = ({ refusal }: OnceRecord): OnceRecord['refusal'] => (refusal && !refusal.open ? { ...refusal, open: true } : undefined);
 
 /** Goes on with a pending record under its own key. */
-function adopt(before: OnceRecord, same: boolean, c: Claimant, now: number, storeNow: number): Began {
+function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, storeNow: number): Began {
   const keeps = same || c.resumeOnly;
   // Fingerprints of another scheme are kept, but equal none of ours.
   const sent = before.scheme === c.scheme ? before.payloads : before.payloads.map((one) => `${before.scheme}:${one}`);
@@ -189,7 +189,7 @@ function adopt(before: OnceRecord, same: boolean, c: Claimant, now: number, stor
 }
 
 /** The commit that must come before the first attempt of a record that was stored clean. */
-export const marked = (record: OnceRecord, windowMs: number, now: number): OnceRecord =>
+export const marked = (record: PendingRecord, windowMs: number, now: number): PendingRecord =>
   seal({
     ...record,
     ambiguous: true,

@@ -1,6 +1,6 @@
 /** What a call brings to its first look at a record, and what comes of it. Types only. */
 import type { IdempotencyKey, Label, NamespaceDigest, RecordId } from './ids.js';
-import type { OnceRecord } from './record.js';
+import type { EndedRecord, PendingRecord } from './record.js';
 
 /** What a call brings to its first look. */
 export interface Claimant {
@@ -37,13 +37,13 @@ export interface Claimant {
   /** Only goes on with what is there; starts nothing. */
   readonly resumeOnly: boolean;
   readonly meta?: unknown;
-  readonly request?: OnceRecord['request'];
+  readonly request?: PendingRecord['request'];
 }
 
 export type Begun =
   | {
       readonly do: 'drive';
-      readonly record: OnceRecord;
+      readonly record: PendingRecord;
       readonly inserted: boolean;
       readonly resumed: boolean;
       readonly changed: boolean;
@@ -51,22 +51,23 @@ export type Begun =
       readonly otherBytes: boolean;
       /** It goes on under a key whose every attempt was refused, and every caller was told so. */
       readonly reused: boolean;
-      /** The record said so when it was found: {@link OnceRecord.refusedOnly}. */
+      /** The record said so when it was found: {@link PendingRecord.refusedOnly}. */
       readonly refusedOnly: boolean;
       /** By how much the store's clock is ahead of this one, ms; 0 if absent. */
       readonly aheadMs?: number;
     }
   /** Settled for this payload, or settled while this call waited. */
-  | { readonly do: 'remembered'; readonly record: OnceRecord }
-  | { readonly do: 'already-settled' | 'mismatch' | 'key-burnt' | 'expired' | 'elsewhere'; readonly record: OnceRecord }
+  | { readonly do: 'remembered'; readonly record: EndedRecord }
+  | { readonly do: 'already-settled' | 'key-burnt'; readonly record: EndedRecord }
+  | { readonly do: 'mismatch' | 'expired' | 'elsewhere'; readonly record: PendingRecord }
   /** Another driver holds the lease for so long, ms. */
-  | { readonly do: 'busy'; readonly record: OnceRecord; readonly ms: number }
+  | { readonly do: 'busy'; readonly record: PendingRecord; readonly ms: number }
   /** The strategy's key is wanted for this generation. */
   | { readonly do: 'rekey'; readonly generation: number }
   | { readonly do: 'corrupt' }
   | { readonly do: 'nothing' };
 
 export interface Began {
-  readonly next?: OnceRecord;
+  readonly next?: PendingRecord;
   readonly value: Begun;
 }

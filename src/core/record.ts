@@ -4,15 +4,12 @@ import type { Ending } from './outcome.js';
 
 /**
  * The frozen core, which every version reads and drives, and what later versions may add. Versions only add.
- * `pending`: not settled. `settled`: done, kept as a tombstone. `retired`: ended without an effect (rejected, forgotten); what
- * is left tells the next one its generation or its key, and waiters how it ended.
  */
-export interface OnceRecord {
+interface RecordCore {
   readonly v: number;
   readonly id: RecordId;
   readonly ns: NamespaceDigest;
   readonly label: Label;
-  readonly state: 'pending' | 'settled' | 'retired';
   readonly forgetAt: number;
   /** As it went on the wire. */
   readonly key: IdempotencyKey;
@@ -53,8 +50,6 @@ export interface OnceRecord {
   readonly lease?: { readonly owner: string; readonly until: number } | undefined;
   /** Where its key has been: method, origin and path; absent for what is no HTTP request. */
   readonly endpoint?: string | undefined;
-  /** Of a retired record: nothing proves that the application used the key up, so the next call sends the same one. */
-  readonly keyInUse?: boolean | undefined;
   /** The application's last refusal under this key: a digest of its status and body, and when it first came. */
   readonly refusal?: Refusal | undefined;
   /** Another payload went out under this key before, and its caller was told of a refusal. */
@@ -63,10 +58,10 @@ export interface OnceRecord {
   readonly refusedOnly?: boolean | undefined;
   /** A derived key without memory of earlier generations: a replayed refusal may be an earlier operation's. */
   readonly madeAgain?: boolean | undefined;
-  readonly ending?: Ending | undefined;
-  readonly settledAt?: number | undefined;
-  /** The server repeats its refusal for this key. */
-  readonly sticky?: boolean | undefined;
+}
+
+/** What a record has only until it ends. */
+interface WhilePending {
   /** The server asked to come back no earlier. */
   readonly retryAt?: number | undefined;
   /** When a whole budget of waiting for work in progress was used up in vain. */
@@ -78,9 +73,36 @@ export interface OnceRecord {
   /** Requests of payloads before the present one. */
   readonly earlier?: readonly { readonly fingerprint: string; readonly request: StoredRequest }[] | undefined;
   /** What the name stood for before; it comes back if this one turns out never to have been sent. */
-  readonly previous?: OnceRecord | undefined;
+  readonly previous?: EndedRecord | undefined;
+}
+
+/** What a record has only from its end on. */
+interface AtTheEnd {
+  readonly ending?: Ending | undefined;
+  readonly settledAt?: number | undefined;
+  /** The server repeats its refusal for this key. */
+  readonly sticky?: boolean | undefined;
+  /** Of a retired record: nothing proves that the application used the key up, so the next call sends the same one. */
+  readonly keyInUse?: boolean | undefined;
   readonly answer?: StoredAnswer | undefined;
 }
+
+type Without<Members> = { readonly [Name in keyof Members]?: undefined };
+
+/** Not settled. */
+export interface PendingRecord extends RecordCore, WhilePending, Without<AtTheEnd> {
+  readonly state: 'pending';
+}
+
+/**
+ * `settled`: done, kept as a tombstone. `retired`: ended without an effect (rejected, forgotten); what is left tells the next one
+ * its generation or its key, and waiters how it ended.
+ */
+export interface EndedRecord extends RecordCore, AtTheEnd, Without<WhilePending> {
+  readonly state: 'settled' | 'retired';
+}
+
+export type OnceRecord = PendingRecord | EndedRecord;
 
 export interface Refusal {
   readonly digest: string;
@@ -111,7 +133,7 @@ export type StoredAnswer =
       readonly base64?: boolean | undefined;
     };
 
-type Sum = Omit<OnceRecord, 'sum'>;
+type Unsealed = Omit<PendingRecord, 'sum'> | Omit<EndedRecord, 'sum'>;
 
 const mixed = (hash: number, text: string): number => {
   let sum = Math.imul(hash ^ text.length, 0x01000193);
@@ -132,7 +154,7 @@ function mixedIn(hash: number, value: unknown): number {
 }
 
 /** FNV-1a, 32 bit (Fowler, Noll, Vo; IETF draft-eastlake-fnv): a flipped bit in a key would be a second effect. */
-function checksum(r: Sum): number {
+function checksum(r: Unsealed): number {
   const fields = [
     r.id,
     r.ns,
@@ -174,8 +196,10 @@ function checksum(r: Sum): number {
   return fields.reduce(mixedIn, 0x811c9dc5) >>> 0;
 }
 
+type Bare<Kind> = Kind extends unknown ? Omit<Kind, keyof WhilePending | 'dueAt' | 'lease' | 'answer'> : never;
+
 /** Without what a stranger could read, and without what only matters while it is pending. */
-export function bare({
+export function bare<Kind extends OnceRecord>({
   dueAt: __________,
   previous: _________,
   lease: ________,
@@ -187,14 +211,14 @@ export function bare({
   link: ______,
   answer: _______,
   ...core
-}: OnceRecord): OnceRecord {
-  return core;
+}: Kind): Bare<Kind> {
+  return core as Bare<Kind>;
 }
 
 export const RECORD_VERSION = 1;
 
 /** A record ready to be stored. */
-export const seal = (record: Sum): OnceRecord => ({ ...record, sum: checksum(record) });
+export const seal = <Kind extends Unsealed>(record: Kind): Kind & { readonly sum: number } => ({ ...record, sum: checksum(record) });
 
 /** The record as read, or `undefined` if it is absent or damaged. Fields that a newer version added stay. */
 export function readRecord(stored: unknown): OnceRecord | undefined {

@@ -32,6 +32,15 @@ export const READING_OF_VERDICT: Readonly<Record<Verdict, Reading>> = {
 export const unsure = (status: number): boolean => (status >= 500 && status !== 501 && status !== 505) || status === 408 || status === 460 || status === 499;
 
 /**
+ * Whether an idempotent request without a key may fare better when it is sent again: what a gateway or a busy server gives. It
+ * differs from {@link unsure}, which asks whether a request that must not be sent twice may have had its effect.
+ */
+export const mayPass = (status: number): boolean => /^(408|421|425|429|460|499|500|502|503|504|511|52\d)$/.test(String(status));
+
+/** Whether a page in HTML can't be the answer to a request that sent JSON, or that accepts something else only. */
+export const refusesHtml = (sentJson: boolean, accept: string | null): boolean => sentJson || (accept !== null && !/text\/html|text\/\*|\*\/\*/i.test(accept));
+
+/**
  * Statuses that proxies, logins, routers and rate limits give before an application looks at anything. They never use up a
  * key: behind them, another copy of the request may have had its effect.
  */

@@ -3,7 +3,7 @@
 import type { UnknownReason } from '../core/codes.js';
 import { cleanlyRefused, decide, type Situation, type Wait } from '../core/decide.js';
 import { type Outcome, unknown, unsent } from '../core/outcome.js';
-import { type OnceRecord, readRecord } from '../core/record.js';
+import { type PendingRecord, readRecord } from '../core/record.js';
 import { outOfBudget } from './budget.js';
 import type { AttemptResult, Driver, OperationRun, Payload } from './client.js';
 import { reasonToHalt, reasonUnsent, takenOver } from './halt.js';
@@ -21,7 +21,7 @@ export class AttemptLoop implements Driver {
   readonly job: OperationRun;
   readonly start: Start;
   readonly payload: Payload;
-  record: OnceRecord;
+  record: PendingRecord;
   /** An attempt under this key may have had its effect, as far as this driver knows. Never set back. */
   ambiguous: boolean;
   readonly refusals: Refusals;

@@ -4,7 +4,7 @@ import type { UnknownReason } from '../core/codes.js';
 import type { Reading } from '../core/dialect.js';
 import type { IdempotencyKey, KeyedOperation, Label, Namespace, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
 import type { OperationName } from '../core/name.js';
-import type { OnceRecord, StoredRequest } from '../core/record.js';
+import type { PendingRecord, StoredRequest } from '../core/record.js';
 import type { ReplayableRequest, RequestInput } from '../http/request.js';
 import type { OnceOptions } from '../option-types.js';
 import type { Settings } from '../options.js';
@@ -154,7 +154,7 @@ export interface Driver {
   readonly job: OperationRun;
   readonly start: Start;
   readonly payload: Payload;
-  record: OnceRecord;
+  record: PendingRecord;
   /** Waits, and tells screens and logs. */
   pause(ms: number, why: WaitReason): Promise<void>;
   /** After an attempt without an answer: waits while the device is offline; a long outage ends the call. */

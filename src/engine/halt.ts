@@ -1,11 +1,11 @@
 /** Checks that need no I/O, made before an attempt and again right before it leaves, because hooks and stores take time. */
 import type { UnknownReason, UnsentReason } from '../core/codes.js';
 import { unknown } from '../core/outcome.js';
+import { isStill } from '../core/ownership.js';
 import type { OnceRecord } from '../core/record.js';
 import { clockWentBack, pastWindow } from '../core/retention.js';
 import { isSamePerson } from './address.js';
 import type { OperationRun } from './client.js';
-import { isStill } from './record-access.js';
 import type { Stopped } from './stopped.js';
 
 /** Why nothing may be sent under this record's key now; `undefined`: it may. */

@@ -1,10 +1,11 @@
 /** The claim without a shared lock manager: a lease in the record, by the store's clock. It only saves work; safety rests on the key. */
+import { holds } from '../core/ownership.js';
 import { readRecord } from '../core/record.js';
 import { busyError } from './claim.js';
 import type { Driver, OperationRun } from './client.js';
 import { publish } from './observe.js';
 import { freeFromTheGone } from './owner.js';
-import { holds, readStored, storeForOperation, updateStored } from './record-access.js';
+import { readStored, storeForOperation, updateStored } from './record-access.js';
 import { wait } from './wait.js';
 
 /** Renewals in the time of one lease. */

@@ -2,7 +2,8 @@
 
 import { marked } from '../core/begin.js';
 import type { OperationKey, RecordId } from '../core/ids.js';
-import { type OnceRecord, readRecord } from '../core/record.js';
+import { holds, isStill } from '../core/ownership.js';
+import { type OnceRecord, type PendingRecord, readRecord } from '../core/record.js';
 import { leaseHolds } from '../core/retention.js';
 import type { Changed, Durability, Store } from '../ports.js';
 import type { Client, OperationRun } from './client.js';
@@ -96,20 +97,10 @@ export async function commit(
 }
 
 /** Marks a record that was stored clean, before its first attempt leaves; `undefined` if that could not be stored. */
-export async function commitMark(job: OperationRun, record: OnceRecord): Promise<OnceRecord | undefined> {
+export async function commitMark(job: OperationRun, record: PendingRecord): Promise<PendingRecord | undefined> {
   const next = marked(record, job.settings.limits.keyWindowMs, job.client.platform.clock.now());
   return (await commit(job, record, () => next, job.name.length ? 'strict' : 'relaxed')) ? next : undefined;
 }
-
-/**
- * Whether no other driver has taken the record. After a loss of the storage another one may have begun the same key again, with
- * the same revision.
- */
-export const isStill = (known: OnceRecord, record: OnceRecord): boolean =>
-  record.revision === known.revision && record.createdAt === known.createdAt && (!known.lease || !record.lease || holds(known, record));
-
-/** Whether the lease of `record` is the one that the driver of `known` took. */
-export const holds = ({ lease }: OnceRecord, record: OnceRecord): boolean => lease !== undefined && record.lease?.owner === lease.owner;
 
 /** Keeps the stored lease: the driver's own copy is from its first look, and the stored one was renewed since. */
 const leased = (next: OnceRecord | null, { lease }: OnceRecord): OnceRecord | null => (next?.lease && lease ? { ...next, lease } : next);

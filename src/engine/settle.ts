@@ -2,7 +2,7 @@
 
 import type { IdempotencyKey } from '../core/ids.js';
 import type { Ending } from '../core/outcome.js';
-import { bare, type OnceRecord, type StoredAnswer, seal } from '../core/record.js';
+import { bare, type EndedRecord, type OnceRecord, type PendingRecord, type StoredAnswer, seal } from '../core/record.js';
 import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
 import type { OperationRun } from './client.js';
 import { commit, storeForOperation } from './record-access.js';
@@ -10,12 +10,12 @@ import { keepRecent, keyedOperationOf } from './registry.js';
 import type { Result } from './result.js';
 
 /** What is stored of how an operation ended, besides its ending. */
-export type AtRest = Partial<Pick<OnceRecord, 'sticky' | 'keyInUse' | 'refusal' | 'payloads' | 'answer'>>;
+export type AtRest = Partial<Pick<EndedRecord, 'sticky' | 'keyInUse' | 'refusal' | 'payloads' | 'answer'>>;
 
 /** Ends a record: `settled` when it is done, otherwise `retired`, which tells the next operation its key or its generation. */
 export async function settleRecord(
   job: Pick<OperationRun, 'client' | 'operationKey' | 'id' | 'name' | 'label' | 'settings' | 'deadline'>,
-  record: OnceRecord,
+  record: PendingRecord,
   ending: Ending,
   { sticky = false, keyInUse, answer, ...rest }: AtRest = {},
 ): Promise<boolean> {

@@ -2,7 +2,7 @@
 
 import type { Begun } from '../core/begin.js';
 import type { Decision, Wait } from '../core/decide.js';
-import type { OnceRecord } from '../core/record.js';
+import type { EndedRecord } from '../core/record.js';
 import type { Result } from './result.js';
 
 /** A drive's first view of its record. */
@@ -16,5 +16,5 @@ export interface Stopped {
   /** Another context took the record over. */
   readonly lost?: boolean;
   /** Another context has ended the very same operation. */
-  readonly ended?: OnceRecord;
+  readonly ended?: EndedRecord;
 }

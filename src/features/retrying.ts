@@ -1,16 +1,15 @@
 /** Sends again what HTTP itself allows to be sent again: GET, HEAD, OPTIONS, PUT and DELETE without a name. */
+
 import pRetry from 'p-retry';
 import { atLeast, backoffMs } from '../core/backoff.js';
+import { isIdempotent } from '../core/methods.js';
 import { retryAfterMs } from '../core/retry-after.js';
+import { mayPass } from '../core/verdict.js';
 import type { Client, Parts } from '../engine/client.js';
 import { wait } from '../engine/wait.js';
 import { type Outline, outline } from '../http/outline.js';
 import type { Feature } from '../option-types.js';
 import type { Settings } from '../options.js';
-
-/** Answers that a gateway or a busy server gives. */
-const TRANSIENT = /^(408|421|425|429|460|499|500|502|503|504|511|52\d)$/;
-const IDEMPOTENT = /^(GET|HEAD|OPTIONS|PUT|DELETE)$/;
 
 /**
  * Sends idempotent requests without a name again after a network error or a transient answer, within `limits.attempts` and
@@ -48,7 +47,7 @@ export async function sendAgain(client: Client, settings: Settings, call: Outlin
   };
   try {
     return await pRetry(() => attempt(send), {
-      retries: IDEMPOTENT.test(method) && replayable ? settings.limits.attempts - 1 : 0,
+      retries: isIdempotent(method) && replayable ? settings.limits.attempts - 1 : 0,
       // Each wait is by this client's clock, and is cut by an abort.
       minTimeout: 0,
       shouldRetry: ({ error, attemptNumber }) => waited(error as Failed, attemptNumber),
@@ -82,6 +81,6 @@ async function attempt(send: () => Promise<Response>): Promise<Response> {
   } catch (error) {
     throw new Failed(undefined, error);
   }
-  if (TRANSIENT.test(String(answer.status))) throw new Failed(answer);
+  if (mayPass(answer.status)) throw new Failed(answer);
   return answer;
 }

@@ -1,5 +1,7 @@
 /** Calls without a name: each is an operation of its own, under its key. On a person's device it may adopt one that was left unsettled. */
+
 import type { Label, RecordId } from '../core/ids.js';
+import { needsKey } from '../core/methods.js';
 import { labelOfContent, type OperationName } from '../core/name.js';
 import { type Outcome, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
@@ -38,8 +40,7 @@ function operateWithoutName(client: Client, settings: Settings, request: Request
 
 /** Whether it needs a key, because HTTP does not call it idempotent: POST and PATCH, but not a GraphQL query. */
 export function wantsKey({ method, body }: RequestInput): boolean {
-  if (method !== 'POST' && method !== 'PATCH') return false;
-  return !(typeof body === 'string' && /^\s*\{/.test(body) && isQuery(body));
+  return needsKey(method) && !(typeof body === 'string' && /^\s*\{/.test(body) && isQuery(body));
 }
 
 function isQuery(body: string): boolean {

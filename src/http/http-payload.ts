@@ -4,7 +4,7 @@ import { carryOf } from '../core/carrier.js';
 import type { Answer, Reading } from '../core/dialect.js';
 import type { OnceRecord, StoredAnswer } from '../core/record.js';
 import { retryAfterMs } from '../core/retry-after.js';
-import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer } from '../core/verdict.js';
+import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, refusesHtml } from '../core/verdict.js';
 import { isSamePerson } from '../engine/address.js';
 import type { AttemptRequest, AttemptResult, Payload } from '../engine/client.js';
 import { endpointOf, noticeAnswer, noticeSilence } from '../engine/diagnostics.js';
@@ -153,10 +153,14 @@ function read(prepared: ReplayableRequest, response: Response, answer: Answer, a
   if (said) return said;
   const { method, headers, json } = prepared;
   const sentJson = json || /json/i.test(headers.get('content-type') ?? '');
-  const accept = headers.get('accept');
-  const refusesHtml = sentJson || (accept !== null && !/text\/html|text\/\*|\*\/\*/i.test(accept));
   const { accepted, dialect } = settings;
-  const asked = { method, key: a.key, refusesHtml, settles202: accepted === 'settle', otherPayloads: a.otherPayloads };
+  const asked = {
+    method,
+    key: a.key,
+    refusesHtml: refusesHtml(sentJson, headers.get('accept')),
+    settles202: accepted === 'settle',
+    otherPayloads: a.otherPayloads,
+  };
   return readAnswer(answer, asked, dialect, a.ambiguous, accepted === 'poll');
 }
 

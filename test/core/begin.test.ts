@@ -5,15 +5,16 @@
 
 import { describe, expect, test } from 'vitest';
 import { type Begun, begin, type Claimant, lifeOf } from '../../src/core/begin.js';
-import { type OnceRecord, RECORD_VERSION, seal } from '../../src/core/record.js';
+import { type OnceRecord, RECORD_VERSION } from '../../src/core/record.js';
 import { unsettledForgetAt } from '../../src/core/retention.js';
 import { made } from '../support/made.js';
+import { type LooseRecord, sealed } from '../support/record.js';
 
 const NOW = 1_700_000_000_000;
 const HOUR = 3_600_000;
 
-const stored = (more: Partial<OnceRecord>): OnceRecord =>
-  seal({
+const stored = (more: LooseRecord): OnceRecord =>
+  sealed({
     v: RECORD_VERSION,
     id: made('0a'),
     ns: made('0b'),
@@ -59,8 +60,8 @@ const caller: Claimant = {
   resumeOnly: false,
 };
 
-const look = (record: Partial<OnceRecord>, c: Partial<Claimant> = {}) => begin(stored(record), { ...caller, ...c }, NOW, NOW);
-const drive = (record: Partial<OnceRecord>, c: Partial<Claimant> = {}): Extract<Begun, { do: 'drive' }> => {
+const look = (record: LooseRecord, c: Partial<Claimant> = {}) => begin(stored(record), { ...caller, ...c }, NOW, NOW);
+const drive = (record: LooseRecord, c: Partial<Claimant> = {}): Extract<Begun, { do: 'drive' }> => {
   const { value } = look(record, c);
   if (value.do !== 'drive') throw new Error(`it is ${value.do}`);
   return value;

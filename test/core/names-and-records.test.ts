@@ -9,6 +9,7 @@ import { decodeName, encodeName, NAME_UNITS_MAX, namePrefix, type OperationName 
 import { type OnceRecord, readRecord, seal } from '../../src/core/record.js';
 import { namePart } from '../support/arbitraries.js';
 import { made } from '../support/made.js';
+import { sealed } from '../support/record.js';
 
 const part = namePart;
 const name = fc.array(part, { minLength: 1, maxLength: 5 });
@@ -158,7 +159,7 @@ describe('records', () => {
   test('have the same sum from release to release: another one would read every stored record as damaged', () => {
     const request = { method: 'POST', url: 'https://shop.example/', headers: [['a', 'b']] as const, body: undefined };
     const answer = { status: 204, statusText: '', headers: [], body: null };
-    expect([RECORD.sum, seal({ ...RECORD, request, answer, earlier: [{ fingerprint: '11', request }] }).sum]).toEqual([1_405_057_624, 1_602_488_117]);
+    expect([RECORD.sum, sealed({ ...RECORD, request, answer, earlier: [{ fingerprint: '11', request }] }).sum]).toEqual([1_405_057_624, 1_602_488_117]);
   });
 
   test('come back as they were, from a clone and from JSON', () => {

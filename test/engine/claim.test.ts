@@ -6,12 +6,13 @@
 
 import { getEventListeners } from 'node:events';
 import { describe, expect, test, vi } from 'vitest';
-import { type OnceRecord, seal } from '../../src/core/record.js';
+import type { OnceRecord } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { derived, forget, operation, settle, subscribe } from '../../src/entries/index.js';
 import { firstAvailable } from '../../src/stores/browser/automatic.js';
 import type { StoreFaultName } from '../../src/testing/faulty-store.js';
 import { made } from '../support/made.js';
+import { sealed } from '../support/record.js';
 import { answers, charged, delayed, lost } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { CART, NAME, newWorld, pay, rest, SECOND, URL_, type World } from '../support/world.js';
@@ -204,7 +205,7 @@ describe('the key', () => {
     const asked: number[] = [];
     const key = ({ generation }: { generation: number }): string => {
       asked.push(generation);
-      world.damage((record) => seal({ ...record, generation: record.generation + 1 }));
+      world.damage((record) => sealed({ ...record, generation: record.generation + 1 }));
       return `key-of-generation-${generation}`;
     };
     world.server.plays(answers(402));
@@ -326,9 +327,9 @@ describe('a first write that failed', () => {
 
   describe.each(['required', 'best-effort'] as const)('under %s', (durability) => {
     test.each<[string, (own: OnceRecord) => OnceRecord]>([
-      ['took it over', (own) => seal({ ...own, revision: own.revision + 1 })],
-      ['ended it', (own) => seal({ ...own, state: 'retired' })],
-      ['has one of its own', (own) => seal({ ...own, key: made('another-key-of-another-tab') })],
+      ['took it over', (own) => sealed({ ...own, revision: own.revision + 1 })],
+      ['ended it', (own) => sealed({ ...own, state: 'retired' })],
+      ['has one of its own', (own) => sealed({ ...own, key: made('another-key-of-another-tab') })],
     ])('and another tab %s: it is left alone', async (_, before) => {
       const { end, stored } = await failing({ faults: ['fail-before-commit'], durability, before });
       expect(end).toMatchObject(store);
@@ -347,7 +348,7 @@ describe('a first write that failed', () => {
     const { end, stored } = await failing({
       faults: ['fail-before-commit'],
       durability: 'required',
-      behind: (own) => seal({ ...own, revision: own.revision + 1 }),
+      behind: (own) => sealed({ ...own, revision: own.revision + 1 }),
     });
     expect(end).toMatchObject(store);
     expect(stored).toMatchObject({ state: 'pending' });

@@ -2,9 +2,10 @@
 
 import { describe, expect, test } from 'vitest';
 import { fresh, replayed } from '../../src/core/outcome.js';
-import { type OnceRecord, seal } from '../../src/core/record.js';
+import type { OnceRecord } from '../../src/core/record.js';
 import { defineDialect, inBody, inHeader, stripe, stripeV2 } from '../../src/entries/dialects.js';
 import { clear, close, move, type Once, resume, resumeOne } from '../../src/entries/index.js';
+import { sealed } from '../support/record.js';
 import { answers, charged, delayed, during, hangs, idle, lost, replays, textOf } from '../support/server.js';
 import { CART, MINUTE, NAME, newWorld, pay, rest, SECOND, URL_ } from '../support/world.js';
 
@@ -117,7 +118,7 @@ describe('another context ends it with an earlier payload while this one waits f
     expect((await world.end(tab, pay(once))).status).toBe(201);
     const [first = ''] = world.record()?.payloads ?? [];
     const ends = (record: OnceRecord): OnceRecord =>
-      seal({ ...record, state: 'settled', ending: replayed('server'), payloads: [first], revision: record.revision + 1 });
+      sealed({ ...record, state: 'settled', ending: replayed('server'), payloads: [first], revision: record.revision + 1 });
     world.server.plays(during(() => world.damage(ends), lost()));
     if (repeat === 'if-changed') world.server.plays(charged(answers(201)));
     const end = await world.end(tab, pay(once, { body: CARD_B }));
@@ -133,7 +134,7 @@ test('another context ends it with an earlier payload while this one asks after 
   await world.end(tab, pay(once, { limits: { attempts: 1 } }));
   const [first = ''] = world.record()?.payloads ?? [];
   const ends = (record: OnceRecord): OnceRecord =>
-    seal({ ...record, state: 'settled', ending: fresh(true, false), payloads: [first], revision: record.revision + 1 });
+    sealed({ ...record, state: 'settled', ending: fresh(true, false), payloads: [first], revision: record.revision + 1 });
   world.server.plays(
     answers(202, {}, { location: '/jobs/1' }),
     during(() => world.damage(ends), answers(200, { state: 'running' })),

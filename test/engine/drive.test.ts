@@ -4,10 +4,11 @@
  */
 
 import { describe, expect, test } from 'vitest';
-import { type OnceRecord, seal } from '../../src/core/record.js';
+import type { OnceRecord } from '../../src/core/record.js';
 import { keyless } from '../../src/dialects/generic.js';
 import { type Once, type OnceEvent, type Outcome, subscribe } from '../../src/entries/index.js';
 import { made } from '../support/made.js';
+import { sealed } from '../support/record.js';
 import { answers, charged, during, idle, lost, replays, unreachable } from '../support/server.js';
 import { CART, MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, type World } from '../support/world.js';
 
@@ -18,26 +19,26 @@ describe('a record that changed between two attempts', () => {
   test.each<[string, (record: OnceRecord) => unknown, object]>([
     ['is gone', () => null, { code: 'ERR_ONCE_CLAIM_LOST', outcome: { type: 'unknown', reason: 'busy' } }],
     ['is damaged', (record) => ({ ...record, key: 'x' }), { code: 'ERR_ONCE_CLAIM_LOST' }],
-    ['has another driver', (record) => seal({ ...record, revision: record.revision + 1 }), { code: 'ERR_ONCE_CLAIM_LOST' }],
-    ['has another key', (record) => seal({ ...record, key: made('another') }), { code: 'ERR_ONCE_CLAIM_LOST' }],
+    ['has another driver', (record) => sealed({ ...record, revision: record.revision + 1 }), { code: 'ERR_ONCE_CLAIM_LOST' }],
+    ['has another key', (record) => sealed({ ...record, key: made('another') }), { code: 'ERR_ONCE_CLAIM_LOST' }],
     [
       'was refused elsewhere',
-      (record) => seal({ ...record, state: 'retired', ending: NONE }),
+      (record) => sealed({ ...record, state: 'retired', ending: NONE }),
       { code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'rejected' } },
     ],
     [
       'was ended elsewhere, nobody noted how',
-      (record) => seal({ ...record, state: 'retired' }),
+      (record) => sealed({ ...record, state: 'retired' }),
       { code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'unknown', reason: 'record' } },
     ],
     [
       'was forgotten elsewhere',
-      (record) => seal({ ...record, state: 'retired', ending: { type: 'unknown', effect: 'unknown', reason: 'record', retryAt: undefined } }),
+      (record) => sealed({ ...record, state: 'retired', ending: { type: 'unknown', effect: 'unknown', reason: 'record', retryAt: undefined } }),
       { code: 'ERR_ONCE_CLAIM_LOST' },
     ],
     [
       'was another one that was refused',
-      (record) => seal({ ...record, key: made('another'), state: 'retired', ending: NONE }),
+      (record) => sealed({ ...record, key: made('another'), state: 'retired', ending: NONE }),
       { code: 'ERR_ONCE_CLAIM_LOST' },
     ],
     ['is the same', (record) => record, { status: 201 }],

@@ -5,7 +5,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { encodeName } from '../../src/core/name.js';
-import { type OnceRecord, seal } from '../../src/core/record.js';
+import type { OnceRecord } from '../../src/core/record.js';
 import {
   clear,
   derived,
@@ -20,6 +20,7 @@ import {
 } from '../../src/entries/index.js';
 import { defaultMemoryStore } from '../../src/stores/memory.js';
 import { made } from '../support/made.js';
+import { sealed } from '../support/record.js';
 import { answers, charged, delayed, idle, lost } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { DAY, MINUTE, NAME, newWorld, type PayOptions, pay, rest, SECOND, type World, watched } from '../support/world.js';
@@ -45,7 +46,7 @@ async function done(world: World, { tab, once }: { tab: Tab; once: Once }, opera
 /** Copies of the one record there is, under other names. */
 function multiply(world: World, times: number, change: (record: OnceRecord) => OnceRecord = (one) => one): void {
   const one = world.record() as OnceRecord;
-  for (let n = 0; n < times; n++) world.medium.set(`copy-${n}`, seal(change({ ...one, id: made(`copy-${n}`), label: encodeName(['copy', n]) })));
+  for (let n = 0; n < times; n++) world.medium.set(`copy-${n}`, sealed(change({ ...one, id: made(`copy-${n}`), label: encodeName(['copy', n]) })));
 }
 
 /** Changes what is stored right before the next update looks at it. */
@@ -156,7 +157,7 @@ describe('clear', () => {
     const world = newWorld();
     const scene = world.open();
     await done(world, scene);
-    multiply(world, 230, (record) => ({ ...record, state: Number(record.id.slice(5)) % 2 ? 'settled' : 'retired' }));
+    multiply(world, 230, (record) => sealed({ ...record, state: Number(record.id.slice(5)) % 2 ? 'settled' : 'retired' }));
     world.medium.set('copy-7', { ...(world.medium.get('copy-7') as OnceRecord), key: 'x' });
     await world.clock.advance(2 * MINUTE);
     await world.run(clear(scene.once));
@@ -169,7 +170,7 @@ describe('clear', () => {
     const world = newWorld();
     const scene = world.open();
     await left(world, scene);
-    meanwhile(scene.tab, () => world.damage((record) => seal({ ...record, state: 'retired' })));
+    meanwhile(scene.tab, () => world.damage((record) => sealed({ ...record, state: 'retired' })));
     expect((await world.run(clear(scene.once))).kept).toEqual([]);
     expect(world.record()).toBeUndefined();
   });
@@ -178,7 +179,7 @@ describe('clear', () => {
     const world = newWorld();
     const scene = world.open();
     await done(world, scene);
-    meanwhile(scene.tab, () => world.damage((record) => seal({ ...record, state: 'pending' })));
+    meanwhile(scene.tab, () => world.damage((record) => sealed({ ...record, state: 'pending' })));
     await world.run(clear(scene.once));
     expect(world.record()).toMatchObject({ state: 'pending' });
     meanwhile(scene.tab, () => world.medium.set((world.record() as OnceRecord).id, null));

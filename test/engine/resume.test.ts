@@ -4,11 +4,12 @@
  */
 
 import { describe, expect, test } from 'vitest';
-import { type OnceRecord, seal } from '../../src/core/record.js';
+import type { OnceRecord } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { gocardless } from '../../src/entries/dialects.js';
 import { move, type Outcome, pending, type Resumed, resume } from '../../src/entries/index.js';
 import { made } from '../support/made.js';
+import { sealed } from '../support/record.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import { NAME, newWorld, pay, SECOND, URL_, type World } from '../support/world.js';
 
@@ -108,10 +109,10 @@ describe('move', () => {
 
   test('takes the place of what has ended without effect, or is the same, and of nothing else', async () => {
     const states: [string, (theirs: OnceRecord, key: string) => unknown, boolean][] = [
-      ['retired', (theirs) => seal({ ...theirs, state: 'retired' }), true],
-      ['settled', (theirs) => seal({ ...theirs, state: 'settled' }), false],
+      ['retired', (theirs) => sealed({ ...theirs, state: 'retired' }), true],
+      ['settled', (theirs) => sealed({ ...theirs, state: 'settled' }), false],
       ['pending', (theirs) => theirs, false],
-      ['pending under the same key', (theirs, key) => seal({ ...theirs, key: made(key) }), true],
+      ['pending under the same key', (theirs, key) => sealed({ ...theirs, key: made(key) }), true],
       ['damaged', (theirs) => ({ ...theirs, key: 'x' }), false],
     ];
     for (const [what, change, moves] of states) {
@@ -139,7 +140,7 @@ describe('move', () => {
     let updates = 0;
     Object.assign(tab.store, {
       update: (...call: Parameters<typeof update>) => {
-        if (++updates === 2) world.medium.set(own.id, seal({ ...own, key: made('another') }));
+        if (++updates === 2) world.medium.set(own.id, sealed({ ...own, key: made('another') }));
         return update(...call);
       },
     });
@@ -157,7 +158,7 @@ describe('move', () => {
     const { update } = tab.store;
     Object.assign(tab.store, {
       update: (...call: Parameters<typeof update>) => {
-        world.medium.set(own.id, seal({ ...own, state: 'retired' }));
+        world.medium.set(own.id, sealed({ ...own, state: 'retired' }));
         Object.assign(tab.store, { update });
         return update(...call);
       },

@@ -4,9 +4,9 @@
  */
 
 import { describe, expect, test } from 'vitest';
-import { seal } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { type Once, type Outcome, operation, resumeOne, settle } from '../../src/entries/index.js';
+import { sealed } from '../support/record.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { CART, DAY, HOUR, NAME, newWorld, pay, rest, SECOND, type World, watched } from '../support/world.js';
@@ -232,7 +232,7 @@ describe('what drives nothing', () => {
       expect(end).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { type: 'unknown', reason: 'mismatch', sent: 'maybe', resumed: true } });
       expect(operation(once, NAME).state).toMatchObject({ phase: 'unsettled' });
     }
-    world.damage((record) => seal({ ...record, ambiguous: false }));
+    world.damage((record) => sealed({ ...record, ambiguous: false }));
     expect((await world.end(tab, pay(once, { key: 'my-own' }))).outcome).toMatchObject({ sent: 'no' });
   });
 
@@ -245,7 +245,7 @@ describe('what drives nothing', () => {
     const second = pay(two.once);
     await rest();
     one.tab.kill();
-    world.damage((record) => seal({ ...record, state: 'retired' }));
+    world.damage((record) => sealed({ ...record, state: 'retired' }));
     expect(await world.end(two.tab, second)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'unknown', reason: 'record' } });
   });
 });

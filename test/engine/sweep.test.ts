@@ -5,13 +5,13 @@
 
 import { describe, expect, test } from 'vitest';
 import { encodeName } from '../../src/core/name.js';
-import { type OnceRecord, seal } from '../../src/core/record.js';
+import type { OnceRecord } from '../../src/core/record.js';
 import type { Client } from '../../src/engine/client.js';
 import { sweepNowAndThen } from '../../src/engine/sweep.js';
 import type { Store } from '../../src/ports.js';
 import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
 import { made } from '../support/made.js';
-import { aRecord, NOW } from '../support/record.js';
+import { aRecord, type LooseRecord, NOW, sealed } from '../support/record.js';
 import { HOUR, rest } from '../support/world.js';
 
 const EVERY = 4;
@@ -35,9 +35,9 @@ function scene(own: (memory: Store) => Partial<Store> = () => ({})) {
     for (let n = 0; n < times; n++) sweepNowAndThen(client);
     await rest();
   };
-  const record = (id: string, more: Partial<OnceRecord> = {}): OnceRecord =>
+  const record = (id: string, more: LooseRecord = {}): OnceRecord =>
     aRecord({ id: made(id), label: encodeName([id]), state: 'retired', forgetAt: NOW - 1, key: made(`key of ${id}`), ...more });
-  const put = (id: string, more: Partial<OnceRecord> = {}, damage: object = {}): void => medium.set(id, { ...record(id, more), ...damage });
+  const put = (id: string, more: LooseRecord = {}, damage: object = {}): void => medium.set(id, { ...record(id, more), ...damage });
   const there = (...ids: readonly string[]): readonly string[] => ids.filter((id) => medium.get(id) !== undefined);
   return { medium, client, told, settle, record, put, there };
 }
@@ -96,8 +96,8 @@ describe('a sweep of what is over', () => {
 
   test('leaves what is another one, is to stay longer, or is gone since it looked', async () => {
     const changes: ((record: OnceRecord) => unknown)[] = [
-      (one) => seal({ ...one, revision: 2 }),
-      (one) => seal({ ...one, forgetAt: NOW }),
+      (one) => sealed({ ...one, revision: 2 }),
+      (one) => sealed({ ...one, forgetAt: NOW }),
       (one) => ({ ...one, key: 'x' }),
       () => null,
     ];

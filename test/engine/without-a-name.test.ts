@@ -4,12 +4,13 @@
  */
 
 import { describe, expect, test, vi } from 'vitest';
-import { type OnceRecord, seal } from '../../src/core/record.js';
+import type { OnceRecord } from '../../src/core/record.js';
 import type { Client } from '../../src/engine/client.js';
 import { mayGo, wantsKey } from '../../src/features/unnamed.js';
 import { jsonOf } from '../../src/http/bytes.js';
 import { bearsKey, type RequestInput } from '../../src/http/request.js';
 import { made } from '../support/made.js';
+import { sealed } from '../support/record.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import { newWorld, rest, SECOND, URL_, watched } from '../support/world.js';
 
@@ -115,16 +116,16 @@ describe('a lost one', () => {
 
   test('that is the oldest is taken up first, wherever it is in the store', async () => {
     const { world, keys, again, change } = await lostOnes(3);
-    change(keys[2], (record) => seal({ ...record, createdAt: record.createdAt - 10 * SECOND }));
+    change(keys[2], (record) => sealed({ ...record, createdAt: record.createdAt - 10 * SECOND }));
     world.server.plays(replays(), replays(), replays());
     expect([(await again()).outcome?.key, (await again()).outcome?.key, (await again()).outcome?.key]).toEqual([keys[2], keys[0], keys[1]]);
   });
 
   test.each<[string, (record: OnceRecord) => unknown]>([
     ['is damaged', (record) => ({ ...record, key: 'x' })],
-    ['is of a longer name', (record) => seal({ ...record, label: made(`${record.label}0`) })],
-    ['is past its window', (record) => seal({ ...record, windowEndsAt: 0 })],
-    ['is held by a lease', (record) => seal({ ...record, lease: { owner: 'other', until: record.createdAt + 60 * SECOND } })],
+    ['is of a longer name', (record) => sealed({ ...record, label: made(`${record.label}0`) })],
+    ['is past its window', (record) => sealed({ ...record, windowEndsAt: 0 })],
+    ['is held by a lease', (record) => sealed({ ...record, lease: { owner: 'other', until: record.createdAt + 60 * SECOND } })],
   ])('that %s is left alone', async (_, by) => {
     const { world, keys, again, change } = await lostOnes(1);
     change(keys[0], by);
@@ -134,7 +135,7 @@ describe('a lost one', () => {
   });
 
   test('that settles between the look and the claim is left alone, and its claim is given back', async () => {
-    for (const settle of [(record: OnceRecord) => seal({ ...record, state: 'retired' }), () => null]) {
+    for (const settle of [(record: OnceRecord) => sealed({ ...record, state: 'retired' }), () => null]) {
       const { world, keys, change } = await lostOnes(1);
       const { tab, once } = world.open();
       const { acquire } = world.locks;

@@ -4,8 +4,9 @@ import fc from 'fast-check';
 import type { Claimant } from '../../src/core/begin.js';
 import type { IdempotencyKey, Label, NamespaceDigest, RecordId } from '../../src/core/ids.js';
 import { labelOfContent } from '../../src/core/name.js';
-import { type OnceRecord, type StoredRequest, seal } from '../../src/core/record.js';
+import type { OnceRecord, StoredRequest } from '../../src/core/record.js';
 import { made } from '../support/made.js';
+import { type LooseRecord, sealed } from '../support/record.js';
 
 export const NOW = 1_700_000_000_000;
 const MINUTE = 60_000;
@@ -72,8 +73,8 @@ const plain = fc.record({
   lease: maybe(fc.record({ owner: fc.constantFrom('me', 'other'), until: time })),
 });
 
-const withState = (state: OnceRecord['state'], more: fc.Arbitrary<Partial<OnceRecord>>): fc.Arbitrary<OnceRecord> =>
-  fc.tuple(plain, more).map(([core, rest]) => seal({ ...core, ...rest, state }));
+const withState = (state: OnceRecord['state'], more: fc.Arbitrary<LooseRecord>): fc.Arbitrary<OnceRecord> =>
+  fc.tuple(plain, more).map(([core, rest]) => sealed({ ...core, ...rest, state }));
 
 export const pendingRecord: fc.Arbitrary<OnceRecord> = withState('pending', fc.constant({}));
 const ended = (state: 'settled' | 'retired') => withState(state, fc.record({ ending, settledAt: time, sticky: fc.boolean() }));
@@ -81,7 +82,7 @@ const ended = (state: 'settled' | 'retired') => withState(state, fc.record({ end
 /** Any sound record. */
 export const anyRecord: fc.Arbitrary<OnceRecord> = fc
   .tuple(fc.oneof(pendingRecord, ended('settled'), ended('retired')), maybe(ended('settled')))
-  .map(([record, previous]) => ({ ...record, previous }));
+  .map(([record, previous]) => sealed({ ...record, previous }));
 
 export const claimant: fc.Arbitrary<Claimant> = fc
   .record({

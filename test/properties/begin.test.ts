@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Began, begin, type Claimant, lifeOf, marked } from '../../src/core/begin.js';
-import { type OnceRecord, readRecord } from '../../src/core/record.js';
+import { type OnceRecord, type PendingRecord, readRecord } from '../../src/core/record.js';
 import { clockWentBack, pastWindow } from '../../src/core/retention.js';
 import { anyRecord, claimant, NOW, notARecord } from './arbitraries.js';
 import { sampled } from './sampled.js';
@@ -152,7 +152,7 @@ describe('what is written', () => {
   test('keeps what a newer version added, while the operation goes on', () => {
     always((began, stored, c) => {
       if (!stored) return;
-      const newer = { ...stored, v: 7, invention: { deep: [1] } } as OnceRecord;
+      const newer = Object.assign({}, stored, { v: 7, invention: { deep: [1] } });
       const { next } = begin(newer, c, NOW, NOW);
       if (next && driven(began)?.inserted === false) expect(next).toMatchObject({ v: 7, invention: { deep: [1] } });
     });
@@ -243,7 +243,7 @@ test('over any sequence of callers one key is driven until it is settled, and ev
         if (!drive) continue;
         if (drive.inserted) sent.length = 0;
         if (stored?.state === 'pending' && stored.ambiguous) expect(drive.record.key).toBe(stored.key);
-        stored = began.next as OnceRecord;
+        stored = began.next as PendingRecord;
         if (!stored.ambiguous) stored = marked(stored, caller.windowMs, now);
         if (!caller.resumeOnly) sent.push(caller.fingerprint);
         for (const one of sent) expect(stored.payloads.some((listed) => listed === one || listed.endsWith(`:${one}`))).toBe(true);

@@ -2,9 +2,11 @@
  * Goal: what a medium changes is noticed, and what a newer version added survives this one. Method: every single bit of
  * stored records turned round, and records of a version to come, driven to their end.
  */
+
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { bare, type OnceRecord, RECORD_VERSION, readRecord, seal } from '../../src/core/record.js';
+import { type LooseRecord, sealed } from '../support/record.js';
 import { answers, charged, type Entry, lost } from '../support/server.js';
 import { newWorld, pay } from '../support/world.js';
 import { anyRecord } from './arbitraries.js';
@@ -49,13 +51,13 @@ describe('the codec', () => {
   test('seals by content: a second seal changes nothing, and what it does not cover changes no sum', () => {
     records((record) => {
       expect(seal(record)).toEqual(record);
-      const { sum } = seal({ ...record, meta: 'other', lease: undefined, previous: record });
+      const { sum } = sealed({ ...record, meta: 'other', lease: undefined, previous: record });
       expect(sum).toBe(record.sum);
     });
   });
 
   test('covers whatever decides what is sent, told or forgotten', () => {
-    const decides: Partial<OnceRecord> = {
+    const decides: LooseRecord = {
       forgetAt: 7,
       ending: { type: 'replayed', effect: 'done', from: 'store' },
       settledAt: 7,
@@ -127,7 +129,7 @@ describe('the codec', () => {
 
   test('keeps of a record at rest its core and how it ended, and nothing that a stranger could read', () => {
     records((record) => {
-      const rest = bare({ ...record, answer: { json: '1' }, spentAt: 1 }) as unknown as Record<string, unknown>;
+      const rest = bare({ ...record, answer: { json: '1' }, spentAt: 1 } as LooseRecord as OnceRecord) as unknown as Record<string, unknown>;
       for (const field of ['lease', 'meta', 'request', 'earlier', 'retryAt', 'spentAt', 'link', 'answer', 'previous']) expect(rest).not.toHaveProperty(field);
       const { lease: _, meta: __, request: ___, earlier: ____, retryAt: _____, link: ______, previous: _______, ...core } = record;
       expect(rest).toEqual(core);
@@ -142,7 +144,7 @@ describe('a record of a version to come', () => {
 
   test('is read with the fields that this version does not know, and sealed with them', () => {
     records((record) => {
-      const newer = { ...record, v: NEWER, invention: INVENTION } as OnceRecord;
+      const newer = Object.assign({}, record, { v: NEWER, invention: INVENTION });
       expect(readRecord(stored(newer))).toEqual(newer);
       expect(seal(newer)).toMatchObject({ v: NEWER, invention: INVENTION });
       expect(bare(newer)).toMatchObject({ v: NEWER, invention: INVENTION });

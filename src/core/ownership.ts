@@ -1,0 +1,12 @@
+/** Whether a record is still its driver's. */
+import type { OnceRecord } from './record.js';
+
+/**
+ * Whether no other driver has taken the record. After a loss of the storage another one may have begun the same key again, with
+ * the same revision.
+ */
+export const isStill = (known: OnceRecord, record: OnceRecord): boolean =>
+  record.revision === known.revision && record.createdAt === known.createdAt && (!known.lease || !record.lease || holds(known, record));
+
+/** Whether the lease of `record` is the one that the driver of `known` took. */
+export const holds = ({ lease }: OnceRecord, record: OnceRecord): boolean => lease !== undefined && record.lease?.owner === lease.owner;

@@ -1,0 +1,21 @@
+/** Goal: a record has only what belongs to its state. Method: the compiler; each line under `@ts-expect-error` must be refused. */
+import type { Ending } from '../../../src/core/outcome.js';
+import { type EndedRecord, type OnceRecord, type PendingRecord, seal } from '../../../src/core/record.js';
+
+declare const record: OnceRecord;
+declare const pending: PendingRecord;
+declare const ended: EndedRecord;
+declare const ending: Ending;
+
+// @ts-expect-error what is pending has not ended
+const early: Ending = pending.ending ?? pending.answer;
+// @ts-expect-error what has ended waits for nothing
+const late: number = ended.retryAt ?? 0 + ended.spentAt;
+// @ts-expect-error a pending record is not sealed with an end
+const sealed: OnceRecord = seal({ ...pending, ending });
+// @ts-expect-error which state it has must be asked first
+const driven: PendingRecord = record;
+
+const asked: PendingRecord | undefined = record.state === 'pending' ? record : undefined;
+const settled: EndedRecord = seal({ ...ended, state: 'settled', ending });
+void [early, late, sealed, driven, asked, settled];
