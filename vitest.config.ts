@@ -108,7 +108,9 @@ const unit = {
   isolate: false,
   testTimeout: MINUTE,
   include: ['test/**/*.test.ts'],
-  exclude: ['test/{browser,clients,cost,docs,e2e,explore,fuzz,node,package,playground,properties,react-native,servers,simulation,stores,testing,types}/**'],
+  exclude: [
+    'test/{browser,clients,cost,docs,e2e,explore,fuzz,node,package,playground,probe,properties,react-native,servers,simulation,stores,testing,types}/**',
+  ],
 };
 
 /** What the lean build has in place of the long texts. */
@@ -121,7 +123,10 @@ const projects: TestProjectConfiguration[] = [
     resolve: { alias: [lean, ...sources.resolve.alias] },
     test: { ...inTurn('lean'), ...unit, env: { TEXTS: 'lean' }, exclude: [...unit.exclude, 'test/architecture.test.ts', 'test/tables/**'] },
   },
-  { ...sources, test: { ...inTurn('proof'), testTimeout: MINUTE, include: ['test/{cost,explore,fuzz,properties,simulation,stores,testing}/**/*.test.ts'] } },
+  {
+    ...sources,
+    test: { ...inTurn('proof'), testTimeout: MINUTE, include: ['test/{cost,explore,fuzz,probe,properties,simulation,stores,testing}/**/*.test.ts'] },
+  },
   { ...sources, test: { ...inTurn('docs'), testTimeout: MINUTE, include: ['test/docs/**/*.test.ts'] } },
   // Real processes, started and killed.
   {

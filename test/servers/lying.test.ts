@@ -6,8 +6,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { close, createOnce, memoryStore, type OnceEvent, type OnceOptions, type OperationOptions, outcomeOf, reconciling, subscribe } from 'oncefetch';
 import { expect, test } from 'vitest';
 import { readPage, tableUnder } from '../docs/support/markdown.js';
-import { answer } from './support/http.js';
 import { type Liar, type Lie, startLiar } from './support/liar.js';
+import {
+  anothersAnswer,
+  becomesRefusal,
+  busy,
+  changesStatus,
+  faults,
+  forgets,
+  ignores,
+  ignoresAndSaysSo,
+  mismatches,
+  OTHER,
+  racing,
+  storesFault,
+  WORK_MS,
+} from './support/lies.js';
 
 interface Case {
   readonly lie: Lie;
@@ -20,54 +34,17 @@ interface Case {
   readonly pauseMs?: number;
 }
 
-const WORK_MS = 300;
 /** More requests than attempts: what is waited for, however often that is. */
 const MANY = 4;
-const OTHER = 'k-other';
 const found: OnceOptions['reconcile'] = async () => 'done';
-
-/** It looks at its keys first, and takes them when the work is done. */
-const racing: Lie = async (asked, ledger) => {
-  const known = ledger.knows(asked);
-  await sleep(WORK_MS);
-  return known ? ledger.replay(asked) : ledger.execute(asked);
-};
-const forgets: Lie = async (asked, ledger) => {
-  const told = ledger.honest(asked);
-  setTimeout(() => ledger.forget(asked), 50);
-  return told;
-};
-const mismatches: Lie = (asked, ledger) =>
-  ledger.knows(asked) ? answer(422, { title: 'Idempotency-Key is already used', detail: 'another payload' }) : ledger.execute(asked);
-const anothersAnswer: Lie = (asked, ledger) => {
-  const other = { ...asked, key: OTHER, body: '{"order":"o-other"}' };
-  if (!ledger.knows(other)) ledger.execute(other);
-  return ledger.replay(other);
-};
-const changesStatus: Lie = (asked, ledger) => (ledger.knows(asked) ? { ...ledger.replay(asked), headers: {}, status: 200 } : ledger.execute(asked));
-const becomesRefusal: Lie = (asked, ledger) => (ledger.knows(asked) ? answer(410, { title: 'Gone' }) : ledger.execute(asked));
-const storesFault: Lie = (asked, ledger) => {
-  if (!ledger.knows(asked)) ledger.execute(asked);
-  return answer(500, { title: 'It broke' }, { 'idempotent-replayed': 'true' });
-};
-const faults: Lie = (asked, ledger) => {
-  if (!ledger.knows(asked)) ledger.execute(asked);
-  return answer(500, { title: 'It broke' });
-};
-const busy: Lie = (asked, ledger) => {
-  if (!ledger.knows(asked)) ledger.execute(asked);
-  return answer(409, { title: 'A request is outstanding for this Idempotency-Key' });
-};
 const checked = (order: string): OperationOptions => ({
   verdict: ({ status, json }) => (status < 300 && (json as { order?: string }).order !== order ? 'ambiguous' : undefined),
 });
 
 const CASES: Readonly<Record<string, Case>> = {
-  'ignores the key, and says nothing': { lie: (asked, ledger) => ledger.execute(asked), lose: 1 },
-  "ignores the key; with `dialect: () => 'none'`": { lie: (asked, ledger) => ledger.execute(asked), lose: 1, options: { dialect: () => 'none' } },
-  'ignores the key, and says so': {
-    lie: (asked, ledger) => ({ ...ledger.execute(asked), status: 503, headers: { 'idempotency-status': 'ignored' } }),
-  },
+  'ignores the key, and says nothing': { lie: ignores, lose: 1 },
+  "ignores the key; with `dialect: () => 'none'`": { lie: ignores, lose: 1, options: { dialect: () => 'none' } },
+  'ignores the key, and says so': { lie: ignoresAndSaysSo },
   'runs concurrent duplicates; two clicks': { lie: racing, presses: 'two at once' },
   'runs concurrent duplicates; `attemptMs` is shorter than its work': { lie: racing, options: { limits: { attempts: 2, attemptMs: 100 } } },
   'runs concurrent duplicates; `attemptMs` is longer than its work': { lie: racing, lose: 1 },
