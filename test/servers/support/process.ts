@@ -8,6 +8,8 @@ export interface ServerProcess {
   port(): Promise<number>;
   /** How often it was killed. */
   readonly deaths: number;
+  /** Kills the one that serves; resolves when the next one does. */
+  kill(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -37,6 +39,10 @@ export function startServer(scheme: string, opened: Opened): ServerProcess {
     port: () => port,
     get deaths() {
       return deaths;
+    },
+    async kill() {
+      await ended(child);
+      await port;
     },
     async stop() {
       stopping = true;
