@@ -69,7 +69,8 @@ function definitionCode(carrier: string, rules: readonly string[], rows: readonl
   return `defineDialect({\n${lines.join('\n')}\n})`;
 }
 
-const sameCarrier = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
+/** The header beside a key, with the time of its first attempt, is no other place. */
+const sameCarrier = (one: string, other: string): boolean => one.replace(/\+.*/, '').toLowerCase() === other.replace(/\+.*/, '').toLowerCase();
 
 /** Many servers share this header: there a dialect is recognized by its codes only. */
 const isShared = (carrier: string): boolean => sameCarrier(carrier, 'header:Idempotency-Key');
