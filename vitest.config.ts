@@ -19,7 +19,11 @@ const GROUPS = [['unit', 'lean', 'proof', 'docs'], ['node'], browsers.map(({ nam
 const inTurn = (name: string) => ({ name, sequence: { groupOrder: GROUPS.findIndex((group) => group.includes(name)) + 1 } });
 
 /** What takes minutes, by `npm run test:slow`: the same worlds as in other tests, for longer or in one more browser. */
-const SLOW = ['test/e2e/{afternoon,browsers,kill-pages}.test.ts', 'test/servers/{sqlite,postgres-and-redis,probe}.test.ts', 'test/node/kills/*.test.ts'];
+const SLOW = [
+  'test/e2e/{afternoon,browsers,kill-pages}.test.ts',
+  'test/servers/{sqlite,postgres-and-redis,probe,without}.test.ts',
+  'test/node/kills/*.test.ts',
+];
 
 const WORKERS = Math.max(2, availableParallelism());
 
