@@ -32,6 +32,8 @@ export default defineConfig([
   { ...common, ...cjs },
   { ...lean, ...esm },
   { ...lean, ...cjs },
+  // The command, which runs in Node and is imported by nobody.
+  { ...common, ...esm, entry: { cli: 'src/cli.ts' }, dts: false, sourcemap: false },
   // One file for React Native: Metro would take a second copy for a `require`, and Jest there reads no ES module.
   {
     ...common,

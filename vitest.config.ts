@@ -19,7 +19,11 @@ const GROUPS = [['unit', 'lean', 'proof', 'docs'], ['node'], browsers.map(({ nam
 const inTurn = (name: string) => ({ name, sequence: { groupOrder: GROUPS.findIndex((group) => group.includes(name)) + 1 } });
 
 /** What takes minutes, by `npm run test:slow`: the same worlds as in other tests, for longer or in one more browser. */
-const SLOW = ['test/e2e/{afternoon,browsers,kill-pages}.test.ts', 'test/servers/{sqlite,postgres-and-redis}.test.ts', 'test/node/kills/*.test.ts'];
+const SLOW = [
+  'test/e2e/{afternoon,browsers,kill-pages}.test.ts',
+  'test/servers/{sqlite,postgres-and-redis,probe,without}.test.ts',
+  'test/node/kills/*.test.ts',
+];
 
 const WORKERS = Math.max(2, availableParallelism());
 
@@ -108,7 +112,9 @@ const unit = {
   isolate: false,
   testTimeout: MINUTE,
   include: ['test/**/*.test.ts'],
-  exclude: ['test/{browser,clients,cost,docs,e2e,explore,fuzz,node,package,playground,properties,react-native,servers,simulation,stores,testing,types}/**'],
+  exclude: [
+    'test/{browser,clients,cost,docs,e2e,explore,fuzz,node,package,playground,probe,properties,react-native,servers,simulation,stores,testing,types}/**',
+  ],
 };
 
 /** What the lean build has in place of the long texts. */
@@ -121,7 +127,10 @@ const projects: TestProjectConfiguration[] = [
     resolve: { alias: [lean, ...sources.resolve.alias] },
     test: { ...inTurn('lean'), ...unit, env: { TEXTS: 'lean' }, exclude: [...unit.exclude, 'test/architecture.test.ts', 'test/tables/**'] },
   },
-  { ...sources, test: { ...inTurn('proof'), testTimeout: MINUTE, include: ['test/{cost,explore,fuzz,properties,simulation,stores,testing}/**/*.test.ts'] } },
+  {
+    ...sources,
+    test: { ...inTurn('proof'), testTimeout: MINUTE, include: ['test/{cost,explore,fuzz,probe,properties,simulation,stores,testing}/**/*.test.ts'] },
+  },
   { ...sources, test: { ...inTurn('docs'), testTimeout: MINUTE, include: ['test/docs/**/*.test.ts'] } },
   // Real processes, started and killed.
   {

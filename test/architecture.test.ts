@@ -33,9 +33,9 @@ const RULES = {
   defaults: (all: Texts) => checkDefaults(defaultsApply(new Sources(all))),
 } satisfies Record<string, (all: Texts) => Finding[]>;
 
-/** `testing` is a tool of its own, which `options.ts` knows nothing of. */
+/** `testing` and `probe` are tools of their own, which `options.ts` knows nothing of. */
 const defaultsApply = (sources: Sources) =>
-  sources.within('src/').filter(({ fileName }) => fileName !== 'src/options.ts' && !fileName.startsWith('src/testing/'));
+  sources.within('src/').filter(({ fileName }) => fileName !== 'src/options.ts' && !/^src\/(testing|probe)\//.test(fileName));
 
 const print = (found: readonly Finding[]): string[] => found.map(({ at, says }) => `${at}: ${says}`);
 

@@ -129,6 +129,9 @@ function readingOf({ means, sticky, resource }: AnswerRule, answer: Answer, mark
   }
 }
 
+/** The words of {@link AnswerRule.means}. */
+const MEANINGS = /^(in-progress|mismatch|done-elsewhere|refused|transient|burnt|open|fresh)$/;
+
 function check({ name, place, shape, windowMs, answers = [] }: DialectDefinition, pattern: RegExp): void {
   if (!/^[\w-]+$/.test(name)) throw new TypeError(wrong('name of a dialect', 'dialect-name', JSON.stringify(name)));
   const of = `dialect ${name}`;
@@ -142,6 +145,7 @@ function check({ name, place, shape, windowMs, answers = [] }: DialectDefinition
   for (const [index, { status, at, headers, text, sticky, means, redirected }] of answers.entries()) {
     const rule = `${of}: answers[${index}]`;
     if (status === undefined && !at && !headers && !text && !redirected) throw new TypeError(wrong(rule, 'rule-for-all'));
+    if (!MEANINGS.test(means)) throw new TypeError(wrong(rule, 'rule-means', JSON.stringify(means)));
     if (sticky && means !== 'refused') throw new TypeError(wrong(rule, 'rule-sticky'));
     if (sticky && [status ?? []].flat().some(unsure)) throw new RangeError(wrong(rule, 'rule-burnt', String(status)));
     if (means === 'fresh' && (status === undefined || [status].flat().some((one) => one < 200 || one > 399)))

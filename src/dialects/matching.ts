@@ -4,7 +4,7 @@ import type { Answer } from '../core/dialect.js';
 /** What an answer must look like for a rule to speak of it: each given field must fit. */
 export interface Match {
   readonly status?: number | readonly number[] | undefined;
-  /** By path into the JSON body what is there: `'error.code': 'idempotency_key_in_use'`; `*` stands for any one member or element. */
+  /** By path into the JSON body what is there, as text: `'error.code': 'idempotency_key_in_use'`, `duplicate: 'true'`; `*` stands for any one member or element. */
   readonly at?: Readonly<Record<string, string | RegExp>> | undefined;
   /** A path at which nothing stands, not even null. */
   readonly absent?: string | undefined;
@@ -35,7 +35,7 @@ export function valuesAt(json: unknown, path: string): readonly unknown[] {
 }
 
 const fits = (value: unknown, wanted: string | RegExp): boolean => {
-  if (typeof value !== 'string' && typeof value !== 'number') return false;
+  if (!/^(string|number|boolean)$/.test(typeof value)) return false;
   return typeof wanted === 'string' ? String(value) === wanted : wanted.test(String(value));
 };
 

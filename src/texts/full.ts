@@ -96,6 +96,7 @@ export const MISTAKES = {
   'rule-for-all': 'matches every answer',
   'rule-sticky': 'must not be sticky: only what is refused is',
   'rule-burnt': 'must not be sticky for this status, which says nothing certain: it is burnt',
+  'rule-means': 'must say what it means, with a word of AnswerRule.means',
   'rule-done': 'must be about a 2xx or 3xx: nothing else can be done',
 } as const;
 

@@ -16,7 +16,11 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   http: ['core', 'engine', 'errors', 'ports', 'texts'],
   stores: ['core', 'errors', 'ports'],
   platform: ['core', 'errors', 'ports', 'texts'],
-  testing: ['core', 'errors', 'ports', 'stores'],
+  // Asks a real server what it does with keys, for the command and for tests.
+  probe: ['core', 'dialects'],
+  testing: ['core', 'dialects', 'errors', 'ports', 'probe', 'stores'],
+  // The command.
+  cli: ['probe'],
   integrations: ['face'],
   // What options are, how they are checked, and what stands in where none is given.
   'option-types': ['core', 'ports'],
@@ -30,7 +34,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   node: ['everything', 'once', 'option-types', 'platform'],
   'react-native': ['everything', 'once', 'option-types', 'platform', 'ports', 'stores'],
   'react-native-bundle': ['entries', 'react-native'],
-  entries: ['face', 'features', 'node', 'once', 'react-native', 'integrations', 'testing', ...JOINED],
+  entries: ['face', 'features', 'node', 'once', 'react-native', 'integrations', 'probe', 'testing', ...JOINED],
 };
 
 /** The engine is handed its settings; their type is written where their defaults are. Texts are of what others name. */
@@ -84,11 +88,14 @@ export function checkCycles({ files, imports }: Sources): Finding[] {
 
 const isEntry = (path: string): boolean => /^src\/(entries\/[^/]+|react-native-bundle\.ts)$/.test(path);
 
+/** Nothing imports it: `bin` of package.json names what is built of it. */
+const COMMAND = 'src/cli.ts';
+
 /** The build puts it in the place of `full.ts`. */
 const TWIN = 'src/texts/lean.ts';
 
 export function checkReachable(sources: Sources): Finding[] {
-  const reached = sources.reach([TWIN, ...[...sources.files.keys()].filter(isEntry)], ['value', 'type', 'lazy']);
+  const reached = sources.reach([TWIN, COMMAND, ...[...sources.files.keys()].filter(isEntry)], ['value', 'type', 'lazy']);
   return [...sources.files.keys()].filter((path) => !reached.has(path)).map((path) => ({ at: path, says: 'no entry leads here' }));
 }
 

@@ -25,6 +25,8 @@ describe('a definition that no server could mean is refused at once', () => {
     ['a rule for every answer', { answers: [{ means: 'refused' }] }, 'answers[0]'],
     ['a sticky success', { answers: [{ status: 409, means: 'in-progress', sticky: true }] }, 'sticky'],
     ['a sticky 500', { answers: [{ status: 500, means: 'refused', sticky: true }] }, 'burnt'],
+    ['a meaning that is none', { answers: [{ status: 409, means: 'done' as 'fresh' }] }, says('word of AnswerRule.means', 'rule-means')],
+    ['no meaning at all', { answers: [{ status: 409 } as AnswerRule] }, 'answers[0]'],
     ['a 409 that is done', { answers: [{ status: 409, means: 'fresh' }] }, says('2xx or 3xx', 'rule-done')],
   ])('%s', (_, more, message) => {
     expect(make(more)).toThrow(message);
@@ -83,6 +85,13 @@ describe('whatever a rule says', () => {
 test('the generic dialect takes another header and another window', () => {
   expect(generic({ header: 'X-Request-Id', windowMs: 60_000 })).toMatchObject({ name: 'generic', carrier: 'header:X-Request-Id', windowMs: 60_000 });
   expect(generic()).toMatchObject({ carrier: 'header:Idempotency-Key', windowMs: 86_400_000 });
+});
+
+test('a rule reads booleans and numbers as text', () => {
+  const dialect = defineDialect({ name: 'mine', place, answers: [{ status: 409, at: { duplicate: 'true', code: '7' }, means: 'in-progress' }] });
+  const kindOf = (body: object) => readAnswer(answerOf({ status: 409, body: JSON.stringify(body) }), ASKED, dialect, false, false).kind;
+  expect(kindOf({ duplicate: true, code: 7 })).toBe('in-progress');
+  expect(kindOf({ duplicate: false, code: 7 })).not.toBe('in-progress');
 });
 
 test('paths go through lists and objects, and no hostile body is walked without end', () => {

@@ -120,7 +120,7 @@ describe('states', () => {
     publish(client, made('unsettled'), UNSETTLED);
     for (let slot = 4; slot < 500; slot++) publish(client, made(`settled ${slot}`), SETTLED);
     expect(lives.size).toBe(500);
-    publish(client, 'new', SETTLED);
+    publish(client, made('new'), SETTLED);
     // 32 are looked at: three of them stay.
     expect([...lives.keys()].slice(0, 2)).toEqual(['settled 32', 'settled 33']);
     expect([...lives.keys()].slice(-4)).toEqual(['sending', 'waiting', 'looked at', 'new']);

@@ -21,10 +21,11 @@ describe('entry points', () => {
     const sources = readdirSync(join(root, 'src/entries')).map((file) => file.replace(/\.tsx?$/, ''));
     expect(sources.sort()).toEqual([...entries].sort());
     const builds = [tsup].flat().filter((build) => typeof build !== 'function');
-    expect(builds.map(({ format }) => format)).toEqual(['esm', 'cjs', 'esm', 'cjs', 'cjs']);
+    expect(builds.map(({ format }) => format)).toEqual(['esm', 'cjs', 'esm', 'cjs', 'esm', 'cjs']);
     for (const { entry } of builds.slice(0, 2)) expect(Object.keys(entry ?? {}).sort()).toEqual([...entries].sort());
     for (const { entry } of builds.slice(2, 4)) expect(Object.keys(entry ?? {})).toEqual(LEAN.map((name) => `${name}.lean`));
-    expect(builds[4]?.entry).toEqual({ 'react-native.bundle': 'src/react-native-bundle.ts' });
+    expect(builds[4]?.entry).toEqual({ cli: 'src/cli.ts' });
+    expect(builds[5]?.entry).toEqual({ 'react-native.bundle': 'src/react-native-bundle.ts' });
   });
 
   test.each(entries)('%s has ESM and CJS, each with its types', (entry) => {

@@ -2,75 +2,37 @@
  * Goal: what oncefetch does when a server lies is known, and said in docs/schemes/servers-that-lie.md. Method: each lie over
  * real HTTP; the page's own row says how it ends, after how many requests and effects, and is held against the ledger.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
-import { close, createOnce, memoryStore, type OnceEvent, type OnceOptions, type OperationOptions, outcomeOf, reconciling, subscribe } from 'oncefetch';
+import type { OnceOptions, OperationOptions } from 'oncefetch';
 import { expect, test } from 'vitest';
 import { readPage, tableUnder } from '../docs/support/markdown.js';
-import { answer } from './support/http.js';
-import { type Liar, type Lie, startLiar } from './support/liar.js';
+import { startLiar } from './support/liar.js';
+import {
+  anothersAnswer,
+  becomesRefusal,
+  busy,
+  changesStatus,
+  faults,
+  forgets,
+  ignores,
+  ignoresAndSaysSo,
+  mismatches,
+  racing,
+  storesFault,
+} from './support/lies.js';
+import { type Case, told } from './support/told.js';
 
-interface Case {
-  readonly lie: Lie;
-  /** Of the first answers, so many are lost. */
-  readonly lose?: number;
-  readonly options?: OnceOptions;
-  readonly once?: OperationOptions;
-  /** Calls one after the other, or at once. */
-  readonly presses?: number | 'two at once';
-  readonly pauseMs?: number;
-}
-
-const WORK_MS = 300;
-/** More requests than attempts: what is waited for, however often that is. */
-const MANY = 4;
-const OTHER = 'k-other';
 const found: OnceOptions['reconcile'] = async () => 'done';
-
-/** It looks at its keys first, and takes them when the work is done. */
-const racing: Lie = async (asked, ledger) => {
-  const known = ledger.knows(asked);
-  await sleep(WORK_MS);
-  return known ? ledger.replay(asked) : ledger.execute(asked);
-};
-const forgets: Lie = async (asked, ledger) => {
-  const told = ledger.honest(asked);
-  setTimeout(() => ledger.forget(asked), 50);
-  return told;
-};
-const mismatches: Lie = (asked, ledger) =>
-  ledger.knows(asked) ? answer(422, { title: 'Idempotency-Key is already used', detail: 'another payload' }) : ledger.execute(asked);
-const anothersAnswer: Lie = (asked, ledger) => {
-  const other = { ...asked, key: OTHER, body: '{"order":"o-other"}' };
-  if (!ledger.knows(other)) ledger.execute(other);
-  return ledger.replay(other);
-};
-const changesStatus: Lie = (asked, ledger) => (ledger.knows(asked) ? { ...ledger.replay(asked), headers: {}, status: 200 } : ledger.execute(asked));
-const becomesRefusal: Lie = (asked, ledger) => (ledger.knows(asked) ? answer(410, { title: 'Gone' }) : ledger.execute(asked));
-const storesFault: Lie = (asked, ledger) => {
-  if (!ledger.knows(asked)) ledger.execute(asked);
-  return answer(500, { title: 'It broke' }, { 'idempotent-replayed': 'true' });
-};
-const faults: Lie = (asked, ledger) => {
-  if (!ledger.knows(asked)) ledger.execute(asked);
-  return answer(500, { title: 'It broke' });
-};
-const busy: Lie = (asked, ledger) => {
-  if (!ledger.knows(asked)) ledger.execute(asked);
-  return answer(409, { title: 'A request is outstanding for this Idempotency-Key' });
-};
 const checked = (order: string): OperationOptions => ({
   verdict: ({ status, json }) => (status < 300 && (json as { order?: string }).order !== order ? 'ambiguous' : undefined),
 });
 
 const CASES: Readonly<Record<string, Case>> = {
-  'ignores the key, and says nothing': { lie: (asked, ledger) => ledger.execute(asked), lose: 1 },
-  "ignores the key; with `dialect: () => 'none'`": { lie: (asked, ledger) => ledger.execute(asked), lose: 1, options: { dialect: () => 'none' } },
-  'ignores the key, and says so': {
-    lie: (asked, ledger) => ({ ...ledger.execute(asked), status: 503, headers: { 'idempotency-status': 'ignored' } }),
-  },
-  'runs concurrent duplicates; two clicks': { lie: racing, presses: 'two at once' },
-  'runs concurrent duplicates; `attemptMs` is shorter than its work': { lie: racing, options: { limits: { attempts: 2, attemptMs: 100 } } },
-  'runs concurrent duplicates; `attemptMs` is longer than its work': { lie: racing, lose: 1 },
+  'ignores the key, and says nothing': { lie: ignores, lose: 1 },
+  "ignores the key; with `dialect: () => 'none'`": { lie: ignores, lose: 1, options: { dialect: () => 'none' } },
+  'ignores the key, and says so': { lie: ignoresAndSaysSo },
+  'runs concurrent duplicates; two clicks': { lie: racing, settles: true, presses: 'two at once' },
+  'runs concurrent duplicates; `attemptMs` is shorter than its work': { lie: racing, settles: true, options: { limits: { attempts: 2, attemptMs: 100 } } },
+  'runs concurrent duplicates; `attemptMs` is longer than its work': { lie: racing, settles: true, lose: 1 },
   'replays another operation’s answer': { lie: anothersAnswer },
   'replays another operation’s answer; with a `verdict` that looks': { lie: anothersAnswer, once: checked('o-1') },
   'changes a 201 to a 200': { lie: changesStatus, lose: 1 },
@@ -92,50 +54,6 @@ const CASES: Readonly<Record<string, Case>> = {
   'answers a false mismatch after success': { lie: mismatches, lose: 1 },
   'answers a false mismatch after success; with `reconcile`': { lie: mismatches, lose: 1, options: { reconcile: found } },
 };
-
-const LIMITS = { attempts: 4, attemptMs: 1000, totalMs: 5000, inProgressMs: 700 };
-
-/** How the last call ended, in the words of the page. */
-async function told(one: Case, liar: Liar) {
-  const { options, presses = 1, pauseMs = 0 } = one;
-  const events: string[] = [];
-  const once = createOnce({
-    use: [reconciling()],
-    namespace: 'till',
-    store: memoryStore(),
-    retry: { minDelayMs: 5, maxDelayMs: 20 },
-    ...options,
-    limits: { ...LIMITS, ...options?.limits },
-  });
-  const hears = (event: OnceEvent) => {
-    if (event.type === 'diagnostic') events.push(event.code);
-    if (event.type === 'settled' || event.type === 'unknown') events.push(event.type);
-  };
-  subscribe(once, hears);
-  const pay = () =>
-    once
-      .fetch(`${liar.origin}/payments`, { method: 'POST', body: '{"order":"o-1"}', once: { operation: ['pay', 'o-1'], ...one.once } })
-      .catch((error: unknown) => error);
-  let last: unknown;
-  if (presses === 'two at once') [last] = await Promise.all([pay(), pay()]);
-  else
-    for (let press = 0; press < presses; press++) {
-      if (press > 0) await sleep(pauseMs);
-      last = await pay();
-    }
-  // What timed out may still be at work.
-  if (one.lie === racing) await sleep(2 * WORK_MS);
-  await close(once);
-  const outcome = outcomeOf(last);
-  const why = outcome?.type === 'unknown' ? outcome.reason : outcome?.type === 'fresh' && !outcome.certain ? 'not certain' : outcome?.type;
-  const { length } = liar.requests;
-  return {
-    ends: `${outcome?.effect}: ${why}`,
-    requests: length > MANY ? 'many' : String(length),
-    effects: liar.ledger.effects.filter((key) => key !== OTHER).length,
-    raises: [...new Set(events)].join(', '),
-  };
-}
 
 const rows = tableUnder(readPage('docs/schemes/servers-that-lie.md'), '## What happens');
 

@@ -58,6 +58,7 @@ export async function startLiar(lie: Lie, lose: number): Promise<Liar> {
   const http = createServer(async (from, to) => {
     const { method, headers } = from;
     if (method === 'GET') return send(to, answer(200, { payments: ledger.effects.length }));
+    if (method !== 'POST') return send(to, answer(405));
     const asked = { key: String(headers['idempotency-key'] ?? ''), body: await textOf(from), number: requests.length + 1 };
     requests.push(asked);
     const told = await lie(asked, ledger);

@@ -1,9 +1,11 @@
-/** One server as a process of its own: `node main.ts <scheme> <services as JSON>`. Stands by, says its port, and dies where a request asks it to. */
+/** One server as a process of its own: `node main.ts <scheme> <services as JSON> <edits of its source as JSON>`. Stands by, says its port, and dies where a request asks it to. */
 import { createServer, type IncomingMessage } from 'node:http';
+import { registerHooks } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { load, type Opened, open, type Server } from './database.ts';
 import { answer, type Call, send, textOf } from './http.ts';
+import type { Edits } from './parts.ts';
 
 /** Long enough for two copies of a request to meet. */
 const WORK_MS = 8;
@@ -30,7 +32,23 @@ async function callOf(request: IncomingMessage): Promise<Call> {
   };
 }
 
-const [scheme = '', services = '{}'] = process.argv.slice(2);
+const [scheme = '', services = '{}', edits = '[]'] = process.argv.slice(2);
+
+/** The server's source with a part of it taken away. */
+function edited(source: string): string {
+  return (JSON.parse(edits) as Edits).reduce((text, [from, to]) => {
+    if (text.split(from).length !== 2) throw new Error(`${scheme}.ts does not have this once: ${from}`);
+    return text.replace(from, () => to);
+  }, source);
+}
+
+registerHooks({
+  load(url, context, next) {
+    const loaded = next(url, context);
+    return url.endsWith(`/${scheme}.ts`) ? { ...loaded, source: edited(String(loaded.source)) } : loaded;
+  },
+});
+
 const { server } = (await import(`../${scheme}.ts`)) as { server: Server };
 await load(server);
 

@@ -2,21 +2,26 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Opened } from './database.js';
+import type { Edits } from './parts.js';
 
 export interface ServerProcess {
   /** Of the process that serves; where there is none, of the next one. */
   port(): Promise<number>;
   /** How often it was killed. */
   readonly deaths: number;
+  /** Kills the one that serves; resolves when the next one does. */
+  kill(): Promise<void>;
   stop(): Promise<void>;
 }
 
 const MAIN = join(import.meta.dirname, 'main.ts');
 
-export function startServer(scheme: string, opened: Opened): ServerProcess {
+/** `edits`: what is changed in its source. */
+export function startServer(scheme: string, opened: Opened, edits: Edits = []): ServerProcess {
   let deaths = 0;
   let stopping = false;
-  const spawned = (): ChildProcess => spawn(process.execPath, [MAIN, scheme, JSON.stringify(opened)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const spawned = (): ChildProcess =>
+    spawn(process.execPath, [MAIN, scheme, JSON.stringify(opened), JSON.stringify(edits)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   let [child, next] = [spawned(), spawned()];
 
   const serve = (): Promise<number> =>
@@ -37,6 +42,10 @@ export function startServer(scheme: string, opened: Opened): ServerProcess {
     port: () => port,
     get deaths() {
       return deaths;
+    },
+    async kill() {
+      await ended(child);
+      await port;
     },
     async stop() {
       stopping = true;

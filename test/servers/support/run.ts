@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { close, createOnce, memoryStore, type Once, type OnceOptions, type Outcome, outcomeOf, type Reconcile } from 'oncefetch';
 import type { Opened, Server } from './database.js';
 import { type Judge, judge } from './judge.js';
+import type { Edits } from './parts.js';
 import { startServer } from './process.js';
 import { type Fault, openWire } from './wire.js';
 
@@ -63,12 +64,13 @@ interface Course {
   readonly judge: Judge;
   readonly pay: (order: Order) => Promise<unknown>;
   readonly lies: string[];
+  readonly pressesMax: number;
   presses: number;
 }
 
 /** Presses until it is done, as a customer would; holds every word against the database. */
 async function operate(course: Course, order: Order): Promise<void> {
-  for (let press = 1; press <= PRESSES_MAX; press++) {
+  for (let press = 1; press <= course.pressesMax; press++) {
     course.presses++;
     const outcome = outcomeOf(await course.pay(order).catch((error: unknown) => error));
     const effect = outcome?.effect;
@@ -80,7 +82,7 @@ async function operate(course: Course, order: Order): Promise<void> {
     if (effect === 'done') return;
     await sleep(PAUSE_MS * press);
   }
-  course.lies.push(`${order.id} was not done after ${PRESSES_MAX} presses`);
+  course.lies.push(`${order.id} was not done after ${course.pressesMax} presses`);
 }
 
 const said = (outcome: Outcome | undefined): string => JSON.stringify(outcome);
@@ -89,12 +91,12 @@ export async function runScheme(
   name: string,
   { server, client, spared = [] }: Scheme,
   services: Services,
-  { operations = 200, seed = 1 } = {},
+  { operations = 200, seed = 1, edits = [], pressesMax = PRESSES_MAX }: { operations?: number; seed?: number; edits?: Edits; pressesMax?: number } = {},
 ): Promise<Report> {
   const started = performance.now();
   const folder = mkdtempSync(join(tmpdir(), 'oncefetch-scheme-'));
-  const opened = { ...services, file: join(folder, 'ledger.db'), schema: name.replaceAll('-', '_') };
-  const child = startServer(name, opened);
+  const opened = { ...services, file: join(folder, 'ledger.db'), schema: `${name.replaceAll('-', '_')}${edits.length > 0 ? `_${Date.now()}` : ''}` };
+  const child = startServer(name, opened, edits);
   // With its tables in it.
   await child.port();
   const wire = await openWire({ port: child.port, seed, lateMs: ATTEMPT_MS + 100, spared });
@@ -109,7 +111,7 @@ export async function runScheme(
       return once;
     },
   };
-  const course: Course = { judge: await judge(server, opened), pay: client(setting), lies: [], presses: 0 };
+  const course: Course = { judge: await judge(server, opened), pay: client(setting), lies: [], pressesMax, presses: 0 };
   try {
     const orders = Array.from({ length: operations }, (_, index) => ({ id: `o-${index}`, amount: 100 + index }));
     const next = orders.values();

@@ -1,0 +1,130 @@
+/** What the rows work with: it sends, waits, and counts. */
+import type { Dialect } from '../core/dialect.js';
+import { kindOf } from './answers.js';
+import type { Fate, FaultProxy } from './proxy.js';
+import { type Came, NotTried, type ProbeRequest, type ProbeTarget, type ProbeTimes } from './request.js';
+
+/** One operation of the probe: its requests differ from those of every other one. */
+export type ProbeOperation = Pick<ProbeRequest, 'key' | 'operation'>;
+
+/** What the first row learns of the server. */
+export interface Learnt {
+  /** How long one request takes, ms. */
+  workMs: number;
+  /** Its answer to a request that takes effect is a 202. */
+  accepts: boolean;
+}
+
+type Variation = Partial<Pick<ProbeRequest, 'payload' | 'login'>> & { readonly elsewhere?: boolean };
+
+const POLL_MS_FIRST = 50;
+const POLL_MS_MAX = 1000;
+const COUNTS_MAX = 50;
+/** Longer than this the probe does not wait for one answer. */
+const ANSWER_MS_MAX = 60_000;
+
+export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms, undefined);
+    void work.then(resolve).finally(() => clearTimeout(timer));
+  });
+}
+
+export class Bench {
+  readonly target: ProbeTarget;
+  readonly times: ProbeTimes;
+  readonly dialect: Dialect;
+  readonly learnt: Learnt;
+  readonly #proxy: FaultProxy;
+
+  constructor(target: ProbeTarget, times: ProbeTimes, dialect: Dialect, proxy: FaultProxy, learnt: Learnt) {
+    this.learnt = learnt;
+    this.target = target;
+    this.times = times;
+    this.dialect = dialect;
+    this.#proxy = proxy;
+  }
+
+  /** A new operation, under a new key. */
+  operation(): ProbeOperation {
+    return { key: crypto.randomUUID(), operation: `probe-${crypto.randomUUID().slice(0, 8)}` };
+  }
+
+  /** Sends one request; `undefined`: no answer came. */
+  async send({ key, operation }: ProbeOperation, { payload = 'usual', login = 'own', elsewhere = false }: Variation = {}): Promise<Came | undefined> {
+    const url = elsewhere ? this.target.elsewhere?.() : this.target.url();
+    if (url === undefined) throw new NotTried('no other path was given');
+    const sending = this.target.send({ url: this.#proxy.through(url), key, operation, payload, login });
+    if (!sending) throw new NotTried(`there is no such request (payload: ${payload}, login: ${login})`);
+    const answered = sending.then(async (response) => ({ status: response.status, headers: response.headers, text: await response.text() }));
+    return within(
+      ANSWER_MS_MAX,
+      answered.catch(() => undefined),
+    );
+  }
+
+  /** Sends it, and what becomes of it is `fate`. */
+  sendInto(fate: Fate, operation: ProbeOperation): Promise<Came | undefined> {
+    this.#proxy.next(fate);
+    return this.send(operation);
+  }
+
+  /** Sends it again and again, as a client does, until the answer no longer says to come back. All answers. */
+  async insist(operation: ProbeOperation, variation?: Variation): Promise<(Came | undefined)[]> {
+    const answers: (Came | undefined)[] = [];
+    const end = performance.now() + this.times.patienceMs;
+    for (let wait = POLL_MS_FIRST; ; wait = Math.min(2 * wait, POLL_MS_MAX)) {
+      const came = await this.send(operation, variation);
+      answers.push(came);
+      if (!this.saysLater(came, operation.key) || performance.now() + wait > end) return answers;
+      await sleep(wait);
+    }
+  }
+
+  /** Whether the answer, if any came, leaves open what becomes of the operation. */
+  saysLater(came: Came | undefined, key: string): boolean {
+    if (!came) return true;
+    if (came.status === 202) return !this.learnt.accepts;
+    const kind = kindOf(came, this.dialect, key);
+    return kind === 'in-progress' || kind === 'transient';
+  }
+
+  /** Asks as a browser does before it sends. */
+  async options(headers: Readonly<Record<string, string>>): Promise<Came | undefined> {
+    const answered = fetch(this.#proxy.through(this.target.url()), { method: 'OPTIONS', headers });
+    const came = answered.then(({ status, headers: given }) => ({ status, headers: given, text: '' }));
+    return within(
+      ANSWER_MS_MAX,
+      came.catch(() => undefined),
+    );
+  }
+
+  /** Effects by now. */
+  async countNow(): Promise<number | undefined> {
+    return this.target.count?.();
+  }
+
+  /** Effects when nothing more happens. */
+  async countAtRest(): Promise<number | undefined> {
+    if (!this.target.count) return undefined;
+    await sleep(this.times.settleMs + this.learnt.workMs);
+    let last = await this.target.count();
+    for (let reading = 0; reading < COUNTS_MAX; reading++) {
+      await sleep(this.times.settleMs);
+      const now = await this.target.count();
+      if (now === last) break;
+      last = now;
+    }
+    return last;
+  }
+
+  /** Plays with an operation, and counts the effects that come of it. */
+  async counting<T>(play: () => Promise<T>): Promise<{ value: T; effects: number | undefined }> {
+    const before = await this.countNow();
+    const value = await play();
+    const after = await this.countAtRest();
+    return { value, effects: before === undefined || after === undefined ? undefined : after - before };
+  }
+}

@@ -1,0 +1,56 @@
+/** The row that waits for longer than anybody wants to sit before it: begun now, ended by another run. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { Bench, Learnt, ProbeOperation } from '../bench.js';
+import type { Came } from '../request.js';
+import { type ProbeRow, rowOf } from '../row.js';
+import { judgeWait } from '../rows-of-copies.js';
+import { UsageError } from './usage.js';
+
+/** Up to here a run waits itself, ms. */
+export const WAITS_MS_MAX = 60_000;
+
+/** What is kept: no payload, and no credential. */
+interface Kept {
+  readonly version: 1;
+  readonly url: string;
+  readonly dueAt: string;
+  readonly operation: ProbeOperation;
+  readonly learnt: Learnt;
+  readonly answer: { readonly status: number; readonly text: string };
+}
+
+/** Sends one request under a new key, and writes down what came. Its effects so far, and when to come back. */
+export async function begin(bench: Bench, { file, url, afterMs }: { file: string; url: string; afterMs: number }): Promise<Date> {
+  const operation = bench.operation();
+  const came = await bench.send(operation);
+  if (!came) throw new UsageError('--after: no answer came to the request that was to be repeated');
+  const dueAt = new Date(Date.now() + afterMs);
+  const { status, text } = came;
+  const kept: Kept = { version: 1, url, dueAt: dueAt.toISOString(), operation, learnt: bench.learnt, answer: { status, text } };
+  writeFileSync(file, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600 });
+  return dueAt;
+}
+
+export function keptIn(file: string, url: string): Kept {
+  const kept = ((): Partial<Kept> => {
+    try {
+      return JSON.parse(readFileSync(file, 'utf8')) as Partial<Kept>;
+    } catch (error) {
+      throw new UsageError(`--resume: ${(error as Error).message}`);
+    }
+  })();
+  if (kept.version !== 1 || !kept.operation || !kept.answer || !kept.learnt || !kept.dueAt) throw new UsageError(`--resume: ${file} is no state of the probe`);
+  if (kept.url !== url) throw new UsageError(`--resume: ${file} is of ${kept.url}`);
+  if (Date.parse(kept.dueAt) > Date.now()) throw new UsageError(`--resume: it is not time yet; come back after ${kept.dueAt}`);
+  return kept as Kept;
+}
+
+/** The row that {@link begin} began. */
+export async function resume(bench: Bench, { operation, answer }: Kept): Promise<ProbeRow> {
+  const { value, effects } = await bench.counting(() => bench.insist(operation));
+  const first: Came = { ...answer, headers: new Headers() };
+  const answers = [first, ...value];
+  // One of them before the wait.
+  const all = effects === undefined ? undefined : effects + 1;
+  return rowOf('after-wait', { answers, effects: all, finding: judgeWait(bench, operation.key, answers, all) });
+}

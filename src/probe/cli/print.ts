@@ -1,0 +1,58 @@
+/** What is printed: the table, the verdict, the dialect, or one document with all of it. */
+import type { FittingDialect } from '../fit.js';
+import type { ProbeRow } from '../row.js';
+import { exitStatusOf, keptItsWord, verdictOf } from '../verdict.js';
+
+export interface Result {
+  readonly rows: readonly ProbeRow[];
+  readonly dialect: FittingDialect | undefined;
+  /** Effects of the whole run, where they are counted. */
+  readonly effects: number | undefined;
+  /** When what was left for later is due. */
+  readonly resumeAfter: Date | undefined;
+}
+
+const HEADS = ['tried', 'came back', 'effects', 'means'] as const;
+const CAME_BACK_MAX = 40;
+
+const shortened = (text: string): string => (text.length > CAME_BACK_MAX ? `${text.slice(0, CAME_BACK_MAX - 1)}…` : text);
+
+/** One table of text. */
+export function tableOf(rows: readonly ProbeRow[]): string {
+  const lines = [
+    HEADS,
+    ...rows.map(({ tried, cameBack, effects, means }) => [tried, shortened(cameBack), effects === undefined ? '' : String(effects), means]),
+  ];
+  const widths = HEADS.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  return lines.map((line) => line.map((cell, column) => (column === HEADS.length - 1 ? cell : cell.padEnd(widths[column] ?? 0))).join('  ')).join('\n');
+}
+
+function dialectText({ name, code }: FittingDialect): string {
+  if (code === '') return 'Dialect: none needed, the default fits.';
+  return `Dialect (${name}):\n\n  createOnce({ dialect: ${code.replaceAll('\n', '\n  ')} })`;
+}
+
+export function textOf({ rows, dialect, effects, resumeAfter }: Result): string {
+  const uncounted = 'Effects were not counted: by answers alone, a second effect that is answered like a replay is not seen.';
+  return [
+    tableOf(rows),
+    '',
+    verdictOf(rows),
+    effects === undefined ? uncounted : `It made ${effects} effects.`,
+    ...(rows.some(({ finding }) => finding === 'false-success' || finding === 'refused-with-effect')
+      ? ['Does the payload name the operation, as an order number does? Then write {{operation}} in its place.']
+      : []),
+    ...(dialect ? ['', dialectText(dialect)] : []),
+    ...(resumeAfter ? ['', `To be resumed after ${resumeAfter.toISOString()}: the same command, with --resume.`] : []),
+  ].join('\n');
+}
+
+export const documentOf = ({ rows, dialect, effects, resumeAfter }: Result): object => ({
+  verdict: verdictOf(rows),
+  oneEffectPerKey: keptItsWord(rows),
+  exitStatus: exitStatusOf(rows),
+  effects,
+  rows,
+  dialect,
+  resumeAfter: resumeAfter?.toISOString(),
+});

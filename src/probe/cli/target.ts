@@ -1,0 +1,39 @@
+/** The target of the probe, from a plan. */
+import type { ProbeRequest, ProbeTarget } from '../request.js';
+import type { Plan } from './arguments.js';
+import { counter } from './count.js';
+import { fill } from './template.js';
+
+const CREDENTIALS = /^(authorization|cookie|x-api-key)$/i;
+
+/** Whether the request bears a login that could be refused. */
+export const hasLogin = ({ headers }: Plan['request']): boolean => headers.some(([name]) => CREDENTIALS.test(name));
+
+/** `undefined` where the request bears no login that could be refused, or no second one is given. */
+function headersFor({ request, other }: Plan, login: ProbeRequest['login']): Plan['request']['headers'] | undefined {
+  if (login === 'own') return request.headers;
+  const kept = request.headers.filter(([name]) => !other.some(([replaced]) => replaced.toLowerCase() === name.toLowerCase()));
+  if (login === 'other') return other.length > 0 ? [...kept, ...other] : undefined;
+  return hasLogin(request) ? request.headers.map(([name, value]) => [name, CREDENTIALS.test(name) ? 'refused' : value] as const) : undefined;
+}
+
+export function targetOf(plan: Plan): ProbeTarget {
+  const { request, bodies, elsewhere, counting } = plan;
+  const payloads: Readonly<Record<ProbeRequest['payload'], string | undefined>> = { usual: request.body, ...bodies, 'fails-once': undefined };
+  return {
+    url: () => request.url,
+    ...(elsewhere !== undefined && { elsewhere: () => elsewhere }),
+    ...(counting && { count: counter(counting) }),
+    send({ url, key, operation, payload, login }) {
+      const [headers, body] = [headersFor(plan, login), payloads[payload]];
+      if (!headers || (payload !== 'usual' && body === undefined)) return undefined;
+      const filled = headers.map(([name, value]): [string, string] => [name, fill(value, { key, operation })]);
+      return fetch(fill(url, { key, operation }), {
+        method: request.method,
+        headers: filled,
+        redirect: 'manual',
+        ...(body !== undefined && { body: fill(body, { key, operation }) }),
+      });
+    },
+  };
+}

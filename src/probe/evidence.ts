@@ -1,0 +1,8 @@
+/** Answers of which the probe knows what they mean, because it knows what it did. */
+import type { Came } from './request.js';
+
+export interface Evidence {
+  readonly key: string;
+  readonly came: Came;
+  readonly means: 'first' | 'again' | 'in-progress' | 'mismatch' | 'done-before';
+}

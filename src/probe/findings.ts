@@ -1,0 +1,59 @@
+/** What a row can show, and how bad that is. */
+
+/**
+ * `fine`: as it should be. `note`: safe, with something that a client should know. `weak`: nothing is doubled and nothing false
+ * is said, but a client whose answer was lost has to look elsewhere. `wrong`: a client learns something false, or is stuck.
+ * `double`: one key had two effects. `not-tried`: nothing is known.
+ */
+export type ProbeSeverity = 'fine' | 'note' | 'weak' | 'wrong' | 'double' | 'not-tried';
+
+const finding = (severity: ProbeSeverity, says: string): { readonly severity: ProbeSeverity; readonly says: string } => ({ severity, says });
+
+export const FINDINGS = {
+  works: finding('fine', 'It takes effect.'),
+  'replays-marked': finding('fine', 'One effect, and the stored answer again, marked as a replay.'),
+  replays: finding('fine', 'One effect, and the same answer again. No header says that it is a replay, so `certain` is false.'),
+  'answers-anew': finding('note', 'One effect, and another answer in the same shape: perhaps how things stand by now.'),
+  'other-status': finding('note', 'One effect, but the status of the second answer is another one.'),
+  'no-retry-after': finding('note', 'One effect, but its 409 has no Retry-After: clients guess how long to wait.'),
+  'faults-while-busy': finding('note', 'One effect, but copies that came meanwhile got a 5xx instead of a 409.'),
+  'accepts-while-busy': finding('note', 'One effect, but copies that came meanwhile got a 202, while the first could still fail.'),
+  'early-success': finding('wrong', 'Copies got a success before the work was done: if the work had failed, that would have been false.'),
+  doubles: finding('double', 'One key had more than one effect.'),
+  'may-double': finding('wrong', 'Two different answers to one key: probably two effects. Only --count can tell.'),
+  'no-effect': finding('wrong', 'Nothing was counted, so nothing can be judged: is the request right, and does the count see its effect?'),
+  'fault-with-effect': finding('wrong', 'It answers 5xx, and the effect is there.'),
+  'refused-with-effect': finding('wrong', 'It refuses the request, and the effect is there.'),
+  'marked-first': finding('wrong', 'The first answer to a new key is marked as a replay: it is the answer to something else.'),
+  'busy-for-ever': finding('wrong', 'The effect is there, and the key is still called busy: nobody ever gets its answer. Give `reconcile`.'),
+  stuck: finding('wrong', 'There is no effect, and the key stays busy: whoever took it is gone, and nobody may go on.'),
+  'no-replay': finding('weak', 'One effect, but its answer is not given again: after a lost answer only a look elsewhere can tell. Give `reconcile`.'),
+  'stored-fault': finding('wrong', 'This key is answered 5xx for good, whatever happened.'),
+  'false-success': finding('wrong', 'It answers with a success, and there is no effect.'),
+  'never-done': finding('wrong', 'The operation can not be finished under its key: no effect, and no success.'),
+  'no-answer': finding('wrong', 'No answer came in all that time.'),
+  'refuses-payload': finding('fine', 'Refused, without a second effect.'),
+  'ignores-payload': finding('note', 'One effect, but another payload is not noticed: it gets the answer of the first. Say `answersMismatch: false`.'),
+  'refusal-kept': finding('fine', 'The refusal uses up its key; the corrected request takes effect under a new one.'),
+  'refusal-released': finding('fine', 'The refusal gives its key free: the corrected request takes effect under the same one.'),
+  'refusal-blocks': finding('wrong', 'After a refusal not even a new key gets the corrected request through.'),
+  'fault-released': finding('fine', 'The fault gives its key free, and the next copy takes effect.'),
+  'login-first': finding('fine', 'The login is looked at before the key: it uses up nothing, and sees nothing.'),
+  'login-burns': finding('wrong', 'A refused login uses up the key.'),
+  'login-leaks': finding('wrong', 'A refused login gets the stored answer.'),
+  'per-path': finding('fine', 'The key counts for each path by itself.'),
+  'refuses-path': finding('fine', 'The key counts for all paths, and is refused at another one.'),
+  'ignores-path': finding('note', 'The key counts for all paths: another one gets the answer of the first.'),
+  'per-account': finding('fine', 'The key counts for each account by itself.'),
+  'refuses-account': finding('note', 'Another account is refused: it learns that the key is in use.'),
+  'account-leak': finding('wrong', 'Another account gets the answer of the first one.'),
+  remembers: finding('fine', 'The key is still known.'),
+  forgets: finding('double', 'The key is forgotten by then, and has its effect again. Say how long it is kept: `limits.keyWindowMs`.'),
+  'cors-allows': finding('fine', 'Pages of other origins may send the key, and read what they need.'),
+  'cors-hides': finding('note', 'Pages of other origins may send the key, but not read every header that matters.'),
+  'cors-refuses': finding('note', 'Pages of other origins may not send the key: browsers refuse the request.'),
+  'not-tried': finding('not-tried', 'Not tried'),
+} as const;
+
+/** What a row showed. */
+export type ProbeFinding = keyof typeof FINDINGS;

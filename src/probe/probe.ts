@@ -1,0 +1,76 @@
+/** Plays the rows against a server, and sums them up. */
+import type { Dialect } from '../core/dialect.js';
+import { Bench, type Learnt } from './bench.js';
+import type { Evidence } from './evidence.js';
+import { preflight } from './preflight.js';
+import { openProxy } from './proxy.js';
+import { NotTried, type ProbeTarget, type ProbeTimes } from './request.js';
+import { type Found, notTried, type ProbeRow, rowOf } from './row.js';
+import { type ProbeRowName, ROW_NAMES } from './rows.js';
+import { afterWait, again, answerCut, atOnce, first, killed, reset } from './rows-of-copies.js';
+import { otherAccount, otherPath, otherPayload, passingFault, refusal, refusedLogin } from './rows-of-others.js';
+
+const PLAYS: Readonly<Record<ProbeRowName, (bench: Bench) => Promise<Found>>> = {
+  first,
+  again,
+  'at-once': atOnce,
+  'other-payload': otherPayload,
+  'answer-cut': answerCut,
+  reset,
+  killed,
+  refusal,
+  'passing-fault': passingFault,
+  'refused-login': refusedLogin,
+  'other-path': otherPath,
+  'other-account': otherAccount,
+  'after-wait': afterWait,
+  preflight,
+};
+
+/** A probe that is open: it plays rows until it is closed. */
+export interface OpenProbe {
+  readonly bench: Bench;
+  play(row: ProbeRowName): Promise<ProbeRow>;
+  /** What the rows so far know of single answers. */
+  readonly evidence: readonly Evidence[];
+  close(): Promise<void>;
+}
+
+/** `learnt`: what an earlier probe of the same server learnt of it. */
+export async function openProbe(
+  target: ProbeTarget,
+  times: ProbeTimes,
+  dialect: Dialect,
+  learnt: Learnt = { workMs: 100, accepts: false },
+): Promise<OpenProbe> {
+  const proxy = await openProxy(target.url);
+  const bench = new Bench(target, times, dialect, proxy, learnt);
+  const evidence: Evidence[] = [];
+  return {
+    bench,
+    evidence,
+    close: proxy.close,
+    async play(row) {
+      try {
+        const found = await PLAYS[row](bench);
+        evidence.push(...(found.evidence ?? []));
+        return rowOf(row, found);
+      } catch (error) {
+        if (error instanceof NotTried) return notTried(row, error.message);
+        throw error;
+      }
+    },
+  };
+}
+
+/** Plays all rows. Where one request has no effect that is counted, the others would show nothing, and are left out. */
+export async function playAll(probe: OpenProbe, played: (row: ProbeRow) => void = () => {}): Promise<ProbeRow[]> {
+  const rows: ProbeRow[] = [];
+  for (const name of ROW_NAMES) {
+    const blind = rows[0]?.finding === 'no-effect' || rows[0]?.finding === 'no-answer';
+    const row = blind ? notTried(name, 'the first request had no effect') : await probe.play(name);
+    rows.push(row);
+    played(row);
+  }
+  return rows;
+}

@@ -1,0 +1,97 @@
+/** The proxy between the probe and the server, on this machine: it loses answers and resets connections on demand. */
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+
+/** What becomes of the next request. */
+export type Fate =
+  /** The server has answered, and the connection is cut instead. */
+  | { readonly kind: 'cut-answer' }
+  /** Both connections are reset so long after the request has been handed over, ms. */
+  | { readonly kind: 'reset'; readonly afterMs: number }
+  /** It goes through, with one more header. */
+  | { readonly kind: 'header'; readonly name: string; readonly value: string };
+
+export interface FaultProxy {
+  /** `url`, at the proxy. */
+  through(url: string): string;
+  next(fate: Fate): void;
+  close(): Promise<void>;
+}
+
+export interface Forwarded {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+export interface ForwardedAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+// By name, not by import: `oncefetch/testing` is bundled for pages, too.
+const http = (): typeof import('node:http') => process.getBuiltinModule('node:http');
+const https = (): typeof import('node:https') => process.getBuiltinModule('node:https');
+
+async function bytesOf(stream: AsyncIterable<unknown>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+/** Hands a request on and reads the whole answer; `sent` is called when the request has left. */
+export function forward(asked: Forwarded, sent?: (socket: Socket | null) => void): Promise<ForwardedAnswer> {
+  const { method, url, headers, body } = asked;
+  const { request } = url.protocol === 'https:' ? https() : http();
+  return new Promise((resolve, reject) => {
+    const out = request(url, { method, headers: { ...headers, host: url.host }, agent: false }, (answer) => {
+      bytesOf(answer).then((read) => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: read }), reject);
+    });
+    out.on('error', reject);
+    out.end(body, () => sent?.(out.socket));
+  });
+}
+
+async function carry(from: IncomingMessage, to: ServerResponse, target: string, fate: Fate | undefined): Promise<void> {
+  const { method = 'GET', url = '/' } = from;
+  const more = fate?.kind === 'header' ? { [fate.name]: fate.value } : {};
+  const asked = { method, url: new URL(url, target), headers: { ...from.headers, ...more }, body: await bytesOf(from) };
+  const reset = (upstream: Socket | null): void => {
+    if (fate?.kind !== 'reset') return;
+    setTimeout(() => {
+      upstream?.resetAndDestroy();
+      from.socket.destroy();
+    }, fate.afterMs);
+  };
+  const { status, headers, body } = await forward(asked, reset);
+  if (fate?.kind === 'cut-answer') return void from.socket.destroy();
+  to.writeHead(status, headers).end(body);
+}
+
+/** Opens a proxy before whatever server `target` names at the time. */
+export async function openProxy(target: () => string): Promise<FaultProxy> {
+  let fate: Fate | undefined;
+  const server = http().createServer((from, to) => {
+    const met = fate;
+    fate = undefined;
+    carry(from, to, target(), met).catch(() => from.socket.destroy());
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    through(url) {
+      const { pathname, search } = new URL(url);
+      return `${origin}${pathname}${search}`;
+    },
+    next: (next) => {
+      fate = next;
+    },
+    close: () =>
+      new Promise((closed) => {
+        server.close(() => closed());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,44 @@
+/** One row of the table, and how it is made. */
+import { statusesOf } from './answers.js';
+import type { Evidence } from './evidence.js';
+import { FINDINGS, type ProbeFinding, type ProbeSeverity } from './findings.js';
+import type { Came } from './request.js';
+import { type ProbeRowName, ROWS } from './rows.js';
+
+/** What one row tried, what came back, and what it means. */
+export interface ProbeRow {
+  readonly row: ProbeRowName;
+  readonly tried: string;
+  /** The statuses in the order in which they came, such as `201, 409 ×9`; `none` where no answer came. */
+  readonly cameBack: string;
+  /** Effects of this row; `undefined` where nobody counts. */
+  readonly effects: number | undefined;
+  readonly finding: ProbeFinding;
+  readonly severity: ProbeSeverity;
+  /** What the finding means, in a sentence. */
+  readonly means: string;
+}
+
+/** What a row found, before it is written down. */
+export interface Found {
+  readonly answers: readonly (Came | undefined)[];
+  readonly effects: number | undefined;
+  readonly finding: ProbeFinding;
+  /** Answers of which the row knows what they must mean. */
+  readonly evidence?: readonly Evidence[];
+}
+
+export function rowOf(row: ProbeRowName, { answers, effects, finding }: Found): ProbeRow {
+  const { severity, says } = FINDINGS[finding];
+  return { row, tried: ROWS[row], cameBack: statusesOf(answers), effects, finding, severity, means: says };
+}
+
+export const notTried = (row: ProbeRowName, because: string): ProbeRow => ({
+  row,
+  tried: ROWS[row],
+  cameBack: '',
+  effects: undefined,
+  finding: 'not-tried',
+  severity: 'not-tried',
+  means: `${FINDINGS['not-tried'].says}: ${because}.`,
+});

@@ -1,0 +1,101 @@
+/** Rows in which one key comes with something else: another payload, a refusal, another login or path, another origin. */
+import { isRefusal, isSuccess } from './answers.js';
+import type { Bench } from './bench.js';
+import { isMarked, judge } from './judge.js';
+import { type Came, NotTried } from './request.js';
+import type { Found } from './row.js';
+
+/** Another payload under the same key. */
+export async function otherPayload(bench: Bench): Promise<Found> {
+  const operation = bench.operation();
+  const { value: answers, effects } = await bench.counting(async () => [await bench.send(operation), await bench.send(operation, { payload: 'changed' })]);
+  const [one, other] = answers;
+  const found = { answers, effects };
+  if (effects !== undefined && effects > 1) return { ...found, finding: 'doubles' };
+  if (!one || !other) return { ...found, finding: 'no-answer' };
+  if (effects === undefined && isSuccess(other) && other.text !== one.text) return { ...found, finding: 'may-double' };
+  if (isSuccess(other)) return { ...found, finding: 'ignores-payload' };
+  const evidence = isRefusal(other) ? [{ key: operation.key, came: other, means: 'mismatch' } as const] : [];
+  return { ...found, finding: other.status >= 500 ? 'stored-fault' : 'refuses-payload', evidence };
+}
+
+/** A refusal, and then a corrected request. */
+export async function refusal(bench: Bench): Promise<Found> {
+  const operation = bench.operation();
+  const newKey = { ...operation, key: bench.operation().key };
+  const { value, effects } = await bench.counting(async () => {
+    const refused = await bench.send(operation, { payload: 'refused' });
+    if (refused && !isRefusal(refused)) throw new NotTried(`it was to be refused, and was answered ${refused.status}`);
+    const repeated = await bench.send(operation, { payload: 'refused' });
+    const corrected = await bench.insist(operation);
+    const later = corrected.at(-1);
+    return { refused: [refused, repeated], corrected, underNew: later && isSuccess(later) ? [] : await bench.insist(newKey) };
+  });
+  const answers = [...value.refused, ...value.corrected, ...value.underNew];
+  const last = answers.at(-1);
+  if (effects !== undefined && effects > 1) return { answers, effects, finding: 'doubles' };
+  if (!last || !isSuccess(last)) return { answers, effects, finding: 'refusal-blocks' };
+  if (effects === 0) return { answers, effects, finding: 'false-success' };
+  return { answers, effects, finding: value.underNew.length > 0 ? 'refusal-kept' : 'refusal-released' };
+}
+
+/** Work that fails once. */
+export async function passingFault(bench: Bench): Promise<Found> {
+  const operation = bench.operation();
+  const { value: answers, effects } = await bench.counting(async () => {
+    const failed = await bench.send(operation, { payload: 'fails-once' });
+    if (failed && failed.status < 500) throw new NotTried(`its work was to fail, and it was answered ${failed.status}`);
+    return [failed, ...(await bench.insist(operation, { payload: 'fails-once' }))];
+  });
+  const last = answers.at(-1);
+  const finding = judge(bench, { key: operation.key, last, effects });
+  const done = ['replays', 'replays-marked'].includes(finding);
+  return { answers, effects, finding: done ? 'fault-released' : finding === 'never-done' && last && last.status >= 500 ? 'stored-fault' : finding };
+}
+
+/** A refused login, before and after. */
+export async function refusedLogin(bench: Bench): Promise<Found> {
+  const operation = bench.operation();
+  const { value: answers, effects } = await bench.counting(async () => {
+    const before = await bench.send(operation, { login: 'refused' });
+    if (before && isSuccess(before)) throw new NotTried('the login that was to be refused was accepted');
+    const own = await bench.insist(operation);
+    return [before, ...own, await bench.send(operation, { login: 'refused' }), ...(await bench.insist(operation))];
+  });
+  const after = answers.at(-2);
+  const last = answers.at(-1);
+  const finding = judge(bench, { key: operation.key, last, effects });
+  if (finding === 'doubles' || finding === 'false-success') return { answers, effects, finding };
+  if (after && isSuccess(after)) return { answers, effects, finding: 'login-leaks' };
+  return { answers, effects, finding: last && isSuccess(last) ? 'login-first' : 'login-burns' };
+}
+
+const sameAnswer = (bench: Bench, key: string, one: Came, other: Came): boolean =>
+  isSuccess(other) && (isMarked(bench, other, key) || (one.text !== '' && one.text === other.text));
+
+/** The same key at another path. */
+export async function otherPath(bench: Bench): Promise<Found> {
+  const operation = bench.operation();
+  const { value: answers, effects } = await bench.counting(async () => {
+    // Where there is none, nothing is sent at all.
+    if (!bench.target.elsewhere) throw new NotTried('no other path was given');
+    return [await bench.send(operation), await bench.send(operation, { elsewhere: true })];
+  });
+  const [one, other] = answers;
+  if (!one || !other) return { answers, effects, finding: 'no-answer' };
+  if (sameAnswer(bench, operation.key, one, other)) return { answers, effects, finding: 'ignores-path' };
+  return { answers, effects, finding: isSuccess(other) ? 'per-path' : 'refuses-path' };
+}
+
+/** The same key by another account. */
+export async function otherAccount(bench: Bench): Promise<Found> {
+  const operation = bench.operation();
+  const { value: answers, effects } = await bench.counting(async () => {
+    const one = await bench.send(operation);
+    return [one, await bench.send(operation, { login: 'other' })];
+  });
+  const [one, other] = answers;
+  if (!one || !other) return { answers, effects, finding: 'no-answer' };
+  if (sameAnswer(bench, operation.key, one, other)) return { answers, effects, finding: 'account-leak' };
+  return { answers, effects, finding: isSuccess(other) ? 'per-account' : 'refuses-account' };
+}

@@ -1,0 +1,37 @@
+/** The table in a sentence, and as an exit status. */
+import { FINDINGS, type ProbeSeverity } from './findings.js';
+import type { ProbeRow } from './row.js';
+
+/** Worst first. */
+const RANKS: readonly ProbeSeverity[] = ['double', 'wrong', 'weak', 'note'];
+
+const lower = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
+
+const isBlind = ({ finding }: ProbeRow): boolean => finding === 'no-effect';
+
+/** Whether one key ever had two effects: `shown` only where effects were counted and the rows that show it were played. */
+export function keptItsWord(rows: readonly ProbeRow[]): 'shown' | 'broken' | 'not shown' {
+  if (rows.some(({ severity }) => severity === 'double')) return 'broken';
+  const played = rows.filter(({ severity }) => severity !== 'not-tried');
+  const counted = played.some(({ effects }) => effects !== undefined);
+  const copies = played.some(({ row }) => row === 'again') && played.some(({ row }) => row === 'at-once');
+  return counted && copies && !played.some(isBlind) ? 'shown' : 'not shown';
+}
+
+/** One sentence: whether it doubles, where, and the worst of the rest. */
+export function verdictOf(rows: readonly ProbeRow[]): string {
+  const doubles = rows.filter(({ severity }) => severity === 'double');
+  if (doubles.length > 0) return `Doubles: ${doubles.map(({ tried }) => tried).join('; ')}.`;
+  const kept = keptItsWord(rows);
+  const worst = RANKS.flatMap((rank) => rows.filter(({ severity }) => severity === rank));
+  if (worst.some(isBlind)) return FINDINGS['no-effect'].says;
+  const head = kept === 'shown' ? 'One effect under every fault that was played' : 'Nothing was seen to double, but nobody counted';
+  const [first] = worst;
+  return first ? `${head}; but ${lower(first.tried)}: ${lower(first.means)}` : `${head}.`;
+}
+
+/** For a shell. 0: one key never had two effects, and nothing false was said. 1: something of that did happen. 3: nobody counted. */
+export function exitStatusOf(rows: readonly ProbeRow[]): 0 | 1 | 3 {
+  if (rows.some(({ severity }) => severity === 'double' || severity === 'wrong')) return 1;
+  return keptItsWord(rows) === 'shown' ? 0 : 3;
+}

@@ -1,0 +1,62 @@
+/**
+ * Goal: no server that lies passes the probe. Method: each lie of docs/schemes/servers-that-lie.md over real HTTP; the row that
+ * finds it is named here, and an honest server is found to do nothing of the kind.
+ */
+import { expect, test } from 'vitest';
+import type { ProbeFinding } from '../../src/probe/findings.js';
+import type { ProbeRowName } from '../../src/probe/rows.js';
+import { exitStatusOf, verdictOf } from '../../src/probe/verdict.js';
+import { type Lie, startLiar } from '../servers/support/liar.js';
+import * as lies from '../servers/support/lies.js';
+import { findingsOf, probed } from './support/probed.js';
+
+const probeLie = async (lie: Lie) => {
+  await using liar = await startLiar(lie, 0);
+  return await probed({
+    url: () => `${liar.origin}/payments`,
+    send: ({ url, key, operation, payload, login }) =>
+      payload === 'refused' || payload === 'fails-once' || login !== 'own'
+        ? undefined
+        : fetch(url, { method: 'POST', headers: { 'idempotency-key': key }, body: JSON.stringify({ order: operation, changed: payload }) }),
+    count: () => liar.ledger.effects.length,
+  });
+};
+
+/** By lie, the row that finds it, and as what. */
+const FOUND: readonly (readonly [says: string, lie: Lie, row: ProbeRowName, finding: ProbeFinding, exit: 0 | 1])[] = [
+  ['ignores the key, and says nothing', lies.ignores, 'again', 'doubles', 1],
+  ['ignores the key, and says so', lies.ignoresAndSaysSo, 'again', 'doubles', 1],
+  ['runs concurrent duplicates', lies.racing, 'at-once', 'doubles', 1],
+  ['replays another operation’s answer', lies.anothersAnswer, 'first', 'marked-first', 1],
+  ['changes a 201 to a 200', lies.changesStatus, 'again', 'other-status', 0],
+  ['changes a 201 to a 410', lies.becomesRefusal, 'again', 'no-replay', 0],
+  ['replays a 5xx for ever, marked', lies.storesFault, 'first', 'fault-with-effect', 1],
+  ['replays a 5xx for ever, unmarked', lies.faults, 'first', 'fault-with-effect', 1],
+  ['answers 409 for ever', lies.busy, 'first', 'busy-for-ever', 1],
+  ['forgets keys early', lies.forgets, 'after-wait', 'forgets', 1],
+  ['answers a false mismatch after success', lies.mismatches, 'again', 'no-replay', 0],
+];
+
+// They wait more than they work.
+test.concurrent.each(FOUND)('a server that %s is found out', async (_, lie, row, finding, exit) => {
+  const { rows } = await probeLie(lie);
+  expect(findingsOf(rows)[row]).toBe(finding);
+  expect(verdictOf(rows)).not.toBe('One effect under every fault that was played.');
+  expect(exitStatusOf(rows)).toBe(exit);
+});
+
+test('an honest server is not accused', async () => {
+  const { rows, dialect } = await probeLie((asked, ledger) => ledger.honest(asked));
+  expect(findingsOf(rows)).toEqual({
+    first: 'works',
+    again: 'replays-marked',
+    'at-once': 'replays-marked',
+    'other-payload': 'ignores-payload',
+    'answer-cut': 'replays-marked',
+    reset: 'replays-marked',
+    'after-wait': 'remembers',
+    preflight: 'cors-refuses',
+  });
+  expect(dialect.code).toBe("defineDialect({\n  name: 'mine',\n  place: inHeader('Idempotency-Key'),\n  replays: true,\n  answersMismatch: false,\n})");
+  expect(exitStatusOf(rows)).toBe(0);
+});

@@ -1,0 +1,92 @@
+/**
+ * Goal: the probe names the dialect of a server that it knows. Method: a server for each dialect that gives the answers which are
+ * documented for it (the fixtures of the dialects) in the situations that the probe makes.
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, test } from 'vitest';
+import { carryOf } from '../../src/core/carrier.js';
+import type { Dialect } from '../../src/core/dialect.js';
+import { generic } from '../../src/dialects/generic.js';
+import { samples } from '../dialects/support/all.js';
+import { type Fixture, fixturesOf } from '../dialects/support/fixtures.js';
+import { type Answer, send, textOf } from '../servers/support/http.js';
+import { probed } from './support/probed.js';
+
+const recorded = (all: readonly Fixture[], kind: Fixture['clean']): Answer | undefined => all.find(({ clean }) => clean === kind);
+
+/** Takes a key before it works; what it answers is what the dialect's documentation shows. */
+async function startRecorded(dialect: Dialect, fixtures: readonly Fixture[]) {
+  const effects: string[] = [];
+  const known = new Map<string, { readonly body: string; done: boolean }>();
+  const again = recorded(fixtures, 'replayed') ?? recorded(fixtures, 'fresh') ?? { status: 200, body: { id: 'a' } };
+  const marked = recorded(fixtures, 'replayed') !== undefined;
+  const first: Answer = { ...again, headers: marked ? {} : (again.headers ?? {}) };
+  const busy = recorded(fixtures, 'in-progress') ?? { status: 409, headers: { 'retry-after': '1' } };
+  const mismatch = recorded(fixtures, 'mismatch') ?? { status: 422, body: { title: 'Idempotency-Key is already used' } };
+  const elsewhere = recorded(fixtures, 'done-elsewhere');
+  const answerTo = async (key: string, body: string): Promise<Answer> => {
+    const taken = known.get(key);
+    if (taken && taken.body !== body) return mismatch;
+    if (taken) return taken.done ? (elsewhere ?? again) : busy;
+    const record = { body, done: false };
+    known.set(key, record);
+    await new Promise((worked) => setTimeout(worked, 30));
+    effects.push(key);
+    record.done = true;
+    return first;
+  };
+  const http = createServer(async (from, to) => {
+    const body = await textOf(from);
+    const wire = { url: `http://x${from.url}`, headers: new Headers(from.headers as Record<string, string>), body };
+    const key = carryOf(dialect.carrier, dialect.carry)?.find(wire) ?? '';
+    send(to, from.method === 'POST' ? await answerTo(key, body) : { status: 405 });
+  });
+  await new Promise<void>((listening) => http.listen(0, '127.0.0.1', listening));
+  return {
+    effects,
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/payments`,
+    [Symbol.asyncDispose]: () => new Promise<void>((closed) => http.closeAllConnections() === undefined && http.close(() => closed())),
+  };
+}
+
+/** By dialect, what is written for it. Where several read every answer alike, it is the first of them. */
+const WRITTEN: Readonly<Record<string, string>> = {
+  ietf: 'ietf()',
+  stripe: 'stripe()',
+  paypal: 'paypal()',
+  adyen: 'adyen()',
+  gocardless: 'gocardless()',
+  increase: 'increase()',
+  checkout: 'checkout()',
+  razorpay: `razorpay({ makes: 'payout' })`,
+  resend: 'resend()',
+  square: 'square()',
+  klarna: 'klarna()',
+  worldline: 'worldline()',
+  repeatableRequests: 'repeatableRequests()',
+};
+
+test.concurrent.each(Object.entries(WRITTEN))('%s', async (name, code) => {
+  const sample = samples[name];
+  if (!sample) throw new Error(`there is no dialect ${name}`);
+  const { dialect, body, other } = sample;
+  await using server = await startRecorded(dialect, fixturesOf(sample.fixtures));
+  const carry = carryOf(dialect.carrier, dialect.carry);
+  const { dialect: fits, rows } = await probed(
+    {
+      url: () => server.url,
+      send: ({ url, key, payload, login }) => {
+        if (login !== 'own' || (payload !== 'usual' && payload !== 'changed')) return undefined;
+        const wire = { url, headers: new Headers({ 'content-type': 'application/json' }), body: payload === 'usual' ? body : other };
+        const put = carry?.put(wire, key, 1_700_000_000_000);
+        return fetch(put?.url ?? url, { method: 'POST', headers: wire.headers, body: (put?.body ?? wire.body) as string });
+      },
+      count: () => server.effects.length,
+    },
+    // As the command does: it knows where the key goes, and no more.
+    { dialect: { ...generic(), carrier: dialect.carrier, carry: dialect.carry } },
+  );
+  expect(rows.filter(({ severity }) => severity === 'double' || severity === 'wrong')).toEqual([]);
+  expect(fits.code).toBe(code);
+});

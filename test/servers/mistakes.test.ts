@@ -1,0 +1,110 @@
+/**
+ * Goal: what oncefetch makes of the mistakes that servers have in tutorials is known, and said in docs/schemes/common-mistakes.md.
+ * Method: that of `lying.test.ts`; UPDATE_DOCS=1 writes the last three cells of each row. The probe must find each mistake, too.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { defineDialect, generic, inHeader } from '../../src/entries/dialects.js';
+import { openProbe } from '../../src/probe/probe.js';
+import type { ProbeTarget } from '../../src/probe/request.js';
+import type { ProbeRowName } from '../../src/probe/rows.js';
+import { readPage, root, tableUnder } from '../docs/support/markdown.js';
+import { TIMES } from '../probe/support/probed.js';
+import { type Lie, startLiar } from './support/liar.js';
+import { WORK_MS } from './support/lies.js';
+import { acceptsMeanwhile, insertsFirst, storesFaults, tooMany, withoutOwner } from './support/mistakes.js';
+import { type Case, told } from './support/told.js';
+
+const PAGE = 'docs/schemes/common-mistakes.md';
+const impatient = { attemptMs: WORK_MS / 3, inProgressMs: 3 * WORK_MS };
+/** The page's own. */
+const rules = defineDialect({
+  name: 'theirs',
+  place: inHeader('Idempotency-Key'),
+  answers: [
+    { status: 429, at: { error: 'Duplicate request' }, means: 'open' },
+    { status: 200, text: /"duplicate":\s*true/, means: 'open' },
+  ],
+});
+
+const CASES: Readonly<Record<string, Case>> = {
+  'inserts the key, then works; a duplicate returns success': { lie: insertsFirst() },
+  'inserts the key, then works; with a rule and `reconcile`': { lie: insertsFirst(), options: { dialect: rules, reconcile: async () => 'none' } },
+  'inserts the key, then works; mended': { lie: insertsFirst({ mended: true }) },
+  'answers a duplicate with 429': { lie: tooMany(), lose: 1 },
+  'answers a duplicate with 429; with a rule and `reconcile`': { lie: tooMany(), lose: 1, options: { dialect: rules, reconcile: async () => 'done' } },
+  'answers a duplicate with 429; mended': { lie: tooMany({ mended: true }), lose: 1 },
+  'answers 202 while the first may still fail': { lie: acceptsMeanwhile(), options: { limits: impatient }, settles: true },
+  "answers 202 while the first may still fail; with `accepted: 'settle'`": {
+    lie: acceptsMeanwhile(),
+    options: { limits: impatient, accepted: 'settle' },
+    settles: true,
+  },
+  'answers 202 while the first may still fail; mended': { lie: acceptsMeanwhile({ mended: true }), options: { limits: impatient }, settles: true },
+  'keeps a row `processing` without an owner': { lie: withoutOwner(), lose: 1 },
+  'keeps a row `processing` without an owner; with `reconcile`': { lie: withoutOwner(), lose: 1, options: { reconcile: async () => 'none' } },
+  'keeps a row `processing` without an owner; mended': { lie: withoutOwner({ mended: true }), lose: 1 },
+  'stores a 500': { lie: storesFaults() },
+  'stores a 500; with `reconcile`': { lie: storesFaults(), options: { reconcile: async () => 'none' } },
+  'stores a 500; mended': { lie: storesFaults({ mended: true }) },
+};
+
+const rows = tableUnder(readPage(PAGE), '## What happens');
+const found = new Map<string, string>();
+
+describe('a server that', () => {
+  test.each(Object.entries(CASES))('%s', async (name, one) => {
+    await using server = await startLiar(one.lie, one.lose ?? 0);
+    const { ends, requests, effects } = await told(one, server);
+    const cells = [`\`${ends}\``, requests, String(effects)];
+    found.set(name, cells.join(' | '));
+    if (process.env['UPDATE_DOCS']) return;
+    expect(rows.find(([said]) => said === name)?.slice(2)).toEqual(cells);
+  });
+});
+
+/** What the probe finds by one row. */
+async function findingOf(lie: Lie, row: ProbeRowName): Promise<string> {
+  await using server = await startLiar(lie, 0);
+  const url = `${server.origin}/payments`;
+  const ask = (to: string, key: string, body: object) => fetch(to, { method: 'POST', headers: { 'idempotency-key': key }, body: JSON.stringify(body) });
+  // The first request of all fails.
+  await ask(url, 'the first', {});
+  const target: ProbeTarget = {
+    url: () => url,
+    send: ({ url: through, key, operation, payload }) => ask(through, key, { operation, payload }),
+    count: () => server.ledger.effects.length,
+  };
+  const probe = await openProbe(target, TIMES, generic());
+  try {
+    await probe.play('first');
+    return (await probe.play(row)).finding;
+  } finally {
+    await probe.close();
+  }
+}
+
+test.concurrent.each([
+  ['success for a duplicate', insertsFirst, 'passing-fault', 'false-success', 'fault-released'],
+  ['429 for a duplicate', tooMany, 'again', 'no-replay', 'replays-marked'],
+  ['202 for "processing"', acceptsMeanwhile, 'at-once', 'accepts-while-busy', 'replays-marked'],
+  ['no owner', withoutOwner, 'passing-fault', 'stuck', 'fault-released'],
+  ['a stored 500', storesFaults, 'passing-fault', 'stored-fault', 'fault-released'],
+] as const)('the probe finds the mistake, and not where it is mended: %s', async (_, server, row, finding, mended) => {
+  expect(await findingOf(server(), row)).toBe(finding);
+  expect(await findingOf(server({ mended: true }), row)).toBe(mended);
+});
+
+test('the page has these rows, and no others', () => {
+  expect(rows.map(([server]) => server)).toEqual(Object.keys(CASES));
+});
+
+afterAll(() => {
+  if (!process.env['UPDATE_DOCS']) return;
+  const path = join(root, PAGE);
+  const text = readFileSync(path, 'utf8').replaceAll(/^\| (.+?) \| (.+?) \|.*$/gm, (line: string, name: string, says: string) =>
+    found.has(name) ? `| ${name} | ${says} | ${found.get(name)} |` : line,
+  );
+  writeFileSync(path, text);
+});

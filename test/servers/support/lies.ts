@@ -1,0 +1,44 @@
+/** The lies of docs/schemes/servers-that-lie.md, as servers. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { answer } from './http.js';
+import type { Lie } from './liar.js';
+
+/** How long the slow one works, ms. */
+export const WORK_MS = 300;
+export const OTHER = 'k-other';
+
+/** It looks at its keys first, and takes them when the work is done. */
+export const racing: Lie = async (asked, ledger) => {
+  const known = ledger.knows(asked);
+  await sleep(WORK_MS);
+  return known ? ledger.replay(asked) : ledger.execute(asked);
+};
+export const forgets: Lie = async (asked, ledger) => {
+  const told = ledger.honest(asked);
+  setTimeout(() => ledger.forget(asked), 50);
+  return told;
+};
+export const mismatches: Lie = (asked, ledger) =>
+  ledger.knows(asked) ? answer(422, { title: 'Idempotency-Key is already used', detail: 'another payload' }) : ledger.execute(asked);
+export const anothersAnswer: Lie = (asked, ledger) => {
+  const other = { ...asked, key: OTHER, body: '{"order":"o-other"}' };
+  if (!ledger.knows(other)) ledger.execute(other);
+  return ledger.replay(other);
+};
+export const changesStatus: Lie = (asked, ledger) => (ledger.knows(asked) ? { ...ledger.replay(asked), headers: {}, status: 200 } : ledger.execute(asked));
+export const becomesRefusal: Lie = (asked, ledger) => (ledger.knows(asked) ? answer(410, { title: 'Gone' }) : ledger.execute(asked));
+export const storesFault: Lie = (asked, ledger) => {
+  if (!ledger.knows(asked)) ledger.execute(asked);
+  return answer(500, { title: 'It broke' }, { 'idempotent-replayed': 'true' });
+};
+export const faults: Lie = (asked, ledger) => {
+  if (!ledger.knows(asked)) ledger.execute(asked);
+  return answer(500, { title: 'It broke' });
+};
+export const busy: Lie = (asked, ledger) => {
+  if (!ledger.knows(asked)) ledger.execute(asked);
+  return answer(409, { title: 'A request is outstanding for this Idempotency-Key' });
+};
+/** Keys mean nothing to it. */
+export const ignores: Lie = (asked, ledger) => ledger.execute(asked);
+export const ignoresAndSaysSo: Lie = (asked, ledger) => ({ ...ledger.execute(asked), status: 503, headers: { 'idempotency-status': 'ignored' } });

@@ -1,0 +1,75 @@
+/** Servers as tutorials have them, each with its mistake, and mended. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { answer } from './http.js';
+import type { Asked, Ledger, Lie } from './liar.js';
+import { WORK_MS } from './lies.js';
+
+const BROKE = answer(500, { title: 'The bank does not answer' });
+const OUTSTANDING = answer(409, { title: 'A request is outstanding for this Idempotency-Key' }, { 'retry-after': '0' });
+
+/** The bank does not answer the first request of all, and the first of each order that says so; `undefined`: it failed. */
+const bank = () => {
+  const failed = new Set<string>();
+  return (asked: Asked, ledger: Ledger) => {
+    if (failed.has(asked.key) || !(asked.number === 1 || asked.body.includes('fails-once'))) return ledger.execute(asked);
+    failed.add(asked.key);
+    return undefined;
+  };
+};
+
+/** Insert, then work: a duplicate returns success. */
+export const insertsFirst = ({ mended = false } = {}): Lie => {
+  const [taken, work] = [new Set<string>(), bank()];
+  return (asked, ledger) => {
+    if (ledger.knows(asked) && mended) return ledger.replay(asked);
+    if (taken.has(asked.key)) return answer(200, { duplicate: true });
+    taken.add(asked.key);
+    const done = work(asked, ledger);
+    if (!done && mended) taken.delete(asked.key);
+    return done ?? BROKE;
+  };
+};
+
+/** 429 for whatever was seen before. */
+export const tooMany =
+  ({ mended = false } = {}): Lie =>
+  (asked, ledger) =>
+    ledger.knows(asked) ? (mended ? ledger.replay(asked) : answer(429, { error: 'Duplicate request' })) : ledger.execute(asked);
+
+/** 202 while the first copy is at work, which fails. */
+export const acceptsMeanwhile = ({ mended = false } = {}): Lie => {
+  const [taken, work] = [new Set<string>(), bank()];
+  return async (asked, ledger) => {
+    if (ledger.knows(asked)) return ledger.replay(asked);
+    if (taken.has(asked.key)) return mended ? OUTSTANDING : answer(202, { status: 'processing' });
+    taken.add(asked.key);
+    await sleep(WORK_MS);
+    const done = work(asked, ledger);
+    if (!done) taken.delete(asked.key);
+    return done ?? BROKE;
+  };
+};
+
+/** A row "processing" whose process dies: nobody owns it, and nobody may go on. */
+export const withoutOwner = ({ mended = false } = {}): Lie => {
+  const [busyUntil, work] = [new Map<string, number>(), bank()];
+  return (asked, ledger) => {
+    if (ledger.knows(asked)) return ledger.replay(asked);
+    const until = busyUntil.get(asked.key);
+    if (until !== undefined && (!mended || until > performance.now())) return OUTSTANDING;
+    busyUntil.set(asked.key, performance.now() + WORK_MS);
+    return work(asked, ledger) ?? BROKE;
+  };
+};
+
+/** A fault is stored like any answer. */
+export const storesFaults = ({ mended = false } = {}): Lie => {
+  const [failed, work] = [new Set<string>(), bank()];
+  return (asked, ledger) => {
+    if (ledger.knows(asked)) return ledger.replay(asked);
+    if (failed.has(asked.key)) return { ...BROKE, headers: { 'idempotent-replayed': 'true' } };
+    const done = work(asked, ledger);
+    if (!done && !mended) failed.add(asked.key);
+    return done ?? BROKE;
+  };
+};

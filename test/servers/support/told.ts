@@ -1,0 +1,65 @@
+/** What oncefetch says of one operation with one server, and what really happened. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { close, createOnce, memoryStore, type OnceEvent, type OnceOptions, type OperationOptions, outcomeOf, reconciling, subscribe } from 'oncefetch';
+import type { Liar, Lie } from './liar.js';
+import { OTHER, WORK_MS } from './lies.js';
+
+/** A server, and what is called. */
+export interface Case {
+  readonly lie: Lie;
+  /** Of the first answers, so many are lost. */
+  readonly lose?: number;
+  readonly options?: OnceOptions;
+  readonly once?: OperationOptions;
+  /** Calls one after the other, or at once. */
+  readonly presses?: number | 'two at once';
+  readonly pauseMs?: number;
+  /** Its work may go on after the last call has ended. */
+  readonly settles?: boolean;
+}
+
+/** More requests than attempts: what is waited for, however often that is. */
+const MANY = 4;
+const LIMITS = { attempts: 4, attemptMs: 1000, totalMs: 5000, inProgressMs: 700 };
+
+/** How the last call ended, in the words of the page. */
+export async function told(one: Case, liar: Liar) {
+  const { options, presses = 1, pauseMs = 0 } = one;
+  const events: string[] = [];
+  const once = createOnce({
+    use: [reconciling()],
+    namespace: 'till',
+    store: memoryStore(),
+    retry: { minDelayMs: 5, maxDelayMs: 20 },
+    ...options,
+    limits: { ...LIMITS, ...options?.limits },
+  });
+  const hears = (event: OnceEvent) => {
+    if (event.type === 'diagnostic') events.push(event.code);
+    if (event.type === 'settled' || event.type === 'unknown') events.push(event.type);
+  };
+  subscribe(once, hears);
+  const pay = () =>
+    once
+      .fetch(`${liar.origin}/payments`, { method: 'POST', body: '{"order":"o-1"}', once: { operation: ['pay', 'o-1'], ...one.once } })
+      .catch((error: unknown) => error);
+  let last: unknown;
+  if (presses === 'two at once') [last] = await Promise.all([pay(), pay()]);
+  else
+    for (let press = 0; press < presses; press++) {
+      if (press > 0) await sleep(pauseMs);
+      last = await pay();
+    }
+  // What timed out may still be at work.
+  if (one.settles) await sleep(2 * WORK_MS);
+  await close(once);
+  const outcome = outcomeOf(last);
+  const why = outcome?.type === 'unknown' ? outcome.reason : outcome?.type === 'fresh' && !outcome.certain ? 'not certain' : outcome?.type;
+  const { length } = liar.requests;
+  return {
+    ends: `${outcome?.effect}: ${why}`,
+    requests: length > MANY ? 'many' : String(length),
+    effects: liar.ledger.effects.filter((key) => key !== OTHER).length,
+    raises: [...new Set(events)].join(', '),
+  };
+}
