@@ -64,7 +64,7 @@ export async function takeLock(
   const ms = Math.min(settings.limits.attemptMs, Math.max(0, deadline - clock.now()) / 2);
   publish(client, job.operationKey, { phase: 'waiting', attempt: 0, until: clock.now() + ms, why: 'another-context' });
   const bound = new AbortController();
-  const { over, off } = limit(clock, ms, [stop, client.closing.signal]);
+  const { over, off } = limit(clock, ms, [stop, client.closing]);
   void over.then(() => bound.abort());
   const asked = locks.acquire(lockNameOf(client, job.address), { wait: true, signal: bound.signal }).catch(() => undefined);
   let gone = false;
@@ -106,9 +106,9 @@ export async function beginRecord(job: OperationRun, waited: Waited | undefined)
   }
 }
 
-/** A lease is wanted where others share the store, and this call holds no lock that they see. */
+/** A lease is wanted where other contexts share the store, and this call holds no lock that they see. */
 const wantsLease = ({ client, operationKey, unlocked }: OperationRun): boolean =>
-  (unlocked || !client.platform.locks) && storeForOperation(client, operationKey).shared !== 'context';
+  (unlocked || !client.platform.locks) && (client.platform.isolated || storeForOperation(client, operationKey).shared !== 'context');
 
 const leaseOf = (job: OperationRun): Claimant['lease'] =>
   job.client.owner && wantsLease(job) ? { owner: job.client.owner, ms: job.settings.tuning.leaseMs } : undefined;

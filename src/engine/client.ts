@@ -3,11 +3,13 @@ import type { OperationName } from '../core/name.js';
 import type { OnceOptions } from '../option-types.js';
 import type { Settings } from '../options.js';
 import type { Platform, Store, Transport } from '../ports.js';
+import type { Closing } from './closing.js';
 import type { Extensions } from './extensions.js';
 import type { Listener } from './observe.js';
 import type { Parts } from './parts.js';
 import type { Payload } from './payload.js';
 import type { Registry } from './registry.js';
+import type { Sweeps } from './sweep.js';
 
 export interface Client {
   readonly settings: Settings;
@@ -29,13 +31,8 @@ export interface Client {
   /** The settings for a request, where the dialect depends on it. */
   withDialect(settings: Settings, request: { readonly method: string; readonly url: string }): Settings;
   /** Aborted by `close()`: no new attempt, every wait is cut. */
-  readonly closing: AbortController;
-  /** Settles since the last sweep. */
-  settles: number;
-  /** Wall clock, ms: when a sweep last found less than it would have removed. */
-  sweptAt: number;
-  /** Damaged records that the last sweep met. */
-  damaged: number;
+  readonly closing: Closing;
+  readonly sweeps: Sweeps;
   /** The digest of the namespace that was asked for last. */
   ns: { readonly of: string; readonly digest: string } | undefined;
   /** The last value of `namespace`; screens are told when it changes. */

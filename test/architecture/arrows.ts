@@ -84,11 +84,11 @@ export function checkCycles({ files, imports }: Sources): Finding[] {
 
 const isEntry = (path: string): boolean => /^src\/(entries\/[^/]+|react-native-bundle\.ts)$/.test(path);
 
-/** The build puts it in the place of `full.ts`. */
-const TWIN = 'src/texts/lean.ts';
+/** The lean build puts them in the places of `full.ts` and `detect.ts`. */
+const TWINS = ['src/texts/lean.ts', 'src/platform/detect-lean.ts'];
 
 export function checkReachable(sources: Sources): Finding[] {
-  const reached = sources.reach([TWIN, ...[...sources.files.keys()].filter(isEntry)], ['value', 'type', 'lazy']);
+  const reached = sources.reach([...TWINS, ...[...sources.files.keys()].filter(isEntry)], ['value', 'type', 'lazy']);
   return [...sources.files.keys()].filter((path) => !reached.has(path)).map((path) => ({ at: path, says: 'no entry leads here' }));
 }
 

@@ -2,10 +2,12 @@
  * Goal: a lease is held while its driver lives and not a moment longer, is only ever one's own, and who waits for it looks often
  * enough, leaves in time, and takes what is free. Method: the lease by itself, over records that change while it is waited for.
  */
+
 import { describe, expect, test } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import type { AttemptLoop } from '../../src/engine/attempt-loop.js';
 import type { Client, OperationRun } from '../../src/engine/client.js';
+import { Closing } from '../../src/engine/closing.js';
 import { awaitLease, holdingLease } from '../../src/engine/lease.js';
 import { heldElsewhere } from '../../src/engine/record-access.js';
 import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
@@ -38,7 +40,7 @@ function scene() {
     owner: 'me',
     registry: { degraded: new Map(), lives: new Map(), screens: new Set() },
     listeners: new Set(),
-    closing: new AbortController(),
+    closing: new Closing(),
   } as unknown as Client;
   const stop = new AbortController();
   const job = {
