@@ -2,33 +2,29 @@
  * Goal: in every runtime a named operation takes effect once, and two customers never share one. Method: a service in the real
  * runtime, with its client made at module level, pays at a shop that counts; requests come one after another and at once.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { RUNTIMES, type Service } from './support/runtimes.js';
+import { folder, here, tellAbsent } from './support/present.js';
+import type { Service } from './support/runtimes.js';
 import { type Shop, startShop } from './support/shop.js';
 
-const reasonFile = join(import.meta.dirname, '../../.tmp/runtimes/missing');
-const reason = existsSync(reasonFile) ? readFileSync(reasonFile, 'utf8') : undefined;
-const [here, absent] = [RUNTIMES.filter(({ missing }) => !reason && !missing), RUNTIMES.filter(({ missing }) => reason || missing)];
-
-test.for(absent)('$name', ({ missing }, { skip }) => {
-  if (process.env['CI']) throw new Error(missing ?? reason);
-  skip(missing ?? reason);
-});
+tellAbsent();
 
 describe.each(here)('$name', ({ start }) => {
+  const home = folder();
   let service: Service;
   let shop: Shop;
   beforeAll(async () => {
-    service = await start();
+    service = await start(home.path);
   });
-  afterAll(() => service?.kill());
+  afterAll(async () => {
+    await service?.kill();
+    home.remove();
+  });
   beforeEach(async () => {
     shop = await startShop();
   });
   afterEach(() => shop.close());
-  const pay = (path: Parameters<Shop['at']>[0], query: Readonly<Record<string, string>> = {}) => service.ask('/pay', { at: shop.at(path), ...query });
+  const pay = (path: Parameters<Shop['at']>[0], query: Readonly<Record<string, string>> = {}) => service.pay({ at: shop.at(path), ...query });
 
   test('an operation is sent, settles, and is not sent again', async () => {
     const cart = 'life';
@@ -37,7 +33,7 @@ describe.each(here)('$name', ({ start }) => {
     const again = await pay('charge', { cart, customer: 'ann' });
     expect(again.outcome).toMatchObject({ type: 'replayed', effect: 'done', key: first.outcome?.key });
     expect(again.body).toBe('{"charge":0}');
-    expect(await service.ask('/pending', { customer: 'ann' })).toMatchObject({ pending: [] });
+    expect(await service.pending('ann')).toEqual([]);
     expect([shop.charges, shop.requests]).toEqual([[first.outcome?.key], 1]);
   });
 

@@ -1,5 +1,6 @@
 /** A service, the same in every runtime: it pays at a shop by `once.fetch`, and says what it was told. */
 import { createOnce, extend, type Once, type OnceOptions, type Outcome, outcomeOf, pending, unnamed } from 'oncefetch';
+import type { ContractResult } from './contract.js';
 
 /** The client of a service. Each program makes it where its runtime's users do: at module level. */
 export const clientOver = (more: OnceOptions = {}): Once => createOnce({ use: [unnamed()], retry: { minDelayMs: 1, maxDelayMs: 10 }, ...more });
@@ -10,7 +11,6 @@ export interface Told {
   readonly status?: number;
   readonly body?: string;
   readonly error?: string;
-  readonly pending?: readonly unknown[];
 }
 
 async function pay(once: Once, at: string, name: string | null): Promise<Told> {
@@ -23,11 +23,12 @@ async function pay(once: Once, at: string, name: string | null): Promise<Told> {
   }
 }
 
-/** `/pay?at=…&cart=…&customer=…` pays; without `cart` the call has no name. `/pending` says what is open. */
-export async function answer(client: Once, request: Request): Promise<Response> {
+/** `/pay?at=…&cart=…&customer=…` pays; without `cart` the call has no name. `/pending` says what is open, `/contract` tries the store. */
+export async function answer(client: Once, request: Request, contract?: () => Promise<ContractResult>): Promise<Response> {
   const { pathname, searchParams } = new URL(request.url);
+  if (pathname === '/contract') return Response.json(await contract?.());
   const customer = searchParams.get('customer');
   const once = customer === null ? client : extend(client, { namespace: customer });
-  if (pathname === '/pending') return Response.json({ outcome: undefined, pending: (await pending(once)).map(({ name }) => name) } satisfies Told);
+  if (pathname === '/pending') return Response.json((await pending(once)).map(({ name }) => name));
   return Response.json(await pay(once, searchParams.get('at') ?? '', searchParams.get('cart')));
 }

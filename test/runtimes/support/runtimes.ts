@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Told } from '../programs/app.js';
+import type { ContractResult } from '../programs/contract.js';
 
 const here = join(import.meta.dirname, '..');
 const made = join(here, '../../.tmp/runtimes');
@@ -11,7 +12,10 @@ const installed = createRequire(join(here, 'package.json'));
 
 /** A service that runs. */
 export interface Service {
-  ask(path: '/pay' | '/pending', query?: Readonly<Record<string, string>>): Promise<Told>;
+  pay(query: Readonly<Record<string, string>>): Promise<Told>;
+  pending(customer: string): Promise<readonly unknown[]>;
+  /** Runs the contract of its store inside. */
+  contract(): Promise<ContractResult>;
   /** Ends it at once, whatever it is at. */
   kill(): Promise<void>;
 }
@@ -20,11 +24,18 @@ export interface Runtime {
   readonly name: string;
   /** Why it can't be started here. */
   readonly missing?: string | undefined;
-  start(): Promise<Service>;
+  /** Where records outlive the service, if they do. */
+  readonly store?: string | undefined;
+  /** `folder`: where its store is, if it has one. */
+  start(folder: string): Promise<Service>;
 }
 
-const told = async (response: { json(): Promise<unknown> }): Promise<Told> => (await response.json()) as Told;
-const addressOf = (base: string, path: string, query: Readonly<Record<string, string>> = {}): string => `${base}${path}?${new URLSearchParams(query)}`;
+/** `fetch` reaches the service. */
+function serviceBy(fetch: (url: string) => Promise<{ json(): Promise<unknown> }>, base: string, kill: Service['kill']): Service {
+  const ask = async <T>(path: string, query: Readonly<Record<string, string>> = {}): Promise<T> =>
+    (await (await fetch(`${base}${path}?${new URLSearchParams(query)}`)).json()) as T;
+  return { pay: (query) => ask('/pay', query), pending: (customer) => ask('/pending', { customer }), contract: () => ask('/contract'), kill };
+}
 
 interface Miniflare {
   dispatchFetch(url: string): Promise<{ json(): Promise<unknown> }>;
@@ -35,16 +46,25 @@ interface Miniflare {
 /** On this day workerd forbids what it forbids today; a Worker chooses the day itself. */
 const COMPATIBILITY_DATE = '2026-07-01';
 
-const workerd = (...compatibilityFlags: string[]): Runtime => ({
-  name: `workerd${compatibilityFlags.map((flag) => ` with ${flag}`).join('')}`,
-  async start() {
+/** What a Worker is given, and keeps in a folder. */
+const BINDINGS: Readonly<Record<string, (folder: string) => object>> = {
+  D1: (folder) => ({ d1Databases: ['DB'], d1Persist: folder }),
+  'a Durable Object': (folder) => ({ durableObjects: { TILL: { className: 'Till', useSQLite: true } }, durableObjectsPersist: folder }),
+};
+
+const workerd = (store?: string, ...compatibilityFlags: string[]): Runtime => ({
+  name: `workerd${compatibilityFlags.map((flag) => ` with ${flag}`).join('')}${store ? ` on ${store}` : ''}`,
+  store,
+  async start(folder) {
     const { Miniflare } = installed('miniflare') as { Miniflare: new (options: object) => Miniflare };
-    const flare = new Miniflare({ modules: true, scriptPath: join(made, 'workerd.js'), compatibilityDate: COMPATIBILITY_DATE, compatibilityFlags });
+    const worker = { modules: true, scriptPath: join(made, 'workerd.js'), compatibilityDate: COMPATIBILITY_DATE, compatibilityFlags };
+    const flare = new Miniflare({ ...worker, ...(store && BINDINGS[store]?.(folder)) });
     await flare.ready;
-    return {
-      ask: async (path, query) => told(await flare.dispatchFetch(addressOf('http://worker.example', path, query))),
-      kill: () => flare.dispose(),
-    };
+    return serviceBy(
+      (url) => flare.dispatchFetch(url),
+      'http://worker.example',
+      () => flare.dispose(),
+    );
   },
 });
 
@@ -54,18 +74,31 @@ const edge: Runtime = {
     const { EdgeVM } = installed('@edge-runtime/vm') as { EdgeVM: new (options: object) => { dispatchFetch(url: string): Promise<Response> } };
     const { readFileSync } = await import('node:fs');
     const vm = new EdgeVM({ initialCode: readFileSync(join(made, 'edge.js'), 'utf8') });
-    return { ask: async (path, query) => told(await vm.dispatchFetch(addressOf('http://edge.example', path, query))), kill: async () => {} };
+    return serviceBy(
+      (url) => vm.dispatchFetch(url),
+      'http://edge.example',
+      async () => {},
+    );
   },
 };
 
-/** `from`: packages, one of which has the binary for this machine. */
-function inProcess(name: string, from: readonly string[], args: readonly string[]): Runtime {
+interface Binary {
+  readonly name: string;
+  /** Files of packages, one of which is for this machine. */
+  readonly from: readonly string[];
+  readonly args: readonly string[];
+}
+
+/** `STORE`: as `programs/process.ts` has it. */
+function inProcess({ name, from, args }: Binary, store?: string, STORE?: string): Runtime {
   const binary = from.map((file) => join(here, 'node_modules', file)).find((file) => existsSync(file));
   return {
-    name,
+    name: store ? `${name} on ${store}` : name,
+    store,
     missing: binary === undefined ? `${name} has no package for this machine (${process.platform} ${process.arch})` : undefined,
-    async start() {
-      const child = spawn(binary as string, [...args, join(made, 'process.mjs')], { stdio: ['ignore', 'pipe', 'pipe'] });
+    async start(FOLDER) {
+      const env = { ...process.env, FOLDER, ...(STORE && { STORE }) };
+      const child = spawn(binary as string, [...args, join(made, 'process.mjs')], { stdio: ['ignore', 'pipe', 'pipe'], env });
       let said = '';
       child.stderr.on('data', (text) => (said += text));
       const ended = new Promise<void>((resolve) => child.on('exit', () => resolve()));
@@ -73,26 +106,36 @@ function inProcess(name: string, from: readonly string[], args: readonly string[
         child.stdout.on('data', (text) => resolve(/listening (\d+)/.exec(String(text))?.[1] ?? ''));
         void ended.then(() => reject(new Error(`${name} ended: ${said}`)));
       });
-      return {
-        ask: async (path, query) => told(await fetch(addressOf(`http://127.0.0.1:${port}`, path, query))),
-        async kill() {
-          child.kill('SIGKILL');
-          await ended;
-        },
-      };
+      return serviceBy(fetch, `http://127.0.0.1:${port}`, async () => {
+        child.kill('SIGKILL');
+        await ended;
+      });
     },
   };
 }
 
 const platform = `${process.platform}-${process.arch}`;
-const node = (which: 'oldest' | 'newest'): Runtime => inProcess(`the ${which} Node`, [`node-${which}-${platform}/bin/node`], ['--no-warnings']);
+const node = (which: 'oldest' | 'newest'): Binary => ({ name: `the ${which} Node`, from: [`node-${which}-${platform}/bin/node`], args: ['--no-warnings'] });
+const deno: Binary = {
+  name: 'Deno',
+  from: [`@deno/${platform}/deno`, `@deno/${platform}-glibc/deno`],
+  args: ['run', '--allow-all', '--unstable-kv'],
+};
+const bun: Binary = { name: 'Bun', from: [`@oven/bun-${platform}/bin/bun`, `@oven/bun-${platform.replace('arm64', 'aarch64')}/bin/bun`], args: ['run'] };
 
 export const RUNTIMES: readonly Runtime[] = [
   workerd(),
-  workerd('nodejs_compat'),
+  workerd(undefined, 'nodejs_compat'),
+  workerd('D1'),
+  workerd('a Durable Object'),
   edge,
-  inProcess('Deno', [`@deno/${platform}/deno`, `@deno/${platform}-glibc/deno`], ['run', '--allow-all', '--unstable-kv']),
-  inProcess('Bun', [`@oven/bun-${platform}/bin/bun`, `@oven/bun-${platform.replace('arm64', 'aarch64')}/bin/bun`], ['run']),
-  node('oldest'),
-  node('newest'),
+  inProcess(deno),
+  inProcess(deno, 'Deno KV', 'deno-kv'),
+  inProcess(deno, 'SQLite', 'sqlite'),
+  inProcess(bun),
+  inProcess(bun, 'SQLite', 'sqlite'),
+  inProcess(bun, 'a database that it opened', 'handed'),
+  inProcess(node('oldest')),
+  inProcess(node('newest')),
+  inProcess(node('newest'), 'SQLite', 'sqlite'),
 ];
