@@ -92,7 +92,7 @@ export async function beginRecord(job: OperationRun, waited: Waited | undefined)
   const store = storeForOperation(client, job.operationKey);
   const ready = store.ready && (await timed(client, store.ready(), job.deadline).catch((cause: unknown) => Promise.reject(storeError(job, cause))));
   if (job.settings.required && store.survives === 'context')
-    throw storeError(job, new Error(`the ${store.kind} store forgets with this context, and durability is 'required'`));
+    throw storeError(job, new Error(`the ${store.kind} store forgets with this context, and durability is 'required'; give createOnce a store`));
   if (wantsLease(job)) await nameOwner(client, ready ?? store);
   // An unnamed operation is found by its key, so no two contexts can race for it.
   const random = job.settings.key === undefined && (store.atomic || job.address.id !== undefined);

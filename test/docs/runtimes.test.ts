@@ -7,7 +7,7 @@ const rows = tableUnder(readPage('docs/runtimes.md'), '## What each is taken for
 
 /** The row of a runtime that the tests start, by what its name begins with. */
 const ROWS: readonly (readonly [name: RegExp, row: RegExp])[] = [
-  [/^workerd with nodejs_compat/, /^workerd with/],
+  [/^workerd (with nodejs_compat|of )/, /^workerd with/],
   [/^workerd/, /^workerd \(/],
   [/^edge-runtime/, /^edge-runtime/],
   [/^Deno/, /^Deno/],

@@ -2,8 +2,8 @@
  * Goal: where no request may wait for what another one began, calls meet in the store alone. Method: a platform that says so, and
  * one client for all calls, as a Worker has one at module level.
  */
-import { close, forget, memoryStore, outcomeOf, pending } from 'oncefetch';
-import { expect, test } from 'vitest';
+import { close, extend, forget, memoryStore, outcomeOf, pending } from 'oncefetch';
+import { expect, test, vi } from 'vitest';
 import { createOn } from '../../src/once.js';
 import { nodePlatform } from '../../src/platform/node/index.js';
 
@@ -69,4 +69,14 @@ test('a client that is closed cuts the waits of its calls', async () => {
   await close(once);
   expect(outcomeOf(await waits)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
   void call.catch(() => {});
+});
+
+test('extend works where there is no WeakRef', async () => {
+  vi.stubGlobal('WeakRef', undefined);
+  const { once, sent, answer } = scene();
+  const call = extend(once, { namespace: 'ann' }).fetch(URL_, PAY);
+  vi.unstubAllGlobals();
+  await sent();
+  answer();
+  expect(outcomeOf(await call)).toMatchObject({ effect: 'done' });
 });

@@ -43,8 +43,8 @@ interface Miniflare {
   dispose(): Promise<void>;
 }
 
-/** On this day workerd forbids what it forbids today; a Worker chooses the day itself. */
-const COMPATIBILITY_DATE = '2026-07-01';
+/** A Worker chooses the day whose rules hold for it: of today, and of before what has come since, such as `WeakRef`. */
+const [TODAY, EARLIER] = ['2026-07-01', '2023-03-01'];
 
 /** What a Worker is given, and keeps in a folder. */
 const BINDINGS: Readonly<Record<string, (folder: string) => object>> = {
@@ -52,12 +52,18 @@ const BINDINGS: Readonly<Record<string, (folder: string) => object>> = {
   'a Durable Object': (folder) => ({ durableObjects: { TILL: { className: 'Till', useSQLite: true } }, durableObjectsPersist: folder }),
 };
 
-const workerd = (store?: string, ...compatibilityFlags: string[]): Runtime => ({
-  name: `workerd${compatibilityFlags.map((flag) => ` with ${flag}`).join('')}${store ? ` on ${store}` : ''}`,
+interface Worker {
+  readonly store?: string;
+  readonly flags?: readonly string[];
+  readonly day?: string;
+}
+
+const workerd = ({ store, flags = [], day = TODAY }: Worker = {}): Runtime => ({
+  name: `workerd${flags.map((flag) => ` with ${flag}`).join('')}${store ? ` on ${store}` : ''}${day === TODAY ? '' : ` of ${day}`}`,
   store,
   async start(folder) {
     const { Miniflare } = installed('miniflare') as { Miniflare: new (options: object) => Miniflare };
-    const worker = { modules: true, scriptPath: join(made, 'workerd.js'), compatibilityDate: COMPATIBILITY_DATE, compatibilityFlags };
+    const worker = { modules: true, scriptPath: join(made, 'workerd.js'), compatibilityDate: day, compatibilityFlags: flags };
     const flare = new Miniflare({ ...worker, ...(store && BINDINGS[store]?.(folder)) });
     await flare.ready;
     return serviceBy(
@@ -125,9 +131,10 @@ const bun: Binary = { name: 'Bun', from: [`@oven/bun-${platform}/bin/bun`, `@ove
 
 export const RUNTIMES: readonly Runtime[] = [
   workerd(),
-  workerd(undefined, 'nodejs_compat'),
-  workerd('D1'),
-  workerd('a Durable Object'),
+  workerd({ flags: ['nodejs_compat'] }),
+  workerd({ day: EARLIER }),
+  workerd({ store: 'D1' }),
+  workerd({ store: 'a Durable Object' }),
   edge,
   inProcess(deno),
   inProcess(deno, 'Deno KV', 'deno-kv'),
