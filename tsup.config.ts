@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { defineConfig, type Options } from 'tsup';
-import { leanTexts } from './scripts/lean.mjs';
+import { leanTwins } from './scripts/lean.mjs';
 
 const folder = 'src/entries';
 
@@ -20,7 +20,7 @@ const lean: Options = {
   ...common,
   entry: { 'index.lean': `${folder}/index.ts`, 'dialects.lean': `${folder}/dialects.ts` },
   dts: false,
-  esbuildPlugins: [leanTexts],
+  esbuildPlugins: [leanTwins],
 };
 
 const esm: Options = { format: 'esm', sourcemap: true };

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build, type Plugin } from 'esbuild';
 import * as dialects from 'oncefetch/dialects';
-import { leanTexts } from '../scripts/lean.mjs';
+import { leanTwins } from '../scripts/lean.mjs';
 import { measure } from '../scripts/size.mjs';
 import { save, table } from './lib/stats.ts';
 
@@ -24,7 +24,7 @@ const common = {
 } as const;
 
 async function gzipOf(contents: string, resolveDir: string, plugins: Plugin[] = []): Promise<number> {
-  const { outputFiles } = await build({ ...common, stdin: { contents, resolveDir }, plugins: [...plugins, leanTexts], external: ['node:*'] });
+  const { outputFiles } = await build({ ...common, stdin: { contents, resolveDir }, plugins: [...plugins, leanTwins], external: ['node:*'] });
   return gzipSync(outputFiles[0]?.contents ?? new Uint8Array(), { level: 9 }).length;
 }
 

@@ -1,10 +1,19 @@
-/** For esbuild and tsup: what a page in production gets. docs/decisions/0030-texts-and-builds.md says why. */
+/** For esbuild and tsup: what a page in production gets. docs/decisions/0030-texts-and-builds.md says why of the texts, 0032-what-is-not-recognised.md of the platform. */
 import { fileURLToPath } from 'node:url';
 
-const twin = fileURLToPath(new URL('../src/texts/lean.ts', import.meta.url));
+/** @param {string} path */
+const source = (path) => fileURLToPath(new URL(`../src/${path}`, import.meta.url));
+
+/** What has a twin, and the twin. @type {readonly (readonly [RegExp, string])[]} */
+const TWINS = [
+  [/\/texts\/full\.js$/, source('texts/lean.ts')],
+  [/\/platform\/detect\.js$/, source('platform/detect-lean.ts')],
+];
 
 /** @type {import('esbuild').Plugin} */
-export const leanTexts = {
-  name: 'lean-texts',
-  setup: (build) => void build.onResolve({ filter: /\/texts\/full\.js$/ }, () => ({ path: twin, sideEffects: false })),
+export const leanTwins = {
+  name: 'lean-twins',
+  setup(build) {
+    for (const [filter, path] of TWINS) build.onResolve({ filter }, () => ({ path, sideEffects: false }));
+  },
 };

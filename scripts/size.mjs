@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { analyzeMetafile, build } from 'esbuild';
 import { buildIfStale } from './build.mjs';
-import { leanTexts } from './lean.mjs';
+import { leanTwins } from './lean.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -95,7 +95,7 @@ if (import.meta.main) {
   console.log('| --- | --: | --: | --: |');
   for (const [name, { now, later, budget }] of Object.entries(sizes)) console.log(`| ${name} | ${now} | ${later || ''} | ${budget || ''} |`);
   if (process.argv.includes('--by-file')) {
-    const { metafile } = await bundle(`export { createOnce } from './src/entries/index.ts'`, [leanTexts]);
+    const { metafile } = await bundle(`export { createOnce } from './src/entries/index.ts'`, [leanTwins]);
     console.log(await analyzeMetafile(metafile));
   }
 }

@@ -4,6 +4,7 @@ import { type OperationName, typeOf } from './core/name.js';
 import { defaultStore } from './default-store.js';
 import { addressOf } from './engine/address.js';
 import type { Client, Parts } from './engine/client.js';
+import { Closing } from './engine/closing.js';
 import { Extensions } from './engine/extensions.js';
 import { abortReason } from './engine/in-flight.js';
 import { operate, readRequest } from './engine/operate.js';
@@ -84,16 +85,14 @@ export function createOn(bare: Platform, options: OnceOptions = {}, from?: Clien
     registry: from?.registry ?? registry(),
     listeners: new Set(),
     withDialect,
-    closing: new AbortController(),
-    settles: 0,
-    sweptAt: Number.NEGATIVE_INFINITY,
-    damaged: 0,
+    closing: new Closing(),
+    sweeps: { settles: 0, restedAt: Number.NEGATIVE_INFINITY, damaged: 0 },
     ns: undefined,
     seen: undefined,
     owner: undefined,
   };
   from?.extensions.add(client);
-  if (from?.closing.signal.aborted) client.closing.abort();
+  if (from?.closing.aborted) client.closing.abort();
   return { fetch: (input, init) => callFetch(client, input, init), '~oncefetch': () => client };
 }
 
@@ -132,7 +131,7 @@ export async function callFetch(
     throw error;
   }
   if (request.signal?.aborted) throw abortReason(request.signal);
-  if (client.closing.signal.aborted) throw new TypeError('once: this client is closed');
+  if (client.closing.aborted) throw new TypeError('once: this client is closed');
   const given = handle ?? own.operation ?? nameOf?.({ method: request.method, url: request.url, json: jsonOf(request.body) });
   const settings = withDialect(own, request);
   if (given || once !== undefined) refuseHidden(request);

@@ -170,6 +170,8 @@ export interface Platform {
   report(error: unknown): void;
   /** True where many people's calls meet in one context. */
   readonly server: boolean;
+  /** True where no request may wait for what another one began: calls meet in the store alone. */
+  readonly isolated?: boolean;
   /** True in a service worker, which pages' own requests pass through. */
   readonly relay?: boolean;
 }

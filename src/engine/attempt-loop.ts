@@ -113,7 +113,7 @@ export class AttemptLoop implements Driver {
     publish(client, operationKey, { phase: 'waiting', attempt: this.#attempts, until, why });
     emit(client, this.job, this.record.key, { type: 'wait', until, why });
     // Coming online cuts these two waits only, never one that the server asked for.
-    await wait(clock, ms, [stop, client.closing.signal], why === 'backoff' || why === 'offline' ? connectivity : undefined);
+    await wait(clock, ms, [stop, client.closing], why === 'backoff' || why === 'offline' ? connectivity : undefined);
   }
 
   readonly #awaitNetwork = (): Promise<boolean> => this.#outage.outlasts((ms) => this.pause(ms, 'offline'));

@@ -67,7 +67,7 @@ export async function takeLock(
   const ms = Math.min(settings.limits.attemptMs, Math.max(0, deadline - clock.now()) / 2);
   publish(client, job.operationKey, { phase: 'waiting', attempt: 0, until: clock.now() + ms, why: 'another-context' });
   const bound = new AbortController();
-  const { over, off } = limit(clock, ms, [stop, client.closing.signal]);
+  const { over, off } = limit(clock, ms, [stop, client.closing]);
   void over.then(() => bound.abort());
   const asked = locks.acquire(lockNameOf(client, job), { wait: true, signal: bound.signal }).catch(() => undefined);
   let gone = false;
@@ -95,7 +95,7 @@ export async function beginRecord(job: OperationRun, waited: Waited | undefined)
   const store = storeForOperation(client, job.operationKey);
   const ready = store.ready && (await timed(client, store.ready(), job.deadline).catch((cause: unknown) => Promise.reject(storeError(job, cause))));
   if (job.settings.required && store.survives === 'context')
-    throw storeError(job, new Error(`the ${store.kind} store forgets with this context, and durability is 'required'`));
+    throw storeError(job, new Error(`the ${store.kind} store forgets with this context, and durability is 'required'; give createOnce a store`));
   if (wantsLease(job)) await nameOwner(client, ready ?? store);
   // An unnamed operation is found by its key, so no two contexts can race for it.
   const random = job.settings.key === undefined && (store.atomic || !job.name.length);
@@ -109,9 +109,9 @@ export async function beginRecord(job: OperationRun, waited: Waited | undefined)
   }
 }
 
-/** A lease is wanted where others share the store, and this call holds no lock that they see. */
+/** A lease is wanted where other contexts share the store, and this call holds no lock that they see. */
 const wantsLease = ({ client, operationKey, unlocked }: OperationRun): boolean =>
-  (unlocked || !client.platform.locks) && storeForOperation(client, operationKey).shared !== 'context';
+  (unlocked || !client.platform.locks) && (client.platform.isolated || storeForOperation(client, operationKey).shared !== 'context');
 
 const leaseOf = (job: OperationRun): Claimant['lease'] =>
   job.client.owner && wantsLease(job) ? { owner: job.client.owner, ms: job.settings.tuning.leaseMs } : undefined;

@@ -9,11 +9,22 @@ import type { ReplayableRequest, RequestInput } from '../http/request.js';
 import type { OnceOptions } from '../option-types.js';
 import type { Settings } from '../options.js';
 import type { Platform, Store, Transport } from '../ports.js';
+import type { Closing } from './closing.js';
 import type { Extensions } from './extensions.js';
 import type { InFlightTables } from './in-flight.js';
 import type { Listener, ObservableState, WaitReason } from './observed.js';
 import type { Polled, Proof, Result } from './result.js';
 import type { Start, Stopped } from './stopped.js';
+
+/** What a client knows of its sweeps. */
+export interface Sweeps {
+  /** Settles so far. */
+  settles: number;
+  /** Wall clock, ms: when a sweep last found less than it would have removed. */
+  restedAt: number;
+  /** Damaged records that the last sweep met. */
+  damaged: number;
+}
 
 export interface Client {
   readonly settings: Settings;
@@ -35,13 +46,8 @@ export interface Client {
   /** The settings for a request, where the dialect depends on it. */
   withDialect(settings: Settings, request: { readonly method: string; readonly url: string }): Settings;
   /** Aborted by `close()`: no new attempt, every wait is cut. */
-  readonly closing: AbortController;
-  /** Settles since the last sweep. */
-  settles: number;
-  /** Wall clock, ms: when a sweep last found less than it would have removed. */
-  sweptAt: number;
-  /** Damaged records that the last sweep met. */
-  damaged: number;
+  readonly closing: Closing;
+  readonly sweeps: Sweeps;
   /** The digest of the namespace that was asked for last. */
   ns: { readonly of: Namespace; readonly digest: NamespaceDigest } | undefined;
   /** The last value of `namespace`; screens are told when it changes. */

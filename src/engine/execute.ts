@@ -30,7 +30,7 @@ export async function execute(asked: OperationRun, free: (() => void) | undefine
   const { release, waited, elsewhere } = await takeLock(asked, free);
   const job = { ...asked, unlocked: elsewhere };
   try {
-    if (job.stop.aborted || job.client.closing.signal.aborted) return await leftBefore(job, elsewhere, waited !== undefined);
+    if (job.stop.aborted || job.client.closing.aborted) return await leftBefore(job, elsewhere, waited !== undefined);
     for (let round = 1; ; round++) {
       const finished = await executeOnce(job, round === 1 ? waited : undefined);
       if (finished !== 'anew') return finished;
@@ -69,7 +69,7 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
   const begun = await beginRecord(job, waited);
   if (begun.do === 'busy') {
     await awaitLease(job, begun.ms);
-    if (job.stop.aborted || job.client.closing.signal.aborted) return leftBefore(job, false, true);
+    if (job.stop.aborted || job.client.closing.aborted) return leftBefore(job, false, true);
     return executeOnce(job, waited ?? { ended: undefined });
   }
   if (begun.do === 'remembered') return (await readAgain(job, begun.record)) ?? rememberedResult(job, begun);

@@ -8,6 +8,8 @@ export class Extensions<C extends object> {
   #lookAt = LOOK_AT_MIN;
 
   add(client: C): void {
+    // A Worker under rules of before 2025 has none. There `close` does not reach it, and a strong reference would keep one for each request.
+    if (typeof WeakRef === 'undefined') return;
     this.#clients.add(new WeakRef(client));
     if (this.#clients.size < this.#lookAt) return;
     for (const ref of this.#clients) if (!ref.deref()) this.#clients.delete(ref);

@@ -12,7 +12,7 @@ import type { Stopped } from './stopped.js';
 export function reasonToHalt(job: OperationRun, record: OnceRecord, ambiguous: boolean): UnknownReason | undefined {
   const { client, settings, stop, namespace, deadline } = job;
   const now = client.platform.clock.now();
-  if (stop.aborted || client.closing.signal.aborted) return 'aborted';
+  if (stop.aborted || client.closing.aborted) return 'aborted';
   if (!isSamePerson(client, namespace)) return 'identity';
   if (now >= deadline) return 'no-answer';
   const window = { windowMs: settings.limits.keyWindowMs, marginMs: settings.limits.attemptMs };

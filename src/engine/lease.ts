@@ -55,8 +55,8 @@ export async function awaitLease(job: OperationRun, ms: number): Promise<void> {
   publish(client, operationKey, { phase: 'waiting', attempt: 0, until, why: 'another-context' });
   for (let look = 20; clock.now() < until; look = Math.min(look * 2, LOOK_MS_MAX)) {
     if (clock.now() >= deadline) throw busyError(job);
-    await wait(clock, Math.min(look, until - clock.now(), deadline - clock.now()), [stop, client.closing.signal]);
-    if (stop.aborted || client.closing.signal.aborted) return;
+    await wait(clock, Math.min(look, until - clock.now(), deadline - clock.now()), [stop, client.closing]);
+    if (stop.aborted || client.closing.aborted) return;
     const stored = await readStored(client, operationKey, id, deadline).catch(() => UNREAD);
     // Settled, gone, or given back.
     const record = readRecord(stored);

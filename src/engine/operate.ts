@@ -9,6 +9,7 @@ import { wrong } from '../texts/full.js';
 import { idsOf } from './address.js';
 import { busyError, noFacts, storeError, tryLock } from './claim.js';
 import type { Client, OperationAddress, OperationRun, Payload } from './client.js';
+import { contextOfCall } from './context.js';
 import { conclude, execute, leftBefore } from './execute.js';
 import { abortReason, giveUp, InFlightOperation } from './in-flight.js';
 import { changed, guarded, resetStaleState } from './observe.js';
@@ -69,7 +70,8 @@ async function borneKey({ dialect: { carrier, carry: other, name } }: Settings, 
 }
 
 /** Resolves with the answer, or with the value of an effect. */
-export async function operate(call: Call): Promise<unknown> {
+export async function operate(asked: Call): Promise<unknown> {
+  const call = { ...asked, client: contextOfCall(asked.client) };
   const { client, settings, address, signal, request } = call;
   const { clock } = client.platform;
   const { startedAt = clock.now() } = call;
@@ -104,7 +106,7 @@ export async function operate(call: Call): Promise<unknown> {
     await cutBy(client, signal, deadline, flight.landed);
     if (signal?.aborted) throw givenUp(client, signal, caller.left);
     if (clock.now() >= deadline) throw busyError(here);
-    if (client.closing.signal.aborted) throw new OnceError('ERR_ONCE_UNKNOWN', caller.left);
+    if (client.closing.aborted) throw new OnceError('ERR_ONCE_UNKNOWN', caller.left);
   }
 }
 
@@ -116,7 +118,7 @@ export function givenUp({ registry }: Client, signal: AbortSignal, left: Outcome
 
 /** Waits for `work`, but not beyond the caller's abort, the deadline, or `close()`. */
 function cutBy<T>({ platform, closing }: Client, signal: AbortSignal | undefined, deadline: number, work: Promise<T>): Promise<T | undefined> {
-  const { over, off } = limit(platform.clock, deadline - platform.clock.now(), signal ? [signal, closing.signal] : [closing.signal]);
+  const { over, off } = limit(platform.clock, deadline - platform.clock.now(), signal ? [signal, closing] : [closing]);
   return Promise.race([work, over.then(() => undefined)]).finally(off);
 }
 

@@ -16,8 +16,8 @@ const DAMAGED_MAX = 10_000;
 export function sweepNowAndThen(client: Client): void {
   const { sweepEvery, sweepRestMs } = client.settings.tuning;
   // The absolute difference: a clock that was set back must not make the pause longer.
-  const rested = Math.abs(client.platform.clock.now() - client.sweptAt) >= sweepRestMs;
-  if (client.settles++ % sweepEvery === 0 && rested)
+  const rested = Math.abs(client.platform.clock.now() - client.sweeps.restedAt) >= sweepRestMs;
+  if (client.sweeps.settles++ % sweepEvery === 0 && rested)
     void sweep(client).catch(() => {
       // Nothing depends on it; the next one tries again.
     });
@@ -28,7 +28,7 @@ const VISITS = 3;
 
 async function sweep(client: Client): Promise<void> {
   const before = client.platform.clock.now();
-  const limit = client.settings.tuning.sweepEvery * VISITS + client.damaged;
+  const limit = client.settings.tuning.sweepEvery * VISITS + client.sweeps.damaged;
   const { records } = await timed(client, client.store.scan({ before, limit }));
   let damaged = 0;
   let rests = records.length < limit;
@@ -45,8 +45,8 @@ async function sweep(client: Client): Promise<void> {
     rests ||= did === 'early';
     if (did === 'early') break;
   }
-  if (rests) client.sweptAt = before;
-  client.damaged = Math.min(damaged, DAMAGED_MAX);
+  if (rests) client.sweeps.restedAt = before;
+  client.sweeps.damaged = Math.min(damaged, DAMAGED_MAX);
 }
 
 /** What to do with a scanned record, given what is stored now. It is due only if both clocks say so. */

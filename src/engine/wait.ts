@@ -1,12 +1,13 @@
 /** Waits on the clock port; each can be cut short. */
 import type { Clock, Connectivity } from '../ports.js';
 import type { OperationRun } from './client.js';
+import type { Stop } from './closing.js';
 
 /** A time limit: `over` resolves after `ms`, or at once when a signal aborts or `connectivity` wakes. After `off()` it never resolves. */
 export function limit(
   clock: Clock,
   ms: number,
-  signals: readonly AbortSignal[],
+  signals: readonly Stop[],
   connectivity?: Connectivity,
 ): { readonly over: Promise<void>; readonly off: () => void } {
   let off = (): void => {};
@@ -56,7 +57,7 @@ export async function inTime<T>(
   late: () => Error,
 ): Promise<T> {
   const { clock } = client.platform;
-  const signals = [stop, client.closing.signal];
+  const signals = [stop, client.closing];
   const { over, off } = limit(clock, Math.min(ms, Math.max(0, deadline - clock.now())), signals);
   const ended = over.then((): never => {
     throw signals.some(({ aborted }) => aborted) ? new CallerLeft() : late();

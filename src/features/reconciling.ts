@@ -30,9 +30,9 @@ async function prove(drive: Driver, reason: UnknownReason | 'done-elsewhere', re
   if (!reconcile || !isSamePerson(client, namespace)) return undefined;
   const { clock } = client.platform;
   const ms = Math.min(limits.attemptMs, deadline - clock.now());
-  if (ms <= 0 || stop.aborted || client.closing.signal.aborted) return undefined;
+  if (ms <= 0 || stop.aborted || client.closing.aborted) return undefined;
   const controller = new AbortController();
-  const { over, off } = limit(clock, ms, [stop, client.closing.signal]);
+  const { over, off } = limit(clock, ms, [stop, client.closing]);
   const late = over.then((): undefined => {
     controller.abort();
   });

@@ -72,7 +72,7 @@ async function* resumeAll(client: Client, namespace: Namespace, options: ResumeO
     return end;
   };
   // The next user is shown nothing of the one who asked.
-  const goesOn = (): boolean => isSamePerson(client, namespace) && !client.closing.signal.aborted;
+  const goesOn = (): boolean => isSamePerson(client, namespace) && !client.closing.aborted;
   signal?.addEventListener('abort', cut);
   try {
     for await (const record of pendingInTurns(client, namespace, prefix)) {

@@ -32,7 +32,7 @@ export async function sendAgain(client: Client, settings: Settings, call: Outlin
   const deadline = clock.now() + settings.limits.totalMs;
   // A PUT that comes late must not overwrite what a later call to its URL wrote.
   const overtaken = (): boolean => method === 'PUT' && latest.get(url) !== turn;
-  const stops = signal ? [signal, client.closing.signal] : [client.closing.signal];
+  const stops = signal ? [signal, client.closing] : [client.closing];
   let left = false;
   /** Waits before the next attempt; `false` where there may be none. */
   const waited = async ({ answer }: Failed, tries: number): Promise<boolean> => {

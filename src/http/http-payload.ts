@@ -94,7 +94,7 @@ export async function hooked(
   // The hook would get one user's request and answer with the next one's credentials.
   if (!isSamePerson(client, namespace)) throw new Error('another user has logged in');
   const asked = Promise.resolve(settings.headers?.({ attempt: number, resumed, method, url, headers: new Headers(headers), body }));
-  const { over, off } = limit(client.platform.clock, ms, [stop, client.closing.signal]);
+  const { over, off } = limit(client.platform.clock, ms, [stop, client.closing]);
   const late = over.then(() => Promise.reject(new Error('the headers hook did not answer in time')));
   return Promise.race([asked, late]).finally(off);
 }

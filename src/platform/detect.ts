@@ -1,6 +1,8 @@
+/** Finds the platform by what it has. What is not known to be one person's device is a server, which shares nothing between callers. */
 import type { Platform } from '../ports.js';
 import { browserPlatform } from './browser/index.js';
 import { nodePlatform } from './node/index.js';
+import { serverPlatform } from './server/index.js';
+import { isNode, isPage } from './shared.js';
 
-/** Node is asked for first: it has browser globals too, some of them in name only. */
-export const detectPlatform = (): Platform => (typeof globalThis.process?.versions?.node === 'string' ? nodePlatform() : browserPlatform());
+export const detectPlatform = (): Platform => (isNode() ? nodePlatform() : isPage() ? browserPlatform() : serverPlatform());

@@ -2,7 +2,22 @@
 import { v4 } from 'uuid';
 import { typeOf } from '../core/name.js';
 import type { Clock, Randomness } from '../ports.js';
-import { wrong } from '../texts/full.js';
+import { needs, wrong } from '../texts/full.js';
+
+/** Node, or what has its names: Deno and Bun. workerd may have them too, but lets no request wait for another one's promise. */
+export const isNode = (): boolean => typeof globalThis.process?.versions?.node === 'string' && !('WebSocketPair' in globalThis);
+
+/**
+ * A document, or a worker of a page. Servers may have either in name (a stand-in for a document, the scope of service workers),
+ * but not both a worker's scope and a database of the device.
+ */
+export const isPage = (): boolean =>
+  !isNode() &&
+  !['WebSocketPair', 'EdgeRuntime'].some((name) => name in globalThis) &&
+  ('document' in globalThis || ('WorkerGlobalScope' in globalThis && 'indexedDB' in globalThis));
+
+/** A module of Node's, found without an import, which a bundler for browsers would stumble over. */
+export const builtin = <T>(name: string): T | undefined => (globalThis.process as { getBuiltinModule?(name: string): T } | undefined)?.getBuiltinModule?.(name);
 
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -13,7 +28,24 @@ export const systemClock: Clock = {
 };
 
 /** `uuid` throws where there is no cryptographic source; it never falls back to a weak one. */
-export const systemRandomness: Randomness = { random: () => Math.random(), uuid: () => v4() };
+export const systemRandomness: Randomness = {
+  random: () => Math.random(),
+  uuid() {
+    if (!globalThis.crypto) throw new TypeError(wrong('crypto', 'no-crypto'));
+    return v4();
+  },
+};
+
+const encode = (data: string | Uint8Array): Uint8Array<ArrayBuffer> =>
+  typeof data === 'string' ? new TextEncoder().encode(data) : (data as Uint8Array<ArrayBuffer>);
+const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+
+/** A digest by Web Crypto. Throws a TypeError that names the place, where there is none. */
+export async function webDigest(place: string, data: string | Uint8Array): Promise<string> {
+  const subtle = globalThis.crypto?.subtle;
+  if (!subtle) throw new TypeError(needs(place, 'insecureOrigins'));
+  return hex(new Uint8Array(await subtle.digest('SHA-256', encode(data))));
+}
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 

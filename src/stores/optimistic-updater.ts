@@ -12,6 +12,7 @@ import { type Answer, type Attempt, isDone, revAfter, type Seen } from './compar
 import { StoreFault } from './fault.js';
 import { ServerClock } from './server-clock.js';
 import { recordOf, textOf } from './text.js';
+import { type TakeTurn, turnsByPromise } from './turns.js';
 
 export interface Server {
   attempt(attempt: Attempt): Promise<Answer>;
@@ -39,11 +40,12 @@ export class OptimisticUpdater {
   readonly #server: Server;
   readonly #timeoutMs: number;
   readonly #seen = new Map<string, Seen>();
-  readonly #turns = new Map<string, Promise<unknown>>();
+  readonly #takeTurn: TakeTurn;
 
-  constructor(server: Server, timeoutMs: number) {
+  constructor(server: Server, timeoutMs: number, takeTurn = turnsByPromise()) {
     this.#server = server;
     this.#timeoutMs = timeoutMs;
+    this.#takeTurn = takeTurn;
   }
 
   async read(id: string): Promise<unknown> {
@@ -55,17 +57,11 @@ export class OptimisticUpdater {
   /** Resolves when what `next` makes of the record is committed. Updates of one record from here come one after the other. */
   async update(id: string, next: (current: unknown) => Next, durability: Durability): Promise<void> {
     const deadline = performance.now() + this.#timeoutMs;
-    const before = this.#turns.get(id);
     const asking: Asking = { id, next, durability, deadline, looked: false };
-    const mine = (async () => {
-      await before;
-      await this.within(() => this.#rounds(asking), deadline, asking).catch((fault) => this.#takeBack(asking, fault));
-    })();
-    const turn = mine.catch(() => {});
-    this.#turns.set(id, turn);
-    await mine.finally(() => {
-      if (this.#turns.get(id) === turn) this.#turns.delete(id);
-    });
+    const end = await this.#takeTurn(id, deadline);
+    await this.within(() => this.#rounds(asking), deadline, asking)
+      .catch((fault) => this.#takeBack(asking, fault))
+      .finally(end);
   }
 
   /**

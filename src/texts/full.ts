@@ -81,6 +81,7 @@ export const MISTAKES = {
   url: 'must be a URL',
   'url-absolute': 'must be absolute where there is no page',
   'url-credentials': 'must not carry a user name or password',
+  'no-crypto': 'is not there, so no random key can be made; give createOnce({ randomUUID })',
   'no-cors': 'would strip the key and hide the answer',
   body: 'must be text, bytes, a Blob, a FormData, URLSearchParams or a stream',
   'body-unread': 'could not be read',

@@ -91,11 +91,11 @@ const isEntry = (path: string): boolean => /^src\/(entries\/[^/]+|react-native-b
 /** Nothing imports it: `bin` of package.json names what is built of it. */
 const COMMAND = 'src/cli.ts';
 
-/** The build puts it in the place of `full.ts`. */
-const TWIN = 'src/texts/lean.ts';
+/** The lean build puts them in the places of `full.ts` and `detect.ts`. */
+const TWINS = ['src/texts/lean.ts', 'src/platform/detect-lean.ts'];
 
 export function checkReachable(sources: Sources): Finding[] {
-  const reached = sources.reach([TWIN, COMMAND, ...[...sources.files.keys()].filter(isEntry)], ['value', 'type', 'lazy']);
+  const reached = sources.reach([...TWINS, COMMAND, ...[...sources.files.keys()].filter(isEntry)], ['value', 'type', 'lazy']);
   return [...sources.files.keys()].filter((path) => !reached.has(path)).map((path) => ({ at: path, says: 'no entry leads here' }));
 }
 

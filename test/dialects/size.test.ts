@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
-import { leanTexts } from '../../scripts/lean.mjs';
+import { leanTwins } from '../../scripts/lean.mjs';
 import { factories, samples } from './support/all.js';
 
 /** By where the key goes: what makes a dialect of data, and the code for its place. */
@@ -12,7 +12,7 @@ const BYTES_MAX: Readonly<Record<string, number>> = { header: 2600, 'header-sf':
 const root = join(import.meta.dirname, '../..');
 const bundle = async (contents: string): Promise<string> => {
   const stdin = { contents, resolveDir: root };
-  const { outputFiles } = await build({ stdin, bundle: true, minify: true, format: 'esm', target: 'es2022', plugins: [leanTexts], write: false });
+  const { outputFiles } = await build({ stdin, bundle: true, minify: true, format: 'esm', target: 'es2022', plugins: [leanTwins], write: false });
   return outputFiles[0]?.text ?? '';
 };
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { describe, expect, test } from 'vitest';
-import { leanTexts } from '../../scripts/lean.mjs';
+import { leanTwins } from '../../scripts/lean.mjs';
 import { indexedDbStore, localStorageStore, memoryStore } from '../../src/entries/index.js';
 import { clientSettings } from '../../src/options.js';
 import { fencesOf, readPage, root, tableUnder } from './support/markdown.js';
@@ -40,7 +40,7 @@ async function bytesOfCreateOnce(): Promise<number> {
   const { outputFiles, metafile } = await build({
     stdin: { contents: "export { createOnce } from 'oncefetch'", resolveDir: root },
     alias: { oncefetch: join(root, 'src/entries/index.ts') },
-    plugins: [leanTexts],
+    plugins: [leanTwins],
     absWorkingDir: root,
     outdir: join(root, 'dist'),
     bundle: true,

@@ -2,8 +2,10 @@
  * Goal: what HTTP allows to be sent again is, as often and as long as it may; everything else goes out once, and its caller gets
  * what fetch would give. Method: tables of calls and answers, on a clock that only the test moves.
  */
+
 import { describe, expect, test, vi } from 'vitest';
 import type { Client } from '../../src/engine/client.js';
+import { Closing } from '../../src/engine/closing.js';
 import { sendAgain } from '../../src/features/retrying.js';
 import { type Outline, outline } from '../../src/http/outline.js';
 import type { Settings } from '../../src/options.js';
@@ -58,7 +60,7 @@ function scene() {
   const client = {
     platform: { clock, randomness: { random: () => 1 } },
     registry: { latest: new Map() },
-    closing: new AbortController(),
+    closing: new Closing(),
   } as unknown as Client;
   const settings = {
     limits: { totalMs: 10_000, attempts: 3 },

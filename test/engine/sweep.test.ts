@@ -27,9 +27,7 @@ function scene(own: (memory: Store) => Partial<Store> = () => ({})) {
     listeners: new Set([
       { hears: (event: { code?: string; operation?: unknown; key: string }) => void told.push([event.code, event.operation, event.key]), begins: undefined },
     ]),
-    settles: 0,
-    damaged: 0,
-    sweptAt: 0,
+    sweeps: { settles: 0, damaged: 0, restedAt: 0 },
   } as unknown as Client;
   const settle = async (times = 1): Promise<void> => {
     for (let n = 0; n < times; n++) sweepNowAndThen(client);
@@ -83,7 +81,7 @@ describe('a sweep of what is over', () => {
     const over = many('over', 3 * EVERY);
     for (const id of over) put(id);
     await settle();
-    expect([there(...over).length, client.damaged]).toEqual([3 * EVERY, 3 * EVERY]);
+    expect([there(...over).length, client.sweeps.damaged]).toEqual([3 * EVERY, 3 * EVERY]);
     await settle(EVERY);
     expect([there(...over).length, there(...damaged).length]).toEqual([0, 3 * EVERY]);
   });
@@ -91,7 +89,7 @@ describe('a sweep of what is over', () => {
   test('reaches past a bounded number of damaged ones', async () => {
     const { client, settle } = scene(() => ({ scan: async () => ({ records: Array(10_001).fill({}) }) }));
     await settle();
-    expect(client.damaged).toBe(10_000);
+    expect(client.sweeps.damaged).toBe(10_000);
   });
 
   test('leaves what is another one, is to stay longer, or is gone since it looked', async () => {

@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import type { AttemptLoop } from '../../src/engine/attempt-loop.js';
 import type { Client, OperationRun } from '../../src/engine/client.js';
+import { Closing } from '../../src/engine/closing.js';
 import { awaitLease, holdingLease } from '../../src/engine/lease.js';
 import { heldElsewhere } from '../../src/engine/record-access.js';
 import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
@@ -40,7 +41,7 @@ function scene() {
     owner: 'me',
     registry: { degraded: new Map(), lives: new Map(), screens: new Set() },
     listeners: new Set(),
-    closing: new AbortController(),
+    closing: new Closing(),
   } as unknown as Client;
   const stop = new AbortController();
   const job = {

@@ -2,11 +2,11 @@
  * Before the tests: the apps' packages are installed from their own lockfile, and the packed package is bundled into each
  * app by its own Metro, for both systems. What has not changed since is left as it is.
  */
-import { spawn, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { globSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { digestOf, installBeside, isFresh, unpackInto } from '../../scripts/beside.mjs';
 import { buildIfStale } from '../../scripts/build.mjs';
 
 const here = import.meta.dirname;
@@ -33,44 +33,6 @@ const MORE = {
 };
 /** Metro keeps two processors busy with one app. */
 const AT_ONCE = Math.max(1, Math.floor(availableParallelism() / 2));
-const UNREACHABLE = /ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONNREFUSED|ENETUNREACH|ENOTCACHED/;
-
-/** @param {readonly string[]} files */
-const digestOf = (files) => files.reduce((hash, file) => hash.update(readFileSync(file)), createHash('sha256')).digest('hex');
-/** @param {string} stamp @param {string} digest */
-const isFresh = (stamp, digest) => existsSync(stamp) && readFileSync(stamp, 'utf8') === digest;
-
-/** Why it could not be installed; throws where that is no excuse. */
-function install() {
-  const stamp = join(here, 'node_modules/.installed-from');
-  const digest = digestOf([join(here, 'package-lock.json')]);
-  if (isFresh(stamp, digest)) return undefined;
-  const { status, stdout, stderr } = spawnSync('npm', ['ci', '--ignore-scripts'], { cwd: here, encoding: 'utf8', shell: process.platform === 'win32' });
-  if (status === 0) {
-    writeFileSync(stamp, digest);
-    return undefined;
-  }
-  const said = `${stdout}${stderr}`;
-  const reason = UNREACHABLE.exec(said)?.[0];
-  if (process.env['CI'] || !reason) throw new Error(`npm ci in test/react-native failed:\n${said.slice(-2000)}`);
-  return `React Native is not installed, and the registry can't be reached (${reason})`;
-}
-
-/** The package as an app gets it. */
-function unpack() {
-  const modules = join(made, 'node_modules');
-  rmSync(modules, { recursive: true, force: true });
-  mkdirSync(join(modules, 'oncefetch'), { recursive: true });
-  /** @param {string} command @param {string[]} args */
-  const run = (command, args) => {
-    const { status, stderr } = spawnSync(command, args, { cwd: root, encoding: 'utf8', shell: process.platform === 'win32' });
-    if (status !== 0) throw new Error(`${command}: ${stderr}`);
-  };
-  for (const file of readdirSync(made)) if (file.endsWith('.tgz')) rmSync(join(made, file));
-  run('npm', ['pack', '--ignore-scripts', '--pack-destination', made]);
-  const tarball = readdirSync(made).find((file) => file.endsWith('.tgz')) ?? '';
-  run('tar', ['-xzf', join(made, tarball), '-C', join(modules, 'oncefetch'), '--strip-components', '1']);
-}
 
 /** @param {string} app @returns {Promise<void>} */
 function bundle(app) {
@@ -108,13 +70,13 @@ function inputs() {
 export async function setup() {
   mkdirSync(made, { recursive: true });
   rmSync(reasonFile, { force: true });
-  const reason = install();
+  const reason = installBeside(here, 'React Native');
   if (reason !== undefined) {
     writeFileSync(reasonFile, reason);
     return;
   }
   buildIfStale();
-  unpack();
+  unpackInto(made);
   const digest = digestOf(inputs());
   const stamp = join(made, 'bundled-from');
   if (isFresh(stamp, digest)) return;

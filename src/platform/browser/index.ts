@@ -1,19 +1,10 @@
 /** Browsers: pages and workers. */
 import type { Connectivity, Digest, Locks, Platform } from '../../ports.js';
-import { needs } from '../../texts/full.js';
-import { resolveUrl, systemClock, systemRandomness } from '../shared.js';
+import { resolveUrl, systemClock, systemRandomness, webDigest } from '../shared.js';
 import { tabs } from './tabs.js';
 
-const encode = (data: string | Uint8Array): Uint8Array<ArrayBuffer> =>
-  typeof data === 'string' ? new TextEncoder().encode(data) : (data as Uint8Array<ArrayBuffer>);
-const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-
 /** Web Crypto is missing on insecure origins. */
-const digest: Digest = async (data) => {
-  const subtle = globalThis.crypto?.subtle;
-  if (!subtle) throw new TypeError(needs('a page on http://, which has no Web Crypto,', 'insecureOrigins'));
-  return hex(new Uint8Array(await subtle.digest('SHA-256', encode(data))));
-};
+const digest: Digest = (data) => webDigest('a page on http://, which has no Web Crypto,', data);
 
 /** Web Locks: the lock of a tab that dies frees itself. */
 const webLocks = (manager: LockManager): Locks => ({

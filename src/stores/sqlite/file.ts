@@ -3,21 +3,21 @@ import type { ScanQuery } from '../../ports.js';
 import { StoreFault } from '../fault.js';
 import { rangeOf } from '../text.js';
 
-/** The part of `node:sqlite`'s StatementSync that is used; better-sqlite3's has it too. */
+/** The part of `node:sqlite`'s StatementSync that is used; those of better-sqlite3 and `bun:sqlite` have it too. */
 export interface SqliteStatement {
   get(...values: (string | number | null)[]): unknown;
   all(...values: (string | number | null)[]): unknown[];
   run(...values: (string | number | null)[]): unknown;
 }
 
-/** The part of `node:sqlite`'s DatabaseSync that is used; better-sqlite3's Database has it too. */
+/** The part of `node:sqlite`'s DatabaseSync that is used; the Database of better-sqlite3 and of `bun:sqlite` has it too. */
 export interface SqliteDatabase {
   exec(sql: string): unknown;
   prepare(sql: string): SqliteStatement;
   close(): unknown;
   /** `node:sqlite`'s word for: somebody began a transaction on this connection and has not ended it. */
   readonly isTransaction?: boolean | undefined;
-  /** better-sqlite3's word for it. */
+  /** The word of better-sqlite3 and `bun:sqlite` for it. */
   readonly inTransaction?: boolean | undefined;
 }
 
@@ -161,8 +161,10 @@ function refuseNewer(scope: string, version: number): void {
 
 export const inTransaction = ({ isTransaction, inTransaction }: SqliteDatabase): boolean => Boolean(isTransaction ?? inTransaction);
 
-/** `node:sqlite`, found without an import, which a bundler for browsers would stumble over. */
-export function builtin(): (new (path: string) => SqliteDatabase) | undefined {
-  const process = globalThis.process as { getBuiltinModule?(name: string): { DatabaseSync: new (path: string) => SqliteDatabase } | undefined } | undefined;
-  return process?.getBuiltinModule?.('node:sqlite')?.DatabaseSync;
+type Opens = new (path: string) => SqliteDatabase;
+
+/** `bun:sqlite` or `node:sqlite`, found without an import, which a bundler for browsers would stumble over. */
+export function builtin(): Opens | undefined {
+  const { getBuiltinModule } = (globalThis.process ?? {}) as { getBuiltinModule?(name: string): { Database?: Opens; DatabaseSync?: Opens } | undefined };
+  return getBuiltinModule?.('bun:sqlite')?.Database ?? getBuiltinModule?.('node:sqlite')?.DatabaseSync;
 }

@@ -13,7 +13,7 @@ export type { SqliteDatabase, SqliteStatement } from './file.js';
 export interface SqlitePathOptions {
   /** Where the file is, or shall be; its folder must exist. On a local disk, not a network share. */
   readonly path: string;
-  /** What opens it. @default DatabaseSync of `node:sqlite` */
+  /** What opens it. @default DatabaseSync of `node:sqlite`, in Bun Database of `bun:sqlite` */
   readonly Database?: (new (path: string) => SqliteDatabase) | undefined;
   /** How long to wait for other processes that write, ms. @default 5_000 */
   readonly busyTimeoutMs?: number | undefined;
@@ -22,8 +22,8 @@ export interface SqlitePathOptions {
 
 /** A database that is open already, and stays its owner's to set up and to close. */
 export interface SqliteDatabaseOptions {
-  /** A DatabaseSync of `node:sqlite`, or a Database of better-sqlite3. */
-  readonly database: SqliteDatabase & { location?(): string | null; readonly name?: string | undefined };
+  /** A DatabaseSync of `node:sqlite`, or a Database of better-sqlite3 or `bun:sqlite`. */
+  readonly database: SqliteDatabase & { location?(): string | null; readonly name?: string | undefined; readonly filename?: string | undefined };
   /** How long to wait for other connections that write, ms. @default 5_000 */
   readonly busyTimeoutMs?: number | undefined;
   readonly path?: undefined;
@@ -85,7 +85,11 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
 }
 
 function constructorOf({ Database = builtin() }: { readonly Database?: SqlitePathOptions['Database'] }): new (path: string) => SqliteDatabase {
-  if (!Database) throw new StoreFault('denied', 'there is no node:sqlite here; it comes with Node 22.5. Hand in a database, such as one of better-sqlite3');
+  if (!Database)
+    throw new StoreFault(
+      'denied',
+      'there is no node:sqlite here; it comes with Node 22.5. Hand in a database, such as one of better-sqlite3: sqliteStore({ database })',
+    );
   return Database;
 }
 
@@ -95,7 +99,7 @@ const numbers = new WeakMap<object, number>();
 
 /** Where the file is; `undefined`: in memory. */
 function pathOf({ path, database }: SqliteStoreOptions): string | undefined {
-  const at = path ?? (database?.location ? database.location() : database?.name);
+  const at = path ?? (database?.location ? database.location() : (database?.name ?? database?.filename));
   return at && at !== MEMORY ? at : undefined;
 }
 

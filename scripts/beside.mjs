@@ -1,0 +1,53 @@
+/** For tests that bring packages of their own, away from the project's: installs them, and unpacks the package as an app gets it. */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const shell = process.platform === 'win32';
+const UNREACHABLE = /ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONNREFUSED|ENETUNREACH|ENOTCACHED/;
+
+/** @param {readonly string[]} files */
+export const digestOf = (files) => files.reduce((hash, file) => hash.update(readFileSync(file)), createHash('sha256')).digest('hex');
+/** @param {string} stamp @param {string} digest */
+export const isFresh = (stamp, digest) => existsSync(stamp) && readFileSync(stamp, 'utf8') === digest;
+
+/**
+ * Installs what the lockfile of this folder names, unless it is there. Says why it could not; throws where that is no excuse.
+ *
+ * @param {string} folder
+ * @param {string} what
+ * @returns {string | undefined}
+ */
+export function installBeside(folder, what) {
+  const stamp = join(folder, 'node_modules/.installed-from');
+  const digest = digestOf([join(folder, 'package-lock.json')]);
+  if (isFresh(stamp, digest)) return undefined;
+  const { status, stdout, stderr } = spawnSync('npm', ['ci', '--ignore-scripts'], { cwd: folder, encoding: 'utf8', shell });
+  if (status === 0) {
+    writeFileSync(stamp, digest);
+    return undefined;
+  }
+  const said = `${stdout}${stderr}`;
+  const reason = UNREACHABLE.exec(said)?.[0];
+  if (process.env['CI'] || !reason) throw new Error(`npm ci in ${folder} failed:\n${said.slice(-2000)}`);
+  return `${what} is not installed, and the registry can't be reached (${reason})`;
+}
+
+/** Packs the package and unpacks it into `made/node_modules/oncefetch`. @param {string} made */
+export function unpackInto(made) {
+  const modules = join(made, 'node_modules');
+  rmSync(modules, { recursive: true, force: true });
+  mkdirSync(join(modules, 'oncefetch'), { recursive: true });
+  /** @param {string} command @param {string[]} args */
+  const run = (command, args) => {
+    const { status, stderr } = spawnSync(command, args, { cwd: root, encoding: 'utf8', shell });
+    if (status !== 0) throw new Error(`${command}: ${stderr}`);
+  };
+  for (const file of readdirSync(made)) if (file.endsWith('.tgz')) rmSync(join(made, file));
+  run('npm', ['pack', '--ignore-scripts', '--pack-destination', made]);
+  const tarball = readdirSync(made).find((file) => file.endsWith('.tgz')) ?? '';
+  run('tar', ['-xzf', join(made, tarball), '-C', join(modules, 'oncefetch'), '--strip-components', '1']);
+}

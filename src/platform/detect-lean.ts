@@ -1,0 +1,8 @@
+/** What stands in for `detect.ts` in pages in production, which need nothing of what only Node has. */
+
+import { browserPlatform } from './browser/index.js';
+import type * as full from './detect.js';
+import { serverPlatform } from './server/index.js';
+import { isPage } from './shared.js';
+
+export const detectPlatform: typeof full.detectPlatform = () => (isPage() ? browserPlatform() : serverPlatform());

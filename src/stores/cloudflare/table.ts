@@ -1,0 +1,51 @@
+/** The table of the stores on Cloudflare, whose databases are SQLite. */
+import type { ScanPage, ScanQuery } from '../../ports.js';
+import { StoreFault } from '../fault.js';
+import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf } from '../text.js';
+
+/** Which table the records are in. */
+export interface CloudflareTable {
+  /** Letters, digits and `_`, beginning with a letter. @default 'oncefetch_records' */
+  readonly table?: string | undefined;
+}
+
+/** Throws a TypeError where it can be no name, and so can't be anything else in SQL either. */
+export function nameOf({ table = 'oncefetch_records' }: CloudflareTable): string {
+  if (!/^[A-Za-z]\w{0,99}$/.test(table)) throw new TypeError("once: table must be letters, digits and '_', beginning with a letter");
+  return table;
+}
+
+/** What both stores ask for, on this table. Columns of text but `rev` and `data` are `ordered`. */
+export const readsOf = (table: string) => ({
+  page: `SELECT id, label, data FROM ${table} WHERE ns = ? AND state = ? AND (label, id) > (?, ?) AND label < ? ORDER BY label, id LIMIT ?`,
+  due: `SELECT data FROM ${table} WHERE forget_at < ? ORDER BY forget_at LIMIT ? OFFSET ?`,
+});
+
+type Value = string | number | null;
+export type Rows = readonly Readonly<Record<string, unknown>>[];
+
+/** A page of what these statements find. */
+export async function scanTable(table: string, query: ScanQuery, rows: (sql: string, ...values: Value[]) => Rows | Promise<Rows>): Promise<ScanPage> {
+  const reads = readsOf(table);
+  if ('before' in query) return dueOf(async (offset, count) => (await rows(reads.due, query.before, count, offset)).map(({ data }) => recordOf(data)), query);
+  const { label, id, end } = rangeOf(query);
+  const found = await rows(reads.page, ordered(query.ns), ordered(query.state), label, id, end, query.limit + 1);
+  return pageOfPlaces(
+    found.map((row) => ({ label: String(row['label']), id: String(row['id']), record: recordOf(row['data']) })),
+    query,
+  );
+}
+
+/** What the database says, as a StoreFault. Its errors have nothing but their message. */
+export function cloudflareFault(scope: string, thrown: unknown): StoreFault {
+  if (thrown instanceof StoreFault) return thrown;
+  const says = String((thrown as { message?: unknown } | undefined)?.message ?? thrown);
+  const reason = /SQLITE_(FULL|TOOBIG)|too big|exceeded/i.test(says)
+    ? 'quota'
+    : /overloaded|SQLITE_BUSY|reset because/i.test(says)
+      ? 'blocked'
+      : /SQLITE_(CORRUPT|NOTADB)/.test(says)
+        ? 'corrupt'
+        : 'io';
+  return new StoreFault(reason, `${scope} failed: ${says}`, thrown);
+}

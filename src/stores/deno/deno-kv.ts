@@ -1,0 +1,180 @@
+/** Records in Deno KV: for all processes that open the database. */
+import type { ScanPage, ScanQuery, Store, Stored } from '../../ports.js';
+import { createStore, isStored, type Next, pageOf } from '../base.js';
+import { StoreFault } from '../fault.js';
+import { numberOf } from '../number-of.js';
+import { dueOf, rangeOf, recordOf, textOf } from '../text.js';
+import { type DenoKvKey, type Head, LABEL_START, laidOut, piecesOf, placesKey, recordKey, timesKey } from './layout.js';
+
+export type { DenoKvKey } from './layout.js';
+
+/** An entry of Deno KV; `versionstamp` is `null` where there is none. */
+export interface DenoKvEntryLike {
+  readonly key: readonly unknown[];
+  readonly value: unknown;
+  readonly versionstamp: string | null;
+}
+
+/** A step of Deno KV that is done whole or not at all. */
+export interface DenoKvAtomicLike {
+  check(check: { readonly key: DenoKvKey; readonly versionstamp: string | null }): DenoKvAtomicLike;
+  set(key: DenoKvKey, value: unknown): DenoKvAtomicLike;
+  delete(key: DenoKvKey): DenoKvAtomicLike;
+  commit(): Promise<{ readonly ok: boolean }>;
+}
+
+/** The part of what `Deno.openKv()` gives that is used. */
+export interface DenoKvLike {
+  get(key: DenoKvKey): Promise<DenoKvEntryLike>;
+  list(
+    selector: { readonly prefix: DenoKvKey; readonly start?: DenoKvKey } | { readonly prefix: DenoKvKey; readonly end: DenoKvKey },
+  ): AsyncIterable<DenoKvEntryLike>;
+  atomic(): DenoKvAtomicLike;
+}
+
+/** How a Deno KV store keeps its records. */
+export interface DenoKvStoreOptions {
+  /** The first part of every key. @default 'oncefetch' */
+  readonly prefix?: string | undefined;
+  /** How long others may be faster with one record, ms. @default 5_000 */
+  readonly timeoutMs?: number | undefined;
+}
+
+const TIMEOUT_MS = 5000;
+/** The longest pause after others were faster, ms. */
+const PAUSE_MS_MAX = 20;
+
+/**
+ * A store in Deno KV, which all processes share that open the database. An update is one atomic operation, which checks that the
+ * record is still the one that was looked at.
+ *
+ * @param kv - what `await Deno.openKv()` gives; its owner closes it
+ * @throws TypeError where `kv` has no `atomic`
+ * @example
+ * const once = createOnce({ namespace: 'billing', store: denoKvStore(await Deno.openKv()) });
+ */
+export function denoKvStore(kv: DenoKvLike, { prefix = 'oncefetch', timeoutMs = TIMEOUT_MS }: DenoKvStoreOptions = {}): Store {
+  if (typeof (kv as Partial<DenoKvLike> | null)?.atomic !== 'function') throw new TypeError('once: denoKvStore takes what Deno.openKv() gives');
+  const scope = `deno-kv:${numberOf(kv)}:${prefix}`;
+  const records = new Records(kv, [prefix], timeoutMs);
+  const guarded = <T>(work: Promise<T>): Promise<T> => work.catch((thrown) => Promise.reject(faultOf(scope, thrown)));
+  return createStore(
+    { kind: 'deno-kv', scope, survives: 'machine', shared: 'cluster', atomic: true },
+    {
+      update: (id, next) => guarded(records.update(id, next)),
+      read: (id) => guarded(records.read(id)),
+      scan: (query) => guarded(records.scan(query)),
+    },
+  );
+}
+
+class Records {
+  readonly #kv: DenoKvLike;
+  readonly #prefix: DenoKvKey;
+  readonly #timeoutMs: number;
+
+  constructor(kv: DenoKvLike, prefix: DenoKvKey, timeoutMs: number) {
+    this.#kv = kv;
+    this.#prefix = prefix;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  async read(id: string): Promise<unknown> {
+    return (await this.#look(id)).record;
+  }
+
+  async update(id: string, next: (current: unknown) => Next): Promise<void> {
+    for (const deadline = performance.now() + this.#timeoutMs; performance.now() < deadline; ) {
+      const { entry, record } = await this.#look(id);
+      const changed = asked(next, record);
+      if (changed === undefined || (await this.#write(id, entry, changed))) return;
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS_MAX));
+    }
+    throw new StoreFault('timeout', `others were faster with this record for ${this.#timeoutMs} ms`);
+  }
+
+  async scan(query: ScanQuery): Promise<ScanPage> {
+    if (!('before' in query)) return pageOf(await this.#placed(query), query);
+    return dueOf((offset, count) => this.#due(query.before, offset, count), query);
+  }
+
+  /** What is there. A version whose pieces are gone was replaced while they were read, so it is looked at again. */
+  async #look(id: string): Promise<{ readonly entry: DenoKvEntryLike; readonly record: unknown }> {
+    for (let entry = await this.#kv.get(recordKey(this.#prefix, id)); ; ) {
+      const head = entry.value as Head | null;
+      if (head === null || head.rev === undefined) return { entry, record: recordOf(head?.text) };
+      const pieces = await Promise.all(piecesOf(this.#prefix, id, head).map(async (key) => (await this.#kv.get(key)).value));
+      if (!pieces.includes(null)) return { entry, record: recordOf(pieces.join('')) };
+      const again = await this.#kv.get(entry.key as DenoKvKey);
+      if (again.versionstamp === entry.versionstamp) throw new StoreFault('corrupt', 'a record has lost a piece');
+      entry = again;
+    }
+  }
+
+  /** Writes if the record is still this one; `false` if others were faster. */
+  async #write(id: string, { key, value, versionstamp }: DenoKvEntryLike, next: Stored | null): Promise<boolean> {
+    const step = this.#kv.atomic().check({ key: key as DenoKvKey, versionstamp });
+    const earlier = value as Head | null;
+    if (earlier) for (const old of [...(earlier.indexes ?? []), ...piecesOf(this.#prefix, id, earlier)]) step.delete(old);
+    if (next) {
+      const { head, pieces } = laidOut(this.#prefix, next, textOf(next));
+      step.set(key as DenoKvKey, head);
+      for (const index of head.indexes) step.set(index, id);
+      piecesOf(this.#prefix, id, head).forEach((piece, n) => void step.set(piece, pieces[n]));
+    } else step.delete(key as DenoKvKey);
+    return (await step.commit()).ok;
+  }
+
+  /**
+   * The records from where a page begins, a few more than it holds, in any order. Beginnings of labels that are equal are read
+   * to their end: which of them comes first is not in the key.
+   */
+  async #placed(query: Extract<ScanQuery, { ns: string }>): Promise<readonly Stored[]> {
+    const prefix = placesKey(this.#prefix, query.ns, query.state);
+    const { label, end } = rangeOf(query);
+    const found: Stored[] = [];
+    let last: unknown;
+    for await (const { key, value } of this.#kv.list({ prefix, start: [...prefix, label.slice(0, LABEL_START)] })) {
+      const start = key[prefix.length] as string;
+      if (start >= end || (start !== last && pageOf(found, query).next !== undefined)) break;
+      last = start;
+      const record = await this.read(value as string);
+      if (isStored(record)) found.push(record);
+    }
+    return found;
+  }
+
+  async #due(before: number, offset: number, count: number): Promise<readonly unknown[]> {
+    const prefix = timesKey(this.#prefix);
+    const ids: string[] = [];
+    for await (const { value } of this.#kv.list({ prefix, end: [...prefix, before] })) {
+      ids.push(value as string);
+      if (ids.length >= offset + count) break;
+    }
+    return Promise.all(ids.slice(offset).map((id) => this.read(id)));
+  }
+}
+
+/** What a change threw, on its way past those who translate what the database throws. */
+class Thrown {
+  readonly error: unknown;
+  constructor(error: unknown) {
+    this.error = error;
+  }
+}
+
+function asked(next: (current: unknown) => Next, record: unknown): Next {
+  try {
+    return next(record);
+  } catch (error) {
+    throw new Thrown(error);
+  }
+}
+
+function faultOf(scope: string, thrown: unknown): unknown {
+  if (thrown instanceof Thrown) return thrown.error;
+  if (thrown instanceof StoreFault) return thrown;
+  const { name, message } = Object(thrown) as Partial<Error>;
+  const reason = name === 'BadResource' ? 'closed' : /too large/i.test(String(message)) ? 'quota' : 'io';
+  return new StoreFault(reason, `${scope} failed: ${String(message ?? thrown)}`, thrown);
+}

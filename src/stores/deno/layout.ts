@@ -1,0 +1,42 @@
+/** How a record lies in Deno KV: in pieces, because a value has at most 64 KiB, and in two indexes. */
+import type { Stored } from '../../ports.js';
+import { ordered } from '../text.js';
+
+/** A key of Deno KV, of the parts that are used. */
+export type DenoKvKey = readonly (string | number)[];
+
+/** What stands under a record's key: the text itself, or how many pieces it is in; and where its indexes are. */
+export interface Head {
+  readonly text?: string;
+  /** A name for this version, and the number of its pieces. */
+  readonly rev?: string;
+  readonly pieces?: number;
+  readonly indexes: readonly DenoKvKey[];
+}
+
+/** UTF-16 units of a piece: at most three bytes each, and room for what surrounds them. */
+const PIECE_UNITS = 20_000;
+/** A key has at most 2 KiB, so only so much of a label is in it. */
+export const LABEL_START = 256;
+
+export const recordKey = (prefix: DenoKvKey, id: string): DenoKvKey => [...prefix, 'record', ordered(id)];
+export const pieceKey = (prefix: DenoKvKey, id: string, rev: string, number: number): DenoKvKey => [...prefix, 'piece', ordered(id), rev, number];
+export const placesKey = (prefix: DenoKvKey, ns: string, state: string): DenoKvKey => [...prefix, 'place', ordered(ns), ordered(state)];
+export const timesKey = (prefix: DenoKvKey): DenoKvKey => [...prefix, 'time'];
+
+/** What is written for a record: its head, and the pieces beside it, if there are any. */
+export function laidOut(
+  prefix: DenoKvKey,
+  { id, ns, state, label, forgetAt }: Stored,
+  text: string,
+): { readonly head: Head; readonly pieces: readonly string[] } {
+  const place = [...placesKey(prefix, ns, state), ordered(label).slice(0, LABEL_START), ordered(id)];
+  const indexes = [place, [...timesKey(prefix), forgetAt, ordered(id)]];
+  if (text.length <= PIECE_UNITS) return { head: { text, indexes }, pieces: [] };
+  const pieces = Array.from({ length: Math.ceil(text.length / PIECE_UNITS) }, (_, n) => text.slice(n * PIECE_UNITS, (n + 1) * PIECE_UNITS));
+  return { head: { rev: crypto.randomUUID(), pieces: pieces.length, indexes }, pieces };
+}
+
+/** The keys of a version's pieces. */
+export const piecesOf = (prefix: DenoKvKey, id: string, { rev, pieces = 0 }: Head): readonly DenoKvKey[] =>
+  rev === undefined ? [] : Array.from({ length: pieces }, (_, n) => pieceKey(prefix, id, rev, n));

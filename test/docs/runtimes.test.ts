@@ -1,0 +1,31 @@
+/** Goal: docs/runtimes.md says of each runtime what the tests run in it. Method: its table is compared with their list. */
+import { expect, test } from 'vitest';
+import { RUNTIMES } from '../runtimes/support/runtimes.js';
+import { readPage, tableUnder } from './support/markdown.js';
+
+const rows = tableUnder(readPage('docs/runtimes.md'), '## What each is taken for');
+
+/** The row of a runtime that the tests start, by what its name begins with. */
+const ROWS: readonly (readonly [name: RegExp, row: RegExp])[] = [
+  [/^workerd (with nodejs_compat|of )/, /^workerd with/],
+  [/^workerd/, /^workerd \(/],
+  [/^edge-runtime/, /^edge-runtime/],
+  [/^Deno/, /^Deno/],
+  [/^Bun/, /^Bun/],
+  [/^the oldest Node/, /^Node 20\.19/],
+  [/^the newest Node/, /^Node 26/],
+];
+const rowOf = (name: string) => rows.find(([runtime = '']) => ROWS.find(([of]) => of.test(name))?.[1].test(runtime));
+
+test.each(RUNTIMES.map(({ name, store }) => [name, store]))('%s has a row that says what was run', (name = '', store) => {
+  const ran = rowOf(name)?.at(-1) ?? '';
+  expect(ran).toContain('life, lost answer, two customers');
+  if (store && store !== 'a database that it opened') expect(ran).toContain(store);
+});
+
+test('no row says that something was run on a store where nothing is', () => {
+  for (const [runtime = '', , , , , ran = ''] of rows) {
+    const stores = RUNTIMES.filter(({ name }) => rowOf(name)?.[0] === runtime).map(({ store }) => store);
+    expect(ran.includes('contract and restart'), runtime).toBe(stores.some(Boolean));
+  }
+});

@@ -1,0 +1,67 @@
+/**
+ * Goal: a platform is recognised by what it has, and what is not known to be one person's device is a server that shares nothing.
+ * Method: globals as each runtime has them, for both builds. `test/runtimes` has the real ones.
+ */
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { detectPlatform } from '../../src/platform/detect.js';
+import { detectPlatform as detectLean } from '../../src/platform/detect-lean.js';
+import { says } from '../support/texts.js';
+
+afterEach(() => vi.unstubAllGlobals());
+
+const NODE = { process: { versions: { node: '20.19.0' }, getBuiltinModule: process.getBuiltinModule, emitWarning: () => {} } };
+const PAGE = { document: {}, indexedDB: {}, location: { origin: 'https://shop.example', href: 'https://shop.example/' } };
+const WORKERD = { WebSocketPair: class {}, WorkerGlobalScope: class {}, ServiceWorkerGlobalScope: class {} };
+
+const at = (globals: object): void => {
+  for (const [name, value] of Object.entries({ process: undefined, ...globals })) vi.stubGlobal(name, value);
+};
+
+describe.each<[string, () => ReturnType<typeof detectPlatform>]>([
+  ['the full build', detectPlatform],
+  ['the build for pages', detectLean],
+])('%s', (_, detect) => {
+  test.each<[string, object]>([
+    ['a page', PAGE],
+    ['a page with the stand-ins for Node that a bundler brings', { ...PAGE, process: { versions: {}, env: {} } }],
+    ['a worker of a page', { WorkerGlobalScope: class {}, indexedDB: {} }],
+    ['a service worker', { WorkerGlobalScope: class {}, ServiceWorkerGlobalScope: class {}, indexedDB: {} }],
+  ])("%s is one person's", (_, globals) => {
+    at(globals);
+    expect(detect()).toMatchObject({ server: false });
+    expect(detect().isolated).toBeUndefined();
+  });
+
+  test.each<[string, object]>([
+    ['workerd', WORKERD],
+    ['workerd with nodejs_compat', { ...WORKERD, ...NODE }],
+    ['workerd with a document of a library', { ...WORKERD, ...NODE, document: {} }],
+    ['an edge runtime', { EdgeRuntime: 'edge-runtime', self: {} }],
+    ['an edge runtime with a document of a library', { EdgeRuntime: 'edge-runtime', document: {} }],
+    ['a runtime that nobody knows', { self: {}, location: { href: 'https://edge.example/' } }],
+    ['one with the scope of service workers', { WorkerGlobalScope: class {}, ServiceWorkerGlobalScope: class {}, self: {} }],
+  ])('%s is a server, where no request waits for another one', (_, globals) => {
+    at(globals);
+    expect(detect()).toMatchObject({ server: true, isolated: true });
+  });
+
+  test.each<[string, object]>([
+    ['Node, Deno or Bun', NODE],
+    ['a page in Node', { ...NODE, ...PAGE }],
+  ])('%s is a server whose calls meet in memory', (_, globals) => {
+    at(globals);
+    expect(detect()).toMatchObject({ server: true, isolated: false });
+  });
+});
+
+describe('a runtime that lacks something is told what to pass', () => {
+  test('no crypto', () => {
+    at({ EdgeRuntime: 'edge-runtime', crypto: undefined });
+    expect(() => detectPlatform().randomness.uuid()).toThrow(says('give createOnce({ randomUUID })', 'no-crypto'));
+  });
+
+  test('no crypto.subtle', async () => {
+    at({ EdgeRuntime: 'edge-runtime', crypto: { getRandomValues: () => {} } });
+    await expect(detectPlatform().digest('x')).rejects.toThrow(/crypto\.subtle.* needs insecureOrigins\(\)/);
+  });
+});

@@ -1,0 +1,64 @@
+/**
+ * A process that serves on a free port, which it prints: by the server of Deno, of Bun, or of Node. STORE says where its client
+ * keeps records, FOLDER where that is.
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type DenoKvLike, denoKvStore } from 'oncefetch/deno';
+import { type SqliteDatabase, sqliteStore } from 'oncefetch/sqlite';
+import { answer, clientOver } from './app.js';
+import { type ContractResult, runContract } from './contract.js';
+
+interface Runtimes {
+  readonly Deno?: {
+    serve(options: object, handler: (request: Request) => Promise<Response>): unknown;
+    openKv(path: string): Promise<DenoKvLike & { set(key: readonly string[], value: unknown): Promise<unknown> }>;
+  };
+  readonly Bun?: { serve(options: object): { readonly port: number } };
+}
+
+const { Deno, Bun } = globalThis as Runtimes;
+const { STORE, FOLDER } = process.env;
+
+const Database = (): (new (path: string) => SqliteDatabase) =>
+  Bun ? process.getBuiltinModule('bun:sqlite' as 'node:sqlite')['Database' as 'DatabaseSync'] : process.getBuiltinModule('node:sqlite').DatabaseSync;
+const fileOf = (medium: string): string => `${FOLDER}/${medium}.db`;
+
+async function plantInSqlite(medium: string, id: string, value: unknown): Promise<void> {
+  // A store makes its table when it is first used.
+  const store = sqliteStore({ path: fileOf(medium) });
+  await store.read(id);
+  await store.close();
+  const database = new (Database())(fileOf(medium));
+  const sql = `INSERT OR REPLACE INTO oncefetch_records (id, data, ns, state, label, forget_at) VALUES (?, ?, 'ns', 'pending', '', 1)`;
+  database.prepare(sql).run(id, JSON.stringify(value));
+  database.close();
+}
+
+/** What it keeps records in, and the contract of that. */
+async function stores() {
+  if (!STORE) return {};
+  if (STORE === 'deno-kv') {
+    const kv = await Deno!.openKv(fileOf('kv'));
+    const plant = async (medium: string, id: string, value: unknown): Promise<void> =>
+      void (await kv.set([medium, 'record', id], { text: JSON.stringify(value), indexes: [] }));
+    return { store: denoKvStore(kv), contract: () => runContract({ open: (medium) => denoKvStore(kv, { prefix: medium }), plant }) };
+  }
+  const open = (medium: string) => (STORE === 'handed' ? sqliteStore({ database: new (Database())(fileOf(medium)) }) : sqliteStore({ path: fileOf(medium) }));
+  return { store: open('once'), contract: () => runContract({ open, plant: plantInSqlite }) };
+}
+
+const { store, contract }: { store?: ReturnType<typeof sqliteStore>; contract?: () => Promise<ContractResult> } = await stores();
+const once = clientOver({ store });
+const handle = (request: Request): Promise<Response> => answer(once, request, contract);
+const listening = (port: number): void => console.log(`listening ${port}`);
+
+if (Deno) Deno.serve({ hostname: '127.0.0.1', port: 0, onListen: ({ port }: { port: number }) => listening(port) }, handle);
+else if (Bun) listening(Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 60, fetch: handle }).port);
+else {
+  const server = createServer(async (asked, told) => {
+    const response = await handle(new Request(`http://127.0.0.1${asked.url}`));
+    told.end(await response.text());
+  });
+  server.listen(0, '127.0.0.1', () => listening((server.address() as AddressInfo).port));
+}

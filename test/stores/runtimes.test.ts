@@ -1,0 +1,93 @@
+/**
+ * Goal: the stores of Workers and of Deno say what they were given wrong, and what is the matter with their database. Method:
+ * objects that look like the platform's. Their contract runs in the real runtimes, in `test/runtimes`.
+ */
+import { type DurableObjectStorageLike, d1Migration, d1Store, durableObjectStore } from 'oncefetch/cloudflare';
+import { type DenoKvLike, denoKvStore } from 'oncefetch/deno';
+import { describe, expect, test, vi } from 'vitest';
+import { turnsByLooking, turnsByPromise } from '../../src/stores/turns.js';
+
+const failing = (message: string) => ({
+  prepare: () => ({ bind: () => ({}) as never }),
+  batch: () => Promise.reject(new Error(message)),
+});
+const objectSaying = (version: number | Error): DurableObjectStorageLike => ({
+  sql: {
+    exec(query) {
+      if (version instanceof Error) throw version;
+      return { toArray: () => (query.startsWith('SELECT version') ? [{ version }] : []) };
+    },
+  },
+  transactionSync: (work) => work(),
+  sync: () => Promise.resolve(),
+});
+
+describe('what is handed in', () => {
+  test.each<[string, () => unknown, RegExp]>([
+    ['nothing for D1', () => d1Store(undefined as never), /takes a D1 binding, such as env\.DB/],
+    ['a session of D1', () => d1Store({ ...failing(''), getBookmark: () => null } as never), /no session of it/],
+    ['a Durable Object without SQL', () => durableObjectStore({ get: () => {} } as never), /list its class in new_sqlite_classes/],
+    ['a table that is no name', () => durableObjectStore(objectSaying(1), { table: 'a; DROP TABLE b' }), /table must be letters/],
+    ['a table that begins with a digit', () => d1Migration({ table: '1a' }), /table must be letters/],
+    ['no Deno KV', () => denoKvStore(null as never), /takes what Deno\.openKv\(\) gives/],
+  ])('%s', (_, make, says) => {
+    expect(make).toThrow(TypeError);
+    expect(make).toThrow(says);
+  });
+});
+
+describe('what the database says', () => {
+  test.each([
+    ['D1_ERROR: no such table: oncefetch_records: SQLITE_ERROR', 'io', /run the SQL that d1Migration\(\) gives/],
+    ['D1_ERROR: Exceeded maximum DB size', 'quota', /Exceeded/],
+    ['D1_ERROR: string or blob too big: SQLITE_TOOBIG', 'quota', /TOOBIG/],
+    ['Network connection lost.', 'io', /lost/],
+  ])('D1: %s', async (message, reason, says) => {
+    const read = d1Store(failing(message), { timeoutMs: 50 }).read('a');
+    await expect(read).rejects.toMatchObject({ name: 'StoreFault', reason, message: expect.stringMatching(says) });
+  });
+
+  test('a Durable Object with a newer schema is left as it is', async () => {
+    await expect(durableObjectStore(objectSaying(2)).read('a')).rejects.toMatchObject({ reason: 'newer' });
+  });
+
+  test('a Durable Object that is full', async () => {
+    await expect(durableObjectStore(objectSaying(new Error('database or disk is full: SQLITE_FULL'))).read('a')).rejects.toMatchObject({ reason: 'quota' });
+  });
+
+  test('Deno KV that was closed, or takes no more', async () => {
+    const kv = (error: Error): DenoKvLike => ({ get: () => Promise.reject(error), list: () => [] as never, atomic: () => ({}) as never });
+    const closed = Object.assign(new Error('Bad resource ID'), { name: 'BadResource' });
+    await expect(denoKvStore(kv(closed)).read('a')).rejects.toMatchObject({ reason: 'closed' });
+    await expect(denoKvStore(kv(new TypeError('Value too large (max 65536 bytes)'))).read('a')).rejects.toMatchObject({ reason: 'quota' });
+  });
+});
+
+describe.each([
+  ['by promise', turnsByPromise],
+  ['by looking', turnsByLooking],
+])('turns %s', (_, turns) => {
+  test('those at one record come one after the other, those at others do not wait', async () => {
+    const take = turns();
+    const first = await take('a', performance.now() + 1000);
+    const second = vi.fn();
+    const taken = take('a', performance.now() + 1000).then((end) => {
+      second();
+      end();
+    });
+    (await take('b', performance.now() + 1000))();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(second).not.toHaveBeenCalled();
+    first();
+    await taken;
+    expect(second).toHaveBeenCalledOnce();
+  });
+});
+
+test('a turn whose request was cut does not hold up the others for ever', async () => {
+  const take = turnsByLooking();
+  await take('a', performance.now() + 5000);
+  const begun = performance.now();
+  (await take('a', performance.now() + 5000))();
+  expect(performance.now() - begun).toBeLessThan(1500);
+});
