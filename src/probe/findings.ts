@@ -9,7 +9,53 @@ export type ProbeSeverity = 'fine' | 'note' | 'weak' | 'wrong' | 'double' | 'not
 
 const finding = (severity: ProbeSeverity, says: string): { readonly severity: ProbeSeverity; readonly says: string } => ({ severity, says });
 
-export const FINDINGS = {
+/** What a row showed. */
+export type ProbeFinding =
+  | 'works'
+  | 'replays-marked'
+  | 'replays'
+  | 'answers-anew'
+  | 'other-status'
+  | 'no-retry-after'
+  | 'faults-while-busy'
+  | 'accepts-while-busy'
+  | 'early-success'
+  | 'doubles'
+  | 'may-double'
+  | 'no-effect'
+  | 'fault-with-effect'
+  | 'refused-with-effect'
+  | 'marked-first'
+  | 'busy-for-ever'
+  | 'stuck'
+  | 'no-replay'
+  | 'stored-fault'
+  | 'false-success'
+  | 'never-done'
+  | 'no-answer'
+  | 'refuses-payload'
+  | 'ignores-payload'
+  | 'refusal-kept'
+  | 'refusal-released'
+  | 'refusal-blocks'
+  | 'fault-released'
+  | 'login-first'
+  | 'login-burns'
+  | 'login-leaks'
+  | 'per-path'
+  | 'refuses-path'
+  | 'ignores-path'
+  | 'per-account'
+  | 'refuses-account'
+  | 'account-leak'
+  | 'remembers'
+  | 'forgets'
+  | 'cors-allows'
+  | 'cors-hides'
+  | 'cors-refuses'
+  | 'not-tried';
+
+export const FINDINGS: Readonly<Record<ProbeFinding, ReturnType<typeof finding>>> = {
   works: finding('fine', 'It takes effect.'),
   'replays-marked': finding('fine', 'One effect, and the stored answer again, marked as a replay.'),
   replays: finding('fine', 'One effect, and the same answer again. No header says that it is a replay, so `certain` is false.'),
@@ -53,7 +99,4 @@ export const FINDINGS = {
   'cors-hides': finding('note', 'Pages of other origins may send the key, but not read every header that matters.'),
   'cors-refuses': finding('note', 'Pages of other origins may not send the key: browsers refuse the request.'),
   'not-tried': finding('not-tried', 'Not tried'),
-} as const;
-
-/** What a row showed. */
-export type ProbeFinding = keyof typeof FINDINGS;
+};

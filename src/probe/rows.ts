@@ -1,6 +1,23 @@
 /** The rows of the probe: what is tried, in this order. */
 
-export const ROWS = {
+/** A row of the probe. */
+export type ProbeRowName =
+  | 'first'
+  | 'again'
+  | 'at-once'
+  | 'other-payload'
+  | 'answer-cut'
+  | 'reset'
+  | 'killed'
+  | 'refusal'
+  | 'passing-fault'
+  | 'refused-login'
+  | 'other-path'
+  | 'other-account'
+  | 'after-wait'
+  | 'preflight';
+
+export const ROWS: Readonly<Record<ProbeRowName, string>> = {
   first: 'one request under a new key',
   again: 'the same key twice, one after the other',
   'at-once': 'ten copies at once',
@@ -15,10 +32,7 @@ export const ROWS = {
   'other-account': 'the same key by another account',
   'after-wait': 'the same key again, after a wait',
   preflight: 'a page of another origin that asks to send the key',
-} as const;
-
-/** A row of the probe. */
-export type ProbeRowName = keyof typeof ROWS;
+};
 
 /** In the order in which they are played. */
 export const ROW_NAMES = Object.keys(ROWS) as readonly ProbeRowName[];

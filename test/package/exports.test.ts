@@ -106,6 +106,7 @@ describe('the package', () => {
       if (dist().includes(`${file}.map`)) wanted.add(`${file}.map`);
     }
     wanted.add(BUNDLE.slice(2));
+    for (const command of Object.values(manifest.bin)) wanted.add(command.slice(2));
     expect(dist().filter((file) => !wanted.has(file))).toEqual([]);
     expect([...wanted].filter((file) => !dist().includes(file))).toEqual([]);
   });

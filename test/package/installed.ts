@@ -7,6 +7,7 @@ import { delimiter, dirname, join } from 'node:path';
 export const root = join(import.meta.dirname, '../..');
 
 export interface Manifest {
+  readonly bin: Readonly<Record<string, string>>;
   readonly exports: Readonly<Record<string, unknown>>;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
