@@ -63,7 +63,8 @@ const atMostOne: Checker = {
       (one) =>
         one.wish === key.wish && !inMemoryOnly(one, ledger) && one.effects.some((effect) => effect.payload === payload && !isTakenForEarlier(effect, key)),
     );
-    if (op.repeat === 'if-changed' && saved && timesMeant(op, payload) < 2) ledger.violate(atMostOne.name, op, 'a second effect of one payload');
+    if (op.repeat === 'if-changed' && saved && !inMemoryOnly(key, ledger) && timesMeant(op, payload) < 2)
+      ledger.violate(atMostOne.name, op, 'a second effect of one payload');
   },
 };
 

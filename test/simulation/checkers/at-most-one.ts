@@ -57,6 +57,7 @@ function unchanged(effect: Effect, ledger: Ledger): void {
   // and where that one is refused, the next press does.
   const wentOn = [...op.keys.values()].some((one) => one !== last.key && one.sends.some(({ call }) => call === last.send.call));
   if (key.lied) ledger.apart('the-app-lied', op);
+  else if (inMemoryOnly(key, ledger)) ledger.apart('kept-in-memory-only', op);
   else if (last.send.copies > 1 && wentOn) ledger.apart('changed-and-resent-unseen', op);
   else ledger.violate(NAME, op, `payload ${payload} took effect under ${last.key.key}, and unchanged again under ${key.key}`);
 }
