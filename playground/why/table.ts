@@ -17,7 +17,7 @@ export function textOf({ charges, told, untrue }: Cell): string {
 export function table(rows: Rows, lanes: readonly LaneName[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
   const body = [...rows].map(([{ name }, row]) => line([name, ...lanes.map((lane) => textOf(row.get(lane) as Cell))]));
-  return [line(['', ...lanes.map((lane) => LANES[lane])]), line(['---', ...lanes.map(() => '---')]), ...body].join('\n');
+  return [line(['what happens', ...lanes.map((lane) => LANES[lane])]), line(['---', ...lanes.map(() => '---')]), ...body].join('\n');
 }
 
 /** Less is better: charges that are too many or too few, then a word that is not true, then a word that says nothing. */
