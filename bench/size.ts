@@ -53,7 +53,7 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
   'ends: settling, probing': [/engine\/finish\./],
   'removing what is over': [/engine\/sweep\./],
   'events, states, diagnostics': [/engine\/(observe|diagnostics)\./],
-  'the platform: browsers and Node': [/src\/platform\//],
+  'the platform: browsers, and servers that are not Node': [/src\/platform\//],
 };
 
 /** Bundles createOnce without some files: what they export is there and is nothing. */
@@ -86,7 +86,6 @@ const instead = (file: RegExp, code: string | ((text: string) => string)) => (pa
 /** What could be smaller, and what it would bring. docs/decisions/0004-size.md says why each was left as it is. */
 const CONSIDERED: Readonly<Record<string, (path: string) => string | undefined>> = {
   'crypto.randomUUID for uuid v4, where it exists': instead(/uuid\/dist\/v4\./, 'export default () => crypto.randomUUID();'),
-  'another bundle for browsers, without the platform of Node': instead(/platform\/node\//, 'export const nodePlatform = () => {};'),
   'private fields as plain ones': instead(/src\/(engine|stores)\//, (text) => text.replace(/(\.|^ +(?:readonly |get |async )*)#(\w+)/gm, '$1_$2')),
   'options that are not checked': instead(/src\/check\./, 'export const check = () => {}, checkOne = () => {};'),
 };
