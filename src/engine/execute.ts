@@ -8,6 +8,7 @@ import { NOT_SENT } from '../core/verdict.js';
 import { OnceError } from '../errors.js';
 import { restored, storedPayload } from '../http/http-payload.js';
 import { REASONS } from '../texts/full.js';
+import { isSamePerson } from './address.js';
 import { AttemptLoop } from './attempt-loop.js';
 import { beginRecord, noFacts, takeLock, type Waited } from './claim.js';
 import type { OperationRun, Payload } from './client.js';
@@ -45,15 +46,15 @@ export async function execute(asked: OperationRun, free: (() => void) | undefine
 
 /**
  * The end of a call that was given up before it began. If another context holds the lock (`elsewhere`), that one may send at any
- * moment. What a call that waited finds gone was moved or cleared meanwhile, and may have been sent.
+ * moment. What a call that waited finds gone, or one whose user has changed, was moved or cleared meanwhile, and may have been sent.
  */
 export async function leftBefore(
-  job: Pick<OperationRun, 'client' | 'name' | 'operationKey' | 'id' | 'deadline'>,
+  job: Pick<OperationRun, 'client' | 'name' | 'namespace' | 'operationKey' | 'id' | 'deadline'>,
   elsewhere = false,
   waited = false,
 ): Promise<Ended> {
-  const { client, operationKey, id, deadline } = job;
-  const clean = !elsewhere && (await nothingSent(client, operationKey, id, deadline, !waited).catch(() => false));
+  const { client, namespace, operationKey, id, deadline } = job;
+  const clean = !elsewhere && (await nothingSent(client, operationKey, id, deadline, !waited && isSamePerson(client, namespace)).catch(() => false));
   return clean
     ? failed({ ...noFacts(job, 'no'), ...unsent('aborted') }, 'ERR_ONCE_UNSENT')
     : failed({ ...noFacts(job, 'maybe'), ...unknown('aborted') }, 'ERR_ONCE_UNKNOWN');

@@ -6,7 +6,7 @@ import { httpPayload } from '../http/http-payload.js';
 import { fingerprint, prepare, type ReplayableRequest, type RequestInput, UnreplayableBody, wireOf } from '../http/request.js';
 import type { Settings } from '../options.js';
 import { wrong } from '../texts/full.js';
-import { idsOf } from './address.js';
+import { idsOf, isSamePerson } from './address.js';
 import { busyError, noFacts, storeError, tryLock } from './claim.js';
 import type { Client, OperationAddress, OperationRun, Payload } from './client.js';
 import { contextOfCall } from './context.js';
@@ -172,7 +172,8 @@ async function fly({ client, settings, address, held }: Call, flight: InFlightOp
 export async function bodyError(client: Client, address: OperationAddress, cause: UnreplayableBody, deadline: number): Promise<unknown> {
   const job = { client, ...address };
   try {
-    const clean = await nothingSent(client, address.operationKey, (await idsOf(client, address)).id, deadline);
+    const { id } = await idsOf(client, address);
+    const clean = await nothingSent(client, address.operationKey, id, deadline, isSamePerson(client, address.namespace));
     const outcome = clean ? { ...noFacts(job, 'no'), ...unsent('unreplayable-body') } : { ...noFacts(job, 'maybe'), ...unknown('record') };
     return new OnceError('ERR_ONCE_BODY', outcome, { cause, says: cause.message.replace('once: ', '') });
   } catch (error) {

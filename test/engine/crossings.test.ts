@@ -378,3 +378,14 @@ describe('a press that waits for another tab, whose record goes meanwhile, and i
     expect(world.server.arrivals).toHaveLength(1);
   });
 });
+
+test('a press that is given up before it began, after a log-in, says unknown: the log-in may have moved its operation, which another tab is sending', async () => {
+  const world = newWorld();
+  let user = 'guest';
+  const { tab, once } = world.open({ namespace: () => user });
+  const pressed = pay(once);
+  user = 'ann';
+  await world.run(close(once));
+  expect(await world.end(tab, pressed)).toMatchObject({ outcome: { effect: 'unknown', reason: 'aborted' } });
+  expect(world.server.arrivals).toHaveLength(0);
+});
