@@ -20,7 +20,7 @@ export interface Case {
 
 /** More requests than attempts: what is waited for, however often that is. */
 const MANY = 4;
-const LIMITS = { attempts: 4, attemptMs: 1000, totalMs: 5000, inProgressMs: 700 };
+const LIMITS = { attempts: 4, attemptMs: 1000, totalMs: 5000, inProgressMs: 1400 };
 
 /** How the last call ended, in the words of the page. */
 export async function told(one: Case, liar: Liar) {
