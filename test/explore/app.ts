@@ -249,7 +249,7 @@ export class App {
     const truth = this.#world.truth(op);
     if (truth === 'unknown') return;
     const over = byHand(op, this.#world.device.user, context.id, (call) => this.#drives(call));
-    await this.#world.doing(context, 'settle', op, () => settle(context.once, op.name, truth));
+    await this.#world.doing(context, 'settle', op, () => settle(context.once, op.name, truth), truth);
     this.#world.log(() => `${context.id}: it is settled`);
     over(truth === 'none', (checker, says) => this.#world.books.violate(checker, op, says));
   }
@@ -257,7 +257,7 @@ export class App {
   async #forget(context: ExploredContext, op: OpFacts, anyway: boolean): Promise<void> {
     const over = byHand(op, this.#world.device.user, context.id, (call) => this.#drives(call));
     if (anyway) op.forgetsAnyway++;
-    await this.#world.doing(context, 'forget', op, () => forget(context.once, op.name, { evenIfUnknown: anyway }));
+    await this.#world.doing(context, 'forget', op, () => forget(context.once, op.name, { evenIfUnknown: anyway }), anyway ? 'anyway' : '');
     this.#world.log(() => `${context.id}: it is forgotten`);
     over(false, (checker, says) => this.#world.books.violate(checker, op, says));
   }

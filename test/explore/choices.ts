@@ -104,3 +104,25 @@ export function scriptOf(text: string): Script {
     return found;
   };
 }
+
+/** A schedule that is to be played: its first choices are fixed, and it takes the first option of all that follow. */
+export interface Schedule {
+  readonly chooser: Chooser;
+  /** How many choices are fixed. */
+  readonly fixed: number;
+}
+
+/** Depth first: each schedule follows the one before it up to that one's last choice with an option left, and takes the next option there. */
+export function* depthFirst(bounds: Bounds): Generator<Schedule, void, void> {
+  let points: Point[] = [];
+  for (;;) {
+    const fixed = points.map(({ taken }) => taken);
+    const chooser = new Chooser(bounds, (at) => fixed[at]);
+    yield { chooser, fixed: fixed.length };
+    points = chooser.points;
+    while (points.length && (points.at(-1) as Point).taken + 1 >= (points.at(-1) as Point).options.length) points.pop();
+    const branch = points.at(-1);
+    if (!branch) return;
+    branch.taken++;
+  }
+}

@@ -27,20 +27,6 @@ export class ExploredContext extends Context implements Owner {
     this.#faults = faults;
   }
 
-  /** What one call of this context can leave behind for another one. */
-  memory(): string {
-    const { flights, lives, answers, payloads, degraded, latest, noticed, ignored } = this.registry ?? {};
-    const keys = [answers, degraded, latest].map((table) => [...(table?.keys() ?? [])].join());
-    return [
-      ...[...(flights ?? [])].map(([slot, { stop, endsAt }]) => `${slot} ${stop.aborted} ${endsAt}`),
-      ...[...(lives ?? [])].map(([slot, { state }]) => `${slot} ${state.phase}`),
-      ...[...(payloads ?? [])].map(([slot, prints]) => `${slot} ${[...prints.keys()].join()}`),
-      ...keys,
-      ...(noticed ?? []),
-      ...(ignored ?? []),
-    ].join('\n');
-  }
-
   override later(ms: number, run: () => void): () => void {
     const goOn = this.#asNow(run);
     const step = ms < AT_ONCE_MS ? this.#steps.park(this, 'goes on', goOn) : this.#steps.timer(this, ms, 'timer', goOn);
@@ -51,6 +37,10 @@ export class ExploredContext extends Context implements Owner {
 
   override looksAt(id: string): void {
     if (!this.byHand) this.looked.set(id, this.#sends());
+  }
+
+  override shows(stored: unknown): void {
+    this.history.add(textOfValue(stored));
   }
 
   /** What is done outside is done at once; that this context hears of it is a step of its own. */

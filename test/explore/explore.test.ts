@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { type Bounds, Chooser, scriptOf } from './choices.js';
 import { type Explored, explore, type Found } from './explore.js';
 import { play } from './play.js';
+import { compareStates } from './states.js';
 import { VARIANTS, type Variant } from './variants.js';
 
 const MINUTE = 60_000;
@@ -32,6 +33,21 @@ describe('one fault', slow, () => {
 
 describe('two switches', slow, () => {
   test.each(VARIANTS.map((variant) => [variant.name, variant] as const))('%s', async (_, variant) => void (await holds(variant, { faults: 0, switches: 2 })));
+});
+
+/** Each of these saw a state that had left something out. `npm run explore -- --compare` takes all variants. */
+const COMPARED: readonly (readonly [string, Bounds])[] = [
+  ['one tab', { faults: 1, switches: 2 }],
+  ['two tabs, not atomic', { faults: 1, switches: 1 }],
+];
+
+describe('what is taken for one state is one state', slow, () => {
+  test.each(COMPARED)('%s', async (name, bounds) => {
+    const { alike, different } = await compareStates(VARIANTS.find((one) => one.name === name) as Variant, bounds);
+    expect(different.slice(0, 3).join('\n\n')).toBe('');
+    // Fewer would mean that nothing was compared.
+    expect(alike).toBeGreaterThan(10_000);
+  });
 });
 
 test('a schedule is the same whenever it is played', async () => {

@@ -1,6 +1,6 @@
 /** Plays every schedule of a variant within its bounds: depth first, each from its beginning. */
 import type { Violation } from '../simulation/facts.js';
-import { type Bounds, Chooser, type Point, textOf } from './choices.js';
+import { type Bounds, Chooser, depthFirst, textOf } from './choices.js';
 import { hashOf } from './hash.js';
 import { play } from './play.js';
 import type { Variant } from './variants.js';
@@ -78,17 +78,15 @@ export async function explore(variant: Variant, { faults, switches, enough = () 
   const found = new Map<string, Found>();
   let played = 0;
   let spared = 0;
-  let stack: Point[] = [];
-  for (;;) {
-    const fixed = stack.map(({ taken }) => taken);
-    const chooser = new Chooser(bounds, (at) => fixed[at]);
+  let complete = true;
+  for (const { chooser, fixed } of depthFirst(bounds)) {
     // The points that the schedule fixes were met by the schedule that it branched from.
-    const one = await play(variant, chooser, (state, left, at) => at >= fixed.length && states.covers(hashOf(state()), left), false);
+    const one = await play(variant, chooser, (state, left, at) => at >= fixed && states.covers(hashOf(state()), left), false);
     if (one.known) spared++;
     else played++;
     count(ends, one.ends);
     count(verdicts, one.verdicts);
-    const last = chooser.points[fixed.length - 1];
+    const last = chooser.points[fixed - 1];
     if (last) count(chosen, [(last.options[last.taken] as { label: string }).label]);
     if (one.violations.length) {
       const kind = kindOf(one.violations);
@@ -97,26 +95,11 @@ export async function explore(variant: Variant, { faults, switches, enough = () 
       if (!known || lines.length < known.lines.length)
         found.set(kind, { kind, violations: one.violations, schedule: `${variant.name}: ${textOf(chooser.points)}`, lines });
     }
-    stack = chooser.points;
-    while (stack.length && (stack.at(-1) as Point).taken + 1 >= (stack.at(-1) as Point).options.length) stack.pop();
-    const branch = stack.at(-1);
-    const all = [...found.values()];
-    if (!branch || enough(all, played + spared))
-      return {
-        variant: variant.name,
-        bounds,
-        played,
-        spared,
-        states: states.size,
-        ends,
-        verdicts,
-        chosen,
-        found: all,
-        complete: !branch,
-        seconds: (performance.now() - began) / 1000,
-      };
-    branch.taken++;
+    complete = !enough([...found.values()], played + spared);
+    if (!complete) break;
   }
+  const seconds = (performance.now() - began) / 1000;
+  return { variant: variant.name, bounds, played, spared, states: states.size, ends, verdicts, chosen, found: [...found.values()], complete, seconds };
 }
 
 /** The fewest faults and switches with which the same thing breaks, and of those schedules the one with the fewest steps. */

@@ -5,6 +5,7 @@ import { Chooser, scriptOf } from './choices.js';
 import { type Explored, explore, type Found } from './explore.js';
 import { play } from './play.js';
 import { numbered, print, printTotal } from './print.js';
+import { compareStates } from './states.js';
 import { together } from './together.js';
 import { VARIANTS, type Variant } from './variants.js';
 
@@ -23,6 +24,8 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: 'Infinity' },
     jobs: { type: 'string', default: String(availableParallelism()) },
     json: { type: 'boolean', default: false },
+    /** Compares what follows states that are taken for the same. */
+    compare: { type: 'boolean', default: false },
   },
 });
 
@@ -83,7 +86,17 @@ async function all(): Promise<void> {
   process.exitCode = one.some(({ found }) => found.length > 0) ? 1 : 0;
 }
 
+async function compare(variants: readonly Variant[]): Promise<void> {
+  for (const variant of variants) {
+    const { alike, different } = await compareStates(variant, { faults: Number(values.faults), switches: Number(values.switches) });
+    console.log(`${variant.name}: ${alike.toLocaleString('en')} states followed as before, ${different.length} did not`);
+    for (const pair of different.slice(0, 3)) console.log(`${pair}\n`);
+    if (different.length > 0) process.exitCode = 1;
+  }
+}
+
 if (values.list) console.log(VARIANTS.map(({ name }) => name).join('\n'));
 else if (values.replay !== undefined) await replay(values.replay);
+else if (values.compare) await compare(values.variant === undefined ? VARIANTS : [variantNamed(values.variant)]);
 else if (values.variant === undefined) await all();
 else await alone(values.variant);

@@ -146,6 +146,7 @@ class Play {
 
   #deed(deed: Deed, slot: Slot): void {
     this.#inside = slot.context;
+    slot.context?.history.add(deed);
     this.app.do(deed, slot);
   }
 
@@ -167,7 +168,9 @@ class Play {
       this.world.steps.now += press.waitMs;
       return;
     }
-    this.#inside = this.#turn = this.world.open(this.world.slots[press.slot] as Slot);
+    const context = this.world.open(this.world.slots[press.slot] as Slot);
+    context.history.add(JSON.stringify(press));
+    this.#inside = this.#turn = context;
     this.app.press(press);
   }
 

@@ -37,8 +37,8 @@ export class Steps {
     return step;
   }
 
-  timer(owner: Owner, ms: number, label: string, run: () => void): Step {
-    const step: Step = { owner, label, value: '', run };
+  timer(owner: Owner, ms: number, label: string, run: () => void, value = ''): Step {
+    const step: Step = { owner, label, value, run };
     this.#timers.push({ due: this.now + Math.max(0, ms), step });
     return step;
   }
@@ -87,7 +87,7 @@ export class Steps {
     const steps = (list: readonly Step[]): string =>
       // Whose turn it is decides between a context and the wire, never who came first.
       [...list.filter(({ owner }) => owner !== wire), ...list.filter(({ owner }) => owner === wire)].map(text).join('|');
-    const timers = this.#timers.map(({ due, step }) => `${step.owner.id} ${step.label} ${due}`).sort();
+    const timers = this.#timers.map(({ due, step }) => `${text(step)} ${due}`).sort();
     return `${this.now}\n${steps(this.parked)}\n${steps(this.held)}\n${timers.join('|')}`;
   }
 

@@ -22,6 +22,8 @@ const BEFORE_KEYS = { label: '400 in front', said: refused(400) };
 
 /** One request on its way, of which there may be several copies. */
 interface Message {
+  /** Which operation's, which key's and which one of these: two that wait for the same thing are told apart by it. */
+  readonly id: string;
   readonly context: ExploredContext;
   readonly send: Send;
   readonly text: string;
@@ -40,6 +42,9 @@ export class Wire implements Owner {
   readonly #world: ExploredWorld;
   /** The number of the last request that left. */
   sends = 0;
+  /** Which request the server is looking at. */
+  served = '';
+  #questions = 0;
 
   constructor(world: ExploredWorld) {
     this.#world = world;
@@ -77,7 +82,16 @@ export class Wire implements Owner {
         heard: undefined,
       };
       this.#world.sent(send);
-      const message: Message = { context, send, text, url, signal, resolve: resolve as (answer: unknown) => void, reject };
+      const message: Message = {
+        id: `${op.label} ${short(key)}, request ${key.sends.length}`,
+        context,
+        send,
+        text,
+        url,
+        signal,
+        resolve: resolve as (answer: unknown) => void,
+        reject,
+      };
       // Node sends each request once.
       const copied =
         context.kind === 'tab' && this.#world.faults.may('copied') ? this.#world.chooser.choose([{ label: 'sent once' }, { label: 'copied', faults: 1 }]) : 0;
@@ -91,19 +105,21 @@ export class Wire implements Owner {
   /** Asks after work behind a link; no effect can come of it. */
   #asks(context: ExploredContext, url: string, resolve: (answer: unknown) => void, reject: (reason: unknown) => void): void {
     const { steps, server, faults, chooser } = this.#world;
-    steps.park(this, 'a question after the work arrives', () => {
+    const id = `question ${++this.#questions}`;
+    const arrives = (): void => {
       const said = server.ask(url, context.device.user, faults.random);
       this.#world.log(() => `server, of the work: ${said.status} ${said.body ?? ''}`);
       const lost = faults.may('responseLost') && chooser.strikes('the answer is lost');
       const hears = (): void => (lost ? reject(failed()) : resolve(new SimulatedResponse(said, url, 'whole', context.sleep)));
-      steps.park(context, lost ? 'the connection breaks' : `answer ${said.status}`, hears, said.body ?? '');
-    });
+      steps.park(context, lost ? 'the connection breaks' : `answer ${said.status}`, hears, `${id} ${said.body ?? ''}`);
+    };
+    steps.park(this, 'a question after the work arrives', arrives, `${id} ${url}`);
   }
 
   #leaves(message: Message, heard: boolean): void {
     const { send, url } = message;
     const label = `${heard ? 'request' : 'first copy'} of ${short(send.key)} arrives`;
-    this.#world.steps.park(this, label, () => this.#arrives(message, heard), `${send.payload} ${send.account} ${url}`);
+    this.#world.steps.park(this, label, () => this.#arrives(message, heard), `${message.id} ${send.payload} ${send.account} ${url}`);
   }
 
   #arrives(message: Message, heard: boolean): void {
@@ -136,7 +152,9 @@ export class Wire implements Owner {
         if (heard) this.#breaks(message);
       },
     };
+    this.served = `${message.id} ${heard}`;
     this.#world.server.arrive(copy);
+    this.served = '';
   }
 
   /** Something in front of the key layer refuses. Each stands for all that the table of verdicts reads alike. */
@@ -176,12 +194,12 @@ export class Wire implements Owner {
     this.#answers(message, () => message.reject(failed()), 'the connection breaks');
   }
 
-  #answers({ context }: Message, run: () => void, label: string, value = ''): void {
+  #answers({ id, context }: Message, run: () => void, label: string, value = ''): void {
     const heard = (): void => {
       context.byHand = false;
       run();
     };
-    this.#world.steps.park(context, label, heard, value);
+    this.#world.steps.park(context, label, heard, `${id} ${value}`);
   }
 }
 

@@ -16,7 +16,7 @@ import { GUEST, personOf, type World } from '../simulation/world.js';
 import type { Chooser } from './choices.js';
 import { ExploredContext } from './context.js';
 import { ChosenFaults } from './faults.js';
-import { textOfValue } from './hash.js';
+import { hashOf, textOfValue } from './hash.js';
 import { hasActed, judged, judgedOf, judges } from './judges.js';
 import { Steps } from './steps.js';
 import type { Variant } from './variants.js';
@@ -54,7 +54,7 @@ export class ExploredWorld {
   readonly verdicts = new Set<string>();
   /** Of which operation a record is. */
   readonly #ids = new Map<string, OpFacts>();
-  readonly #deeds = new Set<ByHand & { readonly context: string; readonly about: OpFacts | string }>();
+  readonly #deeds = new Set<ByHand & { readonly context: string; readonly about: OpFacts | string; readonly began: string }>();
   readonly #requests = new Requests({});
   readonly #tracing: boolean;
 
@@ -78,7 +78,7 @@ export class ExploredWorld {
       get now() {
         return steps.now;
       },
-      after: (ms, run) => (ms > LONG_MS ? steps.timer(wire, ms, 'server timer', run) : steps.park(wire, 'the server works', run)),
+      after: (ms, run) => (ms > LONG_MS ? steps.timer(wire, ms, 'server timer', run, wire.served) : steps.park(wire, 'the server works', run, wire.served)),
     };
     this.books = new Books(
       () => steps.now,
@@ -206,9 +206,9 @@ export class ExploredWorld {
     return this.trueWall();
   }
 
-  /** As `doing` of the simulation's world. */
-  doing<T>(context: Context, what: ByHand['what'], about: OpFacts | string, work: () => Promise<T>): Promise<T> {
-    const deed = { context: context.id, what, about, since: this.steps.now };
+  /** As `doing` of the simulation's world. What it asks for, and what the judges knew when it began, is in no port's answer. */
+  doing<T>(context: Context, what: ByHand['what'], about: OpFacts | string, work: () => Promise<T>, how = ''): Promise<T> {
+    const deed = { context: context.id, what, about, since: this.steps.now, began: `${how} ${hashOf(this.#judged())}` };
     this.#deeds.add(deed);
     return work().finally(() => this.#deeds.delete(deed));
   }
@@ -258,9 +258,7 @@ export class ExploredWorld {
   /** All that the future and the judge depend on. */
   state(turn: string): string {
     const contexts = this.slots.map(({ context, restarts }) =>
-      context && !context.dead
-        ? `${context.id} ${context.closed} ${context.frozen} ${[...context.looked].join()} ${context.history.value} ${context.memory()}`
-        : restarts,
+      context && !context.dead ? `${context.id} ${context.closed} ${context.frozen} ${[...context.looked].join()} ${context.history.value}` : restarts,
     );
     return [turn, this.device.user, contexts.join('\n'), this.steps.state(this.wire), this.#records(), this.wire.history.value, this.#judged()].join('\n\n');
   }
@@ -299,7 +297,7 @@ export class ExploredWorld {
           return [told?.at, told?.code, told?.outcome?.type, dead, payload, verb, context, begunAt, judgedOf(call)];
         }),
       ]);
-    const deeds = [...this.#deeds].map((deed) => `${deed.context} ${deed.what} ${deed.since} ${hasActed(deed)}`);
+    const deeds = [...this.#deeds].map((deed) => `${deed.context} ${deed.what} ${deed.since} ${deed.began} ${hasActed(deed)}`);
     return [...deeds, ...[...this.books.ops.values()].map(of)].join('\n');
   }
 

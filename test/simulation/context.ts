@@ -99,6 +99,9 @@ export class Context {
   /** Told before it looks at a record: of use to judges. */
   looksAt(_id: string): void {}
 
+  /** A store shows it a record, or keeps it for what it writes later, and does not say so. */
+  shows(_stored: unknown): void {}
+
   /** An event of this context: it waits while the context is frozen and never comes when it is dead. */
   later(ms: number, run: () => void): () => void {
     const entry: { run: (() => void) | undefined } = { run };

@@ -137,13 +137,18 @@ export function storeOn(world: World, medium: Medium, context: Context, options:
       };
       if (faults.hits(random, 'storeHangs')) {
         // It hangs before or behind the look, and what was to be written comes late or never.
-        if (random.chance(0.5)) change(medium.records.get(id), now());
+        if (random.chance(0.5)) {
+          const current = medium.records.get(id);
+          context.shows(current);
+          change(current, now());
+        }
         if (random.chance(0.5)) context.later(HANG_MS, () => write(medium.records.get(id), false));
       } else if (faults.hits(random, 'lookFails') || medium.deaf || closed) reject(died('the store could not be opened'));
       else if (options.atomic) soon(random, () => write(medium.records.get(id), true));
       else {
         // Read now, written a moment later: what came in between is overwritten.
         const current = medium.records.get(id);
+        context.shows(current);
         context.later(random.int(0, 3), () => write(current, true));
       }
     });
