@@ -19,6 +19,8 @@ import { type Case, told } from './support/told.js';
 const PAGE = 'docs/schemes/common-mistakes.md';
 /** Gives up while the work goes on. */
 const impatient = { attemptMs: WORK_MS / 3, inProgressMs: 3 * WORK_MS };
+/** For the work twice, because the first one fails, on however busy a machine. */
+const waits = { ...impatient, inProgressMs: 30 * WORK_MS };
 /** The page's own. */
 const rules = defineDialect({
   name: 'theirs',
@@ -36,16 +38,15 @@ const CASES: Readonly<Record<string, Case>> = {
   'answers a duplicate with 429': { lie: tooMany(), lose: 1 },
   'answers a duplicate with 429; with a rule and `reconcile`': { lie: tooMany(), lose: 1, options: { dialect: rules, reconcile: async () => 'done' } },
   'answers a duplicate with 429; mended': { lie: tooMany({ mended: true }), lose: 1 },
-  'answers 202 while the first may still fail': { lie: acceptsMeanwhile(), options: { limits: impatient }, settles: true },
+  'answers 202 while the first may still fail': { lie: acceptsMeanwhile(), options: { limits: waits }, settles: true },
   "answers 202 while the first may still fail; with `accepted: 'settle'`": {
     lie: acceptsMeanwhile(),
     options: { limits: impatient, accepted: 'settle' },
     settles: true,
   },
-  // It waits for the work twice, because the first one fails, on however busy a machine.
   'answers 202 while the first may still fail; mended': {
     lie: acceptsMeanwhile({ mended: true }),
-    options: { limits: { ...impatient, inProgressMs: 30 * WORK_MS } },
+    options: { limits: waits },
     settles: true,
   },
   'keeps a row `processing` without an owner': { lie: withoutOwner(), lose: 1 },

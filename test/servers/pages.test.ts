@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { fencesOf, readPage, tableUnder } from '../docs/support/markdown.js';
 import { schemes } from './schemes.js';
+import { PARTS } from './support/parts.js';
 import { FAULTS } from './support/wire.js';
 
 const source = (path: string): string => readFileSync(join(import.meta.dirname, path), 'utf8');
@@ -48,6 +49,14 @@ describe.each(Object.keys(schemes))('%s', (name) => {
     );
     expect(statements.length).toBeGreaterThan(0);
     expect(statements.filter((statement) => !flat(source(`${name}.ts`)).includes(statement))).toEqual([]);
+  });
+
+  test('its parts are those that are taken away', () => {
+    const shown = tableUnder(readPage(`docs/schemes/${name}.md`), '## Its parts').map(([, comes = '', command = '']) => [
+      /^\*\*(\w+)\.\*\*/.exec(comes)?.[1]?.toLowerCase(),
+      command,
+    ]);
+    expect(shown).toEqual(Object.entries(PARTS[name] ?? {}).map(([part, { turns }]) => [turns, `\`npm run schemes -- ${name} --without ${part}\``]));
   });
 
   test('its command is there, with its own name', () => {

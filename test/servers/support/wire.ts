@@ -82,7 +82,7 @@ function forward(port: number, { method, url, headers, text }: Copy, more: Incom
 const cut = (from: IncomingMessage): void => void setTimeout(() => from.socket.destroy(), CUT_MS).unref();
 
 /** Which fault each request meets: planned for the first of every operation and endpoint, drawn for those after it. */
-function planner(seed: number): (copy: Copy) => Fault {
+function planner(seed: number, plan: readonly Fault[]): (copy: Copy) => Fault {
   const random = seededRandom(seed);
   const arrived = new Map<string, number>();
   const drawn = (from: readonly Fault[]): Fault => (random() < AGAIN ? (from[Math.floor(random() * from.length)] ?? 'none') : 'none');
@@ -94,7 +94,7 @@ function planner(seed: number): (copy: Copy) => Fault {
     const count = (arrived.get(place) ?? 0) + 1;
     arrived.set(place, count);
     if (READING.includes(method)) return count < CALM_FROM ? drawn(READS) : 'none';
-    if (count === 1) return PLAN[Number(order) % PLAN.length] ?? 'none';
+    if (count === 1) return plan[Number(order) % plan.length] ?? 'none';
     return count < CALM_FROM ? drawn(ON_THE_WIRE) : 'none';
   };
 }
@@ -105,14 +105,16 @@ export async function openWire({
   seed,
   lateMs,
   spared,
+  plan = PLAN,
 }: {
   port: () => Promise<number>;
   seed: number;
   lateMs: number;
   spared: readonly Fault[];
+  plan?: readonly Fault[] | undefined;
 }): Promise<Wire> {
   const met = Object.fromEntries(FAULTS.map((fault) => [fault, 0])) as Record<Fault, number>;
-  const draw = planner(seed);
+  const draw = planner(seed, plan);
 
   async function carry(from: IncomingMessage, to: ServerResponse): Promise<void> {
     const { method = '', url = '', headers } = from;
