@@ -10,8 +10,8 @@ const OPERATIONS = 60;
 /** So often is asked for what may be stuck. */
 const PRESSES_MAX = 8;
 
-/** What a run without it shows: a second effect, a word that the database contradicts, an operation that never ends. */
-export type Turns = 'doubles' | 'lies' | 'sticks';
+/** What a run without it shows: a second effect, a word that the database contradicts, an operation that never ends; or `nothing`, where it only saves work. */
+export type Turns = 'doubles' | 'lies' | 'sticks' | 'nothing';
 
 export interface Part {
   readonly turns: Turns;
@@ -23,6 +23,7 @@ export interface Part {
 const doubles = (...edits: Edits): Part => ({ turns: 'doubles', edits });
 const lies = (...edits: Edits): Part => ({ turns: 'lies', edits });
 const sticks = (...edits: Edits): Part => ({ turns: 'sticks', edits });
+const nothing = (...edits: Edits): Part => ({ turns: 'nothing', edits });
 
 /** Now and then the server dies in mid-charge, and nothing else happens. */
 const DIES: readonly Fault[] = [...Array.from({ length: 9 }, () => 'none' as const), 'kill-before-commit'];
@@ -38,7 +39,7 @@ const apart = (turns: Turns, second: string): Part => ({
   ],
 });
 
-/** By scheme and part. Whatever is taken away, the run must turn red. */
+/** By scheme and part. */
 export const PARTS: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   'idempotency-keys': {
     key: doubles(['if (take.run(key, text, boot).changes === 0) {', 'if (take.run(key, text, boot).changes > 1) {']),
@@ -50,6 +51,7 @@ export const PARTS: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
     table: doubles([' || look.get(id)', ''], ['request_id TEXT PRIMARY KEY', 'request_id TEXT']),
     transaction: apart('doubles', 'see.run(id, made);'),
     'look-up': sticks(['look.get(asked) ? answer(200, look.get(asked)) : NOT_FOUND', 'NOT_FOUND']),
+    lock: nothing(["'NX')) === null ||", "'NX')) === '' ||"]),
   },
   'unique-constraint': {
     constraint: doubles([' UNIQUE', ''], [' ON CONFLICT (order_id) DO NOTHING', '']),
@@ -93,6 +95,7 @@ export const PARTS: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   'distributed-lock': {
     fence: doubles(["if (current.get(order)?.['number'] !== number) return undefined;", '']),
     look: doubles(['if (paid) return answer(200, { payment: paid.id });', '']),
+    lock: nothing(['!== null;', '!== undefined;']),
   },
   'accepted-status': {
     key: doubles(['(key TEXT PRIMARY KEY,', '(key TEXT,']),

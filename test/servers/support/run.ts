@@ -154,6 +154,19 @@ async function reportOf(course: Course): Promise<Pick<Report, 'operations' | 'pr
   };
 }
 
+/** A look-up that fails, or breaks off, tells nothing: oncefetch would report it, too. */
+const calm =
+  (reconcile: Reconcile): Reconcile =>
+  async (question) => {
+    try {
+      const told = await reconcile(question);
+      if (told instanceof Response) await told.clone().arrayBuffer();
+      return told;
+    } catch {
+      return 'unknown';
+    }
+  };
+
 export async function runScheme(name: string, { server, client, spared = [] }: Scheme, services: Services, run: Run = {}): Promise<Report> {
   const { operations = 200, seed = 1, edits = [], pressesMax = PRESSES_MAX, plan, endsAt } = run;
   const started = performance.now();
@@ -167,9 +180,8 @@ export async function runScheme(name: string, { server, client, spared = [] }: S
   const setting: Setting = {
     api: wire.origin,
     createOnce: (options) => {
-      // A look-up that fails tells nothing: oncefetch would report it, too.
-      const reconcile: Reconcile = (question) => options.reconcile?.(question).catch(() => 'unknown' as const) ?? Promise.resolve('unknown');
-      const once = createOnce({ store: memoryStore(), limits: LIMITS, retry: RETRY, ...options, ...(options.reconcile && { reconcile }) });
+      const reconcile = options.reconcile && calm(options.reconcile);
+      const once = createOnce({ store: memoryStore(), limits: LIMITS, retry: RETRY, ...options, ...(reconcile && { reconcile }) });
       clients.push(once);
       return once;
     },
