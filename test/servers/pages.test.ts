@@ -18,6 +18,9 @@ const linesOf = (code: string): string[] =>
     .filter(Boolean);
 const flat = (text: string): string => text.replaceAll(/\s+/g, ' ');
 
+/** Of a cell with a link to its page. */
+const schemeOf = (cell = ''): string | undefined => /\((.+)\.md\)/.exec(cell)?.[1];
+
 /** The first of `lines` that `all` has not, after those before it. */
 function missing(lines: readonly string[], all: readonly string[]): string | undefined {
   let at = 0;
@@ -66,8 +69,19 @@ describe.each(Object.keys(schemes))('%s', (name) => {
 
 test('every scheme is in the list, and every fault in the table', () => {
   const page = readPage('docs/schemes/README.md');
-  expect(tableUnder(page, '## Which there are').map(([cell = '']) => /\((.+)\.md\)/.exec(cell)?.[1])).toEqual(Object.keys(schemes));
+  expect(tableUnder(page, '## Which there are').map(([cell]) => schemeOf(cell))).toEqual(Object.keys(schemes));
   expect(tableUnder(page, '## How they are shown').map(([cell]) => cell)).toEqual(FAULTS.map((fault) => `\`${fault}\``));
+});
+
+test('the tables have every scheme, and say whether the first answer comes again as the probe found it', () => {
+  const page = readPage('docs/schemes/README.md');
+  const [chosen, asks] = ['## Which one to take', '## What each asks of the client'].map((heading) => tableUnder(page, heading));
+  expect(chosen?.map(([name]) => schemeOf(name))).toEqual(Object.keys(schemes));
+  expect(asks?.map(([name]) => schemeOf(name))).toEqual(Object.keys(schemes));
+  const found = tableUnder(readPage('docs/probe.md'), '## What it says of honest servers');
+  const withoutReplay = found.filter(([, finds]) => finds?.includes('no-replay')).map(([name]) => /\/(.+)\.md/.exec(name ?? '')?.[1]);
+  expect(withoutReplay.length).toBeGreaterThan(0);
+  expect(chosen?.filter(([, , again]) => again?.startsWith('no:')).map(([name]) => schemeOf(name))).toEqual(withoutReplay);
 });
 
 test('a line that is not driven would be found', () => {

@@ -9,7 +9,7 @@ import type { Opened, Server } from './database.js';
 import { type Judge, judge } from './judge.js';
 import type { Edits, Turns } from './parts.js';
 import { startServer } from './process.js';
-import { type Fault, openWire } from './wire.js';
+import { FAULTS, type Fault, openWire } from './wire.js';
 
 export interface Order {
   /** `o-17`: also in every request, so that the wire knows whose it is. */
@@ -77,6 +77,8 @@ export interface Run {
   readonly pressesMax?: number;
   /** What the first requests of operations meet, one after the other. */
   readonly plan?: readonly Fault[] | undefined;
+  /** Nothing goes wrong on the wire, and one operation follows the other. */
+  readonly calm?: boolean;
   /** It ends when it has shown this. */
   readonly endsAt?: Turns | undefined;
 }
@@ -90,6 +92,7 @@ interface Course {
   readonly shown: Set<Turns>;
   presses: number;
   refused: number;
+  seconds: number;
   /** The operations that are done, or given up. */
   readonly ended: string[];
   readonly lies: string[];
@@ -122,7 +125,8 @@ async function operate(course: Course, order: Order): Promise<void> {
 }
 
 /** Some at a time; resolves when they are done, or have shown what was to be shown. */
-async function operateAll(course: Course, orders: readonly Order[], endsAt: Turns | undefined): Promise<void> {
+async function operateAll(course: Course, orders: readonly Order[], atATime: number, endsAt: Turns | undefined): Promise<void> {
+  const started = performance.now();
   const next = orders.values();
   const isShown = (): boolean => endsAt !== undefined && course.shown.has(endsAt);
   const work = async (end: () => void): Promise<void> => {
@@ -132,16 +136,19 @@ async function operateAll(course: Course, orders: readonly Order[], endsAt: Turn
     }
   };
   await new Promise<void>((end, fail) => {
-    Promise.all(Array.from({ length: AT_A_TIME }, () => work(end))).then(() => end(), fail);
+    Promise.all(Array.from({ length: atATime }, () => work(end))).then(() => end(), fail);
   });
   course.over = true;
+  course.seconds = (performance.now() - started) / 1000;
   // What was held back arrives now.
   if (!isShown()) await sleep(2 * ATTEMPT_MS);
 }
 
-async function reportOf(course: Course): Promise<Pick<Report, 'operations' | 'presses' | 'refused' | 'effects' | 'doubled' | 'lost' | 'lies' | 'stuck'>> {
+async function reportOf(
+  course: Course,
+): Promise<Pick<Report, 'operations' | 'presses' | 'refused' | 'effects' | 'doubled' | 'lost' | 'lies' | 'stuck' | 'seconds'>> {
   const effects = await course.judge.all();
-  const { presses, refused, ended, lies, stuck } = course;
+  const { presses, refused, seconds, ended, lies, stuck } = course;
   return {
     operations: ended.length,
     presses,
@@ -151,11 +158,12 @@ async function reportOf(course: Course): Promise<Pick<Report, 'operations' | 'pr
     lost: ended.filter((id) => effects.some((counts) => !counts.has(id))),
     lies,
     stuck,
+    seconds,
   };
 }
 
 /** A look-up that fails, or breaks off, tells nothing: oncefetch would report it, too. */
-const calm =
+const patient =
   (reconcile: Reconcile): Reconcile =>
   async (question) => {
     try {
@@ -168,32 +176,31 @@ const calm =
   };
 
 export async function runScheme(name: string, { server, client, spared = [] }: Scheme, services: Services, run: Run = {}): Promise<Report> {
-  const { operations = 200, seed = 1, edits = [], pressesMax = PRESSES_MAX, plan, endsAt } = run;
-  const started = performance.now();
+  const { operations = 200, seed = 1, edits = [], pressesMax = PRESSES_MAX, plan, calm = false, endsAt } = run;
   const folder = mkdtempSync(join(tmpdir(), 'oncefetch-scheme-'));
   const opened = { ...services, file: join(folder, 'ledger.db'), schema: `${name.replaceAll('-', '_')}_${randomUUID().slice(0, 8)}` };
   const child = startServer(name, opened, edits);
   // With its tables in it.
   await child.port();
-  const wire = await openWire({ port: child.port, seed, lateMs: ATTEMPT_MS + 100, spared, plan });
+  const wire = await openWire({ port: child.port, seed, lateMs: ATTEMPT_MS + 100, spared: calm ? FAULTS : spared, plan });
   const clients: Once[] = [];
   const setting: Setting = {
     api: wire.origin,
     createOnce: (options) => {
-      const reconcile = options.reconcile && calm(options.reconcile);
+      const reconcile = options.reconcile && patient(options.reconcile);
       const once = createOnce({ store: memoryStore(), limits: LIMITS, retry: RETRY, ...options, ...(reconcile && { reconcile }) });
       clients.push(once);
       return once;
     },
   };
-  const counts = { presses: 0, refused: 0, ended: [], lies: [], stuck: [] };
+  const counts = { presses: 0, refused: 0, seconds: 0, ended: [], lies: [], stuck: [] };
   const course: Course = { judge: await judge(server, opened), pay: client(setting), pressesMax, over: false, shown: new Set(), ...counts };
   try {
     const orders = Array.from({ length: operations }, (_, index) => ({ id: `o-${index}`, amount: 100 + index }));
-    await operateAll(course, orders, endsAt);
+    await operateAll(course, orders, calm ? 1 : AT_A_TIME, endsAt);
     const report = await reportOf(course);
     const requests = Object.values(wire.met).reduce((sum, count) => sum + count, 0);
-    return { scheme: name, ...report, requests, met: wire.met, deaths: child.deaths, seconds: (performance.now() - started) / 1000 };
+    return { scheme: name, ...report, requests, met: wire.met, deaths: child.deaths };
   } finally {
     course.over = true;
     for (const once of clients) await close(once);
