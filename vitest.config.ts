@@ -21,7 +21,7 @@ const inTurn = (name: string) => ({ name, sequence: { groupOrder: GROUPS.findInd
 /** What takes minutes, by `npm run test:slow`: the same worlds as in other tests, for longer or in one more browser. */
 const SLOW = [
   'test/e2e/{afternoon,browsers,kill-pages}.test.ts',
-  'test/servers/{sqlite,postgres-and-redis,probe,without}.test.ts',
+  'test/servers/{calm,sqlite,postgres-and-redis,probe,without}.test.ts',
   'test/node/kills/*.test.ts',
 ];
 

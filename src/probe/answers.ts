@@ -1,6 +1,7 @@
 /** What one answer says, read as oncefetch reads it. */
 import type { Answer, AnswerKind, Dialect } from '../core/dialect.js';
 import { readAnswer } from '../core/verdict.js';
+import { valuesAt } from '../dialects/matching.js';
 import type { Came } from './request.js';
 
 export function answerOf({ status, headers, text }: Came): Answer {
@@ -17,9 +18,21 @@ export function kindOf(came: Came, dialect: Dialect, key: string, ambiguous = fa
   return readAnswer(answerOf(came), { method: 'POST', key, refusesHtml: false, otherPayloads: true }, dialect, ambiguous, false).kind;
 }
 
-export const isSuccess = ({ status }: Came): boolean => status >= 200 && status < 300;
+/** What GraphQL says inside a 2xx that it did not do: `errors`, or the `userErrors` of what was asked for. */
+const ERRORS_INSIDE = ['errors.*', 'data.*.userErrors.*'] as const;
 
-export const isRefusal = ({ status }: Came): boolean => status >= 400 && status < 500;
+function errorsInside(came: Came): readonly unknown[] {
+  if (came.status < 200 || came.status > 299) return [];
+  const { json } = answerOf(came);
+  return ERRORS_INSIDE.flatMap((path) => valuesAt(json, path));
+}
+
+export const isSuccess = (came: Came): boolean => came.status >= 200 && came.status < 300 && errorsInside(came).length === 0;
+
+export const isRefusal = (came: Came): boolean => (came.status >= 400 && came.status < 500) || errorsInside(came).length > 0;
+
+/** Such an error has no status of its own: its words say that the work goes on. */
+export const waitsInside = (came: Came): boolean => /in.progress|concurrent/i.test(JSON.stringify(errorsInside(came)));
 
 /** As in `201, 409 ×9`; answers that never came are `none`. */
 export function statusesOf(answers: readonly (Came | undefined)[]): string {

@@ -1,6 +1,6 @@
 /** What the rows work with: it sends, waits, and counts. */
 import type { Dialect } from '../core/dialect.js';
-import { kindOf } from './answers.js';
+import { kindOf, waitsInside } from './answers.js';
 import type { Fate, FaultProxy } from './proxy.js';
 import { type Came, NotTried, type ProbeRequest, type ProbeTarget, type ProbeTimes } from './request.js';
 
@@ -88,7 +88,7 @@ export class Bench {
     if (!came) return true;
     if (came.status === 202) return !this.learnt.accepts;
     const kind = kindOf(came, this.dialect, key);
-    return kind === 'in-progress' || kind === 'transient';
+    return kind === 'in-progress' || kind === 'transient' || waitsInside(came);
   }
 
   /** Asks as a browser does before it sends. */

@@ -40,11 +40,11 @@ export function placeCode(carrier: string): string {
 
 /** The path to a code of the application's in the answer, and the code. */
 function codeIn(json: unknown, path: readonly string[] = []): readonly [path: string, code: string] | undefined {
-  if (typeof json !== 'object' || json === null || path.length > 3) return undefined;
+  if (typeof json !== 'object' || json === null || path.length > 4) return undefined;
   for (const [name, value] of Object.entries(json)) {
     if (/^(code|error|type|errorCode|error_code|title)$/.test(name) && typeof value === 'string' && value !== 'about:blank')
       return [[...path, name].join('.'), value];
-    const deeper = /^\d+$/.test(name) ? undefined : codeIn(value, [...path, name]);
+    const deeper = codeIn(value, [...path, /^\d+$/.test(name) ? '*' : name]);
     if (deeper) return deeper;
   }
   return undefined;

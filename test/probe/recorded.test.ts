@@ -1,19 +1,29 @@
 /**
- * Goal: the probe names the dialect of a server that it knows. Method: a server for each dialect that gives the answers which are
- * documented for it (the fixtures of the dialects) in the situations that the probe makes.
+ * Goal: the probe names the dialect of a server that it knows, and accuses none. Method: a server for each dialect that gives the
+ * answers which are documented for it (the fixtures of the dialects) in the situations that the probe makes; docs/probe.md has
+ * what it must find (UPDATE_DOCS=1 writes it).
  */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, test } from 'vitest';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
 import { carryOf } from '../../src/core/carrier.js';
 import type { Dialect } from '../../src/core/dialect.js';
 import { generic } from '../../src/dialects/generic.js';
 import { samples } from '../dialects/support/all.js';
 import { type Fixture, fixturesOf } from '../dialects/support/fixtures.js';
+import { readPage, root, tableUnder } from '../docs/support/markdown.js';
 import { type Answer, send, textOf } from '../servers/support/http.js';
-import { probed } from './support/probed.js';
+import { cellsOf, probed } from './support/probed.js';
 
-const recorded = (all: readonly Fixture[], kind: Fixture['clean']): Answer | undefined => all.find(({ clean }) => clean === kind);
+const PAGE = 'docs/probe.md';
+const HEADING = '## What it says of servers that have a dialect';
+const said = new Map<string, readonly string[]>();
+
+const recorded = (all: readonly Fixture[], kind: Fixture['clean']): Answer | undefined =>
+  // One answer for all that is wrong: after ambiguity it is this one.
+  all.find(({ clean }) => clean === kind) ?? all.find(({ clean, ambiguous }) => clean === 'refused' && ambiguous === kind);
 
 /** Takes a key before it works; what it answers is what the dialect's documentation shows. */
 async function startRecorded(dialect: Dialect, fixtures: readonly Fixture[]) {
@@ -65,6 +75,24 @@ const WRITTEN: Readonly<Record<string, string>> = {
   klarna: 'klarna()',
   worldline: 'worldline()',
   repeatableRequests: 'repeatableRequests()',
+  aws: 'aws()',
+  'aws, in the query': "aws({ goes: 'query' })",
+  googleRequestId: 'googleRequestId()',
+  // Nothing of it tells it from any other server with this header: the default fits.
+  telnyx: '',
+  stripeV2: 'stripeV2()',
+  shopify: 'shopify()',
+  // Its place says nothing of Shopify.
+  'shopify, in an argument': `defineDialect({
+  name: 'mine',
+  place: inBody('variables.input.idempotencyKey'),
+  replays: true,
+  answers: [
+    { status: 200, at: { 'data.refundCreate.userErrors.*.code': 'IDEMPOTENCY_CONCURRENT_REQUEST' }, means: 'in-progress' },
+    { status: 200, at: { 'data.refundCreate.userErrors.*.code': 'IDEMPOTENCY_KEY_PARAMETER_MISMATCH' }, means: 'mismatch' },
+  ],
+})`,
+  braintree: 'braintree()',
 };
 
 test.concurrent.each(Object.entries(WRITTEN))('%s', async (name, code) => {
@@ -73,7 +101,7 @@ test.concurrent.each(Object.entries(WRITTEN))('%s', async (name, code) => {
   const { dialect, body, other } = sample;
   await using server = await startRecorded(dialect, fixturesOf(sample.fixtures));
   const carry = carryOf(dialect.carrier, dialect.carry);
-  const { dialect: fits, rows } = await probed(
+  const result = await probed(
     {
       url: () => server.url,
       send: ({ url, key, payload, login }) => {
@@ -87,6 +115,26 @@ test.concurrent.each(Object.entries(WRITTEN))('%s', async (name, code) => {
     // As the command does: it knows where the key goes, and no more.
     { dialect: { ...generic(), carrier: dialect.carrier, carry: dialect.carry } },
   );
-  expect(rows.filter(({ severity }) => severity === 'double' || severity === 'wrong')).toEqual([]);
-  expect(fits.code).toBe(code);
+  expect(result.rows.filter(({ severity }) => severity === 'double' || severity === 'wrong')).toEqual([]);
+  expect(result.dialect.code).toBe(code);
+  said.set(name, cellsOf(result));
+  if (process.env['UPDATE_DOCS']) return;
+  const row = tableUnder(readPage(PAGE), HEADING).find(([server]) => server === name);
+  expect(row?.slice(1)).toEqual(cellsOf(result));
+});
+
+test('every dialect is played', () => {
+  // The default one is what is left.
+  const factories = Object.keys(samples).map((name) => name.replace(/,.*/, ''));
+  expect([...new Set(Object.keys(WRITTEN).map((name) => name.replace(/,.*/, '')))].sort()).toEqual(
+    [...new Set(factories)].filter((name) => name !== 'generic').sort(),
+  );
+});
+
+afterAll(() => {
+  if (!process.env['UPDATE_DOCS']) return;
+  const path = join(root, PAGE);
+  const lines = Object.keys(WRITTEN).map((name) => `| ${[name, ...(said.get(name) ?? [])].join(' | ')} |`);
+  const table = ['| server | what it finds beside one effect | exit status |', '| --- | --- | ---: |', ...lines].join('\n');
+  writeFileSync(path, readFileSync(path, 'utf8').replace(/(## What it says of servers that have a dialect\n[\s\S]*?\n\n)\|[\s\S]*?\n(?!\|)/, `$1${table}\n`));
 });

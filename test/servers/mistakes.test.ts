@@ -1,5 +1,5 @@
 /**
- * Goal: what oncefetch makes of the mistakes that servers have in tutorials is known, and said in docs/schemes/common-mistakes.md.
+ * Goal: what oncefetch makes of the mistakes that servers have in tutorials is known, and said in docs/schemes (common-mistakes, duplicate-filter).
  * Method: that of `lying.test.ts`; UPDATE_DOCS=1 writes the last three cells of each row. The probe must find each mistake, too.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -13,12 +13,13 @@ import { readPage, root, tableUnder } from '../docs/support/markdown.js';
 import { TIMES } from '../probe/support/probed.js';
 import { type Lie, startLiar } from './support/liar.js';
 import { WORK_MS } from './support/lies.js';
-import { acceptsMeanwhile, insertsFirst, storesFaults, tooMany, withoutOwner } from './support/mistakes.js';
+import { acceptsMeanwhile, filtersByHash, insertsFirst, storesFaults, tooMany, withoutOwner } from './support/mistakes.js';
 import { type Case, told } from './support/told.js';
 
-const PAGE = 'docs/schemes/common-mistakes.md';
 /** Gives up while the work goes on. */
 const impatient = { attemptMs: WORK_MS / 3, inProgressMs: 3 * WORK_MS };
+/** For the work twice, because the first one fails, on however busy a machine. */
+const waits = { ...impatient, inProgressMs: 30 * WORK_MS };
 /** The page's own. */
 const rules = defineDialect({
   name: 'theirs',
@@ -36,16 +37,15 @@ const CASES: Readonly<Record<string, Case>> = {
   'answers a duplicate with 429': { lie: tooMany(), lose: 1 },
   'answers a duplicate with 429; with a rule and `reconcile`': { lie: tooMany(), lose: 1, options: { dialect: rules, reconcile: async () => 'done' } },
   'answers a duplicate with 429; mended': { lie: tooMany({ mended: true }), lose: 1 },
-  'answers 202 while the first may still fail': { lie: acceptsMeanwhile(), options: { limits: impatient }, settles: true },
+  'answers 202 while the first may still fail': { lie: acceptsMeanwhile(), options: { limits: waits }, settles: true },
   "answers 202 while the first may still fail; with `accepted: 'settle'`": {
     lie: acceptsMeanwhile(),
     options: { limits: impatient, accepted: 'settle' },
     settles: true,
   },
-  // It waits for the work twice, because the first one fails, on however busy a machine.
   'answers 202 while the first may still fail; mended': {
     lie: acceptsMeanwhile({ mended: true }),
-    options: { limits: { ...impatient, inProgressMs: 30 * WORK_MS } },
+    options: { limits: waits },
     settles: true,
   },
   'keeps a row `processing` without an owner': { lie: withoutOwner(), lose: 1 },
@@ -56,17 +56,44 @@ const CASES: Readonly<Record<string, Case>> = {
   'stores a 500; mended': { lie: storesFaults({ mended: true }) },
 };
 
-const rows = tableUnder(readPage(PAGE), '## What happens');
+const LOOKS = { dialect: rules, reconcile: async () => 'done' as const };
+const SEES_NOTHING = { dialect: rules, reconcile: async () => 'none' as const };
+const WINDOW_MS = 500;
+
+const FILTER: Readonly<Record<string, Case>> = {
+  'its answer is lost': { lie: filtersByHash(), lose: 1 },
+  'its answer is lost; with a rule and `reconcile`': { lie: filtersByHash(), lose: 1, options: LOOKS },
+  'its answer is lost, and the window ends meanwhile': { lie: filtersByHash({ windowMs: WINDOW_MS }), lose: 1 },
+  'its answer is lost, and the window ends meanwhile; with a rule and `reconcile`': { lie: filtersByHash({ windowMs: WINDOW_MS }), lose: 1, options: LOOKS },
+  'its work fails': { lie: filtersByHash({ fails: true }) },
+  'its work fails; with a rule and `reconcile`': { lie: filtersByHash({ fails: true }), options: SEES_NOTHING },
+  'an equal one came before, which is somebody else’s': { lie: filtersByHash(), after: 'an equal one' },
+  'an equal one came before, which is somebody else’s; with a rule and `reconcile`': { lie: filtersByHash(), after: 'an equal one', options: SEES_NOTHING },
+  'its answer is lost; mended': { lie: filtersByHash({ mended: true }), lose: 1 },
+  'its work fails; mended': { lie: filtersByHash({ mended: true, fails: true }) },
+  'an equal one came before, which is somebody else’s; mended': { lie: filtersByHash({ mended: true }), after: 'an equal one' },
+};
+
+const PAGES: Readonly<Record<string, { readonly heading: string; readonly cases: Readonly<Record<string, Case>> }>> = {
+  'docs/schemes/common-mistakes.md': { heading: '## What happens', cases: CASES },
+  'docs/schemes/duplicate-filter.md': { heading: '## As it is commonly written', cases: FILTER },
+};
 const found = new Map<string, string>();
 
-describe('a server that', () => {
-  test.each(Object.entries(CASES))('%s', async (name, one) => {
+describe.each(Object.entries(PAGES))('%s', (page, { heading, cases }) => {
+  const rows = tableUnder(readPage(page), heading);
+
+  test.each(Object.entries(cases))('%s', async (name, one) => {
     await using server = await startLiar(one.lie, one.lose ?? 0);
     const { ends, requests, effects } = await told(one, server);
     const cells = [`\`${ends}\``, requests, String(effects)];
     found.set(name, cells.join(' | '));
     if (process.env['UPDATE_DOCS']) return;
     expect(rows.find(([said]) => said === name)?.slice(2)).toEqual(cells);
+  });
+
+  test('it has these rows, and no others', () => {
+    expect(rows.map(([server]) => server)).toEqual(Object.keys(cases));
   });
 });
 
@@ -102,15 +129,13 @@ test.concurrent.each([
   expect(await findingOf(server({ mended: true }), row)).toBe(mended);
 });
 
-test('the page has these rows, and no others', () => {
-  expect(rows.map(([server]) => server)).toEqual(Object.keys(CASES));
-});
-
 afterAll(() => {
   if (!process.env['UPDATE_DOCS']) return;
-  const path = join(root, PAGE);
-  const text = readFileSync(path, 'utf8').replaceAll(/^\| (.+?) \| (.+?) \|.*$/gm, (line: string, name: string, says: string) =>
-    found.has(name) ? `| ${name} | ${says} | ${found.get(name)} |` : line,
-  );
-  writeFileSync(path, text);
+  for (const page of Object.keys(PAGES)) {
+    const path = join(root, page);
+    const text = readFileSync(path, 'utf8').replaceAll(/^\| (.+?) \| (.+?) \|.*$/gm, (line: string, name: string, says: string) =>
+      found.has(name) ? `| ${name} | ${says} | ${found.get(name)} |` : line,
+    );
+    writeFileSync(path, text);
+  }
 });

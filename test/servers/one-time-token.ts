@@ -1,18 +1,26 @@
-/** A one-time token: a prepare call gives it out, a payment uses it up. */
+/** A one-time token: a prepare call gives it out, for a while; a payment uses it up. */
 import { randomUUID } from 'node:crypto';
 import { type SqliteServer, transaction } from './support/database.ts';
 import { answer, NOT_FOUND } from './support/http.ts';
 
+/** Shorter than an attempt that hangs: its token has expired when it is sent again. */
+const TOKEN_MS = 200;
+
+interface Token {
+  readonly expires: number;
+  readonly payment: number | null;
+}
+
 export const server: SqliteServer = {
   on: 'sqlite',
   tables: `
-    CREATE TABLE IF NOT EXISTS tokens (token TEXT PRIMARY KEY, payment INTEGER);
+    CREATE TABLE IF NOT EXISTS tokens (token TEXT PRIMARY KEY, expires INTEGER, payment INTEGER);
     CREATE TABLE IF NOT EXISTS payments (id INTEGER PRIMARY KEY, operation TEXT);`,
   effects: ['SELECT operation FROM payments'],
 
   handle(db) {
-    const give = db.prepare('INSERT INTO tokens (token) VALUES (?)');
-    const look = db.prepare('SELECT payment FROM tokens WHERE token = ?');
+    const give = db.prepare('INSERT INTO tokens (token, expires) VALUES (?, ?)');
+    const look = db.prepare('SELECT payment, expires FROM tokens WHERE token = ?');
     const pay = db.prepare('INSERT INTO payments (operation) VALUES (?)');
     const use = db.prepare('UPDATE tokens SET payment = ? WHERE token = ? AND payment IS NULL');
 
@@ -21,21 +29,25 @@ export const server: SqliteServer = {
       if (asked) return answer(200, look.get(asked));
       if (method === 'POST' && path === '/tokens') {
         const token = randomUUID();
-        give.run(token);
+        give.run(token, Date.now() + TOKEN_MS);
         return answer(201, { token });
       }
       if (method !== 'POST' || path !== '/payments') return NOT_FOUND;
       await work();
       const { token = '', order = '' } = json;
-      const payment = transaction(db, () => {
-        if ((look.get(token) as { payment: number | null } | undefined)?.payment !== null) return undefined;
+      const told = transaction(db, () => {
+        const found = look.get(token) as Token | undefined;
+        if (!found) return answer(400, { code: 'NO_SUCH_TOKEN' });
+        // First: a used token never expires, or its customer would pay again.
+        if (found.payment !== null) return answer(409, { code: 'TOKEN_USED' });
+        if (found.expires < Date.now()) return answer(410, { code: 'TOKEN_EXPIRED' });
         const made = Number(pay.run(order).lastInsertRowid);
         use.run(made, token);
         beforeCommit();
-        return made;
+        return answer(201, { payment: made });
       });
       afterCommit();
-      return payment === undefined ? answer(409, { code: 'TOKEN_USED' }) : answer(201, { payment });
+      return told;
     };
   },
 };

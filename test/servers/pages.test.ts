@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { fencesOf, readPage, tableUnder } from '../docs/support/markdown.js';
 import { schemes } from './schemes.js';
+import { PARTS } from './support/parts.js';
 import { FAULTS } from './support/wire.js';
 
 const source = (path: string): string => readFileSync(join(import.meta.dirname, path), 'utf8');
@@ -16,6 +17,9 @@ const linesOf = (code: string): string[] =>
     .map((line) => line.trim())
     .filter(Boolean);
 const flat = (text: string): string => text.replaceAll(/\s+/g, ' ');
+
+/** Of a cell with a link to its page. */
+const schemeOf = (cell = ''): string | undefined => /\((.+)\.md\)/.exec(cell)?.[1];
 
 /** The first of `lines` that `all` has not, after those before it. */
 function missing(lines: readonly string[], all: readonly string[]): string | undefined {
@@ -50,6 +54,14 @@ describe.each(Object.keys(schemes))('%s', (name) => {
     expect(statements.filter((statement) => !flat(source(`${name}.ts`)).includes(statement))).toEqual([]);
   });
 
+  test('its parts are those that are taken away', () => {
+    const shown = tableUnder(readPage(`docs/schemes/${name}.md`), '## Its parts').map(([, comes = '', command = '']) => [
+      /^\*\*(\w+)\.\*\*/.exec(comes)?.[1]?.toLowerCase(),
+      command,
+    ]);
+    expect(shown).toEqual(Object.entries(PARTS[name] ?? {}).map(([part, { turns }]) => [turns, `\`npm run schemes -- ${name} --without ${part}\``]));
+  });
+
   test('its command is there, with its own name', () => {
     expect(code('sh')).toEqual([`npm run schemes -- ${name}\n`]);
   });
@@ -57,8 +69,19 @@ describe.each(Object.keys(schemes))('%s', (name) => {
 
 test('every scheme is in the list, and every fault in the table', () => {
   const page = readPage('docs/schemes/README.md');
-  expect(tableUnder(page, '## Which there are').map(([cell = '']) => /\((.+)\.md\)/.exec(cell)?.[1])).toEqual(Object.keys(schemes));
+  expect(tableUnder(page, '## Which there are').map(([cell]) => schemeOf(cell))).toEqual(Object.keys(schemes));
   expect(tableUnder(page, '## How they are shown').map(([cell]) => cell)).toEqual(FAULTS.map((fault) => `\`${fault}\``));
+});
+
+test('the tables have every scheme, and say whether the first answer comes again as the probe found it', () => {
+  const page = readPage('docs/schemes/README.md');
+  const [chosen, asks] = ['## Which one to take', '## What each asks of the client'].map((heading) => tableUnder(page, heading));
+  expect(chosen?.map(([name]) => schemeOf(name))).toEqual(Object.keys(schemes));
+  expect(asks?.map(([name]) => schemeOf(name))).toEqual(Object.keys(schemes));
+  const found = tableUnder(readPage('docs/probe.md'), '## What it says of honest servers');
+  const withoutReplay = found.filter(([, finds]) => finds?.includes('no-replay')).map(([name]) => /\/(.+)\.md/.exec(name ?? '')?.[1]);
+  expect(withoutReplay.length).toBeGreaterThan(0);
+  expect(chosen?.filter(([, , again]) => again?.startsWith('no:')).map(([name]) => schemeOf(name))).toEqual(withoutReplay);
 });
 
 test('a line that is not driven would be found', () => {

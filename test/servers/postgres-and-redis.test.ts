@@ -23,7 +23,7 @@ for (const [kind, missing] of [
   describeOn(missing)(`on ${kind}`, () => {
     test.each(Object.entries(schemes).filter(([, { server }]) => server.on === kind))('%s', async (name, scheme) => {
       const report = await runScheme(name, scheme, services);
-      expect(report).toMatchObject({ operations: 200, doubled: [], lost: [], lies: [], effects: 200 });
+      expect(report).toMatchObject({ operations: 200, doubled: [], lost: [], lies: [], stuck: [], effects: 200 });
       expect(FAULTS.filter((fault) => report.met[fault] === 0)).toEqual([]);
       expect(report.deaths).toBeGreaterThan(0);
     });

@@ -9,9 +9,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startShop } from '../../playground/start-shop.js';
 import { withoutPostgres, withoutRedis } from '../../scripts/start-services.ts';
 import type { ProbeTarget } from '../../src/probe/request.js';
-import { exitStatusOf } from '../../src/probe/verdict.js';
 import { readPage, root, tableUnder } from '../docs/support/markdown.js';
-import { type Probed, probed } from '../probe/support/probed.js';
+import { cellsOf, type Probed, probed } from '../probe/support/probed.js';
 import { schemes } from './schemes.js';
 import { judge } from './support/judge.js';
 import { ASKS, type Asks, askAs } from './support/probed.js';
@@ -25,19 +24,6 @@ const PAGE = 'docs/probe.md';
 const HEADING = '## What it says of honest servers';
 const TIMES = { patienceMs: 1500, settleMs: 30 };
 const said = new Map<string, readonly string[]>();
-
-/** Where the server is hit at a moment that the probe can only guess: before the commit or after it, either may be answered in its own way. */
-const GUESSED: readonly string[] = ['reset', 'killed'];
-
-/** What is written of a server: nothing of what is as it should be. */
-function cells({ rows }: Probed): readonly string[] {
-  const found = new Map<string, string[]>();
-  const shown = rows.filter(({ row, severity }) => severity !== 'fine' && severity !== 'not-tried' && !GUESSED.includes(row));
-  for (const { row, finding } of shown) found.set(finding, [...(found.get(finding) ?? []), row]);
-  for (const { row, finding, severity } of rows)
-    if (GUESSED.includes(row) && (severity === 'wrong' || severity === 'double') && !found.has(finding)) found.set(finding, [row]);
-  return [[...found].map(([finding, where]) => `${finding} (${where.join(', ')})`).join('; '), String(exitStatusOf(rows))];
-}
 
 let services: Services = {};
 beforeAll(async () => {
@@ -74,10 +60,10 @@ async function probeScheme(name: string, asks: Asks): Promise<Probed> {
 
 /** What it says of each server must be what the page says. */
 const known = (name: string, result: Probed): void => {
-  said.set(name, cells(result));
+  said.set(name, cellsOf(result));
   if (process.env['UPDATE_DOCS']) return;
   const row = tableUnder(readPage(PAGE), HEADING).find(([server]) => server?.includes(name));
-  expect(row?.slice(1)).toEqual(cells(result));
+  expect(row?.slice(1)).toEqual(cellsOf(result));
 };
 
 describe('schemes', () => {

@@ -41,7 +41,7 @@ export const schemes: Readonly<Record<string, Scheme>> = {
   'unique-constraint': { server: uniqueConstraintServer, client: uniqueConstraint },
   'optimistic-version': { server: optimisticVersionServer, client: optimisticVersion },
   'operation-log': { server: operationLogServer, client: operationLog },
-  'one-time-token': { server: oneTimeTokenServer, client: oneTimeToken },
+  'one-time-token': { server: oneTimeTokenServer, client: oneTimeToken, refuses: 10 },
   'etag-if-match': { server: etagIfMatchServer, client: etagIfMatch },
   'message-outbox': { server: messageOutboxServer, client: messageOutbox },
   'select-then-insert': { server: selectThenInsertServer, client: selectThenInsert },
@@ -49,7 +49,7 @@ export const schemes: Readonly<Record<string, Scheme>> = {
   'dedup-table': { server: dedupTableServer, client: dedupTable },
   'pessimistic-lock': { server: pessimisticLockServer, client: pessimisticLock },
   'distributed-lock': { server: distributedLockServer, client: distributedLock },
-  'accepted-status': { server: acceptedStatusServer, client: acceptedStatus },
+  'accepted-status': { server: acceptedStatusServer, client: acceptedStatus, refuses: 100 },
   // Two copies on the wire are two transfers, where nothing in them tells the second one.
   'query-after-timeout': { server: queryAfterTimeoutServer, client: queryAfterTimeout, spared: ['duplicate'] },
   'webhook-events': { server: webhookEventsServer, client: webhookEvents },

@@ -14,7 +14,8 @@ const onSqlite = Object.entries(schemes).filter(([, { server }]) => server.on ==
 
 test.each(onSqlite)('%s', async (name, scheme) => {
   const report = await runScheme(name, scheme, {});
-  expect(report).toMatchObject({ operations: 200, doubled: [], lost: [], lies: [], effects: 200 * scheme.server.effects.length });
+  expect(report).toMatchObject({ operations: 200, doubled: [], lost: [], lies: [], stuck: [], effects: 200 * scheme.server.effects.length });
   expect(FAULTS.filter((fault) => report.met[fault] === 0)).toEqual(scheme.spared ?? []);
   expect(report.deaths).toBeGreaterThan(0);
+  expect(report.refused).toBeGreaterThanOrEqual(scheme.refuses ?? 0);
 });

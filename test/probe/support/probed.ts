@@ -5,6 +5,7 @@ import { type FittingDialect, fittingDialect } from '../../../src/probe/fit.js';
 import { openProbe, playAll } from '../../../src/probe/probe.js';
 import type { ProbeTarget, ProbeTimes } from '../../../src/probe/request.js';
 import type { ProbeRow } from '../../../src/probe/row.js';
+import { exitStatusOf } from '../../../src/probe/verdict.js';
 
 export interface Probed {
   readonly rows: readonly ProbeRow[];
@@ -21,6 +22,19 @@ export async function probed(target: ProbeTarget, { times = TIMES, dialect = gen
   } finally {
     await probe.close();
   }
+}
+
+/** Where the server is hit at a moment that the probe can only guess: before the commit or after it, either may be answered in its own way. */
+const GUESSED: readonly string[] = ['reset', 'killed'];
+
+/** What docs/probe.md says of a server: nothing of what is as it should be. */
+export function cellsOf({ rows }: Probed): readonly string[] {
+  const found = new Map<string, string[]>();
+  const shown = rows.filter(({ row, severity }) => severity !== 'fine' && severity !== 'not-tried' && !GUESSED.includes(row));
+  for (const { row, finding } of shown) found.set(finding, [...(found.get(finding) ?? []), row]);
+  for (const { row, finding, severity } of rows)
+    if (GUESSED.includes(row) && (severity === 'wrong' || severity === 'double') && !found.has(finding)) found.set(finding, [row]);
+  return [[...found].map(([finding, where]) => `${finding} (${where.join(', ')})`).join('; ') || 'nothing', String(exitStatusOf(rows))];
 }
 
 /** Findings by row, of those that were played. */

@@ -9,7 +9,10 @@ export const client: Client = ({ api, createOnce }) => {
     dialect: defineDialect({
       name: 'tokens',
       place: inBody('token'),
-      answers: [{ status: 409, at: { code: 'TOKEN_USED' }, means: 'open' }],
+      answers: [
+        { status: 409, at: { code: 'TOKEN_USED' }, means: 'open' },
+        { status: 410, at: { code: 'TOKEN_EXPIRED' }, means: 'refused', sticky: true }, // it was not used, and can't be any more
+      ],
     }),
     reconcile: async ({ key, signal }) => {
       const found = await fetch(`${api}/tokens/${key}`, { signal });

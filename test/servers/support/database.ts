@@ -6,6 +6,9 @@ import type { Handler } from './http.ts';
 
 export { transaction } from '../../../playground/server/database.ts';
 
+/** `transaction` where it is taken away: every statement is a commit of its own. */
+export const apart = <T>(_: DatabaseSync, work: () => T): T => work();
+
 /** What every server says of itself. `effects`: a query for each kind of effect, with a row per effect that names its operation; each must be there once. */
 interface Kept {
   readonly tables: string;

@@ -1,4 +1,5 @@
 /** Servers as tutorials have them, each with its mistake, and mended. */
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { answer } from './http.js';
 import type { Asked, Ledger, Lie } from './liar.js';
@@ -35,6 +36,22 @@ export const tooMany =
   ({ mended = false } = {}): Lie =>
   (asked, ledger) =>
     ledger.knows(asked) ? (mended ? ledger.replay(asked) : answer(429, { error: 'Duplicate request' })) : ledger.execute(asked);
+
+/** A filter knows a request by the hash of its body, for a while, whatever came of it. `fails`: the work of the first one does. */
+export const filtersByHash = ({ windowMs = 60_000, fails = false, mended = false } = {}): Lie => {
+  const [until, work] = [new Map<string, number>(), bank()];
+  return (asked, ledger) => {
+    if (mended && ledger.knows(asked)) return ledger.replay(asked);
+    const hash = createHash('sha256')
+      .update(mended ? asked.key : asked.body)
+      .digest('hex');
+    if ((until.get(hash) ?? 0) > performance.now()) return answer(429, { error: 'Duplicate request' });
+    until.set(hash, performance.now() + windowMs);
+    const done = fails ? work(asked, ledger) : ledger.execute(asked);
+    if (!done && mended) until.delete(hash);
+    return done ?? BROKE;
+  };
+};
 
 /** 202 while the first copy is at work, which fails. */
 export const acceptsMeanwhile = ({ mended = false } = {}): Lie => {

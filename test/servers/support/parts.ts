@@ -1,21 +1,127 @@
 /** What keeps the second copy out at each server, and how to take it away: parts of its source, each with what stands in for it. */
 
+import type { Fault } from './wire.ts';
+
 /** In the order in which they are made; each text must stand in the source once. */
 export type Edits = readonly (readonly [from: string, to: string])[];
 
-const without = (from: string, to = ''): Edits => [[from, to]];
+/** A run without a part is short, and ends when it has shown what comes of it. */
+const OPERATIONS = 60;
+/** So often is asked for what may be stuck. */
+const PRESSES_MAX = 8;
 
-/** By scheme and part. Whatever is taken away, the run must turn red. */
-export const PARTS: Readonly<Record<string, Readonly<Record<string, Edits>>>> = {
+/** What a run without it shows: a second effect, a word that the database contradicts, an operation that never ends; or `nothing`, where it only saves work. */
+export type Turns = 'doubles' | 'lies' | 'sticks' | 'nothing';
+
+export interface Part {
+  readonly turns: Turns;
+  readonly edits: Edits;
+  /** What the operations meet on the wire, where it is not everything. */
+  readonly plan?: readonly Fault[];
+}
+
+const doubles = (...edits: Edits): Part => ({ turns: 'doubles', edits });
+const lies = (...edits: Edits): Part => ({ turns: 'lies', edits });
+const sticks = (...edits: Edits): Part => ({ turns: 'sticks', edits });
+const nothing = (...edits: Edits): Part => ({ turns: 'nothing', edits });
+
+/** Now and then the server dies in mid-charge, and nothing else happens. */
+const DIES: readonly Fault[] = [...Array.from({ length: 9 }, () => 'none' as const), 'kill-before-commit'];
+
+/** Every statement is a commit of its own, and the server may die in front of `second`. */
+const apart = (turns: Turns, second: string): Part => ({
+  turns,
+  plan: DIES,
+  edits: [
+    [', transaction }', ', apart as transaction }'],
+    ['beforeCommit();', ''],
+    [second, `beforeCommit(); ${second}`],
+  ],
+});
+
+/** By scheme and part. */
+export const PARTS: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
+  'idempotency-keys': {
+    key: doubles(['if (take.run(key, text, boot).changes === 0) {', 'if (take.run(key, text, boot).changes > 1) {']),
+    owner: doubles([' AND boot <> ?', ' AND ? IS NOT NULL']),
+    'take-over': { ...sticks(['if (takeOver.run(boot, key, boot).changes === 0)', '']), plan: DIES },
+    transaction: apart('doubles', 'store.run(JSON.stringify'),
+  },
+  'duplicate-filter': {
+    table: doubles([' || look.get(id)', ''], ['request_id TEXT PRIMARY KEY', 'request_id TEXT']),
+    transaction: apart('doubles', 'see.run(id, made);'),
+    'look-up': sticks(['look.get(asked) ? answer(200, look.get(asked)) : NOT_FOUND', 'NOT_FOUND']),
+    lock: nothing(["'NX')) === null ||", "'NX')) === '' ||"]),
+  },
+  'unique-constraint': {
+    constraint: doubles([' UNIQUE', ''], [' ON CONFLICT (order_id) DO NOTHING', '']),
+  },
+  'optimistic-version': {
+    version: doubles(['AND version = ?', 'AND ? IS NOT NULL']),
+    'look-up': lies(['find.get(account, changeId) ? answer(200, find.get(account, changeId)) : NOT_FOUND', 'NOT_FOUND']),
+    transaction: apart('lies', "log.run(account, json['version'] ?? 0"),
+  },
+  'operation-log': {
+    'transfer-id': doubles(['transfer_id TEXT PRIMARY KEY', 'transfer_id TEXT'], [' ON CONFLICT (transfer_id) DO NOTHING', '']),
+    transaction: apart('lies', "post.run(transferId, order, 'customer'"),
+  },
+  'one-time-token': {
+    'used-up': doubles(["if (found.payment !== null) return answer(409, { code: 'TOKEN_USED' });", '']),
+    'used-first': lies(['if (found.payment !== null)', 'if (found.payment !== null && found.expires >= Date.now())']),
+    transaction: apart('doubles', 'use.run(made, token);'),
+    'look-up': sticks(['if (asked) return answer(200, look.get(asked));', 'if (asked) return NOT_FOUND;']),
+  },
+  'etag-if-match': {
+    condition: doubles(['WHERE id = ? AND version = ?', 'WHERE id = ? AND ? IS NOT NULL']),
+  },
+  'message-outbox': {
+    inbox: doubles(["if (take.run(json['messageId'] ?? '').changes === 0) return;", ''], ['outbox (event_id TEXT PRIMARY KEY', 'outbox (event_id TEXT']),
+    'event-ids': doubles(["if (heard.run(json['eventId'] ?? '').changes === 0) return;", '']),
+    outbox: lies(['tell.run(', 'String(']),
+  },
+  'select-then-insert': { isolation: doubles(['BEGIN ISOLATION LEVEL SERIALIZABLE', 'BEGIN']) },
+  'state-machine': {
+    state: doubles(["WHERE id = ? AND state = 'open'", 'WHERE id = ?']),
+    transaction: apart('lies', 'charge.run(id);'),
+  },
+  'dedup-table': {
+    'primary-key': doubles(['key TEXT PRIMARY KEY', 'key TEXT']),
+    transaction: apart('doubles', 'mark.run(key, made);'),
+  },
+  'pessimistic-lock': {
+    lock: doubles([' FOR UPDATE', '']),
+    look: doubles(['if (rows[0].payment !== null) return rows[0].payment as number;', '']),
+  },
   'distributed-lock': {
-    fence: without("if (current.get(order)?.['number'] !== number) return undefined;"),
-    look: without('if (paid) return answer(200, { payment: paid.id });'),
+    fence: doubles(["if (current.get(order)?.['number'] !== number) return undefined;", '']),
+    look: doubles(['if (paid) return answer(200, { payment: paid.id });', '']),
+    lock: nothing(['!== null;', '!== undefined;']),
+  },
+  'accepted-status': {
+    key: doubles(['(key TEXT PRIMARY KEY,', '(key TEXT,']),
+    finish: doubles([" AND status = 'running'\")", '")']),
+    transaction: lies(
+      [', transaction }', ', apart as transaction }'],
+      ['if (!failed) make.run(operation);', "if (operation === 'o-8') for (;;) process.kill(process.pid, 'SIGKILL'); if (!failed) make.run(operation);"],
+    ),
+  },
+  'query-after-timeout': {
+    'valid-until': doubles(["if (Date.now() > Number(headers['x-valid-until'])) return undefined;", '']),
+    'look-up': doubles(['found: look.get(asked) ?? null', 'found: null']),
+  },
+  'webhook-events': {
+    'event-ids': doubles(['if (take.run(String(id)).changes === 0) return;', '']),
+    transaction: apart('lies', "credit.run(json['order'] ?? '');"),
+  },
+  'snowflake-ids': {
+    'primary-key': doubles(['id bigint PRIMARY KEY', 'id bigint'], [' ON CONFLICT (id) DO NOTHING', '']),
   },
 };
 
-/** The edits of a part; throws where there is none of this name. */
-export function editsFor(scheme: string, part: string): Edits {
-  const edits = PARTS[scheme]?.[part];
-  if (!edits) throw new Error(`${scheme} has no part ${part}: ${Object.keys(PARTS[scheme] ?? {}).join(', ')}`);
-  return edits;
+/** A run without it; throws where there is no part of this name. */
+export function runWithout(scheme: string, part: string) {
+  const found = PARTS[scheme]?.[part];
+  if (!found) throw new Error(`${scheme} has no part ${part}: ${Object.keys(PARTS[scheme] ?? {}).join(', ')}`);
+  const { turns, edits, plan } = found;
+  return { operations: OPERATIONS, edits, plan, endsAt: turns, ...(turns === 'sticks' && { pressesMax: PRESSES_MAX }) };
 }

@@ -57,7 +57,7 @@ export const ASKS: Readonly<Record<string, Asks>> = {
   'dedup-table': inHeader('x-idempotency-key'),
   'pessimistic-lock': payOrder,
   'distributed-lock': payOrder,
-  'accepted-status': { path: () => '/exports', headers: ({ key }) => ({ 'idempotency-key': key }), body: order },
+  'accepted-status': { path: () => '/exports', headers: ({ key }) => ({ 'idempotency-key': key }), body: (request) => ({ ...order(request), format: 'csv' }) },
   'query-after-timeout': {
     path: () => '/transfers',
     headers: () => ({ 'x-valid-until': String(Date.now() + 60_000) }),

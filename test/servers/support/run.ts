@@ -1,14 +1,15 @@
 /** Drives one scheme through every fault, with oncefetch over real HTTP, and asks its database what happened. */
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { close, createOnce, memoryStore, type Once, type OnceOptions, type Outcome, outcomeOf, type Reconcile } from 'oncefetch';
+import { close, createOnce, memoryStore, type Once, type OnceOptions, outcomeOf, type Reconcile } from 'oncefetch';
 import type { Opened, Server } from './database.js';
 import { type Judge, judge } from './judge.js';
-import type { Edits } from './parts.js';
+import type { Edits, Turns } from './parts.js';
 import { startServer } from './process.js';
-import { type Fault, openWire } from './wire.js';
+import { FAULTS, type Fault, openWire } from './wire.js';
 
 export interface Order {
   /** `o-17`: also in every request, so that the wire knows whose it is. */
@@ -31,6 +32,8 @@ export interface Scheme {
   readonly client: Client;
   /** Faults that no client could make good. */
   readonly spared?: readonly Fault[];
+  /** So many presses at least are told that nothing happened. */
+  readonly refuses?: number;
 }
 
 export type Services = Pick<Opened, 'postgres' | 'redis'>;
@@ -40,6 +43,8 @@ export interface Report {
   readonly operations: number;
   /** Calls of the button. */
   readonly presses: number;
+  /** Of these, so many were told that nothing happened. */
+  readonly refused: number;
   readonly requests: number;
   readonly met: Readonly<Record<Fault, number>>;
   readonly deaths: number;
@@ -50,6 +55,8 @@ export interface Report {
   readonly lost: readonly string[];
   /** Outcomes that the database contradicts. */
   readonly lies: readonly string[];
+  /** Operations that did not end, however often they were asked for. */
+  readonly stuck: readonly string[];
   readonly seconds: number;
 }
 
@@ -60,83 +67,142 @@ const AT_A_TIME = 20;
 const PRESSES_MAX = 40;
 const PAUSE_MS = 25;
 
+/** How a run goes. */
+export interface Run {
+  readonly operations?: number;
+  readonly seed?: number;
+  /** What is changed in the server's source. */
+  readonly edits?: Edits;
+  /** So often an operation is asked for. */
+  readonly pressesMax?: number;
+  /** What the first requests of operations meet, one after the other. */
+  readonly plan?: readonly Fault[] | undefined;
+  /** Nothing goes wrong on the wire, and one operation follows the other. */
+  readonly calm?: boolean;
+  /** It ends when it has shown this. */
+  readonly endsAt?: Turns | undefined;
+}
+
 interface Course {
   readonly judge: Judge;
   readonly pay: (order: Order) => Promise<unknown>;
-  readonly lies: string[];
   readonly pressesMax: number;
+  /** Nothing more is asked. */
+  over: boolean;
+  readonly shown: Set<Turns>;
   presses: number;
+  refused: number;
+  seconds: number;
+  /** The operations that are done, or given up. */
+  readonly ended: string[];
+  readonly lies: string[];
+  readonly stuck: string[];
 }
 
 /** Presses until it is done, as a customer would; holds every word against the database. */
 async function operate(course: Course, order: Order): Promise<void> {
-  for (let press = 1; press <= course.pressesMax; press++) {
+  for (let press = 1; press <= course.pressesMax && !course.over; press++) {
     course.presses++;
     const outcome = outcomeOf(await course.pay(order).catch((error: unknown) => error));
     const effect = outcome?.effect;
     if (effect === 'done' || effect === 'none') {
       const effects = await course.judge.effectsOf(order.id);
       const expected = effect === 'done' ? 1 : 0;
-      if (effects.some((count) => count !== expected)) course.lies.push(`${order.id} is ${said(outcome)}, with ${effects} effects`);
+      if (effects.some((count) => count > 1)) course.shown.add('doubles');
+      if (effects.some((count) => count !== expected)) {
+        course.shown.add('lies');
+        course.lies.push(`${order.id} is ${JSON.stringify(outcome)}, with ${effects} effects`);
+      }
     }
-    if (effect === 'done') return;
+    if (effect === 'none') course.refused++;
+    if (effect === 'done') return void course.ended.push(order.id);
     await sleep(PAUSE_MS * press);
   }
-  course.lies.push(`${order.id} was not done after ${course.pressesMax} presses`);
+  if (course.over) return;
+  course.ended.push(order.id);
+  course.shown.add('sticks');
+  course.stuck.push(`${order.id} was not done after ${course.pressesMax} presses`);
 }
 
-const said = (outcome: Outcome | undefined): string => JSON.stringify(outcome);
-
-export async function runScheme(
-  name: string,
-  { server, client, spared = [] }: Scheme,
-  services: Services,
-  { operations = 200, seed = 1, edits = [], pressesMax = PRESSES_MAX }: { operations?: number; seed?: number; edits?: Edits; pressesMax?: number } = {},
-): Promise<Report> {
+/** Some at a time; resolves when they are done, or have shown what was to be shown. */
+async function operateAll(course: Course, orders: readonly Order[], atATime: number, endsAt: Turns | undefined): Promise<void> {
   const started = performance.now();
+  const next = orders.values();
+  const isShown = (): boolean => endsAt !== undefined && course.shown.has(endsAt);
+  const work = async (end: () => void): Promise<void> => {
+    for (const order of next) {
+      await operate(course, order);
+      if (isShown()) end();
+    }
+  };
+  await new Promise<void>((end, fail) => {
+    Promise.all(Array.from({ length: atATime }, () => work(end))).then(() => end(), fail);
+  });
+  course.over = true;
+  course.seconds = (performance.now() - started) / 1000;
+  // What was held back arrives now.
+  if (!isShown()) await sleep(2 * ATTEMPT_MS);
+}
+
+async function reportOf(
+  course: Course,
+): Promise<Pick<Report, 'operations' | 'presses' | 'refused' | 'effects' | 'doubled' | 'lost' | 'lies' | 'stuck' | 'seconds'>> {
+  const effects = await course.judge.all();
+  const { presses, refused, seconds, ended, lies, stuck } = course;
+  return {
+    operations: ended.length,
+    presses,
+    refused,
+    effects: effects.flatMap((counts) => [...counts.values()]).reduce((sum, count) => sum + count, 0),
+    doubled: ended.filter((id) => effects.some((counts) => (counts.get(id) ?? 0) > 1)),
+    lost: ended.filter((id) => effects.some((counts) => !counts.has(id))),
+    lies,
+    stuck,
+    seconds,
+  };
+}
+
+/** A look-up that fails, or breaks off, tells nothing: oncefetch would report it, too. */
+const patient =
+  (reconcile: Reconcile): Reconcile =>
+  async (question) => {
+    try {
+      const told = await reconcile(question);
+      if (told instanceof Response) await told.clone().arrayBuffer();
+      return told;
+    } catch {
+      return 'unknown';
+    }
+  };
+
+export async function runScheme(name: string, { server, client, spared = [] }: Scheme, services: Services, run: Run = {}): Promise<Report> {
+  const { operations = 200, seed = 1, edits = [], pressesMax = PRESSES_MAX, plan, calm = false, endsAt } = run;
   const folder = mkdtempSync(join(tmpdir(), 'oncefetch-scheme-'));
-  const opened = { ...services, file: join(folder, 'ledger.db'), schema: `${name.replaceAll('-', '_')}${edits.length > 0 ? `_${Date.now()}` : ''}` };
+  const opened = { ...services, file: join(folder, 'ledger.db'), schema: `${name.replaceAll('-', '_')}_${randomUUID().slice(0, 8)}` };
   const child = startServer(name, opened, edits);
   // With its tables in it.
   await child.port();
-  const wire = await openWire({ port: child.port, seed, lateMs: ATTEMPT_MS + 100, spared });
+  const wire = await openWire({ port: child.port, seed, lateMs: ATTEMPT_MS + 100, spared: calm ? FAULTS : spared, plan });
   const clients: Once[] = [];
   const setting: Setting = {
     api: wire.origin,
     createOnce: (options) => {
-      // A look-up that fails tells nothing: oncefetch would report it, too.
-      const reconcile: Reconcile = (question) => options.reconcile?.(question).catch(() => 'unknown' as const) ?? Promise.resolve('unknown');
-      const once = createOnce({ store: memoryStore(), limits: LIMITS, retry: RETRY, ...options, ...(options.reconcile && { reconcile }) });
+      const reconcile = options.reconcile && patient(options.reconcile);
+      const once = createOnce({ store: memoryStore(), limits: LIMITS, retry: RETRY, ...options, ...(reconcile && { reconcile }) });
       clients.push(once);
       return once;
     },
   };
-  const course: Course = { judge: await judge(server, opened), pay: client(setting), lies: [], pressesMax, presses: 0 };
+  const counts = { presses: 0, refused: 0, seconds: 0, ended: [], lies: [], stuck: [] };
+  const course: Course = { judge: await judge(server, opened), pay: client(setting), pressesMax, over: false, shown: new Set(), ...counts };
   try {
     const orders = Array.from({ length: operations }, (_, index) => ({ id: `o-${index}`, amount: 100 + index }));
-    const next = orders.values();
-    const worker = async (): Promise<void> => {
-      for (const order of next) await operate(course, order);
-    };
-    await Promise.all(Array.from({ length: AT_A_TIME }, worker));
-    // What was held back arrives now.
-    await sleep(2 * ATTEMPT_MS);
-    const effects = await course.judge.all();
-    const ids = orders.map(({ id }) => id);
-    return {
-      scheme: name,
-      operations,
-      presses: course.presses,
-      requests: Object.values(wire.met).reduce((sum, count) => sum + count, 0),
-      met: wire.met,
-      deaths: child.deaths,
-      effects: effects.flatMap((counts) => [...counts.values()]).reduce((sum, count) => sum + count, 0),
-      doubled: ids.filter((id) => effects.some((counts) => (counts.get(id) ?? 0) > 1)),
-      lost: ids.filter((id) => effects.some((counts) => !counts.has(id))),
-      lies: course.lies,
-      seconds: (performance.now() - started) / 1000,
-    };
+    await operateAll(course, orders, calm ? 1 : AT_A_TIME, endsAt);
+    const report = await reportOf(course);
+    const requests = Object.values(wire.met).reduce((sum, count) => sum + count, 0);
+    return { scheme: name, ...report, requests, met: wire.met, deaths: child.deaths };
   } finally {
+    course.over = true;
     for (const once of clients) await close(once);
     await wire.close();
     await child.stop();

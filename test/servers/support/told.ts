@@ -14,6 +14,8 @@ export interface Case {
   /** Calls one after the other, or at once. */
   readonly presses?: number | 'two at once';
   readonly pauseMs?: number;
+  /** Somebody else sends an equal request before. */
+  readonly after?: 'an equal one';
   /** Its work may go on after the last call has ended. */
   readonly settles?: boolean;
 }
@@ -39,10 +41,9 @@ export async function told(one: Case, liar: Liar) {
     if (event.type === 'settled' || event.type === 'unknown') events.push(event.type);
   };
   subscribe(once, hears);
-  const pay = () =>
-    once
-      .fetch(`${liar.origin}/payments`, { method: 'POST', body: '{"order":"o-1"}', once: { operation: ['pay', 'o-1'], ...one.once } })
-      .catch((error: unknown) => error);
+  const [url, body] = [`${liar.origin}/payments`, '{"order":"o-1"}'];
+  if (one.after) await fetch(url, { method: 'POST', body, headers: { 'idempotency-key': OTHER } });
+  const pay = () => once.fetch(url, { method: 'POST', body, once: { operation: ['pay', 'o-1'], ...one.once } }).catch((error: unknown) => error);
   let last: unknown;
   if (presses === 'two at once') [last] = await Promise.all([pay(), pay()]);
   else
@@ -55,7 +56,7 @@ export async function told(one: Case, liar: Liar) {
   await close(once);
   const outcome = outcomeOf(last);
   const why = outcome?.type === 'unknown' ? outcome.reason : outcome?.type === 'fresh' && !outcome.certain ? 'not certain' : outcome?.type;
-  const { length } = liar.requests;
+  const { length } = liar.requests.filter(({ key }) => key !== OTHER);
   return {
     ends: `${outcome?.effect}: ${why}`,
     requests: length > MANY ? 'many' : String(length),

@@ -1,7 +1,8 @@
 /** The network between client and server: a real HTTP server that forwards, loses, breaks, repeats and holds back. */
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type ForwardedAnswer, forward } from '../../../src/probe/proxy.js';
 import { seededRandom } from '../../../src/testing/seeded-random.js';
 import { send, textOf } from './http.js';
 
@@ -58,31 +59,13 @@ interface Copy {
   readonly text: string;
 }
 
-interface Came {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
-}
-
-function forward(port: number, { method, url, headers, text }: Copy, more: IncomingHttpHeaders = {}): Promise<Came> {
-  return new Promise((resolve, reject) => {
-    const out = request({ host: '127.0.0.1', port, method, path: url, headers: { ...headers, ...more }, agent: false }, async (response) => {
-      const chunks: Buffer[] = [];
-      try {
-        for await (const chunk of response) chunks.push(chunk as Buffer);
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) });
-      } catch (error) {
-        reject(error);
-      }
-    });
-    out.on('error', reject).end(text);
-  });
-}
+const handOn = (port: number, { method, url, headers, text }: Copy, more: IncomingHttpHeaders = {}): Promise<ForwardedAnswer> =>
+  forward({ method, url: new URL(url, `http://127.0.0.1:${port}`), headers: { ...headers, ...more }, body: Buffer.from(text) });
 
 const cut = (from: IncomingMessage): void => void setTimeout(() => from.socket.destroy(), CUT_MS).unref();
 
 /** Which fault each request meets: planned for the first of every operation and endpoint, drawn for those after it. */
-function planner(seed: number): (copy: Copy) => Fault {
+function planner(seed: number, plan: readonly Fault[]): (copy: Copy) => Fault {
   const random = seededRandom(seed);
   const arrived = new Map<string, number>();
   const drawn = (from: readonly Fault[]): Fault => (random() < AGAIN ? (from[Math.floor(random() * from.length)] ?? 'none') : 'none');
@@ -94,7 +77,7 @@ function planner(seed: number): (copy: Copy) => Fault {
     const count = (arrived.get(place) ?? 0) + 1;
     arrived.set(place, count);
     if (READING.includes(method)) return count < CALM_FROM ? drawn(READS) : 'none';
-    if (count === 1) return PLAN[Number(order) % PLAN.length] ?? 'none';
+    if (count === 1) return plan[Number(order) % plan.length] ?? 'none';
     return count < CALM_FROM ? drawn(ON_THE_WIRE) : 'none';
   };
 }
@@ -105,14 +88,16 @@ export async function openWire({
   seed,
   lateMs,
   spared,
+  plan = PLAN,
 }: {
   port: () => Promise<number>;
   seed: number;
   lateMs: number;
   spared: readonly Fault[];
+  plan?: readonly Fault[] | undefined;
 }): Promise<Wire> {
   const met = Object.fromEntries(FAULTS.map((fault) => [fault, 0])) as Record<Fault, number>;
-  const draw = planner(seed);
+  const draw = planner(seed, plan);
 
   async function carry(from: IncomingMessage, to: ServerResponse): Promise<void> {
     const { method = '', url = '', headers } = from;
@@ -126,8 +111,8 @@ export async function openWire({
     if (fault === 'unavailable') return gateway();
     if (fault === 'late') await sleep(lateMs);
     const kill = fault.startsWith('kill') ? { 'x-dies': fault } : {};
-    if (fault === 'duplicate') forward(await port(), copy).catch(() => {});
-    const came = await forward(await port(), copy, kill);
+    if (fault === 'duplicate') handOn(await port(), copy).catch(() => {});
+    const came = await handOn(await port(), copy, kill);
     if (fault === 'hang-after-effect' || fault === 'late') return cut(from);
     if (fault === 'lose-response') return void from.socket.destroy();
     if (fault === 'unavailable-after-effect') return gateway();

@@ -1,0 +1,37 @@
+/** Goal: docs/schemes says how many requests an operation takes when nothing goes wrong. Method: they are counted, on an honest wire. */
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { withoutPostgres, withoutRedis } from '../../scripts/start-services.ts';
+import { readPage, tableUnder } from '../docs/support/markdown.js';
+import { describeOn } from '../support/describe-on.js';
+import { schemes } from './schemes.js';
+import { runScheme, type Services } from './support/run.js';
+import { startServices, stopServices } from './support/services.js';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000, maxConcurrency: 2 });
+
+const OPERATIONS = 10;
+
+let services: Services = {};
+beforeAll(async () => {
+  services = await startServices();
+});
+afterAll(stopServices);
+
+const said = new Map(tableUnder(readPage('docs/schemes/README.md'), '## Which one to take').map(([name = '', , , , requests = '']) => [name, requests]));
+/** `2: read, change`, `3 or more: …`. */
+const saidOf = (scheme: string): string => [...said].find(([name, requests]) => requests && name.includes(`(${scheme}.md)`))?.[1] ?? '';
+
+for (const [kind, missing] of [
+  ['sqlite', undefined],
+  ['postgres', withoutPostgres],
+  ['redis', withoutRedis],
+] as const)
+  describeOn(missing)(`on ${kind}`, () => {
+    test.concurrent.each(Object.entries(schemes).filter(([, { server }]) => server.on === kind))('%s', async (name, scheme) => {
+      const { requests, effects, met } = await runScheme(name, scheme, services, { operations: OPERATIONS, calm: true });
+      expect({ effects, nothingElse: met.none === requests }).toEqual({ effects: OPERATIONS * scheme.server.effects.length, nothingElse: true });
+      const each = requests / OPERATIONS;
+      expect(saidOf(name)).toMatch(name === 'accepted-status' ? /^3 or more/ : new RegExp(`^${each}\\b`));
+      if (name === 'accepted-status') expect(each).toBeGreaterThanOrEqual(3);
+    });
+  });
