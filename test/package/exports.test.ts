@@ -85,7 +85,7 @@ describe('the package', () => {
 
   test('has what a user needs and nothing else', () => {
     const others = installed.files.filter((file) => !/^(dist|docs)\//.test(file));
-    expect(others).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
+    expect(others).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'llms.txt', 'package.json']);
     const guides = installed.files.filter((file) => file.startsWith('docs/'));
     expect(guides.filter((file) => !/\.(md|svg)$|^docs\/images\/playground\.jpg$/.test(file))).toEqual([]);
     // Pictures are for those who decide; the package is for those who have.
