@@ -11,7 +11,7 @@ import { type Checkout, PRESSES_AGAIN_MAX, serve } from './compare/customer.ts';
 import { fetchLane, type Lane, naiveRetryLane, PATIENCE_MS } from './compare/lanes.ts';
 import { onceLane } from './compare/once-lane.ts';
 import { type Scenario, scenarios } from './compare/scenarios.ts';
-import { type Line, median, render, sum } from './compare/table.ts';
+import { headline, type Line, median, render, sum } from './compare/table.ts';
 import { type Shop, startShop } from './start-shop.ts';
 
 const CONCURRENCY = 12;
@@ -69,6 +69,7 @@ async function runScenario(lane: Lane, scenario: Scenario, shop: Shop): Promise<
     wanted: facts.length,
     made: sum(facts.map(({ made }) => made)),
     duplicates: sum(facts.map(({ made }) => Math.max(made - 1, 0))),
+    harmedTwice: facts.filter(({ made }) => made > 1).length,
     lost: facts.filter(({ made }) => made === 0).length,
     untrue: facts.filter(({ made, believes }) => (believes === 'done' && made === 0) || (believes === 'none' && made > 0)).length,
     medianMs: median(facts.map(({ ms }) => ms)),
@@ -93,17 +94,15 @@ const lanes = [fetchLane, naiveRetryLane, await onceLane(args.entry)];
 const startedAt = performance.now();
 const lines = (await Promise.all(lanes.map(run))).flat();
 
-console.log(`${checkouts * scenarios.length} checkouts a lane: ${checkouts} customers under each of ${scenarios.length} faults.
+const names = lanes.map(({ name }) => name);
+console.log(`${headline(lines, names)}
+
+${checkouts * scenarios.length} checkouts a lane: ${checkouts} customers under each of ${scenarios.length} faults.
 Customers: one who sees an error presses Pay again, at most ${PRESSES_AGAIN_MAX} times, in every lane. Every lane gives up an attempt after ${PATIENCE_MS} ms.
 lost: no charge stands for what the customer wanted, although the client believes it done or the customer has given up.
 untrue: the client's last word contradicts the ledger: "paid" without a charge, or "failed" (which is all that a thrown error says) with one.
 `);
-console.log(
-  render(
-    lines,
-    lanes.map(({ name }) => name),
-  ),
-);
+console.log(render(lines, names));
 console.log(`\n${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
 
 const of = (lane: Lane, count: (line: Line) => number) => sum(lines.filter((line) => line.lane === lane.name).map(count));

@@ -9,7 +9,7 @@ import type { Connectivity, Store } from './ports.js';
 /** Anything that JSON can say. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [k: string]: Json | undefined };
 
-/** Makes an idempotency key. A new `generation` wants a new key. */
+/** Makes an idempotency key. Return another key for each `generation`. */
 export type KeyStrategy = (c: {
   namespace: string;
   operation: OperationName | undefined;
@@ -18,14 +18,14 @@ export type KeyStrategy = (c: {
   now: number;
 }) => string | Promise<string>;
 
-/** What the `headers` hook gets to sign: an attempt's request as it goes out. */
+/** What the `headers` hook gets: the request of one attempt, as it goes out. */
 export interface Leaving {
   readonly attempt: number;
   readonly resumed: boolean;
   readonly method: string;
   readonly url: string;
   readonly headers: Headers;
-  /** The same bytes at every attempt, the key included where it goes into the body. */
+  /** The same bytes at every attempt, including the key if it goes into the body. */
   readonly body: string | Uint8Array | Blob | undefined;
 }
 
@@ -33,15 +33,15 @@ export interface Leaving {
 export interface Evidence {
   readonly attempt: number;
   readonly ambiguous: boolean;
-  /** It is not the answer to the request, but what is behind the link of its 202. */
+  /** This is the answer behind the link of a 202, not the answer to the request. */
   readonly polled: boolean;
   readonly status: number;
   readonly headers: Headers;
-  /** The body as JSON; `undefined` when it is none. */
+  /** The body as JSON; `undefined` if it is not JSON. */
   readonly json: unknown;
 }
 
-/** What `reconcile` is asked with. */
+/** What `reconcile` gets. */
 export interface ReconcileQuestion {
   operation: OperationName;
   key: string;
@@ -53,24 +53,24 @@ export interface ReconcileQuestion {
 }
 
 /**
- * Finds out elsewhere what became of an operation. `'done'` or the answer: it took effect. `'none'`: it did not, *and can
- * not any more*. `'unknown'`: still nobody knows. Of Responses only a 2xx with a body that can be read proves anything, and
- * not a 202, a page in HTML or a document whose status is a failure; the rest counts as `'unknown'`, and the diagnostic
- * `reconcile-unproven` says so. It is only asked, and believed, while the user whose operation it is is logged in.
- * A `run` never resolves with the Response: it rejects with ERR_ONCE_ALREADY_DONE, whose `response` it is.
+ * Finds out elsewhere what became of an operation. `'done'` or the answer: it took effect. `'none'`: it did not, *and
+ * cannot any more*. `'unknown'`: still nobody knows. A Response proves something only if it is a 2xx whose body has not been
+ * read, and not a 202, an HTML page or a document whose status is a failure. Any other counts as `'unknown'`, and the
+ * diagnostic `reconcile-unproven` says so. oncefetch asks and believes it only while the operation's user is logged in.
+ * `run` never resolves with the Response: it rejects with ERR_ONCE_ALREADY_DONE, which has it as `response`.
  */
 export type Reconcile = (c: ReconcileQuestion) => Promise<Response | 'done' | 'none' | 'unknown'>;
 
-/** What is stored of an operation beside its key, and for how long. */
+/** What is stored of an operation in addition to its key, and for how long. */
 export interface Keep {
   /** Store the request, so that another page load or process can send it again. @default false */
   request?: boolean | undefined;
   /**
-   * Where the answer is kept for the next call with this name: on disk only where it has a namespace or runs on a server, and
+   * Where the answer is kept for the next call with this name. It goes to disk only with a namespace or on a server, and
    * without headers that look like credentials. @default 'memory'; 'disk' for `run`, and on a server whose store outlives the process
    */
   response?: 'memory' | 'disk' | false | undefined;
-  /** Request headers to store besides Content-Type, Accept, Accept-Language and If-Match. @default [] */
+  /** Request headers to store in addition to Content-Type, Accept, Accept-Language and If-Match. @default [] */
   headers?: readonly string[] | undefined;
   /** How long a settled operation is remembered, ms. @default 2_592_000_000 (30 days) */
   forMs?: number | undefined;
@@ -78,54 +78,54 @@ export interface Keep {
 
 /** Every time in ms. */
 export interface Limits {
-  /** Attempts of one call, the first included; waiting for work in progress does not count. @default 5 */
+  /** Attempts of one call, including the first; waiting for work in progress does not count. @default 5 */
   attempts?: number | undefined;
-  /** One attempt, its body included. @default 30_000 */
+  /** One attempt, including reading its body. @default 30_000 */
   attemptMs?: number | undefined;
-  /** The whole call: attempts, waits, hooks and look-ups. Writing down what it came to may take a second more. @default 120_000 */
+  /** The whole call: attempts, waits, hooks and look-ups. Storing the end may take a second more. @default 120_000 */
   totalMs?: number | undefined;
-  /** Waiting for work in progress. @default 60_000 */
+  /** How long a call waits while the server says that the work is in progress. @default 60_000 */
   inProgressMs?: number | undefined;
-  /** How long a call waits for the network when the device says that it is offline: before its first attempt, and after one without an answer, when it ends. @default 3_000 */
+  /** How long a call waits for the network while the device is offline: before its first attempt, and after an attempt without an answer, before it ends. @default 3_000 */
   offlineWaitMs?: number | undefined;
   /** How long the server remembers a key. @default the dialect's; 86_400_000 (24 h) for `generic` */
   keyWindowMs?: number | undefined;
-  /** The largest answer that is read before it is handed over, and the largest stream that is buffered, bytes. @default 1_048_576 */
+  /** The largest answer that is read before you get it, and the largest request stream that is buffered, in bytes. @default 1_048_576 */
   bodyBytes?: number | undefined;
 }
 
 /** Options of one operation. Explicit `undefined` means absent. */
 export interface OperationOptions {
-  /** The stable name of what is intended: `['pay', cart.id]`. */
+  /** The stable name of the effect: `['pay', cart.id]`. */
   operation?: OperationName | undefined;
   /** The idempotency key, or how to make one. @default a random UUID v4 */
   key?: string | KeyStrategy | undefined;
-  /** What must not differ between attempts, instead of the body's bytes. `undefined`: the bytes, after all. */
+  /** What identifies the payload, in place of the body's bytes. Return `undefined` to use the bytes. */
   fingerprint?: ((request: { method: string; url: string; body: unknown }) => unknown) | undefined;
-  /** Something for a banner after a reload, at most 1 kB of JSON: `{ total: '€42.00' }`. */
+  /** Your own data for a banner after a reload, at most 1 kB of JSON: `{ total: '€42.00' }`. */
   meta?: Json | undefined;
-  /** What the same name means after it settled: the same effect, another if the payload changed, always another. @default 'never' */
+  /** What a call means whose name has settled: the same effect, another one if the payload changed, or always another one. @default 'never' */
   repeat?: 'never' | 'if-changed' | 'always' | undefined;
-  /** Reads an answer before anything else does; `undefined` leaves it to the rules. */
+  /** Reads an answer before the built-in rules do; return `undefined` to leave it to them. */
   verdict?: ((e: Evidence) => Verdict | undefined) | undefined;
   keep?: Keep | undefined;
   limits?: Limits | undefined;
-  /** When the same is under way: share its answer, or reject with ERR_ONCE_BUSY. @default 'join' */
+  /** If the same call is under way: share its answer, or reject with ERR_ONCE_BUSY. @default 'join' */
   whenBusy?: 'join' | 'reject' | undefined;
-  /** When another payload comes after an unknown outcome: under the same key, or ERR_ONCE_MISMATCH. @default 'same-key'; 'refuse' where the server is known to answer no mismatch */
+  /** If the payload has changed since an unknown outcome: send it under the same key, or reject with ERR_ONCE_MISMATCH. @default 'same-key'; 'refuse' where the server is known to answer no mismatch */
   whenChanged?: 'same-key' | 'refuse' | undefined;
   /**
-   * What a 202 means. `'settle'`: it is the answer, to a repeated request too. `'poll'`: work that goes on behind its link, which
-   * is asked until the work ends. Without either, a 202 after a lost answer is asked again: its work may have yet to fail.
+   * What a 202 means. `'settle'`: it is the answer, also to a repeated request. `'poll'`: ask its link until the work behind
+   * it ends. By default, oncefetch asks again if a 202 comes after a lost answer: that work can still fail.
    *
    * @default 'settle' for a first attempt
    */
   accepted?: 'settle' | 'poll' | undefined;
   /** Finds out elsewhere what became of an operation; needs the feature `reconciling()`. */
   reconcile?: Reconcile | undefined;
-  /** Called before every attempt with the request as it goes out, key included: what it returns is set over the call's own headers. */
+  /** Called before every attempt with the request as it goes out, including the key. The headers that it returns replace the call's own. */
   headers?: ((a: Leaving) => NonNullable<RequestInit['headers']> | Promise<NonNullable<RequestInit['headers']>>) | undefined;
-  /** Called once with how the operation ended, though the call itself was aborted. */
+  /** Called once with the outcome of the operation, even if the call itself was aborted. */
   onOutcome?: ((outcome: Outcome) => void) | undefined;
 }
 
@@ -141,17 +141,17 @@ export interface StandardSchema<T> {
 
 /** Options of `run`. */
 export interface RunOptions<T> extends Omit<OperationOptions, 'verdict' | 'reconcile' | 'headers' | 'operation' | 'accepted'> {
-  /** Reads how the effect ended. @default a value is fresh, a throw is ambiguous, a Response is read as `fetch` reads its answers */
+  /** Reads what the function returned or threw. @default a value is fresh, a throw is ambiguous, a Response is read as `fetch` reads its answers */
   verdict?: ((end: RunEnd<T>) => Verdict | undefined) | undefined;
   signal?: AbortSignal | undefined;
-  /** Parses a result that was remembered as JSON. */
+  /** Parses a result that was stored as JSON. */
   result?: StandardSchema<T> | undefined;
 }
 
 /** How an effect ended. */
 export type RunEnd<T> = { readonly value: T } | { readonly error: unknown };
 
-/** Something that a client can do beyond the named call: made by a function of this package, such as `polling()`. */
+/** A feature for the option `use`, made by a function of this package such as `polling()`. */
 export interface Feature {
   readonly name: string;
   /** @internal */
@@ -160,26 +160,26 @@ export interface Feature {
 
 /** Options of a client. */
 export interface OnceOptions extends Omit<OperationOptions, 'operation' | 'meta' | 'key'> {
-  /** Whose operations these are; a function is asked at every call and before every attempt. */
+  /** The user to whom the operations belong. A function is called at every call and before every attempt. */
   namespace?: string | (() => string) | undefined;
-  /** What it can do beyond the named call: `[retrying(), polling()]`. @default none; in `oncefetch/node` and React Native all of them */
+  /** The features of this client: `[retrying(), polling()]`. @default none; in `oncefetch/node` and React Native all of them */
   use?: readonly Feature[] | undefined;
   /** @default IndexedDB, else localStorage, else memory */
   store?: Store | undefined;
-  /** How the server speaks idempotency; `'none'`: it does not, so it gets no key, and what may have had its effect is not sent again. @default generic */
+  /** Where the server expects the key, and what its answers mean. `'none'`: the server knows no keys; it gets none, and nothing is sent again that may have taken effect. @default generic */
   dialect?: Dialect | 'none' | ((request: { method: string; url: string }) => Dialect | 'none') | undefined;
   /** @default the global fetch, looked up at each call */
   fetch?: typeof fetch | undefined;
-  /** `required`: refuse to send where the record would not outlive the process. @default 'best-effort' */
+  /** `required`: refuse to send if the record would not outlive the process. @default 'best-effort' */
   durability?: 'best-effort' | 'required' | undefined;
-  /** `budget`: retries that an origin may have outstanding before all of them pause; `false` for no bound. @default 500 ms to 15_000 ms, factor 2, budget 100 */
+  /** The wait between attempts, and the `budget` of each server: a failed attempt costs 1, a success returns 0.1, and at half of it automatic retries stop; `false` for no budget. @default 500 ms to 15_000 ms, factor 2, budget 100 */
   retry?: { minDelayMs?: number | undefined; maxDelayMs?: number | undefined; factor?: number | undefined; budget?: number | false | undefined } | undefined;
-  /** Where the keys of calls without a name may go: origins such as `https://api.shop.example`. @default the page's own origin in a browser, every origin elsewhere */
+  /** The servers that may receive keys of calls without a name: origins such as `https://api.shop.example`. @default the page's own origin in a browser, every origin elsewhere */
   origins?: readonly string[] | ((url: string) => boolean) | undefined;
-  /** Names the calls of clients that can't carry an option; `false` for a plain fetch, `undefined` for no name. */
+  /** Names the calls of HTTP clients that cannot pass an option on; `false` for a plain fetch, `undefined` for no name. */
   operation?: ((request: { method: string; url: string; json: unknown }) => OperationName | false | undefined) | undefined;
   connectivity?: Connectivity | undefined;
-  /** Makes the UUIDs that keys are; it must be cryptographic. @default crypto.randomUUID */
+  /** Makes the keys. It must be cryptographically random. @default crypto.randomUUID */
   randomUUID?: (() => string) | undefined;
 }
 

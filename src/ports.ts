@@ -28,7 +28,7 @@ export type Change<T> = (current: unknown, now: number) => Changed<T>;
 /** `strict`: on the medium before the promise resolves. `relaxed`: handed to the operating system. */
 export type Durability = 'strict' | 'relaxed';
 
-/** What a committed record outlives: this context (page, realm), a process, the machine's crash, a server's failover. */
+/** What a committed record survives: the end of this context (page, realm), of the process, a crash of the machine, the failover of a server. */
 export type Survives = 'context' | 'process' | 'machine' | 'failover';
 
 /** Which records a scan looks for. */
@@ -139,7 +139,7 @@ export interface Transport {
   mayResend(init: RequestInit): boolean;
 }
 
-/** A hint, never a proof: it stretches and cuts waits. */
+/** Says whether the device is online: a hint that lengthens and shortens waits, and never a proof. */
 export interface Connectivity {
   readonly kind: string;
   /** `false`: known to be offline. */

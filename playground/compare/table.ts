@@ -8,6 +8,8 @@ export interface Line {
   readonly duplicates: number;
   readonly lost: number;
   readonly untrue: number;
+  /** Customers who were charged more than once. */
+  readonly harmedTwice: number;
   readonly medianMs: number;
 }
 
@@ -18,6 +20,19 @@ export function median(numbers: readonly number[]): number {
   const middle = sorted.length >> 1;
   const upper = sorted[middle] ?? 0;
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2;
+}
+
+/** What became of people: charges alone do not show it, because a doubled one hides a lost one. */
+export function headline(lines: readonly Line[], lanes: readonly string[]): string {
+  const width = Math.max(...lanes.map((lane) => lane.length));
+  return lanes
+    .map((lane) => {
+      const own = lines.filter((line) => line.lane === lane);
+      const of = (count: (line: Line) => number): number => sum(own.map(count));
+      const harm = `${of(({ harmedTwice }) => harmedTwice)} charged twice, ${of(({ lost }) => lost)} not charged, ${of(({ untrue }) => untrue)} told something untrue`;
+      return `${lane.padEnd(width)}  ${of(({ wanted }) => wanted)} customers: ${harm}`;
+    })
+    .join('\n');
 }
 
 const HEAD = ['lane', 'fault', 'wanted', 'made', 'duplicates', 'lost', 'untrue', 'median ms'];

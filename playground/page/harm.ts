@@ -20,30 +20,37 @@ export function joinRun(cart: string): void {
   if (!run.carts.includes(cart)) save({ ...run, carts: [...run.carts, cart] });
 }
 
-/** In words, such as "3 charged twice, 3 not charged, 2 told something untrue"; empty where nobody came to harm. */
-export function harmOf(customers: readonly CartFacts[]): string {
-  const often = customers.filter(({ made }) => made > 1);
-  const unpaid = customers.filter(({ made, ended }) => made === 0 && ended !== null && ended !== 'refused');
-  const misled = customers.filter(({ made, ended }) => (made === 0 ? ended === 'done' : ended === 'failed' || ended === 'refused'));
-  return [
-    [often.length, often.some(({ made }) => made > 2) ? 'charged more than once' : 'charged twice'] as const,
-    [unpaid.length, 'not charged'] as const,
-    [misled.length, 'told something untrue'] as const,
-  ]
-    .filter(([count]) => count > 0)
-    .map(([count, what]) => `${count} ${what}`)
-    .join(', ');
+/** What became of a lane's customers. One customer may have come to harm in two ways. */
+export interface Harm {
+  readonly lane: LaneName;
+  readonly customers: number;
+  readonly chargedTwice: number;
+  readonly notCharged: number;
+  readonly toldUntrue: number;
 }
 
-const ofLane = (lane: LaneName, carts: readonly CartFacts[]): string => {
+const numberOf = (customers: readonly CartFacts[], which: (customer: CartFacts) => boolean): number => customers.filter(which).length;
+
+function harmOf(lane: LaneName, carts: readonly CartFacts[]): Harm {
   const customers = carts.filter((one) => one.lane === lane);
-  return `${lane}, ${customers.length} ${customers.length === 1 ? 'customer' : 'customers'}: ${harmOf(customers) || 'no harm'}.`;
-};
-
-export function headlineOf({ title, carts }: Run, facts: readonly CartFacts[]): string {
-  const own = facts.filter(({ cart }) => carts.includes(cart));
-  if (own.length === 0) return '';
-  return `${title && `${title}. `}${LANES.map((lane) => ofLane(lane, own)).join(' ')}`;
+  return {
+    lane,
+    customers: customers.length,
+    chargedTwice: numberOf(customers, ({ made }) => made > 1),
+    notCharged: numberOf(customers, ({ made, ended }) => made === 0 && ended !== null && ended !== 'refused'),
+    toldUntrue: numberOf(customers, ({ made, ended }) => (made === 0 ? ended === 'done' : ended === 'failed' || ended === 'refused')),
+  };
 }
 
-export const headline = (facts: readonly CartFacts[]): string => headlineOf(saved(), facts);
+export interface Headline {
+  readonly title: string;
+  readonly lanes: readonly Harm[];
+}
+
+/** `undefined` before the first customer. */
+export function headlineOf({ title, carts }: Run, facts: readonly CartFacts[]): Headline | undefined {
+  const own = facts.filter(({ cart }) => carts.includes(cart));
+  return own.length === 0 ? undefined : { title: title || 'Your carts', lanes: LANES.map((lane) => harmOf(lane, own)) };
+}
+
+export const headline = (facts: readonly CartFacts[]): Headline | undefined => headlineOf(saved(), facts);

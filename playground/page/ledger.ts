@@ -55,11 +55,13 @@ export function drawLedger(root: HTMLElement, { ledger, up }: News): void {
   replaceIfNew(rows, ledger.rows.map(rowOf));
 }
 
-/** Trouble is bold, framed and bears a sign: it does not stand out by its colour alone. */
 function count(name: (typeof COUNTS)[number], value: number): HTMLElement {
   const trouble = value > 0 && (name === 'duplicates' || name === 'lost');
-  return element('td', { 'data-count': name }, [trouble ? element('strong', { class: 'trouble' }, [`${value}`]) : `${value}`]);
+  return element('td', { 'data-count': name }, [trouble ? troubled(value) : `${value}`]);
 }
+
+/** Trouble is bold, framed and bears a sign: it does not stand out by its colour alone. */
+export const troubled = (value: number): HTMLElement => element('strong', { class: 'trouble' }, [`${value}`]);
 
 const TIME = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false });
 
@@ -76,7 +78,7 @@ function rowOf({ id, lane, cart, amount, key, at, nth }: Charge): HTMLElement {
   ]);
 }
 
-function replaceIfNew(target: HTMLElement, children: readonly HTMLElement[]): void {
+export function replaceIfNew(target: HTMLElement, children: readonly HTMLElement[]): void {
   const html = children.map((child) => child.outerHTML).join('');
   if (target.innerHTML !== html) target.replaceChildren(...children);
 }

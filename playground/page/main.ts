@@ -12,6 +12,7 @@ import { plainLane } from './lanes/plain.ts';
 import plainCode from './lanes/plain-pay.ts?raw';
 import { laneView } from './lanes/view.ts';
 import { drawLedger, type News, watchLedger } from './ledger.ts';
+import { drawScore } from './score.ts';
 import { intend, reset } from './shop.ts';
 import { startShow } from './show.ts';
 import { drawEvents } from './timeline/once-events.ts';
@@ -68,7 +69,7 @@ const busy = (): boolean => views.some(({ lane }) => lane.seen.is === 'paying');
 const askLedger = watchLedger(busy, (heard) => {
   news = heard;
   drawLedger(part(page, 'ledger'), heard);
-  say(part(page, 'score'), headline(heard.ledger.carts));
+  drawScore(part(page, 'score'), headline(heard.ledger.carts));
   redraw();
 });
 const faults = faultPanel(part(page, 'faults'), askLedger);

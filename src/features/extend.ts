@@ -4,7 +4,7 @@ import type { OnceOptions } from '../option-types.js';
 import { extendOptions } from '../options.js';
 
 /**
- * Other options over the same store, table of operations and claims. It is closed with the client that it was extended from,
+ * Makes a client with other options that shares the store, and the operations under way, with this one. It is closed with the client that it was extended from,
  * which may go on when this one is closed.
  *
  * @throws TypeError or RangeError that names the wrong option

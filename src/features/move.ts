@@ -13,7 +13,7 @@ import { clientOf, type Once } from '../once.js';
 import { diagnosticText } from '../texts/full.js';
 
 /**
- * Brings a guest's unsettled operations, keys included, into the present namespace. Await it in each page of the user before
+ * Moves a guest's unsettled operations, including their keys, into the present namespace. Await it in each page of the user before
  * anything is pressed there: an earlier page may have been closed in the middle of it.
  *
  * @param from - the namespace that the guest had

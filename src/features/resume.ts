@@ -31,7 +31,7 @@ export interface ResumeOptions {
 }
 
 /**
- * Goes on with what is pending, a few at a time, each under its own key. Names that begin differently take turns, so that
+ * Resumes what is pending, a few operations at a time, each with its own key. Names that begin differently take turns, so that
  * a backlog of one kind does not hold up the others. Nothing is resumed by itself.
  *
  * @throws RangeError where `concurrency` is less than 1; TypeError on a wrong option or an empty namespace
@@ -45,7 +45,7 @@ export function resume(once: Once, options: ResumeOptions = {}): AsyncIterable<R
 }
 
 /**
- * Goes on with one operation, under its key. Without a stored request it asks `reconcile`.
+ * Resumes one operation, with its key. Without a stored request it asks `reconcile`.
  *
  * @throws TypeError on a wrong name or option
  * @throws ERR_ONCE_UNKNOWN if nobody can tell what became of it, or there is nothing to resume

@@ -20,7 +20,7 @@ import type { RunEnd, RunOptions } from '../option-types.js';
 import { runSettings } from '../options.js';
 import { parseResult } from './result-schema.js';
 
-/** What an effect gets. */
+/** What a function given to `run` gets. */
 export interface Attempt {
   /** Pass it on, or write it in the effect's own transaction: after a crash the effect runs again with the same one. */
   readonly key: string;

@@ -6,7 +6,7 @@ import { look } from '../engine/registry.js';
 import { clientOf, type Once } from '../once.js';
 
 /**
- * Calls back when a screen should look again: something began or ended, in another tab too, or somebody else is here.
+ * Calls back when a screen should look again: an operation began or ended, also in another tab, or another user is logged in.
  *
  * @returns a function that unsubscribes
  * @throws TypeError where the listener is no function
@@ -20,7 +20,7 @@ export function watch(once: Once, listener: () => void): () => void {
 }
 
 /**
- * Asks who is here and what is stored: every mounted screen looks again at once. For the moment after a log-in or log-out.
+ * Makes every mounted screen look again at once at who is logged in and what is stored. For the moment after a log-in or log-out.
  *
  * @example
  * await logIn(); refresh(once);
@@ -32,7 +32,7 @@ export function refresh(once: Once): void {
 }
 
 /**
- * Who is here now, as the option `namespace` says; `undefined` before anybody has logged in, `''` without that option.
+ * The present user, as the option `namespace` says; `undefined` before anybody has logged in, `''` without that option.
  *
  * @example
  * if (namespace(once) === undefined) showLogin();

@@ -23,7 +23,7 @@ import type { Settings } from '../options.js';
 const ORPHANS_MAX = 10;
 
 /**
- * Gives a POST or PATCH without a name a key over its own attempts, and names a call with `once: true` by its content. On a
+ * Accepts a POST or PATCH without a name, which gets a key of its own, and names a call with `once: true` by its content. On a
  * person's device such a call goes on with an equal one that was left unsettled.
  *
  * @example

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { CODES, MISTAKES, REASONS } from '../../src/texts/full.js';
 import { anchorsOf, readPage, tableUnder } from './support/markdown.js';
+import { unionOf } from './support/public-types.js';
 
 const page = readPage('docs/errors.md');
 const sections = Object.fromEntries(page.text.split(/^## /m).map((section) => [section.split('\n')[0], section]));
@@ -23,4 +24,10 @@ test('there is no section of a code that is none', () => {
 test('every mistake has a row with its text, and no row is left over', () => {
   const rows = tableUnder(page, '## Mistakes').map(([name = '', text = '']) => [plain(name), text.replaceAll('`', '')]);
   expect(rows).toEqual(Object.entries(MISTAKES).map(([name, text]) => [name, text]));
+});
+
+test('every code has a row that says what to do', () => {
+  const rows = tableUnder(page, '## Codes');
+  expect(rows.map(([code = '']) => code.replaceAll('`', '')).sort()).toEqual([...unionOf('OnceErrorCode')].sort());
+  expect(rows.filter(([, , advice = '']) => advice === '')).toEqual([]);
 });

@@ -1,11 +1,13 @@
-/** Goal: no link of README and docs leads nowhere. Method: files and headings are looked up; addresses on the web are only looked at. */
+/** Goal: no link of README, docs and the files beside README leads nowhere. Method: files and headings are looked up; addresses on the web are only looked at. */
 import { existsSync, statSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { expect, test } from 'vitest';
 import { anchorsOf, linksOf, readPage, readPages, root } from './support/markdown.js';
 
 const pages = readPages();
-const links = pages.flatMap(linksOf);
+/** What lies beside README. */
+const others = ['CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'llms.txt'].map(readPage);
+const links = [...pages, ...others].flatMap(linksOf);
 
 test.each(links.map(({ path, target }) => [path, target]))('%s: %s', (path, target) => {
   if (/^[a-z]+:/.test(target)) return expect(target).toMatch(/^https:\/\/[\w.-]+\//);
@@ -23,4 +25,5 @@ test('README leads to every page of docs, if not at once', () => {
       if (path === from && !/^[a-z]+:/.test(target)) reached.add(posix.join(posix.dirname(from), target.split('#')[0] || posix.basename(from)));
   }
   expect(pages.map(({ path }) => path).filter((path) => !reached.has(path))).toEqual([]);
+  for (const path of ['CHANGELOG.md', 'SECURITY.md', 'llms.txt']) expect([...reached]).toContain(path);
 });

@@ -1,5 +1,5 @@
 /**
- * Goal: README's table "What happens when…" is true, row by row. Method: each row is played over real HTTP; a row without
+ * Goal: the table "What happens when…" of docs/outcomes.md is true, row by row. Method: each row is played over real HTTP; a row without
  * a test fails, and so does a test without a row.
  */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -186,7 +186,7 @@ const ROWS: Readonly<Record<string, () => Promise<void>>> = {
   },
 };
 
-const titles = tableUnder(readPage('README.md'), '## What happens when…').map(([title = '']) => title);
+const titles = tableUnder(readPage('docs/outcomes.md'), '## What happens when…').map(([title = '']) => title);
 
 test('every row has a test, and every test a row', () => {
   expect(Object.keys(ROWS)).toEqual(titles);

@@ -1,19 +1,23 @@
 /**
- * Goal: whatever README and the React guide show can be copied into a page as it stands, and works in any order: after a
+ * Goal: whatever README and the guides to pages show can be copied into a page as it stands, and works in any order: after a
  * lost answer, after a reload, and after a log-out and another user's log-in. Method: each snippet is taken from its
  * Markdown file, bundled as an app would be, and run in real Chromium; the shop's count of charges by customer is the
  * judge, and what another user sees must be what somebody sees whose device nobody used before.
  */
 import type { Browser, BrowserContext, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Fence, fencesOf, readPage } from '../docs/support/markdown.ts';
+import { type Fence, fencesOf, readPages } from '../docs/support/markdown.ts';
 import type { Stage } from './documented/page.ts';
 import { type DocumentedShop, nameOf, openShop } from './documented/shop.ts';
 import { launch } from './support/playground.ts';
 
 declare const stage: Stage;
 
-const all = ['README.md', 'docs/react.md'].flatMap((path) => fencesOf(readPage(path))).filter(({ language }) => /^(tsx?|jsx?)$/.test(language));
+/** These pages whole, and of others what says how it is to be judged on a page. */
+const WHOLE = ['README.md', 'docs/options.md', 'docs/react.md', 'docs/resume.md'];
+const all = readPages()
+  .flatMap(fencesOf)
+  .filter(({ path, language, wants }) => /^(tsx?|jsx?)$/.test(language) && (WHOLE.includes(path) || wants.has('page charges')));
 /** What runs on a server, or is only looked at, is no page. */
 const onPages = all.filter(({ wants }) => wants.get('place')?.[0] !== 'node' && !wants.has('types only'));
 const programs = onPages.filter(({ wants }) => !wants.has('page'));
@@ -75,7 +79,7 @@ class Device {
     return this.page.evaluate(() => stage.open());
   }
 
-  /** README's log-out, and whoever is next. */
+  /** The guide's log-out, and whoever is next. */
   async change(user: string): Promise<void> {
     const cookies = await this.page.context().cookies();
     if (cookies.find(({ name }) => name === 'user')?.value) expect((await this.run(byId('log-out'))).ends).toBe('well');
@@ -115,7 +119,7 @@ const begins = (fence: Fence): boolean => fence.wants.get('setup')?.[0] !== 'uns
 test('there are programs and screens, and the log-out is among them', () => {
   expect(programs.length).toBeGreaterThan(5);
   expect(screens.length).toBeGreaterThan(3);
-  expect(byId('log-out').path).toBe('README.md');
+  expect(byId('log-out').path).toBe('docs/log-out.md');
   // A component that is not mounted would be tested by nobody.
   expect(onPages.filter(({ language, wants }) => language === 'tsx' && !wants.has('page'))).toEqual([]);
 });

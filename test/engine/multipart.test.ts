@@ -72,7 +72,7 @@ describe('where the platform cannot read its own form', () => {
     const { tab, once } = world.open();
     const end = await world.end(tab, watched(once.fetch(new Request(URL_, { method: 'POST', body: awkward() }), { once: ['upload', 1] })));
     expect(end).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { effect: 'none' } });
-    expect(String(end.error)).toContain(says('hand over the FormData itself', 'form-unread'));
+    expect(String(end.error)).toContain(says('pass the FormData itself', 'form-unread'));
     const plain = await world.end(tab, watched(once.fetch(new Request(URL_, { method: 'POST', body: 'x' }), { once: ['upload', 1] })));
     expect(String(plain.error)).not.toContain(says('FormData', 'form-unread'));
   });

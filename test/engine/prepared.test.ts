@@ -168,7 +168,7 @@ describe('a body', () => {
       message: says('once: the body could not be read', 'once: the body: body-unread (docs/errors.md#mistakes)'),
     });
     await expect(ready(broken(''), { 'content-type': 'multipart/form-data; boundary=x' })).rejects.toThrow(
-      says('hand over the FormData itself', 'form-unread'),
+      says('pass the FormData itself', 'form-unread'),
     );
     await expect(ready(broken(''), { 'content-type': 'application/x-multipart' })).rejects.toThrow(says(/could not be read$/, /body-unread/));
   });

@@ -191,7 +191,7 @@ test('a handle takes the options of an operation, and refuses another name for i
   expect(await pending(once)).toMatchObject([{ name: ['g'], meta: { total: 42 } }]);
   for (const other of [['h'], { operation: ['h'] }])
     await expect(handle.fetch(URL_, { ...post, once: other as never })).rejects.toThrow(
-      says('once: this operation has its name; once.operation must be absent', 'once: this operation: name-given'),
+      says('once: this operation has a name already; leave once.operation out', 'once: this operation: name-given'),
     );
 });
 

@@ -16,7 +16,7 @@ afterAll(() => installed?.remove());
 
 const text = (path: string): string => readFileSync(join(installed.folder, path), 'utf8');
 const page = (path: string): Page => ({ path, text: text(path) });
-const pages = (): Page[] => installed.files.filter((file) => file.endsWith('.md')).map(page);
+const pages = (): Page[] => installed.files.filter((file) => /\.md$|^llms\.txt$/.test(file)).map(page);
 
 function isDead({ path, target }: { path: string; target: string }): boolean {
   if (/^[a-z]+:/.test(target)) return !target.startsWith('https://');

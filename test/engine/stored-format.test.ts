@@ -1,0 +1,63 @@
+/**
+ * Goal: what 0.1.0 has stored is read and driven, whatever comes later (docs/versioning.md). Method: records as it writes
+ * them, in a file; the request that leaves is looked at.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type OnceRecord, readRecord } from '../../src/core/record.js';
+import { outcomeOf, pending, resume } from '../../src/entries/index.js';
+import { createOn } from '../../src/once.js';
+import { nodePlatform } from '../../src/platform/node/index.js';
+import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
+
+const records = JSON.parse(readFileSync(join(import.meta.dirname, 'fixtures/records-0.1.0.json'), 'utf8')) as OnceRecord[];
+const [settled, open] = records as [OnceRecord, OnceRecord];
+const ADDRESS = 'https://shop.example/api/payments';
+
+/** A client that finds these records, a minute after they were written. */
+function found() {
+  const medium = memoryMedium();
+  for (const record of records) medium.set(record.id, structuredClone(record));
+  const now = (): number => open.touchedAt + 60_000;
+  const timer = (_: number, fire: () => void) => {
+    const id = setTimeout(fire, 0);
+    return () => clearTimeout(id);
+  };
+  const keys: (string | null)[] = [];
+  const fetch = async (_: unknown, init?: RequestInit): Promise<Response> => {
+    keys.push(new Headers(init?.headers).get('idempotency-key'));
+    return Response.json({ id: 'ch_2' }, { status: 201, headers: { 'idempotent-replayed': 'true' } });
+  };
+  const store = { ...memoryStore({ medium, now }), survives: 'process' as const };
+  return { keys, once: createOn({ ...nodePlatform(), clock: { now, timer } }, { namespace: 'u-7', store, fetch }) };
+}
+
+test('each is read as it stands', () => {
+  expect(records.map(({ state }) => state)).toEqual(['settled', 'pending']);
+  for (const record of records) expect(readRecord(record)).toEqual(record);
+});
+
+test('what is settled is remembered, with its answer, and nothing is sent', async () => {
+  const { keys, once } = found();
+  const answer = await once.fetch(ADDRESS, { method: 'POST', body: '{"cart":"c-1"}', once: ['pay', 'c-1'] });
+  expect(await answer.json()).toEqual({ id: 'ch_1' });
+  expect(outcomeOf(answer)).toMatchObject({ effect: 'done', key: settled.key });
+  expect(keys).toEqual([]);
+});
+
+test('what is open is listed, and goes on under its key', async () => {
+  const { keys, once } = found();
+  expect(await pending(once)).toMatchObject([{ name: ['pay', 'c-2'], meta: { total: 1 } }]);
+  const answer = await once.fetch(ADDRESS, { method: 'POST', body: '{"cart":"c-2"}', once: ['pay', 'c-2'] });
+  expect(outcomeOf(answer)).toMatchObject({ type: 'replayed', resumed: true, key: open.key });
+  expect(keys).toEqual([open.key]);
+});
+
+test('its stored request can be sent again', async () => {
+  const { keys, once } = found();
+  const told: string[] = [];
+  for await (const { outcome } of resume(once)) told.push(outcome.effect);
+  expect(told).toEqual(['done']);
+  expect(keys).toEqual([open.key]);
+});
