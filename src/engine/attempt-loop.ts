@@ -2,6 +2,7 @@
 
 import type { UnknownReason } from '../core/codes.js';
 import { cleanlyRefused, decide, type Situation, type Wait } from '../core/decide.js';
+import type { WaitReason } from '../core/event.js';
 import { type Outcome, unknown, unsent } from '../core/outcome.js';
 import { type PendingRecord, readRecord } from '../core/record.js';
 import { outOfBudget } from './budget.js';
@@ -9,7 +10,6 @@ import type { AttemptResult, Driver, OperationRun, Payload } from './client.js';
 import { reasonToHalt, reasonUnsent, takenOver } from './halt.js';
 import { renew } from './lease.js';
 import { emit, named, publish } from './observe.js';
-import type { WaitReason } from './observed.js';
 import { Outage } from './outage.js';
 import { commitMark, readStored, storedIn, storeForOperation } from './record-access.js';
 import { Refusals } from './refusals.js';

@@ -2,6 +2,7 @@
 
 import type { UnknownReason } from '../core/codes.js';
 import type { Reading } from '../core/dialect.js';
+import type { WaitReason } from '../core/event.js';
 import type { IdempotencyKey, KeyedOperation, Label, Namespace, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
 import type { OperationName } from '../core/name.js';
 import type { PendingRecord, StoredRequest } from '../core/record.js';
@@ -12,7 +13,7 @@ import type { Platform, Store, Transport } from '../ports.js';
 import type { Closing } from './closing.js';
 import type { Extensions } from './extensions.js';
 import type { InFlightTables } from './in-flight.js';
-import type { Listener, ObservableState, WaitReason } from './observed.js';
+import type { Listener, ObservableState } from './observed.js';
 import type { Polled, Proof, Result } from './result.js';
 import type { Start, Stopped } from './stopped.js';
 

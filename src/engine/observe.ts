@@ -1,4 +1,5 @@
 /** Tells screens and logs: the state of each operation, and events. */
+import type { OnceEvent, OnceEventDetail } from '../core/event.js';
 import type { Namespace, OperationKey } from '../core/ids.js';
 import { decodeName, type OperationName } from '../core/name.js';
 import type { Ending, Outcome } from '../core/outcome.js';
@@ -6,7 +7,7 @@ import { type OnceRecord, readRecord } from '../core/record.js';
 import type { Json } from '../option-types.js';
 import { namespaceNow } from './address.js';
 import type { Client, OperationAddress, Registry } from './client.js';
-import type { ObservableState, OnceEvent, OnceEventDetail, OperationState, PendingOperation } from './observed.js';
+import type { ObservableState, OperationState, PendingOperation } from './observed.js';
 import { look } from './registry.js';
 
 const LOADING: OperationState = { phase: 'loading' };

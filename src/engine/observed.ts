@@ -1,4 +1,5 @@
 /** What screens and logs see: the state of each operation, and events. Types only. */
+import type { OnceEvent, WaitReason } from '../core/event.js';
 import type { Label } from '../core/ids.js';
 import type { OperationName } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
@@ -24,9 +25,6 @@ export interface PendingOperation<Meta = Json> {
   readonly cursor: string;
 }
 
-/** What a call waits for before its next step. */
-export type WaitReason = 'backoff' | 'in-progress' | 'retry-after' | 'offline' | 'another-context';
-
 /** One operation, for a screen: the same object until it changes. */
 export type OperationState =
   | { readonly phase: 'loading' }
@@ -35,19 +33,6 @@ export type OperationState =
   | { readonly phase: 'waiting'; readonly attempt: number; readonly until: number | undefined; readonly why: WaitReason }
   | { readonly phase: 'unsettled'; readonly pending: PendingOperation }
   | { readonly phase: 'settled'; readonly outcome: Outcome };
-
-/**
- * What happened, for a log. `at`: wall clock, ms. No body and no credential is ever in it. `foreign`: its user has left
- * since it began, so it is nothing for the screen of whoever is here now.
- */
-export type OnceEvent = { readonly operation: OperationName | undefined; readonly key: string; readonly at: number; readonly foreign: boolean } & (
-  | { readonly type: 'attempt'; readonly attempt: number }
-  | { readonly type: 'wait'; readonly until: number | undefined; readonly why: string }
-  | { readonly type: 'settled' | 'unknown'; readonly outcome: Outcome }
-  | { readonly type: 'diagnostic'; readonly code: string; readonly message: string }
-);
-
-export type OnceEventDetail = OnceEvent extends infer E ? (E extends OnceEvent ? Omit<E, 'operation' | 'key' | 'at' | 'foreign'> : never) : never;
 
 export interface Listener {
   readonly hears: (event: OnceEvent) => void;

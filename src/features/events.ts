@@ -1,8 +1,8 @@
 /** Events for logs. */
 
 import { check } from '../check.js';
+import type { OnceEvent } from '../core/event.js';
 import { namePrefix, type OperationName, typeOf } from '../core/name.js';
-import type { OnceEvent } from '../engine/observed.js';
 import { clientOf, type Once } from '../once.js';
 
 /** Which events to hear, and for how long. */

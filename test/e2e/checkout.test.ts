@@ -35,6 +35,41 @@ async function unsure(shop: CheckoutPage, fault = 'lose-response'): Promise<void
   await playground.mendNetwork();
 }
 
+describe('leaving', () => {
+  /** Closes the page as the browser's close button does; whether it asked. */
+  const close = async ({ page }: CheckoutPage): Promise<boolean> => {
+    const asked = new Promise<boolean>((resolve) => {
+      page.on('dialog', (dialog) => {
+        resolve(dialog.type() === 'beforeunload');
+        void dialog.accept();
+      });
+      page.on('close', () => resolve(false));
+    });
+    await page.close({ runBeforeUnload: true });
+    return asked;
+  };
+
+  test('while it pays: the browser asks, and a customer who leaves is charged once', async () => {
+    const shop = await open();
+    await playground.breakNetwork('hang-after-commit', undefined, 'default');
+    await shop.pay();
+    await expect.poll(() => playground.charges('default').length).toBe(1);
+    expect(await close(shop)).toBe(true);
+    await playground.mendNetwork();
+    expect(await ledger()).toEqual([4200]);
+  });
+
+  test('before and after it, nobody is asked', async () => {
+    const early = await open();
+    await early.bags(2);
+    expect(await close(early)).toBe(false);
+    const late = await open();
+    await late.pay();
+    await late.says(/^Paid/);
+    expect(await close(late)).toBe(false);
+  });
+});
+
 describe('the happy path', () => {
   test('a click: paid, with the receipt of the one charge', async () => {
     const shop = await open();

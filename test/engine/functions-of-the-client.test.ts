@@ -7,7 +7,7 @@ import * as oncefetch from '../../src/entries/index.js';
 import { says } from '../support/texts.js';
 import { newWorld } from '../support/world.js';
 
-const { clear, close, extend, forget, move, namespace, operation, pending, refresh, resume, resumeOne, run, settle, subscribe, watch } = oncefetch;
+const { clear, close, extend, forget, move, namespace, operation, pending, refresh, resume, resumeOne, run, settle, subscribe, warnOnLeave, watch } = oncefetch;
 const NAME = ['pay', 1] as const;
 
 /** Each function of the package that takes a client. */
@@ -26,6 +26,7 @@ const CALLS: Readonly<Record<string, (once: oncefetch.Once) => unknown>> = {
   run: (once) => run(once, NAME, () => 1),
   settle: (once) => settle(once, NAME, 'done'),
   subscribe: (once) => subscribe(once, () => {}),
+  warnOnLeave: (once) => warnOnLeave(once),
   watch: (once) => watch(once, () => {}),
 };
 
@@ -41,6 +42,8 @@ const OTHERS = new Set([
   'reconciling',
   'unnamed',
   'retrying',
+  'explain',
+  'logTo',
 ]);
 
 test('every function of the package is here, but what makes clients, stores and features, and what reads outcomes', () => {

@@ -2,9 +2,10 @@
 import type { Platform, Transport } from '../../ports.js';
 import { serverPlatform } from '../server/index.js';
 import { builtin } from '../shared.js';
+import { type DebugChannel, debugged } from './debug.js';
 import { sendsOnce } from './dispatcher.js';
 
-type Channels = { channel(name: string): NonNullable<Platform['channel']> };
+type Channels = { channel(name: string): DebugChannel };
 
 /** Errors of name resolution and of connecting: no request was written. */
 const NEVER_CONNECTED = /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|UND_ERR_CONNECT_TIMEOUT)$/;
@@ -29,6 +30,6 @@ export const nodePlatform = (): Platform => ({
   ...serverPlatform(),
   transport,
   // Every event of every client, for the process's own tools: channel('oncefetch').
-  channel: builtin<Channels>('node:diagnostics_channel')?.channel('oncefetch'),
+  channel: debugged(builtin<Channels>('node:diagnostics_channel')?.channel('oncefetch')),
   warn: (message, code) => globalThis.process.emitWarning?.(message, { code }),
 });

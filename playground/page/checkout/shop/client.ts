@@ -1,5 +1,5 @@
 /** The client of the whole app, made before anybody logs in. */
-import { createOnce, reconciling } from 'oncefetch';
+import { createOnce, reconciling, warnOnLeave } from 'oncefetch';
 import { orderOf } from './orders.ts';
 import { session } from './session.ts';
 
@@ -12,3 +12,6 @@ export const once = createOnce({
   // Where an answer cannot tell, the order page may.
   reconcile: async ({ operation }) => ((await orderOf(String(operation[1]))).state === 'paid' ? 'done' : 'unknown'),
 });
+
+// While a payment is sent, the browser asks before it leaves the page.
+warnOnLeave(once, { prefix: ['pay'] });

@@ -1,0 +1,25 @@
+/** `NODE_DEBUG=oncefetch`: a line on stderr for each step of each client, as Node's own modules do it. */
+import type { OnceEvent } from '../../core/event.js';
+import { logTo } from '../../core/log.js';
+import type { Platform } from '../../ports.js';
+import { builtin } from '../shared.js';
+
+/** A channel of `node:diagnostics_channel`. */
+export interface DebugChannel extends NonNullable<Platform['channel']> {
+  subscribe(hears: (event: unknown) => void): void;
+}
+
+type Util = { debuglog(section: string): ((line: string) => void) & { readonly enabled: boolean } };
+
+/** The process has one channel, however many clients, and copies of this package, it has. */
+const LISTENS = Symbol.for('oncefetch.debug');
+
+/** The same channel, with a listener that writes lines if the process was started so. */
+export function debugged(channel: DebugChannel | undefined): DebugChannel | undefined {
+  const write = builtin<Util>('node:util')?.debuglog('oncefetch');
+  if (!channel || LISTENS in channel || !write?.enabled) return channel;
+  const line = (text: string): void => write(text.replace(/^once: /, ''));
+  const hears = logTo({ info: line, warn: line });
+  channel.subscribe((event) => hears(event as OnceEvent));
+  return Object.assign(channel, { [LISTENS]: true });
+}

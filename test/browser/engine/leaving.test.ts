@@ -1,0 +1,130 @@
+/**
+ * Goal: the browser asks before a page is left exactly while this page sends something, and the page has no listener otherwise.
+ * Method: real requests that are held, failed and answered; the event as the browser makes it, and what is registered on the window.
+ */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { clear, memoryStore as memory, operation, warnOnLeave } from '../../../src/entries/index.js';
+import { createOnce, SOON } from '../realm/lib.js';
+import { Shop } from '../support/shop.js';
+
+const order = (name: string) => ({ method: 'POST', body: '{"cart":1}', once: [name, 1] }) as const;
+
+/** Whether the browser would ask. */
+const asks = (): boolean => {
+  const event = new Event('beforeunload', { cancelable: true });
+  window.dispatchEvent(event);
+  return event.defaultPrevented;
+};
+
+/** The listeners that the window has. */
+const listeners = new Set<unknown>();
+const stops: (() => void)[] = [];
+
+beforeEach(() => {
+  const { addEventListener, removeEventListener } = window;
+  vi.spyOn(window, 'addEventListener').mockImplementation((...args: unknown[]) => {
+    if (args[0] === 'beforeunload') listeners.add(args[1]);
+    (addEventListener as (...all: unknown[]) => void).apply(window, args);
+  });
+  vi.spyOn(window, 'removeEventListener').mockImplementation((...args: unknown[]) => {
+    if (args[0] === 'beforeunload') listeners.delete(args[1]);
+    (removeEventListener as (...all: unknown[]) => void).apply(window, args);
+  });
+});
+
+afterEach(() => {
+  for (const stop of stops.splice(0)) stop();
+  expect(listeners.size).toBe(0);
+  vi.restoreAllMocks();
+});
+
+const warned = (options?: Parameters<typeof warnOnLeave>[1]) => {
+  const shop = new Shop();
+  const once = createOnce({ ...SOON, namespace: shop.namespace });
+  const stop = warnOnLeave(once, options);
+  stops.push(stop);
+  return { shop, once, stop };
+};
+
+describe('warnOnLeave', () => {
+  test('asks while a payment is sent, and not before or after', async () => {
+    const { shop, once } = warned();
+    expect([asks(), listeners.size]).toEqual([false, 0]);
+    await shop.hold();
+    const paid = once.fetch(shop.url, order('pay'));
+    await shop.arrived(1);
+    expect([asks(), listeners.size]).toEqual([true, 1]);
+    await shop.release();
+    expect((await paid).status).toBe(201);
+    await vi.waitFor(() => expect(listeners.size).toBe(0));
+    expect(asks()).toBe(false);
+  });
+
+  test('asks while it waits to send again, and no more once nobody tries', async () => {
+    const { shop, once } = warned();
+    await shop.meets('lose-response');
+    const slow = { ...order('pay'), once: { operation: ['pay', 1], limits: { attempts: 2 } } };
+    const waits = new Promise<void>((resolve) => {
+      const payment = operation(once, ['pay', 1]);
+      payment.subscribe(() => void (payment.state.phase === 'waiting' && resolve()));
+    });
+    const paid = once.fetch(shop.url, slow);
+    await waits;
+    expect(asks()).toBe(true);
+    await paid;
+    await vi.waitFor(() => expect(listeners.size).toBe(0));
+
+    await shop.meets('lose-response');
+    await once.fetch(shop.url, { ...order('book'), once: { operation: ['book', 1], limits: { attempts: 1 } } }).catch(() => {});
+    // It is unknown, and nothing of this page is under way: the next page goes on with it.
+    await vi.waitFor(() => expect(listeners.size).toBe(0));
+    expect(asks()).toBe(false);
+  });
+
+  test('asks for the names that it was given', async () => {
+    const { shop, once } = warned({ prefix: ['pay'] });
+    await shop.hold();
+    const voted = once.fetch(shop.url, order('vote'));
+    await shop.arrived(1);
+    expect(asks()).toBe(false);
+    const paid = once.fetch(shop.url, order('pay'));
+    await shop.arrived(2);
+    expect(asks()).toBe(true);
+    await shop.release();
+    await Promise.all([voted, paid]);
+  });
+
+  test('asks when it is called in the middle, and ends when it is told to', async () => {
+    const shop = new Shop();
+    const once = createOnce({ ...SOON, namespace: shop.namespace });
+    await shop.hold();
+    const paid = once.fetch(shop.url, order('pay'));
+    await shop.arrived(1);
+    const ending = new AbortController();
+    stops.push(warnOnLeave(once, { signal: ending.signal }));
+    expect(asks()).toBe(true);
+    ending.abort();
+    expect([asks(), listeners.size]).toEqual([false, 0]);
+    const stop = warnOnLeave(once);
+    expect(asks()).toBe(true);
+    stop();
+    stop();
+    expect([asks(), listeners.size]).toEqual([false, 0]);
+    await shop.release();
+    await paid;
+  });
+
+  test('asks for no other store, and not for what a log-out took', async () => {
+    const { shop, once } = warned();
+    const other = new Shop();
+    stops.push(warnOnLeave(createOnce({ ...SOON, namespace: other.namespace, store: { ...memory(), scope: `other ${other.namespace}` } })));
+    await shop.hold();
+    const paid = once.fetch(shop.url, order('pay')).catch(() => {});
+    await shop.arrived(1);
+    expect(listeners.size).toBe(1);
+    await clear(once);
+    await shop.release();
+    await paid;
+    await vi.waitFor(() => expect(listeners.size).toBe(0));
+  });
+});

@@ -1,0 +1,137 @@
+/**
+ * Goal: what a log and a support tool read is what happened. Method: whole stories on a scripted world, as lines; every word
+ * for "why" is explained, and the guide that an explanation points to is there.
+ */
+import { describe, expect, test } from 'vitest';
+import { type Explanation, explain, logTo, type OnceEvent, type Outcome, subscribe } from '../../src/entries/index.js';
+import { readPage, tableUnder } from '../docs/support/markdown.js';
+import { answers, type Entry, lost, replays } from '../support/server.js';
+import { newWorld, pay } from '../support/world.js';
+
+const lines = () => {
+  const told: string[] = [];
+  const log = { info: (line: string) => void told.push(line), warn: (line: string) => void told.push(`warn ${line}`) };
+  // A key is random.
+  return { told: () => told.map((line) => line.replace(/\([0-9a-f]{8}\)/, '(key)')), log };
+};
+
+describe('logTo', () => {
+  test('writes a line for each step of a payment', async () => {
+    const world = newWorld();
+    world.random = () => 0.5;
+    const { tab, once } = world.open();
+    const { told, log } = lines();
+    subscribe(once, logTo(log));
+    world.server.plays(lost(), answers(409, '', { 'retry-after': '2' }), replays());
+    world.server.charged.add('x');
+    await world.end(tab, pay(once));
+    expect(told()).toEqual([
+      'once: pay c1 (key): attempt 1',
+      'once: pay c1 (key): waits 0.3 s before it tries again',
+      'once: pay c1 (key): attempt 2',
+      'once: pay c1 (key): waits 2.0 s because the server is at work on it',
+      'once: pay c1 (key): attempt 3',
+      'once: pay c1 (key): done after 3 attempts. It took effect earlier. The server said so: it repeated a stored answer, or the effect of an earlier attempt.',
+    ]);
+  });
+
+  test('warns of what nobody knows, and says what to do', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const { told, log } = lines();
+    subscribe(once, logTo(log));
+    world.server.plays(lost());
+    await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+    expect(told().at(-1)).toBe(
+      'warn once: pay c1 (key): unknown after 1 attempt. It may have taken effect: no attempt was answered within the limits. Call again with the same name: it goes on with the same key.',
+    );
+  });
+
+  test('has no line with a body, an address or a whole key', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const told: string[] = [];
+    const keys = new Set<string>();
+    const log = { info: (line: string) => void told.push(line), warn: (line: string) => void told.push(line) };
+    subscribe(once, logTo(log));
+    subscribe(once, ({ key }) => void keys.add(key));
+    world.server.plays(lost(), answers(402, '{"secret":"answer"}'));
+    await world.end(tab, pay(once, { body: { secret: 'request' } }));
+    const all = told.join('\n');
+    expect(told.length).toBeGreaterThan(3);
+    expect(all).not.toMatch(/secret|https?:/);
+    for (const key of keys) expect(all).not.toContain(key);
+  });
+
+  test.each([
+    ['nothing', undefined, 'undefined'],
+    ['a function', () => {}, 'function'],
+    ['a log without warn', { info: () => {} }, 'object'],
+  ])('refuses %s', (_, wrong, type) => {
+    expect(() => logTo(wrong as never)).toThrow(new TypeError(`once: logTo takes a console, got ${type} without ${type === 'object' ? 'warn' : 'info'}()`));
+  });
+
+  test('shows a word that a later version may have', () => {
+    const { told, log } = lines();
+    logTo(log)({ type: 'wait', operation: undefined, key: 'k', at: 0, foreign: false, until: undefined, why: 'something-new' } as OnceEvent);
+    expect(told()).toEqual(['once: without a name (k): waits something-new']);
+  });
+});
+
+describe('explain', () => {
+  const of = async (options: Parameters<typeof pay>[1], ...script: Entry[]): Promise<Explanation> => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(...script);
+    const { outcome } = await world.end(tab, pay(once, options));
+    return explain(outcome as Outcome);
+  };
+
+  test('says what a lost answer came to', async () => {
+    const { summary, steps, next, guide } = await of({}, lost(), replays());
+    expect(summary).toBe('It took effect earlier. The server said so: it repeated a stored answer, or the effect of an earlier attempt.');
+    expect(steps.map((step) => step.replace(/\d{4}-.*Z/, '(time)'))).toEqual([
+      'The first attempt under this key left at (time).',
+      'This call made 2 attempts.',
+      'The server got an attempt.',
+    ]);
+    expect(next).toBe('Show the receipt. For another effect, use another name.');
+    expect(guide).toBe('docs/outcomes.md#what-the-words-rest-on');
+  });
+
+  test('says that a lost answer makes a success uncertain', async () => {
+    expect((await of({}, lost(), answers(201))).summary).toBe('It took effect: now, or by an earlier attempt whose answer was lost.');
+  });
+
+  test('says when to ask again', async () => {
+    const { next } = await of({ limits: { attempts: 1 } }, answers(503, '', { 'retry-after': '60' }));
+    expect(next).toMatch(/^Call again with the same name: it goes on with the same key\. It makes sense from \d{4}-.*Z on\.$/);
+  });
+
+  const PAGE = readPage('docs/outcomes.md');
+  const wordsUnder = (heading: string): string[] => tableUnder(PAGE, heading).map(([word = '']) => word.replaceAll('`', ''));
+  const FACTS = { operation: ['pay', 1], key: 'k', attempts: 0, firstSentAt: undefined, sent: 'no', resumed: false, joined: false, storedIn: 'disk' };
+
+  test.each(wordsUnder('### Why nobody knows'))('explains why nobody knows: %s', (reason) => {
+    const { summary, next, guide } = explain({ ...FACTS, type: 'unknown', effect: 'unknown', reason, retryAt: undefined } as Outcome);
+    expect(summary).toMatch(/^It may have taken effect: [^{}]+[a-zA-Z0-9]\.$/);
+    expect(summary).not.toContain('undefined');
+    expect(next).toMatch(/\.$/);
+    expect(guide).toBe('docs/outcomes.md#why-nobody-knows');
+  });
+
+  test.each(wordsUnder('### Why nothing was sent'))('explains why nothing was sent: %s', (reason) => {
+    const { summary, guide } = explain({ ...FACTS, type: 'unsent', effect: 'none', reason } as Outcome);
+    expect(summary).toMatch(/^It did not take effect, and will not: [^{}]+, so nothing was sent\.$/);
+    expect(summary).not.toContain('undefined');
+    expect(guide).toBe('docs/outcomes.md#why-nothing-was-sent');
+  });
+
+  test.each([
+    ['nothing', undefined],
+    ['an error', new Error('x')],
+    ['another type', { type: 'constructor' }],
+  ])('refuses %s', (_, wrong) => {
+    expect(() => explain(wrong as never)).toThrow(/^once: explain takes an outcome, got /);
+  });
+});
