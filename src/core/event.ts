@@ -6,7 +6,7 @@ import type { Outcome } from './outcome.js';
 export type WaitReason = 'backoff' | 'in-progress' | 'retry-after' | 'offline' | 'another-context';
 
 /**
- * What happened, for a log. `at`: wall clock, ms. No body and no credential is ever in it. `foreign`: its user has left
+ * What happened, for a log. `at`: wall clock, ms. `key`: empty while a call waits for another context and has not read which key there is. No body and no credential is ever in it. `foreign`: its user has left
  * since it began, so it is nothing for the screen of whoever is here now.
  */
 export type OnceEvent = { readonly operation: OperationName | undefined; readonly key: string; readonly at: number; readonly foreign: boolean } & (

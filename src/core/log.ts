@@ -37,7 +37,7 @@ export function logTo(log: LineLog): (event: OnceEvent) => void {
   };
 }
 
-const nameOf = ({ operation, key }: OnceEvent): string => `${operation ? operation.join(' ') : 'without a name'} (${key.slice(0, 8)})`;
+const nameOf = ({ operation, key }: OnceEvent): string => `${operation ? operation.join(' ') : 'without a name'}${key && ` (${key.slice(0, 8)})`}`;
 
 function stepOf(event: OnceEvent): string {
   switch (event.type) {

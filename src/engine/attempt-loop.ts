@@ -9,7 +9,7 @@ import { outOfBudget } from './budget.js';
 import type { AttemptResult, Driver, OperationRun, Payload } from './client.js';
 import { reasonToHalt, reasonUnsent, takenOver } from './halt.js';
 import { renew } from './lease.js';
-import { emit, named, publish } from './observe.js';
+import { emit, named, publish, tellWait } from './observe.js';
 import { Outage } from './outage.js';
 import { commitMark, readStored, storedIn, storeForOperation } from './record-access.js';
 import { Refusals } from './refusals.js';
@@ -106,12 +106,11 @@ export class AttemptLoop implements Driver {
 
   /** Waits, and tells screens and logs. */
   async pause(ms: number, why: WaitReason): Promise<void> {
-    const { client, stop, operationKey } = this.job;
+    const { client, stop } = this.job;
     const { clock, connectivity } = client.platform;
     const until = clock.now() + ms;
     this.#waited = true;
-    publish(client, operationKey, { phase: 'waiting', attempt: this.#attempts, until, why });
-    emit(client, this.job, this.record.key, { type: 'wait', until, why });
+    tellWait(client, this.job, this.record.key, this.#attempts, until, why);
     // Coming online cuts these two waits only, never one that the server asked for.
     await wait(clock, ms, [stop, client.closing], why === 'backoff' || why === 'offline' ? connectivity : undefined);
   }

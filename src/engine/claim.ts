@@ -7,11 +7,11 @@ import { type OnceRecord, readRecord } from '../core/record.js';
 import { OnceError } from '../errors.js';
 import { SCHEME } from '../http/request.js';
 import type { KeyStrategy } from '../option-types.js';
-import { needs, REASONS } from '../texts/full.js';
+import { needs, REASONS, wrong } from '../texts/full.js';
 import { isSamePerson, lockNameOf } from './address.js';
 import type { Client, OperationAddress, OperationRun } from './client.js';
 import { notice } from './diagnostics.js';
-import { diagnose, named, publish } from './observe.js';
+import { diagnose, named, tellWait } from './observe.js';
 import { nameOwner } from './owner.js';
 import { readStored, storedIn, storeForOperation, timed, updateStored } from './record-access.js';
 import { inTime, Late, limit } from './wait.js';
@@ -65,7 +65,7 @@ export async function takeLock(
   if (settings.whenBusy === 'reject') throw busyError(job);
   const seen = await look(job);
   const ms = Math.min(settings.limits.attemptMs, Math.max(0, deadline - clock.now()) / 2);
-  publish(client, job.operationKey, { phase: 'waiting', attempt: 0, until: clock.now() + ms, why: 'another-context' });
+  tellWait(client, job, NO_KEY, 0, clock.now() + ms, 'another-context');
   const bound = new AbortController();
   const { over, off } = limit(clock, ms, [stop, client.closing]);
   void over.then(() => bound.abort());
@@ -94,8 +94,11 @@ export async function beginRecord(job: OperationRun, waited: Waited | undefined)
   const { client } = job;
   const store = storeForOperation(client, job.operationKey);
   const ready = store.ready && (await timed(client, store.ready(), job.deadline).catch((cause: unknown) => Promise.reject(storeError(job, cause))));
-  if (job.settings.required && store.survives === 'context')
-    throw storeError(job, new Error(`the ${store.kind} store forgets with this context, and durability is 'required'; give createOnce a store`));
+  if (job.settings.required && store.survives === 'context') {
+    const error = new TypeError(wrong("durability 'required'", 'durability', store.kind));
+    // A page's own store may be back later; a server that was given none has none.
+    throw client.platform.server ? error : storeError(job, error);
+  }
   if (wantsLease(job)) await nameOwner(client, ready ?? store);
   // An unnamed operation is found by its key, so no two contexts can race for it.
   const random = job.settings.key === undefined && (store.atomic || !job.name.length);

@@ -3,7 +3,7 @@ import { holds } from '../core/ownership.js';
 import { readRecord } from '../core/record.js';
 import { busyError } from './claim.js';
 import type { Driver, OperationRun } from './client.js';
-import { publish } from './observe.js';
+import { tellWait } from './observe.js';
 import { freeFromTheGone } from './owner.js';
 import { readStored, storeForOperation, updateStored } from './record-access.js';
 import { wait } from './wait.js';
@@ -52,7 +52,7 @@ export async function awaitLease(job: OperationRun, ms: number): Promise<void> {
   if (storeForOperation(client, operationKey).isGone && (await freeFromTheGone(client, operationKey, id))) return;
   if (job.settings.whenBusy === 'reject') throw busyError(job);
   const until = clock.now() + ms;
-  publish(client, operationKey, { phase: 'waiting', attempt: 0, until, why: 'another-context' });
+  tellWait(client, job, '', 0, until, 'another-context');
   for (let look = 20; clock.now() < until; look = Math.min(look * 2, LOOK_MS_MAX)) {
     if (clock.now() >= deadline) throw busyError(job);
     await wait(clock, Math.min(look, until - clock.now(), deadline - clock.now()), [stop, client.closing]);

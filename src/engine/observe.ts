@@ -1,5 +1,5 @@
 /** Tells screens and logs: the state of each operation, and events. */
-import type { OnceEvent, OnceEventDetail } from '../core/event.js';
+import type { OnceEvent, OnceEventDetail, WaitReason } from '../core/event.js';
 import type { Namespace, OperationKey } from '../core/ids.js';
 import { decodeName, type OperationName } from '../core/name.js';
 import type { Ending, Outcome } from '../core/outcome.js';
@@ -84,6 +84,12 @@ export function emit(client: Client, address: Named, key: string, detail: OnceEv
   const event = { operation: named(address.name), key, at: client.platform.clock.now(), foreign, ...detail } as OnceEvent;
   if (channel?.hasSubscribers) guarded(client, () => channel.publish(event));
   for (const { hears, begins } of [...client.listeners]) if (!begins || begins(address.label)) guarded(client, () => hears(event));
+}
+
+/** Tells screens and logs that a call waits. */
+export function tellWait(client: Client, address: OperationAddress, key: string, attempt: number, until: number, why: WaitReason): void {
+  publish(client, address.operationKey, { phase: 'waiting', attempt, until, why });
+  emit(client, address, key, { type: 'wait', until, why });
 }
 
 /** Something that a developer should know; `code` is stable. */

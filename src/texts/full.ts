@@ -109,4 +109,4 @@ export const wrong = (where: string, mistake: Mistake, got?: string): string => 
 
 /** The message of a TypeError where a client was made without the feature that `what` needs. */
 export const needs = (what: string, feature: string): string =>
-  `once: ${what} needs ${feature}(): import it from 'oncefetch' and give createOnce({ use: [${feature}()] })`;
+  `once: ${what} needs ${feature === 'unnamed' ? "one, such as once: ['pay', cart.id]; or else " : ''}${feature}(): import it from 'oncefetch' and give createOnce({ use: [${feature}()] })`;

@@ -5,8 +5,8 @@
 import { describe, expect, test } from 'vitest';
 import { type Explanation, explain, logTo, type OnceEvent, type Outcome, subscribe } from '../../src/entries/index.js';
 import { readPage, tableUnder } from '../docs/support/markdown.js';
-import { answers, type Entry, lost, replays } from '../support/server.js';
-import { newWorld, pay } from '../support/world.js';
+import { answers, delayed, type Entry, lost, replays } from '../support/server.js';
+import { newWorld, pay, rest } from '../support/world.js';
 
 const lines = () => {
   const told: string[] = [];
@@ -61,6 +61,25 @@ describe('logTo', () => {
     expect(told.length).toBeGreaterThan(3);
     expect(all).not.toMatch(/secret|https?:/);
     for (const key of keys) expect(all).not.toContain(key);
+  });
+
+  test.each([
+    ['a lock', {}, /^waits \d+\.\d s for another tab or process that is at it$/],
+    ['a lease', { locks: false, server: true }, /^waits 1[45]\.\d s for another tab or process that is at it$/],
+  ])('says that it waits for another context, by %s', async (_, of, says) => {
+    const world = newWorld();
+    const first = world.open({ namespace: 'n' }, of);
+    const second = world.open({ namespace: 'n' }, of);
+    const { told, log } = lines();
+    subscribe(second.once, logTo(log));
+    world.server.plays(delayed(5000, answers(201)));
+    const paid = pay(first.once);
+    await rest();
+    const waits = pay(second.once);
+    await rest();
+    const line = told()[0]?.replace('once: pay c1: ', '');
+    expect(line).toMatch(says);
+    await Promise.all([world.end(first.tab, paid), world.end(second.tab, waits)]);
   });
 
   test.each([
