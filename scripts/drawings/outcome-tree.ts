@@ -24,7 +24,7 @@ const QUESTIONS: readonly Question[] = [
   },
   {
     asks: 'Did anything leave?',
-    more: 'in this call, or in an earlier one',
+    more: 'in this call, or before it',
     on: 'no',
     end: { effect: 'none', types: ['unsent'], because: 'and nothing will be sent later' },
   },
@@ -35,14 +35,14 @@ const QUESTIONS: readonly Question[] = [
     end: { effect: 'unknown', types: ['unknown'], because: 'no proof within the limits' },
   },
   {
-    asks: 'Does it say that the work is done?',
+    asks: 'Does it say that it is done?',
     more: 'a 2xx, or a replay of one',
     on: 'yes',
     end: { effect: 'done', types: ['fresh', 'replayed'], because: 'by this attempt, or an earlier one' },
   },
   {
-    asks: 'Does the refusal cover every attempt?',
-    more: 'the application said no, and none was lost',
+    asks: 'Was every attempt refused?',
+    more: 'by the application, and none lost',
     on: 'yes',
     end: { effect: 'none', types: ['rejected'], because: 'the form can be corrected' },
   },
@@ -50,19 +50,19 @@ const QUESTIONS: readonly Question[] = [
 const LAST: End = { effect: 'unknown', types: ['unknown'], because: 'a lost attempt may have done it' };
 const TONES: Readonly<Record<End['effect'], Tone | ''>> = { done: 'good', none: '', unknown: 'doubt' };
 
-const STEP = 92;
-const LEFT = 20;
-const ASKS_WIDTH = 330;
-const RIGHT = 452;
-const ENDS_WIDTH = 288;
+const STEP = 88;
+const LEFT = 12;
+const ASKS_WIDTH = 268;
+const RIGHT = 334;
+const ENDS_WIDTH = 254;
 const HEIGHT = 58;
 
 function endAt(y: number, { effect, types, because }: End): string {
   const word = [effect, types.filter((type) => type !== effect).join(', ')].filter(Boolean).join('  ·  ');
   return [
     box(RIGHT, y, ENDS_WIDTH, HEIGHT, TONES[effect]),
-    text(RIGHT + 16, y + 25, word, { look: `word ${TONES[effect]}`.trim() }),
-    text(RIGHT + 16, y + 45, because, { look: 'small' }),
+    text(RIGHT + 12, y + 25, word, { look: `word ${TONES[effect]}`.trim() }),
+    text(RIGHT + 12, y + 45, because, { look: 'small' }),
   ].join('\n');
 }
 
@@ -72,8 +72,8 @@ function questionAt({ asks, more, on, end }: Question, nth: number): readonly st
   const onward = on === 'yes' ? 'no' : 'yes';
   return [
     box(LEFT, y, ASKS_WIDTH, HEIGHT),
-    text(LEFT + 16, y + 25, asks, { look: 'strong' }),
-    text(LEFT + 16, y + 45, more, { look: 'small' }),
+    text(LEFT + 12, y + 25, asks, { look: 'strong' }),
+    text(LEFT + 12, y + 45, more, { look: 'small' }),
     arrow([LEFT + ASKS_WIDTH, middle], [RIGHT, middle]),
     text((LEFT + ASKS_WIDTH + RIGHT) / 2, middle - 8, on, { anchor: 'middle' }),
     endAt(y, end),
@@ -88,7 +88,7 @@ const lastY = 20 + QUESTIONS.length * STEP;
 export const outcomeTree: Drawing = {
   title: 'Which outcome am I told?',
   description: `Five questions in turn. ${QUESTIONS.map(({ asks, on, end }) => `${asks} If ${on}: ${end.effect}, ${end.types.join(' or ')}.`).join(' ')} If not: ${LAST.effect}, because ${LAST.because}.`,
-  width: 760,
+  width: RIGHT + ENDS_WIDTH + LEFT,
   height: lastY + HEIGHT + 20,
   parts: [
     ...QUESTIONS.slice(0, -1).flatMap(questionAt),

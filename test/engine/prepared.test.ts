@@ -167,9 +167,7 @@ describe('a body', () => {
       cause,
       message: says('once: the body could not be read', 'once: the body: body-unread (docs/errors.md#mistakes)'),
     });
-    await expect(ready(broken(''), { 'content-type': 'multipart/form-data; boundary=x' })).rejects.toThrow(
-      says('pass the FormData itself', 'form-unread'),
-    );
+    await expect(ready(broken(''), { 'content-type': 'multipart/form-data; boundary=x' })).rejects.toThrow(says('pass the FormData itself', 'form-unread'));
     await expect(ready(broken(''), { 'content-type': 'application/x-multipart' })).rejects.toThrow(says(/could not be read$/, /body-unread/));
   });
 });
