@@ -29,7 +29,7 @@ export function telemetry(tracer: Tracer, meter: Meter): { readonly onOutcome: (
   };
 
   const hear = (event: OnceEvent): void => {
-    if (event.type === 'diagnostic') return;
+    if (event.type === 'diagnostic' || event.key === '') return; // no key yet: it waits for another process
     const { key, at } = event;
     const spans: { readonly operation: Span; attempt?: Span | undefined } = spansOf(event);
     // Whatever comes next, the attempt is over.
