@@ -16,9 +16,6 @@ export async function clientAction({ request }: ClientActionFunctionArgs) {
   return null;
 }
 
-/** What this browser sent is in the operation's state. */
-export const shouldRevalidate = () => false;
-
 export default function Page() {
   const { cart, said } = useLoaderData<typeof loader>();
   const { state } = useOperation(once, ['pay', cart]);
