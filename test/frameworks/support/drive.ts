@@ -9,7 +9,7 @@ import type { Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { browserNamed, executableOf, howToGet } from '../../../scripts/browsers.mjs';
 import type { App } from './apps.ts';
-import { World } from './world.ts';
+import { hydrated, World } from './world.ts';
 
 const made = join(import.meta.dirname, '../../../.tmp/frameworks');
 const reasonFile = join(made, 'missing');
@@ -95,6 +95,7 @@ function withScript(path: string, world: () => World): void {
     await world().charged();
     await says(page, UNSURE);
     await page.reload();
+    await hydrated(page);
     await says(page, UNSURE);
     await world().bankIsWell();
     await pay(page);
@@ -153,7 +154,8 @@ function lost(world: () => World): void {
     world().proxy.lose(EVERY);
     await pay(page);
     await world().answerLost();
-    await page.reload({ waitUntil: 'networkidle' });
+    await page.reload();
+    await hydrated(page);
     await says(page, PAID);
     world().proxy.lose(0);
     const answer = page.waitForResponse('**/api/payments');

@@ -58,8 +58,8 @@ export class World {
     this.#contexts.push(context);
     await context.addCookies([{ name: 'user', value: 'ann', url: this.proxy.url }]);
     const page = await context.newPage();
-    // With script, until its script runs.
-    await page.goto(`${this.proxy.url}${path}?cart=c-${++this.#cart}`, { waitUntil: options.javaScriptEnabled === false ? 'load' : 'networkidle' });
+    await page.goto(`${this.proxy.url}${path}?cart=c-${++this.#cart}`);
+    if (options.javaScriptEnabled !== false) await hydrated(page);
     return page;
   }
 
@@ -90,4 +90,10 @@ export class World {
     await expect.poll(async () => (await this.bank.health()).busy, PATIENCE).toBe(0);
     expect(this.charges()).toEqual([{ cart: `c-${this.#cart}`, amount: 4200 }]);
   }
+}
+
+/** Its scripts are there and have nothing more to do. */
+export async function hydrated(page: Page): Promise<void> {
+  await page.waitForLoadState('networkidle');
+  await page.evaluate(() => new Promise((idle) => requestIdleCallback(idle)));
 }
