@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const here = join(import.meta.dirname, '..');
 
@@ -37,6 +38,9 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
+const START_MS_MAX = 60_000;
+const LOOK_MS = 50;
+
 const answers = (url: string): Promise<boolean> =>
   fetch(url).then(
     () => true,
@@ -52,22 +56,15 @@ export async function start({ name, folder, server }: App, port: number, env: Re
   });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (said += text));
-  let ended = false;
-  const exited = new Promise<void>((resolve) =>
-    child.once('exit', () => {
-      ended = true;
-      resolve();
-    }),
-  );
-  while (!(await answers(`http://127.0.0.1:${port}/`))) {
-    if (ended) throw new Error(`${name} did not start: ${said}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  return {
-    said: () => said,
-    stop: async () => {
-      child.kill('SIGKILL');
-      await exited;
-    },
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const stop = (): Promise<void> => {
+    child.kill('SIGKILL');
+    return exited;
   };
+  const deadline = Date.now() + START_MS_MAX;
+  while (!(await answers(`http://127.0.0.1:${port}/`))) {
+    if (child.exitCode === null && Date.now() < deadline) await sleep(LOOK_MS);
+    else throw await stop().then(() => new Error(`${name} did not start: ${said}`));
+  }
+  return { said: () => said, stop };
 }
