@@ -15,7 +15,12 @@ const MINUTE = 60_000;
  * Groups of projects run one after the other: first what counts on the processor, then what mostly waits (processes
  * killed, networks cut, browsers), which shares it well. From 1, because 0 means last where there is one worker.
  */
-const GROUPS = [['unit', 'lean', 'proof', 'docs'], ['node'], browsers.map(({ name }) => name), ['react-native', 'package', 'e2e', 'slow', 'runtimes']];
+const GROUPS = [
+  ['unit', 'lean', 'proof', 'docs'],
+  ['node'],
+  browsers.map(({ name }) => name),
+  ['react-native', 'package', 'e2e', 'slow', 'runtimes', 'frameworks'],
+];
 const inTurn = (name: string) => ({ name, sequence: { groupOrder: GROUPS.findIndex((group) => group.includes(name)) + 1 } });
 
 /** What takes minutes, by `npm run test:slow`: the same worlds as in other tests, for longer or in one more browser. */
@@ -113,7 +118,7 @@ const unit = {
   testTimeout: MINUTE,
   include: ['test/**/*.test.ts'],
   exclude: [
-    'test/{browser,clients,cost,docs,e2e,explore,fuzz,node,package,playground,probe,properties,react-native,runtimes,servers,simulation,stores,testing,types}/**',
+    'test/{browser,clients,cost,docs,e2e,explore,frameworks,fuzz,node,package,playground,probe,properties,react-native,runtimes,servers,simulation,stores,testing,types}/**',
   ],
 };
 
@@ -143,6 +148,8 @@ const projects: TestProjectConfiguration[] = [
   { test: { ...slow, ...inTurn('react-native'), globalSetup: [path('test/react-native/prepare.mjs')], include: ['test/react-native/*.test.ts'] } },
   // Workers, edge functions, Deno, Bun, other Nodes: each the real one, with the packed package in it.
   { test: { ...slow, ...inTurn('runtimes'), globalSetup: [path('test/runtimes/prepare.mjs')], include: ['test/runtimes/*.test.ts'] } },
+  // Apps of frameworks, built and started as those do, in the first browser.
+  { test: { ...slow, ...inTurn('frameworks'), globalSetup: [path('test/frameworks/prepare.mjs')], include: ['test/frameworks/*.test.ts'] } },
   { test: { ...slow, ...inTurn('package'), include: ['test/package/**/*.test.ts'] } },
 ];
 // It drives the playground in the first browser.

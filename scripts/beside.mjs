@@ -36,11 +36,17 @@ export function installBeside(folder, what) {
   return `${what} is not installed, and the registry can't be reached (${reason})`;
 }
 
-/** Packs the package and unpacks it into `made/node_modules/oncefetch`. @param {string} made */
+/** Packs the package and unpacks it into `made/node_modules/oncefetch`, which is all that is in there then. @param {string} made */
 export function unpackInto(made) {
-  const modules = join(made, 'node_modules');
-  rmSync(modules, { recursive: true, force: true });
-  mkdirSync(join(modules, 'oncefetch'), { recursive: true });
+  rmSync(join(made, 'node_modules'), { recursive: true, force: true });
+  unpackBeside(made);
+}
+
+/** The same among packages that are there. @param {string} made */
+export function unpackBeside(made) {
+  const folder = join(made, 'node_modules/oncefetch');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
   /** @param {string} command @param {string[]} args */
   const run = (command, args) => {
     const { status, stderr } = spawnSync(command, args, { cwd: root, encoding: 'utf8', shell });
@@ -49,5 +55,5 @@ export function unpackInto(made) {
   for (const file of readdirSync(made)) if (file.endsWith('.tgz')) rmSync(join(made, file));
   run('npm', ['pack', '--ignore-scripts', '--pack-destination', made]);
   const tarball = readdirSync(made).find((file) => file.endsWith('.tgz')) ?? '';
-  run('tar', ['-xzf', join(made, tarball), '-C', join(modules, 'oncefetch'), '--strip-components', '1']);
+  run('tar', ['-xzf', join(made, tarball), '-C', folder, '--strip-components', '1']);
 }

@@ -4,7 +4,7 @@ import { chromium } from 'playwright';
 /** @import { Tool } from './executables.mjs' */
 /** @typedef {Tool & { name: 'chromium' | 'firefox' | 'webkit' }} Browser */
 
-export { executableOf, executablesOf, missingOf } from './executables.mjs';
+export { executableOf, executablesOf, howToGet, missingOf } from './executables.mjs';
 
 /** @type {readonly Browser[]} */
 export const browsers = [

@@ -77,9 +77,10 @@ const here = browsers.filter((browser) => executablesOf(browser) !== undefined).
 const TESTS = [tests('tests', 'unit', 'lean', 'proof', 'docs', 'node', 'package')];
 if (here.length > 0) TESTS.push(tests('browsers', ...here));
 if (here.includes('chromium')) TESTS.push(tests('e2e', 'e2e'));
-// Another thousand packages, the binaries of five runtimes, and some minutes: where it matters, or when asked for.
-if (process.env['CI'] === 'true') TESTS.push(tests('runtimes', 'runtimes'), tests('react-native', 'react-native'));
-else console.log('left out: React Native (npm run test:react-native), Workers, edge functions, Deno, Bun and other Nodes (npm run test:runtimes)');
+// Another thousand packages, the binaries of five runtimes, three frameworks, and some minutes: where it matters, or when asked for.
+const APART = ['runtimes', 'frameworks', 'react-native'];
+if (process.env['CI'] === 'true') TESTS.push(...APART.map((name) => tests(name, name)));
+else console.log(`left out: ${APART.map((name) => `npm run test:${name}`).join(', ')}`);
 for (const check of TESTS) run(check);
 
 const counts = TESTS.map(([name]) => {

@@ -1,9 +1,8 @@
 /** Lists what is pending, for an app and its screens. */
 
 import { check } from '../check.js';
-import type { Namespace } from '../core/ids.js';
 import type { OperationName } from '../core/name.js';
-import { isSamePerson, lockNameOf, namespaceOf } from '../engine/address.js';
+import { isSamePerson, lockNameOf, namespaceNow } from '../engine/address.js';
 import type { Client } from '../engine/client.js';
 import { pendingOf } from '../engine/observe.js';
 import type { PendingOperation } from '../engine/observed.js';
@@ -24,20 +23,23 @@ export interface PendingOptions {
 }
 
 /**
- * Lists the operations that have not settled, ordered by name; `Meta` is what your calls give as `meta`.
+ * Lists the operations that have not settled, ordered by name; `Meta` is what your calls give as `meta`. Empty before anybody
+ * has logged in.
  *
- * @throws RangeError where `limit` is less than 1; TypeError on a wrong option or an empty namespace
+ * @throws RangeError where `limit` is less than 1; TypeError on a wrong option
  * @example
  * const [last] = await pending(once, { prefix: ['pay'], limit: 1 });
  */
 export async function pending<Meta = Json>(once: Once, options: PendingOptions = {}): Promise<readonly PendingOperation<Meta>[]> {
   const client = clientOf(once, 'pending');
   check(options, { prefix: 'array', limit: 'count', after: 'string' }, 'pending');
-  return (await listPending(client, namespaceOf(client), options)) as readonly PendingOperation<Meta>[];
+  return (await listPending(client, options)) as readonly PendingOperation<Meta>[];
 }
 
-async function listPending(client: Client, namespace: Namespace, options: PendingOptions): Promise<readonly PendingOperation[]> {
+async function listPending(client: Client, options: PendingOptions): Promise<readonly PendingOperation[]> {
+  const namespace = namespaceNow(client);
   const found: PendingOperation[] = [];
+  if (namespace === undefined) return found;
   const limit = options.limit ?? PAGE;
   let held: ReadonlySet<string> | undefined;
   for await (const { record, operationKey } of scanPending(client, namespace, options.prefix, options.after)) {
@@ -48,6 +50,6 @@ async function listPending(client: Client, namespace: Namespace, options: Pendin
     found.push(pendingOf(record, client.registry.payloads.has(keyedOperationOf(operationKey, record.key)), busy));
     if (found.length >= limit) break;
   }
-  // Another user logged in while it was read: what is shown now is theirs.
-  return isSamePerson(client, namespace) ? found : listPending(client, namespaceOf(client), options);
+  // Another user logged in while it was read: what is shown now is theirs. Nobody's, after a log-out.
+  return isSamePerson(client, namespace) ? found : listPending(client, options);
 }

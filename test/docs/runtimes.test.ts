@@ -1,7 +1,10 @@
-/** Goal: docs/runtimes.md says of each runtime what the tests run in it. Method: its table is compared with their list. */
+/** Goal: docs/runtimes.md says of each runtime what the tests run in it. Method: its tables are compared with their lists. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { APPS } from '../frameworks/support/apps.js';
 import { RUNTIMES } from '../runtimes/support/runtimes.js';
-import { readPage, tableUnder } from './support/markdown.js';
+import { readPage, root, tableUnder } from './support/markdown.js';
 
 const rows = tableUnder(readPage('docs/runtimes.md'), '## What each is taken for');
 
@@ -28,4 +31,14 @@ test('no row says that something was run on a store where nothing is', () => {
     const stores = RUNTIMES.filter(({ name }) => rowOf(name)?.[0] === runtime).map(({ store }) => store);
     expect(ran.includes('contract and restart'), runtime).toBe(stores.some(Boolean));
   }
+});
+
+test('each framework whose app is driven has a row, with its version', () => {
+  const PACKAGES: Readonly<Record<string, string>> = { next: 'next', 'react-router': 'react-router', sveltekit: '@sveltejs/kit' };
+  const versions = Object.values(APPS).map(({ name, folder }) => {
+    const told = JSON.parse(readFileSync(join(root, 'test/frameworks', folder, 'package.json'), 'utf8')) as Record<string, Record<string, string>>;
+    const version = { ...told['dependencies'], ...told['devDependencies'] }[PACKAGES[folder] ?? ''] ?? '';
+    return `${name} ${version.replace(/\.\d+$/, '')}`;
+  });
+  expect(tableUnder(readPage('docs/runtimes.md'), '## Frameworks').map(([framework]) => framework)).toEqual(versions);
 });

@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { root } from './support/markdown.js';
-import { fences, type Snippet, snippets, write } from './support/snippets.js';
+import { excerpts, fences, type Snippet, snippets, write } from './support/snippets.js';
 import { enter, leave, shop, show, shown } from './support/stage.js';
 import { typeErrors } from './support/typecheck.js';
 import { runTests } from './support/vitest.js';
@@ -119,8 +119,18 @@ describe('what is no program', () => {
     },
   );
 
+  test.each(excerpts.map((fence) => [`${fence.path}:${fence.line}`, fence] as const))(
+    '%s: is the text of a file that other tests run',
+    (_, { code, wants }) => {
+      expect([...wants.keys()]).toEqual(['file']);
+      const [file = ''] = wants.get('file') ?? [];
+      expect(file).toMatch(/^test\/frameworks\/[\w-]+\//);
+      expect(`\n${readFileSync(join(root, file), 'utf8')}`).toContain(`\n${code}`);
+    },
+  );
+
   test('every fence is of a kind that is looked at, or plain text', () => {
-    const kinds = ['ts', 'tsx', 'js', 'sh', 'sql', 'json', 'text', 'http'];
+    const kinds = ['ts', 'tsx', 'js', 'sh', 'sql', 'json', 'text', 'http', 'svelte'];
     expect(fences.filter(({ language }) => !kinds.includes(language)).map(({ path, line }) => `${path}:${line}`)).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import { faultNames, idempotentServer } from 'oncefetch/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { nodePlatform } from '../../src/platform/node/index.js';
 
-export function pagesInNode(faults: readonly (typeof faultNames)[number][] = faultNames): void {
+export function pagesInNode(): void {
   const server = idempotentServer({ url: '/api/payments', retryAfter: 0 });
   const network = setupServer(...server.handlers);
   beforeAll(() => network.listen({ onUnhandledFrame: 'error' }));
@@ -30,11 +30,20 @@ export function pagesInNode(faults: readonly (typeof faultNames)[number][] = fau
     base.remove();
   });
 
+  test.each<[string, () => Response]>([
+    ['one that is frozen', () => Object.freeze(Response.json({ id: 1 }))],
+    ['one without a body', () => new Response(null, { status: 204 })],
+    ['one whose copy is no stream', () => Object.defineProperty(Response.json({ id: 1 }), 'body', { value: null })],
+  ])('the answer of a fetch of the own: %s', async (what, answer) => {
+    const own = createOnce({ namespace: 'ann', store: memoryStore(), fetch: async () => answer() });
+    expect(outcomeOf(await own.fetch('/api/own', { method: 'POST', body: '{}', once: ['own', what] }))?.effect).toBe('done');
+  });
+
   test('what is shared by many people is still a server', () => {
     expect(nodePlatform().server).toBe(true);
   });
 
-  describe.each(faults.filter((fault) => !fault.startsWith('hang')))('the fault %s', (fault) => {
+  describe.each(faultNames.filter((fault) => !fault.startsWith('hang')))('the fault %s', (fault) => {
     test('ends in one charge, long before an attempt would be given up', async () => {
       server.faults.next({ name: fault, retryAfter: 0 });
       const begun = performance.now();

@@ -10,7 +10,7 @@ import type { OperationKey } from '../../src/core/ids.js';
 import type { OnceRecord } from '../../src/core/record.js';
 import { abortReason, giveUp, InFlightOperation } from '../../src/engine/in-flight.js';
 import { registry } from '../../src/engine/registry.js';
-import { extend, type Outcome, operation as operationOf, pending, run } from '../../src/entries/index.js';
+import { extend, type Outcome, operation as operationOf, resume, run } from '../../src/entries/index.js';
 import { made } from '../support/made.js';
 import { answers, charged, delayed, hangs, lost } from '../support/server.js';
 import { says } from '../support/texts.js';
@@ -254,8 +254,9 @@ describe('a namespace', () => {
     [5, /got number/],
   ])('that gives %j is refused', async (given, says) => {
     const { once } = newWorld().open({ namespace: () => given as string });
-    await expect(pending(once)).rejects.toThrow(TypeError);
-    await expect(pending(once)).rejects.toThrow(says);
+    await expect(run(once, NAME, () => expect.unreachable())).rejects.toThrow(TypeError);
+    await expect(pay(once)).rejects.toThrow(says);
+    expect(() => resume(once)).toThrow(says);
   });
 
   test('that fails later is somebody else, and is reported', async () => {

@@ -121,6 +121,42 @@ test('namespace() is who is here; undefined before anybody is, and empty where t
   expect(namespaceOf(createOnce({ store: memoryStore(), namespace: () => '' }))).toBe(undefined);
 });
 
+test.each<[string, () => string]>([
+  [
+    'throws',
+    () => {
+      throw new Error('nobody is logged in');
+    },
+  ],
+  ['is empty', () => ''],
+  ['is undefined', () => undefined as unknown as string],
+  ['is null', () => null as unknown as string],
+])('pending is empty before anybody has logged in, whatever is stored: namespace %s', async (_, nobody) => {
+  const store = memoryStore();
+  const { at, once, lose } = scene({ store, namespace: () => at.person ?? nobody() });
+  await lose('a');
+  // What a client without the option keeps belongs to nobody, and is not theirs.
+  await createOnce({ store, limits: { attempts: 1 }, fetch: CUT })
+    .fetch(URL_, { ...post, once: ['b'] })
+    .catch(() => {});
+  const looks = vi.spyOn(store, 'scan');
+  at.person = undefined;
+  expect(await pending(once)).toEqual([]);
+  expect(await pending(once, { prefix: ['a'] })).toEqual([]);
+  expect(looks).not.toHaveBeenCalled();
+  at.person = 'ann';
+  expect(await pending(once)).toMatchObject([{ name: ['a'] }]);
+});
+
+test('pending is empty where the user logs out while it looks', async () => {
+  const store = memoryStore();
+  const { at, once, lose } = scene({ store, namespace: () => at.person ?? '' });
+  await lose('a');
+  const list = pending(once);
+  at.person = undefined;
+  expect(await list).toEqual([]);
+});
+
 test('an event of an operation whose user has left says so', async () => {
   const events: OnceEvent[] = [];
   let answer: (response: Response) => void = () => {};

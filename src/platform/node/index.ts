@@ -2,6 +2,7 @@
 import type { Platform, Transport } from '../../ports.js';
 import { serverPlatform } from '../server/index.js';
 import { builtin } from '../shared.js';
+import { withCopies } from './copies.js';
 import { type DebugChannel, debugged } from './debug.js';
 import { sendsOnce } from './dispatcher.js';
 
@@ -17,7 +18,8 @@ function transport(fetch: typeof globalThis.fetch | undefined): Transport {
   return {
     send(url, init) {
       if (mayResend(init)) doubtful.add(init);
-      return (fetch ?? globalThis.fetch)(url, init);
+      const sent = (fetch ?? globalThis.fetch)(url, init);
+      return globalThis.document ? Promise.resolve(sent).then(withCopies) : sent;
     },
     mayResend,
     // A redirect that was followed, and a copy that was sent again, fail in the same way after the effect.

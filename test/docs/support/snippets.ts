@@ -108,7 +108,10 @@ export const fences: readonly Fence[] = readPages().flatMap(fencesOf);
 
 const PROGRAMS = ['ts', 'tsx', 'js', 'typescript', 'javascript'];
 
-export const snippets: readonly Snippet[] = fences.filter(({ language }) => PROGRAMS.includes(language)).map(snippetOf);
+/** What is shown of a file that runs elsewhere is no program of its own. */
+export const excerpts: readonly Fence[] = fences.filter(({ wants }) => wants.has('file'));
+
+export const snippets: readonly Snippet[] = fences.filter((fence) => PROGRAMS.includes(fence.language) && !excerpts.includes(fence)).map(snippetOf);
 
 /** The programs as files: one to be checked, and one to be run, whose `oncefetch` is that of the stage. */
 export function write(all: readonly Snippet[]): void {

@@ -1,0 +1,10 @@
+'use server';
+import { redirect } from 'next/navigation';
+import { charge } from '../../shop/payments';
+import { userHere } from './user';
+
+export async function pay(form: FormData): Promise<void> {
+  const cart = String(form.get('cart'));
+  await charge(await userHere(), cart, String(form.get('card')));
+  redirect(`/action?cart=${encodeURIComponent(cart)}`); // a page that says what is so: a reload sends nothing
+}

@@ -1,0 +1,29 @@
+'use client';
+import { outcomeOf } from 'oncefetch';
+import { useOperation } from 'oncefetch/react';
+import type { FormEvent } from 'react';
+import { once, told } from '../../../shop/once';
+import { pay } from '../actions';
+
+/** `said`: what the server knows. Without script the action is sent; it is the same payment. */
+export function PayForm({ cart, said }: { cart: string; said: string }) {
+  const { fetch, state } = useOperation(once, ['pay', cart]);
+
+  async function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    try {
+      await fetch('/api/payments', { method: 'POST', body: new FormData(event.currentTarget) });
+    } catch (error) {
+      if (!outcomeOf(error)) throw error; // a bug of ours; what became of the payment is in the state
+    }
+  }
+
+  return (
+    <form action={pay} onSubmit={submit}>
+      <input type="hidden" name="cart" value={cart} />
+      <input name="card" aria-label="Card" defaultValue="4242424242424242" />
+      <button type="submit">Pay</button>
+      <p role="status">{told(state, said)}</p>
+    </form>
+  );
+}

@@ -1,0 +1,8 @@
+import { charge } from '../../shop/payments';
+import { userOf } from './user.server';
+
+/** What a form has sent. */
+export async function pay(request: Request): Promise<Response> {
+  const form = await request.formData();
+  return charge(userOf(request), String(form.get('cart')), String(form.get('card')));
+}

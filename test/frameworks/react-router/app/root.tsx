@@ -1,0 +1,33 @@
+import type { ReactNode } from 'react';
+import { Links, Meta, Outlet, Scripts } from 'react-router';
+
+export function Layout({ children }: { children: ReactNode }) {
+  return (
+    <html lang="en">
+      <head>
+        <Meta />
+        <Links />
+      </head>
+      <body>
+        {children}
+        <Scripts />
+      </body>
+    </html>
+  );
+}
+
+export default function App() {
+  return <Outlet />;
+}
+
+/** The answer to an action was lost: the server may have charged, and knows. */
+export function ErrorBoundary() {
+  return (
+    <>
+      <p role="status">Not sure yet whether you have paid.</p>
+      <button type="button" onClick={() => location.reload()}>
+        Look
+      </button>
+    </>
+  );
+}

@@ -1,0 +1,3 @@
+import { type RouteConfig, route } from '@react-router/dev/routes';
+
+export default [route('action', 'routes/action.tsx'), route('form', 'routes/form.tsx'), route('api/payments', 'routes/payments.ts')] satisfies RouteConfig;

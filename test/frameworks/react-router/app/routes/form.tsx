@@ -1,0 +1,31 @@
+import { outcomeOf } from 'oncefetch';
+import { useOperation } from 'oncefetch/react';
+import { type ClientActionFunctionArgs, useFetcher, useLoaderData } from 'react-router';
+import { once, told } from '../../../shop/once';
+import type { loader } from './action';
+
+export { action, loader } from './action'; // without script the form is sent here; it is the same payment
+
+export async function clientAction({ request }: ClientActionFunctionArgs) {
+  const form = await request.formData();
+  try {
+    await once.fetch('/api/payments', { method: 'POST', body: form, once: ['pay', String(form.get('cart'))] });
+  } catch (error) {
+    if (!outcomeOf(error)) throw error; // a bug of ours; what became of the payment is in the state
+  }
+  return null;
+}
+
+export default function Page() {
+  const { cart, said } = useLoaderData<typeof loader>();
+  const { state } = useOperation(once, ['pay', cart]);
+  const fetcher = useFetcher();
+  return (
+    <fetcher.Form method="post">
+      <input type="hidden" name="cart" value={cart} />
+      <input name="card" aria-label="Card" defaultValue="4242424242424242" />
+      <button type="submit">Pay</button>
+      <p role="status">{told(state, said)}</p>
+    </fetcher.Form>
+  );
+}

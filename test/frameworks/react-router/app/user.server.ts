@@ -1,0 +1,6 @@
+/** Whose session it is; a real shop checks it. */
+export function userOf(request: Request): string {
+  const user = /(?:^|; )user=(\w+)/.exec(request.headers.get('cookie') ?? '')?.[1];
+  if (!user) throw new Response('Log in first', { status: 401 });
+  return user;
+}

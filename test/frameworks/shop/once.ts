@@ -1,0 +1,13 @@
+/** The browser's client, which both sides import. */
+import { createOnce, type OperationState } from 'oncefetch';
+
+export const once = createOnce({ namespace: () => /(?:^|; )user=(\w+)/.exec(document.cookie)?.[1] ?? '' });
+
+/** What the customer is told of a payment that this browser sent. `said`: what the server knew when it rendered the page. */
+export function told(state: OperationState, said: string): string {
+  if (said.startsWith('Paid')) return said;
+  if (state.phase === 'sending' || state.phase === 'waiting') return 'Paying…';
+  if (state.phase === 'unsettled') return 'Not sure yet. Pay again: you will be charged once.';
+  if (state.phase !== 'settled') return said;
+  return state.outcome.effect === 'done' ? 'Paid.' : 'Not paid. Nothing was charged.';
+}

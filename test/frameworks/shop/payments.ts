@@ -1,0 +1,36 @@
+/** What the server of each shop does: it charges a cart at the bank, once, and knows afterwards what became of it. */
+import { DatabaseSync } from 'node:sqlite';
+import { createOnce, outcomeOf, pending } from 'oncefetch';
+import { sqliteStore } from 'oncefetch/sqlite';
+
+const db = new DatabaseSync(process.env['DATABASE'] ?? 'shop.db', { timeout: 5000 });
+db.exec('CREATE TABLE IF NOT EXISTS orders (user TEXT, cart TEXT, receipt INTEGER, PRIMARY KEY (user, cart))');
+// A receipt stays, whatever comes later.
+const remember = db.prepare('INSERT INTO orders VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET receipt = coalesce(receipt, excluded.receipt)');
+
+const store = sqliteStore({ database: db });
+// A customer waits for the page: two attempts, and the next press goes on under the same key.
+const onceFor = (user: string) => createOnce({ namespace: user, store, durability: 'required', limits: { attempts: 2 } });
+
+/** The bank's answer, however often it is asked for; 504 while nobody knows. `user`: from the session, never from the form. */
+export async function charge(user: string, cart: string, card: string): Promise<Response> {
+  const body = JSON.stringify({ cart, card, amount: 4200 }); // the price is the server's
+  try {
+    const answer = await onceFor(user).fetch(`${process.env['BANK']}/api/payments`, { method: 'POST', body, once: ['pay', cart] });
+    const { id = null } = outcomeOf(answer)?.effect === 'done' ? await answer.clone().json() : {};
+    remember.run(user, cart, id);
+    return answer;
+  } catch (error) {
+    if (!outcomeOf(error)) throw error;
+    return Response.json({ title: 'Not known yet' }, { status: 504 });
+  }
+}
+
+/** What a page says of a cart when it is rendered. */
+export async function said(user: string, cart: string): Promise<string> {
+  const order = db.prepare('SELECT receipt FROM orders WHERE user = ? AND cart = ?').get(user, cart);
+  if (order?.['receipt']) return `Paid. Receipt no. ${order['receipt']}.`;
+  const [open] = await pending(onceFor(user), { prefix: ['pay', cart] });
+  if (open) return 'Not sure yet. Pay again: you will be charged once.';
+  return order ? 'Not paid. Nothing was charged.' : '';
+}

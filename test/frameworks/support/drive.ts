@@ -1,0 +1,166 @@
+/**
+ * Goal: in apps of the frameworks that people use, a customer is charged once for what was meant, and told so. Method: each app
+ * as its framework builds and starts it, in real Chromium; a proxy loses answers of the app, and the bank behind it loses its
+ * own; the bank's ledger is the judge.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { browserNamed, executableOf, howToGet } from '../../../scripts/browsers.mjs';
+import type { App } from './apps.ts';
+import { hydrated, World } from './world.ts';
+
+const made = join(import.meta.dirname, '../../../.tmp/frameworks');
+const reasonFile = join(made, 'missing');
+const chromium = browserNamed('chromium');
+const missing = existsSync(reasonFile) ? readFileSync(reasonFile, 'utf8') : executableOf(chromium) ? undefined : `there is no Chromium: ${howToGet(chromium)}`;
+
+const PAID = /^Paid\. Receipt no\. \d+\.$/;
+/** A browser that was told so knows no receipt before it reloads. */
+const DONE = /^Paid\./;
+const NOT_PAID = 'Not paid. Nothing was charged.';
+const UNSURE = 'Not sure yet. Pay again: you will be charged once.';
+const LOST = 'Not sure yet whether you have paid.';
+
+const EVERY = Number.POSITIVE_INFINITY;
+const NO_SCRIPT = { javaScriptEnabled: false };
+
+const says = (page: Page, words: string | RegExp): Promise<void> => page.getByRole('status').filter({ hasText: words }).waitFor();
+const pay = (page: Page): Promise<void> => page.getByRole('button', { name: 'Pay' }).click({ noWaitAfter: true });
+
+/** The same in each app. */
+export function drive(app: App): void {
+  describe(app.name, () => (missing === undefined ? suite(app) : absent(missing)));
+}
+
+function absent(why: string): void {
+  test('an app that runs', ({ skip }) => {
+    if (process.env['CI']) throw new Error(why);
+    skip(why);
+  });
+}
+
+function suite(app: App): void {
+  let world: World;
+  beforeAll(async () => {
+    world = await World.start(app);
+  });
+  afterAll(() => world?.stop());
+  afterEach(() => world.clear());
+
+  describe.each(['/action', '/form'])('%s', (path) => {
+    withScript(path, () => world);
+    withoutScript(path, () => world);
+  });
+  describe('the answer of the app is lost', () => lost(() => world));
+
+  test('nothing of oncefetch is said when it is built, started and used', () => {
+    const said = readFileSync(join(made, `${app.folder}.log`), 'utf8') + world.server.said();
+    expect(said.split('\n').filter((line) => /once/i.test(line))).toEqual([]);
+  });
+}
+
+function withScript(path: string, world: () => World): void {
+  test('two clicks and Enter: one charge, and the page says so, now and after a reload', async () => {
+    const page = await world().customer(path);
+    const complaints: string[] = [];
+    page.on('console', (message) => void (['error', 'warning'].includes(message.type()) && complaints.push(message.text())));
+    page.on('pageerror', (error) => void complaints.push(String(error)));
+    await page.getByRole('button', { name: 'Pay' }).dblclick({ noWaitAfter: true });
+    await page.getByLabel('Card').press('Enter', { noWaitAfter: true });
+    await says(page, DONE);
+    await page.reload();
+    await says(page, PAID);
+    await world().chargedOnce();
+    expect(complaints).toEqual([]);
+  });
+
+  test('a declined card is not charged, the next one is', async () => {
+    const page = await world().customer(path);
+    await page.getByLabel('Card').fill('4000000000000002');
+    await pay(page);
+    await says(page, NOT_PAID);
+    expect(world().charges()).toEqual([]);
+    await page.getByLabel('Card').fill('4242424242424242');
+    await pay(page);
+    await says(page, DONE);
+    await world().chargedOnce();
+  });
+
+  test('the bank charges and its answers are lost: not sure, after a reload as well; then one charge', async () => {
+    const page = await world().customer(path);
+    await world().bankLoses();
+    await pay(page);
+    await world().charged();
+    await says(page, UNSURE);
+    await page.reload();
+    await hydrated(page);
+    await says(page, UNSURE);
+    await world().bankIsWell();
+    await pay(page);
+    await says(page, DONE);
+    await world().chargedOnce();
+  });
+}
+
+function withoutScript(path: string, world: () => World): void {
+  test('without script, from two tabs at once: one charge', async () => {
+    const page = await world().customer(path, NO_SCRIPT);
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    await Promise.all([pay(page), pay(other)]);
+    await Promise.all([says(page, PAID), says(other, PAID)]);
+    await world().chargedOnce();
+  });
+
+  test('without script, the answer is lost and the old form is sent again: one charge', async () => {
+    const page = await world().customer(path, NO_SCRIPT);
+    const old = await page.context().newPage();
+    await old.goto(page.url());
+    world().proxy.lose(EVERY);
+    await pay(page);
+    await world().answerLost();
+    world().proxy.lose(0);
+    await pay(old);
+    await says(old, PAID);
+    await world().chargedOnce();
+  });
+}
+
+function lost(world: () => World): void {
+  test('an action: not sure; a look, and it is paid; one charge', async () => {
+    const page = await world().customer('/action');
+    world().proxy.lose(EVERY);
+    await pay(page);
+    await says(page, LOST);
+    world().proxy.lose(0);
+    await page.getByRole('button', { name: 'Look' }).click();
+    await says(page, PAID);
+    await world().chargedOnce();
+  });
+
+  test('a form, for a while: paid by itself; one charge', async () => {
+    const page = await world().customer('/form');
+    world().proxy.lose(2);
+    await pay(page);
+    await says(page, DONE);
+    expect(world().proxy.lost).toBe(2);
+    await world().chargedOnce();
+  });
+
+  test('a form, and a reload in the middle: paid; another press charges no more', async () => {
+    const page = await world().customer('/form');
+    world().proxy.lose(EVERY);
+    await pay(page);
+    await world().answerLost();
+    await page.reload();
+    await hydrated(page);
+    await says(page, PAID);
+    world().proxy.lose(0);
+    const answer = page.waitForResponse('**/api/payments');
+    await pay(page);
+    expect((await answer).status()).toBe(201);
+    await world().chargedOnce();
+  });
+}

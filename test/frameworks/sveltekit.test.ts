@@ -1,0 +1,5 @@
+/** Goal and method: those of `support/drive.ts`, with the app in the folder `sveltekit`. */
+import { APPS } from './support/apps.ts';
+import { drive } from './support/drive.ts';
+
+drive(APPS.svelteKit);

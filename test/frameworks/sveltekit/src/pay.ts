@@ -1,0 +1,14 @@
+import type { Cookies } from '@sveltejs/kit';
+import { error } from '@sveltejs/kit';
+import { charge } from '../../shop/payments';
+
+/** Whose session it is; a real shop checks it. */
+export function userOf(cookies: Cookies): string {
+  return cookies.get('user') ?? error(401, 'Log in first');
+}
+
+/** What a form has sent. */
+export async function pay({ request, cookies }: { request: Request; cookies: Cookies }): Promise<Response> {
+  const form = await request.formData();
+  return charge(userOf(cookies), String(form.get('cart')), String(form.get('card')));
+}

@@ -1,0 +1,4 @@
+import type { RequestHandler } from '@sveltejs/kit';
+import { pay } from '../../../pay';
+
+export const POST: RequestHandler = (event) => pay(event);

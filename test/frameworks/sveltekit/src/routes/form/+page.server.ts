@@ -1,0 +1,1 @@
+export { actions, load } from '../action/+page.server';
