@@ -62,6 +62,8 @@ export interface Report {
 
 const ATTEMPT_MS = 250;
 const LIMITS = { attempts: 5, attemptMs: ATTEMPT_MS, totalMs: 5000, inProgressMs: 2500 };
+/** Where nothing goes wrong, nothing is given up. */
+const PATIENT = { ...LIMITS, attemptMs: 20_000, totalMs: 20_000 };
 const RETRY = { minDelayMs: 20, maxDelayMs: 250, budget: false } as const;
 const AT_A_TIME = 20;
 const PRESSES_MAX = 40;
@@ -188,7 +190,7 @@ export async function runScheme(name: string, { server, client, spared = [] }: S
     api: wire.origin,
     createOnce: (options) => {
       const reconcile = options.reconcile && patient(options.reconcile);
-      const once = createOnce({ store: memoryStore(), limits: LIMITS, retry: RETRY, ...options, ...(reconcile && { reconcile }) });
+      const once = createOnce({ store: memoryStore(), limits: calm ? PATIENT : LIMITS, retry: RETRY, ...options, ...(reconcile && { reconcile }) });
       clients.push(once);
       return once;
     },
