@@ -81,7 +81,7 @@ export interface Run {
   readonly plan?: readonly Fault[] | undefined;
   /** Nothing goes wrong on the wire, and one operation follows the other. */
   readonly calm?: boolean;
-  /** It ends when it has shown this. */
+  /** It ends when it has shown this, or when something is stuck. */
   readonly endsAt?: Turns | undefined;
 }
 
@@ -126,11 +126,11 @@ async function operate(course: Course, order: Order): Promise<void> {
   course.stuck.push(`${order.id} was not done after ${course.pressesMax} presses`);
 }
 
-/** Some at a time; resolves when they are done, or have shown what was to be shown. */
+/** Some at a time; resolves when they are done, or have shown what was to be shown. What is stuck would keep the others, too. */
 async function operateAll(course: Course, orders: readonly Order[], atATime: number, endsAt: Turns | undefined): Promise<void> {
   const started = performance.now();
   const next = orders.values();
-  const isShown = (): boolean => endsAt !== undefined && course.shown.has(endsAt);
+  const isShown = (): boolean => endsAt !== undefined && (course.shown.has(endsAt) || course.shown.has('sticks'));
   const work = async (end: () => void): Promise<void> => {
     for (const order of next) {
       await operate(course, order);
