@@ -30,7 +30,8 @@ for (const [kind, missing] of [
     test.concurrent.each(Object.entries(schemes).filter(([, { server }]) => server.on === kind))('%s', async (name, scheme) => {
       const { requests, effects, met } = await runScheme(name, scheme, services, { operations: OPERATIONS, calm: true });
       expect({ effects, nothingElse: met.none === requests }).toEqual({ effects: OPERATIONS * scheme.server.effects.length, nothingElse: true });
-      const each = requests / OPERATIONS;
+      // A token that expires on a busy machine costs two more.
+      const each = Math.floor(requests / OPERATIONS);
       expect(saidOf(name)).toMatch(name === 'accepted-status' ? /^3 or more/ : new RegExp(`^${each}\\b`));
       if (name === 'accepted-status') expect(each).toBeGreaterThanOrEqual(3);
     });

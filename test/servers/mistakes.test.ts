@@ -118,12 +118,15 @@ async function findingOf(lie: Lie, row: ProbeRowName): Promise<string> {
   }
 }
 
+const hashes = ({ mended = false } = {}) => filtersByHash({ fails: true, mended });
+
 test.concurrent.each([
   ['success for a duplicate', insertsFirst, 'passing-fault', 'false-success', 'fault-released'],
   ['429 for a duplicate', tooMany, 'again', 'no-replay', 'replays-marked'],
   ['202 for "processing"', acceptsMeanwhile, 'at-once', 'accepts-while-busy', 'replays-marked'],
   ['no owner', withoutOwner, 'passing-fault', 'stuck', 'fault-released'],
   ['a stored 500', storesFaults, 'passing-fault', 'stored-fault', 'fault-released'],
+  ['a filter by hash', hashes, 'passing-fault', 'never-done', 'fault-released'],
 ] as const)('the probe finds the mistake, and not where it is mended: %s', async (_, server, row, finding, mended) => {
   expect(await findingOf(server(), row)).toBe(finding);
   expect(await findingOf(server({ mended: true }), row)).toBe(mended);

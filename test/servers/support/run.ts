@@ -62,6 +62,8 @@ export interface Report {
 
 const ATTEMPT_MS = 250;
 const LIMITS = { attempts: 5, attemptMs: ATTEMPT_MS, totalMs: 5000, inProgressMs: 2500 };
+/** Where nothing goes wrong, nothing is given up. */
+const PATIENT = { ...LIMITS, attemptMs: 20_000, totalMs: 20_000 };
 const RETRY = { minDelayMs: 20, maxDelayMs: 250, budget: false } as const;
 const AT_A_TIME = 20;
 const PRESSES_MAX = 40;
@@ -79,7 +81,7 @@ export interface Run {
   readonly plan?: readonly Fault[] | undefined;
   /** Nothing goes wrong on the wire, and one operation follows the other. */
   readonly calm?: boolean;
-  /** It ends when it has shown this. */
+  /** It ends when it has shown this, or when something is stuck. */
   readonly endsAt?: Turns | undefined;
 }
 
@@ -124,11 +126,11 @@ async function operate(course: Course, order: Order): Promise<void> {
   course.stuck.push(`${order.id} was not done after ${course.pressesMax} presses`);
 }
 
-/** Some at a time; resolves when they are done, or have shown what was to be shown. */
+/** Some at a time; resolves when they are done, or have shown what was to be shown. What is stuck would keep the others, too. */
 async function operateAll(course: Course, orders: readonly Order[], atATime: number, endsAt: Turns | undefined): Promise<void> {
   const started = performance.now();
   const next = orders.values();
-  const isShown = (): boolean => endsAt !== undefined && course.shown.has(endsAt);
+  const isShown = (): boolean => endsAt !== undefined && (course.shown.has(endsAt) || course.shown.has('sticks'));
   const work = async (end: () => void): Promise<void> => {
     for (const order of next) {
       await operate(course, order);
@@ -188,7 +190,7 @@ export async function runScheme(name: string, { server, client, spared = [] }: S
     api: wire.origin,
     createOnce: (options) => {
       const reconcile = options.reconcile && patient(options.reconcile);
-      const once = createOnce({ store: memoryStore(), limits: LIMITS, retry: RETRY, ...options, ...(reconcile && { reconcile }) });
+      const once = createOnce({ store: memoryStore(), limits: calm ? PATIENT : LIMITS, retry: RETRY, ...options, ...(reconcile && { reconcile }) });
       clients.push(once);
       return once;
     },
