@@ -12,7 +12,7 @@ export function pagesInNode(): void {
   afterEach(() => server.reset());
   afterAll(() => network.close());
 
-  const ATTEMPT_MS = 2000;
+  const ATTEMPT_MS = 20_000;
   const once = createOnce({ namespace: 'ann', store: memoryStore(), retry: { minDelayMs: 1, maxDelayMs: 2 }, limits: { attemptMs: ATTEMPT_MS } });
   const pay = (url: string, name: string) => once.fetch(url, { method: 'POST', body: '{"cart":1}', once: ['pay', name] });
 
