@@ -11,6 +11,7 @@ import onceCode from './lanes/once-pay.ts?raw';
 import { plainLane } from './lanes/plain.ts';
 import plainCode from './lanes/plain-pay.ts?raw';
 import { laneView } from './lanes/view.ts';
+import { drawLaneCounts } from './lanes-by-hand.ts';
 import { drawLedger, type News, watchLedger } from './ledger.ts';
 import { drawScore } from './score.ts';
 import { intend, reset } from './shop.ts';
@@ -37,6 +38,8 @@ const [plainView, onceView] = [
   laneView(right, addLane(), 'One stored key for each cart, and the truth about what happened.', onceCode, startingOrder),
 ] as const;
 const views = [plainView, onceView];
+
+drawLaneCounts(part(page, 'by-hand'));
 
 function addLane(): HTMLElement {
   const root = (template.content.cloneNode(true) as DocumentFragment).firstElementChild as HTMLElement;
