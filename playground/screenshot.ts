@@ -74,8 +74,8 @@ async function checkOut(page: Page, shop: Shop, shoot: (screen: string) => Promi
 }
 
 const SIZES = [
-  { suffix: '', viewport: { width: 1200, height: 900 }, whole: true },
-  { suffix: '-phone', viewport: { width: 360, height: 780 }, whole: false },
+  { suffix: '', viewport: { width: 1200, height: 900 }, readme: true },
+  { suffix: '-phone', viewport: { width: 360, height: 780 }, readme: false },
 ] as const;
 const SCALE = 1.5;
 
@@ -84,7 +84,7 @@ const executable = executableOf(browsers[0] as (typeof browsers)[number]);
 const browser = await chromium.launch({ ...(executable && { executablePath: executable }), args: ['--no-sandbox', '--disable-gpu'] });
 try {
   await buildPage(folder);
-  for (const { suffix, viewport, whole } of SIZES) {
+  for (const { suffix, viewport, readme } of SIZES) {
     const shop = await startShop({ public: folder, 'charge-ms': 300 });
     const page = await browser.newPage({ viewport, deviceScaleFactor: SCALE, reducedMotion: 'reduce' });
     await page.goto(`${shop.url}/?seed=7`);
@@ -92,12 +92,12 @@ try {
     // Not the customer's next click.
     await page.mouse.move(0, 0);
     const lanes = await page.locator('#lanes').boundingBox();
-    const height = whole || !lanes ? undefined : Math.ceil(lanes.y + lanes.height + 16);
+    const height = lanes ? Math.ceil(lanes.y + lanes.height + 16) : undefined;
     // README's picture goes with the package, so it is a small one.
-    const path = join(args.out, whole ? 'playground.jpg' : `playground${suffix}.png`);
+    const path = join(args.out, readme ? 'playground.jpg' : `playground${suffix}.png`);
     await page.screenshot({
       path,
-      ...(whole && { type: 'jpeg', quality: 70, scale: 'css' }),
+      ...(readme && { type: 'jpeg', quality: 60, scale: 'css' }),
       fullPage: true,
       ...(height && { clip: { x: 0, y: 0, width: viewport.width, height } }),
     });
