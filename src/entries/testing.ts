@@ -5,7 +5,7 @@ export type { ProbeRow } from '../probe/row.js';
 export type { ProbeRowName } from '../probe/rows.js';
 export { type Fault, type FaultName, Faults, faultNames } from '../testing/faults.js';
 export { type FaultyStoreOptions, faultyStore, type StoreFaultName, StoreFaults, type StoreTrouble, storeFaultNames } from '../testing/faulty-store.js';
-export { type IdempotentServer, type IdempotentServerOptions, idempotentServer } from '../testing/idempotent-server.js';
+export { type IdempotentServer, type IdempotentServerOptions, idempotentServer, type MswHttp } from '../testing/idempotent-server.js';
 export type { SentCopy } from '../testing/model-network.js';
 export type { Effect } from '../testing/model-server.js';
 export { seededRandom } from '../testing/seeded-random.js';

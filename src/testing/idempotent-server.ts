@@ -1,5 +1,4 @@
-/** An idempotent server for tests, as MSW handlers: it loses, delays and refuses on demand, and counts what really happened. */
-import { type HttpHandler, HttpResponse, http } from 'msw';
+/** An idempotent server for tests, for MSW or instead of `fetch`: it loses, delays and refuses on demand, and counts what really happened. */
 import type { Clock } from '../ports.js';
 import type { Faults } from './faults.js';
 import { ModelNetwork, type SentCopy } from './model-network.js';
@@ -31,10 +30,15 @@ export interface IdempotentServerOptions<Body = unknown> {
   effect?: ((body: Body, key: string | undefined) => unknown) | undefined;
 }
 
-/** A model server over MSW that counts its effects. */
+/** The part of MSW's `http` that is used. */
+export type MswHttp<Handler> = Readonly<
+  Record<'post' | 'put' | 'patch' | 'delete', (path: string, answer: (asked: { request: Request }) => Promise<Response>) => Handler>
+>;
+
+/** A model server that counts its effects. */
 export interface IdempotentServer {
-  /** For `setupServer(...server.handlers)` and `setupWorker(...server.handlers)`. */
-  readonly handlers: HttpHandler[];
+  /** For `setupServer(...server.handlers(http))` and `setupWorker(...server.handlers(http))`, with the `http` of `msw`. */
+  handlers<Handler>(http: MswHttp<Handler>): Handler[];
   /** The same server without MSW: for `createOnce({ fetch: server.fetch })`. It answers whatever URL it is asked. */
   readonly fetch: typeof globalThis.fetch;
   /** Every effect, in the order in which it was committed. */
@@ -55,7 +59,7 @@ export interface IdempotentServer {
  * @example
  * ```ts
  * const server = idempotentServer({ url: '/api/payments' });
- * const network = setupServer(...server.handlers);
+ * const network = setupServer(...server.handlers(http)); // http and setupServer are MSW's
  *
  * test('one click, one charge', async () => {
  *   network.listen();
@@ -95,11 +99,11 @@ export function idempotentServer<Body = unknown>(options: IdempotentServerOption
     if (delivery.kind === 'silence') await new Promise<void>((letGo) => hanging.add(letGo));
     return undefined;
   };
-  const answer = async ({ request }: { request: Request }) => (await serve(request)) ?? HttpResponse.error();
+  const answer = async ({ request }: { request: Request }) => (await serve(request)) ?? Response.error();
   const pattern = options.url.startsWith('/') ? `*${options.url}` : options.url;
 
   return {
-    handlers: [http.post, http.put, http.patch, http.delete].map((method) => method(pattern, answer)),
+    handlers: (http) => [http.post, http.put, http.patch, http.delete].map((method) => method(pattern, answer)),
     fetch: async (input, init) => {
       const request = new Request(typeof input === 'string' ? new URL(input, 'http://localhost') : input, init);
       const response = await Promise.race([serve(request), aborted(request.signal)]);

@@ -1,4 +1,5 @@
 /** What every page in Node must do, whichever library makes it: the same tests in each environment. */
+import { http } from 'msw';
 import { setupServer } from 'msw/node';
 import { createOnce, memoryStore, outcomeOf } from 'oncefetch';
 import { faultNames, idempotentServer } from 'oncefetch/testing';
@@ -7,7 +8,7 @@ import { nodePlatform } from '../../src/platform/node/index.js';
 
 export function pagesInNode(): void {
   const server = idempotentServer({ url: '/api/payments', retryAfter: 0 });
-  const network = setupServer(...server.handlers);
+  const network = setupServer(...server.handlers(http));
   beforeAll(() => network.listen({ onUnhandledFrame: 'error' }));
   afterEach(() => server.reset());
   afterAll(() => network.close());

@@ -111,6 +111,15 @@ describe('the package', () => {
     expect([...wanted].filter((file) => !dist().includes(file))).toEqual([]);
   });
 
+  test('imports only what is installed with it, and the peers of its entries', () => {
+    const imported = dist()
+      .filter((file) => /\.(js|cjs)$/.test(file) && file !== BUNDLE.slice(2))
+      .flatMap((file) => [...text(file).matchAll(/\b(?:from|import|require\()\s*["']((?:@[\w-]+\/)?[a-z][\w-]*)(?:\/[^"']*)?["']/g)].map(([, name]) => name));
+    // Error texts name what to import of the package itself.
+    const brought = [...Object.keys(manifest.dependencies), 'ky', 'react', 'oncefetch'];
+    expect([...new Set(imported)].filter((name) => !brought.includes(name as string))).toEqual([]);
+  });
+
   test('has source maps that stand alone', () => {
     const maps = dist().filter((file) => file.endsWith('.map'));
     expect(maps.length).toBeGreaterThan(0);

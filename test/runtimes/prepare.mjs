@@ -54,7 +54,7 @@ function linkDependencies() {
   /** @type {{ dependencies: Record<string, string> }} */
   const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   for (const name of Object.keys(dependencies)) link(root, name);
-  for (const name of ['@cloudflare/workers-types', 'bun-types', '@types/node', 'undici-types']) link(here, name);
+  for (const name of ['@cloudflare/workers-types', '@photostructure/sqlite', 'bun-types', '@types/node', 'undici-types']) link(here, name);
 }
 
 export async function setup() {

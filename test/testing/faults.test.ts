@@ -2,6 +2,7 @@
  * Goal: each fault does what its name says, no more. Method: a table of all of them, over MSW and over `server.fetch`:
  * what the client sees, how many effects there are after it, and after the same key was sent once more.
  */
+import { http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Fault, type FaultName, faultNames } from '../../src/testing/faults.js';
@@ -9,7 +10,7 @@ import { idempotentServer } from '../../src/testing/idempotent-server.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 
 const server = idempotentServer({ url: '/api/payments' });
-const network = setupServer(...server.handlers);
+const network = setupServer(...server.handlers(http));
 beforeAll(() => network.listen({ onUnhandledFrame: 'error' }));
 afterEach(() => server.reset());
 afterAll(() => network.close());

@@ -10,7 +10,7 @@ afterEach(() => network?.close());
 
 function listen<Body>(options: Partial<IdempotentServerOptions<Body>> = {}) {
   const server = idempotentServer({ url: '/api/payments', ...options });
-  network = setupServer(...server.handlers);
+  network = setupServer(...server.handlers(http));
   network.listen({ onUnhandledFrame: 'error' });
   return server;
 }
@@ -34,7 +34,7 @@ describe('where it answers', () => {
   test('a full URL matches only itself, and a GET is left to other handlers', async () => {
     const server = listen({ url: 'http://shop.example/api/payments' });
     network!.use(http.all('*', () => new HttpResponse(null, { status: 418 })));
-    network!.use(...server.handlers);
+    network!.use(...server.handlers(http));
     expect((await pay('k1')).status).toBe(201);
     expect((await fetch('http://other.example/api/payments', { method: 'POST' })).status).toBe(418);
     expect((await fetch('http://shop.example/api/payments')).status).toBe(418);

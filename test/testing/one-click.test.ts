@@ -2,6 +2,7 @@
  * Goal: a user proves "one click, one charge" in ten lines, the ones of the example at `idempotentServer`. Method: that
  * example, run; then the same proof must fail for a client without keys.
  */
+import { http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createOnce, memoryStore, outcomeOf } from '../../src/entries/index.js';
@@ -9,7 +10,7 @@ import { idempotentServer } from '../../src/testing/idempotent-server.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 
 const server = idempotentServer({ url: '/api/payments', retryAfter: 0 });
-const network = setupServer(...server.handlers);
+const network = setupServer(...server.handlers(http));
 beforeEach(() => network.listen({ onUnhandledFrame: 'error' }));
 afterEach(() => {
   network.close();

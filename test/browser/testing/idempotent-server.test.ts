@@ -2,6 +2,7 @@
  * Goal: in a page, behind a real service worker, each fault is what it is in Node (`test/testing/faults.test.ts`).
  * Method: the same table over `setupWorker`.
  */
+import { http } from 'msw';
 import { setupWorker } from 'msw/browser';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { server as tests } from 'vitest/browser';
@@ -9,7 +10,7 @@ import type { FaultName } from '../../../src/testing/faults.js';
 import { idempotentServer } from '../../../src/testing/idempotent-server.js';
 
 const server = idempotentServer({ url: '/api/payments' });
-const worker = setupWorker(...server.handlers);
+const worker = setupWorker(...server.handlers(http));
 beforeAll(async () => void (await worker.start({ quiet: true, onUnhandledFrame: 'bypass' })));
 afterEach(() => server.reset());
 afterAll(() => worker.stop());

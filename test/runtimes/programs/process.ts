@@ -20,16 +20,18 @@ interface Runtimes {
 const { Deno, Bun } = globalThis as Runtimes;
 const { STORE, FOLDER } = process.env;
 
-const Database = (): (new (path: string) => SqliteDatabase) =>
-  Bun ? process.getBuiltinModule('bun:sqlite' as 'node:sqlite')['Database' as 'DatabaseSync'] : process.getBuiltinModule('node:sqlite').DatabaseSync;
+/** Node before 22.5 has no SQLite; there it is a package with the same face. */
+function sqlite(): new (path: string) => SqliteDatabase {
+  if (Bun) return process.getBuiltinModule('bun:sqlite' as 'node:sqlite')['Database' as 'DatabaseSync'];
+  const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);
+  return (process.getBuiltinModule('node:sqlite') ?? require('@photostructure/sqlite')).DatabaseSync;
+}
 const fileOf = (medium: string): string => `${FOLDER}/${medium}.db`;
 
 async function plantInSqlite(medium: string, id: string, value: unknown): Promise<void> {
+  const database = new (sqlite())(fileOf(medium));
   // A store makes its table when it is first used.
-  const store = sqliteStore({ path: fileOf(medium) });
-  await store.read(id);
-  await store.close();
-  const database = new (Database())(fileOf(medium));
+  await sqliteStore({ database }).read(id);
   const sql = `INSERT OR REPLACE INTO oncefetch_records (id, data, ns, state, label, forget_at) VALUES (?, ?, 'ns', 'pending', '', 1)`;
   database.prepare(sql).run(id, JSON.stringify(value));
   database.close();
@@ -44,7 +46,7 @@ async function stores() {
       void (await kv.set([medium, 'record', id], { text: JSON.stringify(value), indexes: [] }));
     return { store: denoKvStore(kv), contract: () => runContract({ open: (medium) => denoKvStore(kv, { prefix: medium }), plant }) };
   }
-  const open = (medium: string) => (STORE === 'handed' ? sqliteStore({ database: new (Database())(fileOf(medium)) }) : sqliteStore({ path: fileOf(medium) }));
+  const open = (medium: string) => (STORE === 'handed' ? sqliteStore({ database: new (sqlite())(fileOf(medium)) }) : sqliteStore({ path: fileOf(medium) }));
   return { store: open('once'), contract: () => runContract({ open, plant: plantInSqlite }) };
 }
 

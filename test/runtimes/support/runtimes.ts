@@ -143,6 +143,7 @@ export const RUNTIMES: readonly Runtime[] = [
   inProcess(bun, 'SQLite', 'sqlite'),
   inProcess(bun, 'a database that it opened', 'handed'),
   inProcess(node('oldest')),
+  inProcess(node('oldest'), 'a database that it opened', 'handed'),
   inProcess(node('newest')),
   inProcess(node('newest'), 'SQLite', 'sqlite'),
 ];
