@@ -13,18 +13,18 @@ function inNode({ node }: Results): string {
   const rows = Object.entries(node.cases).filter(([name]) => !name.startsWith('part: '));
   return `## A call in Node, without a network
 
-Over a stub that answers at once, a POST with a body of ${node.bodyBytes} bytes. ${node.rounds} rounds. The first row is the noise: the stub beside itself. In brackets: where the middle half of the rounds lies. Versions: ${versionsOf(node.versions)}.
+A POST with a body of ${node.bodyBytes} bytes, to a stub that answers at once, in ${node.rounds} rounds. The table shows what each client adds to the stub. The first row compares the stub with itself: that is the noise. Brackets give the middle half of the rounds. Versions: ${versionsOf(node.versions)}.
 
 ${table(
   ['client', 'added, µs', 'added CPU, µs'],
   rows.map(([name, { added, addedCpu }]) => [name, spreadOf(added), spreadOf(addedCpu)]),
 )}
 
-workbox-background-sync and offline-transactions are measured [in pages](#pages) only: their queues live there.
+workbox-background-sync and offline-transactions run in pages only, and are measured [there](#pages).
 
 ### Where the CPU goes
 
-Samples of the engine's profiler, µs of a call, above those of the stub. The plain function (\`bench/lib/floor.ts\`) does only what a named call cannot do without. The profiler itself makes a call slower.
+Samples of V8's profiler in µs for each call, less those of the stub. The last column is the least that a safe call needs (\`bench/lib/floor.ts\`). The profiler itself makes each call slower.
 
 ${cpuOf(node.profiles)}`;
 }
@@ -42,7 +42,7 @@ function cpuOf(profiles: Readonly<Record<string, Spent>> = {}): string {
     Object.keys(found[0]?.[1].whose ?? {}).map((owner) => [owner, ...found.map(([, { whose }]) => number(whose[owner]))]),
   )}
 
-Of its own functions, by file. Records are what checksums are taken of, three in a call; memory is the store of this measurement, where the plain function has a Map, which counts as the rest.
+oncefetch's own functions, by file. \`record.ts\` computes three checksums in each call. \`memory.ts\` is the store of this benchmark; the function in the last column has a Map instead, which counts as "the rest".
 
 ${table(['file', 'µs'], [...files.slice(0, FILES_MAX).map(([file, us]) => [`\`${file}\``, number(us)]), [`${files.length - FILES_MAX} more`, number(rest)]])}`;
 }
@@ -53,7 +53,7 @@ function onLoopback({ loopback }: Results): string {
   const [first, second] = [loopback.atOnce[one] ?? {}, loopback.atOnce[many] ?? {}];
   return `## Over a connection to the same machine
 
-Time of a call to that of plain fetch in the same round; its CPU time. ${loopback.rounds} rounds.
+The time of a call as a multiple of plain fetch in the same round, and its CPU time, in ${loopback.rounds} rounds.
 
 ${table(
   ['client', `${one} at a time`, 'CPU, µs', `${many} at a time`, 'CPU, µs'],
@@ -75,7 +75,7 @@ const leftOut = (of: Readonly<Record<string, string>> | undefined): string =>
 function onServers({ stores, records }: Results): string {
   if (!stores) return '';
   const restart = records
-    ? `\n\nA restart with ${number(records.pending)} open operations: \`pending\` lists them in pages of 100, \`resume\` drives them, four at a time, over a stub.\n\n${table(
+    ? `\n\nA restart with ${number(records.pending)} unsettled operations: \`pending\` lists them in pages of 100, and \`resume\` sends them to a stub, four at a time.\n\n${table(
         ['store', 'listed', 'a page, µs', 'resumed', 'per second', 'heap grew by at most'],
         Object.entries(records.stores).map(([kind, { restart: seen }]) => [
           kind,
@@ -85,17 +85,17 @@ function onServers({ stores, records }: Results): string {
           number(seen.perSecond),
           `${number(seen.heapGrowth / 1e6)} MB`,
         ]),
-      )}\n\nA call on a store that holds records already, to the same call with ${records.sizes[0]} of them:\n\n${table(
+      )}\n\nThe time of a call on a store that already holds records, as a multiple of the same call with ${records.sizes[0]} records:\n\n${table(
         ['store', ...records.sizes.map((size) => `${number(size)} records`)],
         Object.entries(records.stores).map(([kind, { calls }]) => [kind, ...records.sizes.map((size) => spreadOf(calls[size]?.ratio))]),
-      )}\n\nA look of the sweep, µs, which comes behind an answer, once a minute at most where nothing is to be removed:\n\n${table(
+      )}\n\nOne sweep, in µs. It runs after an answer was given, and once a minute at most when there is nothing to remove:\n\n${table(
         ['store', ...records.sizes.map((size) => `${number(size)} records`)],
         Object.entries(records.stores).map(([kind, { sweeps }]) => [kind, ...records.sizes.map((size) => spreadOf(sweeps?.[size]?.us))]),
       )}`
     : '';
   return `## Stores of servers
 
-Beside the cheapest commit of the same database: one insert of a text as long as the record, flushed to the disk as the database does it. ${stores.rounds} rounds.
+Compared with the cheapest commit of the same database: one insert of a text as long as the record, flushed as that database flushes. ${stores.rounds} rounds.
 
 ${table(
   ['store', 'a bare commit, µs', 'to the first byte, µs', 'to a bare commit', 'floor', 'whole, µs', 'to two', 'floor', `of ${stores.atOnce} at once, µs each`],
@@ -112,7 +112,7 @@ ${table(
   ]),
 )}${leftOut(stores.leftOut)}
 
-The floor is one plain function (\`bench/lib/floor.ts\`) that does what a named call cannot do without, over the bare commits; in SQLite over transactions that look before they write, and two indexes. Where the time of a whole call goes, µs of single calls:
+The floor is the least that a safe call needs (\`bench/lib/floor.ts\`), on the bare commits; in SQLite, on transactions that read before they write and keep two indexes. Where the time of a whole call goes, in µs of single calls:
 
 ${table(['stage', ...Object.keys(stores.stores)], rowsOf(Object.values(stores.stores).map(({ stages }) => stages)))}${restart}`;
 }
@@ -129,27 +129,27 @@ function inPages({ browsers }: Results): string {
   const head = (of: string): string[] => [of, ...found.map(([name, { version }]) => `${name} ${version.split('.')[0]}, µs`)];
   return `## Pages
 
-Over a stub: what a page does before the first byte leaves and until the answer is there, without any network. A request over a mobile network takes a hundred milliseconds. ${browsers.rounds} rounds, after others in which the code is compiled.
+With a stub in place of the network: the time until the first byte leaves, and until the answer is there. For comparison, a request on a mobile network takes about a hundred milliseconds. ${browsers.rounds} rounds, after warm-up rounds.
 
 ${table(head('oncefetch, and what its stores are made of'), rows('stores'))}
 
 ### Where the time of a page goes
 
-A call on IndexedDB, from one stage to the next: single calls, one behind the other and nothing else in turn with them, so they are a little faster than above. In brackets: where the middle half of the calls lies.
+A call with IndexedDB, stage by stage. These calls run one after another with nothing between them, so they are a little faster than above. Brackets give the middle half of the calls.
 
 ${table(head('stage'), rows('stages'))}
 
-The first call of a page, which opens the database and whose code was never run before:
+The first call of a page opens the database, and its code has not been compiled yet:
 
 ${table(head('first'), rows('first'))}
 
 ### Peers that survive a reload
 
-workbox sends first and stores what failed. offline-transactions stores first; it asks for no strict commit, and for no lock: it elects one tab that sends for all of them. A lock takes Chromium ${number(stores?.['one Web Lock']?.median)} µs.
+workbox sends first and stores what failed. offline-transactions stores first, without a strict commit and without a lock: it elects one tab that sends for all tabs. One lock takes Chromium ${number(stores?.['one Web Lock']?.median)} µs.
 
 ${table(head('peer'), rows('peers'))}
 
-Full stores, the whole call:
+A whole call on a store with many records:
 
 ${table(head('records'), rows('records'))}${leftOut(browsers.leftOut)}`;
 }
@@ -163,7 +163,7 @@ function sizes({ size }: Results): string {
   if (!size) return '';
   return `## Size
 
-Bundled alike, minified, gzipped.
+All bundled with the same settings, minified and gzipped.
 
 ${table(
   ['bundle', 'B', 'loaded later, B'],
@@ -173,20 +173,20 @@ ${table(
   ],
 )}
 
-What createOnce would weigh less without each of its parts, and what only they need. Some is in two of them, so they do not add up.
+How much smaller \`createOnce\` would be without each of its parts. Some code belongs to two parts, so the rows do not add up.
 
 ${table(
   ['part', 'B'],
   Object.entries(size.features).map(([name, bytes]) => [name, number(bytes)]),
 )}
 
-What each function adds to a page that has createOnce, B: ${Object.entries(size.functions)
+What each function adds to a page that already has \`createOnce\`, in bytes: ${Object.entries(size.functions)
     .map(([name, bytes]) => `${name} ${number(bytes)}`)
     .join(', ')}.
 
-What a dialect adds to a page that has createOnce, B: ${dialectsOf(size)}. That none brings another one along is a test, \`test/dialects/size.test.ts\`.
+What each dialect adds to a page that already has \`createOnce\`, in bytes: ${dialectsOf(size)}. \`test/dialects/size.test.ts\` checks that no dialect loads another one.
 
-What was considered to make it smaller, and what that would bring; [why it was left](decisions/0004-size.md).
+What we considered to make it smaller, and how much it would save; [this decision](decisions/0004-size.md) says why we left it.
 
 ${table(
   ['instead', 'B less'],
@@ -204,7 +204,7 @@ ${table(
   seen.samples.map(({ operations, heap, handles }) => [number(operations), (heap / 1e6).toFixed(2), handles]),
 )}
 
-Entries in the tables of the process at the end: ${Object.entries(last?.entries ?? {})
+Entries in the tables of the process after the last operation: ${Object.entries(last?.entries ?? {})
     .map(([name, count]) => `${name} ${count}`)
     .join(', ')}. Each has an upper bound.`;
 }

@@ -30,7 +30,7 @@ function inProcess({ node }: Results): Goal {
     wanted: 'CPU that a named call adds in Node, memory store: at most 0.5 × what ky adds with its defaults',
     measured: `${number(ratio)} × (${number(ours?.addedCpu.median)} µs to ${number(ky?.addedCpu.median)} µs)`,
     met: ratio === undefined ? undefined : ratio <= 0.5,
-    floor: `One plain function (\`bench/lib/floor.ts\`) that does what a named call cannot do without, and knows no option, no fault, no wait and no second caller, adds ${number(least?.addedCpu.median)} µs: ${number(toKy(least))} × what ky adds. ky copies no answer, commits nothing, digests nothing. What a call of oncefetch does of that, each by itself: ${made.join(', ')}. What oncefetch takes above it is mostly its own functions: checksums, its memory store, and many small things that the plain function does not know of ([where the CPU goes](#where-the-cpu-goes)). \`run\`, which reads no HTTP answer, adds ${number(node?.cases['oncefetch, run']?.addedCpu.median)} µs.`,
+    floor: `ky keeps nothing, so it copies no answer, writes no record and computes no digest. The least that a safe call needs of these adds ${number(least?.addedCpu.median)} µs, ${number(toKy(least))} × what ky adds; we measured it with one plain function (\`bench/lib/floor.ts\`) without options, faults, waits or a second caller. Single steps, each measured alone: ${made.join(', ')}. oncefetch spends the rest mostly in its own functions: checksums, its memory store, and many small steps ([where the CPU goes](#where-the-cpu-goes)). \`run\`, which reads no HTTP answer, adds ${number(node?.cases['oncefetch, run']?.addedCpu.median)} µs.`,
   };
 }
 
@@ -42,16 +42,16 @@ function inPages({ browsers }: Results): Goal[] {
   const us = (...names: string[]): string => sum(stages, ...names);
   return [
     atMost(
-      'From the call to the first byte, Chromium and IndexedDB, to one bare strict commit in a Web Lock',
+      'Time to the first byte in Chromium with IndexedDB, compared with one bare strict commit in a Web Lock',
       ratios?.['firstByte'],
       1.15,
-      `The same plain function, over a bare commit, is at ${ratioOf(ratios?.['floorFirstByte'])} ×. Of a call the lock takes ${us('the lock, and meanwhile three digests')} µs and the commit ${us('the first commit')} µs; what the page itself does before, between and after them is ${us('to the lock', 'to the first commit', 'to the transport')} µs ([stages](#where-the-time-of-a-page-goes)). They come one after the other, and [why](decisions/0016-the-lock-before-the-commit.md).`,
+      `The least that a safe call needs is at ${ratioOf(ratios?.['floorFirstByte'])} ×. In a call of oncefetch, the browser takes ${us('the lock, and meanwhile three digests')} µs for the lock and ${us('the first commit')} µs for the commit; oncefetch itself takes ${us('to the lock', 'to the first commit', 'to the transport')} µs before, between and after them ([stages](#where-the-time-of-a-page-goes)). The commit waits for the lock; [this decision](decisions/0016-the-lock-before-the-commit.md) says why.`,
     ),
     atMost(
-      'A whole call there, to its two bare commits in a Web Lock',
+      'A whole call there, compared with its two bare commits in a Web Lock',
       ratios?.['whole'],
       1.15,
-      `The plain function is at ${ratioOf(ratios?.['floorWhole'])} ×: the answer must be read to its end between the two commits. To two commits with an answer read between them a call is ${ratioOf(ratios?.['wholeRead'])} ×. Its second commit looks at the record before it writes, which takes ${us('the second commit')} µs with the writing; it is what keeps a driver that has lost the record from writing over it.`,
+      `The least that a safe call needs is at ${ratioOf(ratios?.['floorWhole'])} ×, because the whole answer must be read between the two commits. Compared with two commits and an answer that is read between them, a call is at ${ratioOf(ratios?.['wholeRead'])} ×. Before the second commit writes, it reads the record: a tab that has lost the operation must not overwrite the work of the tab that took it over. Reading and writing take ${us('the second commit')} µs.`,
     ),
   ];
 }
@@ -62,16 +62,16 @@ function inSqlite({ stores }: Results): Goal[] {
   const [first, second] = ['the first commit', 'the second commit'];
   return [
     atMost(
-      'From the call to the first byte, SQLite, to one bare committed insert',
+      'Time to the first byte with SQLite, compared with one bare committed insert',
       sqlite?.['firstByteRatio'],
       1.2,
-      `The same plain function is at ${ratioOf(sqlite?.['floorFirstByteRatio'])} ×, over a transaction that looks before it writes and keeps two indexes, without which a store with a million records could neither list nor forget. A bare insert takes ${number(sqlite?.['bare']?.median)} µs on this disk, which flushes fast: the slower the disk, the smaller is all the rest. The first commit takes ${us(first)} µs, and what Node does before and after it ${us('to the first commit', 'to the transport')} µs; in memory, where nothing puts the process to sleep in between, the latter is ${sum(memory?.stages, 'to the first commit', 'to the transport')} µs.`,
+      `The least that a safe call needs is at ${ratioOf(sqlite?.['floorFirstByteRatio'])} ×: its transaction reads before it writes, and keeps the two indexes that listing and sweeping a million records need. A bare insert takes ${number(sqlite?.['bare']?.median)} µs because this disk flushes fast; on a slower disk all other costs count less. The first commit of oncefetch takes ${us(first)} µs; Node takes ${us('to the first commit', 'to the transport')} µs before and after it. In memory, where no flush puts the process to sleep, these steps take ${sum(memory?.stages, 'to the first commit', 'to the transport')} µs.`,
     ),
     atMost(
-      'A whole call on SQLite, to its two bare commits',
+      'A whole call with SQLite, compared with its two bare commits',
       sqlite?.['wholeRatio'],
       1.2,
-      `The plain function is at ${ratioOf(sqlite?.['floorWholeRatio'])} ×, because the second bare commit, an update by its key that is not flushed, costs next to nothing (two take ${number(sqlite?.['bareTwice']?.median)} µs), and everything else is held against it. The second commit of a call takes ${us(second)} µs; reading and judging the answer ${us('the answer, read and judged')} µs.`,
+      `The least that a safe call needs is at ${ratioOf(sqlite?.['floorWholeRatio'])} ×. The second bare commit updates one row by its key without a flush, and costs almost nothing (both together ${number(sqlite?.['bareTwice']?.median)} µs), so the ratio is large although the times are small. The second commit of oncefetch takes ${us(second)} µs; reading and judging the answer takes ${us('the answer, read and judged')} µs.`,
     ),
   ];
 }
@@ -80,10 +80,10 @@ function flat({ records, browsers }: Results): Goal[] {
   const largest = records?.sizes.at(-1) ?? 0;
   const inNode = Object.entries(records?.stores ?? {}).map(([kind, { calls }]): Goal => {
     const goal = atMost(
-      `A call with ${number(RECORDS_WANTED)} records in ${kind}, to one with ${records?.sizes[0]}`,
+      `A call with ${number(RECORDS_WANTED)} records in ${kind}, compared with one with ${records?.sizes[0]}`,
       calls[largest]?.ratio,
       1.1,
-      'The indexes of the database grow deeper, and its cache holds less of them.',
+      'The indexes grow deeper, and less of them fits in the cache.',
     );
     // With fewer it says nothing of more.
     return largest < RECORDS_WANTED ? { ...goal, measured: `${goal.measured} with ${number(largest)}`, met: goal.met === false ? false : undefined } : goal;
@@ -91,12 +91,12 @@ function flat({ records, browsers }: Results): Goal[] {
   const { ratios } = browsers?.browsers['chromium'] ?? {};
   return [
     ...inNode,
-    atMost('A call with 100,000 records in IndexedDB, Chromium, to one with 10', ratios?.['IndexedDB'], 1.1, 'The indexes grow deeper.'),
+    atMost('A call with 100,000 records in IndexedDB (Chromium), compared with one with 10', ratios?.['IndexedDB'], 1.1, 'The indexes grow deeper.'),
     atMost(
-      'A call with 5,000 records in localStorage, Chromium, to one with 10',
+      'A call with 5,000 records in localStorage (Chromium), compared with one with 10',
       ratios?.['localStorage'],
       1.1,
-      'A sweep reads every key; it comes once a minute at most where nothing is to be removed.',
+      'Each sweep reads every key. When there is nothing to remove, it runs once a minute at most.',
     ),
   ];
 }
@@ -108,10 +108,10 @@ function restart({ records }: Results): Goal {
   );
   const worst = shares.length ? Math.max(...shares) : undefined;
   return {
-    wanted: `${number(records?.pending)} operations resumed after a restart, fair between ten kinds of name: of the first tenth, at most 0.2 are of one kind`,
+    wanted: `${number(records?.pending)} operations resumed after a restart, in fair turns between ten kinds of name: at most a fifth of the first tenth is of one kind`,
     measured: `${number(worst)}; ${number(done)} of ${number(listed)} done`,
     met: worst === undefined ? undefined : worst <= 0.2,
-    floor: 'Eight kinds take turns; where there are more, each next one begins when one of them is through.',
+    floor: 'Eight kinds of name take turns. With more kinds, the next one starts when one of the eight is finished.',
   };
 }
 
@@ -121,14 +121,14 @@ function size({ size: sizes }: Results): Goal {
     wanted: 'createOnce with all browser stores: smaller than ky',
     measured: `${number(ours)} B to ${number(ky)} B, gzipped`,
     met: ours !== undefined && ky !== undefined ? ours < ky : undefined,
-    floor: `Named calls on IndexedDB and nothing else (no other store, no call without a name, no events, no checks of options) would be ${number(sizes?.named)} B. Driving attempts alone is ${number(sizes?.features['driving attempts'])} B of it, which is as much as all of ky. [What it is made of](#size), and [why it stays](decisions/0004-size.md).`,
+    floor: `Named calls on IndexedDB alone, without other stores, unnamed calls, events or checks of options, would still be ${number(sizes?.named)} B. Sending attempts and retrying them takes ${number(sizes?.features['driving attempts'])} B, about as much as all of ky. [Size](#size) lists the parts; [this decision](decisions/0004-size.md) says why they stay.`,
   };
 }
 
 function memory({ memory: seen }: Results): Goal {
   return {
-    wanted: 'Heap and handles flat over 100,000 operations: less than one byte an operation, no handle more',
-    measured: `${number(seen?.perOperation)} bytes an operation, open handles before and after: ${seen?.samples[0]?.handles} and ${seen?.samples.at(-1)?.handles}`,
+    wanted: 'No leak over 100,000 operations: less than one byte of heap for each, and no more open handles',
+    measured: `${number(seen?.perOperation)} bytes for each operation; open handles: ${seen?.samples[0]?.handles} before, ${seen?.samples.at(-1)?.handles} after`,
     met: seen && seen.perOperation < 1 && (seen.samples.at(-1)?.handles ?? 0) <= (seen.samples[0]?.handles ?? 0),
     floor: '',
   };
@@ -142,7 +142,7 @@ export function goals(results: Results): string {
       ['goal', 'measured', 'met'],
       all.map(({ wanted, measured, met }) => [wanted, measured, met === undefined ? 'not measured in full' : met ? 'met' : '**not met**']),
     ),
-    ...(missed.length ? ['What stands in the way of those that are not met:'] : []),
+    ...(missed.length ? ['Why some goals are not met:'] : []),
     missed.map(({ wanted, floor }) => `- **${wanted.split(':')[0]}.** ${floor}`).join('\n'),
   ].join('\n\n');
 }

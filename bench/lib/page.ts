@@ -5,9 +5,9 @@ import { results, where } from './results.ts';
 
 export const page = (): string => `# Cost
 
-What oncefetch adds to a request, measured beside what others add, and where its own goals are not met. This page is made by \`npm run bench:docs\` from the results in \`bench/results\`.
+What oncefetch adds to a request, what other clients add, and which of its own goals oncefetch misses. \`npm run bench:docs\` writes this page from the results in \`bench/results\`.
 
-**Timings are ratios.** Every number was taken on one machine (${where()}), which did other work meanwhile. All clients ran in turn in one process, and what is compared was measured in the same round. The times say little about your machine; how they compare says more. Differences under ten percent are noise. Counts and sizes are exact.
+**Compare the ratios, not the times.** Every figure comes from one machine (${where()}), which did other work meanwhile. All clients ran in turn in one process, and figures that are compared come from the same round. Differences under ten percent are noise. Counts and sizes are exact.
 
 ## Goals
 
@@ -32,5 +32,5 @@ npm run bench:node && npm run bench:docs
 | \`npm run bench:size\` | bundles |
 | \`npm run bench:memory\` | heap and handles over 100,000 operations |
 
-What the hot path does is counted in \`npm test\` (\`test/cost\`, \`test/browser/engine/hot-path.test.ts\`): those numbers cannot change unseen.
+\`npm test\` counts what a call does: commits, digests, timers, locks (\`test/cost\`, \`test/browser/engine/hot-path.test.ts\`). A change of these counts turns it red.
 `;
