@@ -70,8 +70,9 @@ export async function refusedLogin(bench: Bench): Promise<Found> {
   return { answers, effects, finding: last && isSuccess(last) ? 'login-first' : 'login-burns' };
 }
 
-const sameAnswer = (bench: Bench, key: string, one: Came, other: Came): boolean =>
-  isSuccess(other) && (isMarked(bench, other, key) || (one.text !== '' && one.text === other.text));
+/** Whether the second request got the answer of the first. Two effects have two answers, even where these have the same words. */
+const sameAnswer = (bench: Bench, key: string, effects: number | undefined, one: Came, other: Came): boolean =>
+  isSuccess(other) && (isMarked(bench, other, key) || (effects !== 2 && one.text !== '' && one.text === other.text));
 
 /** The same key at another path. */
 export async function otherPath(bench: Bench): Promise<Found> {
@@ -83,7 +84,7 @@ export async function otherPath(bench: Bench): Promise<Found> {
   });
   const [one, other] = answers;
   if (!one || !other) return { answers, effects, finding: 'no-answer' };
-  if (sameAnswer(bench, operation.key, one, other)) return { answers, effects, finding: 'ignores-path' };
+  if (sameAnswer(bench, operation.key, effects, one, other)) return { answers, effects, finding: 'ignores-path' };
   return { answers, effects, finding: isSuccess(other) ? 'per-path' : 'refuses-path' };
 }
 
@@ -96,6 +97,6 @@ export async function otherAccount(bench: Bench): Promise<Found> {
   });
   const [one, other] = answers;
   if (!one || !other) return { answers, effects, finding: 'no-answer' };
-  if (sameAnswer(bench, operation.key, one, other)) return { answers, effects, finding: 'account-leak' };
+  if (sameAnswer(bench, operation.key, effects, one, other)) return { answers, effects, finding: 'account-leak' };
   return { answers, effects, finding: isSuccess(other) ? 'per-account' : 'refuses-account' };
 }
