@@ -45,14 +45,14 @@ export const NOTHING_TO_READ = async (): Promise<PreparedCall> => ({ payload: un
 
 /** Reads the request: its body becomes bytes, once. */
 export async function readRequest(client: Client, settings: Settings, draft: RequestInput): Promise<PreparedCall> {
-  const { clock, digest, randomness } = client.platform;
+  const { clock, digest } = client.platform;
   let late = (): Error => new UnreplayableBody('the body did not come to an end in time');
   const reading = async (): Promise<PreparedCall> => {
-    const prepared = await prepare(draft, settings.limits.bodyBytes, () => randomness.uuid());
+    const prepared = await prepare(draft, settings.limits.bodyBytes, digest);
     const key = await borneKey(settings, prepared);
     late = () => new TypeError('once: fingerprint did not answer in time');
     // Taken before a key is put into the body.
-    const { json, ...prints } = await fingerprint(draft, prepared, digest, settings.fingerprint);
+    const { json, ...prints } = await fingerprint(prepared, digest, settings.fingerprint);
     return { payload: httpPayload({ ...prepared, json }), ...prints, key };
   };
   return within(clock, settings.limits.totalMs, reading(), () => late());

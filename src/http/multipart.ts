@@ -1,8 +1,10 @@
 /**
- * A form as bytes, where the platform can't read its own: WebKit refuses to, once a file is in it. A library for it
- * (form-data-encoder) would cost each page 1.8 kB for a case that only WebKit has.
+ * A form as bytes. Platforms draw another boundary each time, and WebKit can't read a form that has a file. A library for it
+ * (form-data-encoder) would cost each page 1.8 kB.
  */
+import type { Digest } from '../ports.js';
 
+const encoder = new TextEncoder();
 const crlf = (text: string): string => text.replace(/\r\n?|\n/g, '\r\n');
 const quoted = (text: string): string => `"${text.replace(/\r/g, '%0D').replace(/\n/g, '%0A').replace(/"/g, '%22')}"`;
 
@@ -15,4 +17,18 @@ export function multipart(form: FormData, boundary: string): Promise<ArrayBuffer
     else parts.push(`${head}; filename=${quoted(value.name)}\r\nContent-Type: ${value.type || 'application/octet-stream'}\r\n\r\n`, value, '\r\n');
   }
   return new Blob([...parts, `--${boundary}--\r\n`]).arrayBuffer();
+}
+
+/** Writes a boundary that follows from the content over the one that a platform drew for a Request, and says which. */
+export async function steadyBoundary(bytes: Uint8Array<ArrayBuffer>, drawn: string, digest: Digest): Promise<string> {
+  const old = encoder.encode(drawn);
+  const places: number[] = [];
+  for (let at = -1; (at = bytes.indexOf(old[0] as number, at + 1)) >= 0; )
+    if (old.every((byte, index) => bytes[at + index] === byte)) {
+      places.push(at);
+      bytes.fill(0, at, at + old.length);
+    }
+  const boundary = (await digest(bytes)).slice(0, old.length).padEnd(old.length, '-');
+  for (const at of places) bytes.set(encoder.encode(boundary), at);
+  return boundary;
 }

@@ -5,7 +5,7 @@ import type { StoredRequest } from '../core/record.js';
 import type { Digest, Platform } from '../ports.js';
 import { wrong } from '../texts/full.js';
 import { base64Of, beginsJson, jsonOf, readUpTo, textOf } from './bytes.js';
-import { multipart } from './multipart.js';
+import { multipart, steadyBoundary } from './multipart.js';
 
 /** A request as given, read without waiting for anything. */
 export interface RequestInput {
@@ -27,6 +27,8 @@ export interface ReplayableRequest extends Omit<RequestInput, 'body'> {
   readonly body: Bytes;
   /** The body looks like JSON, whatever its header says. */
   readonly json?: boolean | undefined;
+  /** The digest of a form's fields. */
+  readonly form?: string | undefined;
 }
 
 /** The body can't be sent more than once. */
@@ -62,9 +64,9 @@ export function readInput(input: string | URL | Request, init: RequestInit & { o
 
 const REPLAYABLE = /^(URLSearchParams|Blob|File|ArrayBuffer|FormData)$/;
 
-async function streamBytes(read: () => Promise<ArrayBuffer>, form = false): Promise<Uint8Array<ArrayBuffer>> {
+async function readable<T>(read: () => Promise<T>, form = false): Promise<T> {
   try {
-    return new Uint8Array(await read());
+    return await read();
   } catch (cause) {
     throw new UnreplayableBody(wrong('the body', form ? 'form-unread' : 'body-unread'), { cause });
   }
@@ -102,14 +104,18 @@ export function canBear({ body, rest }: RequestInput): boolean {
   return body == null || typeof body === 'string' || isRequest(body) || ArrayBuffer.isView(body) || REPLAYABLE.test(kindOf(body));
 }
 
-/** Fixes the body's bytes. A FormData keeps its boundary from here on; `makeBoundary` is for platforms that can't encode it. */
-export async function prepare(from: RequestInput, limit: number, makeBoundary: () => string): Promise<ReplayableRequest> {
+/**
+ * Fixes the body's bytes. The boundary of a form follows from its content, so that the same form has the same bytes after a
+ * reload, and servers that compare them do not take it for another payload.
+ */
+export async function prepare(from: RequestInput, limit: number, digest: Digest): Promise<ReplayableRequest> {
   const { body, headers } = from;
   const tag = kindOf(body);
   const type = (value: string): void => {
     if (!headers.has('content-type')) headers.set('content-type', value);
   };
   let bytes: Bytes;
+  let form: string | undefined;
   if (body === undefined || body === null || typeof body === 'string') bytes = body ?? undefined;
   else if (tag === 'URLSearchParams') {
     bytes = String(body);
@@ -118,25 +124,21 @@ export async function prepare(from: RequestInput, limit: number, makeBoundary: (
   else if (ArrayBuffer.isView(body)) bytes = new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice();
   else if (tag === 'ArrayBuffer') bytes = new Uint8Array(body as ArrayBuffer).slice();
   else if (tag === 'FormData') {
-    const form = new Response(body as FormData);
-    const native = await (async () => form.arrayBuffer())().catch(() => undefined);
-    if (native) {
-      type(form.headers.get('content-type') ?? '');
-      bytes = new Uint8Array(native);
-    } else {
-      const boundary = makeBoundary();
-      type(`multipart/form-data; boundary=${boundary}`);
-      bytes = await streamBytes(() => multipart(body as FormData, boundary));
-    }
+    const boundary = (form = await digest(await readable(() => formText(body as FormData, digest))));
+    type(`multipart/form-data; boundary=${boundary}`);
+    bytes = new Uint8Array(await multipart(body as FormData, boundary));
   } else if (tag === 'ReadableStream') bytes = await buffer(body as ReadableStream<Uint8Array>, limit);
   else if (isRequest(body)) {
-    const content = await streamBytes(() => body.arrayBuffer(), /^multipart/i.test(headers.get('content-type') ?? ''));
-    bytes = content.byteLength ? content : undefined;
+    const given = headers.get('content-type') ?? '';
+    const [, boundary] = /^multipart.*boundary="?([^";]+)/i.exec(given) ?? [];
+    const content = new Uint8Array(await readable(() => body.arrayBuffer(), boundary !== undefined));
+    if (boundary) headers.set('content-type', given.replace(boundary, await steadyBoundary(content, boundary, digest)));
+    bytes = content.length ? content : undefined;
   } else throw new UnreplayableBody(wrong('body', 'body', typeOf(body)));
   // The platform counts what it sends. A length from the caller would be wrong once a key is in the body.
   headers.delete('content-length');
   const { body: _, ...rest } = from;
-  return { ...rest, body: bytes };
+  return { ...rest, body: bytes, form };
 }
 
 /** The request as a key is put into it, its body as text unless the key goes into a header. */
@@ -188,7 +190,6 @@ const RAW_HINT = 4;
  * The digest of the bytes, and the fingerprint: method, URL and what the body says, whatever its type in JavaScript.
  */
 export async function fingerprint(
-  from: RequestInput,
   prepared: ReplayableRequest,
   digest: Digest,
   hook: FingerprintHook | undefined,
@@ -201,7 +202,7 @@ export async function fingerprint(
   const said = hook && (await askHook(hook, prepared, plain, json));
   let content = raw;
   if (said !== undefined) content = await digest(printed(said));
-  else if (Object.prototype.toString.call(from.body) === '[object FormData]') content = await digest(await formText(from.body as FormData, digest));
+  else if (prepared.form) content = prepared.form;
   // Where a hook leaves a card's number out, what is stored must not give it away to whoever tries all of them.
   return { raw: hook ? raw.slice(0, RAW_HINT) : raw, fingerprint: await digest(`${method}\n${url}\n${content}`), json };
 }

@@ -1,6 +1,7 @@
 /**
- * Goal: a form with files goes out where the platform can't read it, as WebKit can't. Method: its reading is broken on
- * purpose; what is encoded instead is compared with what Node's own encoder makes of the same form, byte for byte.
+ * Goal: a form goes out with the same bytes however often it is made, also where the platform can't read it, as WebKit can't
+ * read one with files. Method: what is encoded is compared with what Node's own encoder makes of the same form, byte for byte;
+ * a reload on a real engine.
  */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { multipart } from '../../src/http/multipart.js';
@@ -20,6 +21,9 @@ function awkward(): FormData {
   return form;
 }
 
+const fieldsOf = (form: FormData) =>
+  Promise.all([...form].map(async ([name, value]) => (typeof value === 'string' ? [name, value] : [name, value.name, value.type, await value.text()])));
+
 /** A reading that fails as WebKit's does, for forms only. */
 function unreadable() {
   const { arrayBuffer } = Response.prototype;
@@ -36,6 +40,40 @@ test('its bytes are those of the platform', async () => {
   const boundary = /boundary=(.*)/.exec(native.headers.get('content-type') ?? '')?.[1] ?? '';
   const ours = Buffer.from(await multipart(form, boundary));
   expect(ours.toString('latin1')).toBe(Buffer.from(await native.arrayBuffer()).toString('latin1'));
+});
+
+describe('the same form, made again', () => {
+  const made: readonly (readonly [string, () => [string | Request, RequestInit]])[] = [
+    ['as a FormData', () => [URL_, { method: 'POST', body: awkward() }]],
+    ['as a Request', () => [new Request(URL_, { method: 'POST', body: awkward() }), {}]],
+  ];
+  test.each(made)('%s, has the same bytes and type after a reload', async (_, call) => {
+    const world = newWorld();
+    const before = world.open();
+    world.server.plays(charged(lost()), replays());
+    await world.end(before.tab, watched(before.once.fetch(call()[0], { ...call()[1], once: { operation: ['upload', 1], limits: { attempts: 1 } } })));
+    before.tab.kill();
+    const after = world.open();
+    const end = await world.end(after.tab, watched(after.once.fetch(call()[0], { ...call()[1], once: ['upload', 1] })));
+    expect(end.outcome).toMatchObject({ type: 'replayed', resumed: true });
+    const [one, two] = world.server.arrivals;
+    expect(two?.headers.get('content-type')).toBe(one?.headers.get('content-type'));
+    expect(Buffer.from(two?.body as Uint8Array).equals(Buffer.from(one?.body as Uint8Array))).toBe(true);
+    const read = await new Response(two?.body as Uint8Array<ArrayBuffer>, { headers: two?.headers as Headers }).formData();
+    expect(await fieldsOf(read)).toEqual(await fieldsOf(await new Response(awkward()).formData()));
+  });
+
+  test('with other content has another boundary, which nobody who writes one field can foresee', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.otherwise = answers(201);
+    for (const text of ['a', 'b']) {
+      const form = new FormData();
+      form.set('note', text);
+      await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: form, once: ['upload', text] })));
+    }
+    expect(new Set(world.server.arrivals.map(({ headers }) => headers.get('content-type'))).size).toBe(2);
+  });
 });
 
 describe('where the platform cannot read its own form', () => {

@@ -25,7 +25,7 @@ const platform = { resolve: (url: string) => resolveUrl(url, 'https://shop.examp
 const read = (input: RequestInfo | URL, init?: RequestInit & { once?: unknown }) => readInput(input, init, platform);
 const digest = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex');
 const ready = (body: unknown, headers: Record<string, string> = {}, limit = 100): Promise<ReplayableRequest> =>
-  prepare({ ...read(URL_, { method: 'POST', headers }), body }, limit, () => 'boundary');
+  prepare({ ...read(URL_, { method: 'POST', headers }), body }, limit, digest);
 const asText = async ({ body }: ReplayableRequest): Promise<string | undefined> => (body === undefined ? undefined : new Response(body).text());
 
 describe('the arguments of fetch', () => {
@@ -195,9 +195,9 @@ describe('on the wire', () => {
 });
 
 describe('a fingerprint', () => {
-  const of = async (body: unknown, hook?: Parameters<typeof fingerprint>[3]) => {
+  const of = async (body: unknown, hook?: Parameters<typeof fingerprint>[2]) => {
     const from = { ...read(URL_, { method: 'POST' }), body };
-    return fingerprint(from, await prepare(from, 100, () => 'b'), digest, hook);
+    return fingerprint(await prepare(from, 100, digest), digest, hook);
   };
 
   test('is that of method, address and bytes, and the bytes have one of their own', async () => {
