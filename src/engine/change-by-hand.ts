@@ -47,11 +47,13 @@ export async function changeByHand(
 ): Promise<void> {
   const { operationKey } = address;
   let left: unknown;
+  let justChanged = false;
   await claimed(client, address, async (id, ns) => {
     const next = (stored: unknown, storeNow: number): Changed<OnceError | undefined> => {
       const record = readRecord(stored);
       const result = heldElsewhere(client, record, storeNow) ? { value: busyError({ client, ...address }) } : change(record, stored, storeNow, { id, ns });
-      left = result.next === undefined ? stored : result.next;
+      justChanged = result.next !== undefined;
+      left = justChanged ? result.next : stored;
       return result;
     };
     const clash = await updateStored(client, operationKey, id, next, 'strict');
@@ -59,7 +61,7 @@ export async function changeByHand(
     made?.();
   });
   // Without a second look at the store: if that failed, the caller would hear that the change was not made.
-  if (!client.registry.flights.has(operationKey)) publish(client, operationKey, stateOf(left, storedIn(storeForOperation(client, operationKey))));
+  if (!client.registry.flights.has(operationKey)) publish(client, operationKey, stateOf(left, storedIn(storeForOperation(client, operationKey)), justChanged));
 }
 
 /** The error for a change that contradicts the stored record. */

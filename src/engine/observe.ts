@@ -129,9 +129,11 @@ export const rememberedOutcome = (record: OnceRecord, ending: Ending, storedIn: 
   ...ending,
 });
 
-/** What the stored record shows on a screen. */
-export function stateOf(stored: unknown, storedIn: Outcome['storedIn']): OperationState {
+/** What the stored record shows on a screen; one without an effect only where it has `justEnded`. */
+export function stateOf(stored: unknown, storedIn: Outcome['storedIn'], justEnded = false): OperationState {
   const record = readRecord(stored);
   if (record?.state === 'pending') return { phase: 'unsettled', pending: pendingOf(record) };
-  return record?.state === 'settled' && record.ending ? { phase: 'settled', outcome: rememberedOutcome(record, record.ending, storedIn, false) } : IDLE;
+  return record?.ending && (record.state === 'settled' || (justEnded && record.ending.effect === 'none'))
+    ? { phase: 'settled', outcome: rememberedOutcome(record, record.ending, storedIn, false) }
+    : IDLE;
 }

@@ -9,7 +9,7 @@ import type { Client } from '../engine/client.js';
 import { changed, pendingOf, publish } from '../engine/observe.js';
 import type { PendingOperation } from '../engine/observed.js';
 import { timed, updateIn, updateStored } from '../engine/record-access.js';
-import { operationKeyOfRecord, PAGE, scanPending, storesOf } from '../engine/scan.js';
+import { PAGE, scanPending, storesOf } from '../engine/scan.js';
 import { clientOf, type Once } from '../once.js';
 
 /**
@@ -41,6 +41,8 @@ async function clearAll(client: Client, namespace: Namespace, forget: boolean): 
     publish(client, operationKey, left && !forget ? { phase: 'unsettled', pending: pendingOf(left) } : { phase: 'idle' });
   }
   await clearSettled(client, namespace, forget);
+  for (const [key, { state }] of client.registry.lives)
+    if (state.phase === 'settled' && isOperationOf(client, namespace, key)) publish(client, key, { phase: 'idle' });
   for (const table of [client.registry.answers, client.registry.payloads])
     for (const key of table.keys()) if (isOperationOf(client, namespace, key)) table.delete(key);
   changed(client);
@@ -69,7 +71,6 @@ async function clearSettled(client: Client, namespace: Namespace, forget: boolea
             return { next: forget ? null : stub(current, client.platform.clock.now(), client.settings.limits.totalMs), value: undefined };
           };
           await updateIn(client, store, record.id, remove, 'relaxed');
-          publish(client, operationKeyOfRecord(client, namespace, record), { phase: 'idle' });
         }
         cursor = page.next;
       } while (cursor !== undefined);

@@ -45,7 +45,11 @@ async function showStored(client: Client, address: OperationAddress): Promise<vo
   const { operationKey } = address;
   const { id } = await idsOf(client, address);
   const state = stateOf(await readStored(client, operationKey, id), storedIn(storeForOperation(client, operationKey)));
-  if (!client.registry.flights.has(operationKey)) publish(client, operationKey, state);
+  const { flights, lives } = client.registry;
+  const shown = lives.get(operationKey)?.state;
+  // An operation without an effect leaves its name free; its screen says so until something else begins.
+  const stays = state.phase === 'idle' && shown?.phase === 'settled' && shown.outcome.effect === 'none';
+  if (!flights.has(operationKey) && !stays) publish(client, operationKey, state);
 }
 
 const LOADING: OperationState = { phase: 'loading' };

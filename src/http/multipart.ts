@@ -23,7 +23,7 @@ export function multipart(form: FormData, boundary: string): Promise<ArrayBuffer
 export async function steadyBoundary(bytes: Uint8Array<ArrayBuffer>, drawn: string, digest: Digest): Promise<string> {
   const old = encoder.encode(drawn);
   const places: number[] = [];
-  for (let at = -1; (at = bytes.indexOf(old[0] as number, at + 1)) >= 0; )
+  for (let at = bytes.indexOf(old[0] as number); at >= 0; at = bytes.indexOf(old[0] as number, at + 1))
     if (old.every((byte, index) => bytes[at + index] === byte)) {
       places.push(at);
       bytes.fill(0, at, at + old.length);

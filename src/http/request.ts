@@ -115,7 +115,7 @@ export async function prepare(from: RequestInput, limit: number, digest: Digest)
     if (!headers.has('content-type')) headers.set('content-type', value);
   };
   let bytes: Bytes;
-  let form: string | undefined;
+  let form = '';
   if (body === undefined || body === null || typeof body === 'string') bytes = body ?? undefined;
   else if (tag === 'URLSearchParams') {
     bytes = String(body);
@@ -124,9 +124,9 @@ export async function prepare(from: RequestInput, limit: number, digest: Digest)
   else if (ArrayBuffer.isView(body)) bytes = new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice();
   else if (tag === 'ArrayBuffer') bytes = new Uint8Array(body as ArrayBuffer).slice();
   else if (tag === 'FormData') {
-    const boundary = (form = await digest(await readable(() => formText(body as FormData, digest))));
-    type(`multipart/form-data; boundary=${boundary}`);
-    bytes = new Uint8Array(await multipart(body as FormData, boundary));
+    form = await digest(await readable(() => formText(body as FormData, digest)));
+    type(`multipart/form-data; boundary=${form}`);
+    bytes = new Uint8Array(await multipart(body as FormData, form));
   } else if (tag === 'ReadableStream') bytes = await buffer(body as ReadableStream<Uint8Array>, limit);
   else if (isRequest(body)) {
     const given = headers.get('content-type') ?? '';

@@ -281,3 +281,44 @@ test.each([
   expect(handle.state.phase).toBe(phase);
   off();
 });
+
+test('a refusal stays on the screen that saw it until something else begins, and goes with a log-out', async () => {
+  let status = 422;
+  const { once } = scene({ fetch: async () => new Response('{}', { status }) });
+  const handle = operation(once, ['r']);
+  handle.subscribe(() => {});
+  const none = { phase: 'settled', outcome: { effect: 'none' } };
+  const again = async () => {
+    refresh(once);
+    await soon();
+    return handle.state;
+  };
+  await handle.fetch(URL_, post);
+  expect(handle.state).toMatchObject(none);
+  expect(await again()).toMatchObject(none);
+  status = 201;
+  await handle.fetch(URL_, post);
+  expect(await again()).toMatchObject({ phase: 'settled', outcome: { effect: 'done' } });
+  const other = operation(once, ['other']);
+  status = 422;
+  await other.fetch(URL_, post);
+  expect(other.state).toMatchObject(none);
+  await clear(once);
+  expect(other.state).toEqual({ phase: 'idle' });
+});
+
+test('what was settled by hand as none is shown so', async () => {
+  const { once, lose } = scene();
+  const handle = operation(once, ['h']);
+  handle.subscribe(() => {});
+  await lose('h');
+  await settle(once, ['h'], 'none');
+  refresh(once);
+  await soon();
+  expect(handle.state).toMatchObject({ phase: 'settled', outcome: { effect: 'none' } });
+  await forget(once, ['h']).catch(() => {});
+  await lose('h');
+  refresh(once);
+  await soon();
+  expect(handle.state.phase).toBe('unsettled');
+});
