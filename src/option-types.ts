@@ -90,7 +90,7 @@ export interface Limits {
   offlineWaitMs?: number | undefined;
   /** How long the server remembers a key. @default the dialect's; 86_400_000 (24 h) for `generic` */
   keyWindowMs?: number | undefined;
-  /** The largest answer that is read before you get it, and the largest request stream that is buffered, in bytes. @default 1_048_576 */
+  /** The largest answer that is read before you get it, and the largest `ReadableStream` that is sent as a body, in bytes. @default 1_048_576 */
   bodyBytes?: number | undefined;
 }
 
@@ -160,8 +160,11 @@ export interface Feature {
 
 /** Options of a client. */
 export interface OnceOptions extends Omit<OperationOptions, 'operation' | 'meta' | 'key'> {
-  /** The user to whom the operations belong. A function is called at every call and before every attempt. */
-  namespace?: string | (() => string) | undefined;
+  /**
+   * The user to whom the operations belong; give a visitor a name too, such as `'guest'`. A function is called at every call and
+   * before every attempt. Where it gives nothing or throws, nobody is logged in, and a call is a TypeError.
+   */
+  namespace?: string | (() => string | null | undefined) | undefined;
   /** The features of this client: `[retrying(), polling()]`. @default none; in `oncefetch/node` and React Native all of them */
   use?: readonly Feature[] | undefined;
   /** @default IndexedDB, else localStorage, else memory */

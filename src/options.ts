@@ -52,7 +52,7 @@ export interface Settings extends Omit<OperationOptions, 'keep' | 'limits' | 're
   /** `response` is only set where the caller said: see `tuning`. */
   readonly keep: Required1<Omit<Keep, 'response'>> & Pick<Keep, 'response'>;
   readonly limits: Required1<Limits>;
-  readonly namespace: (() => string) | undefined;
+  readonly namespace: (() => string | null | undefined) | undefined;
   readonly store: Store | undefined;
   readonly dialect: Dialect;
   readonly dialectOf: ((request: { method: string; url: string }) => Dialect | 'none') | undefined;

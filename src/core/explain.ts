@@ -20,14 +20,17 @@ const UNKNOWN: Readonly<Record<UnknownReason, readonly [why: string, next?: stri
   'no-answer': ['no attempt was answered within the limits'],
   unavailable: ['the last answers were 5xx, and the work may be done behind them'],
   'in-progress': ['the server was still at work when the waiting ended'],
-  refused: ['it was refused, perhaps by something in front of the application, and the browser may have sent another copy unseen'],
+  refused: [
+    'it was refused, perhaps by something in front of the application, and the browser may have sent another copy unseen',
+    'After a 401, log in. Then call again: it goes on with the same key.',
+  ],
   'refused-after-ambiguity': [
     'it was refused, but an earlier attempt was lost and may have taken effect',
     'After a 401, log in and call again. Otherwise ask your server, and settle it.',
   ],
   'not-a-verdict': ['the answer says nothing of the operation: a redirect, or a page in HTML'],
   burnt: ['the server has stored an answer under this key that decides nothing, such as a 500', 'Ask your server, by reconcile or by hand, and settle it.'],
-  mismatch: ['the server holds another payload under this key', 'Find out what became of that payload, and settle it.'],
+  mismatch: ['the server holds another payload under this key', 'Send the first payload again, or ask your server and call settle().'],
   elsewhere: ['an earlier attempt went to another address, and may have taken effect there', 'Call that address again, or settle it.'],
   bytes: ['the server holds other bytes under this key', 'Find out what became of those, and settle it.'],
   'key-expired': [
@@ -112,7 +115,7 @@ function* stepsOf(outcome: Outcome): Generator<string> {
     yield joined ? 'This call joined another one, and shared its answer.' : `This call made ${count(attempts, 'attempt')}.`;
   }
   if (sent === 'maybe') yield 'The server may have got an attempt; nothing that it answered proves it.';
-  if (sent === 'yes') yield 'The server got an attempt.';
+  if (sent === 'yes') yield attempts ? 'The server got an attempt.' : 'An attempt of an earlier call reached the server.';
   if (outcome.type === 'fresh' && outcome.changed) yield 'More than one payload was sent under this key, and one of them took effect.';
   if (storedIn !== 'disk')
     yield `Its record is ${storedIn === 'memory' ? 'in memory: a reload or a restart forgets it' : 'in the session: it goes with the tab'}.`;

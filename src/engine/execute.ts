@@ -94,7 +94,7 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
   if (begun.do === 'expired') return stop('key-expired');
   if (begun.do === 'elsewhere') return stop('elsewhere');
   // Nothing can be sent, so only `reconcile` can say more.
-  if (!payload) return stop('no-answer');
+  if (!payload) return stop('record');
   const kept = payloads.get(keyed) ?? new Map<string, Payload>();
   keepRecent(kept, present, payload, 8);
   keepRecent(payloads, keyed, kept, 32);

@@ -15,7 +15,7 @@ export interface PendingOperation<Meta = Json> {
   /** When the server may have forgotten the key. */
   readonly expiresAt: number;
   readonly retryAt: number | undefined;
-  /** `resume()` has a request to send. */
+  /** `resume()` has a request to send. Without one, `resumeOne()` can still ask `reconcile`. */
   readonly resumable: boolean;
   /** A call is at it now: in this realm, or in another as far as can be seen. No banner is needed yet. */
   readonly inFlight: boolean;

@@ -14,7 +14,8 @@ import { clientOf, type Once } from '../once.js';
 
 /**
  * For log-out: removes answers, stored requests, `meta` and settled records, but keeps the keys of unsettled operations under
- * their namespace, and returns those. Calls under way stop before their next attempt.
+ * their namespace, and returns those. Calls under way stop before their next attempt; an answer that still comes is given to the caller, and
+ * not stored.
  *
  * @param options - `unsettled`: `'keep'`, the default, or `'forget'`, which drops unsettled operations too: each may take effect a second time
  * @throws TypeError on a wrong option or an empty namespace

@@ -45,10 +45,13 @@ export function resume(once: Once, options: ResumeOptions = {}): AsyncIterable<R
 }
 
 /**
- * Resumes one operation, with its key. Without a stored request it asks `reconcile`.
+ * Resumes one operation, with its key. Without a stored request it asks `reconcile`. Of one that is done already it gives the
+ * stored answer.
  *
  * @throws TypeError on a wrong name or option
- * @throws ERR_ONCE_UNKNOWN if nobody can tell what became of it, or there is nothing to resume
+ * @throws ERR_ONCE_UNKNOWN if nobody can tell what became of it, or nothing is known of this name
+ * @throws ERR_ONCE_ALREADY_SETTLED if it is done, and its answer was not stored (`keep.response`)
+ * @throws ERR_ONCE_ALREADY_DONE if `reconcile` says that it is done, and gives no Response
  * @example
  * const response = await resumeOne(once, ['pay', cart.id]);
  */

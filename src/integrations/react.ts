@@ -28,7 +28,7 @@ const nameOf = (text: string): OperationName =>
  * @throws TypeError on a wrong name
  * @example
  * const payment = useOperation(once, ['pay', cart.id]);
- * return <button disabled={payment.state.phase === 'sending'}>Pay</button>;
+ * return <button aria-busy={payment.state.phase === 'sending'}>Pay</button>;
  */
 export function useOperation(once: Once, name: OperationName): Operation & { readonly state: OperationState } {
   const text = textOf(name);
@@ -77,8 +77,8 @@ interface List {
   readonly get: () => readonly PendingOperation[];
 }
 
-/** What is pending and not under way, and whose it is: an answer that was read for somebody else is never shown. */
-function listOf(once: Once, prefix: OperationName | undefined): List {
+/** What is pending, and whose it is: an answer that was read for somebody else is never shown. */
+function listOf(once: Once, prefix: OperationName | undefined, inFlightToo: boolean): List {
   let found = NONE;
   let of: string | undefined;
   let turn = 0;
@@ -93,9 +93,10 @@ function listOf(once: Once, prefix: OperationName | undefined): List {
     const all = await pending(once, { prefix }).catch(() => undefined);
     if (!all || mine !== turn) return;
     of = asked;
-    found = all.some(({ inFlight }) => inFlight) ? all.filter(({ inFlight }) => !inFlight) : all;
+    const busy = all.some(({ inFlight }) => inFlight);
+    found = busy && !inFlightToo ? all.filter(({ inFlight }) => !inFlight) : all;
     clearTimeout(timer);
-    if (found !== all) timer = setTimeout(read, LOOK_AGAIN_MS, show);
+    if (busy) timer = setTimeout(read, LOOK_AGAIN_MS, show);
     show();
   };
   return {
@@ -113,16 +114,20 @@ function listOf(once: Once, prefix: OperationName | undefined): List {
 }
 
 /**
- * What has not settled and nobody is at, for a banner: read when the screen appears, when it is shown again, and whenever
- * an operation begins or ends, in another tab too. Empty until it is known, and before anybody has logged in.
+ * What has not settled, for a banner or a list: read when the screen appears, when it is shown again, and whenever an operation
+ * begins or ends, in another tab too. Empty until it is known, and before anybody has logged in.
  *
- * @param options - `prefix`: only names that begin so
+ * @param options - `prefix`: only names that begin so. `inFlight`: also what is being sent right now, so that a row stays while it is checked
+ * @default `inFlight: false`, so that a banner does not flash at every payment
  * @example
  * const [last] = usePending<{ total: string }>(once, { prefix: ['pay'] });
  */
-export function usePending<Meta = Json>(once: Once, options: { prefix?: OperationName | undefined } = {}): readonly PendingOperation<Meta>[] {
-  const { prefix } = options;
+export function usePending<Meta = Json>(
+  once: Once,
+  options: { prefix?: OperationName | undefined; inFlight?: boolean | undefined } = {},
+): readonly PendingOperation<Meta>[] {
+  const { prefix, inFlight = false } = options;
   const text = prefix && textOf(prefix);
-  const { subscribe, get } = useMemo(() => listOf(once, text === undefined ? undefined : nameOf(text)), [once, text]);
+  const { subscribe, get } = useMemo(() => listOf(once, text === undefined ? undefined : nameOf(text), inFlight), [once, text, inFlight]);
   return useSyncExternalStore(subscribe, get, none) as readonly PendingOperation<Meta>[];
 }

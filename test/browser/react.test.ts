@@ -94,6 +94,27 @@ test('the banner appears with an unknown outcome, shows its meta, and goes when 
   await settled(() => expect(shown('p')).toBe(''));
 });
 
+test('a list with what is in flight keeps the row that is being checked', async () => {
+  const once = client({ limits: { attempts: 1 } });
+  const rows: string[] = [];
+  function List() {
+    const all = usePending(once, { prefix: ['pay', cart], inFlight: true });
+    rows.push(all.map(({ inFlight }) => (inFlight ? 'busy' : 'open')).join());
+    return h('p', null, rows.at(-1));
+  }
+  await act(() => root.render(h(List)));
+  const pay = () => once.fetch('/api/payments', { ...body, once: ['pay', cart, 1] }).catch(() => {});
+  server.faults.next('lose-response');
+  await act(pay);
+  await settled(() => expect(shown('p')).toBe('open'));
+  const seen = rows.length;
+  server.faults.next('delay');
+  await act(pay);
+  await settled(() => expect(shown('p')).toBe(''));
+  expect(rows.slice(seen)).toContain('busy');
+  expect(server.effects).toHaveLength(1);
+});
+
 test('a form action and a promise that is used under Suspense charge once', async () => {
   const once = client();
   const receipts = new Map<string, Promise<number>>();

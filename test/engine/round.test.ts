@@ -85,7 +85,7 @@ describe('what was to be sent', () => {
     await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     const end = await world.end(tab, watched(resumeOne(once, NAME)));
-    expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { reason: 'no-answer', resumed: true, sent: 'maybe' } });
+    expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { reason: 'record', resumed: true, sent: 'maybe' } });
   });
 
   test('and is past its window is not sent', async () => {

@@ -3,6 +3,14 @@ import * as oncefetch from 'oncefetch';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { show } from '../support/stage.js';
 
+/** Node has none yet; a page has its own. */
+const items = new Map<string, string>();
+globalThis.sessionStorage ??= {
+  getItem: (name: string) => items.get(name) ?? null,
+  setItem: (name: string, value: string) => void items.set(name, value),
+  removeItem: (name: string) => void items.delete(name),
+} as Storage;
+
 export const session = { userId: 'u-7' };
 export const once = oncefetch.createOnce({ namespace: 'u-7', keep: { request: true } });
 export const cart = { id: 'c-42', total: 4200 };
