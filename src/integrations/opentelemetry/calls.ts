@@ -1,6 +1,6 @@
 /** Follows each call to its end: it drives an operation, joins one, or waits for one and then drives. */
 import { context } from '@opentelemetry/api';
-import { isOnceError, type Outcome, outcomeOf } from 'oncefetch';
+import { isOnceError, type OnceError, type Outcome } from 'oncefetch';
 import type { Call, OperationRun } from '../../engine/client.js';
 import type { Metrics } from './metrics.js';
 import { EVENTS } from './names.js';
@@ -91,22 +91,21 @@ class Followed {
   }
 
   #fail(error: unknown): void {
-    const code = isOnceError(error) ? error.code : undefined;
-    if (code === 'ERR_ONCE_CLAIM_LOST') this.#lost();
-    this.#leave(code);
+    const known = isOnceError(error) ? error : undefined;
+    if (known?.code === 'ERR_ONCE_CLAIM_LOST') this.#lost();
+    this.#leave(known?.code);
     if (this.#outcome) return;
     if (this.#call.signal?.aborted) this.#abandon(error);
-    else this.#refuse(error, code);
+    else if (known) this.#refuse(known);
+    else this.#span.fail(error);
   }
 
-  /** No operation came of it: another one was in the way, or an option was wrong. */
-  #refuse(error: unknown, code: string | undefined): void {
-    const outcome = code === undefined ? undefined : outcomeOf(error);
+  /** No operation came of it, because another one was in the way. */
+  #refuse({ code, outcome }: OnceError): void {
     // It shared the operation of another call, whose span tells the end.
-    if (outcome?.joined) return;
+    if (outcome.joined) return;
     if (code === 'ERR_ONCE_BUSY') this.#metrics.conflict('busy');
-    if (outcome) this.#span.end(outcome, code);
-    else this.#span.fail(error);
+    this.#span.end(outcome, code);
   }
 
   #lost(): void {
