@@ -3,7 +3,8 @@
  * key stays. Method: one payment per wrong hook, held against what reached the server.
  */
 import { describe, expect, test } from 'vitest';
-import { type Around, type AroundAttempt, around, polling, reconciling, retrying, unnamed } from '../../src/entries/index.js';
+import { square } from '../../src/entries/dialects.js';
+import { type Around, type AroundAttempt, around, clear, close, extend, polling, reconciling, retrying, run, unnamed } from '../../src/entries/index.js';
 import { answers, charged, lost, NeverConnected, replays, unreachable } from '../support/server.js';
 import { HOUR, newWorld, pay, rest } from '../support/world.js';
 
@@ -60,6 +61,103 @@ describe('around', () => {
 
   test('must be a function', () => {
     expect(() => around(undefined as unknown as Around)).toThrow(new TypeError('once: around takes a function, got undefined'));
+  });
+});
+
+describe('several hooks', () => {
+  /** A hook that notes when it is entered and left, and adds a header. */
+  const noting =
+    (notes: string[], name: string): Around =>
+    async ({ headers }, send) => {
+      notes.push(`${name} finds ${headers.get('x-by') ?? 'nothing'}`);
+      const response = await send({ 'x-by': name, 'idempotency-key': name });
+      notes.push(`${name} is left`);
+      return response;
+    };
+
+  test('stand one in the other, the first one outermost, those of an extended client inside; the key is set last', async () => {
+    const notes: string[] = [];
+    const world = newWorld();
+    const { tab, once } = world.open({ use: [around(noting(notes, 'outer')), around(noting(notes, 'inner'))] });
+    const more = extend(once, { use: [around(noting(notes, 'innermost'))] });
+    world.server.plays(charged(answers(201)));
+    const end = await world.end(tab, pay(more));
+    expect(notes).toEqual(['outer finds nothing', 'inner finds outer', 'innermost finds inner', 'innermost is left', 'inner is left', 'outer is left']);
+    expect(world.server.arrivals[0]?.headers.get('x-by')).toBe('innermost');
+    expect(world.server.keys).toEqual([end.outcome?.key]);
+  });
+
+  test('of which the outer one calls send twice: one request, and nobody is sure', async () => {
+    const world = newWorld();
+    const inner: unknown[] = [];
+    const twice: Around = async (_, send) => {
+      await send();
+      return send();
+    };
+    const seen: Around = (attempt, send) => {
+      inner.push(attempt.attempt);
+      return send();
+    };
+    const { tab, once } = world.open({ use: [around(twice), around(seen)] });
+    world.server.plays(charged(answers(201)));
+    expect(await world.end(tab, pay(once, ONE))).toMatchObject({ outcome: { effect: 'unknown', reason: 'no-answer', attempts: 1 } });
+    expect(world.server.arrivals).toHaveLength(1);
+    expect(inner).toEqual([1, 1]);
+  });
+
+  test('of which the inner one fails before it sends, and the outer one hides that: nothing was sent', async () => {
+    const world = newWorld();
+    const hides: Around = (_, send) => send().catch(() => new Response('{}', { status: 201 }));
+    const { tab, once } = world.open({ use: [around(hides), around(() => Promise.reject(FAILED))] });
+    expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { type: 'unsent', sent: 'no' } });
+    expect(world.server.arrivals).toEqual([]);
+  });
+});
+
+describe('an attempt', () => {
+  test('whose key is in the body keeps it there, whatever headers the hook gives', async () => {
+    const world = newWorld();
+    world.keyOf = ({ body }) => JSON.parse(String(body)).idempotency_key;
+    const signs: Around = (_, send) => send({ 'x-signature': 's' });
+    const { tab, once } = world.open({ use: [around(signs)], dialect: square() });
+    world.server.plays(charged(answers(200)));
+    const end = await world.end(tab, pay(once, { body: { amount: 1 } }));
+    expect(world.server.keys).toEqual([end.outcome?.key]);
+    expect(world.server.arrivals[0]?.headers.get('x-signature')).toBe('s');
+  });
+
+  test('of a function given to run passes no hook', async () => {
+    const told: unknown[] = [];
+    const { world, once } = scene((attempt, send) => {
+      told.push(attempt);
+      return send();
+    });
+    expect(await world.run(run(once, ['charge', 1], () => 'ok'))).toBe('ok');
+    expect(told).toEqual([]);
+  });
+
+  test('of a client that is closed meanwhile does not leave', async () => {
+    const world = newWorld();
+    const closes: Around = async (_, send) => {
+      void close(once);
+      return send();
+    };
+    const { tab, once } = world.open({ use: [around(closes)] });
+    expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { effect: 'none', sent: 'no' } });
+    expect(world.server.arrivals).toEqual([]);
+  });
+
+  test('that a slow hook held back while another driver took the record does not leave', async () => {
+    const world = newWorld();
+    const slow: Around = async (_, send) => {
+      await world.run(clear(world.open().once));
+      await new Promise<void>((resolve) => void world.clock.timer(5000, resolve));
+      return send();
+    };
+    const { tab, once } = world.open({ use: [around(slow)] });
+    const end = await world.end(tab, pay(once));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown', attempts: 0 } });
+    expect(world.server.arrivals).toEqual([]);
   });
 });
 

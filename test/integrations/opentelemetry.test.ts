@@ -5,7 +5,21 @@
 import { context, metrics, trace } from '@opentelemetry/api';
 import { StackContextManager } from '@opentelemetry/sdk-trace';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { around, clear, close, extend, type OnceOptions, polling, reconciling, resume, resumeOne, retrying, run, unnamed } from '../../src/entries/index.js';
+import {
+  around,
+  clear,
+  close,
+  extend,
+  type OnceOptions,
+  polling,
+  reconciling,
+  resume,
+  resumeOne,
+  retrying,
+  run,
+  subscribe,
+  unnamed,
+} from '../../src/entries/index.js';
 import { type OpenTelemetryOptions, openTelemetry } from '../../src/entries/opentelemetry.js';
 import { answers, charged, deaf, hangs, lost, replays } from '../support/server.js';
 import { breachesOfClient, brief, disableGlobals, strangers, Telemetry } from '../support/telemetry.js';
@@ -352,6 +366,15 @@ describe('beside others', () => {
     expect(told).toMatchObject([{ effect: 'done' }]);
     expect(tab.reported).toMatchObject([{ message: 'log' }]);
     tab.reported.length = 0;
+  });
+
+  test('a listener of the app hears events, and nothing of what telemetry finds its spans by', async () => {
+    const heard: unknown[][] = [];
+    const { world, tab, once } = scene();
+    subscribe(once, (...all) => void heard.push(all));
+    world.server.plays(charged(answers(201)));
+    await world.end(tab, pay(once));
+    expect(heard.map((all) => all.length)).toEqual([1, 1]);
   });
 
   test('two on one client: the last one tells', async () => {
