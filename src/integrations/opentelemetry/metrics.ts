@@ -4,6 +4,7 @@ import type { Once, Outcome } from 'oncefetch';
 import { pending } from 'oncefetch';
 import type { Client } from '../../engine/client.js';
 import { ATTRIBUTES, METRICS } from './names.js';
+import { safely } from './safely.js';
 
 /** Unsettled operations of one store that are looked at for each report. */
 const PENDING_MAX = 1000;
@@ -44,22 +45,20 @@ export function metricsOf(meter: Meter) {
     description: 'From the call, or from the first attempt if that was earlier, until it is certain what became of the operation.',
     advice: { explicitBucketBoundaries: SECONDS },
   });
+  const told = (outcome: Outcome, startedAt: number, now: number): void => {
+    const { effect, type, firstSentAt = startedAt } = outcome;
+    operations.add(1, endingOf(outcome));
+    if (outcome.attempts > 0) attempts.record(outcome.attempts);
+    if (type === 'replayed') duplicates.add(1, { [ATTRIBUTES.duplicate]: 'replayed', [ATTRIBUTES.replayedFrom]: outcome.from });
+    if (effect === 'unknown' || wasKnown(outcome)) return;
+    const since = Math.min(startedAt, firstSentAt);
+    certainty.record(Math.max(0, now - since) / 1000, { [ATTRIBUTES.effect]: effect, [ATTRIBUTES.type]: type });
+  };
   return {
-    conflict: (kind: Conflict): void => conflicts.add(1, { [ATTRIBUTES.conflict]: kind }),
+    conflict: (kind: Conflict): void => void safely(() => conflicts.add(1, { [ATTRIBUTES.conflict]: kind })),
     /** Times in ms. */
-    ended(outcome: Outcome, startedAt: number, now: number): void {
-      if (outcome.joined) {
-        duplicates.add(1, { [ATTRIBUTES.duplicate]: 'joined' });
-        return;
-      }
-      const { effect, type, firstSentAt = startedAt } = outcome;
-      operations.add(1, endingOf(outcome));
-      if (outcome.attempts > 0) attempts.record(outcome.attempts);
-      if (type === 'replayed') duplicates.add(1, { [ATTRIBUTES.duplicate]: 'replayed', [ATTRIBUTES.replayedFrom]: outcome.from });
-      const since = Math.min(startedAt, firstSentAt);
-      if (effect !== 'unknown' && !wasKnown(outcome))
-        certainty.record(Math.max(0, now - since) / 1000, { [ATTRIBUTES.effect]: effect, [ATTRIBUTES.type]: type });
-    },
+    ended: (outcome: Outcome, startedAt: number, now: number): void =>
+      void safely(() => (outcome.joined ? duplicates.add(1, { [ATTRIBUTES.duplicate]: 'joined' }) : told(outcome, startedAt, now))),
     watch: watchUnsettled(meter),
   };
 }
