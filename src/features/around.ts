@@ -81,14 +81,14 @@ class Passage {
 
   /** Only what the transport itself threw is a proof. */
   neverSent(): boolean {
-    return !this.#sent || this.#never;
+    return this.#never;
   }
 
   mayResend(): boolean {
     return this.#client.transport.mayResend(this.#sent as RequestInit);
   }
 
-  /** How the attempt ended, by what the transport did. */
+  /** How the attempt ended, by what the transport did: where it was never called, nothing was sent, whatever the hooks did. */
   over(left: TransportResult): TransportResult {
     this.#over = true;
     if (left.end !== 'no-answer') return left;

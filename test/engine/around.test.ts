@@ -290,6 +290,15 @@ describe('it may have taken effect', () => {
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: true, key: end.outcome?.key });
   });
 
+  test('though the server has answered, and the hook hides that: it is known that it was sent', async () => {
+    const { world, tab, once } = scene(async (_, send) => {
+      await send();
+      throw FAILED;
+    });
+    world.server.plays(charged(answers(201)));
+    expect(await world.end(tab, pay(once, ONE))).toMatchObject({ outcome: { effect: 'unknown', sent: 'yes' } });
+  });
+
   test('and a Response of its own in place of a lost answer proves nothing', async () => {
     const { world, tab, once } = scene((_, send) => send().catch(() => new Response('{}', { status: 402 })));
     world.server.plays(charged(lost()));
