@@ -76,6 +76,11 @@ const inBrowsers = browsers.flatMap((browser): TestProjectConfiguration[] => {
       optimizeDeps: {
         include: [
           '@noble/hashes/sha2.js',
+          '@opentelemetry/api',
+          '@opentelemetry/core',
+          '@opentelemetry/sdk-metrics',
+          '@opentelemetry/sdk-trace',
+          '@opentelemetry/semantic-conventions',
           '@tanstack/react-query',
           'idb-keyval',
           'ky',

@@ -37,8 +37,9 @@ const cases = () => ({
   'first snippet': `export { createOnce, outcomeOf } from 'oncefetch'`,
   'and pending, settle, forget, clear': `export { clear, createOnce, forget, outcomeOf, pending, settle } from 'oncefetch'`,
   ...Object.fromEntries(entries().map((entry) => [entry, `export * from '${entry}'`])),
-  // Its functions take a client, which every page has.
+  // What they export takes a client, or is given to one, which every page has.
   'oncefetch/react': `export { createOnce, outcomeOf } from 'oncefetch'; export * from 'oncefetch/react'`,
+  'oncefetch/opentelemetry': `export { createOnce, outcomeOf } from 'oncefetch'; export * from 'oncefetch/opentelemetry'`,
 });
 
 /** What was built is found by the package's own `exports`, as for a page in production. @param {string} contents @param {import('esbuild').Plugin[]} [plugins] */

@@ -93,6 +93,7 @@ export function createOn(bare: Platform, options: OnceOptions = {}, from?: Clien
   };
   from?.extensions.add(client);
   if (from?.closing.aborted) client.closing.abort();
+  parts.made?.(client);
   return { fetch: (input, init) => callFetch(client, input, init), '~oncefetch': () => client };
 }
 

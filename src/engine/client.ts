@@ -7,6 +7,7 @@ import type { IdempotencyKey, KeyedOperation, Label, Namespace, NamespaceDigest,
 import type { OperationName } from '../core/name.js';
 import type { PendingRecord, StoredRequest } from '../core/record.js';
 import type { ReplayableRequest, RequestInput } from '../http/request.js';
+import type { SendOnce } from '../http/sending.js';
 import type { OnceOptions } from '../option-types.js';
 import type { Settings } from '../options.js';
 import type { Platform, Store, Transport } from '../ports.js';
@@ -87,6 +88,30 @@ export interface OperationAddress {
   readonly operationKey: OperationKey;
   /** Its id in the store, if that is no digest of the name. */
   readonly id: RecordId | undefined;
+}
+
+/** The request of a call, read. */
+export interface PreparedCall {
+  /** Absent when it only goes on with what is stored. */
+  readonly payload: Payload | undefined;
+  readonly fingerprint: string;
+  readonly raw: string;
+  /** The key that the call already bears. It is never replaced, and no other is put beside it. */
+  readonly key?: string | undefined;
+}
+
+export interface Call {
+  readonly client: Client;
+  readonly settings: Settings;
+  readonly address: OperationAddress;
+  /** Called once. */
+  read(): Promise<PreparedCall>;
+  readonly signal: AbortSignal | undefined;
+  readonly request: Request | undefined;
+  /** Wall clock, ms: when the call began, if that was before now. */
+  readonly startedAt?: number;
+  /** The lock, where it is held already. */
+  readonly held?: (() => void) | undefined;
 }
 
 /** One call on its way to its outcome. */
@@ -192,4 +217,12 @@ export interface Parts {
   readonly derive: (c: { namespace: string; operation: OperationName | undefined; generation: number }) => string;
   /** Adds to a platform what it lacks. */
   readonly platform: (platform: Platform) => Platform;
+  /** Sends an attempt, in place of the transport alone. */
+  readonly around: SendOnce<Client, AttemptRequest>;
+  /** Calls the function that `run` was given. */
+  readonly effect: (a: AttemptRequest, act: () => unknown) => unknown;
+  /** Is handed each named call, and each that got a key; `operate` does the work. */
+  readonly call: (call: Call, operate: (call: Call) => Promise<unknown>) => Promise<unknown>;
+  /** Is told of the client when it is made. */
+  readonly made: (client: Client) => void;
 }

@@ -83,7 +83,7 @@ export function emit(client: Client, address: Named, key: string, detail: OnceEv
   const foreign = client.settings.namespace !== undefined && namespaceNow(client) !== address.namespace;
   const event = { operation: named(address.name), key, at: client.platform.clock.now(), foreign, ...detail } as OnceEvent;
   if (channel?.hasSubscribers) guarded(client, () => channel.publish(event));
-  for (const { hears, begins } of [...client.listeners]) if (!begins || begins(address.label)) guarded(client, () => hears(event));
+  for (const { hears, begins } of [...client.listeners]) if (!begins || begins(address.label)) guarded(client, () => hears(event, address));
 }
 
 /** Tells screens and logs that a call waits. */

@@ -35,7 +35,8 @@ export type OperationState =
   | { readonly phase: 'settled'; readonly outcome: Outcome };
 
 export interface Listener {
-  readonly hears: (event: OnceEvent) => void;
+  /** `of`: the call, where the event is of one. For this package alone. */
+  readonly hears: (event: OnceEvent, of: object) => void;
   readonly begins: ((label: Label) => boolean) | undefined;
 }
 

@@ -8,37 +8,13 @@ import type { Settings } from '../options.js';
 import { wrong } from '../texts/full.js';
 import { idsOf, isSamePerson } from './address.js';
 import { busyError, noFacts, storeError, tryLock } from './claim.js';
-import type { Client, OperationAddress, OperationRun, Payload } from './client.js';
+import type { Call, Client, OperationAddress, OperationRun, PreparedCall } from './client.js';
 import { contextOfCall } from './context.js';
 import { conclude, execute, leftBefore } from './execute.js';
 import { abortReason, giveUp, InFlightOperation } from './in-flight.js';
 import { changed, guarded, resetStaleState } from './observe.js';
 import { nothingSent } from './record-access.js';
 import { CallerLeft, inTime, limit, within } from './wait.js';
-
-/** The request of a call, read. */
-export interface PreparedCall {
-  /** Absent when it only goes on with what is stored. */
-  readonly payload: Payload | undefined;
-  readonly fingerprint: string;
-  readonly raw: string;
-  /** The key that the call already bears. It is never replaced, and no other is put beside it. */
-  readonly key?: string | undefined;
-}
-
-export interface Call {
-  readonly client: Client;
-  readonly settings: Settings;
-  readonly address: OperationAddress;
-  /** Called once. */
-  read(): Promise<PreparedCall>;
-  readonly signal: AbortSignal | undefined;
-  readonly request: Request | undefined;
-  /** Wall clock, ms: when the call began, if that was before now. */
-  readonly startedAt?: number;
-  /** The lock, where it is held already. */
-  readonly held?: (() => void) | undefined;
-}
 
 /** A call that only goes on with what is stored. */
 export const NOTHING_TO_READ = async (): Promise<PreparedCall> => ({ payload: undefined, fingerprint: '', raw: '' });
@@ -70,7 +46,9 @@ async function borneKey({ dialect: { carrier, carry: other, name } }: Settings, 
 }
 
 /** Resolves with the answer, or with the value of an effect. */
-export async function operate(asked: Call): Promise<unknown> {
+export const operate = (call: Call): Promise<unknown> => call.client.parts.call?.(call, joinOrDrive) ?? joinOrDrive(call);
+
+async function joinOrDrive(asked: Call): Promise<unknown> {
   const call = { ...asked, client: contextOfCall(asked.client) };
   const { client, settings, address, signal, request } = call;
   const { clock } = client.platform;

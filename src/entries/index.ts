@@ -12,6 +12,7 @@ export type { Verdict } from '../core/verdict.js';
 export type { OperationState, PendingOperation } from '../engine/observed.js';
 export { outcomeOf } from '../engine/outcome-of.js';
 export { isOnceError, type OnceError } from '../errors.js';
+export { type Around, type AroundAttempt, around, type SendAttempt } from '../features/around.js';
 export { clear } from '../features/clear.js';
 export { close } from '../features/close.js';
 export { type SubscribeOptions, subscribe } from '../features/events.js';

@@ -26,7 +26,7 @@ export function subscribe(once: Once, listener: (event: OnceEvent) => void, opti
   check(options, { prefix: 'array', signal: 'object' }, 'subscribe');
   const { prefix, signal } = options;
   if (typeof listener !== 'function') throw new TypeError(`once: subscribe takes a function, got ${typeOf(listener)}`);
-  const entry = { hears: listener, begins: prefix?.length ? namePrefix(prefix).begins : undefined };
+  const entry = { hears: (event: OnceEvent) => listener(event), begins: prefix?.length ? namePrefix(prefix).begins : undefined };
   const off = (): void => void listeners.delete(entry);
   if (!signal?.aborted) listeners.add(entry);
   signal?.addEventListener('abort', off, { once: true });

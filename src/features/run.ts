@@ -6,14 +6,15 @@ import type { Outcome } from '../core/outcome.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, type Verdict } from '../core/verdict.js';
 import { addressOf } from '../engine/address.js';
-import type { AttemptRequest, AttemptResult, Payload } from '../engine/client.js';
+import type { AttemptRequest, AttemptResult, Payload, PreparedCall } from '../engine/client.js';
 import { abortReason } from '../engine/in-flight.js';
-import { operate, type PreparedCall } from '../engine/operate.js';
+import { operate } from '../engine/operate.js';
 import { valueResult } from '../engine/values.js';
 import { limit } from '../engine/wait.js';
 import { isResponse, readForeign } from '../http/foreign-response.js';
 import { resultOf } from '../http/http-payload.js';
-import { type Answered, answerOf } from '../http/transport.js';
+import type { Answered } from '../http/sending.js';
+import { answerOf } from '../http/transport.js';
 import { hookReading } from '../http/verdict-hook.js';
 import { clientOf, type Once } from '../once.js';
 import type { RunEnd, RunOptions } from '../option-types.js';
@@ -79,7 +80,8 @@ async function attempt(
   a: AttemptRequest,
 ): Promise<AttemptResult> {
   if (!a.leaves()) return { reading: NOT_SENT, reached: false };
-  const { clock } = a.job.client.platform;
+  const { parts, platform } = a.job.client;
+  const { clock } = platform;
   const controller = new AbortController();
   const { over, off } = limit(clock, a.ms, [a.job.stop]);
   const late = over.then((): undefined => {
@@ -87,10 +89,11 @@ async function attempt(
   });
   const { key, number, resumed, ambiguous } = a;
   const child = (label: string): string => childKey(key, label);
+  const act = () => effect({ key, attempt: number, resumed, ambiguous, signal: controller.signal, child });
   const effected = (async (): Promise<AttemptResult> => {
     let end: RunEnd<unknown>;
     try {
-      end = { value: await effect({ key, attempt: number, resumed, ambiguous, signal: controller.signal, child }) };
+      end = { value: await (parts.effect ? parts.effect(a, act) : act()) };
     } catch (error) {
       end = { error };
     }

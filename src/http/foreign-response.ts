@@ -2,7 +2,8 @@
 
 import type { Client } from '../engine/client.js';
 import { limit } from '../engine/wait.js';
-import { type Answered, read } from './transport.js';
+import type { Answered } from './sending.js';
+import { read } from './transport.js';
 
 /** By what it has, because a Response of a polyfill or of another realm is no instance of this realm's class. */
 export function isResponse(value: unknown): value is Response {

@@ -13,7 +13,8 @@ import { valueResult } from '../engine/values.js';
 import { inTime, limit } from '../engine/wait.js';
 import { base64Of, bytesOf } from './bytes.js';
 import { type ReplayableRequest, storable, wireOf } from './request.js';
-import { type Answered, answerOf, callTransport, makeResponse, replayResponse } from './transport.js';
+import type { Answered } from './sending.js';
+import { answerOf, callTransport, makeResponse, replayResponse } from './transport.js';
 import { hookReading } from './verdict-hook.js';
 
 export const httpPayload = (prepared: ReplayableRequest): Payload => ({
@@ -100,7 +101,7 @@ export async function hooked(
 }
 
 /** The request with its key where the record says; `undefined` if the request has no such place. */
-async function withKey(prepared: ReplayableRequest, { carrier, key, firstSentAt, job }: AttemptRequest): Promise<ReplayableRequest | undefined> {
+export async function withKey(prepared: ReplayableRequest, { carrier, key, firstSentAt, job }: AttemptRequest): Promise<ReplayableRequest | undefined> {
   if (carrier === '') return prepared;
   const wire = await wireOf(prepared, carrier);
   const put = carryOf(carrier, job.settings.dialect.carry)?.put(wire, key, firstSentAt);
@@ -123,7 +124,8 @@ async function send(prepared: ReplayableRequest, a: AttemptRequest): Promise<Att
     if (!last) return { reading: NOT_A_VERDICT, reached: false };
     const slow = clock.now() - asking > settings.tuning.thawMs;
     if (slow && a.stillMine && !(await a.stillMine())) return { reading: NOT_SENT, reached: false };
-    const left = await callTransport(client, last, { ms: a.ms - (clock.now() - asking), stop, bodyBytes: settings.limits.bodyBytes, leaves });
+    const sending = { ms: a.ms - (clock.now() - asking), stop, bodyBytes: settings.limits.bodyBytes, leaves };
+    const left = await (client.parts.around ?? callTransport)(client, last, sending, a);
     if (left.end === 'not-sent') return { reading: NOT_SENT, cause: left.cause, reached: false };
     if (left.end === 'no-answer' && left.status === undefined) noticeSilence(a, prepared);
     if (left.end === 'no-answer') return { reading: NO_ANSWER, cause: left.cause, reached: left.status !== undefined };

@@ -42,6 +42,8 @@ const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = {
   engine: ['options', 'option-types'],
   http: ['options', 'option-types'],
   texts: ['core'],
+  // A feature that is made outside names the parts that it is made of.
+  integrations: ['engine'],
 };
 
 /** A feature uses no other feature. These are parts of one, in a file of their own. */

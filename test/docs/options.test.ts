@@ -51,7 +51,9 @@ describe('the options', () => {
 });
 
 test('the features are those that can be imported', () => {
-  const named = tableUnder(page, '## Features').map(([name = '']) => name.replaceAll(/[`()]/g, ''));
+  const named = tableUnder(page, '## Features').map(([name = '']) => name.replaceAll(/`|\(.*/g, ''));
   const { text } = readPage('api/index.api.md');
-  expect([...named].sort()).toEqual([...text.matchAll(/^export const (\w+): \(\) => Feature;/gm)].map(([, name = '']) => name).sort());
+  expect([...named].sort()).toEqual(
+    [...text.matchAll(/^export (?:const|function) (\w+)(?:: )?\(.*\)(?: =>|:) Feature;/gm)].map(([, name = '']) => name).sort(),
+  );
 });

@@ -92,7 +92,7 @@ test('the package that is to be installed has the present version', () => {
 test('the entries are those of the package, with their peers', () => {
   const rows = new Map(tableUnder(readme, '## Install').map(([entry = '', wants = '']) => [plainName(entry), wants]));
   expect([...rows.keys()].sort()).toEqual(entries.map(({ specifier }) => specifier).sort());
-  const peers = { ky: 'oncefetch/ky', react: 'oncefetch/react' };
+  const peers = { '@opentelemetry/api': 'oncefetch/opentelemetry', ky: 'oncefetch/ky', react: 'oncefetch/react' };
   expect(Object.keys(peers).sort()).toEqual(Object.keys(manifest.peerDependencies).sort());
   for (const [peer, entry] of Object.entries(peers))
     expect(rows.get(entry)?.toLowerCase()).toContain(`${peer} ${/\d+/.exec(manifest.peerDependencies[peer] ?? '')?.[0]}`);

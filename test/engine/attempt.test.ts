@@ -5,7 +5,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Client } from '../../src/engine/client.js';
 import type { ReplayableRequest } from '../../src/http/request.js';
-import { type Answered, answerOf, callTransport, replayResponse, type TransportResult } from '../../src/http/transport.js';
+import type { Answered, TransportResult } from '../../src/http/sending.js';
+import { answerOf, callTransport, replayResponse } from '../../src/http/transport.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
 import { NeverConnected } from '../support/server.js';
 import { rest } from '../support/world.js';

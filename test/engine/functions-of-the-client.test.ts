@@ -41,6 +41,7 @@ const OTHERS = new Set([
   'polling',
   'reconciling',
   'unnamed',
+  'around',
   'retrying',
   'explain',
   'logTo',

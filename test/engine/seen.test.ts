@@ -154,9 +154,9 @@ describe('events', () => {
     client.listeners.add({ hears: heard[1], begins: (label) => label === PLACE.label });
     client.listeners.add({ hears: heard[2], begins: () => false });
     emit(client, PLACE, 'k', DETAIL);
-    expect(heard.map(({ mock }) => mock.calls)).toEqual([[[EVENT]], [[EVENT]], []]);
+    expect(heard.map(({ mock }) => mock.calls)).toEqual([[[EVENT, PLACE]], [[EVENT, PLACE]], []]);
     diagnose(client, PLACE, 'k', 'a-code', 'what is wrong');
-    expect(heard[0]).toHaveBeenLastCalledWith({ ...EVENT, attempt: undefined, type: 'diagnostic', code: 'a-code', message: 'what is wrong' });
+    expect(heard[0]).toHaveBeenLastCalledWith({ ...EVENT, attempt: undefined, type: 'diagnostic', code: 'a-code', message: 'what is wrong' }, PLACE);
   });
 
   test.each([

@@ -1,0 +1,1 @@
+export { type OpenTelemetryAttribute, type OpenTelemetryOptions, openTelemetry } from '../integrations/opentelemetry/opentelemetry.js';

@@ -1,0 +1,146 @@
+/** A hook around each attempt: for telemetry, measurements, and signatures. */
+import { type OperationName, typeOf } from '../core/name.js';
+import type { AttemptRequest, Client, Parts } from '../engine/client.js';
+import { named } from '../engine/observe.js';
+import { merged, withKey } from '../http/http-payload.js';
+import type { ReplayableRequest } from '../http/request.js';
+import type { Sending, TransportResult } from '../http/sending.js';
+import { callTransport } from '../http/transport.js';
+import type { Feature, Leaving } from '../option-types.js';
+
+/** The attempt that an `around` hook is called for: its request as it goes out, and what it is an attempt of. */
+export interface AroundAttempt extends Leaving {
+  readonly operation: OperationName | undefined;
+  /** An earlier attempt of this call, or of a call before it, may have been sent. */
+  readonly again: boolean;
+  /** Gives what the telemetry of this package works on. @internal */
+  readonly '~oncefetch': () => unknown;
+}
+
+/** Sends the attempt's request, once. `headers` are set over those of the request; the key is set last. */
+export type SendAttempt = (headers?: RequestInit['headers']) => Promise<Response>;
+
+/** Called around each attempt of an operation; it calls `send` once, and gives back the response that `send` gave. */
+export type Around = (attempt: AroundAttempt, send: SendAttempt) => Promise<Response>;
+
+/**
+ * Calls `hook` around the transport of each attempt, within `limits.attemptMs`. What it throws counts as what the transport
+ * throws: before `send` is called nothing was sent, after that the attempt may have taken effect. Of several hooks the first one
+ * in `use` is the outermost.
+ *
+ * @throws TypeError where the hook is no function
+ * @example
+ * const once = createOnce({ use: [around(async ({ attempt }, send) => send({ 'x-attempt': String(attempt) }))] });
+ */
+export function around(hook: Around): Feature {
+  if (typeof hook !== 'function') throw new TypeError(`once: around takes a function, got ${typeOf(hook)}`);
+  // Each under a name of its own, so that several stand side by side.
+  return { name: 'around', parts: { around: sendAround, [Symbol('around')]: hook } satisfies Partial<Parts> };
+}
+
+/** The hooks of a client, in the order of `use`. */
+const hooksOf = ({ parts }: Client): Around[] => Object.getOwnPropertySymbols(parts).map((name) => (parts as Record<symbol, Around>)[name] as Around);
+
+/** Sends once, as the transport alone would, with the hooks in between. */
+async function sendAround(client: Client, request: ReplayableRequest, sending: Sending, a: AttemptRequest): Promise<TransportResult> {
+  const passage = new Passage(client, request, sending, a);
+  // The hooks stand where the transport is called. The attempt leaves when the innermost one lets it.
+  const left = await callTransport({ ...client, transport: passage }, request, { ...sending, leaves: () => true });
+  return passage.over(left);
+}
+
+/** The way of one attempt through the hooks: a transport that knows what the real one did, whatever they say. */
+class Passage {
+  readonly #client: Client;
+  readonly #request: ReplayableRequest;
+  readonly #sending: Sending;
+  readonly #a: AttemptRequest;
+  readonly #begun: number;
+  #sent: RequestInit | undefined;
+  #given: Response | undefined;
+  #never = false;
+  #over = false;
+
+  constructor(client: Client, request: ReplayableRequest, sending: Sending, a: AttemptRequest) {
+    this.#client = client;
+    this.#request = request;
+    this.#sending = sending;
+    this.#a = a;
+    this.#begun = client.platform.clock.now();
+  }
+
+  async send(_: string, init: RequestInit): Promise<Response> {
+    try {
+      const response = await this.#through(hooksOf(this.#client), this.#request, init);
+      if (!this.#given || response !== this.#given) throw new TypeError('once: this is not the Response that the transport gave');
+      return response;
+    } finally {
+      this.#over = true;
+    }
+  }
+
+  /** Only what the transport itself threw is a proof. */
+  neverSent(): boolean {
+    return this.#never;
+  }
+
+  mayResend(): boolean {
+    return this.#client.transport.mayResend(this.#sent as RequestInit);
+  }
+
+  /** How the attempt ended, by what the transport did: where it was never called, nothing was sent, whatever the hooks did. */
+  over(left: TransportResult): TransportResult {
+    this.#over = true;
+    if (left.end !== 'no-answer') return left;
+    return this.#sent ? { ...left, status: left.status ?? this.#given?.status } : { end: 'not-sent', cause: left.cause };
+  }
+
+  #through([hook, ...inner]: readonly Around[], request: ReplayableRequest, init: RequestInit): Promise<Response> {
+    if (!hook) return this.#leave(request, init);
+    const { job, number, ambiguous, resumed } = this.#a;
+    const { method, url, headers, body } = request;
+    const told = {
+      operation: named(job.name),
+      attempt: number,
+      again: ambiguous || resumed,
+      resumed,
+      method,
+      url,
+      headers: new Headers(headers),
+      body,
+      '~oncefetch': () => this.#a,
+    };
+    // Nothing is awaited where no header is added: whoever traces by the stack finds the transport inside of its hook.
+    return hook(told, (more) =>
+      more === undefined ? this.#through(inner, request, init) : this.#keyed(request, more).then((next) => this.#through(inner, next, init)),
+    );
+  }
+
+  async #keyed(request: ReplayableRequest, more: HeadersInit): Promise<ReplayableRequest> {
+    const next = await withKey(merged(request, more), this.#a);
+    if (!next) throw new Error('once: the request has no place for its key');
+    return next;
+  }
+
+  #leave(request: ReplayableRequest, init: RequestInit): Promise<Response> {
+    const { clock } = this.#client.platform;
+    const slow = clock.now() - this.#begun > this.#client.settings.tuning.thawMs;
+    // While a slow hook was at work, the record may have been lost to another driver.
+    return slow && this.#a.stillMine ? this.#a.stillMine().then((mine) => this.#call(request, init, mine)) : this.#call(request, init, true);
+  }
+
+  async #call({ url, headers, body }: ReplayableRequest, init: RequestInit, mine: boolean): Promise<Response> {
+    // A second copy, or one that leaves when this attempt has been told of already, would be an attempt that nobody counts.
+    if (!mine || this.#sent || this.#over || init.signal?.aborted || !this.#sending.leaves()) throw new Error('once: this attempt has left, or is over');
+    const { transport } = this.#client;
+    const sent = { ...init, headers, body: body ?? null } as RequestInit;
+    this.#sent = sent;
+    try {
+      this.#given = await transport.send(url, sent);
+      return this.#given;
+    } catch (cause) {
+      this.#never = !init.signal?.aborted && transport.neverSent(cause, sent);
+      throw cause;
+    }
+  }
+}

@@ -1,0 +1,27 @@
+/** What an attempt is sent with, and how it may end. Types only. */
+import type { ReplayableRequest } from './request.js';
+
+/** An answer and, if its body was read, all that is needed to give it again. */
+export interface Answered {
+  readonly response: Response;
+  readonly body?: string | ArrayBuffer | null | undefined;
+  readonly text: string;
+}
+
+/** How an attempt ended. `mayResend`: the answer may be of one copy of several. `status`: of an answer whose body was cut. */
+export type TransportResult =
+  | { readonly end: 'answer'; readonly answered: Answered; readonly mayResend: boolean }
+  | { readonly end: 'no-answer'; readonly cause: unknown; readonly status: number | undefined }
+  | { readonly end: 'not-sent'; readonly cause: unknown };
+
+/** How an attempt is to be sent. */
+export interface Sending {
+  readonly ms: number;
+  readonly stop: AbortSignal;
+  readonly bodyBytes: number;
+  /** Called right before the transport; `false`: do not call it. */
+  leaves(): boolean;
+}
+
+/** Sends once. Never rejects; never waits longer than `ms`. */
+export type SendOnce<Client, Attempt> = (client: Client, request: ReplayableRequest, sending: Sending, attempt: Attempt) => Promise<TransportResult>;

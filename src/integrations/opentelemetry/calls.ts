@@ -1,0 +1,122 @@
+/** Follows each call to its end: it drives an operation, joins one, or waits for one and then drives. */
+import { context } from '@opentelemetry/api';
+import { isOnceError, type OnceError, type Outcome } from 'oncefetch';
+import type { Call, OperationRun } from '../../engine/client.js';
+import type { Metrics } from './metrics.js';
+import { EVENTS } from './names.js';
+import { OperationSpan, type Telling } from './operation-span.js';
+
+type Operate = (call: Call) => Promise<unknown>;
+type Flight = ReturnType<Call['client']['registry']['flights']['get']>;
+
+/** The spans of operations under way, of all clients of this realm: a call may join what another client drives. */
+const underWay = new WeakMap<object, OperationSpan>();
+
+const flightOf = ({ client, address }: Call): Flight => client.registry.flights.get(address.operationKey);
+
+/** Notes that this span is of the operation under way: what a call drives that waited for another one first. */
+export function drives(span: OperationSpan, { client, operationKey }: OperationRun): void {
+  const flight = client.registry.flights.get(operationKey);
+  if (flight && !underWay.has(flight)) underWay.set(flight, span);
+}
+
+/** `mark`: the name under which attempts and events find the span in the settings of their call. */
+export function follow(call: Call, operate: Operate, mark: symbol, telling: Telling, metrics: Metrics): Promise<unknown> {
+  const { clock } = call.client.platform;
+  const followed = new Followed(call, new OperationSpan(telling), metrics, () => clock.now());
+  return followed.run(operate, mark);
+}
+
+class Followed {
+  readonly #call: Call;
+  readonly #span: OperationSpan;
+  readonly #metrics: Metrics;
+  readonly #now: () => number;
+  readonly #startedAt: number;
+  readonly #wallStartedAt = Date.now();
+  readonly #caller = context.active();
+  /** What was under way when this call came. */
+  readonly #met: Flight;
+  #flight: Flight;
+  #outcome: Outcome | undefined;
+  /** The caller has its answer, or its error with this code. */
+  #left: { readonly code: string | undefined } | undefined;
+
+  constructor(call: Call, span: OperationSpan, metrics: Metrics, now: () => number) {
+    this.#call = call;
+    this.#span = span;
+    this.#metrics = metrics;
+    this.#now = now;
+    this.#startedAt = call.startedAt ?? now();
+    this.#met = flightOf(call);
+  }
+
+  async run(operate: Operate, mark: symbol): Promise<unknown> {
+    const { settings } = this.#call;
+    const own = settings.onOutcome;
+    const onOutcome = (outcome: Outcome) => {
+      this.#told(outcome);
+      // Its rejection is reported by whoever calls this one.
+      return own?.(outcome);
+    };
+    if (!this.#met) this.#span.start();
+    try {
+      const work = this.#span.within(() => operate({ ...this.#call, settings: { ...settings, onOutcome, [mark]: this.#span } }));
+      this.#flight = flightOf(this.#call);
+      if (!this.#met && this.#flight) underWay.set(this.#flight, this.#span);
+      const value = await work;
+      this.#leave(undefined);
+      return value;
+    } catch (error) {
+      this.#fail(error);
+      throw error;
+    }
+  }
+
+  /** The outcome comes before the caller's answer, or after it where the caller has left. */
+  #told(outcome: Outcome): void {
+    this.#metrics.ended(outcome, this.#startedAt, this.#now());
+    if (outcome.joined) {
+      if (this.#met) underWay.get(this.#met)?.join(this.#wallStartedAt, this.#caller);
+      return;
+    }
+    if ('reason' in outcome && outcome.reason === 'mismatch') this.#metrics.conflict('mismatch');
+    this.#outcome = outcome;
+    if (this.#left) this.#span.end(outcome, this.#left.code);
+  }
+
+  #leave(code: string | undefined): void {
+    this.#left = { code };
+    if (this.#outcome) this.#span.end(this.#outcome, code);
+  }
+
+  #fail(error: unknown): void {
+    const known = isOnceError(error) ? error : undefined;
+    if (known?.code === 'ERR_ONCE_CLAIM_LOST') this.#lost();
+    this.#leave(known?.code);
+    if (this.#outcome) return;
+    if (this.#call.signal?.aborted) this.#abandon(error);
+    else if (known) this.#refuse(known);
+    else this.#span.fail(error);
+  }
+
+  /** No operation came of it, because another one was in the way. */
+  #refuse({ code, outcome }: OnceError): void {
+    // It shared the operation of another call, whose span tells the end.
+    if (outcome.joined) return;
+    if (code === 'ERR_ONCE_BUSY') this.#metrics.conflict('busy');
+    this.#span.end(outcome, code);
+  }
+
+  #lost(): void {
+    this.#metrics.conflict('claim-lost');
+    this.#span.event(EVENTS.claimLost);
+  }
+
+  /** The caller gave up. What it began ends by itself, and its outcome is still told, unless it broke. */
+  #abandon(error: unknown): void {
+    if (!this.#span.started) return;
+    if (this.#flight) void this.#flight.landed.then(() => this.#span.fail(error));
+    else this.#span.fail(error);
+  }
+}

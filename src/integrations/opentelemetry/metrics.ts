@@ -1,0 +1,100 @@
+/** What an operator counts. No operation's name and no key is an attribute: there are as many as there are orders. */
+import type { Attributes, Meter, ObservableGauge } from '@opentelemetry/api';
+import type { Once, Outcome } from 'oncefetch';
+import { pending } from 'oncefetch';
+import type { Client } from '../../engine/client.js';
+import { ATTRIBUTES, METRICS } from './names.js';
+import { safely } from './safely.js';
+
+/** Unsettled operations of one store that are looked at for each report. */
+const PENDING_MAX = 1000;
+
+/** The bounds that the conventions give to requests, in seconds, and on to a day: an operation may outlive its page. */
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30, 60, 300, 3600, 86_400];
+const COUNTS = [1, 2, 3, 4, 5, 10];
+
+export type Conflict = 'in-progress' | 'mismatch' | 'busy' | 'claim-lost';
+
+/** How it ended, as attributes. */
+export const endingOf = (outcome: Outcome): Attributes => ({
+  [ATTRIBUTES.effect]: outcome.effect,
+  [ATTRIBUTES.type]: outcome.type,
+  ...('reason' in outcome && { [ATTRIBUTES.reason]: outcome.reason }),
+});
+
+/** The answer was known before this call, so the call made nothing certain. */
+const wasKnown = (outcome: Outcome): boolean => outcome.type === 'replayed' && outcome.attempts === 0 && /^(store|memory)$/.test(outcome.from);
+
+export function metricsOf(meter: Meter) {
+  const operations = meter.createCounter(METRICS.operations, { unit: '{operation}', description: 'Operations by what became of them.' });
+  const duplicates = meter.createCounter(METRICS.duplicates, {
+    unit: '{call}',
+    description: 'Calls that were answered without a second effect: they joined one under way, or got the answer of an earlier one.',
+  });
+  const conflicts = meter.createCounter(METRICS.conflicts, {
+    unit: '{conflict}',
+    description: 'Operations that met another one: at work, with another payload, or in the way.',
+  });
+  const attempts = meter.createHistogram(METRICS.attempts, {
+    unit: '{attempt}',
+    description: 'Attempts of an operation in one call.',
+    advice: { explicitBucketBoundaries: COUNTS },
+  });
+  const certainty = meter.createHistogram(METRICS.certainty, {
+    unit: 's',
+    description: 'From the call, or from the first attempt if that was earlier, until it is certain what became of the operation.',
+    advice: { explicitBucketBoundaries: SECONDS },
+  });
+  const told = (outcome: Outcome, startedAt: number, now: number): void => {
+    const { effect, type, firstSentAt = startedAt } = outcome;
+    operations.add(1, endingOf(outcome));
+    if (outcome.attempts > 0) attempts.record(outcome.attempts);
+    if (type === 'replayed') duplicates.add(1, { [ATTRIBUTES.duplicate]: 'replayed', [ATTRIBUTES.replayedFrom]: outcome.from });
+    if (effect === 'unknown' || wasKnown(outcome)) return;
+    const since = Math.min(startedAt, firstSentAt);
+    certainty.record(Math.max(0, now - since) / 1000, { [ATTRIBUTES.effect]: effect, [ATTRIBUTES.type]: type });
+  };
+  return {
+    conflict: (kind: Conflict): void => void safely(() => conflicts.add(1, { [ATTRIBUTES.conflict]: kind })),
+    /** Times in ms. */
+    ended: (outcome: Outcome, startedAt: number, now: number): void =>
+      void safely(() => (outcome.joined ? duplicates.add(1, { [ATTRIBUTES.duplicate]: 'joined' }) : told(outcome, startedAt, now))),
+    watch: watchUnsettled(meter),
+  };
+}
+
+export type Metrics = ReturnType<typeof metricsOf>;
+
+/** Reports what the stores of all clients hold unsettled; a client is watched until it is closed. */
+function watchUnsettled(meter: Meter): (client: Client) => void {
+  const count = meter.createObservableGauge(METRICS.unsettled, { unit: '{operation}', description: 'Operations that nobody has settled.' });
+  const age = meter.createObservableGauge(METRICS.age, { unit: 's', description: 'Age of the oldest operation that nobody has settled.' });
+  const clients = new Set<Client>();
+  const observe = async (report: { observe(gauge: ObservableGauge, value: number): void }): Promise<void> => {
+    // A store that can't be read, or a page that nobody has logged in to, has nothing to report.
+    const looks = await Promise.all([...clients].map((client) => look(client).catch(() => undefined)));
+    const seen = looks.filter((one) => one !== undefined);
+    if (seen.length === 0) return;
+    report.observe(
+      count,
+      seen.reduce((sum, { left }) => sum + left, 0),
+    );
+    report.observe(age, Math.max(...seen.map(({ oldestS }) => oldestS)));
+  };
+  return (client) => {
+    // Clients over one store see the same.
+    if (client.closing.aborted || [...clients].some(({ store }) => store === client.store)) return;
+    if (clients.size === 0) meter.addBatchObservableCallback(observe, [count, age]);
+    clients.add(client);
+    client.closing.addEventListener('abort', () => {
+      clients.delete(client);
+      if (clients.size === 0) meter.removeBatchObservableCallback(observe, [count, age]);
+    });
+  };
+}
+
+async function look(client: Client): Promise<{ readonly left: number; readonly oldestS: number }> {
+  const left = await pending({ '~oncefetch': () => client } as Once, { limit: PENDING_MAX });
+  const now = client.platform.clock.now();
+  return { left: left.length, oldestS: Math.max(0, ...left.map(({ createdAt }) => now - createdAt)) / 1000 };
+}

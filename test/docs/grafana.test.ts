@@ -1,0 +1,114 @@
+/**
+ * Goal: the dashboard shows what the entry emits: no panel stays empty for ever. Method: its queries are compared with the metrics
+ * that the entry makes, by the names that Prometheus gives them, and its shape with what Grafana needs to load it.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Meter } from '@opentelemetry/api';
+import { describe, expect, test } from 'vitest';
+import { metricsOf } from '../../src/integrations/opentelemetry/metrics.js';
+import { ATTRIBUTES, METRICS } from '../../src/integrations/opentelemetry/names.js';
+import { root } from './support/markdown.js';
+
+interface Panel {
+  readonly id: number;
+  readonly type: string;
+  readonly title: string;
+  readonly description: string;
+  readonly datasource: { readonly type: string; readonly uid: string };
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+  readonly targets: readonly { readonly refId: string; readonly expr: string; readonly legendFormat: string }[];
+  readonly fieldConfig: { readonly defaults: { readonly unit: string } };
+}
+
+interface Dashboard {
+  readonly uid: string;
+  readonly title: string;
+  readonly schemaVersion: number;
+  readonly time: { readonly from: string; readonly to: string };
+  readonly templating: { readonly list: readonly { readonly name: string; readonly type: string; readonly query: unknown }[] };
+  readonly panels: readonly Panel[];
+}
+
+const dashboard = JSON.parse(readFileSync(join(root, 'docs/grafana.json'), 'utf8')) as Dashboard;
+
+/** Names as the OTLP receiver of Prometheus and the Collector make them: https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics/ */
+function inPrometheus(kind: string, name: string, unit: string): string[] {
+  const base = name.replaceAll('.', '_');
+  return [...new Set([base, unit === 's' ? `${base}_seconds` : base])].flatMap((one) => {
+    if (kind === 'createCounter') return [`${one}_total`];
+    return kind === 'createHistogram' ? ['bucket', 'sum', 'count'].map((part) => `${one}_${part}`) : [one];
+  });
+}
+
+/** By the name of each metric that the entry makes: its names in Prometheus. */
+const emitted = new Map<string, string[]>();
+const meter = new Proxy({} as Meter, {
+  get:
+    (_, kind) =>
+    (name: string, { unit }: { unit: string }) =>
+      void emitted.set(name, inPrometheus(String(kind), name, unit)),
+});
+metricsOf(meter);
+
+const { effect, type, reason, replayedFrom, duplicate, conflict } = ATTRIBUTES;
+const LABELS = new Set([effect, type, reason, replayedFrom, duplicate, conflict].map((name) => name.replaceAll('.', '_')));
+const FOREIGN = ['__name__', 'job', 'le'];
+
+const targets = dashboard.panels.flatMap((panel) => panel.targets);
+const all = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, found = '']) => found);
+const namesIn = (expr: string): string[] => [...all(expr, /\b(oncefetch_\w+)\{/g), ...all(expr, /__name__=~"([^"]+)"/g)];
+const labelsIn = (expr: string, legend: string): string[] =>
+  [...all(expr, /(\w+)=~?"/g), ...all(expr, /by \(([^)]*)\)/g).flatMap((list) => list.split(/, */)), ...all(legend, /\{\{(\w+)\}\}/g)].filter(
+    (label) => !FOREIGN.includes(label),
+  );
+
+test('the entry makes each of its metrics', () => {
+  expect([...emitted.keys()].sort()).toEqual(Object.values(METRICS).sort());
+});
+
+describe('queries', () => {
+  test.each(targets.map(({ expr, legendFormat }) => [expr, legendFormat]))('%s', (expr, legend) => {
+    const known = [...emitted.values()].flat();
+    expect(namesIn(expr).length).toBeGreaterThan(0);
+    for (const name of namesIn(expr)) expect(known.some((one) => new RegExp(`^(${name})$`).test(one))).toBe(true);
+    for (const label of labelsIn(expr, legend)) expect(LABELS).toContain(label);
+  });
+
+  test('show every metric, with and without its unit in the name', () => {
+    const shown = targets.flatMap(({ expr }) => namesIn(expr));
+    const matches = (one: string): boolean => shown.some((name) => new RegExp(`^(${name})$`).test(one));
+    for (const [name, names] of emitted) {
+      const variants = names.filter((one) => !/_(sum|count)$/.test(one) || name === METRICS.unsettled);
+      expect(
+        variants.filter((one) => !matches(one)),
+        name,
+      ).toEqual([]);
+    }
+  });
+});
+
+describe('the file', () => {
+  const { panels, templating } = dashboard;
+
+  test('has what Grafana needs to load it', () => {
+    expect(dashboard).toMatchObject({ uid: 'oncefetch', title: 'oncefetch', schemaVersion: expect.any(Number), time: { from: 'now-6h', to: 'now' } });
+    expect(templating.list.map(({ name, type }) => [name, type])).toEqual([
+      ['datasource', 'datasource'],
+      ['job', 'query'],
+    ]);
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+    for (const { type, title, description, targets, datasource, fieldConfig } of panels) {
+      expect(['stat', 'timeseries']).toContain(type);
+      expect(title && description && fieldConfig.defaults.unit).toBeTruthy();
+      expect(datasource).toEqual({ type: 'prometheus', uid: '$'.concat('{datasource}') });
+      expect(new Set(targets.map(({ refId }) => refId)).size).toBe(targets.length);
+    }
+  });
+
+  test('has panels that lie beside each other', () => {
+    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) => Array.from({ length: w * h }, (_, n) => `${x + (n % w)} ${y + Math.floor(n / w)}`));
+    expect(new Set(cells).size).toBe(cells.length);
+    for (const { gridPos } of panels) expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
+  });
+});

@@ -1,0 +1,319 @@
+/**
+ * Goal: whatever an `around` hook does, an attempt that may have been sent counts as sent, one that was not does not, and the
+ * key stays. Method: one payment per wrong hook, held against what reached the server.
+ */
+import { describe, expect, test } from 'vitest';
+import { square } from '../../src/entries/dialects.js';
+import { type Around, type AroundAttempt, around, clear, close, extend, polling, reconciling, retrying, run, unnamed } from '../../src/entries/index.js';
+import { answers, charged, lost, NeverConnected, replays, unreachable } from '../support/server.js';
+import { HOUR, newWorld, pay, rest } from '../support/world.js';
+
+const FAILED = new Error('the exporter is down');
+const ONE = { limits: { attempts: 1 } };
+const USE = [polling(), reconciling(), retrying(), unnamed()];
+
+function scene(hook: Around, namespace?: () => string) {
+  const world = newWorld();
+  const { tab, once } = world.open({ use: [...USE, around(hook)], ...(namespace && { namespace }) });
+  return { world, tab, once };
+}
+
+describe('around', () => {
+  test('is told the operation, the attempt, and whether it is sent again', async () => {
+    const told: AroundAttempt[] = [];
+    const { world, tab, once } = scene((attempt, send) => {
+      told.push(attempt);
+      return send();
+    });
+    world.server.plays(charged(lost()), replays());
+    const end = await world.end(tab, pay(once));
+    expect(end).toMatchObject({ outcome: { effect: 'done', attempts: 2 } });
+    expect(told.map(({ operation, attempt, again }) => [operation, attempt, again])).toEqual([
+      [['pay', 'c1'], 1, false],
+      [['pay', 'c1'], 2, true],
+    ]);
+    expect(told[0]?.headers.get('idempotency-key')).toBe(end.outcome?.key);
+  });
+
+  test('is told that the call goes on with an earlier one', async () => {
+    const again: boolean[] = [];
+    const { world, tab, once } = scene((attempt, send) => {
+      again.push(attempt.again);
+      return send();
+    });
+    world.server.plays(charged(lost()), replays());
+    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE));
+    expect(again).toEqual([false, true]);
+  });
+
+  test('sets headers, but not the key', async () => {
+    const { world, tab, once } = scene(({ headers }, send) => {
+      headers.set('idempotency-key', 'mine');
+      return send({ 'x-signature': 's', 'idempotency-key': 'stranger' });
+    });
+    world.server.plays(charged(answers(201)));
+    const end = await world.end(tab, pay(once));
+    expect(world.server.arrivals[0]?.headers.get('x-signature')).toBe('s');
+    expect(world.server.keys).toEqual([end.outcome?.key]);
+    expect(['mine', 'stranger']).not.toContain(end.outcome?.key);
+  });
+
+  test('must be a function', () => {
+    expect(() => around(undefined as unknown as Around)).toThrow(new TypeError('once: around takes a function, got undefined'));
+  });
+});
+
+describe('several hooks', () => {
+  /** A hook that notes when it is entered and left, and adds a header. */
+  const noting =
+    (notes: string[], name: string): Around =>
+    async ({ headers }, send) => {
+      notes.push(`${name} finds ${headers.get('x-by') ?? 'nothing'}`);
+      const response = await send({ 'x-by': name, 'idempotency-key': name });
+      notes.push(`${name} is left`);
+      return response;
+    };
+
+  test('stand one in the other, the first one outermost, those of an extended client inside; the key is set last', async () => {
+    const notes: string[] = [];
+    const world = newWorld();
+    const { tab, once } = world.open({ use: [around(noting(notes, 'outer')), around(noting(notes, 'inner'))] });
+    const more = extend(once, { use: [around(noting(notes, 'innermost'))] });
+    world.server.plays(charged(answers(201)));
+    const end = await world.end(tab, pay(more));
+    expect(notes).toEqual(['outer finds nothing', 'inner finds outer', 'innermost finds inner', 'innermost is left', 'inner is left', 'outer is left']);
+    expect(world.server.arrivals[0]?.headers.get('x-by')).toBe('innermost');
+    expect(world.server.keys).toEqual([end.outcome?.key]);
+  });
+
+  test('of which the outer one calls send twice: one request, and nobody is sure', async () => {
+    const world = newWorld();
+    const inner: unknown[] = [];
+    const twice: Around = async (_, send) => {
+      await send();
+      return send();
+    };
+    const seen: Around = (attempt, send) => {
+      inner.push(attempt.attempt);
+      return send();
+    };
+    const { tab, once } = world.open({ use: [around(twice), around(seen)] });
+    world.server.plays(charged(answers(201)));
+    expect(await world.end(tab, pay(once, ONE))).toMatchObject({ outcome: { effect: 'unknown', reason: 'no-answer', attempts: 1 } });
+    expect(world.server.arrivals).toHaveLength(1);
+    expect(inner).toEqual([1, 1]);
+  });
+
+  test('of which the inner one fails before it sends, and the outer one hides that: nothing was sent', async () => {
+    const world = newWorld();
+    const hides: Around = (_, send) => send().catch(() => new Response('{}', { status: 201 }));
+    const { tab, once } = world.open({ use: [around(hides), around(() => Promise.reject(FAILED))] });
+    expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { type: 'unsent', sent: 'no' } });
+    expect(world.server.arrivals).toEqual([]);
+  });
+});
+
+describe('an attempt', () => {
+  test('whose key is in the body keeps it there, whatever headers the hook gives', async () => {
+    const world = newWorld();
+    world.keyOf = ({ body }) => JSON.parse(String(body)).idempotency_key;
+    const signs: Around = (_, send) => send({ 'x-signature': 's' });
+    const { tab, once } = world.open({ use: [around(signs)], dialect: square() });
+    world.server.plays(charged(answers(200)));
+    const end = await world.end(tab, pay(once, { body: { amount: 1 } }));
+    expect(world.server.keys).toEqual([end.outcome?.key]);
+    expect(world.server.arrivals[0]?.headers.get('x-signature')).toBe('s');
+  });
+
+  test('of a function given to run passes no hook', async () => {
+    const told: unknown[] = [];
+    const { world, once } = scene((attempt, send) => {
+      told.push(attempt);
+      return send();
+    });
+    expect(await world.run(run(once, ['charge', 1], () => 'ok'))).toBe('ok');
+    expect(told).toEqual([]);
+  });
+
+  test('of a client that is closed meanwhile does not leave', async () => {
+    const world = newWorld();
+    const closes: Around = async (_, send) => {
+      void close(once);
+      return send();
+    };
+    const { tab, once } = world.open({ use: [around(closes)] });
+    expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { effect: 'none', sent: 'no' } });
+    expect(world.server.arrivals).toEqual([]);
+  });
+
+  test('that a slow hook held back while another driver took the record does not leave', async () => {
+    const world = newWorld();
+    const slow: Around = async (_, send) => {
+      await world.run(clear(world.open().once));
+      await new Promise<void>((resolve) => void world.clock.timer(5000, resolve));
+      return send();
+    };
+    const { tab, once } = world.open({ use: [around(slow)] });
+    const end = await world.end(tab, pay(once));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown', attempts: 0 } });
+    expect(world.server.arrivals).toEqual([]);
+  });
+});
+
+describe('nothing was sent', () => {
+  const UNSENT = { code: 'ERR_ONCE_UNSENT', outcome: { type: 'unsent', effect: 'none', sent: 'no', attempts: 0 } };
+
+  test.each<[string, Around]>([
+    ['throws before it calls send', () => Promise.reject(FAILED)],
+    [
+      'throws at once',
+      () => {
+        throw FAILED;
+      },
+    ],
+    [
+      'throws before the request that it asked for has left',
+      (_, send) => {
+        void send({ 'x-signature': 's' }).catch(() => {});
+        throw FAILED;
+      },
+    ],
+    ['never calls send, and gives a Response of its own', async () => new Response('{}', { status: 201 })],
+    ['never calls send, and gives nothing', async () => undefined as unknown as Response],
+    ['hangs before it calls send', () => new Promise(() => {})],
+  ])('where it %s', async (_, hook) => {
+    const { world, tab, once } = scene(hook);
+    expect(await world.end(tab, pay(once))).toMatchObject(UNSENT);
+    expect(world.server.arrivals).toEqual([]);
+    expect(world.record()).toBeUndefined();
+  });
+
+  test('where the transport says so and the hook passes that on', async () => {
+    const { world, tab, once } = scene((_, send) => send());
+    world.server.plays(unreachable());
+    expect(await world.end(tab, pay(once, ONE))).toMatchObject({ outcome: { type: 'unsent', effect: 'none' } });
+  });
+
+  test('by a send after the attempt has ended', async () => {
+    const late: Promise<unknown>[] = [];
+    const { world, tab, once } = scene(async (_, send) => {
+      world.clock.timer(HOUR, () => void late.push(send().catch((error: unknown) => error)));
+      return new Promise(() => {});
+    });
+    expect(await world.end(tab, pay(once, ONE))).toMatchObject(UNSENT);
+    await world.clock.runAll();
+    await rest();
+    expect(late.length).toBeGreaterThan(0);
+    for (const error of await Promise.all(late)) expect(error).toBeInstanceOf(Error);
+    expect(world.server.arrivals).toEqual([]);
+  });
+
+  test('by a send after its user has logged out', async () => {
+    let user = 'ann';
+    const { world, tab, once } = scene(
+      async (_, send) => {
+        user = 'bob';
+        return send();
+      },
+      () => user,
+    );
+    expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { effect: 'none', sent: 'no' } });
+    expect(world.server.arrivals).toEqual([]);
+  });
+});
+
+describe('it may have taken effect', () => {
+  test.each<[string, Around]>([
+    [
+      'throws after send',
+      async (_, send) => {
+        await send();
+        throw FAILED;
+      },
+    ],
+    [
+      'throws what a refused connection throws, after send',
+      async (_, send) => {
+        await send();
+        throw new NeverConnected();
+      },
+    ],
+    [
+      'throws while the request is under way',
+      (_, send) => {
+        void send().catch(() => {});
+        throw FAILED;
+      },
+    ],
+    [
+      'gives nothing',
+      async (_, send) => {
+        await send();
+        return undefined as unknown as Response;
+      },
+    ],
+    [
+      'gives what is no Response',
+      async (_, send) => {
+        await send();
+        return { status: 201 } as Response;
+      },
+    ],
+    [
+      'gives a Response of its own',
+      async (_, send) => {
+        await send();
+        return new Response('{}', { status: 402 });
+      },
+    ],
+    [
+      'hangs after send',
+      async (_, send) => {
+        await send();
+        return new Promise(() => {});
+      },
+    ],
+    [
+      'calls send twice',
+      async (_, send) => {
+        await send();
+        return send();
+      },
+    ],
+  ])('where it %s', async (_, hook) => {
+    const { world, tab, once } = scene(hook);
+    world.server.plays(charged(answers(201)));
+    const end = await world.end(tab, pay(once, ONE));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'no-answer', attempts: 1 } });
+    expect(world.server.arrivals).toHaveLength(1);
+    expect(world.record()).toMatchObject({ state: 'pending', ambiguous: true, key: end.outcome?.key });
+  });
+
+  test('though the server has answered, and the hook hides that: it is known that it was sent', async () => {
+    const { world, tab, once } = scene(async (_, send) => {
+      await send();
+      throw FAILED;
+    });
+    world.server.plays(charged(answers(201)));
+    expect(await world.end(tab, pay(once, ONE))).toMatchObject({ outcome: { effect: 'unknown', sent: 'yes' } });
+  });
+
+  test('and a Response of its own in place of a lost answer proves nothing', async () => {
+    const { world, tab, once } = scene((_, send) => send().catch(() => new Response('{}', { status: 402 })));
+    world.server.plays(charged(lost()));
+    expect(await world.end(tab, pay(once, ONE))).toMatchObject({ outcome: { effect: 'unknown', reason: 'no-answer' } });
+  });
+
+  test('after which the same key is sent again', async () => {
+    const { world, tab, once } = scene(async ({ attempt }, send) => {
+      const response = await send();
+      if (attempt === 1) throw FAILED;
+      return response;
+    });
+    world.server.plays(charged(answers(201)), replays());
+    expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { effect: 'done' } });
+    expect(new Set(world.server.keys).size).toBe(1);
+    expect(world.server.arrivals.length).toBe(2);
+  });
+});

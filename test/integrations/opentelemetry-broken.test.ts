@@ -1,0 +1,53 @@
+/** Goal: no SDK, exporter or span processor can change what becomes of a payment. Method: each method of an SDK that is called throws. */
+import { diag, type MeterProvider, type TracerProvider } from '@opentelemetry/api';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { run } from '../../src/entries/index.js';
+import { openTelemetry } from '../../src/entries/opentelemetry.js';
+import { charged, lost, replays } from '../support/server.js';
+import { Telemetry } from '../support/telemetry.js';
+import { newWorld, pay } from '../support/world.js';
+
+let logged: unknown[];
+beforeEach(() => {
+  logged = [];
+  const nothing = () => {};
+  diag.setLogger({ error: (...all) => void logged.push(all), warn: nothing, info: nothing, debug: nothing, verbose: nothing });
+});
+afterEach(() => diag.disable());
+
+type Method = (...call: unknown[]) => unknown;
+
+/** The same, and whatever its methods make, but that those of this name throw. */
+const broken = <T extends object>(target: T, name: string): T =>
+  new Proxy(target, {
+    get(_, method) {
+      const own = Reflect.get(target, method, target) as unknown;
+      if (typeof own !== 'function') return own;
+      return (...call: unknown[]) => {
+        if (method === name) throw new Error(`${name} is broken`);
+        const made = (own as Method).apply(target, call);
+        return typeof made === 'object' && made !== null && /^(get|create|start)/.test(String(method)) ? broken(made, name) : made;
+      };
+    },
+  });
+
+test.each(['startSpan', 'setAttributes', 'setAttribute', 'setStatus', 'addEvent', 'end', 'add', 'record'])(
+  'an SDK whose %s throws: the same outcomes, and the error is in the log of OpenTelemetry',
+  async (method) => {
+    const sdk = new Telemetry();
+    const tracerProvider: TracerProvider = broken(sdk.tracerProvider, method);
+    const meterProvider: MeterProvider = broken(sdk.meterProvider, method);
+    const world = newWorld();
+    const { tab, once } = world.open({ use: [openTelemetry({ tracerProvider, meterProvider, attributes: ['oncefetch.key'] })] });
+    world.server.plays(charged(lost()), replays());
+    expect(await world.all(tab, pay(once), pay(once))).toMatchObject([
+      { status: 201, outcome: { type: 'replayed', attempts: 2 } },
+      { status: 201, outcome: { type: 'replayed', joined: true } },
+    ]);
+    expect(world.server.arrivals).toHaveLength(2);
+    expect(await world.run(run(once, ['charge', 1], () => 'ok'))).toBe('ok');
+    expect(tab.reported).toEqual([]);
+    expect(JSON.stringify(logged)).toContain('oncefetch: telemetry failed');
+    await sdk.shutdown();
+  },
+);

@@ -1,0 +1,424 @@
+/**
+ * Goal: what OpenTelemetry is told of an operation is what happened, and nothing that nobody listed. Method: its own SDK,
+ * reporting into memory, over the scripted world; when a test ends, every span that began has ended.
+ */
+import { context, metrics, trace } from '@opentelemetry/api';
+import { StackContextManager } from '@opentelemetry/sdk-trace';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  around,
+  clear,
+  close,
+  extend,
+  type OnceOptions,
+  polling,
+  reconciling,
+  resume,
+  resumeOne,
+  retrying,
+  run,
+  subscribe,
+  unnamed,
+} from '../../src/entries/index.js';
+import { type OpenTelemetryOptions, openTelemetry } from '../../src/entries/opentelemetry.js';
+import { answers, charged, deaf, hangs, lost, replays } from '../support/server.js';
+import { breachesOfClient, brief, disableGlobals, strangers, Telemetry } from '../support/telemetry.js';
+import { HOUR, newWorld, pay, rest, URL_, watched } from '../support/world.js';
+
+const ONE = { limits: { attempts: 1 } };
+const USE = [polling(), reconciling(), retrying(), unnamed()];
+
+let telemetry: Telemetry;
+beforeEach(() => {
+  telemetry = new Telemetry();
+});
+afterEach(async () => {
+  await rest();
+  expect(telemetry.open).toBe(0);
+  for (const span of telemetry.spans) expect(strangers(span.attributes)).toEqual([]);
+  for (const span of telemetry.spans.filter(({ attributes }) => 'url.full' in attributes)) expect(breachesOfClient(span)).toEqual([]);
+  await telemetry.shutdown();
+  disableGlobals();
+});
+
+const traced = (options: OpenTelemetryOptions = {}) => openTelemetry({ ...telemetry.providers, ...options });
+const scene = (options: OnceOptions = {}, world = newWorld()) => ({ world, ...world.open({ use: [...USE, traced()], ...options }) });
+const [briefly, below] = [
+  () => telemetry.operations.map(brief),
+  () =>
+    telemetry.operations.map((span) =>
+      telemetry.below(span).map(({ attributes, name }) => [name, attributes['http.request.resend_count'], attributes['error.type']]),
+    ),
+];
+
+describe('an operation', () => {
+  test('is a span; a lost answer and the replay after it are its children', async () => {
+    const { world, tab, once } = scene();
+    world.server.plays(charged(lost()), replays());
+    await world.end(tab, pay(once));
+    expect(briefly()).toEqual([
+      {
+        name: 'oncefetch operation',
+        kind: 'INTERNAL',
+        attributes: {
+          'oncefetch.effect': 'done',
+          'oncefetch.type': 'replayed',
+          'oncefetch.replayed_from': 'server',
+          'oncefetch.attempt.count': 2,
+          'oncefetch.resumed': false,
+          'oncefetch.stored_in': 'disk',
+        },
+        error: false,
+        events: ['oncefetch.waiting backoff'],
+      },
+    ]);
+    const [first, second] = telemetry.below(telemetry.operations[0]).map(brief);
+    const request = {
+      'http.request.method': 'POST',
+      'server.address': 'shop.example',
+      'server.port': 443,
+      'url.full': 'https://shop.example/api/payments',
+    };
+    expect(first).toEqual({ name: 'POST', kind: 'CLIENT', attributes: { ...request, 'error.type': 'TypeError' }, error: true, events: [] });
+    expect(second).toEqual({
+      name: 'POST',
+      kind: 'CLIENT',
+      attributes: { ...request, 'http.request.resend_count': 1, 'http.response.status_code': 201 },
+      error: false,
+      events: [],
+    });
+  });
+
+  test('is a child of what was active at the call, and the transport finds the attempt active, though contexts live as long as a stack', async () => {
+    context.setGlobalContextManager(new StackContextManager().enable());
+    const world = newWorld();
+    const tab = world.tab();
+    const once = tab.once({ use: [...USE, traced()], fetch: telemetry.instrumented(tab.fetch) });
+    world.server.plays(charged(lost()), replays());
+    const click = telemetry.tracer.startSpan('click');
+    const call = context.with(trace.setSpan(context.active(), click), () => pay(once));
+    await world.end(tab, call);
+    click.end();
+    const [operation] = telemetry.below(telemetry.spans.find(({ name }) => name === 'click'));
+    const attempts = telemetry.below(operation);
+    expect(attempts.map(({ name }) => name)).toEqual(['POST', 'POST']);
+    const transports = attempts.flatMap((attempt) => telemetry.below(attempt));
+    expect(transports.map(({ name }) => name)).toEqual(['transport', 'transport']);
+    const parents = world.server.arrivals.map(({ headers }) => headers.get('traceparent'));
+    expect(parents).toEqual(transports.map((span) => `00-${click.spanContext().traceId}-${span.spanContext().spanId}-01`));
+  });
+
+  test('of which nobody is sure is an error, with the code that the caller got', async () => {
+    const { world, tab, once } = scene();
+    world.server.plays(charged(lost()));
+    await world.end(tab, pay(once, ONE));
+    expect(briefly()).toMatchObject([
+      { error: true, attributes: { 'oncefetch.effect': 'unknown', 'oncefetch.reason': 'no-answer', 'error.type': 'ERR_ONCE_UNKNOWN' } },
+    ]);
+    expect(await telemetry.metric('certainty')).toEqual({});
+  });
+
+  test('that was refused is no error; the attempt is', async () => {
+    const { world, tab, once } = scene();
+    world.server.plays(answers(402));
+    await world.end(tab, pay(once));
+    expect(briefly()).toMatchObject([{ error: false, attributes: { 'oncefetch.effect': 'none', 'oncefetch.type': 'rejected' } }]);
+    expect(below()).toEqual([[['POST', undefined, '402']]]);
+  });
+
+  test('ends when it ends, not when its caller leaves', async () => {
+    const { world, tab, once } = scene();
+    world.server.plays(hangs());
+    const gone = new AbortController();
+    const call = pay(once, { signal: gone.signal });
+    await rest();
+    gone.abort();
+    await world.end(tab, call);
+    await world.clock.runAll();
+    expect(briefly()).toMatchObject([{ error: true, attributes: { 'oncefetch.reason': 'aborted', 'oncefetch.attempt.count': 1 } }]);
+    expect(below()).toEqual([[['POST', undefined, 'AbortError']]]);
+  });
+
+  test('whose transport hears no abort: the attempt is over when the next one begins', async () => {
+    const { world, tab, once } = scene();
+    world.server.plays(deaf(), replays());
+    await world.end(tab, pay(once));
+    expect(below()).toEqual([
+      [
+        ['POST', undefined, 'timeout'],
+        ['POST', 1, undefined],
+      ],
+    ]);
+  });
+
+  test('that never began, because an option was wrong, is an error without an outcome', async () => {
+    const { world, tab, once } = scene({ fingerprint: () => Promise.reject(new RangeError('no')) });
+    await world.end(tab, pay(once));
+    expect(briefly()).toMatchObject([{ error: true, attributes: { 'error.type': 'RangeError' } }]);
+    expect(await telemetry.metric('operations')).toEqual({});
+  });
+});
+
+describe('calls that meet', () => {
+  test('in one tick are one span, which counts who joined, from where', async () => {
+    const { world, tab, once } = scene();
+    context.setGlobalContextManager(new StackContextManager().enable());
+    world.server.plays(charged(answers(201)));
+    const second = telemetry.tracer.startSpan('second click');
+    const calls = [pay(once), context.with(trace.setSpan(context.active(), second), () => pay(once)), pay(once)];
+    await world.all(tab, ...calls);
+    second.end();
+    expect(briefly()).toMatchObject([{ attributes: { 'oncefetch.joined_calls': 2 }, events: ['oncefetch.call_joined', 'oncefetch.call_joined'] }]);
+    expect(telemetry.operations[0]?.links.map(({ context }) => context.spanId)).toEqual([second.spanContext().spanId]);
+    expect(await telemetry.metric('duplicates')).toEqual({ joined: 2 });
+    expect(await telemetry.metric('operations')).toEqual({ 'done fresh': 1 });
+  });
+
+  test('through two clients with telemetry of their own: the span is of the one that drives', async () => {
+    const { world, tab, once } = scene();
+    const other = new Telemetry();
+    const second = tab.once({ use: [openTelemetry(other.providers)] });
+    world.server.plays(charged(answers(201)));
+    await world.all(tab, pay(once), pay(second));
+    expect(briefly()).toMatchObject([{ attributes: { 'oncefetch.joined_calls': 1 } }]);
+    expect(other.spans).toEqual([]);
+    expect(await other.metric('duplicates')).toEqual({ joined: 1 });
+    expect(await telemetry.metric('duplicates')).toEqual({});
+    await other.shutdown();
+  });
+
+  test('with another payload: the second one waits, and has a span of its own with its attempts', async () => {
+    const { world, tab, once } = scene({ repeat: 'if-changed' });
+    world.server.plays(charged(answers(201)), charged(answers(201)));
+    await world.all(tab, pay(once), pay(once, { body: 'other' }));
+    expect(briefly()).toMatchObject([{ attributes: { 'oncefetch.type': 'fresh' } }, { attributes: { 'oncefetch.type': 'fresh' } }]);
+    expect(below()).toEqual([[['POST', undefined, undefined]], [['POST', undefined, undefined]]]);
+    await world.end(tab, pay(once, { body: 'other' }));
+    expect(await telemetry.metric('duplicates')).toEqual({ 'replayed memory': 1 });
+  });
+
+  test('busy, mismatch, in progress and a lost claim are conflicts', async () => {
+    const { world, tab, once } = scene();
+    world.server.plays(answers(409, undefined, { 'retry-after': '1' }), charged(lost()));
+    const [call, busy] = [pay(once, ONE), pay(once, { whenBusy: 'reject' })];
+    await world.end(tab, busy);
+    await world.end(tab, call);
+    await world.end(tab, pay(once, { body: 'other', whenChanged: 'refuse' }));
+    expect(await telemetry.metric('conflicts')).toEqual({ busy: 1, 'in-progress': 1, mismatch: 1 });
+    expect(briefly().map(({ attributes }) => attributes['error.type'])).toEqual(['ERR_ONCE_BUSY', 'ERR_ONCE_UNKNOWN', 'ERR_ONCE_MISMATCH']);
+  });
+
+  test('of which one loses its claim: an event, and a conflict', async () => {
+    const { world, tab, once } = scene();
+    world.server.plays(answers(503, '', { 'retry-after': '60' }));
+    const call = pay(once);
+    await rest();
+    await world.run(clear(world.open().once));
+    tab.skewMs = -HOUR / 3;
+    expect(await world.end(tab, call)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST' });
+    expect(briefly()).toMatchObject([
+      { attributes: { 'error.type': 'ERR_ONCE_CLAIM_LOST' }, events: ['oncefetch.waiting retry-after', 'oncefetch.claim_lost'] },
+    ]);
+    expect(await telemetry.metric('conflicts')).toEqual({ 'claim-lost': 1 });
+  });
+
+  test('in another tab: the wait is an event of the one that takes over, which says that it sends again', async () => {
+    const first = scene();
+    first.world.server.plays(charged(hangs()), replays());
+    void watched(pay(first.once));
+    await rest();
+    const other = new Telemetry();
+    const second = first.world.open({ use: [...USE, openTelemetry(other.providers)] });
+    const call = pay(second.once);
+    await rest();
+    first.tab.kill();
+    await first.world.end(second.tab, call);
+    expect(other.operations.map(brief)).toMatchObject([
+      { attributes: { 'oncefetch.type': 'replayed', 'oncefetch.resumed': true }, events: ['oncefetch.waiting another-context'] },
+    ]);
+    expect(other.below(other.operations[0]).map(({ attributes }) => attributes['http.request.resend_count'])).toEqual([1]);
+    await other.shutdown();
+    // That tab is dead, and tells nothing any more.
+    telemetry = new Telemetry();
+  });
+});
+
+describe('whatever began it', () => {
+  test('a call that comes after the end: a span without attempts, and a duplicate', async () => {
+    const { world, tab, once } = scene();
+    world.server.plays(charged(answers(201)));
+    await world.end(tab, pay(once));
+    await world.end(tab, pay(once));
+    expect(below()).toEqual([[['POST', undefined, undefined]], []]);
+    expect(briefly()[1]?.attributes).toMatchObject({ 'oncefetch.type': 'replayed', 'oncefetch.replayed_from': 'memory', 'oncefetch.attempt.count': 0 });
+    expect(await telemetry.metric('duplicates')).toEqual({ 'replayed memory': 1 });
+    expect(await telemetry.metric('attempts')).toEqual({ '': 1 });
+    expect(await telemetry.metric('certainty')).toEqual({ 'done fresh': 1 });
+  });
+
+  test('resume after a reload: each operation is a span, and its time to certainty counts from before the reload', async () => {
+    const world = newWorld();
+    world.server.plays(charged(lost()), replays());
+    const before = world.open({ namespace: 'ann' });
+    await world.end(before.tab, pay(before.once, { ...ONE, keep: { request: true } }));
+    const tab = before.tab.reload();
+    await world.clock.advance(HOUR);
+    const once = tab.once({ namespace: 'ann', use: [...USE, traced()] });
+    const all = async () => {
+      for await (const _ of resume(once));
+    };
+    await world.run(all());
+    expect(briefly()).toMatchObject([{ attributes: { 'oncefetch.resumed': true, 'oncefetch.type': 'replayed' } }]);
+    expect(below()).toEqual([[['POST', 1, undefined]]]);
+    const seconds = (await telemetry.metrics()).find(({ descriptor }) => descriptor.name.endsWith('certainty'))?.dataPoints[0]?.value;
+    expect(seconds).toMatchObject({ count: 1, min: expect.closeTo(3600, -1) });
+  });
+
+  test('resumeOne, where only `reconcile` can say more', async () => {
+    const world = newWorld();
+    world.server.plays(charged(lost()));
+    const before = world.open();
+    await world.end(before.tab, pay(before.once, ONE));
+    const tab = before.tab.reload();
+    const once = tab.once({ use: [...USE, traced()], reconcile: async () => 'done' });
+    await world.end(tab, resumeOne(once, ['pay', 'c1']));
+    expect(briefly()).toMatchObject([{ error: false, attributes: { 'oncefetch.effect': 'done', 'oncefetch.replayed_from': 'reconcile' } }]);
+    expect(await telemetry.metric('certainty')).toEqual({ 'done replayed': 1 });
+  });
+
+  test('a call without a name', async () => {
+    const { world, tab, once } = scene({ use: [...USE, traced({ attributes: ['oncefetch.operation.name'] })] });
+    world.server.plays(charged(answers(201)));
+    await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: '{}' })));
+    expect(below()).toEqual([[['POST', undefined, undefined]]]);
+    expect(briefly()[0]?.attributes).not.toHaveProperty('oncefetch.operation.name');
+  });
+
+  test('a GET is a fetch, and no operation', async () => {
+    const world = newWorld();
+    const tab = world.tab();
+    const once = tab.once({ use: [...USE, traced()], fetch: tab.fetch });
+    world.server.plays(answers(200));
+    await world.end(tab, watched(once.fetch(URL_)));
+    expect(telemetry.spans).toEqual([]);
+  });
+
+  test('run: each call of the function is a span, in which it runs', async () => {
+    context.setGlobalContextManager(new StackContextManager().enable());
+    const { world, once } = scene();
+    let calls = 0;
+    const done = run(once, ['charge', 1], () => {
+      telemetry.tracer.startSpan('charge').end();
+      if (calls++ === 0) throw new RangeError('declined');
+      return 'ok';
+    });
+    expect(await world.run(done)).toBe('ok');
+    expect(below()).toEqual([
+      [
+        ['oncefetch attempt', undefined, 'RangeError'],
+        ['oncefetch attempt', undefined, undefined],
+      ],
+    ]);
+    const attempts = telemetry.below(telemetry.operations[0]);
+    expect(attempts.map(brief).map(({ kind, attributes }) => [kind, attributes['oncefetch.attempt.number']])).toEqual([
+      ['INTERNAL', 1],
+      ['INTERNAL', 2],
+    ]);
+    expect(attempts.flatMap((attempt) => telemetry.below(attempt)).map(({ name }) => name)).toEqual(['charge', 'charge']);
+  });
+
+  test('a client that was extended from one', async () => {
+    const { world, tab, once } = scene();
+    world.server.plays(charged(answers(201)));
+    await world.end(tab, pay(extend(once, { limits: { attempts: 2 } })));
+    expect(below()).toEqual([[['POST', undefined, undefined]]]);
+    expect(await telemetry.metric('operations')).toEqual({ 'done fresh': 1 });
+  });
+});
+
+describe('beside others', () => {
+  test('a hook signs, and telemetry last in `use` sees what leaves', async () => {
+    const signed = around((_, send) => send({ 'x-signature': 's' }));
+    const { world, tab, once } = scene({ use: [...USE, signed, traced()] });
+    world.server.plays(charged(answers(201)));
+    await world.end(tab, pay(once));
+    expect(world.server.arrivals[0]?.headers.get('x-signature')).toBe('s');
+    expect(below()).toEqual([[['POST', undefined, undefined]]]);
+  });
+
+  test('a hook that fails before it sends: no attempt, and the operation says why', async () => {
+    const broken = around(() => Promise.reject(new Error('no signature')));
+    const { world, tab, once } = scene({ use: [...USE, broken, traced()] });
+    await world.end(tab, pay(once));
+    expect(briefly()).toMatchObject([{ error: true, attributes: { 'oncefetch.type': 'unsent', 'error.type': 'ERR_ONCE_UNSENT' } }]);
+    expect(below()).toEqual([[]]);
+  });
+
+  test('`onOutcome` is still told once, and what it throws is reported', async () => {
+    const told: unknown[] = [];
+    const onOutcome = (outcome: unknown) => {
+      told.push(outcome);
+      throw new Error('log');
+    };
+    const { world, tab, once } = scene({ onOutcome });
+    world.server.plays(charged(answers(201)));
+    await world.end(tab, pay(once));
+    expect(told).toMatchObject([{ effect: 'done' }]);
+    expect(tab.reported).toMatchObject([{ message: 'log' }]);
+    tab.reported.length = 0;
+  });
+
+  test('a listener of the app hears events, and nothing of what telemetry finds its spans by', async () => {
+    const heard: unknown[][] = [];
+    const { world, tab, once } = scene();
+    subscribe(once, (...all) => void heard.push(all));
+    world.server.plays(charged(answers(201)));
+    await world.end(tab, pay(once));
+    expect(heard.map((all) => all.length)).toEqual([1, 1]);
+  });
+
+  test('two on one client: the last one tells', async () => {
+    const other = new Telemetry();
+    const { world, tab, once } = scene({ use: [...USE, openTelemetry(other.providers), traced()] });
+    world.server.plays(charged(answers(201)));
+    await world.end(tab, pay(once));
+    expect(below()).toEqual([[['POST', undefined, undefined]]]);
+    expect(other.spans).toEqual([]);
+    await other.shutdown();
+  });
+
+  test('nobody: without an SDK it tells nobody, and changes nothing', async () => {
+    expect(metrics.getMeterProvider().getMeter('x')).toBeDefined();
+    const { world, tab, once } = scene({ use: [...USE, openTelemetry()] });
+    world.server.plays(charged(lost()), replays());
+    expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { type: 'replayed' } });
+  });
+});
+
+describe('what is unsettled', () => {
+  test('is counted with the age of the oldest, until the client is closed', async () => {
+    const { world, tab, once } = scene();
+    world.server.plays(charged(lost()));
+    await world.end(tab, pay(once, ONE));
+    await world.clock.advance(HOUR);
+    expect(await telemetry.metric('unsettled')).toEqual({ '': 1 });
+    expect((await telemetry.metric('age'))['']).toBeCloseTo(3600, -1);
+    await world.run(close(once));
+    // The SDK repeats what it was told last.
+    await world.clock.advance(HOUR);
+    expect((await telemetry.metric('age'))['']).toBeCloseTo(3600, -1);
+  });
+
+  test('of two clients over one store is counted once, of nobody who has logged in not at all', async () => {
+    const { world, tab, once } = scene();
+    extend(once, {});
+    tab.once({ use: [traced()] });
+    world.server.plays(charged(lost()));
+    await world.end(tab, pay(once, ONE));
+    expect(await telemetry.metric('unsettled')).toEqual({ '': 1 });
+    const nobody = new Telemetry();
+    world.open({ use: [openTelemetry(nobody.providers)], namespace: () => '' });
+    expect(await nobody.metric('unsettled')).toEqual({ '': 0 });
+    await nobody.shutdown();
+  });
+});
