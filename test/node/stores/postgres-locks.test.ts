@@ -85,4 +85,52 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(await store.read('m')).toEqual(record('m', 6));
     if (end !== 'resolved') expect(end).toMatchObject({ reason: 'io', message: expect.stringContaining('can not be told') });
   });
+
+  test('the migration, run again beside an open transaction, holds up nobody and waits for nobody', async () => {
+    await raise(store, 'o');
+    const release = await holding(`UPDATE oncefetch_records SET forget_at = 1 WHERE id = 'o'`);
+    const migrated = admin.query(postgresMigration());
+    const first = await Promise.race([migrated.then(() => 'migrated'), pause(3000).then(() => 'it waits')]);
+    await raise(store, 'p');
+    await release();
+    await migrated;
+    expect(first).toBe('migrated');
+  });
+
+  test('a migration that has something to do gives up its wait for the table after a second', async () => {
+    await admin.query(postgresMigration({ table: 'busy' }));
+    await admin.query('DROP INDEX busy_time');
+    const busy = postgresStore(pool, { table: 'busy' });
+    await raise(busy, 'o');
+    const release = await holding(`UPDATE busy SET forget_at = 1 WHERE id = 'o'`);
+    const started = performance.now();
+    const migrated = expect(admin.query(postgresMigration({ table: 'busy' }))).rejects.toMatchObject({ code: '55P03' });
+    await waiting(1);
+    // Behind it, and for no longer than it.
+    await raise(busy, 'p');
+    await migrated;
+    expect(performance.now() - started).toBeLessThan(4000);
+    await release();
+    await admin.query(postgresMigration({ table: 'busy' }));
+    expect((await admin.query(`SELECT to_regclass('busy_time') IS NOT NULL AS there`)).rows).toEqual([{ there: true }]);
+  });
+
+  test('the migration leaves the patience of the transaction that it runs in as it was', async () => {
+    const client = await admin.connect();
+    await client.query(`BEGIN; SET LOCAL lock_timeout = '7s'`);
+    await client.query(postgresMigration({ table: 'within' }));
+    expect((await client.query('SHOW lock_timeout')).rows).toEqual([{ lock_timeout: '7s' }]);
+    await client.query('ROLLBACK');
+    client.release();
+  });
+
+  test('the migration makes its indexes in a schema that comes before another one with such a table', async () => {
+    const client = await admin.connect();
+    await client.query('CREATE SCHEMA first; SET search_path = first, public');
+    await client.query(postgresMigration());
+    const { rows } = await client.query(`SELECT indexname FROM pg_indexes WHERE schemaname = 'first' ORDER BY indexname`);
+    expect(rows.map(({ indexname }) => indexname)).toEqual(['oncefetch_records_pkey', 'oncefetch_records_place', 'oncefetch_records_time']);
+    await client.query('RESET search_path');
+    client.release();
+  });
 });
