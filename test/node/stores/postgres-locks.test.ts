@@ -12,7 +12,8 @@ import { describeOn } from '../../support/describe-on.js';
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const record = (id: string, count: number): Stored & { count: number } => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, count });
-const raise = (store: Store, id: string) => store.update(id, (now) => ({ next: record(id, ((now as { count?: number } | undefined)?.count ?? 0) + 1), value: 0 }));
+const raise = (store: Store, id: string) =>
+  store.update(id, (now) => ({ next: record(id, ((now as { count?: number } | undefined)?.count ?? 0) + 1), value: 0 }));
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
 describeOn(withoutPostgres)('PostgreSQL', () => {
