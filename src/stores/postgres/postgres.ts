@@ -10,6 +10,7 @@ import { StoreFault } from '../fault.js';
 import { numberOf } from '../number-of.js';
 import { OptimisticUpdater } from '../optimistic-updater.js';
 import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf, unordered } from '../text.js';
+import { timeLimit } from '../time-limit.js';
 import { type PostgresClient, postgresFault } from './fault.js';
 import { type PostgresTable, SCHEMA_VERSION, type Statements, statementsOf, tableOf } from './sql.js';
 
@@ -18,7 +19,7 @@ export { type PostgresTable, postgresMigration } from './sql.js';
 
 /** How a PostgreSQL store keeps its records. */
 export interface PostgresStoreOptions extends PostgresTable {
-  /** How long a call may take, ms. @default 5_000 */
+  /** How long a call may take, ms; at most 10_000. @default 5_000 */
   readonly timeoutMs?: number | undefined;
   /**
    * Give the statements names, so that the server plans each once per connection: half its work for an update. For `pg`, and
@@ -53,7 +54,7 @@ const SWEEP_ROWS = 500;
  * own: `client` must not be in the middle of a transaction. The table is made by {@link postgresMigration}.
  *
  * @param client - a Pool of `pg`, or what has the same `query(text, values)`; its owner closes it
- * @throws TypeError where `client` has no `query`, or `table` or `schema` can be no name
+ * @throws TypeError where `client` has no `query`, or `table` or `schema` can be no name; RangeError where `timeoutMs` is longer than a call waits
  * @example
  * await pool.query(postgresMigration());
  * const once = createOnce({ namespace: 'billing', store: postgresStore(pool) });
@@ -61,7 +62,8 @@ const SWEEP_ROWS = 500;
 export function postgresStore(client: PostgresClient, options: PostgresStoreOptions = {}): PostgresStore {
   if (typeof (client as Partial<PostgresClient> | null)?.query !== 'function')
     throw new TypeError('once: postgresStore takes a Pool or Client of pg, or what has the same query(text, values)');
-  const { timeoutMs = TIMEOUT_MS, prepare = false } = options;
+  const { prepare = false } = options;
+  const timeoutMs = timeLimit('timeoutMs', options.timeoutMs ?? TIMEOUT_MS);
   const name = tableOf(options);
   const scope = `postgres:${numberOf(client)}:${name}`;
   const sql = statementsOf(name);

@@ -7,6 +7,7 @@ import { StoreFault } from '../fault.js';
 import { numberOf } from '../number-of.js';
 import { OptimisticUpdater } from '../optimistic-updater.js';
 import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf, unordered } from '../text.js';
+import { timeLimit } from '../time-limit.js';
 import { type RedisClient, redisFault, type Scripts, scriptsOf, waiterOf } from './client.js';
 import { DUE, FORMAT, PLACES, POLICY, READ, READ_ALL, TIDY, UPDATE } from './scripts.js';
 
@@ -19,7 +20,7 @@ export interface RedisStoreOptions {
    * @default 'oncefetch'
    */
   readonly prefix?: string | undefined;
-  /** How long a call may take, ms, where the client waits for a server that is gone. @default 5_000 */
+  /** How long a call may take, ms, where the client waits for a server that is gone; at most 10_000. @default 5_000 */
   readonly timeoutMs?: number | undefined;
   /**
    * A strict update waits until this many replicas have it, and rejects if they don't in time. It is about one connection:
@@ -48,12 +49,13 @@ const WITHOUT_EVICTION = 'noeviction';
  * failover of the server may lose is the server's to say: see `docs/stores.md`.
  *
  * @param client - of node-redis or ioredis, connected or connecting; its owner closes it
- * @throws TypeError where `client` is neither, or can't do what `wait` asks for
+ * @throws TypeError where `client` is neither, or can't do what `wait` asks for; RangeError where `timeoutMs` is longer than a call waits
  * @example
  * const once = createOnce({ namespace: 'billing', store: redisStore(new Redis()) });
  */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
-  const { prefix = 'oncefetch', timeoutMs = TIMEOUT_MS, wait, acceptEviction = WITHOUT_EVICTION } = options;
+  const { prefix = 'oncefetch', wait, acceptEviction = WITHOUT_EVICTION } = options;
+  const timeoutMs = timeLimit('timeoutMs', options.timeoutMs ?? TIMEOUT_MS);
   const scripts = scriptsOf(client);
   if (wait && !waiterOf(client)) throw new TypeError('once: wait is about one connection to one server, so it needs a plain client of node-redis or ioredis');
   const scope = `redis:${numberOf(client)}:${prefix}`;
