@@ -105,8 +105,12 @@ export function waiterOf(client: RedisClient): ((command: string[]) => Promise<u
   return sendCommand && unref ? (command) => sendCommand.call(client, command) : undefined;
 }
 
-/** The first word of an error reply, which is its kind; before Redis 7 a script's error had it further in. */
-const codeOf = (error: unknown): string | undefined => /^(?:ERR .*?: -)?([A-Z]+) /s.exec(String((error as { message?: unknown } | undefined)?.message))?.[1];
+/**
+ * The first word of an error reply, which is its kind. It is further in where Redis before 7 tells a script's error, and where ioredis
+ * has followed a cluster to and fro in vain.
+ */
+const codeOf = (error: unknown): string | undefined =>
+  /^(?:ERR .*?: -|.* Last error: \w+: )?([A-Z]+) /s.exec(String((error as { message?: unknown } | undefined)?.message))?.[1];
 
 const REASONS: Readonly<Record<string, StoreFaultReason>> = {
   OOM: 'quota',
@@ -121,6 +125,8 @@ const REASONS: Readonly<Record<string, StoreFaultReason>> = {
   LOADING: 'blocked',
   BUSY: 'blocked',
   TRYAGAIN: 'blocked',
+  ASK: 'blocked',
+  MOVED: 'blocked',
   CLUSTERDOWN: 'blocked',
   MASTERDOWN: 'blocked',
 };

@@ -42,6 +42,7 @@ const EXPIRY_LATE_MS = 7 * DAY_MS;
 /** The latest time that Redis takes for an expiry for sure: the end of JavaScript's own dates. */
 const EXPIRY_AT_MAX = 8.64e15;
 const TIMEOUT_MS = 5000;
+const CHECK_EVERY_MS = 60_000;
 const WITHOUT_EVICTION = 'noeviction';
 
 /**
@@ -159,9 +160,13 @@ async function replicated(
     );
 }
 
-/** Asks once for the server's role and eviction policy, and whether it logs to the disk; until they were right, anew for each update. */
+/**
+ * Asks for the server's role and eviction policy, and whether it logs to the disk: once a minute, because they may be changed while it
+ * runs; until they are right, for each update.
+ */
 function serverCheck({ scope, scripts, places }: Redis, accepted: string, heard: (logs: boolean) => void): () => Promise<void> {
   let checking: Promise<void> | undefined;
+  let checkedAt = 0;
   const check = async (): Promise<void> => {
     const [said, logs, role] = ((await scripts.run(POLICY, [places], [])) as unknown[]).map(String);
     const policy = said || 'unknown';
@@ -170,11 +175,16 @@ function serverCheck({ scope, scripts, places }: Redis, accepted: string, heard:
     if (policy === WITHOUT_EVICTION || policy === accepted) return;
     throw new StoreFault(
       'denied',
-      `${scope} may evict keys, and each would be a payment that can be made twice: its maxmemory-policy is ${policy}. ` +
-        `Set it to noeviction (CONFIG SET maxmemory-policy noeviction, and in redis.conf), use a server of its own, or accept it by acceptEviction: '${policy}'`,
+      `${scope} may evict keys, and each would be a payment that can be made twice: ${
+        said
+          ? `its maxmemory-policy is ${policy}. Set it to noeviction (CONFIG SET maxmemory-policy noeviction, and in redis.conf), use a server of its own`
+          : 'its maxmemory-policy is unknown, because its user may not run INFO. Allow that (ACL SETUSER … +info)'
+      }, or accept it by acceptEviction: '${policy}'`,
     );
   };
   return () => {
+    if (performance.now() - checkedAt >= CHECK_EVERY_MS) checking = undefined;
+    if (!checking) checkedAt = performance.now();
     checking ??= check().catch((error) => {
       checking = undefined;
       throw error;
