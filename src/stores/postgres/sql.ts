@@ -9,7 +9,7 @@ const LOCK = 7_241_630_915;
 /** No key of an index may be above 2.7 kB, so only so much of a label is in it. */
 const LABEL_START = 256;
 /** How long a statement waits for somebody who has locked the row, ms; then it gives its connection back and tries again. */
-const LOCK_MS_MAX = 1000;
+export const LOCK_MS_MAX = 1000;
 
 /** By the ends of their names. */
 const INDEXES = { place: `(ns, state, left(label, ${LABEL_START}))`, time: '(forget_at)' };

@@ -57,7 +57,7 @@ const WITHOUT_EVICTION = 'noeviction';
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
   const { prefix = 'oncefetch', wait, acceptEviction = WITHOUT_EVICTION } = options;
   const timeoutMs = timeLimit('timeoutMs', options.timeoutMs ?? TIMEOUT_MS);
-  const scripts = scriptsOf(client);
+  const scripts = scriptsOf(client, timeoutMs);
   if (wait && !waiterOf(client)) throw new TypeError('once: wait is about one connection to one server, so it needs a plain client of node-redis or ioredis');
   const scope = `redis:${numberOf(client)}:${prefix}`;
   // A tag of the caller's own decides the slot.
