@@ -133,11 +133,11 @@ async function connect(name: string, timeoutMs: number, lost: () => void, versio
     if (db.objectStoreNames.length) return db;
     // Empty: other code has looked whether it is there, and so made it.
     db.close();
-    return await connect(name, timeoutMs, lost, db.version + 1);
+    return connect(name, timeoutMs, lost, db.version + 1);
   } catch (error) {
     // It may still come.
     opened.then((late) => late.close()).catch(() => {});
-    throw (await isRefusal(Object(error))) ? new StoreFault('denied', 'IndexedDB is refused here', error) : error;
+    throw (await isRefusal(Object(error))) ? new StoreFault('denied', 'IndexedDB is refused', error) : error;
   }
 }
 

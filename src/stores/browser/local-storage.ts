@@ -42,9 +42,9 @@ export function localStorageStore({ prefix = 'oncefetch' }: LocalStorageStoreOpt
       },
       read,
       scan(query) {
-        const found = Object.entries<string>(localStorage).flatMap(([key, text]) => {
-          const record = key.startsWith(prefix) && parsed(text);
-          // Another store's prefix may begin with this one.
+        const found = Object.keys(localStorage).flatMap((key) => {
+          const record = read(key.slice(prefix.length + 1));
+          // Others have keys of theirs, and another store's prefix may begin with this one.
           return isStored(record) && key === keyOf(record.id) ? record : [];
         });
         return pageOf(found, query);
