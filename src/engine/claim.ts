@@ -199,8 +199,8 @@ async function update(job: OperationRun, c: Claimant): Promise<Begun> {
   try {
     return await updateStored(client, operationKey, id, change, job.name.length ? 'strict' : 'relaxed', deadline);
   } catch (cause) {
-    if (begun?.do !== 'drive' || !begun.inserted || client.registry.degraded.has(operationKey) || client.registry.degraded.size >= DEGRADED_MAX)
-      throw storeError(job, cause);
+    if (begun?.do !== 'drive' || !begun.inserted || client.registry.degraded.has(operationKey)) throw storeError(job, cause);
+    if (client.registry.degraded.size >= DEGRADED_MAX) throw storeError(job, cause);
     return afterFailedInsert(job, c, begun, cause, () => updateStored(client, operationKey, id, change, 'relaxed', deadline));
   }
 }

@@ -1,5 +1,4 @@
 /** A connection that is open, and from which nothing comes any more: a load balancer or a NAT between has forgotten it. */
-import type { RedisClient } from './client.js';
 
 /** What clients with one connection have, by which it can be made anew. */
 interface OneConnection {
@@ -23,7 +22,7 @@ function connectAnew(client: OneConnection): void {
 }
 
 /** Does what is asked of the client. Where nothing at all is answered for `ms`, the connection is given up. */
-export function notSilent(client: RedisClient, ms: number): <T>(ask: () => Promise<T>) => Promise<T> {
+export function notSilent(client: object, ms: number): <T>(ask: () => Promise<T>) => Promise<T> {
   let heardAt = Number.NEGATIVE_INFINITY;
   return async (ask) => {
     const askedAt = performance.now();
