@@ -56,9 +56,10 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     const pool = new pg.Pool({ ...server.connection, max: 4 });
     pool.on('error', ignore);
     await pool.query(postgresMigration());
-    await counts(postgresStore(pool), server.restart);
-    await pool.end();
-    server.stop();
+    await counts(postgresStore(pool), server.restart).finally(async () => {
+      await pool.end();
+      server.stop();
+    });
   });
 });
 
@@ -79,8 +80,9 @@ describeOn(withoutRedis)('Redis', () => {
   test.each(Object.entries(connected))('that is restarted in mid-call, by %s', async (_, open) => {
     const server = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always']);
     const { client, close } = await open(server.port);
-    await counts(redisStore(client), server.restart);
-    close();
-    await server.stop();
+    await counts(redisStore(client), server.restart).finally(() => {
+      close();
+      return server.stop();
+    });
   });
 });

@@ -63,9 +63,10 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     const server = await startPostgres();
     const pool = new pg.Pool({ ...server.connection, max: 4 });
     await pool.query(postgresMigration());
-    await keepsUp('PostgreSQL', `postgres://postgres@127.0.0.1:${server.port}/postgres`, postgresStore(pool));
-    await pool.end();
-    server.stop();
+    await keepsUp('PostgreSQL', `postgres://postgres@127.0.0.1:${server.port}/postgres`, postgresStore(pool)).finally(async () => {
+      await pool.end();
+      server.stop();
+    });
   });
 });
 
@@ -73,8 +74,9 @@ describeOn(withoutRedis)('Redis', () => {
   test('on Redis', async () => {
     const server = await startRedis();
     const client = new Redis(server.port, '127.0.0.1');
-    await keepsUp('Redis', `redis://127.0.0.1:${server.port}`, redisStore(client));
-    client.disconnect();
-    await server.stop();
+    await keepsUp('Redis', `redis://127.0.0.1:${server.port}`, redisStore(client)).finally(() => {
+      client.disconnect();
+      return server.stop();
+    });
   });
 });
