@@ -50,6 +50,8 @@ export interface RedisServer {
   kill(): Promise<void>;
   /** Starts it again, on what it had on disk. */
   start(): Promise<void>;
+  /** As its operator does: it ends what it is at, and comes back with all that it had. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -63,14 +65,15 @@ export async function startRedis(options: readonly string[] = []): Promise<Redis
     server = spawn(redisServer, args, { stdio: 'ignore' });
     await until('redis-server', async () => (await ask(port, 'PING')).startsWith('+PONG'));
   };
-  const kill = async (): Promise<void> => {
+  const end = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
     const running = server;
     server = undefined;
     if (!running || running.exitCode !== null || running.signalCode !== null) return;
     const gone = new Promise((resolve) => running.once('exit', resolve));
-    running.kill('SIGKILL');
+    running.kill(signal);
     await gone;
   };
+  const kill = (): Promise<void> => end('SIGKILL');
   // Whoever ends in the middle of a test leaves nothing running.
   const last = (): void => void server?.kill('SIGKILL');
   process.once('exit', last);
@@ -79,6 +82,7 @@ export async function startRedis(options: readonly string[] = []): Promise<Redis
     port,
     kill,
     start,
+    restart: () => end('SIGTERM').then(start),
     async stop() {
       process.off('exit', last);
       await kill();
@@ -106,6 +110,8 @@ export interface PostgresServer {
   /** Stops it at once, as a crash would: what is not in its log is lost. */
   kill(): void;
   start(): void;
+  /** As its operator does: it ends all connections, and comes back with all that was committed. */
+  restart(): Promise<void>;
   /** Makes it a hot standby, as a failover does to the old primary: it answers what it has, and takes no writes. */
   demote(): void;
   stop(): void;
@@ -132,6 +138,17 @@ export async function startPostgres(): Promise<PostgresServer> {
   const options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder}`;
   const start = (): void => run(pgCtl, '-D', data, '-o', options, '-l', join(folder, 'log'), '-w', 'start');
   const kill = (): void => run(pgCtl, '-D', data, '-m', 'immediate', 'stop');
+  // Beside the caller, whose calls go on meanwhile.
+  const restart = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const restarting = spawn(pgCtl, ['-D', data, '-o', options, '-l', join(folder, 'log'), '-m', 'fast', '-w', 'restart'], {
+        stdio: 'ignore',
+        cwd: folder,
+        ...(uid !== undefined && { uid }),
+        ...(gid !== undefined && { gid }),
+      });
+      restarting.once('close', (status) => (status === 0 ? resolve() : reject(new Error(`${pgCtl} restart ended with ${status}`))));
+    });
   const demote = (): void => {
     run(pgCtl, '-D', data, '-m', 'fast', '-w', 'stop');
     writeFileSync(join(data, 'standby.signal'), '');
@@ -149,6 +166,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     connection: { host: '127.0.0.1', port, user: 'postgres', database: 'postgres' },
     kill,
     start,
+    restart,
     demote,
     stop,
   };

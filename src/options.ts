@@ -34,7 +34,7 @@ const tuning = {
   /** Answers kept in memory for the next call of their name. */
   answersMax: 32,
   /** Settled operations between two sweeps. */
-  sweepEvery: 50,
+  sweepEvery: 100,
   /** How long it rests with nothing left to do. No record is due sooner after it was written. */
   sweepRestMs: 60_000,
   /** Operations that `resume` drives at a time. */

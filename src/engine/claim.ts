@@ -200,9 +200,13 @@ async function update(job: OperationRun, c: Claimant): Promise<Begun> {
     return await updateStored(client, operationKey, id, change, job.name.length ? 'strict' : 'relaxed', deadline);
   } catch (cause) {
     if (begun?.do !== 'drive' || !begun.inserted || client.registry.degraded.has(operationKey)) throw storeError(job, cause);
+    if (client.registry.degraded.size >= DEGRADED_MAX) throw storeError(job, cause);
     return afterFailedInsert(job, c, begun, cause, () => updateStored(client, operationKey, id, change, 'relaxed', deadline));
   }
 }
+
+/** So many records a process keeps in memory for a store that does not take them; from then on a call that the store does not take is refused. */
+const DEGRADED_MAX = 10_000;
 
 type Inserted = Extract<Begun, { do: 'drive' }>;
 

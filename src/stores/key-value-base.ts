@@ -1,5 +1,5 @@
 /** Records as text in an app's own storage of pairs: what the stores of React Native have in common. */
-import type { Store } from '../ports.js';
+import type { Store, Stored } from '../ports.js';
 import { createStore, isStored, pageOf } from './base.js';
 import { StoreFault } from './fault.js';
 import { recordOf, textOf } from './text.js';
@@ -58,7 +58,12 @@ export function pairsStore(kind: string, scope: string, prefix: string, pairs: P
       scan: (query) =>
         natively(async () => {
           const keys = (await pairs.keys()).filter((key) => key.startsWith(keyOf('')));
-          return pageOf((await pairs.getMany(keys)).map(parsed).filter(isStored), query);
+          const found = (await pairs.getMany(keys)).map(parsed);
+          // Another store's prefix may begin with this one.
+          return pageOf(
+            found.filter((record, n): record is Stored => isStored(record) && keyOf(record.id) === keys[n]),
+            query,
+          );
         }),
     },
   );

@@ -98,12 +98,11 @@ export function memoryMedium(scope = `memory:${Math.random()}`): MemoryMedium {
       regroup(copy, enter);
     },
     scan(query) {
-      const groups =
-        'before' in query ? [...bySpan].flatMap(([span, group]) => (span * SPAN_MS < query.before ? [group] : [])) : [byState.get(stateOf(query)) ?? []];
-      return pageOf(
-        groups.flatMap((group) => [...group]),
-        query,
-      );
+      const found =
+        'before' in query
+          ? [...bySpan].flatMap(([span, group]) => (span * SPAN_MS < query.before ? [...group] : []))
+          : [...(byState.get(stateOf(query)) ?? [])];
+      return pageOf(found, query);
     },
   };
 }

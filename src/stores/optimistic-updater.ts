@@ -57,7 +57,7 @@ export class OptimisticUpdater {
   /** Resolves when what `next` makes of the record is committed. Updates of one record from here come one after the other. */
   async update(id: string, next: (current: unknown) => Next, durability: Durability): Promise<void> {
     const deadline = performance.now() + this.#timeoutMs;
-    const asking: Asking = { id, next, durability, deadline, looked: false };
+    const asking: Asking = { id, next, durability, deadline, looked: false, broke: false };
     const end = await this.#takeTurn(id, deadline);
     await this.within(() => this.#rounds(asking), deadline, asking)
       .catch((fault) => this.#takeBack(asking, fault))
@@ -131,13 +131,13 @@ export class OptimisticUpdater {
       // waits for it: clients send what was given up when they are connected again.
       const offMs = heard ? Math.max(this.#timeoutMs, CLOCK_OFF_MS_MAX) : CLOCK_OFF_MS_MAX;
       const attempt: Attempt = { id, expected: seen, now, offMs, durability, ...asked };
-      const { answer, broke } = await this.#send(attempt, asking);
+      const answer = await this.#send(attempt, asking);
       this.clock.hear(answer.now);
       if (isDone(attempt, answer)) {
         this.learn(id, asked.next ? { rev: attempt.rev, text: asked.text } : asked.next === null ? undefined : seen);
         return;
       }
-      if (broke && asked.next !== undefined && answer.seen?.rev !== seen?.rev) {
+      if (asking.broke && asked.next !== undefined && answer.seen?.rev !== seen?.rev) {
         throw new StoreFault('io', 'the connection broke, and whether the update was committed can not be told: the record was changed since');
       }
       seen = answer.seen;
@@ -148,24 +148,25 @@ export class OptimisticUpdater {
   }
 
   /** Sends it; once more if the connection broke, which does nothing twice, because of the version's name. */
-  async #send(attempt: Attempt, asking: Asking): Promise<{ readonly answer: Answer; readonly broke: boolean }> {
-    for (let broke = false; ; ) {
+  async #send(attempt: Attempt, asking: Asking): Promise<Answer> {
+    for (;;) {
       try {
         const answer = await this.#server.attempt(attempt);
         asking.blocked = undefined;
-        return { answer, broke: broke || Boolean(answer.broke) };
+        asking.broke ||= Boolean(answer.broke);
+        if (!asking.broke || !mayStillCome(attempt, answer) || performance.now() > asking.deadline - PAUSE_MS_MAX) return answer;
       } catch (error) {
         const fault = this.#server.fault(error);
         // A server that lets nobody write any more may have a successor, which knows more than it said in this very call.
         if (fault.reason === 'blocked' || fault.reason === 'denied') asking.looked = false;
         asking.blocked = fault.reason === 'blocked' ? fault : undefined;
-        const again = fault.reason === 'blocked' || (fault.reason === 'io' && !broke);
+        const again = fault.reason === 'blocked' || (fault.reason === 'io' && !asking.broke);
         // Before the time is over, so that the fault says why.
         if (!again || performance.now() > asking.deadline - PAUSE_MS_MAX) {
           this.learn(attempt.id, undefined);
           throw fault;
         }
-        broke ||= fault.reason === 'io';
+        asking.broke ||= fault.reason === 'io';
       }
       await pause();
     }
@@ -179,9 +180,18 @@ interface Asking {
   readonly durability: Durability;
   deadline: number;
   looked: boolean;
+  /** A connection broke under one of its attempts, so a copy of that may be committed at any time, unseen. */
+  broke: boolean;
   /** Why its last attempt came to nothing: the server lets nobody write for now. */
   blocked?: StoreFault | undefined;
 }
+
+/**
+ * Nothing stood in its way, and yet it was not committed: a copy that was sent before the connection broke has the record, or had it
+ * after this one looked. The same attempt sent again finds out; another one might take effect beside it.
+ */
+const mayStillCome = (attempt: Attempt, answer: Answer): boolean =>
+  !isDone(attempt, answer) && answer.seen?.rev === attempt.expected?.rev && Math.abs(answer.now - attempt.now) <= attempt.offMs;
 
 /** In place of a record that could not be looked at. It reads as a damaged one: something that must not be written over. */
 const UNKNOWN = 'could not be looked at';

@@ -37,6 +37,18 @@ describe.each(Object.entries(KINDS))('%s', (name, { storage, store: open }) => {
   });
   afterAll(() => expect(report.left).toEqual([]));
 
+  test('keeps stores apart where one prefix begins with another one', async () => {
+    const own = storage(disk());
+    const [all, eu] = [open(own, { prefix: 'shop' }), open(own, { prefix: 'shop/eu' })];
+    await put(all, record('a'));
+    await put(eu, record('b'));
+    await put(eu, record('a', { body: 'theirs' }));
+    for (const query of [{ ns: 'ns', state: 'pending', limit: 9 } as const, { before: 9e15, limit: 9 }]) {
+      expect((await all.scan(query)).records).toEqual([record('a')]);
+      expect((await eu.scan(query)).records).toHaveLength(2);
+    }
+  });
+
   test('leaves other keys of the app alone', async () => {
     const at = disk();
     at.pairs.set('theirs', 'not ours');

@@ -78,12 +78,28 @@ const handedIn = storeContract({
   work: () => ran.length,
 });
 
+/** What a database's owner may have set for queries of their own. */
+const owners = [{ readBigInts: true }, { returnArrays: true }, { readBigInts: true, returnArrays: true }].map((settings) =>
+  storeContract({
+    name: `sqlite, a database opened with ${Object.keys(settings).join(' and ')}`,
+    test,
+    open: (medium) => {
+      const database = new Counting(join(ram, `${medium}.db`), settings);
+      databases.push(database);
+      return sqliteStore({ database });
+    },
+    plant: (medium, id, value) => plant(join(ram, `${medium}.db`), id, value),
+    work: () => ran.length,
+  }),
+);
+
 const inMemory = storeContract({ name: 'sqlite in memory', test, shared: false, open: () => sqliteStore({ path: ':memory:' }) });
 
 afterAll(() => {
   for (const database of databases) database.close();
   expect(inFile.left).toEqual([]);
   expect(handedIn.left).toEqual([]);
+  for (const { left } of owners) expect(left).toEqual([]);
   expect(inMemory.ran).toEqual([]);
 });
 

@@ -76,7 +76,7 @@ export function indexedDbStore({ name = 'oncefetch', openTimeoutMs = OPEN_MS_MAX
       // Its own `get` brings along a default store, which nobody opens.
       read: (id) => transact('relaxed')('readonly', (records) => promisifyRequest(records.get(id))),
       scan: (query) => transact('relaxed')('readonly', (records) => scanIn(records, query)),
-      close: () => drop(),
+      close: drop,
     },
   );
 }
@@ -114,42 +114,42 @@ async function scanIn(records: IDBObjectStore, query: ScanQuery): Promise<ScanPa
   return pageOf(await all('label', IDBKeyRange.bound([ns, state, ...start], [ns, state, []]), limit + 2), query);
 }
 
-async function connect(name: string, timeoutMs: number, lost: () => void): Promise<IDBDatabase> {
-  // Without a version: it never upgrades what is there, and is never too old for it.
-  const request = indexedDB.open(name);
+/** Without a version: it never upgrades what is there, and is never too old for it. */
+async function connect(name: string, timeoutMs: number, lost: () => void, version?: number): Promise<IDBDatabase> {
+  const request = indexedDB.open(name, version);
   request.onupgradeneeded = () => {
     const records = request.result.createObjectStore(RECORDS);
     records.createIndex('label', ['ns', 'state', 'label', 'id']);
     records.createIndex('time', 'forgetAt');
   };
   const opened = promisifyRequest(request);
-  let timer: ReturnType<typeof setTimeout> | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new StoreFault('blocked', `IndexedDB did not open within ${timeoutMs} ms`));
-      opened.then((late) => late.close()).catch(() => {});
-    }, timeoutMs);
+    setTimeout(reject, timeoutMs, new StoreFault('blocked', `the store did not open within ${timeoutMs} ms`));
   });
   try {
     const db = await Promise.race([opened, timeout]);
     // No onclose: a transaction on a dead connection throws, and is tried on a new one.
     db.onversionchange = lost;
-    return db;
+    if (db.objectStoreNames.length) return db;
+    // Empty: other code has looked whether it is there, and so made it.
+    db.close();
+    return connect(name, timeoutMs, lost, db.version + 1);
   } catch (error) {
-    throw (await isRefusal(error as Error | null)) ? new StoreFault('denied', 'IndexedDB is refused here', error) : error;
-  } finally {
-    clearTimeout(timer);
+    // It may still come.
+    opened.then((late) => late.close()).catch(() => {});
+    throw (await isRefusal(Object(error))) ? new StoreFault('denied', 'IndexedDB is refused', error) : error;
   }
 }
 
-/** Whether it is somebody's will that there is no store, and not a trouble that may pass. A SecurityError says so itself. */
-async function isRefusal(error: Error | null): Promise<boolean> {
-  // Private windows of Firefox before 115.
-  if (error?.name === 'InvalidStateError') return true;
-  // Chromium where the user blocks site data says what it says of a broken disk; Web Locks are blocked with it, and are clearer.
-  if (error?.name !== 'UnknownError' || !navigator.locks) return false;
-  return navigator.locks.query().then(
-    () => false,
-    (refusal: Error) => refusal.name === 'SecurityError',
-  );
-}
+/**
+ * Whether it is somebody's will that there is no store, and not a trouble that may pass. A SecurityError says so itself. Private windows of
+ * Firefox before 115 say InvalidStateError. Chromium where the user blocks site data says what it says of a broken disk; Web Locks are
+ * blocked with it, and are clearer.
+ */
+const isRefusal = async ({ name }: Partial<Error>): Promise<boolean | undefined> =>
+  name === 'InvalidStateError' ||
+  (name === 'UnknownError' &&
+    navigator.locks?.query().then(
+      () => false,
+      (refusal) => refusal.name === 'SecurityError',
+    ));

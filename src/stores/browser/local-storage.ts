@@ -42,18 +42,21 @@ export function localStorageStore({ prefix = 'oncefetch' }: LocalStorageStoreOpt
       },
       read,
       scan(query) {
-        const keys = Object.keys(localStorage).filter((key) => key.startsWith(keyOf('')));
-        return pageOf(keys.map((key) => parsed(localStorage.getItem(key))).filter(isStored), query);
+        const found = Object.keys(localStorage).flatMap((key) => {
+          const record = read(key.slice(prefix.length + 1));
+          // Others have keys of theirs, and another store's prefix may begin with this one.
+          return isStored(record) && key === keyOf(record.id) ? record : [];
+        });
+        return pageOf(found, query);
       },
     },
   );
 }
 
-/** Text that is not JSON is handed on as it is: the engine calls it damaged, and nobody writes over it. */
+/** `null`, which stands for nothing, is JSON. Text that is not JSON is handed on as it is: the engine calls it damaged, and nobody writes over it. */
 function parsed(text: string | null): unknown {
-  if (text === null) return undefined;
   try {
-    return JSON.parse(text);
+    return JSON.parse(text as string) ?? undefined;
   } catch {
     return text;
   }

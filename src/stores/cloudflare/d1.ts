@@ -6,6 +6,7 @@ import { StoreFault } from '../fault.js';
 import { numberOf } from '../number-of.js';
 import { OptimisticUpdater } from '../optimistic-updater.js';
 import { ordered, textOf } from '../text.js';
+import { timeLimit } from '../time-limit.js';
 import { turnsByLooking } from '../turns.js';
 import { type CloudflareTable, cloudflareFault, nameOf, type Rows, scanTable } from './table.js';
 
@@ -22,7 +23,7 @@ export interface D1DatabaseLike {
 
 /** How a D1 store keeps its records. */
 export interface D1StoreOptions extends CloudflareTable {
-  /** How long a call may take, ms. @default 5_000 */
+  /** How long a call may take, ms; at most 10_000. @default 5_000 */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -59,7 +60,7 @@ export function d1Store(database: D1DatabaseLike, options: D1StoreOptions = {}):
   const { prepare, batch, getBookmark } = Object(database) as Partial<D1DatabaseLike & { getBookmark: unknown }>;
   if (typeof prepare !== 'function' || typeof batch !== 'function' || getBookmark !== undefined)
     throw new TypeError('once: d1Store takes a D1 binding, such as env.DB, and no session of it');
-  const { timeoutMs = TIMEOUT_MS } = options;
+  const timeoutMs = timeLimit('timeoutMs', options.timeoutMs ?? TIMEOUT_MS);
   const table = nameOf(options);
   const scope = `d1:${numberOf(database)}:${table}`;
   const fault = (thrown: unknown): StoreFault =>

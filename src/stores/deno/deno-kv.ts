@@ -4,6 +4,7 @@ import { createStore, isStored, type Next, pageOf } from '../base.js';
 import { StoreFault } from '../fault.js';
 import { numberOf } from '../number-of.js';
 import { dueOf, rangeOf, recordOf, textOf } from '../text.js';
+import { timeLimit } from '../time-limit.js';
 import { type DenoKvKey, type Head, LABEL_START, laidOut, piecesOf, placesKey, recordKey, timesKey } from './layout.js';
 
 export type { DenoKvKey } from './layout.js';
@@ -36,7 +37,7 @@ export interface DenoKvLike {
 export interface DenoKvStoreOptions {
   /** The first part of every key. @default 'oncefetch' */
   readonly prefix?: string | undefined;
-  /** How long others may be faster with one record, ms. @default 5_000 */
+  /** How long others may be faster with one record, ms; at most 10_000. @default 5_000 */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -56,7 +57,7 @@ const PAUSE_MS_MAX = 20;
 export function denoKvStore(kv: DenoKvLike, { prefix = 'oncefetch', timeoutMs = TIMEOUT_MS }: DenoKvStoreOptions = {}): Store {
   if (typeof (kv as Partial<DenoKvLike> | null)?.atomic !== 'function') throw new TypeError('once: denoKvStore takes what Deno.openKv() gives');
   const scope = `deno-kv:${numberOf(kv)}:${prefix}`;
-  const records = new Records(kv, [prefix], timeoutMs);
+  const records = new Records(kv, [prefix], timeLimit('timeoutMs', timeoutMs));
   const guarded = <T>(work: Promise<T>): Promise<T> => work.catch((thrown) => Promise.reject(faultOf(scope, thrown)));
   return createStore(
     { kind: 'deno-kv', scope, survives: 'machine', shared: 'cluster', atomic: true },

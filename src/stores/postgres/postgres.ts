@@ -10,15 +10,16 @@ import { StoreFault } from '../fault.js';
 import { numberOf } from '../number-of.js';
 import { OptimisticUpdater } from '../optimistic-updater.js';
 import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf, unordered } from '../text.js';
+import { timeLimit } from '../time-limit.js';
 import { type PostgresClient, postgresFault } from './fault.js';
-import { type PostgresTable, SCHEMA_VERSION, type Statements, statementsOf, tableOf } from './sql.js';
+import { LOCK_MS_MAX, type PostgresTable, SCHEMA_VERSION, type Statements, statementsOf, tableOf } from './sql.js';
 
 export type { PostgresClient } from './fault.js';
 export { type PostgresTable, postgresMigration } from './sql.js';
 
 /** How a PostgreSQL store keeps its records. */
 export interface PostgresStoreOptions extends PostgresTable {
-  /** How long a call may take, ms. @default 5_000 */
+  /** How long a call may take, ms; at most 10_000. @default 5_000 */
   readonly timeoutMs?: number | undefined;
   /**
    * Give the statements names, so that the server plans each once per connection: half its work for an update. For `pg`, and
@@ -53,7 +54,7 @@ const SWEEP_ROWS = 500;
  * own: `client` must not be in the middle of a transaction. The table is made by {@link postgresMigration}.
  *
  * @param client - a Pool of `pg`, or what has the same `query(text, values)`; its owner closes it
- * @throws TypeError where `client` has no `query`, or `table` or `schema` can be no name
+ * @throws TypeError where `client` has no `query`, or `table` or `schema` can be no name; RangeError where `timeoutMs` is longer than a call waits
  * @example
  * await pool.query(postgresMigration());
  * const once = createOnce({ namespace: 'billing', store: postgresStore(pool) });
@@ -61,11 +62,13 @@ const SWEEP_ROWS = 500;
 export function postgresStore(client: PostgresClient, options: PostgresStoreOptions = {}): PostgresStore {
   if (typeof (client as Partial<PostgresClient> | null)?.query !== 'function')
     throw new TypeError('once: postgresStore takes a Pool or Client of pg, or what has the same query(text, values)');
-  const { timeoutMs = TIMEOUT_MS, prepare = false } = options;
+  const { prepare = false } = options;
+  const timeoutMs = timeLimit('timeoutMs', options.timeoutMs ?? TIMEOUT_MS);
   const name = tableOf(options);
   const scope = `postgres:${numberOf(client)}:${name}`;
   const sql = statementsOf(name);
-  const query = queryOf(client, prepare);
+  // Half of the time, so that another connection can be tried; more than a statement waits for a locked row.
+  const query = queryOf(client, prepare, Math.max(timeoutMs / 2, 2 * LOCK_MS_MAX));
   const check = schemaCheck(scope, name, query, sql);
   const rows: Query = async (text, ...values) => {
     await check();
@@ -97,8 +100,11 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
 type Row = Readonly<Record<'id' | 'rev' | 'label' | 'data' | 'now' | 'done' | 'found' | 'comment', string | null>>;
 type Query = (text: string, ...values: unknown[]) => Promise<readonly Row[]>;
 
-/** A single connection takes one statement at a time; from pg 9 on, whoever asks too early is refused. */
-function queryOf(client: PostgresClient, prepare: boolean): Query {
+/**
+ * A single connection takes one statement at a time; from pg 9 on, whoever asks too early is refused. A pool of pg gives up a connection
+ * that does not answer within `limitMs`.
+ */
+function queryOf(client: PostgresClient, prepare: boolean, limitMs: number): Query {
   const names = new Map<string, string>();
   const named = (text: string): string => {
     // By its text: two stores on one connection may be on two tables.
@@ -106,10 +112,15 @@ function queryOf(client: PostgresClient, prepare: boolean): Query {
     names.set(text, name);
     return name;
   };
-  // The form with a name is pg's own.
+  // The form with a name and a limit is pg's own.
   const asked = (text: string, values: unknown[]) =>
-    prepare
-      ? (client.query as unknown as (query: object) => ReturnType<PostgresClient['query']>).call(client, { name: named(text), text, values })
+    prepare || 'totalCount' in client
+      ? (client.query as unknown as (query: object) => ReturnType<PostgresClient['query']>).call(client, {
+          ...(prepare && { name: named(text) }),
+          text,
+          values,
+          query_timeout: limitMs,
+        })
       : client.query(text, values);
   const query: Query = async (text, ...values) => (await asked(text, values)).rows as readonly Row[];
   if (!('processID' in client)) return query;

@@ -9,7 +9,12 @@ const LOCK = 7_241_630_915;
 /** No key of an index may be above 2.7 kB, so only so much of a label is in it. */
 const LABEL_START = 256;
 /** How long a statement waits for somebody who has locked the row, ms; then it gives its connection back and tries again. */
-const LOCK_MS_MAX = 1000;
+export const LOCK_MS_MAX = 1000;
+
+/** By the ends of their names. */
+const INDEXES = { place: `(ns, state, left(label, ${LABEL_START}))`, time: '(forget_at)' };
+/** Around the migration, whose own quotes stay readable. */
+const BODY = '$oncefetch$';
 
 /** Which table the records are in. */
 export interface PostgresTable {
@@ -35,7 +40,8 @@ export function tableOf({ table = 'oncefetch_records', schema }: PostgresTable):
 }
 
 /**
- * The SQL that makes the table, or brings it up to date. It may run any number of times, also in several processes at once.
+ * The SQL that makes the table, or brings it up to date: one statement. It may run any number of times, also in several
+ * processes at once. Where all is there it takes no lock on the table; where something is missing it waits for one no longer than a second.
  *
  * @throws TypeError where `table` or `schema` can be no name
  * @example
@@ -44,26 +50,36 @@ export function tableOf({ table = 'oncefetch_records', schema }: PostgresTable):
 export function postgresMigration(options: PostgresTable = {}): string {
   const { table = 'oncefetch_records' } = options;
   const name = tableOf(options);
-  const comment = `BEGIN
+  const steps = Object.entries(INDEXES).map(
+    ([of, columns]) => `  IF NOT EXISTS (SELECT FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
+    WHERE i.indrelid = ${literal(name)}::regclass AND c.relname = ${literal(`${table}_${of}`)}) THEN
+    CREATE INDEX ${quoted(`${table}_${of}`)} ON ${name} ${columns};
+  END IF;`,
+  );
+  // Looked up first, because IF NOT EXISTS waits for a lock on the table before it looks, and all writers wait behind it.
+  // Text and not jsonb: that refuses U+0000 and lone surrogates, which JSON may have, changes the order of members, and has
+  // no place for a damaged record. Sorted by bytes: an update of the system's language rules can't put an index out of order.
+  const block = `DECLARE
+  patience text := current_setting('lock_timeout');
+BEGIN
+  PERFORM pg_advisory_xact_lock(${LOCK});
+  PERFORM set_config('lock_timeout', '${LOCK_MS_MAX}', true);
+  CREATE TABLE IF NOT EXISTS ${name} (
+    id text COLLATE "C" PRIMARY KEY,
+    rev text NOT NULL,
+    ns text COLLATE "C",
+    state text COLLATE "C",
+    label text COLLATE "C",
+    forget_at double precision,
+    data text NOT NULL
+  ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05);
+${steps.join('\n')}
   IF obj_description(${literal(name)}::regclass, 'pg_class') IS NULL THEN
     COMMENT ON TABLE ${name} IS 'oncefetch schema ${SCHEMA_VERSION}';
   END IF;
+  PERFORM set_config('lock_timeout', patience, true);
 END`;
-  // Text and not jsonb: that refuses U+0000 and lone surrogates, which JSON may have, changes the order of members, and has
-  // no place for a damaged record. Sorted by bytes: an update of the system's language rules can't put an index out of order.
-  return `SELECT pg_advisory_xact_lock(${LOCK});
-CREATE TABLE IF NOT EXISTS ${name} (
-  id text COLLATE "C" PRIMARY KEY,
-  rev text NOT NULL,
-  ns text COLLATE "C",
-  state text COLLATE "C",
-  label text COLLATE "C",
-  forget_at double precision,
-  data text NOT NULL
-) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05);
-CREATE INDEX IF NOT EXISTS ${quoted(`${table}_place`)} ON ${name} (ns, state, left(label, ${LABEL_START}));
-CREATE INDEX IF NOT EXISTS ${quoted(`${table}_time`)} ON ${name} (forget_at);
-DO ${literal(comment)};`;
+  return `DO ${block.includes(BODY) ? literal(block) : BODY + block + BODY};`;
 }
 
 export type Statements = Readonly<Record<'insert' | 'update' | 'remove' | 'keep' | 'read' | 'page' | 'due' | 'version' | 'sweep', string>>;

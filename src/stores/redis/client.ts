@@ -3,6 +3,7 @@ import { sha1 } from '@noble/hashes/legacy.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { StoreFaultReason } from '../../ports.js';
 import { StoreFault } from '../fault.js';
+import { notSilent } from './silence.js';
 
 /** The part of node-redis (`createClient`, `createCluster`, `createSentinel`, `createClientPool`) that is used. */
 export interface NodeRedisClient {
@@ -39,7 +40,7 @@ export interface Scripts {
 }
 
 /** Every script runs by its digest, which is short; a server that does not know it yet is told the script once. */
-export function scriptsOf(client: RedisClient): Scripts {
+export function scriptsOf(client: RedisClient, timeoutMs: number): Scripts {
   if (!isNodeRedis(client) && !isIoRedis(client)) throw new TypeError('once: redisStore takes a client of node-redis or ioredis, as its first argument');
   const digests = new Map<string, string>();
   const digestOf = (script: string): string => {
@@ -56,14 +57,15 @@ export function scriptsOf(client: RedisClient): Scripts {
         (digest: string, keys: readonly string[], args: readonly string[]) => client.evalsha(digest, keys.length, ...keys, ...args),
         (script: string, keys: readonly string[], args: readonly string[]) => client.eval(script, keys.length, ...keys, ...args),
       ];
+  const answered = notSilent(client, timeoutMs);
   return {
     async run(script, keys, args) {
       try {
-        return await byDigest(digestOf(script), keys, args);
+        return await answered(() => byDigest(digestOf(script), keys, args));
       } catch (error) {
         // After a restart or a failover, and on each node of a cluster.
         if (codeOf(error) !== 'NOSCRIPT') throw error;
-        return byText(script, keys, args);
+        return answered(() => byText(script, keys, args));
       }
     },
     wait: async (replicas, ms) => Number(await waiterOf(client)?.(['WAIT', String(replicas), String(ms)])),
@@ -105,8 +107,12 @@ export function waiterOf(client: RedisClient): ((command: string[]) => Promise<u
   return sendCommand && unref ? (command) => sendCommand.call(client, command) : undefined;
 }
 
-/** The first word of an error reply, which is its kind; before Redis 7 a script's error had it further in. */
-const codeOf = (error: unknown): string | undefined => /^(?:ERR .*?: -)?([A-Z]+) /s.exec(String((error as { message?: unknown } | undefined)?.message))?.[1];
+/**
+ * The first word of an error reply, which is its kind. It is further in where Redis before 7 tells a script's error, and where ioredis
+ * has followed a cluster to and fro in vain.
+ */
+const codeOf = (error: unknown): string | undefined =>
+  /^(?:ERR .*?: -|.* Last error: \w+: )?([A-Z]+) /s.exec(String((error as { message?: unknown } | undefined)?.message))?.[1];
 
 const REASONS: Readonly<Record<string, StoreFaultReason>> = {
   OOM: 'quota',
@@ -121,6 +127,8 @@ const REASONS: Readonly<Record<string, StoreFaultReason>> = {
   LOADING: 'blocked',
   BUSY: 'blocked',
   TRYAGAIN: 'blocked',
+  ASK: 'blocked',
+  MOVED: 'blocked',
   CLUSTERDOWN: 'blocked',
   MASTERDOWN: 'blocked',
 };

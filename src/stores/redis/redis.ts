@@ -7,6 +7,7 @@ import { StoreFault } from '../fault.js';
 import { numberOf } from '../number-of.js';
 import { OptimisticUpdater } from '../optimistic-updater.js';
 import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf, unordered } from '../text.js';
+import { timeLimit } from '../time-limit.js';
 import { type RedisClient, redisFault, type Scripts, scriptsOf, waiterOf } from './client.js';
 import { DUE, FORMAT, PLACES, POLICY, READ, READ_ALL, TIDY, UPDATE } from './scripts.js';
 
@@ -19,7 +20,7 @@ export interface RedisStoreOptions {
    * @default 'oncefetch'
    */
   readonly prefix?: string | undefined;
-  /** How long a call may take, ms, where the client waits for a server that is gone. @default 5_000 */
+  /** How long a call may take, ms, where the client waits for a server that is gone; at most 10_000. @default 5_000 */
   readonly timeoutMs?: number | undefined;
   /**
    * A strict update waits until this many replicas have it, and rejects if they don't in time. It is about one connection:
@@ -41,6 +42,7 @@ const EXPIRY_LATE_MS = 7 * DAY_MS;
 /** The latest time that Redis takes for an expiry for sure: the end of JavaScript's own dates. */
 const EXPIRY_AT_MAX = 8.64e15;
 const TIMEOUT_MS = 5000;
+const CHECK_EVERY_MS = 60_000;
 const WITHOUT_EVICTION = 'noeviction';
 
 /**
@@ -48,13 +50,14 @@ const WITHOUT_EVICTION = 'noeviction';
  * failover of the server may lose is the server's to say: see `docs/stores.md`.
  *
  * @param client - of node-redis or ioredis, connected or connecting; its owner closes it
- * @throws TypeError where `client` is neither, or can't do what `wait` asks for
+ * @throws TypeError where `client` is neither, or can't do what `wait` asks for; RangeError where `timeoutMs` is longer than a call waits
  * @example
  * const once = createOnce({ namespace: 'billing', store: redisStore(new Redis()) });
  */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
-  const { prefix = 'oncefetch', timeoutMs = TIMEOUT_MS, wait, acceptEviction = WITHOUT_EVICTION } = options;
-  const scripts = scriptsOf(client);
+  const { prefix = 'oncefetch', wait, acceptEviction = WITHOUT_EVICTION } = options;
+  const timeoutMs = timeLimit('timeoutMs', options.timeoutMs ?? TIMEOUT_MS);
+  const scripts = scriptsOf(client, timeoutMs);
   if (wait && !waiterOf(client)) throw new TypeError('once: wait is about one connection to one server, so it needs a plain client of node-redis or ioredis');
   const scope = `redis:${numberOf(client)}:${prefix}`;
   // A tag of the caller's own decides the slot.
@@ -157,9 +160,13 @@ async function replicated(
     );
 }
 
-/** Asks once for the server's role and eviction policy, and whether it logs to the disk; until they were right, anew for each update. */
+/**
+ * Asks for the server's role and eviction policy, and whether it logs to the disk: once a minute, because they may be changed while it
+ * runs; until they are right, for each update.
+ */
 function serverCheck({ scope, scripts, places }: Redis, accepted: string, heard: (logs: boolean) => void): () => Promise<void> {
   let checking: Promise<void> | undefined;
+  let checkedAt = 0;
   const check = async (): Promise<void> => {
     const [said, logs, role] = ((await scripts.run(POLICY, [places], [])) as unknown[]).map(String);
     const policy = said || 'unknown';
@@ -168,11 +175,16 @@ function serverCheck({ scope, scripts, places }: Redis, accepted: string, heard:
     if (policy === WITHOUT_EVICTION || policy === accepted) return;
     throw new StoreFault(
       'denied',
-      `${scope} may evict keys, and each would be a payment that can be made twice: its maxmemory-policy is ${policy}. ` +
-        `Set it to noeviction (CONFIG SET maxmemory-policy noeviction, and in redis.conf), use a server of its own, or accept it by acceptEviction: '${policy}'`,
+      `${scope} may evict keys, and each would be a payment that can be made twice: ${
+        said
+          ? `its maxmemory-policy is ${policy}. Set it to noeviction (CONFIG SET maxmemory-policy noeviction, and in redis.conf), use a server of its own`
+          : 'its maxmemory-policy is unknown, because its user may not run INFO. Allow that (ACL SETUSER … +info)'
+      }, or accept it by acceptEviction: '${policy}'`,
     );
   };
   return () => {
+    if (performance.now() - checkedAt >= CHECK_EVERY_MS) checking = undefined;
+    if (!checking) checkedAt = performance.now();
     checking ??= check().catch((error) => {
       checking = undefined;
       throw error;

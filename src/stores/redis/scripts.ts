@@ -89,10 +89,16 @@ end`;
 
 /**
  * KEYS: any, so that a cluster asks the node that has the records. Gives the eviction policy, and whether what was written
- * is on the disk or will be in a second: '1' or '0'; and the server's role. CONFIG is refused by many who host Redis.
+ * is on the disk or will be in a second: '1' or '0'; and the server's role. Each is '' where the user may not run INFO. CONFIG is
+ * refused by many who host Redis.
  */
-export const POLICY = `return {
-  string.match(redis.call('INFO', 'memory'), 'maxmemory_policy:([%w-]+)') or '',
-  string.match(redis.call('INFO', 'persistence'), 'aof_enabled:(%d)') or '0',
-  string.match(redis.call('INFO', 'replication'), 'role:(%a+)') or ''
+export const POLICY = `
+local function info(section, pattern)
+  local said = redis.pcall('INFO', section)
+  return type(said) == 'string' and string.match(said, pattern) or ''
+end
+return {
+  info('memory', 'maxmemory_policy:([%w-]+)'),
+  info('persistence', 'aof_enabled:(%d)'),
+  info('replication', 'role:(%a+)')
 }`;

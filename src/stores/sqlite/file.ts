@@ -8,6 +8,8 @@ export interface SqliteStatement {
   get(...values: (string | number | null)[]): unknown;
   all(...values: (string | number | null)[]): unknown[];
   run(...values: (string | number | null)[]): unknown;
+  /** Of `node:sqlite`, where a database may be opened so that rows are arrays. */
+  setReturnArrays?(arrays: boolean): unknown;
 }
 
 /** The part of `node:sqlite`'s DatabaseSync that is used; the Database of better-sqlite3 and of `bun:sqlite` has it too. */
@@ -75,24 +77,36 @@ export function openFile(scope: string, path: string, Database: new (path: strin
   }
 }
 
+/** Rows are read by name, and numbers as numbers: the owner of a connection may have set it up for arrays and bigints. */
+function prepared(database: SqliteDatabase, sql: string): SqliteStatement {
+  const statement = database.prepare(sql);
+  statement.setReturnArrays?.(false);
+  return statement;
+}
+
+const VERSION = 'SELECT version FROM oncefetch_schema';
+const versionIn = (statement: SqliteStatement): number => Number((statement.get() as { version: number | bigint }).version);
+
 /** A connection, and on it the schema. `own`: nobody else uses it, so it may be set up and closed. */
 export function fileOf(scope: string, database: SqliteDatabase, own: boolean): SqliteFile {
   migrate(scope, database);
-  const version = database.prepare('SELECT version FROM oncefetch_schema');
-  const get = database.prepare('SELECT data FROM oncefetch_records WHERE id = ?');
-  const put = database.prepare(
+  const version = prepared(database, VERSION);
+  const get = prepared(database, 'SELECT data FROM oncefetch_records WHERE id = ?');
+  const put = prepared(
+    database,
     `INSERT INTO oncefetch_records (id, ns, state, label, forget_at, data) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT (id) DO UPDATE SET ns = excluded.ns, state = excluded.state, label = excluded.label, forget_at = excluded.forget_at, data = excluded.data`,
   );
-  const remove = database.prepare('DELETE FROM oncefetch_records WHERE id = ?');
-  const page = database.prepare(
+  const remove = prepared(database, 'DELETE FROM oncefetch_records WHERE id = ?');
+  const page = prepared(
+    database,
     `SELECT id, label, data FROM oncefetch_records WHERE ns = ? AND state = ? AND (label, id) > (?, ?) AND label < ?
      ORDER BY label, id LIMIT ?`,
   );
-  const due = database.prepare('SELECT id, label, data FROM oncefetch_records WHERE forget_at < ? ORDER BY forget_at LIMIT ? OFFSET ?');
+  const due = prepared(database, 'SELECT id, label, data FROM oncefetch_records WHERE forget_at < ? ORDER BY forget_at LIMIT ? OFFSET ?');
   // Only a write-ahead log stays whole with less than FULL.
-  const wal = (database.prepare('PRAGMA journal_mode').get() as { journal_mode: string }).journal_mode === 'wal';
-  const theirs = (database.prepare('PRAGMA synchronous').get() as { synchronous: number }).synchronous;
+  const wal = (prepared(database, 'PRAGMA journal_mode').get() as { journal_mode: string }).journal_mode === 'wal';
+  const theirs = Number((prepared(database, 'PRAGMA synchronous').get() as { synchronous: number | bigint }).synchronous);
   let level = theirs;
   const setLevel = (next: number): void => {
     if (next !== level) database.exec(`PRAGMA synchronous = ${next}`);
@@ -100,7 +114,7 @@ export function fileOf(scope: string, database: SqliteDatabase, own: boolean): S
   };
   return {
     database,
-    check: () => refuseNewer(scope, (version.get() as { version: number }).version),
+    check: () => refuseNewer(scope, versionIn(version)),
     sync(strict) {
       const wanted = strict || !wal ? FULL : NORMAL;
       // Never less than what the owner of the connection asks for.
@@ -130,7 +144,7 @@ export function fileOf(scope: string, database: SqliteDatabase, own: boolean): S
 function migrate(scope: string, database: SqliteDatabase): void {
   const versionNow = (): number => {
     const there = database.prepare(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'oncefetch_schema'`).get();
-    return there ? (database.prepare('SELECT version FROM oncefetch_schema').get() as { version: number }).version : 0;
+    return there ? versionIn(prepared(database, VERSION)) : 0;
   };
   // Looked at without a lock first: where the schema is up to date, opening writes nothing.
   const version = versionNow();

@@ -3,6 +3,7 @@ import type { ScanPage, ScanQuery, Store } from '../../ports.js';
 import { type Claims, createStore } from '../base.js';
 import { StoreFault } from '../fault.js';
 import { dueOf, ordered, pageOfPlaces, recordOf } from '../text.js';
+import { timeLimit } from '../time-limit.js';
 import { GroupCommit, patiently, type Waiting } from './commit.js';
 import { builtin, fileOf, openFile, type Row, type SqliteDatabase, type SqliteFile } from './file.js';
 import { Holder } from './holder.js';
@@ -15,7 +16,7 @@ export interface SqlitePathOptions {
   readonly path: string;
   /** What opens it. @default DatabaseSync of `node:sqlite`, in Bun Database of `bun:sqlite` */
   readonly Database?: (new (path: string) => SqliteDatabase) | undefined;
-  /** How long to wait for other processes that write, ms. @default 5_000 */
+  /** How long to wait for other processes that write, ms; at most 10_000. @default 5_000 */
   readonly busyTimeoutMs?: number | undefined;
   readonly database?: undefined;
 }
@@ -24,7 +25,7 @@ export interface SqlitePathOptions {
 export interface SqliteDatabaseOptions {
   /** A DatabaseSync of `node:sqlite`, or a Database of better-sqlite3 or `bun:sqlite`. */
   readonly database: SqliteDatabase & { location?(): string | null; readonly name?: string | undefined; readonly filename?: string | undefined };
-  /** How long to wait for other connections that write, ms. @default 5_000 */
+  /** How long to wait for other connections that write, ms; at most 10_000. @default 5_000 */
   readonly busyTimeoutMs?: number | undefined;
   readonly path?: undefined;
 }
@@ -40,12 +41,13 @@ const MEMORY = ':memory:';
  * one commit. A strict one is on the disk before it resolves; relaxed ones alone leave that to the operating system: they
  * outlive the process, and perhaps not a power cut.
  *
- * @throws TypeError where neither or both of `path` and `database` are given
+ * @throws TypeError where neither or both of `path` and `database` are given; RangeError where `busyTimeoutMs` is longer than a call waits
  * @example
  * const once = createOnce({ store: sqliteStore({ path: './oncefetch.db' }) });
  */
 export function sqliteStore(options: SqliteStoreOptions): Store {
-  const { path, database, busyTimeoutMs = BUSY_MS_MAX } = options;
+  const { path, database } = options;
+  const busyTimeoutMs = timeLimit('busyTimeoutMs', options.busyTimeoutMs ?? BUSY_MS_MAX);
   if ((typeof path === 'string' && path !== '') === (typeof database?.prepare === 'function'))
     throw new TypeError('once: sqliteStore takes either path, a non-empty string, or database, a DatabaseSync of node:sqlite');
   // It may say that the file is in memory, or read-only.

@@ -363,3 +363,26 @@ test('records of a newer version, with more in them, come back whole', async () 
   await plantInDatabase(name, 'a', record('a', { v: 99, bytes: new Uint8Array([1, 2, 3]) }));
   expect(await indexedDbStore({ name }).read('a')).toEqual(record('a', { v: 99, bytes: new Uint8Array([1, 2, 3]) }));
 });
+
+describe('an empty database of its name, which other code has opened once', () => {
+  test('is given its tables', async () => {
+    const name = freshName();
+    (await settled(indexedDB.open(name))).close();
+    const stores = [indexedDbStore({ name }), indexedDbStore({ name })];
+    await Promise.all(stores.map((store, n) => put(store, record(`r${n}`))));
+    for (const store of stores) expect(await store.read('r0')).toEqual(record('r0'));
+    expect((await stores[1]?.scan({ ns: 'ns', state: 'pending', limit: 9 }))?.records).toEqual([record('r0'), record('r1')]);
+    await Promise.all(stores.map((store) => store.close()));
+  });
+
+  test('is waited for while that code has it open, and then it works', async () => {
+    const name = freshName();
+    const theirs = await settled(indexedDB.open(name));
+    const store = indexedDbStore({ name, openTimeoutMs: 200 });
+    await expect(put(store, record('a'))).rejects.toMatchObject({ name: 'StoreFault', reason: 'blocked' });
+    theirs.close();
+    await put(store, record('a'));
+    expect(await store.read('a')).toEqual(record('a'));
+    await store.close();
+  });
+});

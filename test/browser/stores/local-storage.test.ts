@@ -61,6 +61,17 @@ describe('what is not ours', () => {
     expect(localStorage.getItem('cart')).toBe('{"id":"c"}');
   });
 
+  test('is kept apart where one prefix begins with another one', async () => {
+    const [all, eu] = [localStorageStore({ prefix: 'shop' }), localStorageStore({ prefix: 'shop/eu' })];
+    await put(all, record('a'));
+    await put(eu, record('b'));
+    await put(eu, record('a', { body: 'theirs' }));
+    for (const query of [{ ns: 'ns', state: 'pending', limit: 9 } as const, { before: 9e15, limit: 9 }]) {
+      expect((await all.scan(query)).records).toEqual([record('a')]);
+      expect((await eu.scan(query)).records).toHaveLength(2);
+    }
+  });
+
   test('and is no JSON is handed on as its text', async () => {
     localStorage.setItem('oncefetch/a', '{"id":"a","ns":"n');
     const store = localStorageStore();

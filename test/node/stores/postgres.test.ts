@@ -211,7 +211,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
   });
 
   describe('the table', () => {
-    test.each(['Odd "name"; DROP TABLE x; --', "o'clock", 'dollar $$ END; $$', 'select', 'ä'.repeat(28)])(
+    test.each(['Odd "name"; DROP TABLE x; --', "o'clock", 'dollar $$ END; $$', '$oncefetch$ END; --', 'select', 'ä'.repeat(28)])(
       'may be called %s, in a schema of the same name',
       async (name) => {
         await pool.query(`CREATE SCHEMA "${name.replaceAll('"', '""')}"`);

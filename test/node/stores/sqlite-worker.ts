@@ -3,7 +3,7 @@ import type { Stored } from '../../../src/ports.js';
 import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 
 const [path = '', task = '', name = '', count = '0'] = process.argv.slice(2);
-const store = sqliteStore({ path, busyTimeoutMs: 30_000 });
+const store = sqliteStore({ path, busyTimeoutMs: 10_000 });
 const record = (id: string, more: object): Stored => ({ id, ns: 'ns', state: 'pending', label: id, forgetAt: 1000, ...more });
 
 console.log('ready');

@@ -1,0 +1,137 @@
+/**
+ * Goal: whoever holds a lock in PostgreSQL makes no update take effect twice, and a migration holds up nobody. Method: a real
+ * server, on which others have rows or the table locked; connections that break while a statement waits.
+ */
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { type PostgresServer, startPostgres, withoutPostgres } from '../../../scripts/start-services.ts';
+import type { Store, Stored } from '../../../src/ports.js';
+import { postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
+import { describeOn } from '../../support/describe-on.js';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const record = (id: string, count: number): Stored & { count: number } => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, count });
+const raise = (store: Store, id: string) =>
+  store.update(id, (now) => ({ next: record(id, ((now as { count?: number } | undefined)?.count ?? 0) + 1), value: 0 }));
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
+
+describeOn(withoutPostgres)('PostgreSQL', () => {
+  let server: PostgresServer;
+  let admin: pg.Pool;
+  let pool: pg.Pool;
+  let store: Store;
+  const connections = new Set<pg.PoolClient>();
+
+  beforeAll(async () => {
+    server = await startPostgres();
+    admin = new pg.Pool({ ...server.connection, max: 4 });
+    pool = new pg.Pool({ ...server.connection, max: 4 });
+    pool.on('error', () => {});
+    pool.on('connect', (client) => void connections.add(client));
+    await admin.query(postgresMigration());
+    store = postgresStore(pool);
+  });
+  afterAll(async () => {
+    await Promise.all([admin.end(), pool.end()]);
+    server.stop();
+  });
+
+  /** Breaks what the store is connected by. The server does not notice while its statement waits. */
+  const cut = (): void => {
+    for (const client of connections) (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+    connections.clear();
+  };
+  /** Somebody else's transaction, in which `sql` was run. */
+  const holding = async (sql: string): Promise<() => Promise<unknown>> => {
+    const client = await admin.connect();
+    await client.query('BEGIN');
+    await client.query(sql);
+    return () => client.query('ROLLBACK').finally(() => client.release());
+  };
+  const waiting = async (count: number): Promise<void> => {
+    await vi.waitFor(async () => {
+      const { rows } = await admin.query(`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND pid <> pg_backend_pid()`);
+      expect(rows.length).toBe(count);
+    });
+  };
+
+  test('a connection that breaks while its statement waits for a row makes no update take effect twice', async () => {
+    await raise(store, 'n');
+    const release = await holding(`SELECT 1 FROM oncefetch_records WHERE id = 'n' FOR UPDATE`);
+    const raised = raise(store, 'n');
+    await waiting(1);
+    cut();
+    // Both copies wait; the first one commits, and the second one sees the row as it was before.
+    await waiting(2);
+    await release();
+    await raised;
+    expect(await store.read('n')).toEqual(record('n', 2));
+  });
+
+  test('nor where others change the record before the second look: then it says that it can not be told', async () => {
+    await raise(store, 'm');
+    const release = await holding(`SELECT 1 FROM oncefetch_records WHERE id = 'm' FOR UPDATE`);
+    const raised = raise(store, 'm').then(
+      () => 'resolved',
+      (fault) => fault,
+    );
+    await waiting(1);
+    cut();
+    await waiting(2);
+    await release();
+    const others = postgresStore(admin);
+    for (let n = 0; n < 4; n++) await raise(others, 'm');
+    const end = await raised;
+    expect(await store.read('m')).toEqual(record('m', 6));
+    if (end !== 'resolved') expect(end).toMatchObject({ reason: 'io', message: expect.stringContaining('can not be told') });
+  });
+
+  test('the migration, run again beside an open transaction, holds up nobody and waits for nobody', async () => {
+    await raise(store, 'o');
+    const release = await holding(`UPDATE oncefetch_records SET forget_at = 1 WHERE id = 'o'`);
+    const migrated = admin.query(postgresMigration());
+    const first = await Promise.race([migrated.then(() => 'migrated'), pause(3000).then(() => 'it waits')]);
+    await raise(store, 'p');
+    await release();
+    await migrated;
+    expect(first).toBe('migrated');
+  });
+
+  test('a migration that has something to do gives up its wait for the table after a second', async () => {
+    await admin.query(postgresMigration({ table: 'busy' }));
+    await admin.query('DROP INDEX busy_time');
+    const busy = postgresStore(pool, { table: 'busy' });
+    await raise(busy, 'o');
+    const release = await holding(`UPDATE busy SET forget_at = 1 WHERE id = 'o'`);
+    const started = performance.now();
+    const migrated = expect(admin.query(postgresMigration({ table: 'busy' }))).rejects.toMatchObject({ code: '55P03' });
+    await waiting(1);
+    // Behind it, and for no longer than it.
+    await raise(busy, 'p');
+    await migrated;
+    expect(performance.now() - started).toBeLessThan(4000);
+    await release();
+    await admin.query(postgresMigration({ table: 'busy' }));
+    expect((await admin.query(`SELECT to_regclass('busy_time') IS NOT NULL AS there`)).rows).toEqual([{ there: true }]);
+  });
+
+  test('the migration leaves the patience of the transaction that it runs in as it was', async () => {
+    const client = await admin.connect();
+    await client.query(`BEGIN; SET LOCAL lock_timeout = '7s'`);
+    await client.query(postgresMigration({ table: 'within' }));
+    expect((await client.query('SHOW lock_timeout')).rows).toEqual([{ lock_timeout: '7s' }]);
+    await client.query('ROLLBACK');
+    client.release();
+  });
+
+  test('the migration makes its indexes in a schema that comes before another one with such a table', async () => {
+    const client = await admin.connect();
+    await client.query('CREATE SCHEMA first; SET search_path = first, public');
+    await client.query(postgresMigration());
+    const { rows } = await client.query(`SELECT indexname FROM pg_indexes WHERE schemaname = 'first' ORDER BY indexname`);
+    expect(rows.map(({ indexname }) => indexname)).toEqual(['oncefetch_records_pkey', 'oncefetch_records_place', 'oncefetch_records_time']);
+    await client.query('RESET search_path');
+    client.release();
+  });
+});

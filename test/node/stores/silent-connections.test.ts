@@ -1,0 +1,140 @@
+/**
+ * Goal: connections from which nothing comes any more, as behind a load balancer or a NAT that has forgotten them, are given up: a call or
+ * two fails in its time, and then the store works. Method: the real servers and clients as they come, with a proxy of TCP between
+ * them that goes silent for all that are connected.
+ */
+import { connect, createServer, type Socket } from 'node:net';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { createClient } from 'redis';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { type PostgresServer, type RedisServer, startPostgres, startRedis, withoutPostgres, withoutRedis } from '../../../scripts/start-services.ts';
+import type { Store, Stored } from '../../../src/ports.js';
+import { postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
+import { redisStore } from '../../../src/stores/redis/redis.js';
+import { describeOn } from '../../support/describe-on.js';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const TIMEOUT_MS = 1000;
+const record = (id: string): Stored => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000 });
+const put = (store: Store, id: string) => store.update(id, () => ({ next: record(id), value: 'stored' }));
+
+/** Hands on what comes. After `silence`, nothing more on the connections that there are, and they stay open. */
+async function proxy(port: number): Promise<{ readonly port: number; silence(): void; close(): void }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((from) => {
+    const to = connect(port, '127.0.0.1');
+    for (const [one, other] of [
+      [from, to],
+      [to, from],
+    ] as const) {
+      sockets.add(one);
+      one.on('data', (data) => sockets.has(one) && other.write(data));
+      one.on('error', () => {});
+      one.on('close', () => sockets.has(one) && other.destroy());
+    }
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const all: Socket[] = [];
+  return {
+    port: (server.address() as { port: number }).port,
+    silence: () => {
+      all.push(...sockets);
+      sockets.clear();
+    },
+    close: () => {
+      server.close();
+      for (const socket of [...all, ...sockets]) socket.destroy();
+    },
+  };
+}
+
+/** How calls ended that came one after the other, until one was stored. */
+async function endsUntilStored(store: Store, id: string): Promise<readonly string[]> {
+  const ends: string[] = [];
+  while (ends.length < 6 && ends.at(-1) !== 'stored') ends.push(await put(store, `${id} ${ends.length}`).catch((fault) => fault.reason));
+  return ends;
+}
+
+describeOn(withoutRedis)('Redis', () => {
+  let server: RedisServer;
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  afterAll(() => server.stop());
+
+  const connected = {
+    'node-redis': async (port: number) => {
+      const client = createClient({ url: `redis://127.0.0.1:${port}` });
+      client.on('error', () => {});
+      await client.connect();
+      return { client, close: () => client.destroy() };
+    },
+    ioredis: async (port: number) => {
+      const client = new Redis(port, '127.0.0.1');
+      client.on('error', () => {});
+      await client.ping();
+      return { client, close: () => client.disconnect() };
+    },
+  };
+  test.each(Object.entries(connected))('by %s', async (name, open) => {
+    const between = await proxy(server.port);
+    const { client, close } = await open(between.port);
+    const store = redisStore(client, { prefix: name, timeoutMs: TIMEOUT_MS });
+    await put(store, 'a');
+    between.silence();
+    // Several at once, and only one connection to give up.
+    const ends = await Promise.all([put(store, 'b'), store.read('a')].map((call) => call.catch((fault) => fault.reason)));
+    for (const end of ends) expect(end).toMatch(/timeout|io/);
+    const later = await endsUntilStored(store, 'later');
+    expect(later.at(-1)).toBe('stored');
+    expect(later.length).toBeLessThanOrEqual(2);
+    expect(await store.read('a')).toEqual(record('a'));
+    close();
+    between.close();
+  });
+
+  test('a server that is slow but not silent keeps its connection', async () => {
+    const admin = new Redis(server.port, '127.0.0.1');
+    const client = new Redis(server.port, '127.0.0.1');
+    const store = redisStore(client, { prefix: 'slow', timeoutMs: TIMEOUT_MS });
+    await put(store, 'a');
+    const id = await client.client('ID');
+    await admin.call('CLIENT', 'PAUSE', '700', 'ALL');
+    await Promise.all([put(store, 'b'), store.read('a')]);
+    expect(await client.client('ID')).toBe(id);
+    for (const one of [admin, client]) one.disconnect();
+  });
+});
+
+describeOn(withoutPostgres)('PostgreSQL', () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres();
+    const client = new pg.Client(server.connection);
+    await client.connect();
+    await client.query(postgresMigration());
+    await client.end();
+  });
+  afterAll(() => server.stop());
+
+  test.each([
+    { max: 4, prepare: false },
+    { max: 1, prepare: true },
+  ])('by a pool of pg, %o', async ({ max, prepare }) => {
+    const between = await proxy(server.port);
+    const pool = new pg.Pool({ ...server.connection, port: between.port, max });
+    pool.on('error', () => {});
+    const store = postgresStore(pool, { prepare });
+    await Promise.all(Array.from({ length: 2 * max }, (_, n) => put(store, `a${n}-${max}`)));
+    expect(pool.totalCount).toBe(max);
+    between.silence();
+    const ends = await endsUntilStored(store, `pool of ${max}`);
+    expect(ends.at(-1)).toBe('stored');
+    // Each call gives up two of them.
+    expect(ends.length).toBeLessThanOrEqual(1 + Math.floor(max / 2));
+    await pool.end();
+    between.close();
+  });
+});

@@ -1,0 +1,35 @@
+/** A process among several on one store: settles operations, and says how often its client looked for what is due meanwhile. */
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { createOnce, run } from '../../../src/entries/index.js';
+import type { Store } from '../../../src/ports.js';
+import { postgresStore } from '../../../src/stores/postgres/postgres.js';
+import { redisStore } from '../../../src/stores/redis/redis.js';
+import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
+
+const [kind = '', at = '', name = '', count = '0'] = process.argv.slice(2);
+const stores: Readonly<Record<string, () => Store>> = {
+  SQLite: () => sqliteStore({ path: at }),
+  PostgreSQL: () => postgresStore(new pg.Pool({ connectionString: at, max: 4 })),
+  Redis: () => redisStore(new Redis(at)),
+};
+const store = stores[kind]?.() as Store;
+let scans = 0;
+const once = createOnce({
+  namespace: 'n',
+  store: {
+    ...store,
+    scan: (query) => {
+      scans++;
+      return store.scan(query);
+    },
+  },
+});
+
+console.log('ready');
+await new Promise((go) => process.stdin.once('data', go));
+for (let n = 0; n < Number(count); n++) await run(once, ['settle', name, n], () => 1);
+// A sweep may be under way: it holds up nobody.
+await new Promise((done) => setTimeout(done, 1000));
+console.log(JSON.stringify({ scans }));
+process.exit();

@@ -1,0 +1,50 @@
+/**
+ * Goal: a store that takes nothing more costs a process a bounded memory, and a call no more for the calls before it. Method: a real
+ * SQLite database that is full, and more payments than are kept in memory for it; its statements are counted.
+ */
+import { DatabaseSync } from 'node:sqlite';
+import { expect, test } from 'vitest';
+import { registry } from '../../src/engine/registry.js';
+import { createOnce, outcomeOf } from '../../src/entries/index.js';
+import { sqliteStore } from '../../src/stores/sqlite/sqlite.js';
+
+const KEPT = 10_000;
+
+test('a full store: ten thousand payments go on in memory, then no more are begun, and none is forgotten', { timeout: 120_000 }, async () => {
+  let ran = 0;
+  class Counting extends DatabaseSync {
+    override exec(sql: string): void {
+      ran++;
+      super.exec(sql);
+    }
+  }
+  const database = new Counting(':memory:');
+  const store = sqliteStore({ database });
+  await store.available?.();
+  database.exec('PRAGMA max_page_count = 1');
+  let sent = 0;
+  const once = createOnce({ namespace: 'n', store, fetch: async () => new Response(`{"n":${++sent}}`, { status: 201 }) });
+  const pay = (cart: number) => once.fetch('http://localhost/pay', { method: 'POST', body: '{}', once: ['pay', cart] }).catch((error: unknown) => error);
+  const statements = async (cart: number): Promise<number> => {
+    const before = ran;
+    await pay(cart);
+    return ran - before;
+  };
+  const kept = () => registry().degraded.size;
+  let n = 0;
+  // The last room in its pages.
+  while (kept() === 0) await pay(n++);
+  const early = await statements(n++);
+  while (kept() < KEPT - 1) await pay(n++);
+  expect(await statements(n++)).toBe(early);
+  expect([sent, kept()]).toEqual([n, KEPT]);
+  expect(await pay(n)).toMatchObject({ code: 'ERR_ONCE_STORE', cause: { reason: 'quota' } });
+  expect([sent, kept()]).toEqual([n, KEPT]);
+  // What was paid is still known to be.
+  for (const paid of [0, n - 1]) expect(outcomeOf(await pay(paid))).toMatchObject({ effect: 'done' });
+  expect(sent).toBe(n);
+  database.exec('PRAGMA max_page_count = 100000');
+  expect(outcomeOf(await pay(n))).toMatchObject({ effect: 'done' });
+  expect([sent, kept()]).toEqual([n + 1, KEPT]);
+  database.close();
+});

@@ -1,0 +1,58 @@
+/**
+ * Goal: a store and the engine wait for one time, and what a store does after nobody waits any more changes nothing. Method: the options
+ * of all stores that have such a time; a real SQLite file that another connection has locked until the call is over.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, test, vi } from 'vitest';
+import { createOnce, outcomeOf } from '../../src/entries/index.js';
+import { clientSettings } from '../../src/options.js';
+import { d1Store } from '../../src/stores/cloudflare/d1.js';
+import { denoKvStore } from '../../src/stores/deno/deno-kv.js';
+import { postgresStore } from '../../src/stores/postgres/postgres.js';
+import { redisStore } from '../../src/stores/redis/redis.js';
+import { sqliteStore } from '../../src/stores/sqlite/sqlite.js';
+import { STORE_MS_MAX } from '../../src/stores/time-limit.js';
+
+const nothing = (): never => {
+  throw new Error('nothing is asked here');
+};
+const stores: Readonly<Record<string, (ms: number) => unknown>> = {
+  sqlite: (busyTimeoutMs) => sqliteStore({ path: '/nowhere/x.db', busyTimeoutMs }),
+  redis: (timeoutMs) => redisStore({ evalSha: nothing, eval: nothing }, { timeoutMs }),
+  postgres: (timeoutMs) => postgresStore({ query: nothing }, { timeoutMs }),
+  d1: (timeoutMs) => d1Store({ prepare: nothing, batch: nothing } as never, { timeoutMs }),
+  deno: (timeoutMs) => denoKvStore({ atomic: nothing } as never, { timeoutMs }),
+};
+
+test.each(Object.entries(stores))('%s waits as long as the engine does, and no longer', (_, open) => {
+  for (const ms of [0, 5000, STORE_MS_MAX]) expect(() => open(ms)).not.toThrow();
+  for (const ms of [STORE_MS_MAX + 1, -1, Number.NaN, '5000' as never])
+    expect(() => open(ms)).toThrow(/^once: (busyT|t)imeoutMs must be from 0 to 10000 \(ms\), because no call waits longer for its store; got/);
+});
+
+test('the longest time is that of the engine', () => {
+  expect(clientSettings({}).tuning.storeTimeoutMs).toBe(STORE_MS_MAX);
+});
+
+test('a write that the lock of another process holds up until the call has ended is not made later', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'oncefetch-late-'));
+  const path = join(folder, 'x.db');
+  const store = sqliteStore({ path, busyTimeoutMs: STORE_MS_MAX });
+  await store.available?.();
+  const other = new DatabaseSync(path);
+  other.exec('BEGIN IMMEDIATE');
+  let sent = 0;
+  const once = createOnce({ namespace: 'n', store, limits: { totalMs: 100 }, fetch: async () => new Response(String(++sent)) });
+  const end = await once.fetch('http://localhost/pay', { method: 'POST', once: ['pay', 1] }).catch((error: unknown) => error);
+  expect([outcomeOf(end)?.effect, sent]).toEqual(['unknown', 0]);
+  other.exec('ROLLBACK');
+  // Whoever comes later is served in turn, after the late write.
+  await store.update('later', () => ({ next: { id: 'later', ns: 'ns', state: 'pending', label: 'l', forgetAt: 1 }, value: 0 }));
+  await vi.waitFor(() => expect(other.prepare('SELECT id FROM oncefetch_records').all()).toEqual([{ id: 'later' }]));
+  other.close();
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
