@@ -1,0 +1,112 @@
+/** What the panel knows: heard from this page's calls, and read from the store whenever that may have changed. */
+import { namespace, type Once, watch } from 'oncefetch';
+import type { Client } from '../engine/client.js';
+import { keyedOperationOf } from '../engine/registry.js';
+import { Faults } from './faults.js';
+import { insideOf } from './inside.js';
+import { type Row, rowsOf } from './rows.js';
+import { NOTHING, readStore, type Stored } from './stored.js';
+import { Tap } from './tap.js';
+import { Timeline, trackOf } from './timeline.js';
+
+/** So long after a change the store is read, ms: many changes in a row are read once. */
+const READ_AFTER_MS = 80;
+/** What another tab is at is read again after this time, because a tab that dies says nothing, ms. */
+const READ_AGAIN_MS = 2000;
+
+export class Model {
+  readonly client: Client;
+  readonly faults = new Faults();
+  readonly timeline = new Timeline();
+  stored: Stored = NOTHING;
+  /** Why the store could not be read. */
+  trouble: string | undefined;
+  readonly #changed: () => void;
+  readonly #tap: Tap;
+  readonly #once: Once;
+  readonly #stop: () => void;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #reading = false;
+  #stale = false;
+  #over = false;
+  #person: string | undefined;
+
+  constructor(once: Once, changed: () => void) {
+    this.#once = once;
+    this.client = insideOf(once);
+    this.#changed = changed;
+    this.#person = namespace(once);
+    this.#tap = new Tap({
+      faults: this.faults,
+      timeline: this.timeline,
+      sentBefore: (track, key) => this.#sentBefore(track, key),
+      told: () => this.#soon(),
+      isMine: ({ foreign }) => !foreign && this.#isSamePerson(),
+    });
+    this.#tap.take(this.client);
+    this.#stop = watch(once, () => this.#soon());
+    this.client.closing.addEventListener('abort', this.#soon);
+    this.#soon(0);
+  }
+
+  get rows(): readonly Row[] {
+    return this.#isSamePerson() ? rowsOf(this.client, this.stored, this.timeline) : [];
+  }
+
+  /** Whether this page still has the request of an operation. */
+  holds({ id, key }: Row): boolean {
+    return this.client.registry.payloads.has(keyedOperationOf(id as never, key as never));
+  }
+
+  end(): void {
+    this.#over = true;
+    clearTimeout(this.#timer);
+    this.#stop();
+    this.client.closing.removeEventListener('abort', this.#soon);
+    this.faults.clear();
+    this.#tap.release();
+  }
+
+  /** The next user is shown nothing of the one before. */
+  #isSamePerson(): boolean {
+    const present = namespace(this.#once);
+    if (present === this.#person) return true;
+    this.#person = present;
+    this.timeline.clear();
+    this.stored = NOTHING;
+    this.#soon();
+    return true;
+  }
+
+  #sentBefore(track: string, key: string): boolean {
+    return this.stored.found.some(({ record }) => trackOf(record.label, record.key) === track && record.key === key && record.firstSentAt !== undefined);
+  }
+
+  readonly #soon = (after: number | undefined = READ_AFTER_MS): void => {
+    if (this.#over) return;
+    this.#changed();
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#read(), after);
+  };
+
+  async #read(): Promise<void> {
+    this.#stale = this.#reading;
+    if (this.#reading || this.#over) return;
+    this.#reading = true;
+    this.#tap.take(this.client);
+    try {
+      const stored = await readStore(this.client);
+      // Another user logged in while it was read.
+      if (stored.namespace === namespace(this.#once)) this.stored = stored;
+      else this.#stale = true;
+      this.trouble = undefined;
+    } catch (error) {
+      this.trouble = this.client.closing.aborted ? 'The client is closed; this was read before.' : `The store could not be read: ${String(error)}`;
+    }
+    this.#reading = false;
+    if (this.#over) return;
+    this.#changed();
+    if (this.#stale) this.#soon();
+    else if (this.rows.some(({ status }) => status === 'elsewhere')) this.#timer = setTimeout(() => void this.#read(), READ_AGAIN_MS);
+  }
+}
