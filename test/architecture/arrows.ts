@@ -93,8 +93,8 @@ const isEntry = (path: string): boolean => /^src\/(entries\/[^/]+|react-native-b
 /** Nothing imports it: `bin` of package.json names what is built of it. */
 const COMMAND = 'src/cli.ts';
 
-/** The lean build puts them in the places of `full.ts` and `detect.ts`. */
-const TWINS = ['src/texts/lean.ts', 'src/platform/detect-lean.ts'];
+/** A build for production puts them in the places of `full.ts`, `detect.ts` and `devtools.ts`. */
+const TWINS = ['src/texts/lean.ts', 'src/platform/detect-lean.ts', 'src/devtools/off.ts'];
 
 export function checkReachable(sources: Sources): Finding[] {
   const reached = sources.reach([...TWINS, COMMAND, ...[...sources.files.keys()].filter(isEntry)], ['value', 'type', 'lazy']);
