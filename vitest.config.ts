@@ -88,6 +88,7 @@ const inBrowsers = browsers.flatMap((browser): TestProjectConfiguration[] => {
           'react-dom/server',
           'uuid',
           'canonicalize',
+          'axe-core',
         ],
       },
       test: {

@@ -61,9 +61,12 @@ const settleActions = (row: Row, refused: string | undefined): readonly Action[]
 const forgetAction = (row: Row, refused: string | undefined): Action => ({
   id: 'forget',
   label: 'Forget',
-  means: maybeSent(row)
-    ? 'The next call with this name is another operation, under another key. This one may have been sent: it can then take effect a second time.'
-    : 'The next call with this name is another operation, under another key.',
+  means:
+    row.status === 'done'
+      ? 'It is done. The next call with this name is another operation, and takes effect a second time.'
+      : maybeSent(row)
+        ? 'The next call with this name is another operation, under another key. This one may have been sent: it can then take effect a second time.'
+        : 'The next call with this name is another operation, under another key.',
   risky: maybeSent(row) || row.status === 'done',
   refused,
   run: async (once) => {

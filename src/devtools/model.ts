@@ -11,8 +11,8 @@ import { Timeline, trackOf } from './timeline.js';
 
 /** So long after a change the store is read, ms: many changes in a row are read once. */
 const READ_AFTER_MS = 80;
-/** What another tab is at is read again after this time, because a tab that dies says nothing, ms. */
-const READ_AGAIN_MS = 2000;
+/** While somebody looks the store is read again after this time: a tab tells when it begins and ends, not what it stores, and one that dies tells nothing, ms. */
+const READ_AGAIN_MS = 1000;
 
 export class Model {
   readonly client: Client;
@@ -30,6 +30,7 @@ export class Model {
   #stale = false;
   #over = false;
   #person: string | undefined;
+  #looked = false;
 
   constructor(once: Once, changed: () => void) {
     this.#once = once;
@@ -51,6 +52,12 @@ export class Model {
 
   get rows(): readonly Row[] {
     return this.#isSamePerson() ? rowsOf(this.client, this.stored, this.timeline) : [];
+  }
+
+  /** Whether somebody looks at it. */
+  set looked(looked: boolean) {
+    this.#looked = looked;
+    if (looked) this.#soon(0);
   }
 
   /** Whether this page still has the request of an operation. */
@@ -107,6 +114,6 @@ export class Model {
     if (this.#over) return;
     this.#changed();
     if (this.#stale) this.#soon();
-    else if (this.rows.some(({ status }) => status === 'elsewhere')) this.#timer = setTimeout(() => void this.#read(), READ_AGAIN_MS);
+    else if (this.#looked) this.#timer = setTimeout(() => void this.#read(), READ_AGAIN_MS);
   }
 }

@@ -4,7 +4,7 @@ import { type Action, actionsOf, errorSays } from './actions.js';
 import { Model } from './model.js';
 import { reportOf } from './report.js';
 import type { Row } from './rows.js';
-import { sheetFor } from './style.js';
+import { dress } from './style.js';
 import { h, sync, type Tree } from './tree.js';
 import { detailView } from './view-detail.js';
 import { currentOf, listView } from './view-list.js';
@@ -27,6 +27,8 @@ export class Panel {
   readonly #model: Model;
   readonly #host: HTMLElement;
   readonly #shadow: ShadowRoot;
+  /** Where the view is, beside the style. */
+  readonly #room: HTMLElement;
   readonly #title: string;
   #open: boolean;
   #selected: string | undefined;
@@ -47,7 +49,8 @@ export class Panel {
     // Not defined as a custom element: two copies of the package could not both do so, and its name is valid for a shadow as it is.
     this.#host = page.createElement('oncefetch-devtools');
     this.#shadow = this.#host.attachShadow({ mode: 'open' });
-    this.#shadow.adoptedStyleSheets = [sheetFor(page)];
+    dress(this.#shadow);
+    this.#room = this.#shadow.appendChild(page.createElement('div'));
     // Beside the buttons of other clients.
     this.#host.style.setProperty('--place', String(page.querySelectorAll('oncefetch-devtools').length));
     mount.append(this.#host);
@@ -76,13 +79,15 @@ export class Panel {
 
   #setOpen(open: boolean): void {
     this.#open = open;
+    this.#model.looked = open;
     clearInterval(this.#tick);
     if (open) this.#tick = setInterval(this.#soon, TICK_MS);
   }
 
   #toggle(open: boolean): void {
     this.#change(() => this.#setOpen(open));
-    this.#shadow.querySelector<HTMLElement>(open ? '[role=option][tabindex="0"], .close' : '.toggle')?.focus();
+    const find = (selector: string) => this.#shadow.querySelector<HTMLElement>(selector);
+    (open ? (find('[role=option][tabindex="0"]') ?? find('.close')) : find('.toggle'))?.focus();
   }
 
   #select(id: string): void {
@@ -118,9 +123,12 @@ export class Panel {
 
   #show(): void {
     const { activeElement } = this.#shadow;
-    sync(this.#shadow, this.#open ? [this.#opened()] : [this.#button()]);
-    if (activeElement instanceof HTMLElement && activeElement.isConnected && this.#shadow.activeElement !== activeElement)
-      activeElement.focus({ preventScroll: true });
+    sync(this.#room, this.#open ? [this.#opened()] : [this.#button()]);
+    const lost = !activeElement?.isConnected || activeElement.matches(':disabled');
+    if (!activeElement || (!lost && this.#shadow.activeElement === activeElement)) return;
+    // A move takes the focus from what stays; and the keyboard goes on nearby where a button is gone.
+    const next = !lost ? activeElement : this.#shadow.querySelector('.detail');
+    (next as HTMLElement | null)?.focus({ preventScroll: true });
   }
 
   #button(): Tree {

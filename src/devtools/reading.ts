@@ -46,7 +46,7 @@ const WHY: Readonly<Record<AnswerKind, string>> = {
   'done-elsewhere': 'The server says that it was done already, in another way.',
   open: 'It speaks of an earlier request, and not of how that one ended.',
   'in-progress': 'The server is at work on this key.',
-  fresh: 'A 2xx without a replay marker: it took effect.',
+  fresh: 'A 2xx without a replay marker: it took effect, by this attempt or by an earlier one.',
   transient: 'The server is in trouble, and asks to come back.',
   refused: 'The server refused it.',
 };

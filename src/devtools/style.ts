@@ -40,14 +40,20 @@ dl { margin: 0; } .fact { display: flex; gap: 10px; } dt { flex: 0 0 170px; } dd
 textarea { width: 100%; height: 220px; font: 12px ui-monospace, monospace; }
 .said { grid-column: 1 / -1; min-height: 0; padding: 0 12px; } .said:not(:empty) { padding: 4px 12px; border-top: 1px solid var(--line); }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-@media (max-width: 640px) { .panel { grid: auto minmax(120px, 2fr) 3fr auto / 1fr; height: 80vh; } .list { border-right: 0; border-bottom: 1px solid var(--line); } dt { flex-basis: 110px; } }
+@media (max-width: 640px) { header h2 { flex: 1; } fieldset { order: 1; flex: 1 0 100%; } .panel { grid: auto minmax(120px, 2fr) 3fr auto / 1fr; height: 80vh; } .list { border-right: 0; border-bottom: 1px solid var(--line); } dt { flex-basis: 110px; } }
 @media (forced-colors: active) { .row[aria-selected=true] { outline: 2px solid Highlight; } }
 `;
 
-/** A sheet for the shadow of an element of this document. */
-export function sheetFor(page: Document): CSSStyleSheet {
-  // Each window has a class of its own, and a sheet of another one is refused.
-  const made = new ((page.defaultView ?? globalThis) as typeof globalThis).CSSStyleSheet();
-  made.replaceSync(TEXT);
-  return made;
+/** Gives a shadow its looks. */
+export function dress(shadow: ShadowRoot): void {
+  const page = shadow.ownerDocument;
+  try {
+    // Each window has a class of its own, and a sheet of another one is refused.
+    const made = new ((page.defaultView ?? globalThis) as typeof globalThis).CSSStyleSheet();
+    made.replaceSync(TEXT);
+    shadow.adoptedStyleSheets = [made];
+  } catch {
+    // Safari before 16.4, jsdom: there an element must do.
+    shadow.append(Object.assign(page.createElement('style'), { textContent: TEXT }));
+  }
 }

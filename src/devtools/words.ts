@@ -43,12 +43,14 @@ export const time = (ms: number): string => new Date(ms).toLocaleTimeString([], 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
-/** "3.2 s", "5 min", "23 h". */
+/** "3.2 s", "5 min", "23 h", "30 days". */
 export function duration(ms: number): string {
   if (ms < SECOND) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < MINUTE) return `${(ms / SECOND).toFixed(1)} s`;
-  return ms < HOUR ? `${Math.round(ms / MINUTE)} min` : `${Math.round(ms / HOUR)} h`;
+  if (ms < HOUR) return `${Math.round(ms / MINUTE)} min`;
+  return ms < 2 * DAY ? `${Math.round(ms / HOUR)} h` : `${Math.round(ms / DAY)} days`;
 }
 
 /** "at 10:02:07, in 3.2 s", or with its date if it is not soon. */

@@ -1,7 +1,7 @@
 /** What tests of the panel share: a client with a panel, and hands and eyes within its shadow. */
 import { afterEach, vi } from 'vitest';
 import { devtools } from '../../../src/entries/devtools.js';
-import type { Once, OnceOptions } from '../../../src/entries/index.js';
+import { createOnce as bare, type Once, type OnceOptions } from '../../../src/entries/index.js';
 import { createOnce, SOON } from '../realm/lib.js';
 import { Shop } from '../support/shop.js';
 
@@ -17,8 +17,8 @@ export class Eyes {
   readonly host: HTMLElement;
 
   constructor(host: Element | null | undefined) {
-    if (!(host instanceof HTMLElement)) throw new Error('there is no panel');
-    this.host = host;
+    if (!host?.shadowRoot) throw new Error('there is no panel');
+    this.host = host as HTMLElement;
   }
 
   get root(): ShadowRoot {
@@ -83,6 +83,6 @@ export function panelOf(once: Once, options: Parameters<typeof devtools>[1] = { 
 
 export function watched(options: OnceOptions = {}, how?: Parameters<typeof devtools>[1]) {
   const shop = new Shop();
-  const once = createOnce({ ...SOON, namespace: shop.namespace, ...options });
+  const once = (options.fetch ? bare : createOnce)({ ...SOON, namespace: shop.namespace, ...options });
   return { shop, once, ...panelOf(once, how) };
 }
