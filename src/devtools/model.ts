@@ -10,9 +10,12 @@ import { Tap } from './tap.js';
 import { Timeline, trackOf } from './timeline.js';
 
 /** So long after a change the store is read, ms: many changes in a row are read once. */
-const READ_AFTER_MS = 80;
+const READ_AFTER_MS = 100;
 /** While somebody looks the store is read again after this time: a tab tells when it begins and ends, not what it stores, and one that dies tells nothing, ms. */
 const READ_AGAIN_MS = 1000;
+
+/** So many times as long as a read took, nothing is read: a store with a thousand operations must not slow the page down. */
+const READ_SHARE = 5;
 
 export class Model {
   readonly client: Client;
@@ -26,6 +29,8 @@ export class Model {
   readonly #once: Once;
   readonly #stop: () => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #due = 0;
+  #tookMs = 0;
   #reading = false;
   #stale = false;
   #over = false;
@@ -92,15 +97,27 @@ export class Model {
   readonly #soon = (after: number | undefined = READ_AFTER_MS): void => {
     if (this.#over) return;
     this.#changed();
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#read(), after);
+    this.#readIn(Math.max(after, this.#tookMs * READ_SHARE));
   };
+
+  /** A read that comes sooner stays. */
+  #readIn(ms: number): void {
+    const due = Date.now() + ms;
+    if (this.#timer !== undefined && this.#due <= due) return;
+    clearTimeout(this.#timer);
+    this.#due = due;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      void this.#read();
+    }, ms);
+  }
 
   async #read(): Promise<void> {
     this.#stale = this.#reading;
     if (this.#reading || this.#over) return;
     this.#reading = true;
     this.#tap.take(this.client);
+    const began = performance.now();
     try {
       const stored = await readStore(this.client);
       // Another user logged in while it was read.
@@ -110,10 +127,11 @@ export class Model {
     } catch (error) {
       this.trouble = this.client.closing.aborted ? 'The client is closed; this was read before.' : `The store could not be read: ${String(error)}`;
     }
+    this.#tookMs = performance.now() - began;
     this.#reading = false;
     if (this.#over) return;
     this.#changed();
     if (this.#stale) this.#soon();
-    else if (this.#looked) this.#timer = setTimeout(() => void this.#read(), READ_AGAIN_MS);
+    else if (this.#looked) this.#readIn(READ_AGAIN_MS);
   }
 }

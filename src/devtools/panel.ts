@@ -12,8 +12,8 @@ import { reportView, toolsView } from './view-tools.js';
 
 /** How often what counts down is shown anew while the panel is open, ms. */
 const TICK_MS = 1000;
-/** Many events in a row are shown once, ms. Not a frame: a page in the background has none. */
-const SHOW_AFTER_MS = 16;
+/** Many events in a row are shown once, ms. What the developer does is shown at once. Not a frame: a page in the background has none. */
+const SHOW_AFTER_MS = 100;
 
 /** How a panel begins. */
 export interface Beginning {
