@@ -33,6 +33,8 @@ async function built(app: string, mode: 'production' | 'development') {
     devtool: false,
     context: folder,
     entry: './main.js',
+    // Next.js brings no minifier for it. What is left out is so without one.
+    optimization: { minimize: false },
     output: { path: join(folder, 'out') },
     resolve: { modules: [join(here, 'node_modules')] },
   };
