@@ -60,9 +60,31 @@ export function whyOf({ kind, ambiguous, sticky, from }: Reading): string {
   return from === 'in-front' ? 'A login, a proxy or a rate limit may have refused it before the key was looked up.' : WHY.refused;
 }
 
+/** Dialects that have a section of their own in docs/verdicts.md. */
+const SECTIONS: readonly string[] = [
+  'adyen',
+  'aws',
+  'braintree',
+  'checkout',
+  'gocardless',
+  'google-request-id',
+  'ietf',
+  'increase',
+  'klarna',
+  'paypal',
+  'razorpay',
+  'repeatable-requests',
+  'resend',
+  'shopify',
+  'square',
+  'stripe',
+  'stripe-v2',
+  'telnyx',
+  'worldline',
+];
+
 /** Where docs/verdicts.md has the row. */
-export const pageOf = (dialect: string): string =>
-  `docs/verdicts.md#${dialect === 'generic' || dialect === 'none' ? 'any-server-generic' : dialect.toLowerCase()}`;
+export const pageOf = (dialect: string): string => `docs/verdicts.md#${SECTIONS.includes(dialect) ? dialect.replaceAll('-', '') : 'any-server-generic'}`;
 
 /** Nothing came back: an error of the network, a timeout, an abort, a fault. */
 export const noAnswer = (what: string, ms: number, faults: readonly FaultName[]): Evidence => ({ what, reading: NO_ANSWER, ms, faults });
