@@ -15,7 +15,7 @@ button[aria-pressed=true] { background: var(--pick); }
 .toggle { position: fixed; right: 12px; bottom: calc(12px + 40px * var(--place, 0)); border-radius: 16px; padding: 4px 12px; box-shadow: 0 1px 6px #0006; }
 .toggle.faulty, .danger { border-color: var(--bad); color: var(--bad); }
 .panel { position: fixed; left: 0; right: 0; bottom: 0; height: min(460px, 60vh); display: grid; grid: auto 1fr auto / minmax(220px, 34%) 1fr; border-top: 2px solid var(--line); }
-header { grid-column: 1 / -1; display: flex; flex-wrap: wrap; gap: 6px 14px; align-items: center; padding: 6px 12px; border-bottom: 1px solid var(--line); }
+.tools { grid-column: 1 / -1; display: flex; flex-wrap: wrap; gap: 6px 14px; align-items: center; padding: 6px 12px; border-bottom: 1px solid var(--line); }
 fieldset { border: 0; margin: 0; padding: 0; display: flex; flex-wrap: wrap; gap: 2px 14px; align-items: center; flex: 1; }
 legend { float: left; padding: 0; color: var(--soft); } input[type=checkbox] { min-height: 0; accent-color: var(--focus); }
 h2, h3, h4 { margin: 0; font-size: 14px; } h3 { font-size: 16px; } h4 { margin: 14px 0 4px; }
@@ -40,7 +40,7 @@ dl { margin: 0; } .fact { display: flex; gap: 10px; } dt { flex: 0 0 170px; } dd
 textarea { width: 100%; height: 220px; font: 12px ui-monospace, monospace; }
 .said { grid-column: 1 / -1; min-height: 0; padding: 0 12px; } .said:not(:empty) { padding: 4px 12px; border-top: 1px solid var(--line); }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-@media (max-width: 640px) { header h2 { flex: 1; } fieldset { order: 1; flex: 1 0 100%; } .panel { grid: auto minmax(120px, 2fr) 3fr auto / 1fr; height: 80vh; } .list { border-right: 0; border-bottom: 1px solid var(--line); } dt { flex-basis: 110px; } }
+@media (max-width: 640px) { .tools h2 { flex: 1; } fieldset { order: 1; flex: 1 0 100%; } .panel { grid: auto minmax(120px, 2fr) 3fr auto / 1fr; height: 80vh; } .list { border-right: 0; border-bottom: 1px solid var(--line); } dt { flex-basis: 110px; } }
 @media (forced-colors: active) { .row[aria-selected=true] { outline: 2px solid Highlight; } }
 `;
 

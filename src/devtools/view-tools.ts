@@ -29,8 +29,8 @@ const faultView = ([name, label, means]: (typeof FAULTS)[number], view: ToolsVie
 
 export const toolsView = (view: ToolsView): Tree =>
   h(
-    'header',
-    { key: 'tools' },
+    'div',
+    { key: 'tools', class: 'tools' },
     h('h2', {}, view.title),
     h('fieldset', {}, h('legend', {}, 'Faults of this page'), ...FAULTS.map((fault) => faultView(fault, view))),
     h('button', { type: 'button', 'aria-pressed': String(view.reports), onclick: view.report }, 'Report'),
