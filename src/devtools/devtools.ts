@@ -16,6 +16,9 @@ export interface DevtoolsOptions {
   label?: string | undefined;
 }
 
+/** Where it is put. A script in the head runs before there is a body. */
+const pageOf = (): Element | undefined => globalThis.document?.body ?? globalThis.document?.documentElement;
+
 /** The panel of each client. */
 const panels = new WeakMap<Client, () => void>();
 
@@ -33,7 +36,7 @@ const panels = new WeakMap<Client, () => void>();
 export function devtools(once: Once, options: DevtoolsOptions = {}): () => void {
   const client = insideOf(once);
   check(options, { open: 'boolean', mount: 'object', label: 'string' }, 'devtools');
-  const { open = false, label, mount = globalThis.document?.body } = options;
+  const { open = false, label, mount = pageOf() } = options;
   if (options.mount !== undefined && typeof options.mount.attachShadow !== 'function')
     throw new TypeError(`once: devtools.mount must be an element, got ${typeOf(options.mount)}`);
   if (!mount) return () => {};

@@ -47,7 +47,10 @@ export class Model {
       timeline: this.timeline,
       sentBefore: (track, key) => this.#sentBefore(track, key),
       told: () => this.#soon(),
-      isMine: ({ foreign }) => !foreign && this.#isSamePerson(),
+      isMine: ({ foreign }) => {
+        this.#follow();
+        return !foreign;
+      },
     });
     this.#tap.take(this.client);
     this.#stop = watch(once, () => this.#soon());
@@ -56,7 +59,8 @@ export class Model {
   }
 
   get rows(): readonly Row[] {
-    return this.#isSamePerson() ? rowsOf(this.client, this.stored, this.timeline) : [];
+    this.#follow();
+    return rowsOf(this.client, this.stored, this.timeline);
   }
 
   /** Whether somebody looks at it. */
@@ -80,14 +84,13 @@ export class Model {
   }
 
   /** The next user is shown nothing of the one before. */
-  #isSamePerson(): boolean {
+  #follow(): void {
     const present = namespace(this.#once);
-    if (present === this.#person) return true;
+    if (present === this.#person) return;
     this.#person = present;
     this.timeline.clear();
     this.stored = NOTHING;
     this.#soon();
-    return true;
   }
 
   #sentBefore(track: string, key: string): boolean {

@@ -39,7 +39,6 @@ ul, ol { list-style: none; margin: 0; padding: 0; }
 dl { margin: 0; } .fact { display: flex; gap: 10px; } dt { flex: 0 0 170px; } dd { margin: 0; flex: 1; }
 textarea { width: 100%; height: 220px; font: 12px ui-monospace, monospace; }
 .said { grid-column: 1 / -1; min-height: 0; padding: 0 12px; } .said:not(:empty) { padding: 4px 12px; border-top: 1px solid var(--line); }
-.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 @media (max-width: 640px) { .tools h2 { flex: 1; } fieldset { order: 1; flex: 1 0 100%; } .panel { grid: auto minmax(120px, 2fr) 3fr auto / 1fr; height: 80vh; } .list { border-right: 0; border-bottom: 1px solid var(--line); } dt { flex-basis: 110px; } }
 @media (forced-colors: active) { .row[aria-selected=true] { outline: 2px solid Highlight; } }
 `;

@@ -87,7 +87,7 @@ export class Tap {
     };
     try {
       const response = await faults.send(bareCall, call.init.signal, (fault) => met.push(fault));
-      if (step) void this.#read(client, step, call, response, took(), met).then(note, client.platform.report);
+      if (step) void this.#read(client, step, call, response, took(), met).then(note, () => told());
       return response;
     } catch (error) {
       note(noAnswer(call.init.signal?.aborted ? 'no answer in time' : 'a network error', took(), met));
@@ -95,7 +95,7 @@ export class Tap {
     }
   }
 
-  /** In the tick of the answer, because its body can be copied only while nobody has read it. */
+  /** In the tick of the answer, because its body can be copied only while nobody has read it. Rejects where it cannot: then the panel knows no more. */
   async #read(client: Client, { track, key }: Step, call: { url: string; init: RequestInit }, response: Response, ms: number, met: readonly FaultName[]) {
     const ambiguous = this.#tapped.timeline.ambiguous(track, key);
     return readCopy(client, { ...call, key, ambiguous }, response.clone(), ms, met);

@@ -26,8 +26,8 @@ const FAULTS = { 'lose-answer': 'the panel lost its answer', offline: 'the panel
 const line = (label: string, text: string | undefined): Tree | undefined =>
   text === undefined ? undefined : h('div', { class: 'fact' }, h('dt', {}, label), h('dd', {}, text));
 
-function attemptView({ attempt, at, evidence }: AttemptStep, dialect: string, hooked: boolean): readonly (Tree | string)[] {
-  if (!evidence) return [h('strong', {}, `Attempt ${attempt}`), ' left. What it brought is not known here yet.'];
+function attemptView({ attempt, evidence }: AttemptStep, dialect: string, hooked: boolean): readonly (Tree | string)[] {
+  if (!evidence) return [h('strong', {}, `Attempt ${attempt}`), ' left.'];
   const { what, reading, ms, faults } = evidence;
   const by = faults.length ? ` (${faults.map((fault) => FAULTS[fault]).join(', ')})` : '';
   return [
@@ -37,7 +37,6 @@ function attemptView({ attempt, at, evidence }: AttemptStep, dialect: string, ho
     `: ${whyOf(reading)} `,
     h('code', {}, pageOf(dialect)),
     hooked ? ' Your verdict function may have read it in another way.' : '',
-    h('span', { class: 'hidden' }, ` at ${time(at)}`),
   ];
 }
 
@@ -48,7 +47,7 @@ function stepView(step: Step, { client, row }: DetailView): Tree {
       case 'attempt':
         return attemptView(step, dialect, client.settings.verdict !== undefined);
       case 'wait':
-        return [`So it waits ${whyWait(step.why)}${step.until === undefined ? '' : `: ${duration(step.until - step.at)}, until ${time(step.until)}`}.`];
+        return [`Then it waits ${whyWait(step.why)}${step.until === undefined ? '' : `: ${duration(step.until - step.at)}, until ${time(step.until)}`}.`];
       case 'diagnostic':
         return [h('strong', {}, step.code), `: ${step.message}`];
       default: {

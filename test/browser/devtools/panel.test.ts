@@ -19,7 +19,7 @@ describe('the panel', () => {
     expect(eyes.detail).toMatch(
       /Attempt 1: a network error after .* Read as no answer: The server may have got it and done it, or not\. docs\/verdicts\.md#any-server-generic/,
     );
-    expect(eyes.detail).toMatch(/So it waits before it tries again: .*Attempt 2: 201, marked as a replay after/);
+    expect(eyes.detail).toMatch(/Then it waits before it tries again: .*Attempt 2: 201, marked as a replay after/);
     expect(eyes.detail).toContain('done. It took effect earlier. The server said so');
     expect(eyes.detail).toContain('docs/outcomes.md#what-the-words-rest-on');
     expect(eyes.detail).toContain('The next call with this name sends nothing and says that it is done');
