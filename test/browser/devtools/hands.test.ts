@@ -17,9 +17,17 @@ async function noViolations(host: Element): Promise<void> {
   expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('\n')}`)).toEqual([]);
 }
 
-describe('axe finds nothing', () => {
-  test('closed, empty, with operations, asked, in the report, with nothing found', async () => {
+/** Gives the panel the colours that it has where the system is so. */
+function colour(root: ShadowRoot, scheme: 'light' | 'dark'): void {
+  const rules = [...(root.adoptedStyleSheets[0]?.cssRules ?? [])].filter((rule) => rule instanceof CSSMediaRule);
+  const dark = rules.find(({ media }) => media.mediaText.includes('prefers-color-scheme')) as CSSMediaRule;
+  dark.media.mediaText = scheme === 'dark' ? 'all' : 'not all';
+}
+
+describe.each(['light', 'dark'] as const)('in %s colours axe finds nothing', (scheme) => {
+  test('closed, empty, with operations, asked, and in the report', async () => {
     const { shop, once, eyes } = watched({}, {});
+    colour(eyes.root, scheme);
     await noViolations(eyes.host);
     eyes.button('oncefetch').click();
     await eyes.until('Nothing yet.');
@@ -33,6 +41,8 @@ describe('axe finds nothing', () => {
     await noViolations(eyes.host);
     eyes.choose('pay / 1');
     await noViolations(eyes.host);
+    const paper = getComputedStyle(eyes.all('.panel')[0] as Element).backgroundColor;
+    expect(paper).toBe(scheme === 'dark' ? 'rgb(22, 25, 29)' : 'rgb(255, 255, 255)');
     eyes.button('Report').click();
     await noViolations(eyes.host);
   });
