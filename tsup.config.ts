@@ -5,7 +5,11 @@ import { leanTwins } from './scripts/lean.mjs';
 const folder = 'src/entries';
 
 const common: Options = {
-  entry: Object.fromEntries(readdirSync(folder).map((file) => [file.replace(/\.tsx?$/, ''), `${folder}/${file}`])),
+  entry: Object.fromEntries(
+    readdirSync(folder)
+      .filter((file) => file !== 'devtools.ts')
+      .map((file) => [file.replace(/\.tsx?$/, ''), `${folder}/${file}`]),
+  ),
   target: 'es2022',
   platform: 'neutral',
   dts: true,
@@ -15,13 +19,16 @@ const common: Options = {
   removeNodeProtocol: false,
 };
 
-/** What pages load, and texts weigh in. Its types are those of the full build. */
+/** What pages in production load: short texts, and no panel. Its types are those of the full build. */
 const lean: Options = {
   ...common,
-  entry: { 'index.lean': `${folder}/index.ts`, 'dialects.lean': `${folder}/dialects.ts` },
+  entry: { 'index.lean': `${folder}/index.ts`, 'dialects.lean': `${folder}/dialects.ts`, 'devtools.off': 'src/devtools/off.ts' },
   dts: false,
   esbuildPlugins: [leanTwins],
 };
+
+/** By itself: what it has in common with the client is little, and in chunks of their own it would weigh on every page. */
+const devtools: Options = { ...common, entry: { devtools: `${folder}/devtools.ts` } };
 
 const esm: Options = { format: 'esm', sourcemap: true };
 // The second pass that splits CJS leaves maps to itself, under this machine's paths. It stays readable without.
@@ -30,6 +37,8 @@ const cjs: Options = { format: 'cjs', sourcemap: false };
 export default defineConfig([
   { ...common, ...esm },
   { ...common, ...cjs },
+  { ...devtools, ...esm },
+  { ...devtools, ...cjs },
   { ...lean, ...esm },
   { ...lean, ...cjs },
   // The command, which runs in Node and is imported by nobody.

@@ -93,6 +93,7 @@ const inBrowsers = browsers.flatMap((browser): TestProjectConfiguration[] => {
           'react-dom/server',
           'uuid',
           'canonicalize',
+          'axe-core',
         ],
       },
       test: {

@@ -73,6 +73,24 @@ async function checkOut(page: Page, shop: Shop, shoot: (screen: string) => Promi
   await shoot('paid');
 }
 
+/** The panel for developers, after a payment whose answer it lost. It goes with the package, so it is a small one. */
+async function shootPanel(page: Page, shop: Shop, path: string): Promise<void> {
+  await page.setViewportSize({ width: 760, height: 600 });
+  await page.goto(`${shop.url}/?devtools&seed=7`);
+  await page.getByRole('button', { name: 'New cart' }).click();
+  await page.getByRole('button', { name: /^oncefetch: checkout/ }).click();
+  await page.getByLabel('Lose the next answer').check();
+  await page
+    .getByRole('region', { name: 'oncefetch', exact: true })
+    .getByRole('button', { name: /^Pay €/ })
+    .click();
+  await page.getByRole('listitem').filter({ hasText: 'Read as replayed' }).waitFor();
+  await page.getByRole('heading', { name: 'Timeline' }).evaluate((heading) => heading.scrollIntoView());
+  await page.mouse.move(0, 0);
+  const panel = await page.getByRole('dialog', { name: 'oncefetch: checkout devtools' }).boundingBox();
+  if (panel) await page.screenshot({ path, clip: panel, type: 'jpeg', quality: 28, scale: 'css' });
+}
+
 const SIZES = [
   { suffix: '', viewport: { width: 1200, height: 900 }, readme: true },
   { suffix: '-phone', viewport: { width: 360, height: 780 }, readme: false },
@@ -104,6 +122,7 @@ try {
     await checkOut(page, shop, async (screen) => {
       await page.screenshot({ path: join(args.out, `checkout-${screen}${suffix}.png`), fullPage: true });
     });
+    if (readme) await shootPanel(page, shop, join(args.out, 'devtools.jpg'));
     await page.close();
     await shop.stop();
   }

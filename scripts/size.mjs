@@ -42,6 +42,12 @@ const cases = () => ({
   'oncefetch/opentelemetry': `export { createOnce, outcomeOf } from 'oncefetch'; export * from 'oncefetch/opentelemetry'`,
 });
 
+/** The panel is weighed without the client that it shows, which every page has. @type {import('esbuild').Plugin} */
+const withoutClient = {
+  name: 'without-client',
+  setup: (build) => build.onResolve({ filter: /^oncefetch$/ }, () => ({ path: 'oncefetch', external: true })),
+};
+
 /** What was built is found by the package's own `exports`, as for a page in production. @param {string} contents @param {import('esbuild').Plugin[]} [plugins] */
 const bundle = (contents, plugins = []) =>
   build({
@@ -67,7 +73,7 @@ const bundle = (contents, plugins = []) =>
 
 /** @param {string} contents */
 async function weigh(contents) {
-  const { outputFiles, metafile } = await bundle(contents);
+  const { outputFiles, metafile } = await bundle(contents, contents.includes('oncefetch/devtools') ? [withoutClient] : []);
   const sizes = new Map(outputFiles.map(({ path, contents }) => [path, gzipSync(contents, { level: 9 }).length]));
   const chunks = Object.entries(metafile.outputs).map(([path, output]) => ({ path, ...output }));
   const reached = new Set(chunks.filter(({ entryPoint }) => entryPoint === '<stdin>').map(({ path }) => path));

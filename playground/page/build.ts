@@ -15,6 +15,8 @@ export async function buildPage(outDir = fileURLToPath(new URL('../dist', import
     logLevel: 'warn',
     // Relative: the page may be served from a folder of a bigger site.
     base: './',
+    // A build for production has no panel; this one is to show it.
+    resolve: { alias: { 'oncefetch/devtools': fileURLToPath(new URL('../../dist/devtools.js', import.meta.url)) } },
     build: {
       outDir,
       emptyOutDir: true,

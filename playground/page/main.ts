@@ -192,6 +192,9 @@ startShow(
   [part(page, 'checkout'), part(page, 'lanes')],
 );
 
+// With ?devtools in the address: the panel that developers see.
+if (new URLSearchParams(location.search).has('devtools')) void import('oncefetch/devtools').then(({ devtools }) => devtools(once, { label: 'checkout' }));
+
 recorder.noteReload(cart.id);
 turnTo(cart);
 if (!cart.started) void faults.rearm();

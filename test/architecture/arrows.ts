@@ -22,6 +22,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // The command.
   cli: ['probe'],
   integrations: ['face'],
+  // The panel for development. It looks at the inside of a client; what it does, it does by the package's own functions.
+  devtools: ['check', 'core', 'engine', 'ports'],
   // What options are, how they are checked, and what stands in where none is given.
   'option-types': ['core', 'ports'],
   check: ['core', 'texts'],
@@ -34,7 +36,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   node: ['everything', 'once', 'option-types', 'platform'],
   'react-native': ['everything', 'once', 'option-types', 'platform', 'ports', 'stores'],
   'react-native-bundle': ['entries', 'react-native'],
-  entries: ['face', 'features', 'node', 'once', 'react-native', 'integrations', 'probe', 'testing', ...JOINED],
+  entries: ['devtools', 'face', 'features', 'node', 'once', 'react-native', 'integrations', 'probe', 'testing', ...JOINED],
 };
 
 /** The engine is handed its settings; their type is written where their defaults are. Texts are of what others name. */
@@ -93,8 +95,8 @@ const isEntry = (path: string): boolean => /^src\/(entries\/[^/]+|react-native-b
 /** Nothing imports it: `bin` of package.json names what is built of it. */
 const COMMAND = 'src/cli.ts';
 
-/** The lean build puts them in the places of `full.ts` and `detect.ts`. */
-const TWINS = ['src/texts/lean.ts', 'src/platform/detect-lean.ts'];
+/** A build for production puts them in the places of `full.ts`, `detect.ts` and `devtools.ts`. */
+const TWINS = ['src/texts/lean.ts', 'src/platform/detect-lean.ts', 'src/devtools/off.ts'];
 
 export function checkReachable(sources: Sources): Finding[] {
   const reached = sources.reach([...TWINS, COMMAND, ...[...sources.files.keys()].filter(isEntry)], ['value', 'type', 'lazy']);
@@ -137,7 +139,7 @@ export function checkPackages(sources: Sources, { dependencies = {}, peerDepende
     if (one.to !== undefined) return [];
     const name = packageOf(one.specifier);
     // An entry beside the main one may take from it what an app takes.
-    if (name === 'oncefetch' && one.from.startsWith('src/integrations/')) return [];
+    if (name === 'oncefetch' && /^src\/(integrations|devtools)\//.test(one.from)) return [];
     if (one.specifier.startsWith('node:'))
       return main.has(one.from) && one.kind === 'value' ? [{ at: at(one), says: `the main entry must load without ${name}` }] : [];
     if (name in dependencies) return [];

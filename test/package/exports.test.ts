@@ -21,18 +21,20 @@ describe('entry points', () => {
     const sources = readdirSync(join(root, 'src/entries')).map((file) => file.replace(/\.tsx?$/, ''));
     expect(sources.sort()).toEqual([...entries].sort());
     const builds = [tsup].flat().filter((build) => typeof build !== 'function');
-    expect(builds.map(({ format }) => format)).toEqual(['esm', 'cjs', 'esm', 'cjs', 'esm', 'cjs']);
-    for (const { entry } of builds.slice(0, 2)) expect(Object.keys(entry ?? {}).sort()).toEqual([...entries].sort());
-    for (const { entry } of builds.slice(2, 4)) expect(Object.keys(entry ?? {})).toEqual(LEAN.map((name) => `${name}.lean`));
-    expect(builds[4]?.entry).toEqual({ cli: 'src/cli.ts' });
-    expect(builds[5]?.entry).toEqual({ 'react-native.bundle': 'src/react-native-bundle.ts' });
+    expect(builds.map(({ format }) => format)).toEqual(['esm', 'cjs', 'esm', 'cjs', 'esm', 'cjs', 'esm', 'cjs']);
+    for (const { entry } of builds.slice(0, 2)) expect(Object.keys(entry ?? {}).sort()).toEqual(entries.filter((name) => name !== PANEL).sort());
+    for (const { entry } of builds.slice(2, 4)) expect(Object.keys(entry ?? {})).toEqual([PANEL]);
+    for (const { entry } of builds.slice(4, 6)) expect(Object.keys(entry ?? {})).toEqual([...LEAN.map((name) => `${name}.lean`), `${PANEL}.off`]);
+    expect(builds[6]?.entry).toEqual({ cli: 'src/cli.ts' });
+    expect(builds[7]?.entry).toEqual({ 'react-native.bundle': 'src/react-native-bundle.ts' });
   });
 
   test.each(entries)('%s has ESM and CJS, each with its types', (entry) => {
     const at = (extension: string) => `./dist/${entry}.${extension}`;
     const { 'react-native': there, ...others } = manifest.exports[entry === 'index' ? '.' : `./${entry}`] as Record<string, unknown>;
+    const off = (extension: string) => (entry === PANEL ? { production: at(`off.${extension}`) } : {});
     const files = (extension: string) =>
-      LEAN.includes(entry) ? { ...allOf(FULL_FOR, at(extension)), default: at(`lean.${extension}`) } : { default: at(extension) };
+      LEAN.includes(entry) ? { ...allOf(FULL_FOR, at(extension)), default: at(`lean.${extension}`) } : { ...off(extension), default: at(extension) };
     expect(others).toEqual({
       import: { types: at('d.ts'), ...files('js') },
       require: { types: at('d.cts'), ...files('cjs') },
@@ -54,6 +56,9 @@ describe('entry points', () => {
 /** What a bundler for React Native gets in one file, so that an app has one copy of it. */
 const BUNDLE = './dist/react-native.bundle.cjs';
 const IN_REACT_NATIVE = ['index', 'react-native'];
+
+/** What is for development, built by itself; in production there is nothing in its place. */
+const PANEL = 'devtools';
 
 /** What has a build with short texts for pages in production, and the conditions that get the other one. */
 const LEAN = ['index', 'dialects'];
@@ -87,7 +92,7 @@ describe('the package', () => {
     const others = installed.files.filter((file) => !/^(dist|docs)\//.test(file));
     expect(others).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'llms.txt', 'package.json']);
     const guides = installed.files.filter((file) => file.startsWith('docs/'));
-    expect(guides.filter((file) => !/\.(md|svg)$|^docs\/(images\/playground\.jpg|grafana\.json)$/.test(file))).toEqual([]);
+    expect(guides.filter((file) => !/\.(md|svg)$|^docs\/(images\/(playground|devtools)\.jpg|grafana\.json)$/.test(file))).toEqual([]);
     // Pictures are for those who decide; the package is for those who have.
     expect(guides.reduce((bytes, file) => bytes + readFileSync(join(installed.folder, file)).length, 0)).toBeLessThan(750_000);
     expect(dist().filter((file) => !/\.(js|cjs|d\.ts|d\.cts)$/.test(file.replace(/\.map$/, '')))).toEqual([]);
@@ -96,7 +101,7 @@ describe('the package', () => {
   test('has no file in dist that no entry leads to', () => {
     const wanted = new Set([
       ...entries.flatMap((entry) => ['js', 'cjs', 'd.ts', 'd.cts'].map((extension) => `dist/${entry}.${extension}`)),
-      ...LEAN.flatMap((entry) => [`dist/${entry}.lean.js`, `dist/${entry}.lean.cjs`]),
+      ...[...LEAN.map((entry) => `${entry}.lean`), `${PANEL}.off`].flatMap((file) => [`dist/${file}.js`, `dist/${file}.cjs`]),
     ]);
     for (const file of wanted) {
       for (const [, name] of text(file).matchAll(/['"]\.\/([^'"]+)['"]/g)) {

@@ -1,0 +1,91 @@
+/** What a developer can do with an operation, and what each would mean. */
+import { forget, isOnceError, type Once, outcomeOf, resumeOne, settle } from 'oncefetch';
+import type { Row } from './rows.js';
+
+export interface Action {
+  readonly id: 'resume' | 'settle-done' | 'settle-none' | 'forget';
+  readonly label: string;
+  /** What it would mean. */
+  readonly means: string;
+  /** It may lead to a second effect, so it is asked once more. */
+  readonly risky: boolean;
+  /** Why it cannot be done now. */
+  readonly refused: string | undefined;
+  /** Does it; gives what became of it. */
+  run(once: Once): Promise<string>;
+}
+
+const NO_NAME = 'It has no name, by which these functions find it.';
+const BUSY = 'A call is at it now.';
+
+/** Whether it may have been sent. */
+const maybeSent = ({ record }: Row): boolean => record?.state === 'pending' && (record.ambiguous || !record.random);
+
+const resumeAction = (row: Row, refused: string | undefined, held: boolean): Action => ({
+  id: 'resume',
+  label: 'Resume',
+  means:
+    held || row.record?.request !== undefined
+      ? 'Sends its request again, under the same key. The server does the work at most once.'
+      : 'No request is stored (keep.request), so nothing is sent: reconcile is asked, or it stays unknown.',
+  risky: false,
+  refused,
+  run: async (once) => `Resumed: ${outcomeOf(await resumeOne(once, row.operation))?.effect ?? 'answered'}.`,
+});
+
+const settleActions = (row: Row, refused: string | undefined): readonly Action[] => [
+  {
+    id: 'settle-done',
+    label: 'Settle as done',
+    means: 'You know that it took effect. From now on calls with this name send nothing and say that it is done.',
+    risky: false,
+    refused,
+    run: async (once) => {
+      await settle(once, row.operation, 'done');
+      return 'Settled: done.';
+    },
+  },
+  {
+    id: 'settle-none',
+    label: 'Settle as none',
+    means: 'You know that it had no effect and that none can follow. The next call gets a new key: if you are wrong, it takes effect a second time.',
+    risky: true,
+    refused,
+    run: async (once) => {
+      await settle(once, row.operation, 'none');
+      return 'Settled: no effect.';
+    },
+  },
+];
+
+const forgetAction = (row: Row, refused: string | undefined): Action => ({
+  id: 'forget',
+  label: 'Forget',
+  means:
+    row.status === 'done'
+      ? 'It is done. The next call with this name is another operation, and takes effect a second time.'
+      : maybeSent(row)
+        ? 'The next call with this name is another operation, under another key. This one may have been sent: it can then take effect a second time.'
+        : 'The next call with this name is another operation, under another key.',
+  risky: maybeSent(row) || row.status === 'done',
+  refused,
+  run: async (once) => {
+    await forget(once, row.operation, { evenIfUnknown: true });
+    return 'Forgotten.';
+  },
+});
+
+/** What can be done with it; `held`: this page still has its request. */
+export function actionsOf(row: Row, held: boolean): readonly Action[] {
+  const busy = row.status === 'sending' || row.status === 'waiting' || row.status === 'elsewhere';
+  const refused = row.operation.length === 0 ? NO_NAME : busy ? BUSY : undefined;
+  if (row.status === 'forgotten' || row.status === 'gone') return [];
+  if (row.status === 'done') return [forgetAction(row, refused)];
+  // What was refused may still have its key in use.
+  if (row.status === 'none') return [];
+  return [resumeAction(row, refused, held), ...settleActions(row, refused), forgetAction(row, refused)];
+}
+
+/** What an error says, without what it may carry. */
+export const errorSays = (error: unknown): string =>
+  isOnceError(error) ? `${error.code}: ${error.message}` : error instanceof Error ? error.message : String(error);

@@ -1,0 +1,140 @@
+/** What the panel knows: heard from this page's calls, and read from the store whenever that may have changed. */
+import { namespace, type Once, watch } from 'oncefetch';
+import type { Client } from '../engine/client.js';
+import { keyedOperationOf } from '../engine/registry.js';
+import { Faults } from './faults.js';
+import { insideOf } from './inside.js';
+import { type Row, rowsOf } from './rows.js';
+import { NOTHING, readStore, type Stored } from './stored.js';
+import { Tap } from './tap.js';
+import { Timeline, trackOf } from './timeline.js';
+
+/** So long after a change the store is read, ms: many changes in a row are read once. */
+const READ_AFTER_MS = 100;
+/** While somebody looks the store is read again after this time: a tab tells when it begins and ends, not what it stores, and one that dies tells nothing, ms. */
+const READ_AGAIN_MS = 1000;
+
+/** So many times as long as a read took, nothing is read: a store with a thousand operations must not slow the page down. */
+const READ_SHARE = 5;
+
+export class Model {
+  readonly client: Client;
+  readonly faults = new Faults();
+  readonly timeline = new Timeline();
+  stored: Stored = NOTHING;
+  /** Why the store could not be read. */
+  trouble: string | undefined;
+  readonly #changed: () => void;
+  readonly #tap: Tap;
+  readonly #once: Once;
+  readonly #stop: () => void;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #due = 0;
+  #tookMs = 0;
+  #reading = false;
+  #stale = false;
+  #over = false;
+  #person: string | undefined;
+  #looked = false;
+
+  constructor(once: Once, changed: () => void) {
+    this.#once = once;
+    this.client = insideOf(once);
+    this.#changed = changed;
+    this.#person = namespace(once);
+    this.#tap = new Tap({
+      faults: this.faults,
+      timeline: this.timeline,
+      sentBefore: (track, key) => this.#sentBefore(track, key),
+      told: () => this.#soon(),
+      isMine: ({ foreign }) => {
+        this.#follow();
+        return !foreign;
+      },
+    });
+    this.#tap.take(this.client);
+    this.#stop = watch(once, () => this.#soon());
+    this.client.closing.addEventListener('abort', this.#soon);
+    this.#soon(0);
+  }
+
+  get rows(): readonly Row[] {
+    this.#follow();
+    return rowsOf(this.client, this.stored, this.timeline);
+  }
+
+  /** Whether somebody looks at it. */
+  set looked(looked: boolean) {
+    this.#looked = looked;
+    if (looked) this.#soon(0);
+  }
+
+  /** Whether this page still has the request of an operation. */
+  holds({ id, key }: Row): boolean {
+    return this.client.registry.payloads.has(keyedOperationOf(id as never, key as never));
+  }
+
+  end(): void {
+    this.#over = true;
+    clearTimeout(this.#timer);
+    this.#stop();
+    this.client.closing.removeEventListener('abort', this.#soon);
+    this.faults.clear();
+    this.#tap.release();
+  }
+
+  /** The next user is shown nothing of the one before. */
+  #follow(): void {
+    const present = namespace(this.#once);
+    if (present === this.#person) return;
+    this.#person = present;
+    this.timeline.clear();
+    this.stored = NOTHING;
+    this.#soon();
+  }
+
+  #sentBefore(track: string, key: string): boolean {
+    return this.stored.found.some(({ record }) => trackOf(record.label, record.key) === track && record.key === key && record.firstSentAt !== undefined);
+  }
+
+  readonly #soon = (after: number | undefined = READ_AFTER_MS): void => {
+    if (this.#over) return;
+    this.#changed();
+    this.#readIn(Math.max(after, this.#tookMs * READ_SHARE));
+  };
+
+  /** A read that comes sooner stays. */
+  #readIn(ms: number): void {
+    const due = Date.now() + ms;
+    if (this.#timer !== undefined && this.#due <= due) return;
+    clearTimeout(this.#timer);
+    this.#due = due;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      void this.#read();
+    }, ms);
+  }
+
+  async #read(): Promise<void> {
+    this.#stale = this.#reading;
+    if (this.#reading || this.#over) return;
+    this.#reading = true;
+    this.#tap.take(this.client);
+    const began = performance.now();
+    try {
+      const stored = await readStore(this.client);
+      // Another user logged in while it was read.
+      if (stored.namespace === namespace(this.#once)) this.stored = stored;
+      else this.#stale = true;
+      this.trouble = undefined;
+    } catch (error) {
+      this.trouble = this.client.closing.aborted ? 'The client is closed; this was read before.' : `The store could not be read: ${String(error)}`;
+    }
+    this.#tookMs = performance.now() - began;
+    this.#reading = false;
+    if (this.#over) return;
+    this.#changed();
+    if (this.#stale) this.#soon();
+    else if (this.#looked) this.#readIn(READ_AGAIN_MS);
+  }
+}

@@ -1,0 +1,218 @@
+/** The panel in the page: an element with a shadow, which shows what the model knows and does what the developer asks for. */
+import type { Once } from 'oncefetch';
+import { type Action, actionsOf, errorSays } from './actions.js';
+import { Model } from './model.js';
+import { reportOf } from './report.js';
+import type { Row } from './rows.js';
+import { dress } from './style.js';
+import { h, sync, type Tree } from './tree.js';
+import { detailView } from './view-detail.js';
+import { currentOf, listView } from './view-list.js';
+import { reportView, toolsView } from './view-tools.js';
+
+/** How often what counts down is shown anew while the panel is open, ms. */
+const TICK_MS = 1000;
+/** Many events in a row are shown once, ms. What the developer does is shown at once. Not a frame: a page in the background has none. */
+const SHOW_AFTER_MS = 100;
+
+/** How a panel begins. */
+export interface Beginning {
+  readonly open: boolean;
+  readonly mount: Element;
+  readonly label: string | undefined;
+}
+
+export class Panel {
+  readonly #once: Once;
+  readonly #model: Model;
+  readonly #host: HTMLElement;
+  readonly #shadow: ShadowRoot;
+  /** Where the view is, beside the style. */
+  readonly #room: HTMLElement;
+  readonly #title: string;
+  #open: boolean;
+  #selected: string | undefined;
+  #filter = '';
+  #asked: Action['id'] | undefined;
+  #reports = false;
+  #names = false;
+  #said = '';
+  #showing: ReturnType<typeof setTimeout> | undefined;
+  #tick: ReturnType<typeof setInterval> | undefined;
+
+  constructor(once: Once, { open, mount, label }: Beginning) {
+    this.#once = once;
+    this.#open = open;
+    this.#title = label === undefined ? 'oncefetch' : `oncefetch: ${label}`;
+    this.#model = new Model(once, () => this.#soon());
+    const page = mount.ownerDocument;
+    // Not defined as a custom element: two copies of the package could not both do so, and its name is valid for a shadow as it is.
+    this.#host = page.createElement('oncefetch-devtools');
+    this.#shadow = this.#host.attachShadow({ mode: 'open' });
+    dress(this.#shadow);
+    this.#room = this.#shadow.appendChild(page.createElement('div'));
+    // Beside the buttons of other clients.
+    this.#host.style.setProperty('--place', String(page.querySelectorAll('oncefetch-devtools').length));
+    mount.append(this.#host);
+    this.#setOpen(open);
+    this.#show();
+  }
+
+  end(): void {
+    clearTimeout(this.#showing);
+    clearInterval(this.#tick);
+    this.#model.end();
+    this.#host.remove();
+  }
+
+  readonly #soon = (): void => {
+    this.#showing ??= setTimeout(() => {
+      this.#showing = undefined;
+      this.#show();
+    }, SHOW_AFTER_MS);
+  };
+
+  #change(change: () => void): void {
+    change();
+    this.#show();
+  }
+
+  #setOpen(open: boolean): void {
+    this.#open = open;
+    this.#model.looked = open;
+    clearInterval(this.#tick);
+    if (open) this.#tick = setInterval(this.#soon, TICK_MS);
+  }
+
+  #toggle(open: boolean): void {
+    this.#change(() => this.#setOpen(open));
+    const find = (selector: string) => this.#shadow.querySelector<HTMLElement>(selector);
+    (open ? (find('[role=option][tabindex="0"]') ?? find('.close')) : find('.toggle'))?.focus();
+  }
+
+  #select(id: string): void {
+    this.#change(() => {
+      this.#selected = id;
+      this.#asked = undefined;
+      this.#reports = false;
+    });
+  }
+
+  async #act(action: Action): Promise<void> {
+    this.#change(() => {
+      this.#asked = undefined;
+      this.#said = `${action.label}…`;
+    });
+    const said = await action.run(this.#once).catch((error: unknown) => `${action.label}: ${errorSays(error)}`);
+    this.#change(() => {
+      this.#said = said;
+    });
+  }
+
+  async #copy(text: string): Promise<void> {
+    // A page may have no permission; then it is chosen, to be copied by hand.
+    const copied = await navigator.clipboard?.writeText(text).then(
+      () => true,
+      () => false,
+    );
+    if (!copied) this.#shadow.querySelector('textarea')?.select();
+    this.#change(() => {
+      this.#said = copied ? 'The report is in the clipboard.' : 'The browser refuses to copy. The report is selected: copy it by hand.';
+    });
+  }
+
+  #show(): void {
+    const { activeElement } = this.#shadow;
+    sync(this.#room, this.#open ? [this.#opened()] : [this.#button()]);
+    const lost = !activeElement?.isConnected || activeElement.matches(':disabled');
+    if (!activeElement || (!lost && this.#shadow.activeElement === activeElement)) return;
+    // A move takes the focus from what stays; and the keyboard goes on nearby where a button is gone.
+    const next = !lost ? activeElement : this.#shadow.querySelector('.detail');
+    (next as HTMLElement | null)?.focus({ preventScroll: true });
+  }
+
+  #button(): Tree {
+    const rows = this.#model.rows;
+    const count = (statuses: readonly Row['status'][]): number => rows.filter(({ status }) => statuses.includes(status)).length;
+    const [busy, unsettled] = [count(['sending', 'waiting', 'elsewhere']), count(['unsettled'])];
+    const faulty = this.#model.faults.on.size > 0;
+    const words = [busy > 0 && `${busy} under way`, unsettled > 0 && `${unsettled} unsettled`, faulty && 'faults on'].filter(Boolean).join(', ');
+    const text = words === '' ? this.#title : `${this.#title}: ${words}`;
+    return h(
+      'button',
+      {
+        type: 'button',
+        key: 'toggle',
+        class: `toggle${faulty ? ' faulty' : ''}`,
+        'aria-expanded': 'false',
+        'aria-haspopup': 'dialog',
+        onclick: () => this.#toggle(true),
+      },
+      text,
+    );
+  }
+
+  #note(): string | undefined {
+    const { trouble, stored, client } = this.#model;
+    if (trouble !== undefined) return trouble;
+    if (client.closing.aborted) return 'The client is closed.';
+    if (stored.namespace === undefined) return 'Nobody is logged in, so there is nothing to show.';
+    const notes = [stored.damaged > 0 && `${stored.damaged} stored records are damaged.`, stored.more && 'There are more than were read.'];
+    return notes.filter(Boolean).join(' ') || undefined;
+  }
+
+  #opened(): Tree {
+    const { client, faults, timeline, stored } = this.#model;
+    const rows = this.#model.rows;
+    const row = currentOf(rows, this.#selected);
+    const tools = toolsView({
+      title: this.#title,
+      faults: faults.on,
+      reports: this.#reports,
+      fault: (name, on) => this.#change(() => faults.set(name, on)),
+      report: () => this.#change(() => (this.#reports = !this.#reports)),
+      close: () => this.#toggle(false),
+    });
+    const list = listView({
+      rows,
+      selected: this.#selected ?? row?.id,
+      filter: this.#filter,
+      note: this.#note(),
+      select: (id) => this.#select(id),
+      search: (text) => this.#change(() => (this.#filter = text)),
+    });
+    const closes = (event: Event): void => {
+      if ((event as KeyboardEvent).key !== 'Escape') return;
+      event.stopPropagation();
+      if (this.#asked) this.#change(() => (this.#asked = undefined));
+      else this.#toggle(false);
+    };
+    const text = this.#reports ? reportOf(client, stored, rows, timeline, this.#names) : '';
+    const detail = this.#reports
+      ? reportView({ text, names: this.#names, setNames: (names) => this.#change(() => (this.#names = names)), copy: () => void this.#copy(text) })
+      : row && this.#detail(row);
+    return h(
+      'section',
+      { class: 'panel', key: 'panel', role: 'dialog', 'aria-label': `${this.#title} devtools`, onkeydown: closes },
+      tools,
+      list,
+      detail ??
+        h('section', { class: 'detail', key: 'none', 'aria-label': 'No operation' }, h('p', {}, 'An operation appears here as soon as your page sends one.')),
+      h('div', { class: 'said', role: 'status', key: 'said' }, this.#said),
+    );
+  }
+
+  #detail(row: Row): Tree {
+    const { client, timeline } = this.#model;
+    return detailView({
+      client,
+      row,
+      steps: timeline.of(row.track),
+      actions: actionsOf(row, this.#model.holds(row)),
+      asked: this.#asked,
+      now: client.platform.clock.now(),
+      act: (action) => void this.#act(action),
+      ask: (id) => this.#change(() => (this.#asked = id)),
+    });
+  }
+}

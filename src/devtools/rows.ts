@@ -1,0 +1,95 @@
+/** The list of operations: what is stored, what this page is at, and what it has heard. */
+import type { OperationName, OperationState } from 'oncefetch';
+import type { Label, Namespace, OperationKey } from '../core/ids.js';
+import { decodeName, isUnnamed } from '../core/name.js';
+import type { OnceRecord } from '../core/record.js';
+import { leaseHolds } from '../core/retention.js';
+import { lockNameOf, operationKeyOf } from '../engine/address.js';
+import type { Client } from '../engine/client.js';
+import type { Stored, StoredIn } from './stored.js';
+import { type Step, type Timeline, trackOf } from './timeline.js';
+
+/** `sending`, `waiting`: this page is at it. `elsewhere`: another tab, worker or process is. `gone`: it ended, and nothing of it is stored. */
+export type Status = 'sending' | 'waiting' | 'elsewhere' | 'unsettled' | 'done' | 'none' | 'forgotten' | 'gone';
+
+export interface Row {
+  readonly id: string;
+  readonly operation: OperationName;
+  /** As it is shown. */
+  readonly name: string;
+  readonly status: Status;
+  readonly key: string;
+  readonly track: string;
+  readonly state: OperationState | undefined;
+  readonly record: OnceRecord | undefined;
+  readonly storedIn: StoredIn | undefined;
+  /** Wall clock, ms: the last that is known of it. */
+  readonly at: number;
+}
+
+/** The headings of the list, and what is under each. */
+export const GROUPS: readonly (readonly [heading: string, statuses: readonly Status[]])[] = [
+  ['Under way', ['sending', 'elsewhere']],
+  ['Waiting', ['waiting']],
+  ['Unsettled', ['unsettled']],
+  ['Settled', ['done', 'none', 'forgotten', 'gone']],
+];
+
+/** A name as people read it. */
+export const shownName = (operation: OperationName): string => (operation.length ? operation.join(' / ') : 'without a name');
+
+const ENDS: Readonly<Record<'settled' | 'retired', (record: OnceRecord) => Status>> = {
+  settled: () => 'done',
+  retired: ({ ending }) => (ending?.effect === 'none' ? 'none' : 'forgotten'),
+};
+
+/** What this page does for it now, if it is at it. */
+function ownStatus(client: Client, id: OperationKey, state: OperationState | undefined): Status | undefined {
+  if (!client.registry.flights.has(id)) return undefined;
+  if (state?.phase !== 'waiting') return 'sending';
+  return state.why === 'another-context' ? 'elsewhere' : 'waiting';
+}
+
+function isHeldElsewhere(client: Client, namespace: Namespace, record: OnceRecord, held: ReadonlySet<string>): boolean {
+  if (held.has(lockNameOf(client, { namespace, label: record.label, id: record.id }))) return true;
+  const { lease } = record;
+  return leaseHolds(lease, client.platform.clock.now()) && lease.owner !== client.owner;
+}
+
+/** What is known of an operation of which nothing is stored: its last step. */
+const lastAt = (steps: readonly Step[]): number => steps.at(-1)?.at ?? 0;
+
+export function rowsOf(client: Client, stored: Stored, timeline: Timeline): readonly Row[] {
+  if (stored.namespace === undefined) return [];
+  const namespace = stored.namespace as Namespace;
+  const { lives, flights } = client.registry;
+  const rows = new Map<string, Row>();
+  const tracks = new Set<string>();
+  const add = (id: OperationKey, label: Label, rest: Pick<Row, 'key' | 'record' | 'storedIn'> & { status: Status; at: number }): void => {
+    const operation = decodeName(label);
+    const state = lives.get(id)?.state;
+    const track = trackOf(label, rest.key);
+    const at = Math.max(rest.at, lastAt(timeline.of(track)));
+    tracks.add(track);
+    rows.set(id, { ...rest, id, operation, name: shownName(operation), track, state, at, status: ownStatus(client, id, state) ?? rest.status });
+  };
+  for (const { record, storedIn } of stored.found) {
+    const { label, key, state, touchedAt: at } = record;
+    const busy = state === 'pending' && isHeldElsewhere(client, namespace, record, stored.held);
+    const status = state === 'pending' ? (busy ? 'elsewhere' : 'unsettled') : ENDS[state](record);
+    add(operationKeyOf(client, namespace, label, isUnnamed(label) ? key : ''), label, { record, storedIn, key, status, at });
+  }
+  for (const id of flights.keys()) {
+    const [scope, of, label, key] = JSON.parse(id) as [string, string, Label, string];
+    if (scope !== client.store.scope || of !== namespace || rows.has(id)) continue;
+    add(id, label, { record: undefined, storedIn: undefined, key, status: 'sending', at: client.platform.clock.now() });
+  }
+  for (const track of timeline.tracks) {
+    const steps = timeline.of(track);
+    if (tracks.has(track) || steps.every(({ is }) => is === 'diagnostic')) continue;
+    const label = (track.startsWith('~') ? '~' : track) as Label;
+    const { key } = steps.at(-1) as Step;
+    add(operationKeyOf(client, namespace, label, isUnnamed(label) ? key : ''), label, { record: undefined, storedIn: undefined, key, status: 'gone', at: 0 });
+  }
+  return [...rows.values()].sort((a, b) => b.at - a.at);
+}

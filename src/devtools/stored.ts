@@ -1,0 +1,69 @@
+/** What is stored of the present user's operations: in the store, and in memory where their first write failed. */
+import { namespace } from 'oncefetch';
+import type { Namespace } from '../core/ids.js';
+import { type OnceRecord, readRecord } from '../core/record.js';
+import { digestOfNamespace } from '../engine/address.js';
+import type { Client } from '../engine/client.js';
+import type { Store } from '../ports.js';
+import { faceOf } from './inside.js';
+
+/** Records that are read of each state and store. */
+const READ_MAX = 1000;
+const PAGE = 100;
+
+export type StoredIn = 'disk' | 'session' | 'memory';
+
+export interface Found {
+  readonly record: OnceRecord;
+  readonly storedIn: StoredIn;
+}
+
+export interface Stored {
+  /** Who it belongs to; `undefined` before anybody has logged in. */
+  readonly namespace: string | undefined;
+  readonly found: readonly Found[];
+  /** There is more than was read. */
+  readonly more: boolean;
+  /** Records that are damaged, and so cannot be shown. */
+  readonly damaged: number;
+  /** Names of the locks that are held, here or elsewhere. */
+  readonly held: ReadonlySet<string>;
+}
+
+export const NOTHING: Stored = { namespace: undefined, found: [], more: false, damaged: 0, held: new Set() };
+
+const placeOf = (store: Store): StoredIn => store.storedIn?.() ?? (store.shared === 'context' ? 'memory' : store.survives === 'context' ? 'session' : 'disk');
+
+/** Reads one state of one store, page by page. */
+async function scan(store: Store, ns: string, state: OnceRecord['state']): Promise<{ found: Found[]; more: boolean; damaged: number }> {
+  const found: Found[] = [];
+  let damaged = 0;
+  let after: string | undefined;
+  do {
+    const page = await store.scan({ ns, state, after, limit: PAGE });
+    for (const stored of page.records) {
+      const record = readRecord(stored);
+      if (record) found.push({ record, storedIn: placeOf(store) });
+      else damaged++;
+    }
+    after = page.next;
+  } while (after !== undefined && found.length < READ_MAX);
+  return { found, more: after !== undefined, damaged };
+}
+
+/** Looks into the store. Rejects where it could not be read. */
+export async function readStore(client: Client): Promise<Stored> {
+  const asked = namespace(faceOf(client));
+  if (asked === undefined) return NOTHING;
+  const ns = await digestOfNamespace(client, asked as Namespace);
+  const stores = client.registry.degraded.size ? [client.store, client.fallback()] : [client.store];
+  const scans = stores.flatMap((store) => (['pending', 'settled', 'retired'] as const).map((state) => scan(store, ns, state)));
+  const [all, held] = await Promise.all([Promise.all(scans), client.platform.locks?.held?.().catch(() => undefined)]);
+  return {
+    namespace: asked,
+    found: all.flatMap(({ found }) => found),
+    more: all.some(({ more }) => more),
+    damaged: all.reduce((sum, { damaged }) => sum + damaged, 0),
+    held: held ?? new Set(),
+  };
+}

@@ -1,0 +1,103 @@
+/** Stands between a client and its transport while the panel is there: plays faults, and sees what each attempt brought. */
+import { type OnceEvent, subscribe } from 'oncefetch';
+import type { Client } from '../engine/client.js';
+import type { FaultName, Faults } from './faults.js';
+import { faceOf, familyOf } from './inside.js';
+import { type Evidence, noAnswer, readCopy } from './reading.js';
+import type { AttemptStep, Step, Timeline } from './timeline.js';
+
+type Changeable<T> = { -readonly [Name in keyof T]: T[Name] };
+
+/** What the tap tells: that there is something new to show. */
+export interface Tapped {
+  readonly faults: Faults;
+  readonly timeline: Timeline;
+  /** Whether it was stored as sent when the store was last read. */
+  sentBefore(track: string, key: string): boolean;
+  told(): void;
+  /** Whether events are for the screen of whoever is here now. */
+  isMine(event: OnceEvent): boolean;
+}
+
+export class Tap {
+  readonly #tapped: Tapped;
+  readonly #releases = new Map<Client, () => void>();
+
+  constructor(tapped: Tapped) {
+    this.#tapped = tapped;
+  }
+
+  /** Takes in the client, and every one that was extended from it since. */
+  take(client: Client): void {
+    for (const one of familyOf(client)) if (!this.#releases.has(one)) this.#releases.set(one, this.#takeOne(one));
+  }
+
+  /** Leaves every client as it was found. */
+  release(): void {
+    for (const release of this.#releases.values()) release();
+    this.#releases.clear();
+  }
+
+  #takeOne(client: Client): () => void {
+    let leaving: AttemptStep | undefined;
+    const off = subscribe(faceOf(client), (event) => {
+      if (!this.#tapped.isMine(event)) return;
+      const step = this.#tapped.timeline.hear(event);
+      this.#tapped.told();
+      // The transport is called in this very tick.
+      if (step.is !== 'attempt') return;
+      const { track, key } = step;
+      if (this.#tapped.timeline.attempts(track, key).length === 1) step.sentBefore = this.#tapped.sentBefore(track, key);
+      leaving = step;
+      queueMicrotask(() => {
+        leaving = undefined;
+      });
+    });
+    const transport = client.transport as Changeable<Client['transport']>;
+    const platform = client.platform as Changeable<Client['platform']>;
+    const { send: bareSend } = transport;
+    const { connectivity: bare } = platform;
+    let on = true;
+    const send: typeof bareSend = (url, init) => {
+      const step = leaving;
+      leaving = undefined;
+      const bareCall = () => bareSend.call(transport, url, init);
+      return on ? this.#send(client, step, { url, init }, bareCall) : bareCall();
+    };
+    const connectivity = this.#tapped.faults.connectivity(bare);
+    Object.assign(transport, { send });
+    Object.assign(platform, { connectivity });
+    return () => {
+      on = false;
+      off();
+      // Somebody may have wrapped it since; then what is inside only hands on.
+      if (transport.send === send) transport.send = bareSend;
+      if (platform.connectivity === connectivity) platform.connectivity = bare;
+    };
+  }
+
+  async #send(client: Client, step: AttemptStep | undefined, call: { url: string; init: RequestInit }, bareCall: () => Promise<Response>): Promise<Response> {
+    const { faults, told } = this.#tapped;
+    const met: FaultName[] = [];
+    const began = client.platform.clock.now();
+    const took = (): number => client.platform.clock.now() - began;
+    const note = (evidence: Evidence): void => {
+      if (step) step.evidence = evidence;
+      told();
+    };
+    try {
+      const response = await faults.send(bareCall, call.init.signal, (fault) => met.push(fault));
+      if (step) void this.#read(client, step, call, response, took(), met).then(note, () => told());
+      return response;
+    } catch (error) {
+      note(noAnswer(call.init.signal?.aborted ? 'no answer in time' : 'a network error', took(), met));
+      throw error;
+    }
+  }
+
+  /** In the tick of the answer, because its body can be copied only while nobody has read it. Rejects where it cannot: then the panel knows no more. */
+  async #read(client: Client, { track, key }: Step, call: { url: string; init: RequestInit }, response: Response, ms: number, met: readonly FaultName[]) {
+    const ambiguous = this.#tapped.timeline.ambiguous(track, key);
+    return readCopy(client, { ...call, key, ambiguous }, response.clone(), ms, met);
+  }
+}

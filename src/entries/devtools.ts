@@ -1,0 +1,1 @@
+export { type DevtoolsOptions, devtools } from '../devtools/devtools.js';

@@ -1,0 +1,170 @@
+/**
+ * Goal: anybody can use the panel, on any page: by keyboard alone, with a screen reader, under a strict policy, with a thousand
+ * operations. Method: axe on each state, keys as the browser sends them, a page whose policy forbids inline styles.
+ */
+import axe from 'axe-core';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { clear, memoryStore, pending } from '../../../src/entries/index.js';
+import { order, panelOf, watched } from './support.js';
+
+afterEach(() => {
+  document.body.replaceChildren();
+});
+
+/** Every rule that axe has, of the panel. */
+async function noViolations(host: Element): Promise<void> {
+  const { violations } = await axe.run(host);
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('\n')}`)).toEqual([]);
+}
+
+/** Gives the panel the colours that it has where the system is so. */
+function colour(root: ShadowRoot, scheme: 'light' | 'dark'): void {
+  const rules = [...(root.adoptedStyleSheets[0]?.cssRules ?? [])].filter((rule) => rule instanceof CSSMediaRule);
+  const dark = rules.find(({ media }) => media.mediaText.includes('prefers-color-scheme')) as CSSMediaRule;
+  dark.media.mediaText = scheme === 'dark' ? 'all' : 'not all';
+}
+
+describe.each(['light', 'dark'] as const)('in %s colours axe finds nothing', (scheme) => {
+  test('closed, empty, with operations, asked, and in the report', async () => {
+    const { shop, once, eyes } = watched({}, {});
+    colour(eyes.root, scheme);
+    await noViolations(eyes.host);
+    eyes.button('oncefetch').click();
+    await eyes.until('Nothing yet.');
+    await noViolations(eyes.host);
+    await once.fetch(shop.url, order('pay', 1));
+    await shop.meets('lose-response');
+    await once.fetch(shop.url, { ...order(), once: { operation: ['pay', 2], limits: { attempts: 1 } } }).catch(() => {});
+    await eyes.until('pay / 2unsettled');
+    await noViolations(eyes.host);
+    eyes.button('Settle as none').click();
+    await noViolations(eyes.host);
+    eyes.choose('pay / 1');
+    await noViolations(eyes.host);
+    const paper = getComputedStyle(eyes.all('.panel')[0] as Element).backgroundColor;
+    expect(paper).toBe(scheme === 'dark' ? 'rgb(22, 25, 29)' : 'rgb(255, 255, 255)');
+    eyes.button('Report').click();
+    await noViolations(eyes.host);
+  });
+});
+
+describe('by keyboard', () => {
+  test('opens, walks the list, acts, and closes where it began', async () => {
+    const { shop, once, eyes } = watched({}, {});
+    for (const n of [1, 2, 3]) await once.fetch(shop.url, order('pay', n));
+    const opener = eyes.button('oncefetch');
+    expect(opener.getAttribute('aria-expanded')).toBe('false');
+    await vi.waitFor(() => expect(opener.textContent).toBe('oncefetch'));
+    opener.focus();
+    opener.click(); // what Enter and Space do
+    await vi.waitFor(() => expect(eyes.rows).toEqual(['pay / 3: done', 'pay / 2: done', 'pay / 1: done']));
+    eyes.all('[role=option]')[0]?.focus();
+    const at = () => (eyes.root.activeElement as HTMLElement | null)?.querySelector('.name')?.textContent;
+    const stops = () => eyes.all('[role=option]').filter(({ tabIndex }) => tabIndex === 0).length;
+    expect([at(), stops()]).toEqual(['pay / 3', 1]);
+    eyes.press('ArrowDown');
+    expect([at(), stops(), eyes.all('h3')[0]?.textContent]).toEqual(['pay / 2', 1, 'pay / 2 done']);
+    eyes.press('End');
+    eyes.press('ArrowDown');
+    expect(at()).toBe('pay / 1');
+    eyes.press('Home');
+    expect([at(), eyes.all('[aria-selected=true]').length]).toEqual(['pay / 3', 1]);
+    // What comes in at the top takes nothing from the keyboard.
+    await once.fetch(shop.url, order('pay', 4));
+    await eyes.until('pay / 4done');
+    expect(at()).toBe('pay / 3');
+    eyes.press('Escape');
+    expect(eyes.root.activeElement).toBe(eyes.button('oncefetch'));
+    expect(eyes.all('.panel')).toEqual([]);
+  });
+
+  test('the first row is taken when it opens, and the keyboard goes on nearby when a button is gone', async () => {
+    const { shop, once, eyes } = watched({}, {});
+    await shop.meets('lose-response');
+    await once.fetch(shop.url, { ...order(), once: { operation: ['pay', 1], limits: { attempts: 1 } } }).catch(() => {});
+    await eyes.until('1 unsettled');
+    eyes.button('oncefetch').click();
+    expect((eyes.root.activeElement as HTMLElement).textContent).toContain('pay / 1');
+    const settle = eyes.button('Settle as done');
+    settle.focus();
+    settle.click();
+    await eyes.until('pay / 1done');
+    expect((eyes.root.activeElement as HTMLElement).className).toBe('detail');
+    expect(eyes.all('[role=status]')[0]?.textContent).toBe('Settled: done.');
+  });
+
+  test('typing finds by name and by the beginning of a key', async () => {
+    const { shop, once, eyes } = watched();
+    for (const name of ['pay', 'vote']) await once.fetch(shop.url, order(name, 1));
+    await eyes.until('vote / 1done');
+    const type = (text: string) => {
+      const box = eyes.all<HTMLInputElement>('input[type=search]')[0] as HTMLInputElement;
+      box.focus();
+      box.value = text;
+      box.dispatchEvent(new InputEvent('input', { bubbles: true }));
+    };
+    type('vot');
+    expect(eyes.rows).toEqual(['vote / 1: done']);
+    const key = /Key([0-9a-f]{8})/.exec(eyes.text.slice(eyes.text.indexOf('Stored')))?.[1] ?? '';
+    type(key);
+    expect(eyes.rows).toHaveLength(1);
+    expect((eyes.root.activeElement as HTMLInputElement).type).toBe('search');
+    type('nothing like it');
+    expect(eyes.text).toContain('Nothing matches.');
+  });
+});
+
+describe('a page', () => {
+  test('whose policy forbids inline styles and scripts shows it as it is', async () => {
+    const frame = document.createElement('iframe');
+    frame.srcdoc = `<!doctype html><meta http-equiv="content-security-policy" content="default-src 'none'; require-trusted-types-for 'script'"><title>strict</title><body>`;
+    const loaded = new Promise((resolve) => frame.addEventListener('load', resolve, { once: true }));
+    document.body.append(frame);
+    await loaded;
+    const page = frame.contentDocument as Document;
+    const broken: string[] = [];
+    page.addEventListener('securitypolicyviolation', ({ violatedDirective }) => broken.push(violatedDirective));
+    const { shop, once } = watched({}, {});
+    const { eyes } = panelOf(once, { open: true, mount: page.body });
+    await once.fetch(shop.url, order('pay', 1));
+    await eyes.until('pay / 1done');
+    const panel = eyes.all('.panel')[0] as Element;
+    expect((frame.contentWindow as Window).getComputedStyle(panel).display).toBe('grid');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(broken).toEqual([]);
+  });
+
+  test('with styles of its own changes nothing of it, and it nothing of the page', async () => {
+    const style = document.createElement('style');
+    style.textContent = 'button { display: none !important } * { font-size: 40px }';
+    document.head.append(style);
+    const { eyes } = watched();
+    expect(getComputedStyle(eyes.button('Report')).fontSize).toBe('13px');
+    expect(eyes.button('Report').getClientRects()).toHaveLength(1);
+    style.remove();
+  });
+});
+
+describe('a thousand operations', () => {
+  test('stay a short list that says how many there are, and each can be found', async () => {
+    const { once, eyes } = watched({ store: memoryStore(), fetch: async () => Response.json({}) });
+    for (let n = 0; n < 1000; n += 50) await Promise.all(Array.from({ length: 50 }, (_, m) => once.fetch('/pay', order('pay', n + m))));
+    await eyes.until('Settled, the latest 100 of 1000');
+    expect(eyes.all('[role=option]')).toHaveLength(100);
+    const shown = performance.now();
+    eyes.choose('pay / 999');
+    expect(performance.now() - shown).toBeLessThan(500);
+    expect(eyes.detail).toContain('pay / 999');
+    // Steps are kept of the latest only; the others still have their records.
+    const box = eyes.all<HTMLInputElement>('input[type=search]')[0] as HTMLInputElement;
+    box.value = 'pay / 17';
+    box.dispatchEvent(new InputEvent('input', { bubbles: true }));
+    eyes.choose('pay / 17');
+    expect(eyes.detail).toContain('It took effect now.');
+    eyes.button('Report').click();
+    const { left, operations } = JSON.parse(eyes.all<HTMLTextAreaElement>('textarea')[0]?.value ?? '');
+    expect([left, operations.length]).toEqual([800, 200]);
+    expect(await pending(once)).toEqual([]);
+    await clear(once);
+  });
+});

@@ -1,0 +1,182 @@
+/**
+ * Goal: the panel says what is true of each operation, does what its buttons say, and leaves nothing behind. Method: a real page,
+ * real requests to a real server that loses answers, and the panel used by its buttons and boxes.
+ */
+import { describe, expect, test, vi } from 'vitest';
+import { type Once, pending, run } from '../../../src/entries/index.js';
+import type { Shop } from '../support/shop.js';
+import { order, panelOf, watched } from './support.js';
+
+describe('the panel', () => {
+  test('shows a payment whose answer was lost: each attempt, how it was read, and how it ended', async () => {
+    const { shop, once, eyes } = watched();
+    await eyes.until('Nothing yet.');
+    await shop.meets('lose-response');
+    expect((await once.fetch(shop.url, order('pay', 1))).status).toBe(201);
+    await eyes.until('pay / 1done');
+    await eyes.until('Read as replayed');
+    expect(eyes.rows).toEqual(['pay / 1: done']);
+    expect(eyes.detail).toMatch(
+      /Attempt 1: a network error after .* Read as no answer: The server may have got it and done it, or not\. docs\/verdicts\.md#any-server-generic/,
+    );
+    expect(eyes.detail).toMatch(/Then it waits before it tries again: .*Attempt 2: 201, marked as a replay after/);
+    expect(eyes.detail).toContain('done. It took effect earlier. The server said so');
+    expect(eyes.detail).toContain('docs/outcomes.md#what-the-words-rest-on');
+    expect(eyes.detail).toContain('The next call with this name sends nothing and says that it is done');
+    await shop.oneEffect();
+  });
+});
+
+/** A payment of which nobody knows the end: its one answer is lost. */
+async function lose(shop: Shop, once: Once, ...name: string[]): Promise<void> {
+  await shop.meets('lose-response');
+  await once.fetch(shop.url, { ...order(), once: { operation: name, limits: { attempts: 1 } } }).catch(() => {});
+}
+
+describe('an unsettled operation', () => {
+  test('says what is known, what comes next, and what each button would mean', async () => {
+    const { shop, once, eyes } = watched();
+    await lose(shop, once, 'pay', 'a');
+    await eyes.until('pay / aunsettled');
+    expect(eyes.detail).toContain('Nothing happens by itself. The next call with this name, or a resume, goes on with the same key.');
+    expect(eyes.detail).toMatch(/The server remembers the key until .*: somebody must find out and settle it: there is no reconcile\./);
+    expect(eyes.detail).toContain('unknown. It may have taken effect: no attempt was answered within the limits.');
+    expect(eyes.detail).toContain('May have had its effectyes');
+    const [stored] = await pending(once);
+    expect(eyes.detail).toContain(`Key${stored?.key}, random`);
+    expect(eyes.button('Resume').disabled).toBe(false);
+    expect(eyes.detail).toContain('Sends its request again, under the same key. The server does the work at most once.');
+  });
+
+  test('is resumed, with one effect', async () => {
+    const { shop, once, eyes } = watched();
+    await lose(shop, once, 'pay', 'a');
+    await eyes.until('pay / aunsettled');
+    eyes.button('Resume').click();
+    await eyes.until('Resumed: done.');
+    await eyes.until('pay / adone');
+    await shop.oneEffect();
+  });
+
+  test('is settled as done at once, and as none only after a second click', async () => {
+    const { shop, once, eyes } = watched();
+    await lose(shop, once, 'pay', 'a');
+    await lose(shop, once, 'pay', 'b');
+    await eyes.until('pay / bunsettled');
+    eyes.choose('pay / a');
+    eyes.button('Settle as done').click();
+    await eyes.until('Settled: done.');
+    eyes.choose('pay / b');
+    eyes.button('Settle as none').click();
+    expect(eyes.detail).toContain('if you are wrong, it takes effect a second time. Are you sure?');
+    expect(await pending(once)).toHaveLength(1);
+    eyes.press('Escape');
+    expect(eyes.detail).not.toContain('Are you sure?');
+    eyes.button('Settle as none').click();
+    eyes.button('Yes, settle as none').click();
+    await eyes.until('Settled: no effect.');
+    await vi.waitFor(() => expect(eyes.rows.sort()).toEqual(['pay / a: done', 'pay / b: no effect']));
+    expect(await pending(once)).toEqual([]);
+  });
+
+  test('is forgotten after a second click, because it may have been sent', async () => {
+    const { shop, once, eyes } = watched();
+    await lose(shop, once, 'pay', 'a');
+    await eyes.until('pay / aunsettled');
+    eyes.button('Forget').click();
+    expect(await pending(once)).toHaveLength(1);
+    eyes.button('Yes, forget').click();
+    await eyes.until('Forgotten.');
+    await eyes.until('pay / aforgotten');
+    expect(await pending(once)).toEqual([]);
+  });
+
+  test('from an earlier page: the panel says that it did not see its attempts', async () => {
+    const { shop, once, close } = watched();
+    await lose(shop, once, 'pay', 'a');
+    close();
+    const { eyes } = panelOf(once);
+    await eyes.until('pay / aunsettled');
+    expect(eyes.detail).toContain('It began before this panel, or elsewhere: attempts that were made there are not stored');
+    expect(eyes.all('.step')).toEqual([]);
+  });
+});
+
+describe('what ends otherwise', () => {
+  test('a refusal, and why it is one', async () => {
+    const { once, eyes } = watched({ fetch: async () => Response.json({ error: 'card_declined' }, { status: 402 }) });
+    await once.fetch('/pay', order('pay', 1));
+    await eyes.until('no effect');
+    await eyes.until('402 after');
+    expect(eyes.detail).toMatch(/402 after .*Read as refused by the application: The application refused it: it has looked the key up\./);
+  });
+
+  test('work in progress, and a wait that the server asks for', async () => {
+    const { shop, once, eyes } = watched();
+    await shop.meets({ name: 'in-progress', retryAfter: 2 });
+    const paid = once.fetch(shop.url, order('pay', 1));
+    await eyes.until('pay / 1waiting');
+    await eyes.until(/Read as in progress: The server is at work on this key\./);
+    expect(eyes.detail).toMatch(/It waits because the server is at work on it, and goes on at \S+, in [\d.]+ m?s\./);
+    expect(eyes.button('Resume').disabled).toBe(true);
+    expect(eyes.detail).toContain('A call is at it now.');
+    await paid;
+    await eyes.until('pay / 1done');
+  });
+
+  test('a call without a name, and a function that runs once', async () => {
+    const { shop, once, eyes } = watched();
+    await once.fetch(shop.url, { method: 'POST', body: '{}' });
+    await run(once, ['mail', 7], async () => 'sent');
+    await vi.waitFor(() => expect(eyes.rows.sort()).toEqual(['mail / 7: done', 'without a name: done']));
+    eyes.choose('without a name');
+    expect(eyes.button('Forget').disabled).toBe(true);
+    expect(eyes.detail).toContain('It has no name, by which these functions find it.');
+  });
+
+  test('the engine gets every answer whole, and its errors as they are', async () => {
+    const trouble = new TypeError('the cable');
+    let calls = 0;
+    const { once, eyes } = watched({
+      fetch: async () => {
+        calls++;
+        if (calls === 1) throw trouble;
+        return Response.json({ n: calls });
+      },
+    });
+    expect(await (await once.fetch('/pay', order('pay', 1))).json()).toEqual({ n: 2 });
+    await eyes.until('pay / 1done');
+  });
+});
+
+describe('the report', () => {
+  test('has what helps, and no name, key, body, header or address', async () => {
+    const { shop, once, eyes } = watched();
+    const init = { method: 'POST', headers: { authorization: 'Bearer s3cret' }, body: '{"card":"4242"}' };
+    await shop.meets('lose-response');
+    await once
+      .fetch(shop.url, { ...init, once: { operation: ['pay', 'anna'], meta: { for: 'anna' }, keep: { request: true }, limits: { attempts: 1 } } })
+      .catch(() => {});
+    await eyes.until('pay / annaunsettled');
+    const [stored] = await pending(once);
+    eyes.button('Report').click();
+    const text = () => eyes.all<HTMLTextAreaElement>('textarea')[0]?.value ?? '';
+    const report = JSON.parse(text());
+    expect(report).toMatchObject({
+      format: 'oncefetch/devtools 1',
+      client: { dialect: 'generic', loggedIn: true, closed: false, store: { kind: 'indexeddb' } },
+      operations: [
+        { operation: 'operation 1', status: 'unsettled', storedIn: 'disk', record: { state: 'pending', ambiguous: true, request: true, meta: true } },
+      ],
+    });
+    expect(report.operations[0].steps).toMatchObject([
+      { is: 'attempt', attempt: 1, readAs: 'no answer' },
+      { is: 'end', reason: 'no-answer' },
+    ]);
+    for (const secret of ['anna', 's3cret', '4242', 'authorization', shop.url, shop.namespace, stored?.key.slice(0, 8), location.origin])
+      expect(text()).not.toContain(secret);
+    eyes.tick('With the names');
+    expect(JSON.parse(text()).operations[0].operation).toBe('pay / anna');
+    expect(text()).not.toContain('s3cret');
+  });
+});

@@ -1,0 +1,168 @@
+/**
+ * Goal: the panel shows what other tabs and workers do as far as their records tell, nothing of another user, and one client
+ * each. Method: frames and workers with a package of their own, over one IndexedDB.
+ */
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { devtools } from '../../../src/entries/devtools.js';
+import { close as closeClient, extend, memoryStore, refresh } from '../../../src/entries/index.js';
+import { createOnce, SOON } from '../realm/lib.js';
+import { closeRealms, openFrame, openWorker, type Realm } from '../support/realms.js';
+import { Shop } from '../support/shop.js';
+import { order, panelOf, watched } from './support.js';
+
+afterEach(closeRealms);
+
+const payIn = ({ run }: Realm, { url, namespace }: Shop, attempts = 5): Promise<string> =>
+  run(
+    async (lib, url, namespace, attempts) => {
+      const once = lib.createOnce({ ...lib.SOON, limits: { ...lib.SOON.limits, attempts }, namespace });
+      const end: unknown = await once.fetch(url, { method: 'POST', body: '{}', once: ['pay', 1] }).catch((error: unknown) => error);
+      return String(lib.outcomeOf(end)?.effect);
+    },
+    url,
+    namespace,
+    attempts,
+  );
+
+describe.each([
+  ['another tab', openFrame],
+  ['a worker', openWorker],
+])('%s', (_, openRealm) => {
+  test('pays: under way elsewhere, then done, and no attempt is invented', async () => {
+    const { shop, eyes } = watched();
+    const realm = await openRealm();
+    await shop.hold();
+    const paid = payIn(realm, shop);
+    await eyes.until('pay / 1in another tab');
+    expect(eyes.detail).toContain('Another tab, worker or process is at it.');
+    expect(eyes.detail).toContain('attempts that were made there are not stored');
+    expect(eyes.button('Settle as none').disabled).toBe(true);
+    await shop.release();
+    expect(await paid).toBe('done');
+    await eyes.until('pay / 1done');
+    expect(eyes.all('.step')).toEqual([]);
+    expect(eyes.detail).toContain('It took effect now.');
+  });
+
+  test('dies in the middle: it becomes unsettled, and what a resume could do is said', async () => {
+    const { shop, eyes } = watched();
+    const realm = await openRealm();
+    await shop.hold();
+    void payIn(realm, shop).catch(() => {});
+    await eyes.until('pay / 1in another tab');
+    realm.close();
+    await shop.release();
+    await eyes.until('pay / 1unsettled');
+    expect(eyes.detail).toContain('No request is stored (keep.request), so nothing is sent: reconcile is asked, or it stays unknown.');
+    await shop.oneEffect();
+  });
+});
+
+test('it can be put into another document, and looks the same there', async () => {
+  const shop = new Shop();
+  const here = createOnce({ ...SOON, namespace: shop.namespace });
+  const frame = await openFrame();
+  const there = createOnce({ ...SOON, namespace: shop.namespace });
+  const { eyes } = panelOf(there, { open: true, mount: frame.window.document.body });
+  await here.fetch(shop.url, order('pay', 1));
+  await eyes.until('pay / 1done');
+  expect(frame.window.getComputedStyle(eyes.all('.panel')[0] as Element).position).toBe('fixed');
+});
+
+describe('the user', () => {
+  test('logs out while the panel is open: nothing of theirs stays on it, and the next one sees their own', async () => {
+    const shop = new Shop();
+    let user: string | undefined = `${shop.namespace} anna`;
+    const once = createOnce({ ...SOON, namespace: () => user as string });
+    const { eyes } = panelOf(once);
+    await once.fetch(shop.url, order('pay', 'anna'));
+    await eyes.until('pay / annadone');
+    user = undefined;
+    refresh(once);
+    await eyes.until('Nobody is logged in');
+    expect(eyes.text).not.toContain('pay / anna');
+    user = `${shop.namespace} ben`;
+    refresh(once);
+    await once.fetch(shop.url, order('pay', 'ben'));
+    await eyes.until('pay / bendone');
+    expect(eyes.text).not.toContain('pay / anna');
+  });
+
+  test('logs out in the middle: what comes of it is not shown to the next one', async () => {
+    const shop = new Shop();
+    let user = `${shop.namespace} anna`;
+    const once = createOnce({ ...SOON, namespace: () => user });
+    const { eyes } = panelOf(once);
+    await shop.hold();
+    const paid = once.fetch(shop.url, order('pay', 'anna')).catch(() => {});
+    await eyes.until('pay / annasending');
+    user = `${shop.namespace} ben`;
+    await shop.release();
+    await paid;
+    refresh(once);
+    await vi.waitFor(() => expect(eyes.text).not.toContain('pay / anna'));
+  });
+});
+
+describe('clients', () => {
+  test('two have a panel each, which shows its own', async () => {
+    const shop = new Shop();
+    const store = () => memoryStore();
+    const [a, b] = [1, 2].map(() => createOnce({ ...SOON, namespace: shop.namespace, store: store() })) as [
+      ReturnType<typeof createOnce>,
+      ReturnType<typeof createOnce>,
+    ];
+    const first = panelOf(a, { label: 'checkout' });
+    const second = panelOf(b, { label: 'votes' });
+    await a.fetch(shop.url, order('pay', 1));
+    await b.fetch(shop.url, order('vote', 1));
+    expect([first, second].map(({ eyes }) => eyes.text)).toEqual(['oncefetch: checkout', 'oncefetch: votes']);
+    const places = [first, second].map(({ eyes }) => eyes.all('.toggle')[0]?.getBoundingClientRect().top);
+    expect(places[0]).not.toBe(places[1]);
+    first.eyes.button('oncefetch').click();
+    await first.eyes.until('pay / 1done');
+    second.eyes.button('oncefetch').click();
+    await second.eyes.until('vote / 1done');
+    expect(first.eyes.text).not.toContain('vote');
+    expect(second.eyes.text).not.toContain('pay / 1');
+  });
+
+  test('a second call for one client puts another panel in its place', async () => {
+    const { once, close } = watched();
+    const { eyes } = panelOf(once, { label: 'anew' });
+    expect(document.querySelectorAll('oncefetch-devtools')).toHaveLength(1);
+    close();
+    expect(eyes.host.isConnected).toBe(true);
+  });
+
+  test('a closed one: the panel says so', async () => {
+    const { shop, once, eyes } = watched();
+    await once.fetch(shop.url, order('pay', 1));
+    await eyes.until('pay / 1done');
+    await closeClient(once);
+    await eyes.until(/[Tt]he client is closed/);
+  });
+
+  test('calls of an extended client are in the panel, with their attempts', async () => {
+    const { shop, once, eyes } = watched();
+    const patient = extend(once, { limits: { totalMs: 30_000 } });
+    await patient.fetch(shop.url, order('pay', 1));
+    await eyes.until('pay / 1done');
+    await eyes.until('It took effect now.');
+  });
+});
+
+describe('a mistake is told at once', () => {
+  const once = createOnce({ namespace: 'nobody' });
+  test.each([
+    [() => devtools({} as never), 'once: devtools takes a client from createOnce, got object'],
+    [() => devtools(undefined as never), 'once: devtools takes a client from createOnce, got undefined'],
+    [() => devtools(once, { open: 'yes' as never }), 'once: devtools.open must be a boolean, got string'],
+    [() => devtools(once, { mount: '#app' as never }), 'once: devtools.mount must be an object, got string'],
+    [() => devtools(once, { mount: {} as never }), 'once: devtools.mount must be an element, got object'],
+    [() => devtools(once, { colour: 'red' } as never), 'once: there is no option devtools.colour'],
+  ])('%#', (call, message) => {
+    expect(call).toThrow(new TypeError(message));
+    expect(document.querySelector('oncefetch-devtools')).toBeNull();
+  });
+});

@@ -1,0 +1,24 @@
+// @vitest-environment jsdom
+/** Goal: an app whose tests run in jsdom, with the panel left on, does not break by it. Method: a page without constructable style sheets. */
+import { expect, test, vi } from 'vitest';
+import { devtools } from '../../src/entries/devtools.js';
+import { createOnce, memoryStore } from '../../src/entries/index.js';
+
+test('the panel is there, shows a payment, and goes', async () => {
+  const once = createOnce({ namespace: 'u-1', store: memoryStore(), fetch: async () => Response.json({ id: 1 }) });
+  const close = devtools(once, { open: true });
+  const text = () => document.querySelector('oncefetch-devtools')?.shadowRoot?.textContent ?? '';
+  const paid = await once.fetch('http://shop.test/pay', { method: 'POST', body: '{}', once: ['pay', 1] });
+  expect(await paid.json()).toEqual({ id: 1 });
+  await vi.waitFor(() => expect(text()).toContain('Read as fresh'));
+  close();
+  expect(document.querySelector('oncefetch-devtools')).toBeNull();
+});
+
+test('a fetch that gives what cannot be copied works as without the panel', async () => {
+  const odd = { status: 200, type: 'basic', ok: true, redirected: false, headers: new Headers(), body: null, url: '' } as unknown as Response;
+  const once = createOnce({ namespace: 'u-2', store: memoryStore(), fetch: async () => odd });
+  const close = devtools(once, { open: true });
+  expect((await once.fetch('http://shop.test/pay', { method: 'POST', body: '{}', once: ['pay', 1] })).status).toBe(200);
+  close();
+});

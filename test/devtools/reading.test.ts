@@ -1,0 +1,52 @@
+/**
+ * Goal: the panel calls a reading what docs/verdicts.md calls it, says why, and leads to a heading that is there. Method: every
+ * piece of evidence of that page, read by every dialect.
+ */
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import type { Dialect, Reading } from '../../src/core/dialect.js';
+import { labelOf, pageOf, whyOf } from '../../src/devtools/reading.js';
+import { GENERIC } from '../../src/dialects/generic.js';
+import * as all from '../../src/entries/dialects.js';
+import { cells, EVIDENCE, readEvidence } from '../tables/answers.js';
+
+const page = readFileSync(new URL('../../docs/verdicts.md', import.meta.url), 'utf8');
+const headings = [...page.matchAll(/^#+ (.+)$/gm)].map(([, text = '']) =>
+  text
+    .toLowerCase()
+    .replaceAll(/[^\w -]/g, '')
+    .replaceAll(' ', '-'),
+);
+
+test.each([false, true])('each reading has the words of the page (after something unsure: %s)', (ambiguous) => {
+  const told = EVIDENCE.map((evidence) => {
+    const reading = readEvidence(evidence, GENERIC, ambiguous);
+    return [labelOf(reading), cells(evidence, GENERIC)[ambiguous ? 2 : 0]];
+  });
+  expect(told.length).toBeGreaterThan(50);
+  for (const [mine, theirs] of told) expect(mine).toBe(theirs);
+});
+
+test('each reading says why, in a sentence', () => {
+  const readings: Reading[] = [false, true].flatMap((ambiguous) => EVIDENCE.map((evidence) => readEvidence(evidence, GENERIC, ambiguous)));
+  for (const reading of readings) expect(whyOf(reading)).toMatch(/^[A-Z].*\.$/);
+  expect(new Set(readings.map(whyOf)).size).toBeGreaterThan(10);
+});
+
+test('each dialect leads to a heading of the page', () => {
+  const names = Object.values(all).flatMap((one) => {
+    if (typeof one !== 'function') return [];
+    try {
+      const made = (one as (options: object) => unknown)({});
+      const { name, replayed } = made as Partial<Dialect>;
+      return typeof name === 'string' && typeof replayed === 'function' ? [name] : [];
+    } catch {
+      return [];
+    }
+  });
+  expect(names.length).toBeGreaterThan(10);
+  const dead = ['generic', 'none', 'mine', ...names].map(pageOf).filter((to) => !headings.includes(to.split('#')[1] ?? ''));
+  expect(dead).toEqual([]);
+  const own = headings.slice(headings.indexOf('by-dialect') + 1);
+  expect(own.filter((heading) => !names.some((name) => pageOf(name).endsWith(`#${heading}`)))).toEqual([]);
+});

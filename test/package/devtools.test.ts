@@ -1,0 +1,116 @@
+/**
+ * Goal: no page in production has anything of the panel, whether or not the developer remembered to ask; a page in development
+ * has it. Method: the packed package in a tiny app, built by Vite and by esbuild as for production and as for development;
+ * webpack does the same in test/frameworks/devtools.test.ts.
+ */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build as esbuild } from 'esbuild';
+import { build as vite } from 'vite';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Installed, install, run } from './installed.js';
+
+let installed: Installed;
+beforeAll(() => {
+  installed = install();
+});
+afterAll(() => installed?.remove());
+
+/** What only the panel says: its element, and a sentence of it. */
+const PANEL = /oncefetch-devtools|Lose the next answer/;
+/** What every client has: the app itself is there. */
+const CLIENT = /Idempotency-Key/;
+
+const CLIENT_OF_APP = `import { createOnce } from 'oncefetch'; export const once = createOnce(); console.log(once.fetch);`;
+const APPS = {
+  'a guarded import()': `${CLIENT_OF_APP} if (import.meta.env.DEV) void import('oncefetch/devtools').then(({ devtools }) => devtools(once));`,
+  'a guarded import': `import { devtools } from 'oncefetch/devtools'; ${CLIENT_OF_APP} if (import.meta.env.DEV) devtools(once);`,
+  'an import() without a guard': `${CLIENT_OF_APP} void import('oncefetch/devtools').then(({ devtools }) => devtools(once, { open: true }));`,
+  'an import without a guard': `import { devtools } from 'oncefetch/devtools'; ${CLIENT_OF_APP} devtools(once, { open: true });`,
+};
+
+/** What a build leaves. */
+interface Built {
+  readonly panel: boolean;
+  readonly client: boolean;
+  readonly scripts: number;
+}
+
+const judged = (texts: readonly string[]): Built => ({
+  panel: texts.some((text) => PANEL.test(text)),
+  client: texts.some((text) => CLIENT.test(text)),
+  scripts: texts.length,
+});
+
+let apps = 0;
+/** What `vite build` leaves; vitest has a NODE_ENV of its own, which a developer has not. */
+async function built(app: string, mode: 'production' | 'development'): Promise<Built> {
+  const root = join(installed.home, `app-${++apps}`);
+  mkdirSync(root);
+  writeFileSync(join(root, 'index.html'), '<!doctype html><script type="module" src="./main.js"></script>');
+  writeFileSync(join(root, 'main.js'), app);
+  const before = process.env['NODE_ENV'];
+  process.env['NODE_ENV'] = mode;
+  try {
+    await vite({ root, mode, configFile: false, logLevel: 'error', build: { outDir: 'out' } });
+  } finally {
+    process.env['NODE_ENV'] = before;
+  }
+  const files = readdirSync(join(root, 'out'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'));
+  return judged(files.map((file) => readFileSync(join(root, 'out', file), 'utf8')));
+}
+
+describe('vite build', () => {
+  test.each(Object.entries(APPS))('with %s leaves nothing of the panel', async (_, app) => {
+    expect(await built(app, 'production')).toMatchObject({ client: true, panel: false });
+  });
+
+  test('with the guard that the guide shows leaves not even a file for it', async () => {
+    expect(await built(APPS['a guarded import()'], 'production')).toEqual({ client: true, panel: false, scripts: 1 });
+  });
+
+  test('for development has it: the tests above look for the right thing', async () => {
+    expect(await built(APPS['a guarded import()'], 'development')).toMatchObject({ client: true, panel: true });
+  });
+});
+
+describe('esbuild', () => {
+  const bundled = async (app: string, conditions: string[]): Promise<Built> => {
+    const { outputFiles } = await esbuild({
+      stdin: { contents: app, resolveDir: installed.home },
+      tsconfigRaw: '{}',
+      bundle: true,
+      minify: true,
+      splitting: true,
+      format: 'esm',
+      outdir: join(installed.home, 'out'),
+      define: { 'import.meta.env.DEV': 'false' },
+      conditions,
+      external: ['node:*'],
+      write: false,
+      logLevel: 'error',
+    });
+    return judged(outputFiles.map(({ text }) => text));
+  };
+
+  test('leaves it out behind the guard, which it must be told of', async () => {
+    expect(await bundled(APPS['a guarded import()'], [])).toMatchObject({ client: true, panel: false });
+  });
+
+  test('leaves it out without one where the condition is given, and only there', async () => {
+    expect(await bundled(APPS['an import without a guard'], ['production'])).toMatchObject({ client: true, panel: false });
+    expect(await bundled(APPS['an import without a guard'], [])).toMatchObject({ client: true, panel: true });
+  });
+});
+
+describe('on a server', () => {
+  test.each([
+    ['import', "import { devtools } from 'oncefetch/devtools'; import { createOnce } from 'oncefetch';"],
+    ['require', "const { devtools } = require('oncefetch/devtools'); const { createOnce } = require('oncefetch');"],
+  ])('it does nothing, by %s', (kind, load) => {
+    const file = join(installed.home, kind === 'import' ? 'server.mjs' : 'server.cjs');
+    writeFileSync(file, `${load} const close = devtools(createOnce(), { open: true }); console.log(typeof close, close());`);
+    const { stdout, all } = run(process.execPath, [file], installed.home);
+    expect(stdout.trim(), all).toContain('function undefined');
+  });
+});
