@@ -37,7 +37,8 @@ const cases = () => ({
   'first snippet': `export { createOnce, outcomeOf } from 'oncefetch'`,
   'and pending, settle, forget, clear': `export { clear, createOnce, forget, outcomeOf, pending, settle } from 'oncefetch'`,
   ...Object.fromEntries(entries().map((entry) => [entry, `export * from '${entry}'`])),
-  // Its functions take a client, which every page has.
+  // Their functions take a client, which every page has.
+  'oncefetch/form': `export { createOnce, outcomeOf } from 'oncefetch'; export * from 'oncefetch/form'`,
   'oncefetch/react': `export { createOnce, outcomeOf } from 'oncefetch'; export * from 'oncefetch/react'`,
 });
 

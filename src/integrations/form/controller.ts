@@ -1,0 +1,209 @@
+/** From a submit to what is shown, for one element. */
+import { namespace, type Once, type Operation, type OperationName, type OperationState, operation, settle } from 'oncefetch';
+import { formIn, ignoredIn, nameFrom, nextIn } from './attributes.js';
+import { ask, collect, type Sent, send } from './call.js';
+import { FieldErrors } from './fields.js';
+import { nextKey, renderedKey } from './key.js';
+import type { FormOptions, OnceFormElement } from './options.js';
+import { busyButton, Status } from './status.js';
+import { readSubmission, type Submission, type Submitter } from './submission.js';
+import { type FormMoment, type FormOutcome, report, wordsFor } from './words.js';
+
+/** What all elements of one definition share. */
+export interface Shared {
+  readonly client: Once;
+  readonly fingerprints: boolean;
+  readonly options: FormOptions;
+}
+
+const BUSY: ReadonlySet<string> = new Set<FormMoment>(['sending', 'waiting']);
+/** Said of a submit; it stays until the next one, whatever the store says. */
+const LAST_WORDS: ReadonlySet<string> = new Set<FormMoment>(['refused', 'unsent', 'failed']);
+
+export class FormController {
+  moment: FormMoment | '' = '';
+  readonly #element: OnceFormElement;
+  readonly #shared: Shared;
+  readonly #errors = new FieldErrors();
+  #status: Status | undefined;
+  #form: HTMLFormElement | undefined;
+  #payment: Operation | undefined;
+  #leave: (() => void) | undefined;
+  /** Whose form it is. */
+  #user: string | undefined;
+  /** A call of this element is under way: its own words come at its end. */
+  #calling = false;
+  /** What may have taken effect, and can be asked after. */
+  #sent: Sent | undefined;
+
+  constructor(element: OnceFormElement, shared: Shared) {
+    this.#element = element;
+    this.#shared = shared;
+  }
+
+  /** A TypeError of the page's author is thrown to the console; the form is the browser's then. */
+  connect(): void {
+    if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', () => this.#element.isConnected && this.#begin(), { once: true });
+    else this.#begin();
+  }
+
+  disconnect(): void {
+    this.#leave?.();
+    this.#leave = undefined;
+  }
+
+  /** Its operation has another name. */
+  rename(): void {
+    if (!this.#leave) return;
+    this.disconnect();
+    this.#forget();
+    this.#begin();
+  }
+
+  submitted(event: SubmitEvent): void {
+    const form = this.#element.querySelector('form');
+    // A listener of the app's has taken it; or it is another form.
+    if (event.defaultPrevented || !this.#leave || !form || event.target !== form) return;
+    this.#form = form;
+    const read = readSubmission(form, (event.submitter as Submitter | null) ?? undefined);
+    if ('left' in read) {
+      if (read.mistake) report(read.mistake);
+      return;
+    }
+    // Nobody is logged in, as far as the page knows: the server knows better, and says so.
+    if (namespace(this.#shared.client) === undefined) return;
+    event.preventDefault();
+    if (!this.#calling) void this.#send(read);
+  }
+
+  /** Whoever corrects a field need not read on what was wrong with it. */
+  edited(target: EventTarget | null): void {
+    if (target instanceof Element && 'name' in target) this.#errors.clear(String(target.name));
+  }
+
+  async check(): Promise<void> {
+    const name = this.#sent?.name ?? this.#payment?.name;
+    if (this.#calling || !name) return;
+    const sent = this.#sent;
+    await this.#ask(() => (sent ? send(this.#shared.client, sent) : ask(this.#shared.client, name)));
+  }
+
+  #begin(): void {
+    const { client } = this.#shared;
+    const name = nameFrom('operation', this.#element.getAttribute('operation'));
+    nextIn(this.#element);
+    this.#form = formIn(this.#element);
+    this.#status ??= new Status(this.#element, () => void this.check());
+    this.#user = namespace(client);
+    this.#payment = operation(client, name);
+    this.#leave = this.#payment.subscribe(() => this.#draw());
+    this.#draw();
+  }
+
+  async #send(submission: Submission): Promise<void> {
+    const { client, fingerprints, options } = this.#shared;
+    const { submitter } = submission;
+    const own = submitter?.dataset['onceOperation'];
+    const rest = busyButton(submitter);
+    this.#errors.clear();
+    try {
+      await this.#ask(() => {
+        const name = own === undefined ? (this.#payment?.name as OperationName) : nameFrom('data-once-operation', own);
+        const ignored = ignoredIn(this.#element);
+        const sent = collect({ element: this.#element, submission, name, keyed: own === undefined, ignored, fingerprints, call: options.call });
+        this.#sent = sent;
+        return send(client, sent);
+      });
+    } finally {
+      rest();
+    }
+  }
+
+  async #ask(call: () => Promise<FormOutcome>): Promise<void> {
+    const user = this.#user;
+    this.#calling = true;
+    this.#show('sending');
+    const mistake = (error: unknown): FormOutcome => ({ moment: 'failed', outcome: undefined, response: undefined, answer: undefined, error });
+    const told = await (async () => call())().catch(mistake);
+    this.#calling = false;
+    // Of somebody who has logged out nothing is shown, and nobody is led anywhere.
+    if (user !== namespace(this.#shared.client)) return this.#draw();
+    if (told.moment === 'failed') report(told.error);
+    if (told.moment !== 'unknown') this.#sent = undefined;
+    this.#tell(told);
+  }
+
+  #tell(told: FormOutcome): void {
+    const next = told.moment === 'refused' ? nextKey(told.answer) : undefined;
+    const key = this.#form && renderedKey(this.#form);
+    if (key && next !== undefined) key.value = next;
+    const event = new CustomEvent('once-outcome', { detail: told, bubbles: true, cancelable: true });
+    if (this.#element.dispatchEvent(event)) this.#display(told);
+    else this.#mark(told.moment);
+  }
+
+  #display(told: FormOutcome): void {
+    const { first, rest } = this.#form ? this.#errors.show(this.#form, told.answer) : { first: undefined, rest: [] };
+    this.#show(told.moment, told, rest);
+    if (!this.#element.isConnected) return;
+    if (told.moment === 'done') this.#goOn();
+    else first?.focus();
+  }
+
+  #goOn(): void {
+    const next = nextIn(this.#element);
+    if (next !== undefined) location.assign(next);
+    // The button that had the focus may be gone.
+    else if (document.activeElement === document.body) this.#status?.focus();
+  }
+
+  /** What is known of the operation, whoever is at it: this page, another tab, or the one before a reload. */
+  #draw(): void {
+    const { client } = this.#shared;
+    const state = this.#payment?.state;
+    const user = namespace(client);
+    if (this.#user !== user) this.#forget();
+    this.#user = user;
+    if (state?.phase === 'sending') this.#show('sending');
+    else if (state?.phase === 'waiting') this.#show(state.why === 'in-progress' ? 'waiting' : 'sending');
+    else if (state && !this.#calling) this.#rest(state);
+  }
+
+  /** Nobody is at it now. */
+  #rest(state: OperationState): void {
+    if (this.#element.getAttribute('known') === 'done') {
+      // The server has rendered what is so: what was open here is not any more.
+      if (state.phase === 'unsettled') void settle(this.#shared.client, state.pending.name, 'done').catch(() => {});
+      this.#show('');
+      this.#mark('done');
+    } else if (state.phase === 'unsettled') this.#show('unknown');
+    else if (state.phase !== 'settled' || state.outcome.effect !== 'done') LAST_WORDS.has(this.moment) || this.#show('');
+    else if (this.moment !== 'already') this.#show('done');
+  }
+
+  /** Nothing of the user before is left on the screen. */
+  #forget(): void {
+    this.#errors.clear();
+    this.#sent = undefined;
+    this.#show('');
+  }
+
+  #show(moment: FormMoment | '', told?: FormOutcome, rest: readonly string[] = []): void {
+    const element = this.#element;
+    const { says = {} } = this.#shared.options;
+    // What this very submit was told says more than what is stored.
+    if (told || moment !== this.moment) this.#status?.say(moment && [wordsFor(element, says, moment, told), ...rest].join(' '));
+    const state = this.#payment?.state;
+    const asks = moment === 'unknown' && (this.#sent !== undefined || (state?.phase === 'unsettled' && state.pending.resumable));
+    this.#mark(moment);
+    this.#status?.offer(asks ? wordsFor(element, says, 'check') : undefined);
+  }
+
+  #mark(moment: FormMoment | ''): void {
+    this.moment = moment;
+    if (moment) this.#element.setAttribute('state', moment);
+    else this.#element.removeAttribute('state');
+    if (BUSY.has(moment)) this.#form?.setAttribute('aria-busy', 'true');
+    else this.#form?.removeAttribute('aria-busy');
+  }
+}
