@@ -1,7 +1,7 @@
 /** From a submit to what is shown, for one element. */
-import { namespace, type Once, type Operation, type OperationName, type OperationState, operation, settle } from 'oncefetch';
+import { namespace, type Once, type Operation, type OperationName, type OperationState, operation, pending, settle } from 'oncefetch';
 import { formIn, ignoredIn, nameFrom, nextIn } from './attributes.js';
-import { ask, collect, type Sent, send } from './call.js';
+import { ask, collect, send } from './call.js';
 import { FieldErrors } from './fields.js';
 import { nextKey, renderedKey } from './key.js';
 import type { FormOptions, OnceFormElement } from './options.js';
@@ -15,6 +15,9 @@ export interface Shared {
   readonly fingerprints: boolean;
   readonly options: FormOptions;
 }
+
+/** A tab that dies while it sends says nothing, so what another tab is at is looked at again after this time, ms. */
+const LOOK_AGAIN_MS = 2000;
 
 const BUSY: ReadonlySet<string> = new Set<FormMoment>(['sending', 'waiting']);
 /** Said of a submit; it stays until the next one, whatever the store says. */
@@ -33,8 +36,10 @@ export class FormController {
   #user: string | undefined;
   /** A call of this element is under way: its own words come at its end. */
   #calling = false;
-  /** What may have taken effect, and can be asked after. */
-  #sent: Sent | undefined;
+  /** What was sent last, and may have taken effect. */
+  #open: OperationName | undefined;
+  #turn = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(element: OnceFormElement, shared: Shared) {
     this.#element = element;
@@ -50,6 +55,8 @@ export class FormController {
   disconnect(): void {
     this.#leave?.();
     this.#leave = undefined;
+    this.#turn++;
+    clearTimeout(this.#timer);
   }
 
   /** Its operation has another name. */
@@ -82,10 +89,8 @@ export class FormController {
   }
 
   async check(): Promise<void> {
-    const name = this.#sent?.name ?? this.#payment?.name;
-    if (this.#calling || !name) return;
-    const sent = this.#sent;
-    await this.#ask(() => (sent ? send(this.#shared.client, sent) : ask(this.#shared.client, name)));
+    const name = this.#open ?? this.#payment?.name;
+    if (!this.#calling && name) await this.#ask(name, () => ask(this.#shared.client, name));
   }
 
   #begin(): void {
@@ -107,21 +112,19 @@ export class FormController {
     const rest = busyButton(submitter);
     this.#errors.clear();
     try {
-      await this.#ask(() => {
-        const name = own === undefined ? (this.#payment?.name as OperationName) : nameFrom('data-once-operation', own);
-        const ignored = ignoredIn(this.#element);
-        const sent = collect({ element: this.#element, submission, name, keyed: own === undefined, ignored, fingerprints, call: options.call });
-        this.#sent = sent;
-        return send(client, sent);
-      });
+      const name = own === undefined ? (this.#payment?.name as OperationName) : nameFrom('data-once-operation', own);
+      const ignored = ignoredIn(this.#element);
+      const asked = { element: this.#element, submission, name, keyed: own === undefined, ignored, fingerprints, call: options.call };
+      await this.#ask(name, () => send(client, collect(asked)));
     } finally {
       rest();
     }
   }
 
-  async #ask(call: () => Promise<FormOutcome>): Promise<void> {
+  async #ask(name: OperationName, call: () => Promise<FormOutcome>): Promise<void> {
     const user = this.#user;
     this.#calling = true;
+    this.#open = name;
     this.#show('sending');
     const mistake = (error: unknown): FormOutcome => ({ moment: 'failed', outcome: undefined, response: undefined, answer: undefined, error });
     const told = await (async () => call())().catch(mistake);
@@ -129,7 +132,7 @@ export class FormController {
     // Of somebody who has logged out nothing is shown, and nobody is led anywhere.
     if (user !== namespace(this.#shared.client)) return this.#draw();
     if (told.moment === 'failed') report(told.error);
-    if (told.moment !== 'unknown') this.#sent = undefined;
+    if (told.moment !== 'unknown') this.#open = undefined;
     this.#tell(told);
   }
 
@@ -144,7 +147,7 @@ export class FormController {
 
   #display(told: FormOutcome): void {
     const { first, rest } = this.#form ? this.#errors.show(this.#form, told.answer) : { first: undefined, rest: [] };
-    this.#show(told.moment, told, rest);
+    this.#show(told.moment, told, told.moment === 'unknown', rest);
     if (!this.#element.isConnected) return;
     if (told.moment === 'done') this.#goOn();
     else first?.focus();
@@ -176,27 +179,38 @@ export class FormController {
       if (state.phase === 'unsettled') void settle(this.#shared.client, state.pending.name, 'done').catch(() => {});
       this.#show('');
       this.#mark('done');
-    } else if (state.phase === 'unsettled') this.#show('unknown');
+    } else if (state.phase === 'unsettled') void this.#lookAround(state.pending.name);
     else if (state.phase !== 'settled' || state.outcome.effect !== 'done') LAST_WORDS.has(this.moment) || this.#show('');
     else if (this.moment !== 'already') this.#show('done');
+  }
+
+  /** Whether another tab is at it, whose customer need not hear "not sure" yet. */
+  async #lookAround(name: OperationName): Promise<void> {
+    const turn = ++this.#turn;
+    const open = await pending(this.#shared.client, { prefix: name }).catch(() => []);
+    if (turn !== this.#turn || this.#calling || this.#payment?.state.phase !== 'unsettled') return;
+    const found = open.find((one) => one.name.length === name.length);
+    if (!found?.inFlight) return this.#show('unknown', undefined, found?.resumable);
+    this.#show('sending');
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#draw(), LOOK_AGAIN_MS);
   }
 
   /** Nothing of the user before is left on the screen. */
   #forget(): void {
     this.#errors.clear();
-    this.#sent = undefined;
+    this.#open = undefined;
     this.#show('');
   }
 
-  #show(moment: FormMoment | '', told?: FormOutcome, rest: readonly string[] = []): void {
+  /** `asks`: it can be asked after. */
+  #show(moment: FormMoment | '', told?: FormOutcome, asks = this.#open !== undefined, rest: readonly string[] = []): void {
     const element = this.#element;
     const { says = {} } = this.#shared.options;
     // What this very submit was told says more than what is stored.
     if (told || moment !== this.moment) this.#status?.say(moment && [wordsFor(element, says, moment, told), ...rest].join(' '));
-    const state = this.#payment?.state;
-    const asks = moment === 'unknown' && (this.#sent !== undefined || (state?.phase === 'unsettled' && state.pending.resumable));
     this.#mark(moment);
-    this.#status?.offer(asks ? wordsFor(element, says, 'check') : undefined);
+    this.#status?.offer(asks && moment === 'unknown' ? wordsFor(element, says, 'check') : undefined);
   }
 
   #mark(moment: FormMoment | ''): void {
