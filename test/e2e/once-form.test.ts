@@ -104,7 +104,7 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('no answer arrives, and the form is edited: told that the changes were not sent, one charge for what was sent first', async () => {
+  test('no answer arrives, and the form is edited: told that it was not sent again, one charge for what was sent first', async () => {
     const page = await open();
     await playground.breakNetwork('lose-response', undefined, 'default');
     await pay(page);
@@ -112,7 +112,7 @@ describe('with script', () => {
     await playground.mendNetwork();
     await page.getByLabel(/^Bags/).fill('3');
     await pay(page);
-    await says(page, 'This was done before. Your changes were not sent.');
+    await says(page, 'Paid before. It was not sent again.');
     expect(await state(page)).toBe('already');
     expect((await ledger()).map(({ amount }) => amount)).toEqual([4200]);
   });
@@ -144,8 +144,9 @@ describe('with script', () => {
     await other.goto(page.url());
     await playground.breakNetwork('delay', 1, 'default');
     await pay(page);
-    await says(other, 'Paying…');
+    await says(page, 'Paying…');
     await pay(other);
+    await says(other, 'Paying…');
     await Promise.all([says(page, PAID), says(other, /^Paid/)]);
     expect(await ledger()).toHaveLength(1);
   });

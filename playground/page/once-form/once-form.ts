@@ -15,6 +15,7 @@ defineOnceForm(once, {
       const { id, amount } = (told?.answer ?? {}) as { readonly id?: number; readonly amount?: number };
       return amount === undefined ? 'Paid. Thank you!' : `Paid €${(amount / 100).toFixed(2)}. Thank you! Receipt no. ${id}.`;
     },
+    already: 'Paid before. It was not sent again.',
     unknown: 'Not sure yet whether you have paid. Pay again: you will be charged once.',
   },
 });

@@ -2,8 +2,8 @@
 import type { Outcome } from 'oncefetch';
 
 /**
- * Where a form is: `sending`; `waiting`, the server is still working on it; `done`; `already`, it was done before and these
- * changes were not sent; `refused`; `unsent`, nothing has left; `unknown`, it may have taken effect; `failed`, a mistake of the page's.
+ * Where a form is: `sending`; `waiting`, the server is still working on it; `done`; `already`, it was done before, by this
+ * form or with other values, and was not sent again; `refused`; `unsent`, nothing has left; `unknown`, it may have taken effect; `failed`, a mistake of the page's.
  */
 export type FormMoment = 'sending' | 'waiting' | 'done' | 'already' | 'refused' | 'unsent' | 'unknown' | 'failed';
 
@@ -26,7 +26,7 @@ const WORDS: Readonly<Record<keyof FormWords, string>> = {
   sending: 'Sending…',
   waiting: 'The server is still working on it…',
   done: 'Done.',
-  already: 'This was done before. Your changes were not sent.',
+  already: 'It was done before, and was not sent again.',
   refused: 'It was refused, and nothing was done.',
   unsent: 'Nothing was sent. Are you online?',
   unknown: 'Not sure yet whether it is done. Send it again: it will be done once.',
