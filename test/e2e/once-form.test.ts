@@ -191,6 +191,19 @@ describe('with script', () => {
     expect(await state(page)).toBe('done');
   });
 
+  test('by hand: what goes wrong is chosen on the page', async () => {
+    const page = await open();
+    const armed = page.waitForResponse((response) => response.request().method() === 'POST' && response.url().endsWith('/api/faults'));
+    await page.getByLabel('What goes wrong').selectOption('lose-response');
+    await armed;
+    await pay(page);
+    await says(page, UNSURE);
+    await playground.mendNetwork();
+    await check(page).click();
+    await says(page, PAID);
+    expect(await ledger()).toHaveLength(1);
+  });
+
   test('with the attribute `next` the page goes there when it is done', async () => {
     const page = await open();
     await page.locator('once-form').evaluate((element) => element.setAttribute('next', '/checkout/'));

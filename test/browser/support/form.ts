@@ -1,5 +1,5 @@
 /** A once-form in the page, for tests in browsers: its markup, its client, and a server behind it. */
-import { createOnce as plain, type Once, type OnceOptions } from 'oncefetch';
+import { type Once, type OnceOptions, createOnce as plain } from 'oncefetch';
 import { defineOnceForm, type FormOptions, type FormOutcome, type OnceFormElement } from 'oncefetch/form';
 import { afterEach, beforeEach, expect, vi } from 'vitest';
 import { createOnce, SOON } from '../realm/lib.js';

@@ -49,7 +49,7 @@ function suite(app: App): void {
   afterAll(() => world?.stop());
   afterEach(() => world.clear());
 
-  describe.each(['/action', '/form'])('%s', (path) => {
+  describe.each(['/action', '/form', ...app.pages])('%s', (path) => {
     withScript(path, () => world);
     withoutScript(path, () => world);
   });
