@@ -23,6 +23,12 @@ const BUSY: ReadonlySet<string> = new Set<FormMoment>(['sending', 'waiting']);
 /** Said of a submit; it stays until the next one, whatever the store says. */
 const LAST_WORDS: ReadonlySet<string> = new Set<FormMoment>(['refused', 'unsent', 'failed']);
 
+/** The operation of a button that is for another one than its form. */
+const nameOfButton = (button: Submitter | undefined): OperationName | undefined => {
+  const own = button?.dataset['onceOperation'];
+  return own === undefined ? undefined : nameFrom('data-once-operation', own);
+};
+
 export class FormController {
   moment: FormMoment | '' = '';
   readonly #element: OnceFormElement;
@@ -34,8 +40,9 @@ export class FormController {
   #leave: (() => void) | undefined;
   /** Whose form it is. */
   #user: string | undefined;
-  /** A call of this element is under way: its own words come at its end. */
-  #calling = false;
+  /** The call of this element that is under way: its own words come at its end. */
+  #call: object | undefined;
+  #begun = false;
   /** What was sent last, and may have taken effect. */
   #open: OperationName | undefined;
   #turn = 0;
@@ -48,7 +55,8 @@ export class FormController {
 
   /** A TypeError of the page's author is thrown to the console; the form is the browser's then. */
   connect(): void {
-    if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', () => this.#element.isConnected && this.#begin(), { once: true });
+    if (document.readyState === 'loading')
+      document.addEventListener('DOMContentLoaded', () => this.#element.isConnected && !this.#leave && this.#begin(), { once: true });
     else this.#begin();
   }
 
@@ -61,8 +69,10 @@ export class FormController {
 
   /** Its operation has another name. */
   rename(): void {
-    if (!this.#leave) return;
+    if (!this.#begun || !this.#element.isConnected) return;
     this.disconnect();
+    // What is under way goes on, for the operation that it was sent for.
+    this.#call = undefined;
     this.#forget();
     this.#begin();
   }
@@ -72,15 +82,23 @@ export class FormController {
     // A listener of the app's has taken it; or it is another form.
     if (event.defaultPrevented || !this.#leave || !form || event.target !== form) return;
     this.#form = form;
-    const read = readSubmission(form, (event.submitter as Submitter | null) ?? undefined);
-    if ('left' in read) {
-      if (read.mistake) report(read.mistake);
-      return;
-    }
+    const read = this.#read(form, (event.submitter as Submitter | null) ?? undefined);
     // Nobody is logged in, as far as the page knows: the server knows better, and says so.
-    if (namespace(this.#shared.client) === undefined) return;
+    if (!read || namespace(this.#shared.client) === undefined) return;
     event.preventDefault();
-    if (!this.#calling) void this.#send(read);
+    if (!this.#call) void this.#send(read.submission, read.name);
+  }
+
+  /** `undefined`: it is left to the browser. */
+  #read(form: HTMLFormElement, submitter: Submitter | undefined): { readonly submission: Submission; readonly name: OperationName } | undefined {
+    const submission = readSubmission(form, submitter);
+    try {
+      if (!('left' in submission)) return { submission, name: nameOfButton(submitter) ?? (this.#payment as Operation).name };
+      if (submission.mistake) throw submission.mistake;
+    } catch (error) {
+      report(error);
+    }
+    return undefined;
   }
 
   /** Whoever corrects a field need not read on what was wrong with it. */
@@ -90,11 +108,12 @@ export class FormController {
 
   async check(): Promise<void> {
     const name = this.#open ?? this.#payment?.name;
-    if (!this.#calling && name) await this.#ask(name, () => ask(this.#shared.client, name));
+    if (!this.#call && name) await this.#ask(name, () => ask(this.#shared.client, name));
   }
 
   #begin(): void {
     const { client } = this.#shared;
+    this.#begun = true;
     const name = nameFrom('operation', this.#element.getAttribute('operation'));
     nextIn(this.#element);
     this.#form = formIn(this.#element);
@@ -105,30 +124,25 @@ export class FormController {
     this.#draw();
   }
 
-  async #send(submission: Submission): Promise<void> {
+  async #send(submission: Submission, name: OperationName): Promise<void> {
     const { client, fingerprints, options } = this.#shared;
-    const { submitter } = submission;
-    const own = submitter?.dataset['onceOperation'];
-    const rest = busyButton(submitter);
+    const rest = busyButton(submission.submitter);
     this.#errors.clear();
-    try {
-      const name = own === undefined ? (this.#payment?.name as OperationName) : nameFrom('data-once-operation', own);
-      const ignored = ignoredIn(this.#element);
-      const asked = { element: this.#element, submission, name, keyed: own === undefined, ignored, fingerprints, call: options.call };
-      await this.#ask(name, () => send(client, collect(asked)));
-    } finally {
-      rest();
-    }
+    const keyed = name === this.#payment?.name;
+    const asked = { element: this.#element, submission, name, keyed, ignored: ignoredIn(this.#element), fingerprints, call: options.call };
+    await this.#ask(name, () => send(client, collect(asked))).finally(rest);
   }
 
   async #ask(name: OperationName, call: () => Promise<FormOutcome>): Promise<void> {
-    const user = this.#user;
-    this.#calling = true;
+    const user = namespace(this.#shared.client);
+    const mine = {};
+    this.#call = mine;
     this.#open = name;
     this.#show('sending');
     const mistake = (error: unknown): FormOutcome => ({ moment: 'failed', outcome: undefined, response: undefined, answer: undefined, error });
     const told = await (async () => call())().catch(mistake);
-    this.#calling = false;
+    if (this.#call !== mine) return;
+    this.#call = undefined;
     // Of somebody who has logged out nothing is shown, and nobody is led anywhere.
     if (user !== namespace(this.#shared.client)) return this.#draw();
     if (told.moment === 'failed') report(told.error);
@@ -146,7 +160,8 @@ export class FormController {
   }
 
   #display(told: FormOutcome): void {
-    const { first, rest } = this.#form ? this.#errors.show(this.#form, told.answer) : { first: undefined, rest: [] };
+    const refused = told.moment === 'refused' || told.moment === 'unknown';
+    const { first, rest } = this.#form && refused ? this.#errors.show(this.#form, told.answer) : { first: undefined, rest: [] };
     this.#show(told.moment, told, told.moment === 'unknown', rest);
     if (!this.#element.isConnected) return;
     if (told.moment === 'done') this.#goOn();
@@ -169,7 +184,7 @@ export class FormController {
     this.#user = user;
     if (state?.phase === 'sending') this.#show('sending');
     else if (state?.phase === 'waiting') this.#show(state.why === 'in-progress' ? 'waiting' : 'sending');
-    else if (state && !this.#calling) this.#rest(state);
+    else if (state && !this.#call) this.#rest(state);
   }
 
   /** Nobody is at it now. */
@@ -188,7 +203,7 @@ export class FormController {
   async #lookAround(name: OperationName): Promise<void> {
     const turn = ++this.#turn;
     const open = await pending(this.#shared.client, { prefix: name }).catch(() => []);
-    if (turn !== this.#turn || this.#calling || this.#payment?.state.phase !== 'unsettled') return;
+    if (turn !== this.#turn || this.#call || this.#payment?.state.phase !== 'unsettled') return;
     const found = open.find((one) => one.name.length === name.length);
     if (!found?.inFlight) return this.#show('unknown', undefined, found?.resumable);
     this.#show('sending');

@@ -188,6 +188,12 @@ describe('what is left to the browser', () => {
       '<button formenctype="text/plain">Pay</button>',
       ['TypeError: once-form: formenctype must not be text/plain, got undefined'],
     ],
+    [
+      'an operation without a name',
+      'method="post"',
+      '<button data-once-operation="">Save</button>',
+      ['TypeError: once-form: data-once-operation must name the operation, its parts separated by spaces, got ""'],
+    ],
     ['the action of a framework', 'method="post"', '<button formaction="javascript:void 0">Pay</button>', []],
   ])('%s', async (_, form, fields, says) => {
     const page = show({ form, fields });
@@ -342,6 +348,40 @@ describe('crossings', () => {
     page.press();
     await page.says(DONE);
     expect((await page.shop.ledger()).effects).toHaveLength(2);
+  });
+
+  test('another name in mid-call: its end is not shown for the new operation, which can be sent at once', async () => {
+    const page = show();
+    await page.shop.hold();
+    page.press();
+    await page.shop.arrived(1);
+    page.element.setAttribute('operation', 'pay 2');
+    await page.says('');
+    page.press();
+    await page.shop.arrived(2);
+    await page.shop.release();
+    await page.says(DONE);
+    expect(page.outcomes.map(({ outcome }) => outcome?.operation)).toEqual([['pay', '2']]);
+    expect((await page.shop.ledger()).effects).toHaveLength(2);
+  });
+
+  test('a wrong name is corrected: it works from then on', async () => {
+    const page = show({ element: 'operation=""' });
+    page.press();
+    expect(page.byBrowser).toHaveLength(1);
+    page.element.setAttribute('operation', 'pay 1');
+    page.press();
+    await page.says(DONE);
+  });
+
+  test('somebody logs in and the page is not told: the submit is theirs, and so is what is said', async () => {
+    const shop = new Shop();
+    let user = shop.namespace;
+    const page = show({ shop, client: { namespace: () => user } });
+    user = `${user}-other`;
+    page.press();
+    await page.says(DONE);
+    expect(page.outcomes).toHaveLength(1);
   });
 
   test('a log-out in mid-call: nothing of it is shown, and no event', async () => {
