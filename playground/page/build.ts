@@ -4,8 +4,8 @@ import { build } from 'vite';
 
 const ROOT = fileURLToPath(new URL('.', import.meta.url));
 
-/** The front page, and the two that a team can copy. */
-const PAGES = ['index.html', 'checkout/index.html', 'form/index.html'];
+/** The front page, and those that a team can copy. */
+const PAGES = ['index.html', 'checkout/index.html', 'form/index.html', 'once-form/index.html'];
 
 /** Into `outDir`; the folder with the page. */
 export async function buildPage(outDir = fileURLToPath(new URL('../dist', import.meta.url))): Promise<string> {

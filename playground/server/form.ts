@@ -18,8 +18,16 @@ import type { Payments } from './payments.ts';
 
 const PRICE_CENTS = 2100;
 const LANE = 'default';
+const DECLINED = 'Your card was declined. Nothing was charged.';
 const LOOK_MS = 50;
 const WORKING_MS_MAX = 10_000;
+
+/** Which of the two pages it is. */
+export interface FormPage {
+  readonly path: '/form/' | '/once-form/';
+  /** The hidden field with the key, and the member of a refusal with the next one. */
+  readonly field: string;
+}
 
 interface Form {
   readonly cart: string;
@@ -33,15 +41,17 @@ export class PlainForm {
   readonly #payments: Payments;
   readonly #faults: FaultLayer;
   readonly #folder: string;
+  readonly #page: FormPage;
 
-  constructor(db: DatabaseSync, payments: Payments, faults: FaultLayer, folder: string) {
+  constructor(db: DatabaseSync, payments: Payments, faults: FaultLayer, folder: string, page: FormPage) {
     this.#db = db;
     this.#payments = payments;
     this.#faults = faults;
     this.#folder = folder;
+    this.#page = page;
   }
 
-  /** `GET /form/` */
+  /** `GET` of the page */
   async show(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const customer = customerOf(request) ?? randomUUID();
     const form = this.#formOf(customer) ?? this.#newForm(customer);
@@ -54,38 +64,52 @@ export class PlainForm {
       : state === 'processing'
         ? 'Your bank is working on it. Reload in a moment.'
         : form.problem;
-    const values: Readonly<Record<string, string>> = { customer, cart: form.cart, key: form.key, status: says, state: paid ? 'paid' : 'open' };
-    const page = readFileSync(join(this.#folder, 'form/index.html'), 'utf8').replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => plain(values[name] ?? ''));
+    const values: Readonly<Record<string, string>> = {
+      customer,
+      cart: form.cart,
+      key: form.key,
+      status: says,
+      state: paid ? 'paid' : 'open',
+      known: paid ? 'done' : '',
+    };
+    const page = readFileSync(join(this.#folder, `${this.#page.path}index.html`), 'utf8').replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) =>
+      plain(values[name] ?? ''),
+    );
     // Not `no-store`: the page may go into the back-forward cache, and is true when it comes back.
     const headers = {
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-cache',
-      'set-cookie': `customer=${customer}; HttpOnly; SameSite=Lax; Path=/form/`,
+      'set-cookie': `customer=${customer}; HttpOnly; SameSite=Lax; Path=${this.#page.path}`,
     };
     send(response, { status: 200, headers, body: page });
   }
 
-  /** `POST /form/`: from the browser itself, which is led back to the page, or from the page's script, which wants JSON. */
+  /** `POST` to the page: from the browser itself, which is led back to the page, or from the page's script, which wants JSON. */
   async pay(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readBody(request);
     const fields = new URLSearchParams(body);
     const byScript = request.headers.accept === 'application/json';
-    const [cart, rendered] = [fields.get('cart') ?? '', fields.get('key') ?? ''];
+    const [cart, rendered] = [fields.get('cart') ?? '', fields.get(this.#page.field) ?? ''];
     const key = (request.headers['idempotency-key'] as string | undefined) ?? rendered;
     const order = { cart, amount: Number(fields.get('bags')) * PRICE_CENTS, card: fields.get('card') };
     const pay = async (): Promise<Answer> => {
-      const answer = await this.#payments.pay({ method: 'POST', path: '/form/', body: JSON.stringify(order), key, lane: LANE });
-      const next = answer.status === 402 ? { key: this.#refuse(cart, key) } : {};
-      return byScript ? { ...answer, body: JSON.stringify({ ...(JSON.parse(answer.body) as object), ...next }) } : BACK;
+      const answer = await this.#payments.pay({ method: 'POST', path: this.#page.path, body: JSON.stringify(order), key, lane: LANE });
+      const next = answer.status === 402 ? { [this.#page.field]: this.#refuse(cart, key), errors: [{ pointer: '#/card', detail: DECLINED }] } : {};
+      return byScript ? { ...answer, body: JSON.stringify({ ...(JSON.parse(answer.body) as object), ...next }) } : this.#back;
     };
     await this.#faults.handle({ request, response, pay }, LANE, cart);
   }
 
-  /** `POST /form/new`: another purchase. */
+  /** `POST` to `new` below the page: another purchase. */
   startAnother(request: IncomingMessage, response: ServerResponse): void {
     const customer = customerOf(request);
     if (customer !== undefined) this.#newForm(customer);
-    send(response, BACK);
+    send(response, this.#back);
+  }
+
+  /** After a POST a page of its own: a reload of it sends nothing. */
+  get #back(): Answer {
+    return { ...json(303, {}), headers: { location: this.#page.path } };
   }
 
   #formOf(customer: string): Form | undefined {
@@ -100,14 +124,10 @@ export class PlainForm {
 
   /** Uses the key up; once, however often its refusal is repeated. The key of the next form. */
   #refuse(cart: string, key: string): string {
-    const words = 'Your card was declined. Nothing was charged.';
-    this.#db.prepare('UPDATE forms SET key = ?, problem = ? WHERE cart = ? AND key = ?').run(randomUUID(), words, cart, key);
+    this.#db.prepare('UPDATE forms SET key = ?, problem = ? WHERE cart = ? AND key = ?').run(randomUUID(), DECLINED, cart, key);
     return (this.#db.prepare('SELECT key FROM forms WHERE cart = ?').get(cart) as { key: string } | undefined)?.key ?? '';
   }
 }
-
-/** After a POST a page of its own: a reload of it sends nothing. */
-const BACK: Answer = { ...json(303, {}), headers: { location: '/form/' } };
 
 const customerOf = ({ headers }: IncomingMessage): string | undefined => /(?:^|; )customer=([\w-]+)/.exec(headers.cookie ?? '')?.[1];
 const euros = (cents: number): string => `€${(cents / 100).toFixed(2)}`;

@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 import { emptyAll, openDatabase } from './database.ts';
 import { FaultLayer } from './faults.ts';
-import { PlainForm } from './form.ts';
+import { type FormPage, PlainForm } from './form.ts';
 import { type Answer, BadRequest, json, parseObject, problem, readBody, send } from './http.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
 import { declareIntents, ledger, orderByCart } from './ledger.ts';
@@ -33,7 +33,12 @@ const db = openDatabase(args.db);
 const keys = new IdempotencyKeys(db, { boot, windowMs: Number(args['window-ms']), retryAfter: Number(args['retry-after']) });
 const payments = new Payments(db, keys, { chargeMs: Number(args['charge-ms']) });
 const faults = new FaultLayer(db);
-const form = args.public === undefined ? undefined : new PlainForm(db, payments, faults, args.public);
+const FORMS: readonly FormPage[] = [
+  { path: '/form/', field: 'key' },
+  { path: '/once-form/', field: 'idempotency-key' },
+];
+const { public: folder } = args;
+const forms = folder === undefined ? [] : FORMS.map((page) => ({ ...page, form: new PlainForm(db, payments, faults, folder, page) }));
 
 async function pay(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
   const body = await readBody(request);
@@ -62,8 +67,10 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const url = new URL(request.url ?? '/', 'http://shop');
   const { pathname } = url;
   if (`${method} ${pathname}` === 'POST /api/payments') return pay(request, response, pathname);
-  if (form && pathname === '/form/') return method === 'POST' ? form.pay(request, response) : form.show(request, response);
-  if (form && `${method} ${pathname}` === 'POST /form/new') return form.startAnother(request, response);
+  for (const { path, form } of forms) {
+    if (pathname === path) return method === 'POST' ? form.pay(request, response) : form.show(request, response);
+    if (`${method} ${pathname}` === `POST ${path}new`) return form.startAnother(request, response);
+  }
   const route = routes[`${method} ${pathname}`];
   if (route) {
     const body = method === 'POST' ? await readBody(request) : '';

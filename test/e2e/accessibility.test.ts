@@ -109,6 +109,7 @@ describe('by keyboard', () => {
       'Skip to the two lanes',
       'A checkout to copy, in React',
       'A plain form',
+      'once-form',
       'Play',
       /^Link to run \d+$/,
       'Bags of coffee',

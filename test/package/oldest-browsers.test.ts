@@ -12,7 +12,7 @@ const page = readFileSync(join(root, 'docs/runtimes.md'), 'utf8');
 const [, chrome, firefox, safari] = /Chrome and Edge (\d+), Firefox (\d+), Safari ([\d.]+)\.\n/.exec(page) ?? [];
 
 async function bundled(target: string | string[]): Promise<string> {
-  const contents = `export * from 'oncefetch'; export * from 'oncefetch/dialects'; export * from 'oncefetch/react'`;
+  const contents = `export * from 'oncefetch'; export * from 'oncefetch/dialects'; export * from 'oncefetch/form'; export * from 'oncefetch/react'`;
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: root },
     tsconfigRaw: '{}',

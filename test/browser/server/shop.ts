@@ -79,7 +79,10 @@ export class Shop {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks);
-    const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+    const sent = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+    // A plain form can't send headers: its key is a field.
+    const field = /urlencoded/.test(sent['content-type'] ?? '') ? new URLSearchParams(body.toString()).get('idempotency-key') : null;
+    const headers: Record<string, string> = field === null ? sent : { 'idempotency-key': field, ...sent };
     const send = headers['x-send'];
     const fault = this.#fateOf(send);
     const method = request.method ?? '';

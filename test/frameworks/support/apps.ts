@@ -10,6 +10,8 @@ const here = join(import.meta.dirname, '..');
 export interface App {
   readonly name: string;
   readonly folder: string;
+  /** Pages of its own, beside those that each app has. */
+  readonly pages: readonly string[];
   /** The arguments of Node, in its folder. */
   readonly server: (port: number) => readonly string[];
 }
@@ -17,9 +19,14 @@ export interface App {
 const installed = (file: string): string => join(here, 'node_modules', file);
 
 export const APPS = {
-  next: { name: 'Next.js', folder: 'next', server: (port) => [installed('next/dist/bin/next'), 'start', '-H', '127.0.0.1', '-p', String(port)] },
-  reactRouter: { name: 'React Router', folder: 'react-router', server: () => [installed('@react-router/serve/bin.js'), 'build/server/index.js'] },
-  svelteKit: { name: 'SvelteKit', folder: 'sveltekit', server: () => ['build/index.js'] },
+  next: {
+    name: 'Next.js',
+    folder: 'next',
+    pages: ['/state'],
+    server: (port) => [installed('next/dist/bin/next'), 'start', '-H', '127.0.0.1', '-p', String(port)],
+  },
+  reactRouter: { name: 'React Router', folder: 'react-router', pages: [], server: () => [installed('@react-router/serve/bin.js'), 'build/server/index.js'] },
+  svelteKit: { name: 'SvelteKit', folder: 'sveltekit', pages: [], server: () => ['build/index.js'] },
 } satisfies Record<string, App>;
 
 const PRODUCTION = { NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1', HOST: '127.0.0.1', PROTOCOL_HEADER: 'x-forwarded-proto' };

@@ -49,11 +49,11 @@ function suite(app: App): void {
   afterAll(() => world?.stop());
   afterEach(() => world.clear());
 
-  describe.each(['/action', '/form'])('%s', (path) => {
+  describe.each(['/action', '/form', ...app.pages])('%s', (path) => {
     withScript(path, () => world);
     withoutScript(path, () => world);
   });
-  describe('the answer of the app is lost', () => lost(() => world));
+  describe('the answer of the app is lost', () => lost(['/action', ...app.pages], () => world));
 
   test('nothing of oncefetch is said when it is built, started and used', () => {
     const said = readFileSync(join(made, `${app.folder}.log`), 'utf8') + world.server.said();
@@ -128,9 +128,9 @@ function withoutScript(path: string, world: () => World): void {
   });
 }
 
-function lost(world: () => World): void {
-  test('an action: not sure; a look, and it is paid; one charge', async () => {
-    const page = await world().customer('/action');
+function lost(actions: readonly string[], world: () => World): void {
+  test.each(actions)('an action, %s: not sure; a look, and it is paid; one charge', async (path) => {
+    const page = await world().customer(path);
     world().proxy.lose(EVERY);
     await pay(page);
     await says(page, LOST);

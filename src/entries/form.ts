@@ -1,0 +1,3 @@
+export { defineOnceForm } from '../integrations/form/define.js';
+export type { FormOptions, OnceFormElement } from '../integrations/form/options.js';
+export type { FormMoment, FormOutcome, FormWords } from '../integrations/form/words.js';

@@ -1,0 +1,77 @@
+/** One call for a form: what is sent, and what became of it. */
+import { isOnceError, type Once, type OperationName, type OperationRequestInit, operation, outcomeOf, resumeOne } from 'oncefetch';
+import { fingerprintOf } from './fingerprint.js';
+import { renderedKey } from './key.js';
+import type { FormOptions, OnceFormElement } from './options.js';
+import { bodyOf, fieldsOf, type Submission } from './submission.js';
+import type { FormMoment, FormOutcome } from './words.js';
+
+/** What was sent, so that it can be asked for again. */
+export interface Sent {
+  readonly name: OperationName;
+  readonly url: string;
+  readonly init: OperationRequestInit;
+}
+
+export interface Asked {
+  readonly element: OnceFormElement;
+  readonly submission: Submission;
+  readonly name: OperationName;
+  /** The rendered key belongs to this operation. */
+  readonly keyed: boolean;
+  readonly ignored: readonly string[];
+  /** The client takes fingerprints in a way of its own. */
+  readonly fingerprints: boolean;
+  readonly call: FormOptions['call'];
+}
+
+/** Collects the form as it is now. */
+export function collect({ element, submission, name, keyed, ignored, fingerprints, call }: Asked): Sent {
+  const fields = fieldsOf(submission);
+  const field = keyed ? renderedKey(submission.form) : undefined;
+  const once = {
+    ...(fingerprints ? {} : { fingerprint: () => fingerprintOf(fields, submission.multipart, ignored) }),
+    ...call?.(element, fields),
+    // Asked anew after a refusal, which has put the next one there.
+    ...(field && { key: () => field.value }),
+  };
+  return { name, url: submission.url, init: { method: 'POST', headers: { accept: 'application/json' }, body: bodyOf(submission, fields), once } };
+}
+
+/** Sends it, or asks what became of it. */
+export async function send(client: Once, { name, url, init }: Sent): Promise<FormOutcome> {
+  return told(operation(client, name).fetch(url, init));
+}
+
+/** Asks what became of what an earlier page sent. */
+export const ask = (client: Once, name: OperationName): Promise<FormOutcome> => told(resumeOne(client, name));
+
+async function told(call: Promise<Response>): Promise<FormOutcome> {
+  const ended: unknown = await call.catch((error: unknown) => error);
+  const outcome = outcomeOf(ended);
+  const error = ended instanceof Response ? undefined : ended;
+  const response = ended instanceof Response ? ended : isOnceError(ended) ? ended.response : undefined;
+  const already = isOnceError(ended) && ended.code === 'ERR_ONCE_ALREADY_SETTLED';
+  const moment: FormMoment =
+    outcome?.effect === 'done'
+      ? already
+        ? 'already'
+        : 'done'
+      : outcome?.effect === 'unknown'
+        ? 'unknown'
+        : !outcome
+          ? 'failed'
+          : outcome.type === 'unsent'
+            ? 'unsent'
+            : 'refused';
+  return { moment, outcome, response, answer: response && (await jsonOf(response)), error };
+}
+
+/** The body stays unread for the app. */
+async function jsonOf(response: Response): Promise<unknown> {
+  if (!/\bjson\b/i.test(response.headers.get('content-type') ?? '')) return undefined;
+  return response
+    .clone()
+    .json()
+    .catch(() => undefined);
+}

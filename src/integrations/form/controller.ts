@@ -1,0 +1,238 @@
+/** From a submit to what is shown, for one element. */
+import { namespace, type Once, type Operation, type OperationName, type OperationState, operation, pending, settle } from 'oncefetch';
+import { formIn, ignoredIn, nameFrom, nextIn } from './attributes.js';
+import { ask, collect, send } from './call.js';
+import { FieldErrors } from './fields.js';
+import { nextKey, renderedKey } from './key.js';
+import type { FormOptions, OnceFormElement } from './options.js';
+import { busyButton, Status } from './status.js';
+import { readSubmission, type Submission, type Submitter } from './submission.js';
+import { type FormMoment, type FormOutcome, report, wordsFor } from './words.js';
+
+/** What all elements of one definition share. */
+export interface Shared {
+  readonly client: Once;
+  readonly fingerprints: boolean;
+  readonly options: FormOptions;
+}
+
+/** A tab that dies while it sends says nothing, so what another tab is at is looked at again after this time, ms. */
+const LOOK_AGAIN_MS = 2000;
+
+const BUSY: ReadonlySet<string> = new Set<FormMoment>(['sending', 'waiting']);
+/** Said of a submit; it stays until the next one, whatever the store says. */
+const LAST_WORDS: ReadonlySet<string> = new Set<FormMoment>(['refused', 'unsent', 'failed']);
+
+/** The operation of a button that is for another one than its form. */
+const nameOfButton = (button: Submitter | undefined): OperationName | undefined => {
+  const own = button?.dataset['onceOperation'];
+  return own === undefined ? undefined : nameFrom('data-once-operation', own);
+};
+
+export class FormController {
+  moment: FormMoment | '' = '';
+  readonly #element: OnceFormElement;
+  readonly #shared: Shared;
+  readonly #errors = new FieldErrors();
+  #status: Status | undefined;
+  #form: HTMLFormElement | undefined;
+  #payment: Operation | undefined;
+  #leave: (() => void) | undefined;
+  /** Whose form it is. */
+  #user: string | undefined;
+  /** The call of this element that is under way: its own words come at its end. */
+  #call: object | undefined;
+  #begun = false;
+  /** What was sent last, and may have taken effect. */
+  #open: OperationName | undefined;
+  #turn = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(element: OnceFormElement, shared: Shared) {
+    this.#element = element;
+    this.#shared = shared;
+  }
+
+  /** A TypeError of the page's author is thrown to the console; the form is the browser's then. */
+  connect(): void {
+    if (document.readyState === 'loading')
+      document.addEventListener('DOMContentLoaded', () => this.#element.isConnected && !this.#leave && this.#begin(), { once: true });
+    else this.#begin();
+  }
+
+  disconnect(): void {
+    this.#leave?.();
+    this.#leave = undefined;
+    this.#turn++;
+    clearTimeout(this.#timer);
+  }
+
+  /** Its operation has another name. */
+  rename(): void {
+    if (!this.#begun || !this.#element.isConnected) return;
+    this.disconnect();
+    // What is under way goes on, for the operation that it was sent for.
+    this.#call = undefined;
+    this.#forget();
+    this.#begin();
+  }
+
+  submitted(event: SubmitEvent): void {
+    const form = this.#element.querySelector('form');
+    // A listener of the app's has taken it; or it is another form.
+    if (event.defaultPrevented || !this.#leave || !form || event.target !== form) return;
+    this.#form = form;
+    const read = this.#read(form, (event.submitter as Submitter | null) ?? undefined);
+    // Nobody is logged in, as far as the page knows: the server knows better, and says so.
+    if (!read || namespace(this.#shared.client) === undefined) return;
+    event.preventDefault();
+    if (!this.#call) void this.#send(read.submission, read.name);
+  }
+
+  /** `undefined`: it is left to the browser. */
+  #read(form: HTMLFormElement, submitter: Submitter | undefined): { readonly submission: Submission; readonly name: OperationName } | undefined {
+    const submission = readSubmission(form, submitter);
+    try {
+      if (!('left' in submission)) return { submission, name: nameOfButton(submitter) ?? (this.#payment as Operation).name };
+      if (submission.mistake) throw submission.mistake;
+    } catch (error) {
+      report(error);
+    }
+    return undefined;
+  }
+
+  /** Whoever corrects a field need not read on what was wrong with it. */
+  edited(target: EventTarget | null): void {
+    if (target instanceof Element && 'name' in target) this.#errors.clear(String(target.name));
+  }
+
+  async check(): Promise<void> {
+    const name = this.#open ?? this.#payment?.name;
+    if (!this.#call && name) await this.#ask(name, () => ask(this.#shared.client, name));
+  }
+
+  #begin(): void {
+    const { client } = this.#shared;
+    this.#begun = true;
+    const name = nameFrom('operation', this.#element.getAttribute('operation'));
+    nextIn(this.#element);
+    this.#form = formIn(this.#element);
+    this.#status ??= new Status(this.#element, () => void this.check());
+    this.#user = namespace(client);
+    this.#payment = operation(client, name);
+    this.#leave = this.#payment.subscribe(() => this.#draw());
+    this.#draw();
+  }
+
+  async #send(submission: Submission, name: OperationName): Promise<void> {
+    const { client, fingerprints, options } = this.#shared;
+    const rest = busyButton(submission.submitter);
+    this.#errors.clear();
+    const keyed = name === this.#payment?.name;
+    const asked = { element: this.#element, submission, name, keyed, ignored: ignoredIn(this.#element), fingerprints, call: options.call };
+    await this.#ask(name, () => send(client, collect(asked))).finally(rest);
+  }
+
+  async #ask(name: OperationName, call: () => Promise<FormOutcome>): Promise<void> {
+    const user = namespace(this.#shared.client);
+    const mine = {};
+    this.#call = mine;
+    this.#open = name;
+    this.#show('sending');
+    const mistake = (error: unknown): FormOutcome => ({ moment: 'failed', outcome: undefined, response: undefined, answer: undefined, error });
+    const told = await (async () => call())().catch(mistake);
+    if (this.#call !== mine) return;
+    this.#call = undefined;
+    // Of somebody who has logged out nothing is shown, and nobody is led anywhere.
+    if (user !== namespace(this.#shared.client)) return this.#draw();
+    if (told.moment === 'failed') report(told.error);
+    if (told.moment !== 'unknown') this.#open = undefined;
+    this.#tell(told);
+  }
+
+  #tell(told: FormOutcome): void {
+    const next = told.moment === 'refused' ? nextKey(told.answer) : undefined;
+    const key = this.#form && renderedKey(this.#form);
+    if (key && next !== undefined) key.value = next;
+    const event = new CustomEvent('once-outcome', { detail: told, bubbles: true, cancelable: true });
+    if (this.#element.dispatchEvent(event)) this.#display(told);
+    else this.#mark(told.moment);
+  }
+
+  #display(told: FormOutcome): void {
+    const refused = told.moment === 'refused' || told.moment === 'unknown';
+    const { first, rest } = this.#form && refused ? this.#errors.show(this.#form, told.answer) : { first: undefined, rest: [] };
+    this.#show(told.moment, told, told.moment === 'unknown', rest);
+    if (!this.#element.isConnected) return;
+    if (told.moment === 'done') this.#goOn();
+    else first?.focus();
+  }
+
+  #goOn(): void {
+    const next = nextIn(this.#element);
+    if (next !== undefined) location.assign(next);
+    // The button that had the focus may be gone.
+    else if (document.activeElement === document.body) this.#status?.focus();
+  }
+
+  /** What is known of the operation, whoever is at it: this page, another tab, or the one before a reload. */
+  #draw(): void {
+    const { client } = this.#shared;
+    const state = this.#payment?.state;
+    const user = namespace(client);
+    if (this.#user !== user) this.#forget();
+    this.#user = user;
+    if (state?.phase === 'sending') this.#show('sending');
+    else if (state?.phase === 'waiting') this.#show(state.why === 'in-progress' ? 'waiting' : 'sending');
+    else if (state && !this.#call) this.#rest(state);
+  }
+
+  /** Nobody is at it now. */
+  #rest(state: OperationState): void {
+    if (this.#element.getAttribute('known') === 'done') {
+      // The server has rendered what is so: what was open here is not any more.
+      if (state.phase === 'unsettled') void settle(this.#shared.client, state.pending.name, 'done').catch(() => {});
+      this.#show('');
+      this.#mark('done');
+    } else if (state.phase === 'unsettled') void this.#lookAround(state.pending.name);
+    else if (state.phase !== 'settled' || state.outcome.effect !== 'done') LAST_WORDS.has(this.moment) || this.#show('');
+    else if (this.moment !== 'already') this.#show('done');
+  }
+
+  /** Whether another tab is at it, whose customer need not hear "not sure" yet. */
+  async #lookAround(name: OperationName): Promise<void> {
+    const turn = ++this.#turn;
+    const open = await pending(this.#shared.client, { prefix: name }).catch(() => []);
+    if (turn !== this.#turn || this.#call || this.#payment?.state.phase !== 'unsettled') return;
+    const found = open.find((one) => one.name.length === name.length);
+    if (!found?.inFlight) return this.#show('unknown', undefined, found?.resumable);
+    this.#show('sending');
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#draw(), LOOK_AGAIN_MS);
+  }
+
+  /** Nothing of the user before is left on the screen. */
+  #forget(): void {
+    this.#errors.clear();
+    this.#open = undefined;
+    this.#show('');
+  }
+
+  /** `asks`: it can be asked after. */
+  #show(moment: FormMoment | '', told?: FormOutcome, asks = this.#open !== undefined, rest: readonly string[] = []): void {
+    const element = this.#element;
+    const { says = {} } = this.#shared.options;
+    // What this very submit was told says more than what is stored.
+    if (told || moment !== this.moment) this.#status?.say(moment && [wordsFor(element, says, moment, told), ...rest].join(' '));
+    this.#mark(moment);
+    this.#status?.offer(asks && moment === 'unknown' ? wordsFor(element, says, 'check') : undefined);
+  }
+
+  #mark(moment: FormMoment | ''): void {
+    this.moment = moment;
+    if (moment) this.#element.setAttribute('state', moment);
+    else this.#element.removeAttribute('state');
+    if (BUSY.has(moment)) this.#form?.setAttribute('aria-busy', 'true');
+    else this.#form?.removeAttribute('aria-busy');
+  }
+}

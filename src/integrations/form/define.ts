@@ -1,0 +1,59 @@
+/** `<once-form>`: a plain form inside it takes effect once. */
+import type { Once } from 'oncefetch';
+import { FormController } from './controller.js';
+import { clientForForms } from './key.js';
+import { checkOptions, type FormOptions, type OnceFormElement } from './options.js';
+import type { FormMoment } from './words.js';
+
+const TAG = 'once-form';
+
+/**
+ * Defines the element `<once-form operation="pay c-42">`. The form in it is sent by the client, so that it takes effect once;
+ * without script the browser sends it, with the key that the server rendered. On a server it does nothing.
+ *
+ * @throws TypeError on a wrong option, or where the element's name is taken
+ * @example
+ * defineOnceForm(createOnce({ namespace: customer }));
+ */
+export function defineOnceForm(once: Once, options: FormOptions = {}): void {
+  checkOptions(once, options);
+  const { tag = TAG } = options;
+  if (!('customElements' in globalThis)) return;
+  if (customElements.get(tag)) throw new TypeError(`once-form: <${tag}> is defined already; give the option tag`);
+  customElements.define(tag, elementFor(once, options));
+}
+
+/** Made where there is a page: elsewhere there is no HTMLElement. */
+function elementFor(once: Once, options: FormOptions): new () => OnceFormElement {
+  const { client, fingerprints } = clientForForms(once);
+  return class extends HTMLElement {
+    static readonly observedAttributes = ['operation'];
+    readonly #form: FormController = new FormController(this, { client, fingerprints, options });
+
+    constructor() {
+      super();
+      this.addEventListener('submit', (event) => this.#form.submitted(event));
+      for (const type of ['input', 'change']) this.addEventListener(type, ({ target }) => this.#form.edited(target));
+    }
+
+    get state(): FormMoment | '' {
+      return this.#form.moment;
+    }
+
+    check(): Promise<void> {
+      return this.#form.check();
+    }
+
+    connectedCallback(): void {
+      this.#form.connect();
+    }
+
+    attributeChangedCallback(): void {
+      this.#form.rename();
+    }
+
+    disconnectedCallback(): void {
+      this.#form.disconnect();
+    }
+  };
+}

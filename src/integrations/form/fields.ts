@@ -1,0 +1,98 @@
+/** What a server says of single fields, shown at them: `aria-invalid`, and a text that describes the field. */
+
+type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
+
+interface FieldError {
+  readonly name: string;
+  readonly message: string;
+}
+
+const text = (value: unknown): string => (Array.isArray(value) ? value.map(String).join(' ') : typeof value === 'string' ? value : '');
+
+/** `#/card` of a JSON pointer, as a field's name. */
+const nameOf = (pointer: string): string => pointer.replace(/^#?\//, '').replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
+
+/** The `errors` of a refusal: `[{ pointer, detail }]` (RFC 9457), `[{ name, message }]`, or texts by name. */
+export function fieldErrors(answer: unknown): readonly FieldError[] {
+  const errors = typeof answer === 'object' && answer !== null ? (answer as { readonly errors?: unknown }).errors : undefined;
+  if (typeof errors !== 'object' || errors === null) return [];
+  const pairs = Array.isArray(errors)
+    ? errors.map((one: Record<string, unknown> | null) => [
+        nameOf(text(one?.['pointer'] ?? one?.['name'] ?? one?.['field'])),
+        text(one?.['detail'] ?? one?.['message']),
+      ])
+    : Object.entries(errors).map(([name, value]) => [name, text(value)]);
+  return pairs.map(([name = '', message = '']) => ({ name, message })).filter(({ message }) => message !== '');
+}
+
+/** The first control of a name that a customer can change. */
+function controlOf(form: HTMLFormElement, name: string): Control | undefined {
+  const found = name === '' ? null : form.elements.namedItem(name);
+  const control = found instanceof RadioNodeList ? found[0] : found;
+  const editable =
+    control instanceof HTMLInputElement ? control.type !== 'hidden' : control instanceof HTMLSelectElement || control instanceof HTMLTextAreaElement;
+  return editable ? (control as Control) : undefined;
+}
+
+let ids = 0;
+
+/** The app's place for the field's errors, or one of ours behind the field: not in its label, whose text is the field's name. */
+function placeFor(form: HTMLFormElement, control: Control): { readonly place: HTMLElement; readonly made: boolean } {
+  const own = [...form.querySelectorAll<HTMLElement>('[data-error-for]')].find(({ dataset }) => dataset['errorFor'] === control.name);
+  if (own) return { place: own, made: false };
+  const place = document.createElement('span');
+  place.dataset['errorFor'] = control.name;
+  (control.closest('label') ?? control).after(place);
+  return { place, made: true };
+}
+
+const described = (control: Control): readonly string[] => (control.getAttribute('aria-describedby') ?? '').split(/\s+/).filter(Boolean);
+
+/** The errors that a form shows. */
+export class FieldErrors {
+  readonly #shown = new Map<string, () => void>();
+
+  /** Shows what has a field, and gives the first of these; `rest`: the texts for which there is none. */
+  show(form: HTMLFormElement, answer: unknown): { readonly first: Control | undefined; readonly rest: readonly string[] } {
+    const rest: string[] = [];
+    const controls: Control[] = [];
+    for (const { name, message } of fieldErrors(answer)) {
+      const control = controlOf(form, name);
+      if (!control) rest.push(message);
+      else if (!this.#shown.has(control.name)) {
+        controls.push(control);
+        this.#shown.set(control.name, attach(form, control, message));
+      }
+    }
+    const [first] = controls.sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
+    return { first, rest };
+  }
+
+  /** Takes the error of one field away, or all of them. */
+  clear(name?: string): void {
+    for (const [of, detach] of [...this.#shown]) {
+      if (name !== undefined && of !== name) continue;
+      this.#shown.delete(of);
+      detach();
+    }
+  }
+}
+
+function attach(form: HTMLFormElement, control: Control, message: string): () => void {
+  const { place, made } = placeFor(form, control);
+  const id = place.id || `once-error-${++ids}`;
+  place.id = id;
+  place.textContent = message;
+  const before = control.getAttribute('aria-invalid');
+  control.setAttribute('aria-invalid', 'true');
+  control.setAttribute('aria-describedby', [...described(control), id].join(' '));
+  return () => {
+    if (made) place.remove();
+    else place.textContent = '';
+    if (before === null) control.removeAttribute('aria-invalid');
+    else control.setAttribute('aria-invalid', before);
+    const others = described(control).filter((one) => one !== id);
+    if (others.length) control.setAttribute('aria-describedby', others.join(' '));
+    else control.removeAttribute('aria-describedby');
+  };
+}

@@ -1,0 +1,21 @@
+/** What makes two submits the same one: the fields, without those that differ with every rendering of a page. */
+import { KEY_FIELD } from './key.js';
+
+const hex = (bytes: ArrayBuffer): string => Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');
+
+/** A file by its content. Pages on http:// have no digest, and give the content itself, which the client digests. */
+async function printOf(file: File): Promise<string> {
+  const bytes = await file.arrayBuffer();
+  const { subtle } = crypto as { readonly subtle?: SubtleCrypto };
+  return subtle ? hex(await subtle.digest('SHA-256', bytes)) : Array.from(new Uint8Array(bytes), (byte) => String.fromCharCode(byte)).join('');
+}
+
+/** The fields that count, in an order of their own. `ignored`: names that don't. */
+export async function fingerprintOf(fields: FormData, multipart: boolean, ignored: readonly string[]): Promise<readonly string[]> {
+  const counted = [...fields].filter(([name]) => name !== KEY_FIELD && !ignored.includes(name));
+  const texts = counted.map(async ([name, value]) => {
+    if (typeof value === 'string') return JSON.stringify([name, value]);
+    return JSON.stringify(multipart ? [name, value.name, value.type, await printOf(value)] : [name, value.name]);
+  });
+  return (await Promise.all(texts)).sort();
+}

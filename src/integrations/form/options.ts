@@ -1,0 +1,41 @@
+/** What an app says of its forms. */
+import type { Once, OperationOptions } from 'oncefetch';
+import type { FormMoment, FormWords } from './words.js';
+
+/** Options of {@link defineOnceForm}. */
+export interface FormOptions {
+  /** The element's name. @default 'once-form' */
+  tag?: string | undefined;
+  /** What people are told. The attributes `says-done`, `says-unknown` … of an element come first. */
+  says?: FormWords | undefined;
+  /** More options for the call of one submit: `meta` for a banner, `repeat`, `keep`, `limits`. Called when a form is submitted. */
+  call?: ((element: OnceFormElement, fields: FormData) => Omit<OperationOptions, 'operation' | 'key' | 'verdict'>) | undefined;
+}
+
+/** The element that `defineOnceForm` defines. */
+export interface OnceFormElement extends HTMLElement {
+  /** Where the form is; `''` before anything was sent. Also the attribute `state`, for styles. */
+  readonly state: FormMoment | '';
+  /** Asks what became of what was sent last, under the same key. What has not been sent it does not send. */
+  check(): Promise<void>;
+}
+
+const TYPES = { tag: 'string', says: 'object', call: 'function' } as const;
+
+/** What is wrong with how an app uses the element. */
+export const wrong = (what: string, must: string, got?: unknown): TypeError =>
+  new TypeError(`once-form: ${what} must ${must}${got === undefined ? '' : `, got ${JSON.stringify(got)}`}`);
+
+/** Throws a TypeError that names the wrong option. */
+export function checkOptions(once: Once, options: FormOptions): void {
+  if (typeof (once as Once | undefined)?.['~oncefetch'] !== 'function')
+    throw new TypeError(`once: defineOnceForm takes a client from createOnce, got ${once === null ? 'null' : typeof once}`);
+  for (const [name, value] of Object.entries(options)) {
+    const type = TYPES[name as keyof typeof TYPES] as string | undefined;
+    if (type === undefined) throw wrong('its options', `be ${Object.keys(TYPES).join(', ')}`, name);
+    const got: string = value === null ? 'null' : typeof value;
+    if (value !== undefined && got !== type) throw wrong(`the option ${name}`, `be of type ${type}`, value);
+  }
+  const { tag } = options;
+  if (tag !== undefined && !/^[a-z][a-z0-9]*-[a-z0-9-]+$/.test(tag)) throw wrong('the option tag', 'be lower case with a hyphen', tag);
+}

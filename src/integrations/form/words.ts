@@ -1,0 +1,63 @@
+/** What a form tells people, and when. */
+import type { Outcome } from 'oncefetch';
+
+/**
+ * Where a form is: `sending`; `waiting`, the server is still working on it; `done`; `already`, it was done before, by this
+ * form or with other values, and was not sent again; `refused`; `unsent`, nothing has left; `unknown`, it may have taken effect; `failed`, a mistake of the page's.
+ */
+export type FormMoment = 'sending' | 'waiting' | 'done' | 'already' | 'refused' | 'unsent' | 'unknown' | 'failed';
+
+/** What became of a submit: the detail of the event `once-outcome`. */
+export interface FormOutcome {
+  readonly moment: FormMoment;
+  /** `undefined` for `failed`. */
+  readonly outcome: Outcome | undefined;
+  readonly response: Response | undefined;
+  /** The body of the response, if it is JSON. */
+  readonly answer: unknown;
+  /** What was thrown, if anything was. */
+  readonly error: unknown;
+}
+
+/** Texts by moment; `check` is on the button that asks again. A function gets what became of the submit, where there was one. */
+export type FormWords = { readonly [moment in FormMoment | 'check']?: string | ((told: FormOutcome | undefined) => string) | undefined };
+
+const WORDS: Readonly<Record<keyof FormWords, string>> = {
+  sending: 'Sending…',
+  waiting: 'The server is still working on it…',
+  done: 'Done.',
+  already: 'It was done before, and was not sent again.',
+  refused: 'It was refused, and nothing was done.',
+  unsent: 'Nothing was sent. Are you online?',
+  unknown: 'Not sure yet whether it is done. Send it again: it will be done once.',
+  failed: 'This form could not be sent.',
+  check: 'Check',
+};
+
+/** Errors of an app's texts and functions are reported as if nobody had caught them; the form goes on. */
+export function report(error: unknown): void {
+  setTimeout(() => {
+    throw error;
+  });
+}
+
+/** The server's own words (RFC 9457) for a refusal. */
+function problemOf({ moment, answer }: FormOutcome): string | undefined {
+  if (moment !== 'refused' || typeof answer !== 'object' || answer === null) return undefined;
+  const { detail, title } = answer as { readonly detail?: unknown; readonly title?: unknown };
+  return [detail, title].find((text): text is string => typeof text === 'string' && text !== '');
+}
+
+/** The text for a moment: the attribute `says-…`, else the server's own words, else the option, else ours. */
+export function wordsFor(element: Element, words: FormWords, moment: keyof FormWords, told?: FormOutcome): string {
+  const attribute = element.getAttribute(`says-${moment}`);
+  const problem = told && problemOf(told);
+  if (attribute !== null && problem === undefined) return attribute;
+  const own = words[moment];
+  try {
+    if (typeof own === 'function') return own(told);
+  } catch (error) {
+    report(error);
+  }
+  return problem ?? (typeof own === 'string' ? own : WORDS[moment]);
+}

@@ -1,0 +1,23 @@
+/** Goal: `defineOnceForm` refuses what is wrong at once. Method: each wrong argument, and the message that names it. */
+import { createOnce } from 'oncefetch';
+import { defineOnceForm } from 'oncefetch/form';
+import { expect, test } from 'vitest';
+
+const once = createOnce({ namespace: 'ann' });
+
+test.each([
+  [undefined, {}, 'once: defineOnceForm takes a client from createOnce, got undefined'],
+  [null, {}, 'once: defineOnceForm takes a client from createOnce, got null'],
+  [once, { tag: 'onceform' }, 'once-form: the option tag must be lower case with a hyphen, got "onceform"'],
+  [once, { tag: 1 }, 'once-form: the option tag must be of type string, got 1'],
+  [once, { says: 'Paid' }, 'once-form: the option says must be of type object, got "Paid"'],
+  [once, { call: {} }, 'once-form: the option call must be of type function, got {}'],
+  [once, { words: {} }, 'once-form: its options must be tag, says, call, got "words"'],
+] as const)('%#: %s %o', (client, options, says) => {
+  expect(() => defineOnceForm(client as never, options as never)).toThrow(new TypeError(says));
+});
+
+test('the name of an element is taken once', () => {
+  defineOnceForm(once, { tag: 'once-taken' });
+  expect(() => defineOnceForm(once, { tag: 'once-taken' })).toThrow('once-form: <once-taken> is defined already; give the option tag');
+});

@@ -1,0 +1,501 @@
+/**
+ * Goal: what is sent for a plain form is what the browser would send, once, under the key that was rendered; what is not the
+ * element's stays the browser's. Method: real forms, clicks and requests in each browser; the server's log is the judge.
+ */
+import { clear, memoryStore, refresh } from 'oncefetch';
+import { describe, expect, test, vi } from 'vitest';
+import { client, host, reported, show, withForms } from '../support/form.js';
+import { Shop, sends } from '../support/shop.js';
+
+withForms();
+
+const KEY = '<input type="hidden" name="idempotency-key" value="k-rendered">';
+const DONE = 'Done.';
+const UNSURE = /^Not sure yet/;
+
+/** A shop whose answers the test writes: what a server says of fields, and of keys. */
+const answers = (...all: Response[]) => {
+  const bodies: (BodyInit | null | undefined)[] = [];
+  const keys: (string | null)[] = [];
+  const fetch = vi.fn(async (_: unknown, init?: RequestInit) => {
+    bodies.push(init?.body);
+    keys.push(new Headers(init?.headers).get('idempotency-key'));
+    return (all.length > 1 ? all.shift() : all[0]?.clone()) as Response;
+  });
+  return { fetch: fetch as unknown as typeof globalThis.fetch, bodies, keys };
+};
+const problem = (status: number, members: object): Response =>
+  new Response(JSON.stringify(members), { status, headers: { 'content-type': 'application/problem+json' } });
+const paid = (): Response => Response.json({ id: 1 }, { status: 201 });
+
+describe('what is sent', () => {
+  test('the fields as the browser writes them, under the rendered key; clicks and submits in one tick are one request', async () => {
+    const { bodies, keys, fetch } = answers(paid());
+    const page = show({
+      client: { fetch },
+      fields: `${KEY}<textarea name="text">a\nb</textarea><input name="a b" value="ä&=+"><button name="do" value="pay">Pay</button>`,
+    });
+    for (let n = 0; n < 3; n++) page.press();
+    page.form.requestSubmit();
+    await page.says(DONE);
+    expect(bodies).toEqual(['idempotency-key=k-rendered&text=a%0D%0Ab&a+b=%C3%A4%26%3D%2B&do=pay']);
+    expect(keys).toEqual(['k-rendered']);
+    expect(page.outcomes.map(({ moment }) => moment)).toEqual(['done']);
+    expect(page.byBrowser).toEqual([]);
+    expect(page.element.state).toBe('done');
+  });
+
+  test('a lost answer: the same bytes again, one effect', async () => {
+    const page = show({ fields: `${KEY}<input name="card" value="1"><button>Pay</button>` });
+    await page.shop.meets('lose-response');
+    page.press();
+    await page.says(DONE);
+    const arrivals = await page.shop.oneEffect();
+    expect(sends(arrivals).length).toBeGreaterThan(0);
+    expect(new Set(arrivals.map(({ digest }) => digest)).size).toBe(1);
+    expect(arrivals[0]?.headers['accept']).toBe('application/json');
+  });
+
+  test('files, in a form that is multipart: the same bytes and boundary again, one effect', async () => {
+    const page = show({ form: 'method="post" enctype="multipart/form-data"', fields: `${KEY}<input type="file" name="scan"><button>Send</button>` });
+    const files = new DataTransfer();
+    files.items.add(new File(['a scan'], 'scan.txt', { type: 'text/plain' }));
+    (page.form.elements.namedItem('scan') as HTMLInputElement).files = files.files;
+    await page.shop.meets('unavailable-after-commit');
+    page.press();
+    await page.says(DONE);
+    const arrivals = await page.shop.oneEffect();
+    expect(arrivals[0]?.headers['content-type']).toMatch(/^multipart\/form-data; ?boundary=/);
+    expect(arrivals[0]?.bytes).toBeGreaterThan(100);
+    expect(new Set(arrivals.map(({ digest }) => digest)).size).toBe(1);
+  });
+
+  test('a file that changed is another payload, the same one read anew is not', async () => {
+    const { fetch, keys } = answers(new Response(null, { status: 503 }), paid());
+    const once = client(new Shop(), { fetch, limits: { attempts: 1 } });
+    const page = show({
+      once,
+      form: 'method="post" enctype="multipart/form-data"',
+      fields: '<button>Send</button>',
+      options: { call: () => ({ whenChanged: 'refuse' }) },
+    });
+    let content = 'one';
+    page.form.addEventListener('formdata', ({ formData }) => formData.append('scan', new File([content], 'scan.txt', { lastModified: keys.length })));
+    page.press();
+    await page.says(UNSURE);
+    content = 'two';
+    page.press();
+    await vi.waitFor(() => expect(page.outcomes).toHaveLength(2));
+    expect(page.outcomes[1]?.outcome).toMatchObject({ effect: 'unknown', reason: 'mismatch' });
+    content = 'one';
+    page.press();
+    await page.says(DONE);
+    expect(new Set(keys).size).toBe(1);
+  });
+
+  test('`formdata` listeners run, and one that throws does not stop the others', async () => {
+    const { fetch, bodies } = answers(paid());
+    const page = show({ client: { fetch } });
+    page.form.addEventListener('formdata', () => {
+      throw new Error('a bug of the app');
+    });
+    page.form.addEventListener('formdata', ({ formData }) => formData.set('added', 'yes'));
+    page.press();
+    await page.says(DONE);
+    expect(bodies).toEqual(['added=yes']);
+    expect(reported).toEqual(['Error: a bug of the app']);
+  });
+
+  test('several buttons: each sends its own name and value, to its own formaction, without validation where it says so', async () => {
+    const shop = new Shop();
+    const urls: string[] = [];
+    const fetch = (async (input: string, init?: RequestInit) => {
+      urls.push(`${input.replace(/.*\//, '')} ${init?.body}`);
+      return paid();
+    }) as typeof globalThis.fetch;
+    const fields = `<input name="a" required><button name="do" value="pay">Pay</button>
+      <button id="draft" name="do" value="draft" formaction="${shop.at('draft')}" formnovalidate data-once-operation="draft 1">Save</button>
+      <input type="submit" id="input" name="do" value="input" formnovalidate>`;
+    const page = show({ shop, client: { fetch }, fields });
+    page.press();
+    expect(page.element.state).toBe('');
+    page.press('#draft');
+    await page.says(DONE);
+    page.press('#input');
+    await vi.waitFor(() => expect(urls).toHaveLength(2));
+    expect(urls).toEqual(['draft a=&do=draft', 'pay a=&do=input']);
+  });
+
+  test('a button shows that it is at work, and gets its own content back', async () => {
+    const page = show({ fields: '<button data-once-busy="Paying…"><b>Pay</b> now</button>' });
+    const button = page.form.querySelector('button') as HTMLButtonElement;
+    await page.shop.hold();
+    page.press();
+    expect([button.textContent, button.getAttribute('aria-busy'), button.disabled, page.form.getAttribute('aria-busy')]).toEqual([
+      'Paying…',
+      'true',
+      false,
+      'true',
+    ]);
+    expect(page.status()).toBe('Sending…');
+    await page.shop.release();
+    await page.says(DONE);
+    await vi.waitFor(() => expect(button.innerHTML).toBe('<b>Pay</b> now'));
+    expect([button.getAttribute('aria-busy'), page.form.getAttribute('aria-busy')]).toEqual([null, null]);
+  });
+
+  test('a token that differs with every rendering does not make it another payload', async () => {
+    const { fetch, keys } = answers(new Response(null, { status: 503 }), paid());
+    const shop = new Shop();
+    const once = client(shop, { fetch, limits: { attempts: 1 } });
+    const asked = (token: string) => ({
+      shop,
+      once,
+      element: 'operation="pay 1" ignore="token"',
+      fields: `${KEY}<input type="hidden" name="token" value="${token}"><button>Pay</button>`,
+      options: { call: () => ({ whenChanged: 'refuse' as const }) },
+    });
+    const first = show(asked('a'));
+    first.press();
+    await first.says(UNSURE);
+    const second = show(asked('b'));
+    await second.says(UNSURE);
+    second.press();
+    await second.says(DONE);
+    expect(keys).toEqual(['k-rendered', 'k-rendered']);
+  });
+});
+
+describe('what is left to the browser', () => {
+  test.each([
+    ['a button with formmethod=get', 'method="post"', '<button formmethod="get">Look</button>', []],
+    ['a button that closes a dialog', 'method="post"', '<button formmethod="dialog">Close</button>', []],
+    [
+      'another window',
+      'method="post"',
+      '<button formtarget="_blank">Pay</button>',
+      ['TypeError: once-form: formtarget must be absent: the answer comes to this page, got "_blank"'],
+    ],
+    [
+      'another origin',
+      'method="post"',
+      '<button formaction="https://bank.example/pay">Pay</button>',
+      ['TypeError: once-form: formaction must be of this origin, got "https://bank.example/pay"'],
+    ],
+    [
+      'an encoding that nobody can read back',
+      'method="post"',
+      '<button formenctype="text/plain">Pay</button>',
+      ['TypeError: once-form: formenctype must not be text/plain, got undefined'],
+    ],
+    [
+      'an operation without a name',
+      'method="post"',
+      '<button data-once-operation="">Save</button>',
+      ['TypeError: once-form: data-once-operation must name the operation, its parts separated by spaces, got ""'],
+    ],
+    ['the action of a framework', 'method="post"', '<button formaction="javascript:void 0">Pay</button>', []],
+  ])('%s', async (_, form, fields, says) => {
+    const page = show({ form, fields });
+    page.press();
+    await vi.waitFor(() => expect(reported).toEqual(says.map((text) => text.replace(', got undefined', ''))));
+    expect(page.byBrowser).toHaveLength(1);
+    expect((await page.shop.ledger()).arrivals).toEqual([]);
+  });
+
+  test('what the application’s own listener has taken is nobody else’s', async () => {
+    const page = show();
+    page.form.addEventListener('submit', (event) => event.preventDefault());
+    page.press();
+    expect(page.element.state).toBe('');
+    expect((await page.shop.ledger()).arrivals).toEqual([]);
+  });
+
+  test('a submit listener that throws takes nothing', async () => {
+    const page = show();
+    page.form.addEventListener('submit', () => {
+      throw new Error('a bug of the app');
+    });
+    page.press();
+    await page.says(DONE);
+    await page.shop.oneEffect();
+    expect(reported).toEqual(['Error: a bug of the app']);
+  });
+
+  test('where nobody is logged in', async () => {
+    const page = show({ client: { namespace: () => '' } });
+    page.press();
+    expect(page.byBrowser).toHaveLength(1);
+  });
+});
+
+describe('a refusal', () => {
+  const FIELDS = `${KEY}<label>Card <input name="card" aria-describedby="hint"></label><span id="hint">16 digits</span><label><input type="radio" name="ship" value="a">A</label><label><input type="radio" name="ship" value="b">B</label><button>Pay</button>`;
+
+  test('its fields say what is wrong, the first one has the focus, and the next key goes out with the corrected form', async () => {
+    const errors = [
+      { pointer: '#/ship', detail: 'We do not ship there.' },
+      { pointer: '#/card', detail: 'Sixteen digits, please.' },
+      { pointer: '#/nothing', detail: 'And something else.' },
+    ];
+    const { fetch, keys } = answers(problem(422, { title: 'Please look again.', errors, 'idempotency-key': 'k-next' }), paid());
+    const page = show({ client: { fetch }, fields: FIELDS });
+    page.press();
+    await page.says('Please look again. And something else.');
+    expect(page.element.state).toBe('refused');
+    const card = page.form.elements.namedItem('card') as HTMLInputElement;
+    expect(document.activeElement).toBe(card);
+    const described = (card.getAttribute('aria-describedby') ?? '').split(' ').map((id) => document.getElementById(id)?.textContent);
+    expect(described).toEqual(['16 digits', 'Sixteen digits, please.']);
+    expect(card.labels?.[0]?.textContent?.trim()).toBe('Card');
+    expect(page.form.querySelectorAll('[aria-invalid]')).toHaveLength(2);
+    card.value = '4242';
+    card.dispatchEvent(new Event('input', { bubbles: true }));
+    expect([card.getAttribute('aria-invalid'), card.getAttribute('aria-describedby')]).toEqual([null, 'hint']);
+    page.press();
+    await page.says(DONE);
+    expect(page.form.querySelectorAll('[aria-invalid], [data-error-for]')).toHaveLength(0);
+    expect(keys).toEqual(['k-rendered', 'k-next']);
+  });
+
+  test('texts by name, in places of the application', async () => {
+    const { fetch } = answers(problem(422, { errors: { card: ['Too short.', 'Not a number.'] }, 'idempotency-key': 'k-next' }));
+    const page = show({ client: { fetch }, fields: `${KEY}<input name="card"><p data-error-for="card"></p><button>Pay</button>` });
+    page.press();
+    await page.says('It was refused, and nothing was done.');
+    expect(page.form.querySelector('p')?.textContent).toBe('Too short. Not a number.');
+  });
+
+  test('without the next key nobody knows what an earlier copy of the rendered key did: not sure, the same key again', async () => {
+    const { fetch, keys } = answers(problem(422, { title: 'No.' }), paid());
+    const page = show({ client: { fetch }, fields: FIELDS });
+    page.press();
+    await page.says(UNSURE);
+    page.press();
+    await page.says(DONE);
+    expect(new Set(keys)).toEqual(new Set(['k-rendered']));
+  });
+
+  test('without a rendered key a refusal is one', async () => {
+    const { fetch } = answers(problem(422, { title: 'No.' }));
+    const page = show({ client: { fetch } });
+    page.press();
+    await page.says('No.');
+  });
+
+  test('the client’s own `verdict` is asked first', async () => {
+    const { fetch } = answers(problem(422, { title: 'No.' }));
+    const page = show({ client: { fetch, verdict: ({ status }) => (status === 422 ? 'rejected-for-good' : undefined) }, fields: FIELDS });
+    page.press();
+    await page.says('No.');
+  });
+});
+
+describe('crossings', () => {
+  test('an element that finds an open operation says so, asks after it, and is told', async () => {
+    const shop = new Shop();
+    const first = show({ shop, client: { limits: { attempts: 1 }, keep: { request: true } }, fields: `${KEY}<button>Pay</button>` });
+    await shop.meets('lose-response');
+    first.press();
+    await first.says(UNSURE);
+    first.element.remove();
+    const second = show({ shop, client: { keep: { request: true } }, fields: `${KEY}<button>Pay</button>` });
+    await second.says(UNSURE);
+    (second.element.querySelector('button[data-once-check]') as HTMLElement).click();
+    await second.says(DONE);
+    await shop.oneEffect();
+  });
+
+  test('edited after a lost answer: one effect, and nobody is told that the changes were sent', async () => {
+    const page = show({ client: { limits: { attempts: 1 } }, fields: `${KEY}<input name="bags" value="2"><button>Pay</button>` });
+    await page.shop.meets('lose-response');
+    page.press();
+    await page.says(UNSURE);
+    (page.form.elements.namedItem('bags') as HTMLInputElement).value = '3';
+    page.press();
+    await page.says('It was done before, and was not sent again.');
+    await page.shop.oneEffect();
+  });
+
+  test('removed in mid-call: the call goes on, and a new element finds its end', async () => {
+    const page = show({ fields: `${KEY}<button>Pay</button>`, element: 'operation="pay 1" next="/site/empty.html"' });
+    await page.shop.hold();
+    page.press();
+    await page.shop.arrived(1);
+    page.element.remove();
+    await page.shop.release();
+    await page.shop.oneEffect();
+    await vi.waitFor(() => expect(page.element.state).toBe('done'));
+    const next = show({ shop: page.shop, once: page.once });
+    await next.says(DONE);
+  });
+
+  test('moved in the page: it works as before, once', async () => {
+    const page = show();
+    host.append(page.element);
+    host.addEventListener('submit', (event) => event.preventDefault());
+    page.press();
+    await page.says(DONE);
+    await page.shop.oneEffect();
+  });
+
+  test('another name: what was said of the old operation goes', async () => {
+    const page = show();
+    page.press();
+    await page.says(DONE);
+    page.element.setAttribute('operation', 'pay 2');
+    await page.says('');
+    page.press();
+    await page.says(DONE);
+    expect((await page.shop.ledger()).effects).toHaveLength(2);
+  });
+
+  test('another name in mid-call: its end is not shown for the new operation, which can be sent at once', async () => {
+    const page = show();
+    await page.shop.hold();
+    page.press();
+    await page.shop.arrived(1);
+    page.element.setAttribute('operation', 'pay 2');
+    await page.says('');
+    page.press();
+    await page.shop.arrived(2);
+    await page.shop.release();
+    await page.says(DONE);
+    expect(page.outcomes.map(({ outcome }) => outcome?.operation)).toEqual([['pay', '2']]);
+    expect((await page.shop.ledger()).effects).toHaveLength(2);
+  });
+
+  test('a wrong name is corrected: it works from then on', async () => {
+    const page = show({ element: 'operation=""' });
+    page.press();
+    expect(page.byBrowser).toHaveLength(1);
+    page.element.setAttribute('operation', 'pay 1');
+    page.press();
+    await page.says(DONE);
+  });
+
+  test('somebody logs in and the page is not told: the submit is theirs, and so is what is said', async () => {
+    const shop = new Shop();
+    let user = shop.namespace;
+    const page = show({ shop, client: { namespace: () => user } });
+    user = `${user}-other`;
+    page.press();
+    await page.says(DONE);
+    expect(page.outcomes).toHaveLength(1);
+  });
+
+  test('a log-out in mid-call: nothing of it is shown, and no event', async () => {
+    const shop = new Shop();
+    let user = shop.namespace;
+    const page = show({
+      shop,
+      client: { namespace: () => user },
+      fields: `${KEY}<input name="a"><button>Pay</button>`,
+      element: 'operation="pay 1" next="/site/empty.html"',
+    });
+    await shop.hold();
+    page.press();
+    await shop.arrived(1);
+    await clear(page.once);
+    user = '';
+    refresh(page.once);
+    await page.says('');
+    await shop.release();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect([page.status(), page.element.state, page.outcomes]).toEqual(['', '', []]);
+    user = `${shop.namespace}-other`;
+    refresh(page.once);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect([page.status(), page.element.state]).toEqual(['', '']);
+  });
+
+  test('a store that fails: told that nothing was sent, and nothing is', async () => {
+    const store = { ...memoryStore(), update: () => Promise.reject(new Error('blocked')), get: () => Promise.reject(new Error('blocked')) };
+    const page = show({ client: { store } });
+    page.press();
+    await vi.waitFor(() => expect(page.outcomes).toHaveLength(1));
+    expect(page.outcomes[0]?.moment).toMatch(/unsent|unknown/);
+    expect((await page.shop.ledger()).arrivals).toEqual([]);
+  });
+
+  test('an outcome listener and a text that throw change nothing', async () => {
+    const page = show({
+      options: {
+        says: {
+          done: () => {
+            throw new Error('a bug in a text');
+          },
+        },
+      },
+    });
+    page.element.addEventListener('once-outcome', () => {
+      throw new Error('a bug in a listener');
+    });
+    page.press();
+    await page.says(DONE);
+    await vi.waitFor(() => expect(reported.sort()).toEqual(['Error: a bug in a listener', 'Error: a bug in a text']));
+  });
+
+  test('`call` that throws, or gives a wrong option: said at once, nothing is sent, and the form can be sent again', async () => {
+    let wrong = true;
+    const page = show({ options: { call: () => (wrong ? ({ repeat: 'sometimes' } as never) : { meta: { total: 1 } }) } });
+    page.press();
+    await page.says('This form could not be sent.');
+    expect(reported[0]).toContain('repeat');
+    wrong = false;
+    page.press();
+    await page.says(DONE);
+    await page.shop.oneEffect();
+  });
+
+  test('known by the server to be done: an open operation is settled, and the server’s words stay', async () => {
+    const shop = new Shop();
+    const first = show({ shop, client: { limits: { attempts: 1 } }, fields: `${KEY}<button>Pay</button>` });
+    await shop.meets('lose-response');
+    first.press();
+    await first.says(UNSURE);
+    first.element.remove();
+    const page = show({ shop, element: 'operation="pay 1" known="done"', fields: '<p role="status">Paid, receipt 7.</p><button>Pay</button>' });
+    await vi.waitFor(() => expect(page.element.state).toBe('done'));
+    expect(page.status()).toBe('Paid, receipt 7.');
+    page.element.remove();
+    const last = show({ shop });
+    await last.says(DONE);
+  });
+});
+
+describe('texts', () => {
+  test('of the element, of the client, of ours', async () => {
+    const says = { done: 'of the client', sending: 'also of the client' };
+    const page = show({ options: { says }, element: 'operation="pay 1" says-done="of the element"' });
+    await page.shop.hold();
+    page.press();
+    await page.says('also of the client');
+    await page.shop.release();
+    await page.says('of the element');
+    expect(show({ options: { says } }).element.querySelectorAll('[role=status]')).toHaveLength(1);
+  });
+});
+
+describe('bad input is said at once, and names what is wrong', () => {
+  test.each([
+    ['no operation', '', 'method="post"', 'operation must name the operation, its parts separated by spaces'],
+    ['an empty one', 'operation=" "', 'method="post"', 'operation must name the operation, its parts separated by spaces, got " "'],
+    ['a form that gets', 'operation="a"', '', 'method must be post, got ""'],
+    ['another window', 'operation="a"', 'method="post" target="_blank"', 'target must be absent: the answer comes to this page, got "_blank"'],
+    ['a script for a page', 'operation="a" next="javascript:alert(1)"', 'method="post"', 'next must be the address of a page, got "javascript:alert(1)"'],
+  ])('%s', async (_, element, form, says) => {
+    const page = show({ element, form });
+    await vi.waitFor(() => expect(reported).toEqual([`TypeError: once-form: ${says}`]));
+    page.press();
+    expect(page.byBrowser).toHaveLength(1);
+  });
+
+  test('no form', async () => {
+    const { element } = show();
+    const empty = document.createElement(element.localName);
+    empty.setAttribute('operation', 'a');
+    host.append(empty);
+    await vi.waitFor(() => expect(reported).toEqual(['TypeError: once-form: the element must contain a form']));
+  });
+});

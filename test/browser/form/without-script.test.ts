@@ -1,0 +1,80 @@
+/**
+ * Goal: the same form, with script and without, is one payment, in each browser. Method: a frame whose scripts are switched off, in
+ * which the browser itself sends the form; the server takes the key from the header, or else from the field.
+ */
+import { afterEach, expect, test } from 'vitest';
+import { show, withForms } from '../support/form.js';
+import { Shop, sends } from '../support/shop.js';
+
+withForms();
+const frames: HTMLIFrameElement[] = [];
+afterEach(() => {
+  for (const frame of frames.splice(0)) frame.remove();
+});
+
+const FIELDS = `<input type="hidden" name="idempotency-key" value="k-rendered"><input name="card" value="42 & ä"><textarea name="note">a\nb</textarea>
+  <input type="checkbox" name="gift" checked><select name="ship"><option>fast</option></select><button name="do" value="pay">Pay</button>`;
+
+/** The page as the server renders it, where no script runs: not even the one that would define the element. */
+async function withoutScript(shop: Shop): Promise<{ press(): Promise<void>; ran(): boolean }> {
+  const frame = document.createElement('iframe');
+  frame.sandbox.add('allow-forms', 'allow-same-origin');
+  frame.srcdoc = `<script>document.documentElement.dataset.ran = 'yes'</script>
+    <once-form operation="pay 1"><form method="post" action="${shop.url}">${FIELDS}</form></once-form>`;
+  const loaded = () => new Promise((resolve) => frame.addEventListener('load', resolve, { once: true }));
+  const first = loaded();
+  document.body.append(frame);
+  frames.push(frame);
+  await first;
+  return {
+    press: async () => {
+      const answered = loaded();
+      frame.contentDocument?.querySelector('button')?.click();
+      await answered;
+    },
+    ran: () => frame.contentDocument?.documentElement.dataset['ran'] === 'yes',
+  };
+}
+
+test('without script: two copies of the form are one effect', async () => {
+  const shop = new Shop();
+  const [page, other] = [await withoutScript(shop), await withoutScript(shop)];
+  expect([page.ran(), other.ran()]).toEqual([false, false]);
+  await Promise.all([page.press(), other.press()]);
+  expect(sends(await shop.oneEffect())).toHaveLength(2);
+});
+
+test('without script, then with it: the same key and the same bytes, one effect', async () => {
+  const shop = new Shop();
+  await (await withoutScript(shop)).press();
+  const scripted = show({ shop, fields: FIELDS });
+  scripted.press();
+  await scripted.says('Done.');
+  const arrivals = await shop.oneEffect();
+  expect(new Set(arrivals.map(({ key }) => key))).toEqual(new Set(['k-rendered']));
+  expect(new Set(arrivals.map(({ digest }) => digest)).size).toBe(1);
+  expect(scripted.outcomes[0]?.outcome).toMatchObject({ effect: 'done', type: 'replayed' });
+});
+
+test('with script, its answer lost; then without it, from an old page: one effect', async () => {
+  const shop = new Shop();
+  const old = await withoutScript(shop);
+  const scripted = show({ shop, client: { limits: { attempts: 1 } }, fields: FIELDS });
+  await shop.meets('lose-response');
+  scripted.press();
+  await scripted.says(/^Not sure yet/);
+  await old.press();
+  await shop.oneEffect();
+  scripted.press();
+  await scripted.says('Done.');
+  await shop.oneEffect();
+});
+
+test('the element leaves the form as it is', async () => {
+  const { form, says, press } = show({ fields: FIELDS });
+  const [before, controls] = [form.outerHTML, [...form.elements]];
+  press();
+  await says('Done.');
+  expect(form.outerHTML).toBe(before);
+  expect([...form.elements]).toEqual(controls);
+});

@@ -1,0 +1,101 @@
+/** A once-form in the page, for tests in browsers: its markup, its client, and a server behind it. */
+import { type Once, type OnceOptions, createOnce as plain } from 'oncefetch';
+import { defineOnceForm, type FormOptions, type FormOutcome, type OnceFormElement } from 'oncefetch/form';
+import { afterEach, beforeEach, expect, vi } from 'vitest';
+import { createOnce, SOON } from '../realm/lib.js';
+import { Shop } from './shop.js';
+
+let tags = 0;
+export let host: HTMLElement;
+/** What was reported to the console, by its text. */
+export let reported: string[] = [];
+const hear = (event: ErrorEvent): void => {
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  reported.push(String(event.error));
+};
+
+/** To be called once in a file. */
+export function withForms(): void {
+  beforeEach(() => {
+    reported = [];
+    addEventListener('error', hear, true);
+    host = document.createElement('div');
+    document.body.append(host);
+  });
+  afterEach(() => {
+    removeEventListener('error', hear, true);
+    host.remove();
+  });
+}
+
+export interface OnPage {
+  readonly shop: Shop;
+  readonly once: Once;
+  readonly element: OnceFormElement;
+  readonly form: HTMLFormElement;
+  readonly outcomes: FormOutcome[];
+  /** What the browser itself would have sent; it is kept from doing so. */
+  readonly byBrowser: SubmitEvent[];
+  press(selector?: string): void;
+  says(words: string | RegExp): Promise<void>;
+  status(): string;
+}
+
+export interface Asked {
+  readonly shop?: Shop;
+  readonly client?: OnceOptions;
+  readonly options?: FormOptions;
+  /** Attributes of the element. */
+  readonly element?: string;
+  /** Attributes of the form; `action` is the shop's. */
+  readonly form?: string;
+  readonly fields?: string;
+  readonly once?: Once;
+}
+
+export const client = (shop: Shop, options: OnceOptions = {}): Once => (options.fetch ? plain : createOnce)({ ...SOON, namespace: shop.namespace, ...options });
+
+/** The element's tag is its own in each test: a definition stays. */
+export function define(once: Once, options: FormOptions = {}): string {
+  const tag = `once-form-${++tags}`;
+  defineOnceForm(once, { tag, ...options });
+  return tag;
+}
+
+export function show({
+  shop = new Shop(),
+  client: own,
+  options,
+  element = 'operation="pay 1"',
+  form = 'method="post"',
+  fields = '<button>Pay</button>',
+  once = client(shop, own),
+}: Asked = {}): OnPage {
+  const tag = define(once, options);
+  const outcomes: FormOutcome[] = [];
+  const byBrowser: SubmitEvent[] = [];
+  const place = document.createElement('div');
+  // Nothing may leave the page of the tests; and whatever is left to the browser is seen here, behind the element.
+  place.addEventListener('submit', (event) => {
+    if (event.defaultPrevented) return;
+    byBrowser.push(event);
+    event.preventDefault();
+  });
+  place.addEventListener('once-outcome', (event) => outcomes.push((event as CustomEvent<FormOutcome>).detail));
+  place.innerHTML = `<${tag} ${element}><form action="${shop.url}" ${form}>${fields}</form></${tag}>`;
+  host.append(place);
+  const made = place.querySelector(tag) as OnceFormElement;
+  const status = (): string => made.querySelector('[role=status]')?.textContent ?? '';
+  return {
+    shop,
+    once,
+    element: made,
+    form: made.querySelector('form') as HTMLFormElement,
+    outcomes,
+    byBrowser,
+    press: (selector = 'button') => (made.querySelector(selector) as HTMLElement).click(),
+    says: (words) => vi.waitFor(() => (typeof words === 'string' ? expect(status()).toBe(words) : expect(status()).toMatch(words)), { timeout: 20_000 }),
+    status,
+  };
+}

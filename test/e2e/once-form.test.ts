@@ -1,0 +1,301 @@
+/**
+ * Goal: a plain form in `<once-form>` charges once for what was meant, with script and without, and everybody can use it and is told
+ * what became of it. Method: real Chromium, a real server that renders the key, and its ledger as judge.
+ */
+import type { Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { fitsAnybody } from './support/axe.ts';
+import { Playground } from './support/playground.ts';
+
+let playground: Playground;
+beforeAll(async () => {
+  playground = await Playground.start();
+});
+afterAll(() => playground?.stop());
+afterEach(() => playground.clear());
+
+const PAID = /^Paid €42\.00\. Thank you! Receipt no\. \d+\.$/;
+const UNSURE = 'Not sure yet whether you have paid. Pay again: you will be charged once.';
+const DECLINED = 'The card was declined';
+
+const open = (options: Parameters<Playground['visitor']>[1] = {}): Promise<Page> => playground.visitor('/once-form/', options);
+const says = (page: Page, words: string | RegExp): Promise<void> => page.getByRole('status').filter({ hasText: words }).waitFor();
+const pay = (page: Page): Promise<void> => page.getByRole('button', { name: /^Pay/ }).click();
+const card = (page: Page, label: string): Promise<unknown> => page.getByLabel('Card').selectOption({ label });
+const renderedKey = (page: Page): Promise<string> => page.locator('input[name=idempotency-key]').inputValue();
+const state = (page: Page): Promise<string | null> => page.locator('once-form').getAttribute('state');
+const check = (page: Page) => page.getByRole('button', { name: 'Check' });
+
+async function ledger(): Promise<readonly { amount: number; key: string | null }[]> {
+  await playground.calm();
+  return playground.charges('default').map(({ amount, key }) => ({ amount, key }));
+}
+
+describe('with script', () => {
+  test('the answer is lost once: paid, one charge under the key that the server rendered', async () => {
+    const page = await open();
+    const key = await renderedKey(page);
+    await playground.breakNetwork('lose-response', 1, 'default');
+    await pay(page);
+    await says(page, PAID);
+    expect(await state(page)).toBe('done');
+    expect(await ledger()).toEqual([{ amount: 4200, key }]);
+  });
+
+  test('a double click and Enter: the button and the form are busy, one charge', async () => {
+    const page = await open();
+    const key = await renderedKey(page);
+    await playground.breakNetwork('delay', 1, 'default');
+    await page.getByRole('button', { name: 'Pay' }).dblclick();
+    await page.getByLabel(/^Bags/).press('Enter');
+    await says(page, 'Paying…');
+    const button = page.getByRole('button', { name: 'Paying…' });
+    expect(await button.getAttribute('aria-busy')).toBe('true');
+    expect(await button.isEnabled()).toBe(true);
+    expect(await page.locator('once-form form').getAttribute('aria-busy')).toBe('true');
+    await says(page, PAID);
+    expect(await page.locator('once-form form').getAttribute('aria-busy')).toBeNull();
+    expect(await ledger()).toEqual([{ amount: 4200, key }]);
+  });
+
+  test('a declined card: its field says so and has the focus; the corrected form is charged once, under the next key', async () => {
+    const page = await open();
+    const first = await renderedKey(page);
+    await card(page, '0002, is declined');
+    await pay(page);
+    await says(page, DECLINED);
+    const field = page.getByLabel('Card');
+    expect(await field.getAttribute('aria-invalid')).toBe('true');
+    expect(await field.evaluate((one) => document.getElementById(one.getAttribute('aria-describedby') ?? '')?.textContent)).toMatch(/^Your card was declined/);
+    expect(await field.evaluate((one) => one === document.activeElement)).toBe(true);
+    const next = await renderedKey(page);
+    expect(next).not.toBe(first);
+    await card(page, '4242, is accepted');
+    expect(await field.getAttribute('aria-invalid')).toBeNull();
+    expect(await page.locator('[data-error-for]').count()).toBe(0);
+    await pay(page);
+    await says(page, PAID);
+    expect(await ledger()).toEqual([{ amount: 4200, key: next }]);
+  });
+
+  test('no request arrives, a reload: the form still says so, and charges once under its key', async () => {
+    const page = await open();
+    const key = await renderedKey(page);
+    await playground.breakNetwork('lose-request', undefined, 'default');
+    await pay(page);
+    await says(page, UNSURE);
+    await page.reload();
+    await says(page, UNSURE);
+    await playground.mendNetwork();
+    await pay(page);
+    await says(page, PAID);
+    expect(await ledger()).toEqual([{ amount: 4200, key }]);
+  });
+
+  test('no answer arrives: Check finds the charge, and keeps the focus in the form', async () => {
+    const page = await open();
+    await playground.breakNetwork('lose-response', undefined, 'default');
+    await pay(page);
+    await says(page, UNSURE);
+    await playground.mendNetwork();
+    await check(page).click();
+    await says(page, PAID);
+    expect(await check(page).isVisible()).toBe(false);
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('role'))).toBe('status');
+    expect(await ledger()).toHaveLength(1);
+  });
+
+  test('no answer arrives, and the form is edited: told that it was not sent again, one charge for what was sent first', async () => {
+    const page = await open();
+    await playground.breakNetwork('lose-response', undefined, 'default');
+    await pay(page);
+    await says(page, UNSURE);
+    await playground.mendNetwork();
+    await page.getByLabel(/^Bags/).fill('3');
+    await pay(page);
+    await says(page, 'Paid before. It was not sent again.');
+    expect(await state(page)).toBe('already');
+    expect((await ledger()).map(({ amount }) => amount)).toEqual([4200]);
+  });
+
+  test('no answer arrives, a reload: the server renders the receipt, and nothing is open any more', async () => {
+    const page = await open();
+    await playground.breakNetwork('lose-response', undefined, 'default');
+    await pay(page);
+    await says(page, UNSURE);
+    await page.reload();
+    await says(page, PAID);
+    expect(await state(page)).toBe('done');
+    expect(await page.getByRole('button', { name: 'Pay' }).isVisible()).toBe(false);
+    expect(await ledger()).toHaveLength(1);
+  });
+
+  test('a reload in mid-flight: one charge, and the page says so', async () => {
+    const page = await open();
+    await pay(page);
+    await says(page, 'Paying…');
+    await page.reload();
+    await says(page, PAID);
+    expect(await ledger()).toHaveLength(1);
+  });
+
+  test('a second tab: both say that it is paid, one charge', async () => {
+    const page = await open();
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    await playground.breakNetwork('delay', 1, 'default');
+    await pay(page);
+    await says(page, 'Paying…');
+    await pay(other);
+    await says(other, 'Paying…');
+    // Whichever of them got the answer has the receipt; the other one knows that it is done.
+    await Promise.all([says(page, /^Paid/), says(other, /^Paid/)]);
+    expect(await ledger()).toHaveLength(1);
+  });
+
+  test('back, from the back-forward cache: paid, nothing is sent, one charge', async () => {
+    const page = await open();
+    await page.evaluate(() => addEventListener('pageshow', ({ persisted }) => persisted && Object.assign(window, { persisted })));
+    await pay(page);
+    await says(page, PAID);
+    await page.goto(`${playground.shop.url}/checkout/`);
+    const sent: string[] = [];
+    page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()));
+    await page.evaluate(() => history.back());
+    await expect.poll(() => page.url()).toMatch(/once-form\/$/);
+    await expect.poll(() => page.evaluate(() => 'persisted' in window).catch(String)).toBe(true);
+    await says(page, PAID);
+    expect(await page.getByRole('button', { name: 'Pay' }).isVisible()).toBe(false);
+    expect(sent).toEqual([]);
+    expect(await ledger()).toHaveLength(1);
+  });
+
+  test('the browser’s own validation comes first: nothing is sent', async () => {
+    const page = await open();
+    await page.getByLabel(/^Bags/).fill('');
+    await pay(page);
+    expect(await page.getByLabel(/^Bags/).evaluate((one: HTMLInputElement) => one.matches(':invalid'))).toBe(true);
+    expect(await state(page)).toBeNull();
+    expect(await ledger()).toEqual([]);
+  });
+
+  test('the application takes the outcome: nothing of it is shown, and the page goes where it says', async () => {
+    const page = await open();
+    await page.evaluate(() =>
+      document.addEventListener('once-outcome', (event) => {
+        event.preventDefault();
+        Object.assign(window, { told: (event as CustomEvent<{ moment: string; answer: object }>).detail });
+      }),
+    );
+    await pay(page);
+    await expect.poll(() => page.evaluate(() => (window as { told?: { moment: string; answer: object } }).told?.answer)).toMatchObject({ amount: 4200 });
+    expect(await page.getByRole('status').textContent()).toBe('Paying…');
+    expect(await state(page)).toBe('done');
+  });
+
+  test('by hand: what goes wrong is chosen on the page', async () => {
+    const page = await open();
+    const armed = page.waitForResponse((response) => response.request().method() === 'POST' && response.url().endsWith('/api/faults'));
+    await page.getByLabel('What goes wrong').selectOption('lose-response');
+    await armed;
+    await pay(page);
+    await says(page, UNSURE);
+    await playground.mendNetwork();
+    await check(page).click();
+    await says(page, PAID);
+    expect(await ledger()).toHaveLength(1);
+  });
+
+  test('with the attribute `next` the page goes there when it is done', async () => {
+    const page = await open();
+    await page.locator('once-form').evaluate((element) => element.setAttribute('next', '/checkout/'));
+    await pay(page);
+    await page.waitForURL('**/checkout/');
+    expect(await ledger()).toHaveLength(1);
+  });
+});
+
+describe('everybody can use it', () => {
+  test('axe finds nothing: ready, declined, not sure, paid', async () => {
+    const page = await open();
+    await fitsAnybody({ page }, 'ready');
+    await card(page, '0002, is declined');
+    await pay(page);
+    await says(page, DECLINED);
+    await fitsAnybody({ page }, 'declined');
+    await card(page, '4242, is accepted');
+    await playground.breakNetwork('lose-request', undefined, 'default');
+    await pay(page);
+    await says(page, UNSURE);
+    await fitsAnybody({ page }, 'not sure');
+    await playground.mendNetwork();
+    await pay(page);
+    await says(page, PAID);
+    await fitsAnybody({ page }, 'paid');
+  });
+
+  test('by keyboard alone: Enter pays, Tab leads to Check, Space checks', async () => {
+    const page = await open();
+    await playground.breakNetwork('lose-response', undefined, 'default');
+    await page.getByLabel(/^Bags/).focus();
+    await page.keyboard.press('Enter');
+    await says(page, UNSURE);
+    await playground.mendNetwork();
+    for (let presses = 0; presses < 10 && !(await check(page).evaluate((one) => one === document.activeElement)); presses++) await page.keyboard.press('Tab');
+    await page.keyboard.press('Space');
+    await says(page, PAID);
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('role'))).toBe('status');
+    expect(await ledger()).toHaveLength(1);
+  });
+
+  test('a screen reader hears each thing once, however many attempts it takes', async () => {
+    const page = await open();
+    await playground.breakNetwork('unavailable-after-commit', 2, 'default');
+    await page.evaluate(() => {
+      const heard: string[] = [];
+      Object.assign(window, { heard });
+      for (const region of document.querySelectorAll('[role=status], [aria-live]'))
+        new MutationObserver(() => heard.push(region.textContent ?? '')).observe(region, { childList: true, characterData: true, subtree: true });
+    });
+    await pay(page);
+    await says(page, PAID);
+    expect(await page.evaluate(() => (window as unknown as { heard: string[] }).heard)).toEqual(['Paying…', expect.stringMatching(PAID)]);
+  });
+});
+
+describe('without script', () => {
+  const plainly = (): Promise<Page> => open({ javaScriptEnabled: false });
+
+  test('paid under the rendered key; a reload sends nothing', async () => {
+    const page = await plainly();
+    const key = await renderedKey(page);
+    await pay(page);
+    await says(page, PAID);
+    await page.reload();
+    await says(page, PAID);
+    expect(await ledger()).toEqual([{ amount: 4200, key }]);
+  });
+
+  test('two copies of the form, both sent at once: one charge', async () => {
+    const page = await plainly();
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    await Promise.all([pay(page), pay(other)]);
+    await Promise.all([says(page, PAID), says(other, PAID)]);
+    expect(await ledger()).toHaveLength(1);
+  });
+
+  test('sent without script, its answer lost; then with script, from a page that was open: one payment under one key', async () => {
+    const page = await plainly();
+    const key = await renderedKey(page);
+    const scripted = await open({ storageState: await page.context().storageState() });
+    expect(await renderedKey(scripted)).toBe(key);
+    await playground.breakNetwork('lose-response', 1, 'default');
+    await page.getByRole('button', { name: 'Pay' }).click({ noWaitAfter: true });
+    await playground.charged('default', 1);
+    await playground.mendNetwork();
+    await pay(scripted);
+    await says(scripted, PAID);
+    expect(await ledger()).toEqual([{ amount: 4200, key }]);
+  });
+});
