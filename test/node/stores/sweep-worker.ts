@@ -15,6 +15,7 @@ const stores: Readonly<Record<string, () => Store>> = {
 };
 const store = stores[kind]?.() as Store;
 let scans = 0;
+let updates = 0;
 const once = createOnce({
   namespace: 'n',
   store: {
@@ -23,13 +24,18 @@ const once = createOnce({
       scans++;
       return store.scan(query);
     },
+    update: async (...given) => {
+      updates++;
+      return store.update(...given).finally(() => updates--);
+    },
   },
 });
 
 console.log('ready');
 await new Promise((go) => process.stdin.once('data', go));
 for (let n = 0; n < Number(count); n++) await run(once, ['settle', name, n], () => 1);
-// A sweep may be under way: it holds up nobody.
-await new Promise((done) => setTimeout(done, 1000));
+// A sweep may be under way: it holds up nobody, so the calls have not waited for it.
+do await new Promise((done) => setTimeout(done, 500));
+while (updates > 0);
 console.log(JSON.stringify({ scans }));
 process.exit();
