@@ -129,11 +129,17 @@ function refused(reading: Reading, s: Situation): Decision {
  * An attempt before this one may have had its effect. When the application gives the very same refusal once more after any
  * copy of that attempt has died, the attempt had none.
  */
-function refusedAfterAmbiguity({ from, ambiguous }: Reading, s: Situation): Decision {
-  if (from !== 'application' || ambiguous || s.refusedForMs === undefined) return stop('refused-after-ambiguity', true);
-  const wait = COPY_LIFETIME_MS - s.refusedForMs;
+function refusedAfterAmbiguity(reading: Reading, s: Situation): Decision {
+  const again = refusedAgain(reading, s.now, s.refusedForMs);
   // Nothing shows that the server keeps it: a derived key stays, so that losing the storage leads back to the key that took effect.
-  return wait > 0 ? stop('refused-after-ambiguity', true, s.now + wait) : settle(rejected());
+  return again === 'proven' ? settle(rejected()) : stop('refused-after-ambiguity', true, again);
+}
+
+/** Whether a refusal proves that no attempt before it took effect; else from when on it would, if it came again (wall clock, ms). */
+export function refusedAgain({ kind, sticky, from, ambiguous }: Reading, now: number, refusedForMs: number | undefined): 'proven' | number | undefined {
+  if (kind !== 'refused' || (!sticky && (from !== 'application' || ambiguous || refusedForMs === undefined))) return undefined;
+  const wait = sticky ? 0 : COPY_LIFETIME_MS - (refusedForMs as number);
+  return wait > 0 ? now + wait : 'proven';
 }
 
 /** The next step after an attempt. Pure: the same reading in the same situation is always the same step. */

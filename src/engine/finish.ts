@@ -1,7 +1,7 @@
 /** Finishes a drive: commits the final state before it resolves the caller's promise. */
 
 import type { OnceErrorCode, UnknownReason } from '../core/codes.js';
-import type { Settle, Stop } from '../core/decide.js';
+import { refusedAgain, type Settle, type Stop } from '../core/decide.js';
 import { type Ending, fresh, rejected, replayed, unknown } from '../core/outcome.js';
 import { seal } from '../core/record.js';
 import { OnceError } from '../errors.js';
@@ -134,7 +134,7 @@ async function storeStop(drive: AttemptLoop, { ending, spent }: Omit<Stop, 'do'>
   if (ending.type !== 'unknown') return;
   const refusals = drive.refusals.toStore(ending.reason);
   // From that time on a repeated refusal would prove something, but the next call need not wait for it: not stored.
-  const retryAt = ending.reason === 'refused-after-ambiguity' ? undefined : ending.retryAt;
+  const retryAt = ending.reason === 'refused-after-ambiguity' || ending.reason === 'mismatch' ? undefined : ending.retryAt;
   // Give back a lease of our own only: one that was found belongs to another driver, which may wake up.
   const lease = record.lease?.owner === job.client.owner ? undefined : record.lease;
   if (retryAt === undefined && !spent && lease === record.lease && !refusals) return;
@@ -161,15 +161,19 @@ async function probe(drive: AttemptLoop, result: Result | undefined): Promise<Fi
   const { job, record, start } = drive;
   const stored = (record.earlier ?? []).map(({ fingerprint, request }) => [fingerprint, storedPayload({ ...record, request }) as Payload] as const);
   const here = new Map([...stored, ...(job.client.registry.payloads.get(keyedOperationOf(job.operationKey, record.key)) ?? [])]);
+  let retryAt: number | undefined;
   for (const [fingerprint, payload] of here) {
     // Skip the present payload, and those that the record does not list: they were refused, and their callers told so.
     if (fingerprint === job.fingerprint || !record.payloads.includes(fingerprint)) continue;
     const end = await drive.probe(payload);
     if (end?.reading.kind === 'replayed' || end?.reading.kind === 'fresh')
       return settle(drive, replayed('server'), end.result, { earlier: true, payloads: [fingerprint] });
-    if (end?.reading.sticky) return anew(drive, end.result);
+    const now = job.client.platform.clock.now();
+    const again = end && refusedAgain(end.reading, now, drive.refusals.note(end, now));
+    if (again === 'proven') return anew(drive, end?.result);
+    retryAt ??= again;
   }
-  return halt(drive, { ending: unknown(start.otherBytes ? 'bytes' : 'mismatch'), ask: true }, { result });
+  return halt(drive, { ending: unknown(start.otherBytes ? 'bytes' : 'mismatch', retryAt), ask: true }, { result });
 }
 
 /** Whether it is a function given to `run`: its caller waits for a value, not for a Response. */

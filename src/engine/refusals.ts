@@ -35,8 +35,9 @@ export class Refusals {
   note({ reading, refusal }: AttemptResult, now: number): number | undefined {
     if (reading.ambiguous) {
       this.#only = false;
-      // This attempt may still take effect. Start over: after it, only a refusal that comes twice proves something.
-      this.last = undefined;
+      // This attempt may still take effect. Start over: after it, only a refusal that comes twice proves something. A mismatch
+      // says that the key holds an earlier payload, so this one can't.
+      if (reading.kind !== 'mismatch') this.last = undefined;
     }
     if (refusal === undefined || reading.from === 'in-front') return undefined;
     if (!reading.replayed) this.#madeAgain = undefined;

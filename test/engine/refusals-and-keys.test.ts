@@ -260,4 +260,62 @@ describe('a decline whose answer was lost, at a server that marks no replay', ()
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
   });
+
+  describe('another card, at a server that compares payloads', () => {
+    const DECLINE = answers(402, { error: 'declined' });
+    const MISMATCH = answers(422, { title: 'Idempotency-Key is already used' });
+    const declinedUnseen = async () => {
+      const world = newWorld();
+      const { tab, once } = world.open();
+      world.server.plays(lost(), DECLINE);
+      await world.end(tab, pay(once));
+      return { world, tab, once, twoMinutesLater: world.clock.now() + 2 * MINUTE };
+    };
+
+    test('is told until when it has to wait, and goes on under a new key then', async () => {
+      const { world, tab, once, twoMinutesLater } = await declinedUnseen();
+      await world.clock.advance(1000);
+      world.server.plays(MISMATCH, DECLINE);
+      const early = await world.end(tab, pay(once, { body: CARD_B }));
+      expect(early).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { reason: 'mismatch', retryAt: twoMinutesLater } });
+      await world.clock.advance(2 * MINUTE);
+      world.server.plays(MISMATCH, DECLINE, charged(answers(201)));
+      const paid = await world.end(tab, pay(once, { body: CARD_B }));
+      expect(paid).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
+      expect(paid.outcome?.key).not.toBe(early.outcome?.key);
+      expect(world.server.charged.size).toBe(1);
+    });
+
+    test('does not wait for that time by itself: the next press asks at once', async () => {
+      const { world, tab, once } = await declinedUnseen();
+      world.server.plays(MISMATCH, DECLINE, MISMATCH, charged(replays()));
+      await world.end(tab, pay(once, { body: CARD_B }));
+      const before = world.clock.now();
+      expect(await world.end(tab, pay(once, { body: CARD_B }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+      expect(world.clock.now()).toBe(before);
+    });
+
+    test.each([
+      ['another refusal', answers(402, { error: 'declined otherwise' })],
+      ['a refusal that may come from in front', answers(401)],
+      ['no answer', lost()],
+    ])('%s two minutes later proves nothing of the first card', async (_, answer) => {
+      const { world, tab, once } = await declinedUnseen();
+      await world.clock.advance(10 * MINUTE);
+      world.server.plays(MISMATCH, answer);
+      expect(await world.end(tab, pay(once, { body: CARD_B }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown' } });
+      expect(new Set(world.server.keys).size).toBe(1);
+    });
+
+    test('an attempt for the second card that got no answer counts from then on', async () => {
+      const { world, tab, once } = await declinedUnseen();
+      await world.clock.advance(10 * MINUTE);
+      world.server.plays(lost(), MISMATCH, DECLINE);
+      const end = await world.end(tab, pay(once, { body: CARD_B }));
+      expect(end).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { retryAt: world.clock.now() + 2 * MINUTE } });
+      await world.clock.advance(2 * MINUTE);
+      world.server.plays(MISMATCH, DECLINE, answers(201));
+      expect(await world.end(tab, pay(once, { body: CARD_B }))).toMatchObject({ outcome: { type: 'fresh' } });
+    });
+  });
 });

@@ -115,6 +115,12 @@ export const VARIANTS: readonly Variant[] = [
   of('refusals forgotten', 'a server that keeps no refusals for the key', { server: server({ keepsRefusals: false }) }),
   of('held open', 'a server that lets the second copy wait, and keeps no refusals', { server: server({ busy: 'held-open', keepsRefusals: false }) }),
   of('no marks', 'a server that marks no replays', { server: server({ busy: '409', marker: false }) }),
+  of('another card', 'a server that marks no replays; three minutes later another card', {
+    server: server({ busy: '409', marker: false }),
+    agenda: [{ slot: 0, payload: 1 }, { waitMs: 180_000 }, { slot: 0, payload: 2 }],
+    faults: NETWORK,
+    deeds: ['crash', 'freeze'],
+  }),
   of('errors kept', 'a server that keeps a 500 for the key', { server: server({ keepsErrors: true, mismatch: 400 }) }),
   of('mismatch replays', 'a server that answers another payload with the first one, edited form', {
     server: server({ mismatch: 'replays', keepsRefusals: false }),
