@@ -38,7 +38,8 @@ const cases = () => ({
   'and pending, settle, forget, clear': `export { clear, createOnce, forget, outcomeOf, pending, settle } from 'oncefetch'`,
   ...Object.fromEntries(entries().map((entry) => [entry, `export * from '${entry}'`])),
   // What they export takes a client, or is given to one, which every page has.
-  'oncefetch/form': `export { createOnce, outcomeOf } from 'oncefetch'; export * from 'oncefetch/form'`,
+  'oncefetch/form': `export { createOnce, outcomeOf } from 'oncefetch'; export { defineOnceForm } from 'oncefetch/form'`,
+  'formAction of oncefetch/form': `export { createOnce, outcomeOf } from 'oncefetch'; export { formAction } from 'oncefetch/form'`,
   'oncefetch/react': `export { createOnce, outcomeOf } from 'oncefetch'; export * from 'oncefetch/react'`,
   'oncefetch/opentelemetry': `export { createOnce, outcomeOf } from 'oncefetch'; export * from 'oncefetch/opentelemetry'`,
 });

@@ -10,15 +10,28 @@ const remember = db.prepare('INSERT INTO orders VALUES (?, ?, ?) ON CONFLICT DO 
 
 const store = sqliteStore({ database: db });
 // A customer waits for the page: two attempts, and the next press goes on under the same key.
-const onceFor = (user: string) => createOnce({ namespace: user, store, durability: 'required', limits: { attempts: 2 } });
+export const onceFor = (user: string) => createOnce({ namespace: user, store, durability: 'required', limits: { attempts: 2 } });
+
+/** Asks the bank to charge a cart. */
+export const bank = (key: string, cart: string, card: string): Promise<Response> =>
+  fetch(`${process.env['BANK']}/api/payments`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'Idempotency-Key': key },
+    body: JSON.stringify({ cart, card, amount: 4200 }), // the price is the server's
+  });
+
+/** Writes down what the bank said of a cart. */
+export async function book(user: string, cart: string, answer: Response): Promise<void> {
+  const { id = null } = answer.ok ? await answer.clone().json() : {};
+  remember.run(user, cart, id);
+}
 
 /** The bank's answer, however often it is asked for; 504 while nobody knows. `user`: from the session, never from the form. */
 export async function charge(user: string, cart: string, card: string): Promise<Response> {
   const body = JSON.stringify({ cart, card, amount: 4200 }); // the price is the server's
   try {
     const answer = await onceFor(user).fetch(`${process.env['BANK']}/api/payments`, { method: 'POST', body, once: ['pay', cart] });
-    const { id = null } = outcomeOf(answer)?.effect === 'done' ? await answer.clone().json() : {};
-    remember.run(user, cart, id);
+    await book(user, cart, answer);
     return answer;
   } catch (error) {
     if (!outcomeOf(error)) throw error;

@@ -25,7 +25,12 @@ export const APPS = {
     pages: ['/state'],
     server: (port) => [installed('next/dist/bin/next'), 'start', '-H', '127.0.0.1', '-p', String(port)],
   },
-  reactRouter: { name: 'React Router', folder: 'react-router', pages: [], server: () => [installed('@react-router/serve/bin.js'), 'build/server/index.js'] },
+  reactRouter: {
+    name: 'React Router',
+    folder: 'react-router',
+    pages: ['/state'],
+    server: () => [installed('@react-router/serve/bin.js'), 'build/server/index.js'],
+  },
   svelteKit: { name: 'SvelteKit', folder: 'sveltekit', pages: [], server: () => ['build/index.js'] },
 } satisfies Record<string, App>;
 

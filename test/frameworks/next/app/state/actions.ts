@@ -1,11 +1,18 @@
 'use server';
-import { charge, said } from '../../../shop/payments';
+import { formAction } from 'oncefetch/form';
+import { bank, book, onceFor, said } from '../../../shop/payments';
 import { userHere } from '../user';
 
-/** What the page says afterwards. `before`: what it said before; the hidden field with the cart names the payment. */
-export async function pay(_before: string, form: FormData): Promise<string> {
-  const cart = String(form.get('cart'));
-  const user = await userHere();
-  await charge(user, cart, String(form.get('card')));
-  return said(user, cart);
+const payOnce = formAction(async () => onceFor(await userHere()), {
+  operation: (form) => ['pay', String(form.get('cart'))], // a hidden field that the server rendered
+  effect: ({ key }, form) => bank(key, String(form.get('cart')), String(form.get('card'))),
+  tell: async ({ value }, form) => {
+    const [user, cart] = [await userHere(), String(form.get('cart'))];
+    if (value) await book(user, cart, value);
+    return said(user, cart);
+  },
+});
+
+export async function pay(...args: Parameters<typeof payOnce>): ReturnType<typeof payOnce> {
+  return payOnce(...args); // a redirect belongs here
 }

@@ -1,0 +1,110 @@
+/** A form's action that takes effect once: for React's `useActionState`, and for actions of Next.js and React Router on a server. */
+import { type Attempt, type Once, type OperationName, type Outcome, type RunOptions, run } from 'oncefetch';
+import { fingerprintOf } from './fingerprint.js';
+
+/** How the effect of an action ended. `value`: what it gave; `error`: what it threw, or an `OnceError`. */
+export interface ActionEnd<T> {
+  readonly outcome: Outcome;
+  readonly value?: T | undefined;
+  readonly error?: unknown;
+}
+
+/** What an action returns, and `useActionState` hands to the page: plain data, if what `tell` gives is. */
+export interface ActionState<S> {
+  readonly outcome: Outcome;
+  /** What `tell` gave. */
+  readonly said: S;
+  /** What was typed into the fields that `keep` names, for `defaultValue`: React empties a form after its action. */
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** Options of {@link formAction}. */
+export interface FormActionOptions<T, S> {
+  /** Names the operation, from what the server rendered into hidden fields: a cart's id, or a random id for each rendered form. */
+  readonly operation: (form: FormData) => OperationName;
+  /** Does it, as a function given to `run` does: with `attempt.key`. */
+  readonly effect: (attempt: Attempt, form: FormData) => T | PromiseLike<T>;
+  /** What the page shows. Errors may hold more than a customer should read, so nothing of them is passed on by itself. */
+  readonly tell: (end: ActionEnd<T>, form: FormData) => S | PromiseLike<S>;
+  /** Fields whose text is given back, such as `['name', 'street']`. No passwords or card numbers: without script they would be in the page. @default none */
+  readonly keep?: readonly string[] | undefined;
+  /** Fields that differ in each rendering, such as a token against forgery, and so make no other payload. @default none */
+  readonly ignore?: readonly string[] | undefined;
+  /** More options for `run`: `verdict`, `limits`, `repeat`, `meta`. */
+  readonly call?: Omit<RunOptions<T>, 'fingerprint' | 'onOutcome'> | undefined;
+}
+
+type ClientFor = Once | ((form: FormData) => Once | PromiseLike<Once>);
+
+const FUNCTIONS = ['operation', 'effect', 'tell'] as const;
+const KNOWN: readonly string[] = [...FUNCTIONS, 'keep', 'ignore', 'call'];
+
+const wrong = (what: string, must: string, got: unknown): TypeError =>
+  new TypeError(`once: ${what} must ${must}, got ${got === null ? 'null' : typeof got === 'string' ? JSON.stringify(got) : typeof got}`);
+
+function check(once: ClientFor, options: Readonly<Record<string, unknown>>): void {
+  if (typeof once !== 'function' && typeof (once as Once | undefined)?.['~oncefetch'] !== 'function')
+    throw wrong('the first argument of formAction', 'be a client from createOnce, or a function that gives one', once);
+  if (typeof options !== 'object' || options === null) throw wrong('the second argument of formAction', 'be an object', options);
+  for (const name of Object.keys(options))
+    if (!KNOWN.includes(name)) throw new TypeError(`once: formAction knows no option ${JSON.stringify(name)}; there are ${KNOWN.join(', ')}`);
+  for (const name of FUNCTIONS) if (typeof options[name] !== 'function') throw wrong(`formAction's option ${name}`, 'be a function', options[name]);
+  for (const name of ['keep', 'ignore'])
+    if (options[name] !== undefined && !Array.isArray(options[name])) throw wrong(`formAction's option ${name}`, 'be a list of field names', options[name]);
+}
+
+/** The form without the fields that React adds for itself where it is sent without script. */
+const countedOf = (form: FormData): FormData => {
+  const counted = new FormData();
+  for (const [name, value] of form) if (!name.startsWith('$ACTION_')) counted.append(name, value);
+  return counted;
+};
+
+const keptOf = (form: FormData, names: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(names.flatMap((name) => ((value) => (typeof value === 'string' ? [[name, value]] : []))(form.get(name))));
+
+/**
+ * Makes an action of a form that takes effect once: a second click, a form that is sent again after a lost answer, and the same
+ * form in another tab are one operation. On a server it works without script in the page; give it a client for each user there,
+ * with a store that outlives the request.
+ *
+ * @param once - the client, or a function that gives the one of the user who sent the form (from the session, never from a field)
+ * @returns an action for `useActionState`; elsewhere call it with `undefined` and the `FormData`. It rejects only with what is no
+ * outcome: a wrong name, a mistake in `operation` or `tell`. Redirect after it, not in `effect`: a redirect is an error that is thrown.
+ * @throws TypeError on a wrong option
+ * @example
+ * const payOnce = formAction(async () => onceFor(await userHere()), {
+ *   operation: (form) => ['pay', String(form.get('cart'))],
+ *   effect: ({ key }, form) => stripe.paymentIntents.create(paramsOf(form), { idempotencyKey: key }),
+ *   tell: ({ outcome }) => (outcome.effect === 'done' ? 'Paid.' : outcome.effect === 'none' ? 'Not paid.' : 'Not sure yet. Pay again: you will be charged once.'),
+ * });
+ * @see https://react.dev/reference/react/useActionState
+ */
+export function formAction<T, S>(
+  once: ClientFor,
+  options: FormActionOptions<T, S>,
+): (before: ActionState<S> | undefined, form: FormData) => Promise<ActionState<S>> {
+  check(once, options as unknown as Readonly<Record<string, unknown>>);
+  const { operation, effect, tell, keep = [], ignore = [], call } = options;
+  return async (_before, form) => {
+    if (!(form instanceof FormData)) throw wrong('the second argument of the action', 'be the FormData of the form', form);
+    const client = typeof once === 'function' ? await once(form) : once;
+    let outcome: Outcome | undefined;
+    const more: RunOptions<T> = {
+      ...call,
+      fingerprint: () => fingerprintOf(countedOf(form), true, ignore),
+      onOutcome: (told) => {
+        outcome = told;
+      },
+    };
+    let end: { readonly value: T } | { readonly error: unknown };
+    try {
+      end = { value: await run(client, operation(form), (attempt) => effect(attempt, form), more) };
+    } catch (error) {
+      if (!outcome) throw error;
+      end = { error };
+    }
+    const told = outcome as Outcome;
+    return { outcome: told, said: await tell({ outcome: told, ...end }, form), fields: keptOf(form, keep) };
+  };
+}

@@ -1,0 +1,18 @@
+import { type ActionState, formAction } from 'oncefetch/form';
+import { bank, book, onceFor, said } from '../../shop/payments';
+import { userOf } from './user.server';
+
+/** What a form has sent, once; says what is so afterwards. */
+export async function payOnce(request: Request): Promise<ActionState<string>> {
+  const user = userOf(request);
+  const action = formAction(onceFor(user), {
+    operation: (form) => ['pay', String(form.get('cart'))], // a hidden field that the server rendered
+    effect: ({ key }, form) => bank(key, String(form.get('cart')), String(form.get('card'))),
+    tell: async ({ value }, form) => {
+      const cart = String(form.get('cart'));
+      if (value) await book(user, cart, value);
+      return said(user, cart);
+    },
+  });
+  return action(undefined, await request.formData());
+}

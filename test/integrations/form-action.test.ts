@@ -1,0 +1,138 @@
+/** Goal: an action of a form takes effect once, and says what is so. Method: the store that a server has, SQLite on disk, with a client for each request. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type Attempt, type Once, pending } from 'oncefetch';
+import { type ActionState, type FormActionOptions, formAction } from 'oncefetch/form';
+import { createOnce } from 'oncefetch/node';
+import { sqliteStore } from 'oncefetch/sqlite';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+const folder = mkdtempSync(join(tmpdir(), 'form-action-'));
+let database: DatabaseSync;
+let charged: string[];
+let user: string;
+
+beforeEach(() => {
+  database = new DatabaseSync(join(folder, `${crypto.randomUUID()}.db`));
+  charged = [];
+  user = 'ann';
+});
+afterEach(() => database.close());
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** As a server does: a client for each request. */
+const onceHere = (): Once => createOnce({ namespace: user, store: sqliteStore({ database }), limits: { attempts: 1 } });
+
+const formOf = (fields: Readonly<Record<string, string | File>>): FormData => {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  return form;
+};
+const CART = { cart: 'c-1', card: '4242', name: 'Ann' };
+
+type Said = string;
+const charge = ({ key }: Attempt, form: FormData): string => {
+  charged.push(`${key} ${form.get('card')}`);
+  return `receipt ${charged.length}`;
+};
+const actionWith = (more: Partial<FormActionOptions<unknown, Said>> = {}, once: Once | (() => Once) = onceHere) =>
+  formAction<unknown, Said>(once, {
+    operation: (form) => ['pay', String(form.get('cart'))],
+    effect: charge,
+    tell: ({ outcome, value, error }) => `${outcome.effect} ${value ?? (error as Error | undefined)?.name ?? ''}`,
+    ...more,
+  });
+
+test('two submits at once, a third one later, and one of another process: one effect, and each is told so', async () => {
+  const [one, two] = await Promise.all([actionWith()(undefined, formOf(CART)), actionWith()(undefined, formOf(CART))]);
+  const three = await actionWith()(one, formOf(CART));
+  expect([one, two, three].map(({ said }) => said)).toEqual(Array(3).fill('done receipt 1'));
+  expect(charged).toHaveLength(1);
+});
+
+test('what it returns is plain data, with the fields that it was asked to keep', async () => {
+  const state = await actionWith({ keep: ['name', 'nothing'] })(undefined, formOf(CART));
+  expect(structuredClone(state)).toEqual(state);
+  expect(state.fields).toEqual({ name: 'Ann' });
+});
+
+test('no receipt of the next user: the client is the one of who sent the form', async () => {
+  await actionWith()(undefined, formOf(CART));
+  user = 'bob';
+  expect((await actionWith()(undefined, formOf(CART))).said).toBe('done receipt 2');
+});
+
+test('an effect that throws is unknown; the next submit runs it again with the same key', async () => {
+  const keys: string[] = [];
+  const dies = actionWith({
+    effect: ({ key }) => {
+      keys.push(key);
+      throw new Error('the connection was cut');
+    },
+  });
+  expect(await dies(undefined, formOf(CART))).toMatchObject({ outcome: { effect: 'unknown' }, said: 'unknown OnceError' });
+  expect(await pending(onceHere())).toHaveLength(1);
+  await actionWith()(undefined, formOf(CART));
+  expect(charged).toEqual([`${keys[0]} 4242`]);
+});
+
+test('a refusal is told, and the corrected form goes on', async () => {
+  const refuses = actionWith({
+    effect: (attempt, form) => (form.get('card') === '4000' ? Response.json({ title: 'Declined' }, { status: 402 }) : charge(attempt, form)),
+    tell: async ({ outcome, value }) => `${outcome.effect} ${value instanceof Response ? (await value.json()).title : value}`,
+  });
+  expect((await refuses(undefined, formOf({ ...CART, card: '4000' }))).said).toBe('none Declined');
+  expect((await refuses(undefined, formOf(CART))).said).toBe('done receipt 1');
+});
+
+describe('another payload', () => {
+  const afterLoss = async (second: FormData, more: Partial<FormActionOptions<unknown, Said>> = {}) => {
+    const dies = actionWith({ ...more, effect: () => Promise.reject(new Error('cut')), call: { verdict: () => 'ambiguous' } });
+    await dies(undefined, formOf({ ...CART, token: 'a', $ACTION_KEY: 'k1', 'idempotency-key': 'r1' }));
+    const { outcome } = await actionWith(more)(undefined, second);
+    return 'changed' in outcome && outcome.changed;
+  };
+
+  test('is an edited field', async () => {
+    expect(await afterLoss(formOf({ ...CART, token: 'a', card: '5555' }))).toBe(true);
+  });
+
+  test('is not what React adds, nor the rendered key, nor a field that it was told to ignore', async () => {
+    expect(await afterLoss(formOf({ ...CART, token: 'b', $ACTION_KEY: 'k2', 'idempotency-key': 'r2' }), { ignore: ['token'] })).toBe(false);
+  });
+
+  test('is a token that differs, if nobody said so', async () => {
+    expect(await afterLoss(formOf({ ...CART, token: 'b' }))).toBe(true);
+  });
+});
+
+test('the same file is the same payload, by its content', async () => {
+  const file = (text: string): FormData => formOf({ cart: 'c-1', receipt: new File([text], 'receipt.pdf', { type: 'application/pdf' }) });
+  const dies = actionWith({ effect: () => Promise.reject(new Error('cut')) });
+  await dies(undefined, file('a'));
+  expect((await actionWith()(undefined, file('a'))).outcome).toMatchObject({ effect: 'done', changed: false });
+});
+
+test('what is no outcome rejects: a wrong name, an error of tell, nobody logged in', async () => {
+  await expect(actionWith({ operation: () => [] })(undefined, formOf(CART))).rejects.toThrow(TypeError);
+  await expect(actionWith({ tell: () => Promise.reject(new Error('a bug')) })(undefined, formOf(CART))).rejects.toThrow('a bug');
+  user = '';
+  await expect(actionWith()(undefined, formOf(CART))).rejects.toThrow(TypeError);
+  expect(charged).toHaveLength(1);
+});
+
+test('the order of the arguments is that of useActionState, and the form is looked for there', async () => {
+  const action = actionWith() as unknown as (form: FormData) => Promise<ActionState<Said>>;
+  await expect(action(formOf(CART))).rejects.toThrow('the second argument of the action must be the FormData of the form, got undefined');
+});
+
+test.each([
+  ['no client', {}, {}, 'the first argument of formAction must be a client from createOnce, or a function that gives one, got object'],
+  ['no effect', onceHere, { effect: undefined }, "formAction's option effect must be a function, got undefined"],
+  ['a word for a list', onceHere, { keep: 'name' }, `formAction's option keep must be a list of field names, got "name"`],
+  ['an option that it does not know', onceHere, { retry: 3 }, 'formAction knows no option "retry"'],
+])('%s is refused at once', (_, once, more, message) => {
+  expect(() => actionWith(more as object, once as unknown as Once)).toThrow(message);
+});
