@@ -38,7 +38,7 @@ interface RecordCore {
   readonly windowEndsAt?: number | undefined;
   /** Wall clock of the last write. */
   readonly touchedAt: number;
-  /** Of everything that decides what is sent or told: all but `lease`, `meta` and `previous`, which has its own. */
+  /** Of everything that decides what is sent or told: all but `lease`, `meta`, `background`, and `previous`, which has its own. */
   readonly sum: number;
 
   /**
@@ -70,6 +70,8 @@ interface WhilePending {
   readonly link?: string | undefined;
   readonly meta?: unknown;
   readonly request?: StoredRequest | undefined;
+  /** Until when another context may go on with it by itself. */
+  readonly background?: Consent | undefined;
   /** Requests of payloads before the present one. */
   readonly earlier?: readonly { readonly fingerprint: string; readonly request: StoredRequest }[] | undefined;
   /** What the name stood for before; it comes back if this one turns out never to have been sent. */
@@ -103,6 +105,14 @@ export interface EndedRecord extends RecordCore, AtTheEnd, Without<WhilePending>
 }
 
 export type OnceRecord = PendingRecord | EndedRecord;
+
+/** That an operation goes on when its page is gone. */
+export interface Consent {
+  /** Wall clock, ms. */
+  readonly until: number;
+  /** The request is stored for this alone, and goes with it. */
+  readonly request: boolean;
+}
 
 export interface Refusal {
   readonly digest: string;
@@ -210,6 +220,7 @@ export function bare<Kind extends OnceRecord>({
   spentAt: _____,
   link: ______,
   answer: _______,
+  background: ___________,
   ...core
 }: Kind): Bare<Kind> {
   return core as Bare<Kind>;

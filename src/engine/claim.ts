@@ -122,6 +122,7 @@ const leaseOf = (job: OperationRun): Claimant['lease'] =>
 function claimant(job: OperationRun, waited: Waited | undefined, generation: number, key: IdempotencyKey, random: boolean): Claimant {
   const { client, settings, payload } = job;
   const writable = settings.namespace !== undefined || client.platform.server;
+  const background = client.parts.consent?.(job);
   return {
     id: job.id,
     ns: job.ns,
@@ -147,7 +148,9 @@ function claimant(job: OperationRun, waited: Waited | undefined, generation: num
     lease: leaseOf(job),
     resumeOnly: job.resumeOnly,
     meta: writable ? settings.meta : undefined,
-    request: writable && settings.keep.request ? payload?.storable(settings.keep.headers) : undefined,
+    request: writable && (background || settings.keep.request) ? payload?.storable(settings.keep.headers) : undefined,
+    background,
+    agreed: job.agreed,
   };
 }
 

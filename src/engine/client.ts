@@ -5,7 +5,7 @@ import type { Reading } from '../core/dialect.js';
 import type { WaitReason } from '../core/event.js';
 import type { IdempotencyKey, KeyedOperation, Label, Namespace, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
 import type { OperationName } from '../core/name.js';
-import type { PendingRecord, StoredRequest } from '../core/record.js';
+import type { Consent, PendingRecord, StoredRequest } from '../core/record.js';
 import type { ReplayableRequest, RequestInput } from '../http/request.js';
 import type { SendOnce } from '../http/sending.js';
 import type { OnceOptions } from '../option-types.js';
@@ -98,6 +98,8 @@ export interface PreparedCall {
   readonly raw: string;
   /** The key that the call already bears. It is never replaced, and no other is put beside it. */
   readonly key?: string | undefined;
+  /** It goes on only with what was agreed to go on until then, wall clock, ms. */
+  readonly agreed?: number | undefined;
 }
 
 export interface Call {
@@ -129,6 +131,7 @@ export interface OperationRun extends Omit<OperationAddress, 'id'> {
   readonly startedAt: number;
   readonly deadline: number;
   readonly resumeOnly: boolean;
+  readonly agreed?: number | undefined;
   /** Another context holds the lock and does not release it, so this call goes on without. */
   readonly unlocked?: boolean | undefined;
 }
@@ -219,6 +222,10 @@ export interface Parts {
   readonly platform: (platform: Platform) => Platform;
   /** Sends an attempt, in place of the transport alone. */
   readonly around: SendOnce<Client, AttemptRequest>;
+  /** What is stored of the customer's consent that it goes on without the page. */
+  readonly consent: (job: OperationRun) => Consent | undefined;
+  /** A record with a consent is stored, and is about to be driven here. */
+  readonly consented: (client: Client) => void;
   /** Calls the function that `run` was given. */
   readonly effect: (a: AttemptRequest, act: () => unknown) => unknown;
   /** Is handed each named call, and each that got a key; `operate` does the work. */
