@@ -29,8 +29,7 @@ function decide(stored: unknown, c: Claimant, now: number, storeNow: number): Be
   const record = readRecord(stored);
   if (!record) return { value: { do: 'corrupt' } };
   const same = record.scheme === c.scheme && record.payloads.at(-1) === c.fingerprint;
-  const { lease, background } = record;
-  if (c.agreed !== undefined && record.state === 'pending' && background?.until !== c.agreed) return { value: { do: 'nothing' } };
+  const { lease } = record;
   // Nobody drives what was moved: under a lock, which tells whether somebody does, there is nothing to wait for.
   const driven = leaseHolds(lease, storeNow) && lease.owner !== c.owner && (c.lease !== undefined || lease.owner !== MOVED);
   if (record.state === 'pending' && driven) return { value: { do: 'busy', record, ms: lease.until - storeNow } };
@@ -124,7 +123,6 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeN
     touchedAt: now,
     meta: c.meta,
     request: c.request,
-    background: c.background,
     previous: before && before.state !== 'pending' ? { ...before, previous: undefined } : before?.previous,
   });
   return { next: record, value: { do: 'drive', record, ...INSERTED } };
@@ -169,7 +167,6 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
     forgetAt: unsettledForgetAt(Math.max(now, storeNow)),
     meta: c.meta ?? before.meta,
     request: keeps ? (before.request ?? c.request) : c.request,
-    background: c.background ?? (keeps ? before.background : undefined),
     earlier:
       keeps || !before.request ? before.earlier : [...(before.earlier ?? []), { fingerprint: sent.at(-1) ?? '', request: before.request }].slice(-EARLIER_MAX),
   });

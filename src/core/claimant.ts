@@ -1,6 +1,6 @@
 /** What a call brings to its first look at a record, and what comes of it. Types only. */
 import type { IdempotencyKey, Label, NamespaceDigest, RecordId } from './ids.js';
-import type { Consent, EndedRecord, PendingRecord } from './record.js';
+import type { EndedRecord, PendingRecord } from './record.js';
 
 /** What a call brings to its first look. */
 export interface Claimant {
@@ -38,9 +38,6 @@ export interface Claimant {
   readonly resumeOnly: boolean;
   readonly meta?: unknown;
   readonly request?: PendingRecord['request'];
-  readonly background?: Consent | undefined;
-  /** Goes on only if this is the time until which that was agreed to. */
-  readonly agreed?: number | undefined;
 }
 
 export type Begun =

@@ -38,7 +38,7 @@ interface RecordCore {
   readonly windowEndsAt?: number | undefined;
   /** Wall clock of the last write. */
   readonly touchedAt: number;
-  /** Of everything that decides what is sent or told: all but `lease`, `meta`, `background`, and `previous`, which has its own. */
+  /** Of everything that decides what is sent or told: all but `lease`, `meta` and `previous`, which has its own. */
   readonly sum: number;
 
   /**
@@ -70,8 +70,6 @@ interface WhilePending {
   readonly link?: string | undefined;
   readonly meta?: unknown;
   readonly request?: StoredRequest | undefined;
-  /** Until when another context may go on with it by itself. */
-  readonly background?: Consent | undefined;
   /** Requests of payloads before the present one. */
   readonly earlier?: readonly { readonly fingerprint: string; readonly request: StoredRequest }[] | undefined;
   /** What the name stood for before; it comes back if this one turns out never to have been sent. */
@@ -106,14 +104,6 @@ export interface EndedRecord extends RecordCore, AtTheEnd, Without<WhilePending>
 
 export type OnceRecord = PendingRecord | EndedRecord;
 
-/** That an operation goes on when its page is gone. */
-export interface Consent {
-  /** Wall clock, ms. */
-  readonly until: number;
-  /** The request is stored for this alone, and goes with it. */
-  readonly request: boolean;
-}
-
 export interface Refusal {
   readonly digest: string;
   /** When it first came since an attempt that may have had an effect, by the store's clock: machines have different ones. */
@@ -122,7 +112,15 @@ export interface Refusal {
   readonly open?: boolean | undefined;
 }
 
-/** With `keep.request`: what another context needs to send the request again. */
+/** That an operation goes on when its page is gone. */
+export interface Consent {
+  /** Wall clock, ms. */
+  readonly until: number;
+  /** The request is stored for this alone, and goes with it. */
+  readonly alone: boolean;
+}
+
+/** With `keep.request` or `background`: what another context needs to send the request again. */
 export interface StoredRequest {
   readonly method: string;
   readonly url: string;
@@ -130,6 +128,8 @@ export interface StoredRequest {
   readonly body: string | undefined;
   /** The body stands for bytes, in base64. */
   readonly base64?: boolean | undefined;
+  /** Another context may send it by itself. */
+  readonly consent?: Consent | undefined;
 }
 
 /** An answer at rest: what an effect gave, as JSON (absent for `undefined`), or an HTTP answer. `base64`: its body stands for bytes. */
@@ -220,7 +220,6 @@ export function bare<Kind extends OnceRecord>({
   spentAt: _____,
   link: ______,
   answer: _______,
-  background: ___________,
   ...core
 }: Kind): Bare<Kind> {
   return core as Bare<Kind>;

@@ -122,7 +122,6 @@ const leaseOf = (job: OperationRun): Claimant['lease'] =>
 function claimant(job: OperationRun, waited: Waited | undefined, generation: number, key: IdempotencyKey, random: boolean): Claimant {
   const { client, settings, payload } = job;
   const writable = settings.namespace !== undefined || client.platform.server;
-  const background = client.parts.consent?.(job);
   return {
     id: job.id,
     ns: job.ns,
@@ -148,9 +147,7 @@ function claimant(job: OperationRun, waited: Waited | undefined, generation: num
     lease: leaseOf(job),
     resumeOnly: job.resumeOnly,
     meta: writable ? settings.meta : undefined,
-    request: writable && (background || settings.keep.request) ? payload?.storable(settings.keep.headers) : undefined,
-    background,
-    agreed: job.agreed,
+    request: writable && settings.keep.request ? payload?.storable(settings.keep.headers) : undefined,
   };
 }
 
@@ -193,9 +190,10 @@ export async function askStrategy(
 
 async function update(job: OperationRun, c: Claimant): Promise<Begun> {
   const { client, operationKey, id, deadline } = job;
+  const begins = client.parts.begins?.(job) ?? begin;
   let begun: Begun | undefined;
   const change = (stored: unknown, storeNow: number) => {
-    const began = begin(stored, c, client.platform.clock.now(), storeNow);
+    const began = begins(stored, c, client.platform.clock.now(), storeNow);
     begun = began.value;
     return began;
   };

@@ -1,11 +1,12 @@
 /** What one client's calls share, what one call brings, and what it sends. Types only, in one file because each of them names the others. */
 
+import type { begin } from '../core/begin.js';
 import type { UnknownReason } from '../core/codes.js';
 import type { Reading } from '../core/dialect.js';
 import type { WaitReason } from '../core/event.js';
 import type { IdempotencyKey, KeyedOperation, Label, Namespace, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
 import type { OperationName } from '../core/name.js';
-import type { Consent, PendingRecord, StoredRequest } from '../core/record.js';
+import type { PendingRecord, StoredRequest } from '../core/record.js';
 import type { ReplayableRequest, RequestInput } from '../http/request.js';
 import type { SendOnce } from '../http/sending.js';
 import type { OnceOptions } from '../option-types.js';
@@ -222,10 +223,8 @@ export interface Parts {
   readonly platform: (platform: Platform) => Platform;
   /** Sends an attempt, in place of the transport alone. */
   readonly around: SendOnce<Client, AttemptRequest>;
-  /** What is stored of the customer's consent that it goes on without the page. */
-  readonly consent: (job: OperationRun) => Consent | undefined;
-  /** A record with a consent is stored, and is about to be driven here. */
-  readonly consented: (client: Client) => void;
+  /** Decides in place of `begin` on the record as stored. Throws a TypeError where the call cannot be begun. */
+  readonly begins: (job: OperationRun) => typeof begin;
   /** Calls the function that `run` was given. */
   readonly effect: (a: AttemptRequest, act: () => unknown) => unknown;
   /** Is handed each named call, and each that got a key; `operate` does the work. */

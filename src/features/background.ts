@@ -1,11 +1,12 @@
 /** What a customer agreed to goes on when the page is gone. */
 
 import { check } from '../check.js';
+import { type Began, type Begun, begin } from '../core/begin.js';
 import type { Namespace } from '../core/ids.js';
-import { type Consent, readRecord, seal } from '../core/record.js';
+import { type Consent, type PendingRecord, readRecord, seal } from '../core/record.js';
 import { lockNameOf, namespaceNow } from '../engine/address.js';
 import type { Client, OperationAddress, OperationRun, Parts } from '../engine/client.js';
-import { updateStored } from '../engine/record-access.js';
+import { readStored, updateStored } from '../engine/record-access.js';
 import { addressOfRecord, type Resumed, resumeAll, resumeRecord } from '../engine/resuming.js';
 import { scanPending } from '../engine/scan.js';
 import type { Waiting } from '../engine/turns.js';
@@ -13,7 +14,7 @@ import { limit } from '../engine/wait.js';
 import { clientOf, type Once } from '../once.js';
 import type { Feature } from '../option-types.js';
 
-/** The tag under which a page asks its service worker's browser for a `sync` event. */
+/** The tag under which a page asks for a `sync` event. */
 const TAG = 'oncefetch';
 /** Whoever gives less gives a length of time: it is in the year 2001. */
 const EARLIEST_MS = 1_000_000_000_000;
@@ -34,10 +35,27 @@ export interface InBackground {
  * @example
  * const once = createOnce({ use: [background()], namespace: () => session.userId });
  */
-export const background = (): Feature => ({ name: 'background', parts: { consent, consented } satisfies Partial<Parts> });
+export const background = (): Feature => ({ name: 'background', parts: { begins } satisfies Partial<Parts> });
+
+/** Puts the consent of a call beside its request; a call that goes on with a consent finds only that. */
+function begins(job: OperationRun): typeof begin {
+  const { agreed, settings, payload } = job;
+  const consent = consentOf(job);
+  if (agreed === undefined && !consent) return begin;
+  return (stored, ...how): Began => {
+    if (agreed !== undefined && readRecord(stored)?.request?.consent?.until !== agreed) return { value: { do: 'nothing' } };
+    const began = begin(stored, ...how);
+    if (!began.next) return began;
+    void askForSync(job).catch(() => {});
+    const request = began.next.request ?? payload?.storable(settings.keep.headers);
+    if (!consent || !request) return began;
+    const record = seal({ ...began.next, request: { ...request, consent } });
+    return { next: record, value: { ...began.value, record } as Begun };
+  };
+}
 
 /** Throws a TypeError or RangeError where it could not be kept. */
-function consent({ client, settings, name, payload }: OperationRun): Consent | undefined {
+function consentOf({ client, settings, name, payload }: OperationRun): Consent | undefined {
   const { background: asked, namespace, keep } = settings;
   if (!asked || !payload) return undefined;
   const { untilMs } = asked;
@@ -45,20 +63,17 @@ function consent({ client, settings, name, payload }: OperationRun): Consent | u
   if (!namespace && !client.platform.server) throw new TypeError('once: once.background needs the option namespace: without one no request is stored');
   if (!(untilMs >= EARLIEST_MS)) throw new RangeError(`once: once.background.untilMs must be a time in ms since 1970, got ${untilMs}`);
   if (!payload.storable(keep.headers)) throw new TypeError('once: once.background cannot store this body; send text or bytes');
-  return untilMs > client.platform.clock.now() ? { until: untilMs, request: !keep.request } : undefined;
+  return untilMs > client.platform.clock.now() ? { until: untilMs, alone: !keep.request } : undefined;
 }
 
-/** Asks for a `sync` event. Where there is none, or it is refused, the next page or start of a worker goes on. */
-function consented({ platform }: Client): void {
-  // A worker that goes on is woken again by the event that woke it.
-  if (platform.server || platform.relay) return;
+/** Where there is no such event, or it is refused, the next page or start of a worker goes on. */
+async function askForSync({ client, operationKey, id }: OperationRun): Promise<void> {
   const container = globalThis.navigator?.serviceWorker;
-  const ask = async (): Promise<void> => {
-    if (!(await container?.getRegistration())) return;
-    const registration = (await container?.ready) as { readonly sync?: { register(tag: string): Promise<void> } } | undefined;
-    await registration?.sync?.register(TAG);
-  };
-  ask().catch(() => {});
+  // A worker that goes on is woken again by the event that woke it.
+  if (client.platform.server || client.platform.relay || !(await container?.getRegistration())) return;
+  // The event comes at once where the network is there, and must find the record: a look queues behind the write.
+  const [registration] = await Promise.all([container?.ready, readStored(client, operationKey, id)]);
+  await (registration as { readonly sync?: { register(tag: string): Promise<void> } } | undefined)?.sync?.register(TAG);
 }
 
 /**
@@ -77,11 +92,12 @@ export async function resumeInBackground(once: Once, options: { signal?: AbortSi
   const namespace = namespaceNow(client);
   const resumed: Resumed[] = [];
   if (namespace === undefined) return { resumed, open: 0 };
+  const { clock, connectivity } = client.platform;
   const one = async (record: Waiting, stop: AbortSignal): Promise<Resumed | undefined> => {
-    const { background: agreed } = record;
-    if (!agreed) return undefined;
-    if (agreed.until <= client.platform.clock.now()) return takeBack(client, namespace, record, agreed);
-    return client.platform.connectivity.online() === false ? undefined : goOn(client, namespace, record, agreed, stop);
+    const { consent } = record;
+    if (!consent) return undefined;
+    if (consent.until <= clock.now()) return takeBack(client, namespace, record, consent);
+    return connectivity.online() === false ? undefined : goOn(client, namespace, record, consent, stop);
   };
   try {
     for await (const end of resumeAll(client, namespace, { ...options, one })) resumed.push(end);
@@ -89,8 +105,7 @@ export async function resumeInBackground(once: Once, options: { signal?: AbortSi
     if (!options.signal?.aborted) throw error;
   }
   let open = 0;
-  for await (const { record } of scanPending(client, namespace, undefined, undefined))
-    if (record.background && record.background.until > client.platform.clock.now()) open++;
+  for await (const { record } of scanPending(client, namespace, undefined, undefined)) if ((record.request?.consent?.until ?? 0) > clock.now()) open++;
   return { resumed, open };
 }
 
@@ -130,7 +145,9 @@ async function takeBack(client: Client, namespace: Namespace, record: Waiting, o
   const { operationKey } = addressOfRecord(client, namespace, record);
   await updateStored<undefined>(client, operationKey, record.id, (stored) => {
     const found = readRecord(stored);
-    if (found?.state !== 'pending' || found.background?.until !== over.until) return { value: undefined };
-    return { next: seal({ ...found, background: undefined, request: over.request ? undefined : found.request }), value: undefined };
+    const request = found?.request;
+    if (found?.state !== 'pending' || request?.consent?.until !== over.until) return { value: undefined };
+    const next: Omit<PendingRecord, 'sum'> = { ...found, request: over.alone ? undefined : { ...request, consent: undefined } };
+    return { next: seal(next), value: undefined };
   });
 }
