@@ -7,14 +7,18 @@ import { clientFor } from './client.ts';
 export interface OutboxPage {
   /** Resolves when the service worker is there, and `user` has logged in. */
   begin(user: string): Promise<void>;
-  /** Presses Pay; what comes of it is in `told`. Without `untilMs` nothing goes on without the page. */
-  press(order: Order, untilMs?: number): void;
+  /** Presses Pay; what comes of it is in `told`. Without `untilMs` nothing goes on without the page; `counted`: the shop counts its requests. */
+  press(order: Order, untilMs?: number, counted?: boolean): void;
   told: { readonly effect: string; readonly key: string | undefined } | undefined;
+  /** What the call of this page is at. */
+  phase(cart: string): string;
   /** What the browser knows of a cart, by itself. */
   knows(cart: string): Promise<string>;
   /** What this page, left open, showed of a cart so far, without being asked. */
   follow(cart: string): void;
   readonly shown: string[];
+  /** Starts the worker, if it has come to rest. */
+  wake(): Promise<void>;
   leave(): Promise<void>;
 }
 
@@ -28,16 +32,16 @@ const page: OutboxPage = {
     await navigator.serviceWorker.register('/worker.js');
     await navigator.serviceWorker.ready;
   },
-  press(order, untilMs) {
+  press(order, untilMs, counted) {
     page.told = undefined;
-    const headers = { 'content-type': 'application/json', 'x-lane': 'oncefetch' };
+    const headers = { 'content-type': 'application/json', 'x-lane': 'oncefetch', ...(counted && { 'x-fault': 'delay; ms=1; times=1000000' }) };
     const agreed = untilMs === undefined ? {} : { background: { untilMs } };
     once
       .fetch('/api/payments', {
         method: 'POST',
         headers,
         body: JSON.stringify(order),
-        once: { operation: ['pay', order.cart], ...agreed, keep: { headers: ['x-lane'] } },
+        once: { operation: ['pay', order.cart], ...agreed, keep: { headers: ['x-lane', 'x-fault'] } },
       })
       .then(
         (response) => {
@@ -51,6 +55,7 @@ const page: OutboxPage = {
       );
   },
   told: undefined,
+  phase: (cart) => operationOf(once, ['pay', cart]).state.phase,
   async knows(cart) {
     const operation = operationOf(once, ['pay', cart]);
     for (let n = 0; n < 400; n++) {
@@ -70,6 +75,9 @@ const page: OutboxPage = {
     };
     operation.subscribe(look);
     look();
+  },
+  async wake() {
+    (await navigator.serviceWorker.ready).active?.postMessage('wake');
   },
   async leave() {
     await clear(once);
