@@ -129,6 +129,8 @@ const FUNCTIONS = [
   'unnamed',
   'reconciling',
   'insecureOrigins',
+  'background',
+  'resumeInBackground',
 ];
 const functions: Record<string, number> = {};
 for (const name of FUNCTIONS) functions[name] = (await gzipOf(`export { createOnce, ${name} } from './src/entries/index.ts'`, root)) - whole;

@@ -1,4 +1,5 @@
 /** All features, for clients whose weight counts little. */
+import { background } from './features/background.js';
 import { insecureOrigins } from './features/insecure-origins.js';
 import { polling } from './features/polling.js';
 import { reconciling } from './features/reconciling.js';
@@ -6,4 +7,4 @@ import { retrying } from './features/retrying.js';
 import { unnamed } from './features/unnamed.js';
 import type { Feature } from './option-types.js';
 
-export const everything = (): readonly Feature[] => [insecureOrigins(), polling(), reconciling(), retrying(), unnamed()];
+export const everything = (): readonly Feature[] => [background(), insecureOrigins(), polling(), reconciling(), retrying(), unnamed()];

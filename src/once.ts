@@ -98,8 +98,9 @@ export function createOn(bare: Platform, options: OnceOptions = {}, from?: Clien
 }
 
 /** Refuses at once what needs a feature that is not there. */
-function checkNeeds({ accepted, reconcile }: Settings, parts: Partial<Parts>): void {
+function checkNeeds({ accepted, reconcile, background }: Settings, parts: Partial<Parts>): void {
   if (accepted === 'poll' && !parts.askAfter) throw new TypeError(needs("accepted: 'poll'", 'polling'));
+  if (background && !parts.begins) throw new TypeError(needs('background', 'background'));
   if (reconcile && !parts.prove) throw new TypeError(needs('reconcile', 'reconciling'));
 }
 

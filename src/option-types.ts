@@ -108,6 +108,11 @@ export interface OperationOptions {
   repeat?: 'never' | 'if-changed' | 'always' | undefined;
   /** Reads an answer before the built-in rules do; return `undefined` to leave it to them. */
   verdict?: ((e: Evidence) => Verdict | undefined) | undefined;
+  /**
+   * The customer agrees that this goes on when the page is gone, until `untilMs` (wall clock, ms since 1970): the request is stored,
+   * and `resumeInBackground` may send it. Needs the feature `background()` and a `namespace`. @default nothing goes on by itself
+   */
+  background?: { untilMs: number } | undefined;
   keep?: Keep | undefined;
   limits?: Limits | undefined;
   /** If the same call is under way: share its answer, or reject with ERR_ONCE_BUSY. @default 'join' */
@@ -140,7 +145,7 @@ export interface StandardSchema<T> {
 }
 
 /** Options of `run`. */
-export interface RunOptions<T> extends Omit<OperationOptions, 'verdict' | 'reconcile' | 'headers' | 'operation' | 'accepted'> {
+export interface RunOptions<T> extends Omit<OperationOptions, 'background' | 'verdict' | 'reconcile' | 'headers' | 'operation' | 'accepted'> {
   /** Reads what the function returned or threw. @default a value is fresh, a throw is ambiguous, a Response is read as `fetch` reads its answers */
   verdict?: ((end: RunEnd<T>) => Verdict | undefined) | undefined;
   signal?: AbortSignal | undefined;
@@ -159,7 +164,7 @@ export interface Feature {
 }
 
 /** Options of a client. */
-export interface OnceOptions extends Omit<OperationOptions, 'operation' | 'meta' | 'key'> {
+export interface OnceOptions extends Omit<OperationOptions, 'operation' | 'meta' | 'key' | 'background'> {
   /**
    * The user to whom the operations belong; give a visitor a name too, such as `'guest'`. A function is called at every call and
    * before every attempt. Where it gives nothing or throws, nobody is logged in, and a call is a TypeError.

@@ -84,7 +84,7 @@ const SHARED: Spec = {
   headers: 'function',
   onOutcome: 'function',
 };
-const OPERATION: Spec = { ...SHARED, operation: 'array', key: 'string|function', meta: 'any' };
+const OPERATION: Spec = { ...SHARED, operation: 'array', key: 'string|function', meta: 'any', background: { untilMs: 'ms' } };
 const CLIENT: Spec = {
   ...SHARED,
   use: 'array',

@@ -112,7 +112,15 @@ export interface Refusal {
   readonly open?: boolean | undefined;
 }
 
-/** With `keep.request`: what another context needs to send the request again. */
+/** That an operation goes on when its page is gone. */
+export interface Consent {
+  /** Wall clock, ms. */
+  readonly until: number;
+  /** The request is stored for this alone, and goes with it. */
+  readonly alone: boolean;
+}
+
+/** With `keep.request` or `background`: what another context needs to send the request again. */
 export interface StoredRequest {
   readonly method: string;
   readonly url: string;
@@ -120,6 +128,8 @@ export interface StoredRequest {
   readonly body: string | undefined;
   /** The body stands for bytes, in base64. */
   readonly base64?: boolean | undefined;
+  /** Another context may send it by itself. */
+  readonly consent?: Consent | undefined;
 }
 
 /** An answer at rest: what an effect gave, as JSON (absent for `undefined`), or an HTTP answer. `base64`: its body stands for bytes. */

@@ -190,9 +190,10 @@ export async function askStrategy(
 
 async function update(job: OperationRun, c: Claimant): Promise<Begun> {
   const { client, operationKey, id, deadline } = job;
+  const begins = client.parts.begins?.(job) ?? begin;
   let begun: Begun | undefined;
   const change = (stored: unknown, storeNow: number) => {
-    const began = begin(stored, c, client.platform.clock.now(), storeNow);
+    const began = begins(stored, c, client.platform.clock.now(), storeNow);
     begun = began.value;
     return began;
   };

@@ -1,5 +1,6 @@
 /** What one client's calls share, what one call brings, and what it sends. Types only, in one file because each of them names the others. */
 
+import type { begin } from '../core/begin.js';
 import type { UnknownReason } from '../core/codes.js';
 import type { Reading } from '../core/dialect.js';
 import type { WaitReason } from '../core/event.js';
@@ -98,6 +99,8 @@ export interface PreparedCall {
   readonly raw: string;
   /** The key that the call already bears. It is never replaced, and no other is put beside it. */
   readonly key?: string | undefined;
+  /** It goes on only with what was agreed to go on until then, wall clock, ms. */
+  readonly agreed?: number | undefined;
 }
 
 export interface Call {
@@ -129,6 +132,7 @@ export interface OperationRun extends Omit<OperationAddress, 'id'> {
   readonly startedAt: number;
   readonly deadline: number;
   readonly resumeOnly: boolean;
+  readonly agreed?: number | undefined;
   /** Another context holds the lock and does not release it, so this call goes on without. */
   readonly unlocked?: boolean | undefined;
 }
@@ -219,6 +223,8 @@ export interface Parts {
   readonly platform: (platform: Platform) => Platform;
   /** Sends an attempt, in place of the transport alone. */
   readonly around: SendOnce<Client, AttemptRequest>;
+  /** Decides in place of `begin` on the record as stored. Throws a TypeError where the call cannot be begun. */
+  readonly begins: (job: OperationRun) => typeof begin;
   /** Calls the function that `run` was given. */
   readonly effect: (a: AttemptRequest, act: () => unknown) => unknown;
   /** Is handed each named call, and each that got a key; `operate` does the work. */

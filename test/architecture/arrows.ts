@@ -50,7 +50,6 @@ const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = {
 
 /** A feature uses no other feature. These are parts of one, in a file of their own. */
 const PARTS: Readonly<Record<string, string>> = {
-  'src/features/turns.ts': 'src/features/resume.ts',
   'src/features/result-schema.ts': 'src/features/run.ts',
 };
 

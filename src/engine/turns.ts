@@ -1,15 +1,15 @@
 /** Pending records, names that begin differently in turns: a backlog of one kind does not hold up the others. */
 import type { Namespace } from '../core/ids.js';
 import type { OperationName } from '../core/name.js';
-import type { OnceRecord } from '../core/record.js';
-import type { Client } from '../engine/client.js';
-import { type Pages, pendingIn } from '../engine/scan.js';
+import type { Consent, OnceRecord } from '../core/record.js';
+import type { Client } from './client.js';
+import { type Pages, pendingIn } from './scan.js';
 
 /** Kinds that take turns; where there are more, the next one comes when one of these is through. */
 const KINDS_MAX = 8;
 
 /** Which record it is. The record itself is not held: there may be a request in it. */
-export type Waiting = Pick<OnceRecord, 'id' | 'key' | 'label'>;
+export type Waiting = Pick<OnceRecord, 'id' | 'key' | 'label'> & { readonly consent: Consent | undefined };
 
 interface Look {
   readonly found: Waiting[];
@@ -46,7 +46,7 @@ export async function* pendingInTurns(client: Client, namespace: Namespace, pref
 
 async function look(pages: Pages, start: string | undefined, after: string): Promise<Look> {
   const { found, next } = await pages(start, after || undefined);
-  return { found: found.map(({ record: { id, key, label } }) => ({ id, key, label })), next };
+  return { found: found.map(({ record: { id, key, label, request } }) => ({ id, key, label, consent: request?.consent })), next };
 }
 
 /** The kinds of one page, which is in the order of labels: only the last kind can go on behind it. */

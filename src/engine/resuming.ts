@@ -1,0 +1,102 @@
+/** Goes on with stored operations, a few at a time. */
+import type { Namespace } from '../core/ids.js';
+import { decodeName, type OperationName } from '../core/name.js';
+import type { Outcome } from '../core/outcome.js';
+import { isOnceError } from '../errors.js';
+import type { Settings } from '../options.js';
+import { isSamePerson } from './address.js';
+import type { Call, Client, OperationAddress, PreparedCall } from './client.js';
+import { abortReason } from './in-flight.js';
+import { NOTHING_TO_READ, operate } from './operate.js';
+import { operationKeyOfRecord } from './scan.js';
+import { pendingInTurns, type Waiting } from './turns.js';
+import { OVER } from './wait.js';
+
+/** How one resumed operation ended this time. */
+export interface Resumed {
+  readonly name: OperationName;
+  readonly outcome: Outcome;
+  readonly response: Response | undefined;
+}
+
+/** Which operations to go on with, and how. */
+export interface Resuming {
+  readonly prefix?: OperationName | undefined;
+  readonly concurrency?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Goes on with one of them, or not: `undefined`. */
+  readonly one?: (record: Waiting, signal: AbortSignal) => Promise<Resumed | undefined>;
+}
+
+/** Yields operations in the order in which they end. */
+export async function* resumeAll(client: Client, namespace: Namespace, how: Resuming): AsyncGenerator<Resumed> {
+  const { prefix, concurrency = client.settings.tuning.resumeConcurrency, signal, one = (record, stop) => resumeRecord(client, namespace, record, stop) } = how;
+  const running = new Set<Promise<Resumed | undefined>>();
+  const over = new AbortController();
+  const cut = (): void => over.abort(signal && abortReason(signal));
+  const next = async (): Promise<Resumed | undefined> => {
+    const [done, end] = await Promise.race([...running].map((each) => each.then((value) => [each, value] as const)));
+    running.delete(done);
+    return end;
+  };
+  // The next user is shown nothing of the one who asked.
+  const goesOn = (): boolean => isSamePerson(client, namespace) && !client.closing.aborted;
+  signal?.addEventListener('abort', cut);
+  try {
+    for await (const record of pendingInTurns(client, namespace, prefix)) {
+      if (signal?.aborted) throw abortReason(signal);
+      if (!goesOn()) return;
+      running.add(one(record, over.signal));
+      const end = running.size >= concurrency ? await next() : undefined;
+      if (end && goesOn()) yield end;
+    }
+    while (running.size) {
+      const end = await next();
+      if (end && isSamePerson(client, namespace)) yield end;
+    }
+  } finally {
+    // Whoever stops listening, or cannot read on, has nothing sent behind their back.
+    signal?.removeEventListener('abort', cut);
+    over.abort(OVER);
+  }
+}
+
+/** Where the operation of a record is. */
+export function addressOfRecord(client: Client, namespace: Namespace, record: Waiting): OperationAddress {
+  const name = decodeName(record.label);
+  const operationKey = operationKeyOfRecord(client, namespace, record);
+  return { name, label: record.label, namespace, operationKey, id: name.length ? undefined : record.id };
+}
+
+/** What else the call of a resumed operation brings. */
+export type Extra = Pick<Call, 'held'> & Pick<PreparedCall, 'agreed'> & Partial<Pick<Settings, 'limits'>>;
+
+export async function resumeRecord(
+  client: Client,
+  namespace: Namespace,
+  record: Waiting,
+  signal: AbortSignal | undefined,
+  { held, agreed, limits = client.settings.limits }: Extra = {},
+): Promise<Resumed | undefined> {
+  const address = addressOfRecord(client, namespace, record);
+  const { name } = address;
+  let outcome: Outcome | undefined;
+  const settings = {
+    ...client.settings,
+    limits,
+    operation: name,
+    onOutcome: (told: Outcome) => {
+      outcome = told;
+      client.settings.onOutcome?.(told);
+    },
+  };
+  const read = async (): Promise<PreparedCall> => ({ ...(await NOTHING_TO_READ()), agreed });
+  try {
+    const response = (await operate({ client, settings, address, read, signal, request: undefined, held })) as Response;
+    return outcome && { name, outcome, response };
+  } catch (error) {
+    const known = outcome ?? (isOnceError(error) ? error.outcome : undefined);
+    // An abort, or a bug: it is still pending.
+    return known && { name, outcome: known, response: isOnceError(error) ? error.response : undefined };
+  }
+}

@@ -1,0 +1,1 @@
+export { type OutboxOptions, outbox } from '../integrations/service-worker/outbox.js';

@@ -1,0 +1,105 @@
+/** The service worker's part of an outbox: when it goes on, and for whom. */
+import { extend, type InBackground, type Once, type OnceOptions, resumeInBackground } from 'oncefetch';
+import { isActive, type SyncEvent, scope } from './scope.js';
+
+/** Who is logged in. */
+export interface OutboxOptions {
+  /**
+   * Finds out who is logged in now: a worker has no page to ask. Asked before anything is looked at, and again before every
+   * attempt; where it gives nothing, throws or takes longer than ten seconds, nothing is sent. @default the client's own `namespace`
+   */
+  namespace?: (() => string | null | undefined | Promise<string | null | undefined>) | undefined;
+}
+
+type User = string | undefined;
+type Hook = NonNullable<OnceOptions['headers']>;
+
+const TAG = 'oncefetch';
+const ASK_MS_MAX = 10_000;
+
+/**
+ * In a service worker: goes on with what customers agreed to (`once.background`) when the worker starts, when its browser sends a
+ * `sync` event, and when the device comes online. Call it while the script is read for the first time.
+ *
+ * @param once - the client, with the options that it has in pages
+ * @returns what goes on at once, for events of your own; give its promise to their `waitUntil`
+ * @throws TypeError on a wrong client or option, or where this is no service worker
+ * @see https://wicg.github.io/background-sync/spec/
+ * @example
+ * outbox(once, { namespace: async () => (await cookieStore.get('user'))?.value });
+ */
+export function outbox(once: Once, options: OutboxOptions = {}): () => Promise<InBackground> {
+  const { registration, own } = scope();
+  const asks = checked(once, options);
+  const go = asks ? goFor(once, asks) : () => resumeInBackground(once);
+  let running: Promise<InBackground> | undefined;
+  let next: Promise<InBackground> | undefined;
+  // One at a time. Whoever asks in the middle of one gets the one after it, which sees what was stored meanwhile.
+  const goOn = (): Promise<InBackground> => {
+    next ??= (running ?? Promise.resolve()).then(started, started);
+    return next;
+  };
+  const started = (): Promise<InBackground> => {
+    running = go().finally(() => {
+      running = undefined;
+    });
+    next = undefined;
+    return running;
+  };
+  const quietly = (): Promise<unknown> => goOn().catch((error: unknown) => own.reportError?.(error));
+  own.addEventListener('activate', (event) => event.waitUntil(quietly()));
+  own.addEventListener('online', () => void quietly());
+  own.addEventListener('sync', (event) => event.tag === TAG && event.waitUntil(goOn().then(retried(event))));
+  // A new version that waits for its turn leaves it to the one that is there.
+  if (isActive(own, registration)) void quietly();
+  return goOn;
+}
+
+/** A `sync` event that fails comes again, after minutes. */
+const retried =
+  ({ lastChance }: SyncEvent) =>
+  ({ open }: InBackground): void => {
+    if (open && !lastChance) throw new Error(`once: ${open} operations are to go on later`);
+  };
+
+function checked(once: Once, options: OutboxOptions): OutboxOptions['namespace'] {
+  const inside: unknown = (once as Once | undefined)?.['~oncefetch'];
+  if (typeof inside !== 'function') throw new TypeError(`once: outbox takes a client from createOnce, got ${once === null ? 'null' : typeof once}`);
+  const { namespace, ...others } = options;
+  for (const name of Object.keys(others)) throw new TypeError(`once: there is no option outbox.${name}`);
+  if (namespace !== undefined && typeof namespace !== 'function') throw new TypeError(`once: outbox.namespace must be a function, got ${typeof namespace}`);
+  return namespace;
+}
+
+/** Goes on for whoever is there. The client asks for its namespace right before it sends, and gets the answer of a moment before. */
+function goFor(once: Once, asks: NonNullable<OutboxOptions['namespace']>): () => Promise<InBackground> {
+  const { settings } = once['~oncefetch']() as { readonly settings: { readonly headers?: Hook | undefined } };
+  let user: User;
+  const headers: Hook = async (leaving) => {
+    const before = user;
+    user = await inTime(asks);
+    if (user !== before) throw new Error('another user has logged in');
+    return (await settings.headers?.(leaving)) ?? {};
+  };
+  const client = extend(once, { namespace: () => user, headers });
+  return async () => {
+    user = await inTime(asks);
+    return user === undefined ? { resumed: [], open: 0 } : resumeInBackground(client);
+  };
+}
+
+/** The user; `undefined` where nobody can tell. */
+async function inTime(asks: NonNullable<OutboxOptions['namespace']>): Promise<User> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, ASK_MS_MAX, undefined);
+  });
+  try {
+    const given = await Promise.race([asks(), late]);
+    return typeof given === 'string' && given !== '' ? given : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    clearTimeout(timer);
+  }
+}

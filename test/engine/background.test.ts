@@ -1,0 +1,312 @@
+/**
+ * Goal: what a customer agreed to goes on without the page, under its key, until its time, for its user, and nothing else does.
+ * Method: a page that dies, and a worker of the same world that calls `resumeInBackground` at every awkward moment.
+ */
+import { describe, expect, test } from 'vitest';
+import type { OnceRecord } from '../../src/core/record.js';
+import { background, clear, type InBackground, move, type OnceOptions, pending, resumeInBackground } from '../../src/entries/index.js';
+import type { Once } from '../../src/once.js';
+import { answers, charged, delayed, during, lost, replays } from '../support/server.js';
+import type { Tab } from '../support/tab.js';
+import { MINUTE, NAME, newWorld, type PayOptions, pay, rest, SECOND, type World, watched } from '../support/world.js';
+
+const ONE = { limits: { attempts: 1 } } as const;
+const CONSENT = { until: expect.any(Number), alone: true };
+
+/** A page of ann's, and a worker that shares store and locks with it. */
+function scene(options: OnceOptions = {}) {
+  const world = newWorld();
+  const who: { user: string | undefined } = { user: 'ann' };
+  const all: OnceOptions = { namespace: () => who.user, ...options };
+  const page = world.open(all);
+  const worker = world.open(all, { name: 'worker' });
+  const inMs = (ms: number) => ({ background: { untilMs: world.clock.now() + ms } });
+  /** The page pays, its one answer is lost after the effect, and it dies. */
+  const die = async (more: PayOptions = {}) => {
+    world.server.plays(charged(lost()));
+    const { outcome } = await world.end(page.tab, pay(page.once, { ...inMs(10 * MINUTE), ...ONE, ...more }));
+    expect(outcome).toMatchObject({ effect: 'unknown' });
+    page.tab.kill();
+    return outcome?.key;
+  };
+  const goOn = (signal?: AbortSignal): Promise<InBackground> => world.run(resumeInBackground(worker.once, { signal }));
+  return { world, who, all, page, worker, inMs, die, goOn };
+}
+
+const NOTHING = { resumed: [], open: 0 };
+
+describe('the option', () => {
+  test('is refused without its feature, by the name of the import; nothing is stored or sent', async () => {
+    const { world, page, inMs } = scene({ use: [] });
+    const { error } = await world.end(page.tab, pay(page.once, inMs(MINUTE)));
+    expect(error).toBeInstanceOf(TypeError);
+    expect(String(error)).toMatch(/background\(\)/);
+    expect(world.records).toEqual([]);
+  });
+
+  test.each<[string, OnceOptions, (untilMs: number) => Parameters<typeof pay>[1], RegExp]>([
+    ['a time that is a length', {}, () => ({ background: { untilMs: 600_000 } }), /untilMs must be a time in ms since 1970, got 600000/],
+    ['no namespace', { namespace: 'x' }, (untilMs) => ({ background: { untilMs } }), /needs the option namespace/],
+    ['a body that cannot be stored', {}, (untilMs) => ({ background: { untilMs }, init: { body: new Blob(['x']) } }), /cannot store this body/],
+    ['a word', {}, () => ({ background: { untilMs: 'soon' as never } }), /once\.background\.untilMs must be a number, got string/],
+    ['an unknown member', {}, () => ({ background: { forMs: 5 } as never }), /there is no option once\.background\.forMs/],
+  ])('with %s is refused; nothing is stored or sent', async (what, options, call, says) => {
+    const { world, page } = scene(options);
+    const once = what === 'no namespace' ? page.tab.once() : page.once;
+    const { error } = await world.end(page.tab, pay(once, call(world.clock.now() + MINUTE)));
+    expect(String(error)).toMatch(says);
+    expect(world.records).toEqual([]);
+  });
+
+  test('needs a name', async () => {
+    const { world, page, inMs } = scene();
+    const call = watched(page.once.fetch('https://shop.example/x', { method: 'POST', body: '1', once: inMs(MINUTE) }));
+    expect(String((await world.end(page.tab, call)).error)).toMatch(/once\.background needs a name/);
+    expect(world.records).toEqual([]);
+  });
+
+  test('whose time is over already is no consent', async () => {
+    const { world, page, inMs } = scene();
+    world.server.plays(lost());
+    await world.end(page.tab, pay(page.once, { ...inMs(-1), ...ONE }));
+    expect(world.record()?.request).toBeUndefined();
+  });
+
+  test('leaves nothing behind when the operation has ended', async () => {
+    const { world, page, inMs } = scene();
+    world.server.plays(answers(201));
+    await world.end(page.tab, pay(page.once, inMs(MINUTE)));
+    expect(JSON.stringify(world.record())).not.toMatch(/consent|amount/);
+  });
+});
+
+describe('a page that died', () => {
+  test('is gone on with under its key, with its bytes; then there is nothing left', async () => {
+    const { world, die, goOn } = scene();
+    const key = await die();
+    world.server.plays(replays());
+    expect(await goOn()).toMatchObject({ resumed: [{ name: NAME, outcome: { type: 'replayed', key } }], open: 0 });
+    const [first, second] = world.server.arrivals;
+    expect(second).toMatchObject({ from: 'worker', key: first?.key, body: first?.body });
+    expect(await goOn()).toEqual(NOTHING);
+  });
+
+  test('without a consent is left alone, also where its request is stored', async () => {
+    const { world, die, goOn, all } = scene({ keep: { request: true } });
+    await die({ background: undefined });
+    expect(await goOn()).toEqual(NOTHING);
+    expect(await world.run(pending(world.tab().once(all)))).toMatchObject([{ name: NAME, resumable: true }]);
+  });
+
+  test('stays open while the server cannot tell, and goes on later', async () => {
+    const { world, die, goOn } = scene(ONE);
+    await die();
+    world.server.plays(answers(503), replays());
+    expect(await goOn()).toMatchObject({ resumed: [{ outcome: { effect: 'unknown' } }], open: 1 });
+    expect(await goOn()).toMatchObject({ resumed: [{ outcome: { effect: 'done' } }], open: 0 });
+  });
+
+  test('offline: nothing is sent, and it stays open', async () => {
+    const { worker, die, goOn } = scene();
+    await die();
+    worker.tab.online = false;
+    expect(await goOn()).toEqual({ resumed: [], open: 1 });
+  });
+
+  test('that had sent nothing yet: the worker sends the first attempt', async () => {
+    const { world, page, goOn, inMs } = scene();
+    page.tab.online = false;
+    watched(pay(page.once, inMs(MINUTE)));
+    await rest();
+    page.tab.kill();
+    expect(world.record()).toMatchObject({ ambiguous: false, request: { consent: CONSENT } });
+    world.server.plays(answers(201));
+    expect(await goOn()).toMatchObject({ resumed: [{ outcome: { type: 'fresh' } }], open: 0 });
+  });
+});
+
+describe('its time', () => {
+  test('ends it: nothing is sent, what was stored for it alone goes, and the key stays for the next call', async () => {
+    const { world, die, goOn, all } = scene();
+    const key = await die();
+    await world.clock.advance(10 * MINUTE);
+    expect(await goOn()).toEqual(NOTHING);
+    expect(world.record()).toMatchObject({ state: 'pending', key });
+    expect(world.record()?.request).toBeUndefined();
+    const next = world.open(all);
+    world.server.plays(replays());
+    expect((await world.end(next.tab, pay(next.once))).outcome).toMatchObject({ type: 'replayed', key });
+  });
+
+  test('leaves a request that the app keeps anyway', async () => {
+    const { world, die, goOn } = scene({ keep: { request: true } });
+    await die();
+    await world.clock.advance(10 * MINUTE);
+    expect(await goOn()).toEqual(NOTHING);
+    expect(world.record()?.request).toMatchObject({ method: 'POST', consent: undefined });
+  });
+
+  test('ends it in the middle, too: no attempt leaves after it', async () => {
+    const { world, die, goOn, inMs } = scene({ limits: { attempts: 1000 } });
+    const until = inMs(20 * SECOND);
+    await die(until);
+    world.server.otherwise = answers(503);
+    expect(await goOn()).toMatchObject({ resumed: [{ outcome: { effect: 'unknown' } }], open: 1 });
+    const late = world.server.arrivals.filter(({ at }) => at >= until.background.untilMs);
+    expect(late).toEqual([]);
+    expect(world.server.arrivals.length).toBeGreaterThan(2);
+  });
+
+  test('is part of what the record vouches for: one that was changed by a fault sends nothing', async () => {
+    const { world, die, goOn } = scene();
+    await die();
+    world.damage(({ request, ...record }) => ({ ...record, request: { ...request, consent: { until: Number.MAX_SAFE_INTEGER, alone: true } } }) as OnceRecord);
+    expect(await goOn()).toEqual(NOTHING);
+  });
+});
+
+describe('whose it is', () => {
+  test('nobody is here, or somebody else: nothing is sent; when she is back, it goes on', async () => {
+    const { world, who, die, goOn } = scene();
+    await die();
+    for (const user of [undefined, 'bob']) {
+      who.user = user;
+      expect(await goOn()).toEqual(NOTHING);
+    }
+    who.user = 'ann';
+    world.server.plays(replays());
+    expect(await goOn()).toMatchObject({ resumed: [{ outcome: { effect: 'done' } }] });
+  });
+
+  test('another user logs in between two attempts: no other attempt leaves', async () => {
+    const { world, who, die, goOn } = scene();
+    await die();
+    world.server.plays(during(() => void (who.user = 'bob'), answers(503)));
+    await goOn();
+    expect(world.server.arrivals).toHaveLength(2);
+  });
+
+  test('a log-out takes it back; the key stays', async () => {
+    const { world, die, goOn, worker } = scene();
+    const key = await die();
+    await world.run(clear(worker.once));
+    expect(await goOn()).toEqual(NOTHING);
+    expect(world.record()).toMatchObject({ state: 'pending', key });
+  });
+
+  test('a guest who has logged in: it goes on as hers', async () => {
+    const { world, who, die, goOn, worker } = scene();
+    who.user = 'guest';
+    const key = await die();
+    who.user = 'ann';
+    await world.run(move(worker.once, 'guest'));
+    world.server.plays(replays());
+    expect(await goOn()).toMatchObject({ resumed: [{ outcome: { key } }], open: 0 });
+  });
+});
+
+describe('a page that is at it', () => {
+  /** The worker begins while the page's answer is on its way. */
+  async function both(act: (world: World, page: { tab: Tab; once: Once }) => unknown = () => {}, answer = answers(201)) {
+    const { world, page, inMs, worker } = scene();
+    world.server.plays(delayed(20 * SECOND, answer));
+    const call = watched(pay(page.once, { ...inMs(10 * MINUTE), ...ONE }));
+    await rest();
+    const asked = resumeInBackground(worker.once);
+    await rest();
+    await act(world, page);
+    return { world, call, page, told: await world.run(asked) };
+  }
+
+  test('is waited for: nothing is sent', async () => {
+    const { world, call, page, told } = await both();
+    expect(told).toEqual(NOTHING);
+    expect((await world.end(page.tab, call)).outcome).toMatchObject({ type: 'fresh' });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test('and dies: the worker goes on at once', async () => {
+    const { world, told } = await both((world, { tab }) => {
+      tab.kill();
+      world.server.plays(replays());
+    });
+    expect(told).toMatchObject({ resumed: [{ outcome: { type: 'replayed' } }] });
+    expect(world.server.arrivals).toMatchObject([{}, { from: 'worker' }]);
+    expect((world.server.gaps[0] ?? 0) < SECOND).toBe(true);
+  });
+
+  test('and hangs: the worker gives up, sends nothing, and it stays open', async () => {
+    const { world, told } = await both((_, { tab }) => tab.freeze());
+    expect(told).toEqual({ resumed: [], open: 1 });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test('and is logged out while the worker waits: nothing is sent', async () => {
+    const { world, told } = await both((world, { once }) => world.run(clear(once)), charged(lost()));
+    expect(told).toEqual(NOTHING);
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+});
+
+describe('a second call of the name', () => {
+  const again = async (more: PayOptions) => {
+    const { world, die, goOn, all, inMs } = scene();
+    await die();
+    const before = world.record()?.request?.consent;
+    const next = world.open(all);
+    world.server.plays(lost());
+    await world.end(next.tab, pay(next.once, { ...ONE, ...more, ...(more.background && inMs(30 * MINUTE)) }));
+    next.tab.kill();
+    return { world, goOn, before, after: world.record()?.request?.consent };
+  };
+
+  test('with the same payload leaves the consent as it is', async () => {
+    const { before, after } = await again({});
+    expect(after).toEqual(before);
+  });
+
+  test('with a later time renews it', async () => {
+    const { before, after } = await again({ background: { untilMs: 0 } });
+    expect(after?.until).toBeGreaterThan(before?.until ?? Number.POSITIVE_INFINITY);
+  });
+
+  test('with another payload, and no consent to that: nothing goes on', async () => {
+    const { after, goOn } = await again({ body: { cart: 'c1', amount: 11 }, keep: { request: true } });
+    expect(after).toBeUndefined();
+    expect(await goOn()).toEqual(NOTHING);
+  });
+});
+
+describe('resumeInBackground', () => {
+  test('refuses what is no client, and unknown options', async () => {
+    const { page } = scene();
+    await expect(resumeInBackground({} as never)).rejects.toThrow(TypeError);
+    await expect(resumeInBackground(page.once, { prefix: ['pay'] } as never)).rejects.toThrow('there is no option resumeInBackground.prefix');
+  });
+
+  test('with its time over tells what is open, and sends nothing more', async () => {
+    const { world, die, goOn } = scene();
+    await die();
+    const over = new AbortController();
+    world.server.plays(during(() => over.abort(), answers(503)));
+    expect(await goOn(over.signal)).toMatchObject({ open: 1 });
+    expect(world.server.arrivals).toHaveLength(2);
+  });
+
+  test('without locks, two workers never both have an effect: one lease, one key', async () => {
+    const world = newWorld();
+    const all: OnceOptions = { namespace: 'ann', use: [background()] };
+    const [page, one, two] = [1, 2, 3].map(() => world.open(all, { locks: false })) as [
+      ReturnType<World['open']>,
+      ReturnType<World['open']>,
+      ReturnType<World['open']>,
+    ];
+    world.server.plays(charged(lost()), delayed(SECOND, replays()));
+    await world.end(page.tab, pay(page.once, { ...ONE, background: { untilMs: world.clock.now() + MINUTE } }));
+    page.tab.kill();
+    const [first, second] = await world.run(Promise.all([resumeInBackground(one.once), resumeInBackground(two.once)]));
+    expect([first.open, second.open]).toEqual([0, 0]);
+    expect(new Set(world.server.keys).size).toBe(1);
+    expect(world.server.arrivals).toHaveLength(2);
+  });
+});
