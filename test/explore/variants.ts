@@ -103,6 +103,14 @@ export const VARIANTS: readonly Variant[] = [
   of('two tabs', 'two tabs with Web Locks', two({})),
   of('two tabs, leases', 'two tabs without Web Locks, so with leases', two({ locks: false })),
   of('two tabs, not atomic', 'two tabs without Web Locks on a store that is not atomic among them', two({ locks: false, atomic: false, deeds: NOT_BY_HAND })),
+  of('a tab that hangs', 'two tabs with Web Locks; the second one goes on without, and drives when the first one has given up', {
+    ...two({ deeds: ['crash', 'abort', 'settle', 'forget anyway', 'clear'] }),
+    faults: ['responseLost', 'frontRefuses', 'declines', 'dies'],
+    client: (_, { id }) => ({
+      ...LIMITS,
+      limits: id.startsWith('tab 1') ? { attempts: 1, attemptMs: 8000, inProgressMs: 1500 } : { attempts: 2, attemptMs: 5000, inProgressMs: 20_000 },
+    }),
+  }),
   of('process', 'one process, which can tell that nothing was sent', { contexts: ['process'], locks: false }),
   of('two processes', 'two processes on one store, with leases', two({ contexts: ['process', 'process'], locks: false })),
   of('two processes, edited', 'two processes with leases; the second one brings another payload', {
