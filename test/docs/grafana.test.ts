@@ -1,10 +1,12 @@
 /**
  * Goal: the dashboard shows what the entry emits: no panel stays empty for ever. Method: its queries are compared with the metrics
- * that the entry makes, by the names that Prometheus gives them, and its shape with what Grafana needs to load it.
+ * that the entry makes, by the names that Prometheus gives them; its shape is held against the types of Grafana's own SDK, and
+ * with what Grafana needs to load it. A real Prometheus answers the queries in test/playground/dashboard.test.ts.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Meter } from '@opentelemetry/api';
+import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 import { metricsOf } from '../../src/integrations/opentelemetry/metrics.js';
 import { ATTRIBUTES, METRICS } from '../../src/integrations/opentelemetry/names.js';
@@ -30,7 +32,8 @@ interface Dashboard {
   readonly panels: readonly Panel[];
 }
 
-const dashboard = JSON.parse(readFileSync(join(root, 'docs/grafana.json'), 'utf8')) as Dashboard;
+const json = readFileSync(join(root, 'docs/grafana.json'), 'utf8');
+const dashboard = JSON.parse(json) as Dashboard;
 
 /** Names as the OTLP receiver of Prometheus and the Collector make them: https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics/ */
 function inPrometheus(kind: string, name: string, unit: string): string[] {
@@ -110,5 +113,44 @@ describe('the file', () => {
     const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) => Array.from({ length: w * h }, (_, n) => `${x + (n % w)} ${y + Math.floor(n / w)}`));
     expect(new Set(cells).size).toBe(cells.length);
     for (const { gridPos } of panels) expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
+  });
+});
+
+/** What Grafana's types say against a file. */
+function refused(text: string): string[] {
+  const path = join(root, 'test/docs/support/dashboard-of-this-test.ts');
+  const options: ts.CompilerOptions = {
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    module: ts.ModuleKind.NodeNext,
+    target: ts.ScriptTarget.ES2022,
+    types: [],
+  };
+  const host = ts.createCompilerHost(options);
+  const { getSourceFile, fileExists } = host;
+  const source = `import type { Dashboard } from './grafana-types.js';\nexport default ${text.trim()} satisfies Dashboard;\n`;
+  host.fileExists = (name) => name === path || fileExists(name);
+  host.getSourceFile = (name, ...rest) => (name === path ? ts.createSourceFile(name, source, ts.ScriptTarget.ES2022) : getSourceFile(name, ...rest));
+  const program = ts.createProgram([path], options, host);
+  return ts.getPreEmitDiagnostics(program).map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '));
+}
+
+describe("Grafana's own types", { timeout: 60_000 }, () => {
+  test('accept the file', () => {
+    expect(refused(json)).toEqual([]);
+  });
+
+  test.each([
+    ['a kind of panel that is none', '"type": "timeseries"', '"type": "timeserie"'],
+    ['a misspelled query', '"expr"', '"exprs"'],
+    ['a mode of colours that is none', '"mode": "absolute"', '"mode": "relative"'],
+    ['a calculation given as text', '"calcs": ["lastNotNull"]', '"calcs": "lastNotNull"'],
+    ['a variable of another kind', '"type": "datasource"', '"type": "source"'],
+    ['a place without its width', '"w": 6,', ''],
+    ['a field that no dashboard has', '"schemaVersion"', '"versionOfSchema": 1, "schemaVersion"'],
+  ])('refuse %s', (_, right, wrong) => {
+    expect(json).toContain(right);
+    expect(refused(json.replace(right, wrong))).not.toEqual([]);
   });
 });
