@@ -51,7 +51,7 @@ if (withPrometheus && withoutPrometheus !== undefined) {
 const FAULTS = [
   // Two copies at once: one of them meets the other at work.
   { fault: 'duplicate', rate: 0.15 },
-  { fault: 'lose-response', rate: 0.15 },
+  { fault: 'lose-response', rate: 0.25 },
   // Answers that come late are what a kill gets between: the provider has charged, and nobody here knows.
   { fault: 'delay', rate: 0.5, ms: 300 },
 ] as const;

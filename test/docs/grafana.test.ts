@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { Meter } from '@opentelemetry/api';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
+import { fileOf } from '../../scripts/draw-dashboard.ts';
 import { metricsOf } from '../../src/integrations/opentelemetry/metrics.js';
 import { ATTRIBUTES, METRICS } from '../../src/integrations/opentelemetry/names.js';
 import { root } from './support/markdown.js';
@@ -153,4 +154,20 @@ describe("Grafana's own types", { timeout: 60_000 }, () => {
     expect(json).toContain(right);
     expect(refused(json.replace(right, wrong))).not.toEqual([]);
   });
+});
+
+describe('the pictures in the guide', () => {
+  const guide = readFileSync(join(root, 'docs/observability.md'), 'utf8');
+
+  test.each(dashboard.panels.map((panel) => [panel.id, panel.title, panel] as const))(
+    '%i, %s: is there, and drawn from the query that is asked now',
+    (_, title, panel) => {
+      const file = fileOf(panel);
+      expect(guide).toContain(`(images/${file})`);
+      const picture = readFileSync(join(root, 'docs/images', file), 'utf8');
+      const plain = picture.replaceAll('&lt;', '<').replaceAll('&amp;', '&');
+      expect(plain).toContain(`<title>${title}</title><desc>${panel.targets.map(({ expr }) => expr).join('\n')}</desc>`);
+      expect(picture.length).toBeLessThan(60_000);
+    },
+  );
 });

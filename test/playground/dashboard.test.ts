@@ -61,6 +61,8 @@ describeOn(withoutPrometheus)('what Prometheus has of a run of the services', ()
   test.each([
     ['Operations by outcome', 'done, fresh'],
     ['Operations by outcome', 'done, replayed'],
+    ['Nobody knows', 'unknown'],
+    ['Why nobody knows', 'no-answer'],
     ['Duplicates suppressed', 'joined'],
     ['Duplicates suppressed', 'replayed server'],
     ['Conflicts', 'in-progress'],
