@@ -32,4 +32,11 @@ export const postgres = {
   otherwise: 'https://www.postgresql.org/download/',
 };
 
-export const services = [redis, postgres];
+/** @type {Tool} */
+export const prometheus = {
+  name: 'prometheus',
+  parts: [{ variable: 'PROMETHEUS_PATH', places: onPath('prometheus'), debian: 'prometheus' }],
+  otherwise: 'https://prometheus.io/download/',
+};
+
+export const services = [redis, postgres, prometheus];

@@ -1,13 +1,13 @@
 /** The billing service, one of several copies: takes messages, charges, tells the orders service, and only then says that it is done. */
-import { outcomeOf, run } from 'oncefetch';
+import { outcomeOf } from 'oncefetch';
 import { clientOf, env } from './common.ts';
 
 /** Messages that a copy works on at once. */
 const LANES = 4;
 const IDLE_MS = 50;
 
-// A message that another copy works on is left to it; the queue delivers again if that one dies.
-const once = await clientOf('billing', { whenBusy: 'reject' });
+// A message that another copy works on is left to it; the queue delivers again if that one dies, or gives up after two attempts.
+const once = await clientOf('billing', { whenBusy: 'reject', limits: { attempts: 2, attemptMs: 2000, totalMs: 20_000 } });
 
 interface Message {
   readonly id: string;
@@ -18,12 +18,11 @@ interface Message {
 const queue = (path: string, body: object = {}) => fetch(`${env('QUEUE')}${path}`, { method: 'POST', body: JSON.stringify(body) });
 
 async function handle({ id, order, amount }: Message): Promise<void> {
-  const charge = await run(once, ['charge', order], async ({ key, signal }) => {
-    const body = JSON.stringify({ cart: order, amount, card: '4242' });
-    const response = await fetch(`${env('PROVIDER')}/api/payments`, { method: 'POST', body, headers: { 'idempotency-key': key }, signal });
-    if (response.status !== 201) throw new Error(`the provider says ${response.status}`);
-    return ((await response.json()) as { id: number }).id;
-  });
+  const body = JSON.stringify({ cart: order, amount, card: '4242' });
+  // A message that comes again gets the stored answer of the first time.
+  const paid = await once.fetch(`${env('PROVIDER')}/api/payments`, { method: 'POST', body, once: ['charge', order] });
+  if (paid.status !== 201) throw new Error(`the provider says ${paid.status}`);
+  const { id: charge } = (await paid.json()) as { id: number };
   await once
     .fetch(`${env('ORDERS')}/receipts`, { method: 'POST', body: JSON.stringify({ order, charge }), once: ['receipt', order] })
     .then(({ ok, status }) => {

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { close, createOnce, memoryStore, type Once, type OnceOptions, type Store } from 'oncefetch';
+import { startTelemetry, within } from './telemetry.ts';
 
 export type Engine = 'sqlite' | 'redis' | 'postgres' | 'none';
 
@@ -24,16 +25,24 @@ async function storeOf(engine: Engine, at: string): Promise<Store> {
 /** A service's client; its namespace keeps its operations apart from those of the other service. */
 export async function clientOf(namespace: string, options: Partial<OnceOptions> = {}): Promise<Once> {
   const store = await storeOf(env('STORE') as Engine, env('STORE_AT'));
+  const telemetry = startTelemetry(namespace, env('SPANS'), Number(env('METRICS_PORT')));
   const once = createOnce({
     namespace,
     store,
     durability: env('STORE') === 'none' ? 'best-effort' : 'required',
     limits: { attemptMs: 2000, totalMs: 20_000 },
     retry: { minDelayMs: 20, maxDelayMs: 200 },
+    use: [telemetry.feature],
     ...options,
   });
   // What is under way ends; nothing new begins.
-  process.once('SIGTERM', () => void close(once).then(() => process.exit(0)));
+  process.once(
+    'SIGTERM',
+    () =>
+      void close(once)
+        .then(telemetry.flush)
+        .then(() => process.exit(0)),
+  );
   return once;
 }
 
@@ -52,7 +61,9 @@ export async function listen(routes: Routes, fallback?: (request: IncomingMessag
     if (!route) return fallback ? fallback(request, response) : void response.writeHead(404).end();
     const answer = async () => {
       const text = Buffer.concat(await request.toArray()).toString();
-      const { status, body } = await route(text ? JSON.parse(text) : {}, request.headers['idempotency-key'] as string | undefined);
+      const { status, body } = await within(request.headers, () =>
+        route(text ? JSON.parse(text) : {}, request.headers['idempotency-key'] as string | undefined),
+      );
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body ?? {}));
     };
     answer().catch((error: unknown) => {

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { request as ask } from 'node:http';
 import { join } from 'node:path';
+import { freePort } from '../../scripts/start-services.ts';
 import { listen } from './common.ts';
 
 interface Copy {
@@ -14,6 +15,7 @@ interface Copy {
 
 export class Copies {
   readonly #copies: Copy[] = [];
+  readonly #metricsPorts: number[] = [];
   #ended = false;
   readonly #script: string;
   readonly #env: NodeJS.ProcessEnv;
@@ -23,14 +25,23 @@ export class Copies {
     this.#env = { ...process.env, ...env };
   }
 
+  /** Where the copies have their metrics: the same ports for those that take their places. */
+  get metricsPorts(): readonly number[] {
+    return this.#metricsPorts;
+  }
+
   /** Resolves when all of them are there. */
-  start(count: number): Promise<unknown> {
+  async start(count: number): Promise<unknown> {
+    for (let n = 0; n < count; n++) this.#metricsPorts.push(await freePort());
     return Promise.all(Array.from({ length: count }, (_, n) => this.#start(n)));
   }
 
   #start(n: number): Promise<void> {
     const copy: Copy = {
-      process: spawn(process.execPath, [this.#script], { env: this.#env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }),
+      process: spawn(process.execPath, [this.#script], {
+        env: { ...this.#env, METRICS_PORT: String(this.#metricsPorts[n]) },
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      }),
       ready: false,
       port: 0,
     };

@@ -4,30 +4,58 @@
  *
  * With STORE=none each copy has a store of its own, and charges are made twice.
  *
- *     STORE=sqlite|redis|postgres|none npm run playground:services -- [--orders 200] [--copies 2] [--kills 30]
+ *     STORE=sqlite|redis|postgres|none npm run playground:services -- [--orders 200] [--copies 2] [--kills 30] [--kill-every 150]
+ *         [--spans] [--metrics]
+ *
+ * `--spans` prints a trace of each thing that can happen. `--metrics` starts Prometheus, which scrapes all processes, and stays
+ * until Ctrl+C; with `--answers <file>` it asks every query of docs/grafana.json instead, and writes what came back.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { parseArgs } from 'node:util';
-import { createOnce, memoryStore } from 'oncefetch';
-import { startPostgres, startRedis } from '../../scripts/start-services.ts';
+import { type PrometheusServer, startPrometheus, withoutPrometheus } from '../../scripts/start-prometheus.ts';
+import { freePort, startPostgres, startRedis } from '../../scripts/start-services.ts';
 import { startShop } from '../start-shop.ts';
 import type { Engine } from './common.ts';
 import { Copies } from './copies.ts';
+import { customers } from './customers.ts';
+import { askDashboard } from './dashboard.ts';
 import { startQueue } from './queue.ts';
+import { startTelemetry } from './telemetry.ts';
+import { startCollector, stories } from './traces.ts';
 
 const ENGINES: readonly string[] = ['sqlite', 'redis', 'postgres', 'none'];
 const { values } = parseArgs({
-  options: { orders: { type: 'string', default: '200' }, copies: { type: 'string', default: '2' }, kills: { type: 'string', default: '30' } },
+  options: {
+    orders: { type: 'string', default: '200' },
+    copies: { type: 'string', default: '2' },
+    kills: { type: 'string', default: '30' },
+    'kill-every': { type: 'string', default: '150' },
+    spans: { type: 'boolean', default: false },
+    metrics: { type: 'boolean', default: false },
+    answers: { type: 'string' },
+  },
 });
-const [orders, copies, kills] = [Number(values.orders), Number(values.copies), Number(values.kills)];
+const [orders, copies, kills, killEveryMs] = [values.orders, values.copies, values.kills, values['kill-every']].map(Number) as [number, number, number, number];
 const engine = (process.env['STORE'] ?? 'sqlite') as Engine;
 if (!ENGINES.includes(engine)) throw new RangeError(`STORE must be one of ${ENGINES.join(', ')}, got ${engine}`);
+const withPrometheus = values.metrics || values.answers !== undefined;
+if (withPrometheus && withoutPrometheus !== undefined) {
+  console.error(withoutPrometheus);
+  process.exit(1);
+}
 
-const KILL_EVERY_MS = 150;
-const CUSTOMERS = 8;
+/** What the provider does to requests; each key has one charge all the same. */
+const FAULTS = [
+  // Two copies at once: one of them meets the other at work.
+  { fault: 'duplicate', rate: 0.15 },
+  { fault: 'lose-response', rate: 0.25 },
+  // Answers that come late are what a kill gets between: the provider has charged, and nobody here knows.
+  { fault: 'delay', rate: 0.5, ms: 300 },
+] as const;
+const SCRAPE_EVERY_MS = 500;
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const folder = mkdtempSync(join(tmpdir(), 'oncefetch-services-'));
 const stops: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })];
@@ -49,20 +77,13 @@ async function startStore(): Promise<string> {
   return String(server.port);
 }
 
-/** Orders one after the other, and presses again until it is placed. */
-async function customer(url: string, todo: string[]): Promise<void> {
-  const once = createOnce({ store: memoryStore(), limits: { attemptMs: 3000 }, retry: { minDelayMs: 20, maxDelayMs: 200 } });
-  for (let order = todo.pop(); order; order = todo.pop()) {
-    const body = JSON.stringify({ order, amount: 100 });
-    const press = () => once.fetch(`${url}/orders`, { method: 'POST', body, once: ['order', order as string] });
-    while (
-      !(await press().then(
-        ({ ok }) => ok,
-        () => false,
-      ))
-    )
-      await pause(100);
-  }
+/** What Prometheus has of the run: as answers in a file, or for whoever looks at it. */
+async function tellMetrics({ url }: PrometheusServer, from: number): Promise<void> {
+  // The last counts are there with the next scrape.
+  await pause(2 * SCRAPE_EVERY_MS);
+  if (values.answers !== undefined) return writeFileSync(values.answers, JSON.stringify(await askDashboard(url, from, Date.now(), SCRAPE_EVERY_MS)));
+  console.log(`Prometheus has it at ${url}. With a Grafana that reaches it, import docs/grafana.json and choose the last 5 minutes. Ctrl+C ends it.`);
+  await new Promise((resolve) => process.once('SIGINT', resolve));
 }
 
 const count = (rows: readonly { readonly n: number }[]) => ({
@@ -73,23 +94,35 @@ const count = (rows: readonly { readonly n: number }[]) => ({
 
 try {
   const start = performance.now();
-  const [shop, queue, storeAt] = [await startShop({ 'charge-ms': 20, 'retry-after': 0 }), await startQueue(), await startStore()];
+  const [shop, queue, storeAt, collector, metricsPort] = [
+    await startShop({ 'charge-ms': 20, 'retry-after': 0 }),
+    await startQueue(),
+    await startStore(),
+    await startCollector(),
+    await freePort(),
+  ];
   stops.unshift(() => shop.stop());
   const db = new DatabaseSync(join(folder, 'orders.db'), { timeout: 5000 });
   db.exec('PRAGMA journal_mode = WAL; CREATE TABLE receipts (key TEXT PRIMARY KEY, order_id TEXT, charge INTEGER)');
-  const env = { STORE: engine, STORE_AT: storeAt, QUEUE: queue.url, PROVIDER: shop.url, ORDERS_DB: join(folder, 'orders.db') };
+  const spans = process.env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] ?? collector.url;
+  const env = { STORE: engine, STORE_AT: storeAt, QUEUE: queue.url, PROVIDER: shop.url, ORDERS_DB: join(folder, 'orders.db'), SPANS: spans };
+  const telemetry = startTelemetry('customers', spans, metricsPort);
   const orderCopies = new Copies('orders.ts', env);
   const url = await orderCopies.balanced();
   const billingCopies = new Copies('billing.ts', { ...env, ORDERS: url });
   stops.unshift(() => Promise.all([orderCopies.stop(), billingCopies.stop()]));
   await Promise.all([orderCopies.start(copies), billingCopies.start(copies)]);
+  const jobs = { orders: orderCopies.metricsPorts, billing: billingCopies.metricsPorts, customers: [metricsPort] };
+  const prometheus = withPrometheus ? await startPrometheus(jobs, SCRAPE_EVERY_MS) : undefined;
+  if (prometheus) stops.unshift(() => prometheus.stop());
+  const from = Date.now();
+  // A counter's first value is what its rates begin from.
+  if (prometheus) await pause(3 * SCRAPE_EVERY_MS);
   console.log(`${copies} copies of orders and of billing on ${engine}; ${orders} orders, ${kills} kills`);
 
-  // Answers that come late are what a kill gets between: the provider has charged, and nobody here knows.
-  await fetch(`${shop.url}/api/faults`, { method: 'POST', body: JSON.stringify({ lane: 'default', fault: 'delay', rate: 0.5, ms: 2 * KILL_EVERY_MS }) });
-  const todo = Array.from({ length: orders }, (_, n) => `o-${n}`);
+  for (const fault of FAULTS) await fetch(`${shop.url}/api/faults`, { method: 'POST', body: JSON.stringify({ lane: 'default', ...fault }) });
   let placed = false;
-  const customers = Promise.all(Array.from({ length: CUSTOMERS }, () => customer(url, todo))).finally(() => (placed = true));
+  const all = customers(url, orders, telemetry.feature).finally(() => (placed = true));
   const ended = () => placed && queue.open() === 0;
   // Of billing, one that has a message: in between there is nothing to do twice.
   const killOne = [() => orderCopies.killOne(), () => billingCopies.killOne(queue.consumers())] as const;
@@ -97,9 +130,9 @@ try {
   while (killed < kills && !ended()) {
     const hit = killOne[(killed % 2) as 0 | 1]();
     if (hit) killed++;
-    await pause(hit ? Math.random() * 2 * KILL_EVERY_MS : 10);
+    await pause(hit ? Math.random() * 2 * killEveryMs : 10);
   }
-  await customers;
+  await all;
   while (!ended()) await pause(20);
 
   const charges = count(shop.query<{ n: number }>('SELECT count(*) AS n FROM charges GROUP BY cart'));
@@ -111,6 +144,11 @@ try {
   console.log(`charges ${charges.all}, charged twice ${charges.twice}, not charged ${orders - charges.some}`);
   console.log(`receipts ${receipts.all}, twice ${receipts.twice}, missing ${orders - receipts.some}`);
   if (wrong > 0) process.exitCode = 1;
+  await telemetry.flush();
+  if (values.spans)
+    for (const [what, lines] of Object.entries(stories(collector.spans)))
+      console.log([`\n${what}:`, ...(lines.length ? lines : ['  not in this run'])].join('\n'));
+  if (prometheus) await tellMetrics(prometheus, from);
 } catch (error) {
   console.error(error);
   process.exitCode = 1;

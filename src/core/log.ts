@@ -1,6 +1,7 @@
 /** Events as lines that people read. */
+import { count } from '../texts/explained.js';
 import type { OnceEvent, WaitReason } from './event.js';
-import { count, explain } from './explain.js';
+import { explain } from './explain.js';
 import { typeOf } from './name.js';
 
 /** Where the lines go: `console`, or a logger with the same two methods. */

@@ -1,10 +1,9 @@
 /** Operation names: what may be one, and their text form, which no two names share. */
 
 import { wrong } from '../texts/full.js';
-import type { Label } from './ids.js';
+import type { Label, OperationName } from './ids.js';
 
-/** The caller's stable name for an operation: non-empty strings, finite numbers and bigints, compared as typed. */
-export type OperationName = readonly (string | number | bigint)[];
+export type { OperationName };
 
 /** The longest name, in UTF-16 units of its text form. */
 export const NAME_UNITS_MAX = 2048;

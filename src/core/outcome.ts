@@ -1,6 +1,6 @@
 /** What became of an operation: plain data. */
 import type { UnknownReason, UnsentReason } from './codes.js';
-import type { OperationName } from './name.js';
+import type { OperationName } from './ids.js';
 
 /** What every outcome says besides how it ended. */
 export interface Facts {

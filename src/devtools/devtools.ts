@@ -4,6 +4,7 @@ import { check } from '../check.js';
 import { typeOf } from '../core/name.js';
 import type { Client } from '../engine/client.js';
 import { insideOf } from './inside.js';
+import { Model } from './model.js';
 import { Panel } from './panel.js';
 
 /** Where the panel is, and how it begins. */
@@ -25,7 +26,8 @@ const panels = new WeakMap<Client, () => void>();
 /**
  * Puts a panel into the page that shows what a client is at, has stored and has heard, in every tab as far as the store tells. For
  * development: it stands between the client and its transport while it is there. A client has one panel: a second call puts
- * another one in its place. Where there is no page (a server, a worker) it does nothing.
+ * another one in its place. In a worker of a page it shows nothing, and tells the panels of the pages what the worker does. On a
+ * server it does nothing.
  *
  * @returns a function that removes it and leaves the client as it was
  * @throws TypeError where `once` is no client, and on a wrong option
@@ -39,9 +41,10 @@ export function devtools(once: Once, options: DevtoolsOptions = {}): () => void 
   const { open = false, label, mount = pageOf() } = options;
   if (options.mount !== undefined && typeof options.mount.attachShadow !== 'function')
     throw new TypeError(`once: devtools.mount must be an element, got ${typeOf(options.mount)}`);
-  if (!mount) return () => {};
+  // A worker of a browser has no place for a panel: those of its pages hear of what it does. A server has neither.
+  if (!mount && !client.platform.tabs) return () => {};
   panels.get(client)?.();
-  const panel = new Panel(once, { open, mount, label });
+  const panel = mount ? new Panel(once, { open, mount, label }) : new Model(once, () => {});
   const end = (): void => {
     if (panels.get(client) !== end) return;
     panels.delete(client);

@@ -1,9 +1,10 @@
-/** What the panel knows: heard from this page's calls, and read from the store whenever that may have changed. */
+/** What the panel knows: heard from this page's calls and from other panels, and read from the store whenever that may have changed. */
 import { namespace, type Once, watch } from 'oncefetch';
 import type { Client } from '../engine/client.js';
 import { keyedOperationOf } from '../engine/registry.js';
 import { Faults } from './faults.js';
 import { insideOf } from './inside.js';
+import { Others } from './others.js';
 import { type Row, rowsOf } from './rows.js';
 import { NOTHING, readStore, type Stored } from './stored.js';
 import { Tap } from './tap.js';
@@ -26,6 +27,7 @@ export class Model {
   trouble: string | undefined;
   readonly #changed: () => void;
   readonly #tap: Tap;
+  readonly #others: Others;
   readonly #once: Once;
   readonly #stop: () => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -46,14 +48,28 @@ export class Model {
       faults: this.faults,
       timeline: this.timeline,
       sentBefore: (track, key) => this.#sentBefore(track, key),
-      told: () => this.#soon(),
+      told: (step) => {
+        this.#soon();
+        if (step) this.#others.tell([step]);
+      },
       isMine: ({ foreign }) => {
         this.#follow();
         return !foreign;
       },
     });
+    this.#others = new Others(this.client, {
+      own: () => this.timeline.own,
+      hear: (steps) => {
+        this.#follow();
+        for (const step of steps) this.timeline.take(step);
+        this.#soon();
+      },
+    });
     this.#tap.take(this.client);
-    this.#stop = watch(once, () => this.#soon());
+    this.#stop = watch(once, () => {
+      this.#follow();
+      this.#soon();
+    });
     this.client.closing.addEventListener('abort', this.#soon);
     this.#soon(0);
   }
@@ -81,6 +97,7 @@ export class Model {
     this.client.closing.removeEventListener('abort', this.#soon);
     this.faults.clear();
     this.#tap.release();
+    this.#others.end();
   }
 
   /** The next user is shown nothing of the one before. */
@@ -90,6 +107,7 @@ export class Model {
     this.#person = present;
     this.timeline.clear();
     this.stored = NOTHING;
+    this.#others.ask();
     this.#soon();
   }
 

@@ -51,6 +51,8 @@ const WHY: Readonly<Record<AnswerKind, string>> = {
   refused: 'The server refused it.',
 };
 
+export const isKind = (kind: unknown): kind is AnswerKind => typeof kind === 'string' && Object.hasOwn(WHY, kind);
+
 /** Why this reading, in a sentence or two. */
 export function whyOf({ kind, ambiguous, sticky, from }: Reading): string {
   if (kind === 'transient') return ambiguous ? 'The server is in trouble, and the work may be done behind it.' : WHY.transient;

@@ -15,7 +15,7 @@ const KEY_CHARS = 4;
 const at = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : new Date(ms).toISOString());
 
 function reportStep(step: Step): object {
-  const common = { at: at(step.at), is: step.is };
+  const common = { at: at(step.at), where: step.where, is: step.is };
   switch (step.is) {
     case 'attempt': {
       const { attempt, evidence } = step;

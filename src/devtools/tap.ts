@@ -8,13 +8,13 @@ import type { AttemptStep, Step, Timeline } from './timeline.js';
 
 type Changeable<T> = { -readonly [Name in keyof T]: T[Name] };
 
-/** What the tap tells: that there is something new to show. */
+/** What the tap tells: that there is something new to show, and of which step. */
 export interface Tapped {
   readonly faults: Faults;
   readonly timeline: Timeline;
   /** Whether it was stored as sent when the store was last read. */
   sentBefore(track: string, key: string): boolean;
-  told(): void;
+  told(step?: Step): void;
   /** Whether events are for the screen of whoever is here now. */
   isMine(event: OnceEvent): boolean;
 }
@@ -43,11 +43,11 @@ export class Tap {
     const off = subscribe(faceOf(client), (event) => {
       if (!this.#tapped.isMine(event)) return;
       const step = this.#tapped.timeline.hear(event);
-      this.#tapped.told();
+      const { track, key } = step;
+      if (step.is === 'attempt' && this.#tapped.timeline.attempts(track, key).length === 1) step.sentBefore = this.#tapped.sentBefore(track, key);
+      this.#tapped.told(step);
       // The transport is called in this very tick.
       if (step.is !== 'attempt') return;
-      const { track, key } = step;
-      if (this.#tapped.timeline.attempts(track, key).length === 1) step.sentBefore = this.#tapped.sentBefore(track, key);
       leaving = step;
       queueMicrotask(() => {
         leaving = undefined;
@@ -83,7 +83,7 @@ export class Tap {
     const took = (): number => client.platform.clock.now() - began;
     const note = (evidence: Evidence): void => {
       if (step) step.evidence = evidence;
-      told();
+      told(step);
     };
     try {
       const response = await faults.send(bareCall, call.init.signal, (fault) => met.push(fault));

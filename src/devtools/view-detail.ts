@@ -23,6 +23,8 @@ export interface DetailView {
 
 const FAULTS = { 'lose-answer': 'the panel lost its answer', offline: 'the panel played offline', slow: 'the panel slowed it down' } as const;
 
+const WHERE = { tab: 'another tab', worker: 'a worker', page: 'another client of this page' } as const;
+
 const line = (label: string, text: string | undefined): Tree | undefined =>
   text === undefined ? undefined : h('div', { class: 'fact' }, h('dt', {}, label), h('dd', {}, text));
 
@@ -56,7 +58,12 @@ function stepView(step: Step, { client, row }: DetailView): Tree {
       }
     }
   };
-  return h('li', { class: `step ${step.is}` }, h('time', {}, time(step.at)), h('span', {}, ...body().filter((part) => part !== '')));
+  return h(
+    'li',
+    { class: `step ${step.is}` },
+    h('time', {}, time(step.at)),
+    h('span', {}, step.where !== undefined && h('span', { class: 'badge' }, WHERE[step.where]), ' ', ...body().filter((part) => part !== '')),
+  );
 }
 
 /** An operation whose attempts this page did not see: what its record says of how it ended. */

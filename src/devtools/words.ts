@@ -94,7 +94,9 @@ export function nextOf(row: Row, client: Client, now: number): readonly string[]
     case 'waiting':
       return state?.phase === 'waiting' ? [`It waits ${whyWait(state.why)}, and goes on ${state.until === undefined ? 'then' : when(state.until, now)}.`] : [];
     case 'elsewhere':
-      return ['Another tab, worker or process is at it. A call here waits for that one and gets its outcome. Its attempts are seen there, not here.'];
+      return [
+        'Another tab, worker or process is at it. A call here waits for that one and gets its outcome. Its attempts are in the timeline if it has a panel, too.',
+      ];
     case 'unsettled':
       return nextOfUnsettled(row, client, now);
     case 'done':

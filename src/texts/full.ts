@@ -3,6 +3,8 @@
  * place, by the build (docs/decisions/0030-texts-and-builds.md). docs/errors.md has the same texts for them.
  */
 import type { OnceErrorCode, UnknownReason } from '../core/codes.js';
+import type { Outcome } from '../core/outcome.js';
+import { explained } from './explained.js';
 
 /** What happened, and what to do next. */
 export const CODES: Readonly<Record<OnceErrorCode, string>> = {
@@ -32,8 +34,17 @@ export const REASONS: { readonly [reason in UnknownReason | 'store-write' | 'not
   'nothing-stored': 'nothing is stored under this name',
 };
 
-/** What an error of this code says. */
-export const errorText = (code: OnceErrorCode, _outcome: object): string => CODES[code];
+/** What the outcome says better: of which reason, and what to do after that. */
+const GENERAL: readonly OnceErrorCode[] = ['ERR_ONCE_UNKNOWN', 'ERR_ONCE_UNSENT'];
+
+/** What an error of this code says: what is wrong and what to do, and how it came about. `says`: what is known better than by the code. */
+export function errorText(code: OnceErrorCode, outcome: Outcome, says?: string): string {
+  const { summary, steps, next, guide } = explained(outcome);
+  const known = [summary, ...steps];
+  const said = says === undefined && GENERAL.includes(code) ? [...known, next] : [`${says ?? CODES[code]}.`, ...known];
+  const text = said.join(' ');
+  return `${text.charAt(0).toLowerCase()}${text.slice(1)} See ${guide}.`;
+}
 
 /** Diagnostics whose message is always the same. Each code is a section of docs/diagnostics.md. */
 export const DIAGNOSTICS = {

@@ -7,8 +7,8 @@ import type * as full from './full.js';
 export const REASONS: typeof full.REASONS = {};
 
 /** An operation's outcome knows the reason, which tells the cases of a code apart. */
-export const errorText: typeof full.errorText = (code, outcome) =>
-  `${code}${'reason' in outcome ? `, ${outcome.reason}` : ''} (docs/errors.md#${code.toLowerCase()})`;
+export const errorText: typeof full.errorText = (code, outcome, says) =>
+  `${says ?? `${code}${'reason' in outcome ? `, ${outcome.reason}` : ''} (docs/errors.md#${code.toLowerCase()})`}.`;
 
 export const diagnosticText: typeof full.diagnosticText = (code, where) => `${code} (docs/diagnostics.md#${code}${where ? `; ${where}` : ''})`;
 

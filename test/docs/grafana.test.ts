@@ -1,11 +1,14 @@
 /**
  * Goal: the dashboard shows what the entry emits: no panel stays empty for ever. Method: its queries are compared with the metrics
- * that the entry makes, by the names that Prometheus gives them, and its shape with what Grafana needs to load it.
+ * that the entry makes, by the names that Prometheus gives them; its shape is held against the types of Grafana's own SDK, and
+ * with what Grafana needs to load it. A real Prometheus answers the queries in test/playground/dashboard.test.ts.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Meter } from '@opentelemetry/api';
+import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
+import { fileOf } from '../../scripts/draw-dashboard.ts';
 import { metricsOf } from '../../src/integrations/opentelemetry/metrics.js';
 import { ATTRIBUTES, METRICS } from '../../src/integrations/opentelemetry/names.js';
 import { root } from './support/markdown.js';
@@ -30,7 +33,8 @@ interface Dashboard {
   readonly panels: readonly Panel[];
 }
 
-const dashboard = JSON.parse(readFileSync(join(root, 'docs/grafana.json'), 'utf8')) as Dashboard;
+const json = readFileSync(join(root, 'docs/grafana.json'), 'utf8');
+const dashboard = JSON.parse(json) as Dashboard;
 
 /** Names as the OTLP receiver of Prometheus and the Collector make them: https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics/ */
 function inPrometheus(kind: string, name: string, unit: string): string[] {
@@ -111,4 +115,59 @@ describe('the file', () => {
     expect(new Set(cells).size).toBe(cells.length);
     for (const { gridPos } of panels) expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
   });
+});
+
+/** What Grafana's types say against a file. */
+function refused(text: string): string[] {
+  const path = join(root, 'test/docs/support/dashboard-of-this-test.ts');
+  const options: ts.CompilerOptions = {
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    module: ts.ModuleKind.NodeNext,
+    target: ts.ScriptTarget.ES2022,
+    types: [],
+  };
+  const host = ts.createCompilerHost(options);
+  const { getSourceFile, fileExists } = host;
+  const source = `import type { Dashboard } from './grafana-types.js';\nexport default ${text.trim()} satisfies Dashboard;\n`;
+  host.fileExists = (name) => name === path || fileExists(name);
+  host.getSourceFile = (name, ...rest) => (name === path ? ts.createSourceFile(name, source, ts.ScriptTarget.ES2022) : getSourceFile(name, ...rest));
+  const program = ts.createProgram([path], options, host);
+  return ts.getPreEmitDiagnostics(program).map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '));
+}
+
+describe("Grafana's own types", { timeout: 60_000 }, () => {
+  test('accept the file', () => {
+    expect(refused(json)).toEqual([]);
+  });
+
+  test.each([
+    ['a kind of panel that is none', '"type": "timeseries"', '"type": "timeserie"'],
+    ['a misspelled query', '"expr"', '"exprs"'],
+    ['a mode of colours that is none', '"mode": "absolute"', '"mode": "relative"'],
+    ['a calculation given as text', '"calcs": ["lastNotNull"]', '"calcs": "lastNotNull"'],
+    ['a variable of another kind', '"type": "datasource"', '"type": "source"'],
+    ['a place without its width', '"w": 6,', ''],
+    ['a field that no dashboard has', '"schemaVersion"', '"versionOfSchema": 1, "schemaVersion"'],
+  ])('refuse %s', (_, right, wrong) => {
+    expect(json).toContain(right);
+    expect(refused(json.replace(right, wrong))).not.toEqual([]);
+  });
+});
+
+describe('the pictures in the guide', () => {
+  const guide = readFileSync(join(root, 'docs/observability.md'), 'utf8');
+
+  test.each(dashboard.panels.map((panel) => [panel.id, panel.title, panel] as const))(
+    '%i, %s: is there, and drawn from the query that is asked now',
+    (_, title, panel) => {
+      const file = fileOf(panel);
+      expect(guide).toContain(`(images/${file})`);
+      const picture = readFileSync(join(root, 'docs/images', file), 'utf8');
+      const plain = picture.replaceAll('&lt;', '<').replaceAll('&amp;', '&');
+      expect(plain).toContain(`<title>${title}</title><desc>${panel.targets.map(({ expr }) => expr).join('\n')}</desc>`);
+      expect(picture.length).toBeLessThan(60_000);
+    },
+  );
 });

@@ -82,4 +82,9 @@ test('a second tab of the customer shows what the first one does', async () => {
     .getByRole('option', { name: /in another tab/ })
     .waitFor();
   await panel(other).getByRole('option', { name: /done/ }).waitFor();
+  // Step by step, with the reasons: the panel of the first tab, closed as it is, tells them.
+  const steps = panel(other).getByRole('listitem').filter({ hasText: 'another tab' });
+  await steps.filter({ hasText: 'Read as no answer' }).waitFor();
+  await steps.filter({ hasText: 'Read as replayed' }).waitFor();
+  await fitsAnybody(new Tab(other), 'steps of another tab');
 });

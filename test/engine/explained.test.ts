@@ -139,6 +139,18 @@ describe('explain', () => {
     expect(guide).toBe('docs/outcomes.md#why-nobody-knows');
   });
 
+  test('tells a payload that the server refused from one that was refused here', () => {
+    const at = (attempts: number) => explain({ ...FACTS, attempts, type: 'unknown', effect: 'unknown', reason: 'mismatch', retryAt: undefined } as Outcome);
+    expect(at(1).summary).toBe('It may have taken effect: the server holds another payload under this key.');
+    expect(at(0).summary).toBe('It may have taken effect: an earlier call of this name is pending with another payload or key.');
+  });
+
+  test('speaks of a record only where there is a key', () => {
+    const of = (key: string | undefined) => explain({ ...FACTS, key, storedIn: 'memory', type: 'unsent', effect: 'none', reason: 'offline' } as Outcome);
+    expect(of('k').steps).toContain('Its record is in memory: a reload or a restart forgets it.');
+    expect(of(undefined).steps).toEqual(['This call drew no key.']);
+  });
+
   test.each(wordsUnder('### Why nothing was sent'))('explains why nothing was sent: %s', (reason) => {
     const { summary, guide } = explain({ ...FACTS, type: 'unsent', effect: 'none', reason } as Outcome);
     expect(summary).toMatch(/^It did not take effect, and will not: [^{}]+, so nothing was sent\.$/);

@@ -5,9 +5,10 @@
 import { describe, expect, test, vi } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { registry } from '../../src/engine/registry.js';
-import { clear, isOnceError, type OnceErrorCode, type Outcome, outcomeOf } from '../../src/entries/index.js';
+import { clear, explain, isOnceError, type OnceErrorCode, type Outcome, outcomeOf } from '../../src/entries/index.js';
 import { OnceError, printName } from '../../src/errors.js';
 import { answers, charged, delayed, during, lost } from '../support/server.js';
+import { LEAN } from '../support/texts.js';
 import { CART, type End, HOUR, NAME, newWorld, pay, SECOND, URL_, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
@@ -133,12 +134,17 @@ describe('every code', () => {
     expect(outcome).toMatchObject({ operation: NAME, effect: EFFECTS[code] });
     const { message } = error as Error;
     expect(message).toMatch(/^once: \["pay","c1"\]: .+\.$/);
+    // What `explain` knows is in the error where texts are long, and nowhere else.
+    const { summary, steps, guide } = explain(outcome as Outcome);
+    for (const known of [summary.slice(1), ...steps, guide]) expect(message.includes(known), known).toBe(!LEAN);
     expect(JSON.parse(JSON.stringify(error))).toMatchObject({ name: 'OnceError', code, message, outcome: { effect: EFFECTS[code] } });
   });
 
   test('each message says something of its own, and none more than once', () => {
     const codes = Object.keys(WAYS) as OnceErrorCode[];
-    const messages = codes.map((code) => new OnceError(code, OUTCOME).message);
+    const outcomeOfCode = (code: OnceErrorCode): Outcome =>
+      code === 'ERR_ONCE_UNSENT' ? { ...OUTCOME, type: 'unsent', effect: 'none', reason: 'offline' } : OUTCOME;
+    const messages = codes.map((code) => new OnceError(code, outcomeOfCode(code)).message);
     expect(new Set(messages).size).toBe(codes.length);
   });
 });

@@ -10,16 +10,47 @@ import * as full from '../../src/texts/full.ts';
 import * as lean from '../../src/texts/lean.ts';
 import { LEAN } from '../support/texts.js';
 
-const outcome = (reason?: string): Outcome => ({ type: 'unknown', ...(reason && { reason }) }) as Outcome;
+const FACTS = { operation: ['pay', 1], key: 'k', attempts: 2, firstSentAt: 0, sent: 'maybe', resumed: false, joined: false, storedIn: 'disk' } as const;
+const UNKNOWN: Outcome = { ...FACTS, type: 'unknown', effect: 'unknown', reason: 'no-answer', retryAt: undefined };
+const DONE: Outcome = { ...FACTS, type: 'fresh', effect: 'done', certain: true, changed: false };
+const STEPS = [
+  'The first attempt under this key left at 1970-01-01T00:00:00.000Z.',
+  'This call made 2 attempts.',
+  'The server may have got an attempt; nothing that it answered proves it.',
+].join(' ');
+/** Of these the outcome says more than the code does. */
+const GENERAL: readonly string[] = ['ERR_ONCE_UNKNOWN', 'ERR_ONCE_UNSENT'];
 
 test('the project lean, and no other, runs with the short ones', () => {
   expect(LEAN).toBe(process.env['TEXTS'] === 'lean');
 });
 
-test.each(Object.keys(full.CODES) as OnceErrorCode[])('%s: its text at length; else code, reason and section', (code) => {
-  expect(full.errorText(code, outcome('no-answer'))).toBe(full.CODES[code]);
-  expect(lean.errorText(code, outcome('no-answer'))).toBe(`${code}, no-answer (docs/errors.md#${code.toLowerCase()})`);
-  expect(lean.errorText(code, outcome())).toBe(`${code} (docs/errors.md#${code.toLowerCase()})`);
+describe.each(Object.keys(full.CODES) as OnceErrorCode[])('%s', (code) => {
+  test('says what is wrong and how that came about', () => {
+    const why = `t may have taken effect: no attempt was answered within the limits. ${STEPS}`;
+    expect(full.errorText(code, UNKNOWN)).toBe(
+      GENERAL.includes(code)
+        ? `i${why} Call again with the same name: it goes on with the same key. See docs/outcomes.md#why-nobody-knows.`
+        : `${full.CODES[code]}. I${why} See docs/outcomes.md#why-nobody-knows.`,
+    );
+  });
+
+  test('gives way to what is known better', () => {
+    expect(full.errorText(code, DONE, 'it is done, but late')).toBe(
+      `it is done, but late. It took effect now. ${STEPS} See docs/outcomes.md#what-the-words-rest-on.`,
+    );
+    expect(lean.errorText(code, DONE, 'it is done, but late')).toBe('it is done, but late.');
+  });
+
+  test('is short in production: code, reason and section', () => {
+    expect(lean.errorText(code, UNKNOWN)).toBe(`${code}, no-answer (docs/errors.md#${code.toLowerCase()}).`);
+    expect(lean.errorText(code, DONE)).toBe(`${code} (docs/errors.md#${code.toLowerCase()}).`);
+  });
+});
+
+test.each([Number.NaN, Number.POSITIVE_INFINITY, 1e300, -1e300])('a time that is none, as a damaged record has it, makes no error of an error: %s', (at) => {
+  const outcome: Outcome = { ...UNKNOWN, firstSentAt: at, retryAt: at };
+  expect(full.errorText('ERR_ONCE_UNKNOWN', outcome)).toContain(`${at} ms`);
 });
 
 test.each(Object.keys(full.DIAGNOSTICS) as full.DiagnosticCode[])('%s: both say its code, its section and the place', (code) => {

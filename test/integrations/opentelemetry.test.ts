@@ -21,6 +21,7 @@ import {
   unnamed,
 } from '../../src/entries/index.js';
 import { type OpenTelemetryOptions, openTelemetry } from '../../src/entries/opentelemetry.js';
+import { readPage, tableUnder } from '../docs/support/markdown.js';
 import { answers, charged, deaf, hangs, lost, replays } from '../support/server.js';
 import { breachesOfClient, brief, disableGlobals, strangers, Telemetry } from '../support/telemetry.js';
 import { HOUR, newWorld, pay, rest, URL_, watched } from '../support/world.js';
@@ -421,4 +422,19 @@ describe('what is unsettled', () => {
     expect(await nobody.metric('unsettled')).toEqual({ '': 0 });
     await nobody.shutdown();
   });
+});
+
+test('what wakes somebody is counted from 0, so that its first time has a rate', async () => {
+  traced();
+  expect(await telemetry.all('conflicts')).toEqual({ 'in-progress': 0, mismatch: 0, busy: 0, 'claim-lost': 0 });
+  expect(await telemetry.all('duplicates')).toEqual({
+    joined: 0,
+    'replayed server': 0,
+    'replayed store': 0,
+    'replayed memory': 0,
+    'replayed reconcile': 0,
+    'replayed elsewhere': 0,
+  });
+  const reasons = tableUnder(readPage('docs/outcomes.md'), '### Why nobody knows').map(([word = '']) => `unknown unknown ${word.replaceAll('`', '')}`);
+  expect(await telemetry.all('operations')).toEqual(Object.fromEntries(reasons.map((reason) => [reason, 0])));
 });

@@ -65,8 +65,13 @@ export class Telemetry {
     );
   }
 
-  /** What a metric says last, by the values of its attributes; of a histogram, how often something was measured. */
+  /** What a metric says last, by the values of its attributes; of a histogram, how often something was measured. Counters at 0 are left out. */
   async metric(name: keyof typeof METRICS): Promise<Record<string, number>> {
+    const counts = name === 'operations' || name === 'duplicates' || name === 'conflicts';
+    return Object.fromEntries(Object.entries(await this.all(name)).filter(([, value]) => !counts || value > 0));
+  }
+
+  async all(name: keyof typeof METRICS): Promise<Record<string, number>> {
     const found = (await this.metrics()).find(({ descriptor }) => descriptor.name === METRICS[name]);
     const countOf = (value: number | Histogram): number => (typeof value === 'object' ? value.count : value);
     const points = (found?.dataPoints ?? []) as readonly { readonly attributes: Attributes; readonly value: number | Histogram }[];

@@ -1,6 +1,6 @@
 /** What an operator counts. No operation's name and no key is an attribute: there are as many as there are orders. */
 import type { Attributes, Meter, ObservableGauge } from '@opentelemetry/api';
-import type { Once, Outcome } from 'oncefetch';
+import type { Once, Outcome, UnknownReason } from 'oncefetch';
 import { pending } from 'oncefetch';
 import type { Client } from '../../engine/client.js';
 import { ATTRIBUTES, METRICS } from './names.js';
@@ -13,7 +13,32 @@ const PENDING_MAX = 1000;
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30, 60, 300, 3600, 86_400];
 const COUNTS = [1, 2, 3, 4, 5, 10];
 
-export type Conflict = 'in-progress' | 'mismatch' | 'busy' | 'claim-lost';
+const CONFLICTS = ['in-progress', 'mismatch', 'busy', 'claim-lost'] as const;
+export type Conflict = (typeof CONFLICTS)[number];
+
+type ReplayedFrom = Extract<Outcome, { type: 'replayed' }>['from'];
+
+/** Every word, so that none is missing. */
+const REASONS: Readonly<Record<UnknownReason, 0>> = {
+  'no-answer': 0,
+  'refused-after-ambiguity': 0,
+  refused: 0,
+  'not-a-verdict': 0,
+  'in-progress': 0,
+  unavailable: 0,
+  burnt: 0,
+  mismatch: 0,
+  elsewhere: 0,
+  bytes: 0,
+  'key-expired': 0,
+  identity: 0,
+  offline: 0,
+  store: 0,
+  busy: 0,
+  record: 0,
+  aborted: 0,
+};
+const FROM: Readonly<Record<ReplayedFrom, 0>> = { server: 0, store: 0, memory: 0, reconcile: 0, elsewhere: 0 };
 
 /** How it ended, as attributes. */
 export const endingOf = (outcome: Outcome): Attributes => ({
@@ -45,11 +70,20 @@ export function metricsOf(meter: Meter) {
     description: 'From the call, or from the first attempt if that was earlier, until it is certain what became of the operation.',
     advice: { explicitBucketBoundaries: SECONDS },
   });
+  const suppressed = (by: 1 | 0, kind: 'joined' | 'replayed', from?: string): void =>
+    duplicates.add(by, { [ATTRIBUTES.duplicate]: kind, ...(from !== undefined && { [ATTRIBUTES.replayedFrom]: from }) });
+  // A counter that appears with its first event has no rate: what wakes somebody would be missed once for each process.
+  safely(() => {
+    for (const kind of CONFLICTS) conflicts.add(0, { [ATTRIBUTES.conflict]: kind });
+    for (const reason of Object.keys(REASONS)) operations.add(0, { [ATTRIBUTES.effect]: 'unknown', [ATTRIBUTES.type]: 'unknown', [ATTRIBUTES.reason]: reason });
+    suppressed(0, 'joined');
+    for (const from of Object.keys(FROM)) suppressed(0, 'replayed', from);
+  });
   const told = (outcome: Outcome, startedAt: number, now: number): void => {
     const { effect, type, firstSentAt = startedAt } = outcome;
     operations.add(1, endingOf(outcome));
     if (outcome.attempts > 0) attempts.record(outcome.attempts);
-    if (type === 'replayed') duplicates.add(1, { [ATTRIBUTES.duplicate]: 'replayed', [ATTRIBUTES.replayedFrom]: outcome.from });
+    if (type === 'replayed') suppressed(1, 'replayed', outcome.from);
     if (effect === 'unknown' || wasKnown(outcome)) return;
     const since = Math.min(startedAt, firstSentAt);
     certainty.record(Math.max(0, now - since) / 1000, { [ATTRIBUTES.effect]: effect, [ATTRIBUTES.type]: type });
@@ -58,7 +92,7 @@ export function metricsOf(meter: Meter) {
     conflict: (kind: Conflict): void => void safely(() => conflicts.add(1, { [ATTRIBUTES.conflict]: kind })),
     /** Times in ms. */
     ended: (outcome: Outcome, startedAt: number, now: number): void =>
-      void safely(() => (outcome.joined ? duplicates.add(1, { [ATTRIBUTES.duplicate]: 'joined' }) : told(outcome, startedAt, now))),
+      void safely(() => (outcome.joined ? suppressed(1, 'joined') : told(outcome, startedAt, now))),
     watch: watchUnsettled(meter),
   };
 }

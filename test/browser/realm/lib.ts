@@ -1,6 +1,7 @@
 /** What a test's functions find in a realm of their own: the package, as bundled into this copy. */
 import { createOnce as create, type Once, type OnceOptions, unnamed } from '../../../src/entries/index.js';
 
+export { devtools } from '../../../src/entries/devtools.js';
 export * from '../../../src/entries/index.js';
 
 /** `createOnce`, where each call of fetch says which one it is: browsers put several copies of one on the wire. */

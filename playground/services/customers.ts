@@ -1,0 +1,27 @@
+/** Customers, who order one thing after the other, and press again until it is placed. */
+import { createOnce, type Feature, memoryStore } from 'oncefetch';
+
+const CUSTOMERS = 8;
+/** One order of so many is a double click. */
+const DOUBLE_EVERY = 5;
+
+async function customer(url: string, todo: string[], feature: Feature): Promise<void> {
+  const once = createOnce({ store: memoryStore(), limits: { attemptMs: 3000 }, retry: { minDelayMs: 20, maxDelayMs: 200 }, use: [feature] });
+  for (let order = todo.pop(); order; order = todo.pop()) {
+    const name = order;
+    const body = JSON.stringify({ order, amount: 100 });
+    const press = () =>
+      once.fetch(`${url}/orders`, { method: 'POST', body, once: ['order', name] }).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    const clicks = todo.length % DOUBLE_EVERY === 0 ? [press, press] : [press];
+    while (!(await Promise.all(clicks.map((click) => click()))).includes(true)) await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** Resolves when all of them have placed all orders. */
+export function customers(url: string, orders: number, feature: Feature): Promise<unknown> {
+  const todo = Array.from({ length: orders }, (_, n) => `o-${n}`);
+  return Promise.all(Array.from({ length: CUSTOMERS }, () => customer(url, todo, feature)));
+}

@@ -1,0 +1,128 @@
+/** What an outcome means, in sentences: for `explain`, and for the errors of the full build. */
+import type { UnknownReason, UnsentReason } from '../core/codes.js';
+import type { Outcome } from '../core/outcome.js';
+
+/** An outcome in plain English, for a log, a support tool or a developer. */
+export interface Explanation {
+  /** What is known of the effect, and why. */
+  readonly summary: string;
+  /** The facts behind it, in the order in which they came about. */
+  readonly steps: readonly string[];
+  /** What to do now. */
+  readonly next: string;
+  /** The part of the guide that has more; the path is that of the package and of the repository. */
+  readonly guide: string;
+}
+
+/** Why nobody knows; and what to do, where that is not to call again. */
+const UNKNOWN: Readonly<Record<UnknownReason, readonly [why: string, next?: string]>> = {
+  'no-answer': ['no attempt was answered within the limits'],
+  unavailable: ['the last answers were 5xx, and the work may be done behind them'],
+  'in-progress': ['the server was still at work when the waiting ended'],
+  refused: [
+    'it was refused, perhaps by something in front of the application, and the browser may have sent another copy unseen',
+    'After a 401, log in. Then call again: it goes on with the same key.',
+  ],
+  'refused-after-ambiguity': [
+    'it was refused, but an earlier attempt was lost and may have taken effect',
+    'After a 401, log in and call again. Otherwise ask your server, and settle it.',
+  ],
+  'not-a-verdict': ['the answer says nothing of the operation: a redirect, or a page in HTML'],
+  burnt: ['the server has stored an answer under this key that decides nothing, such as a 500', 'Ask your server, by reconcile or by hand, and settle it.'],
+  mismatch: ['the server holds another payload under this key', 'Send the first payload again, or ask your server and call settle().'],
+  elsewhere: ['an earlier attempt went to another address, and may have taken effect there', 'Call that address again, or settle it.'],
+  bytes: ['the server holds other bytes under this key', 'Find out what became of those, and settle it.'],
+  'key-expired': [
+    'the server may have forgotten the key, so sending again could take effect twice',
+    'Ask your server, by reconcile or by hand, and settle it.',
+  ],
+  identity: ['another user logged in meanwhile', 'Its own user can call again, with the same name.'],
+  offline: ['the device said that it is offline, after an attempt without an answer'],
+  store: ['the store failed, so that what happened could not be written down or read'],
+  busy: ['it is under way elsewhere', 'Wait for that call.'],
+  record: ['what is stored of it is damaged, or there is nothing to go on with', 'Find out what happened, and settle or forget it.'],
+  aborted: ['the call was aborted, or its client closed'],
+};
+
+/** A mismatch of which the server has not heard: the call was refused here. */
+const CHANGED: (typeof UNKNOWN)[UnknownReason] = [
+  'an earlier call of this name is pending with another payload or key',
+  'Resume that one, or ask your server and settle it.',
+];
+
+const UNSENT: Readonly<Record<UnsentReason, string>> = {
+  offline: 'the device said that it is offline',
+  unreachable: 'no connection came about',
+  aborted: 'the call was aborted before its first attempt',
+  'store-write': 'its record could not be stored',
+  'unreplayable-body': 'its body cannot be sent more than once',
+};
+
+const REPLAYED: Readonly<Record<Extract<Outcome, { type: 'replayed' }>['from'], string>> = {
+  server: 'The server said so: it repeated a stored answer, or the effect of an earlier attempt',
+  store: 'The store had it',
+  memory: 'The memory of this page or process had it',
+  reconcile: 'reconcile or settle said so',
+  elsewhere: 'The server says that it was done already, under another key or in another way',
+};
+
+/** For an outcome that is one; `explain` checks what an app gives. */
+export function explained(outcome: Outcome): Explanation {
+  const [summary, next] = ended(outcome);
+  return { summary, steps: [...stepsOf(outcome)], next, guide: `docs/outcomes.md#${GUIDES[outcome.type]}` };
+}
+
+/** The sections of docs/outcomes.md, by the type of an outcome. */
+export const GUIDES: Readonly<Record<Outcome['type'], string>> = {
+  fresh: 'what-the-words-rest-on',
+  replayed: 'what-the-words-rest-on',
+  rejected: 'what-the-words-rest-on',
+  unsent: 'why-nothing-was-sent',
+  unknown: 'why-nobody-knows',
+};
+
+function ended(outcome: Outcome): readonly [summary: string, next: string] {
+  const done = 'Show the receipt. For another effect, use another name.';
+  switch (outcome.type) {
+    case 'fresh':
+      return [outcome.certain ? 'It took effect now.' : 'It took effect: now, or by an earlier attempt whose answer was lost.', done];
+    case 'replayed':
+      return [`It took effect earlier. ${REPLAYED[outcome.from]}.`, done];
+    case 'rejected':
+      return [
+        `It did not take effect: the server refused it${outcome.replayed ? ', and repeated an earlier refusal' : ''}.`,
+        'Correct the form, and call again.',
+      ];
+    case 'unsent':
+      return [`It did not take effect, and will not: ${UNSENT[outcome.reason]}, so nothing was sent.`, 'Call again when you like.'];
+    case 'unknown': {
+      const [why, next = 'Call again with the same name: it goes on with the same key.'] =
+        outcome.reason === 'mismatch' && !outcome.attempts ? CHANGED : UNKNOWN[outcome.reason];
+      const { retryAt } = outcome;
+      return [`It may have taken effect: ${why}.`, retryAt === undefined ? next : `${next} It makes sense from ${time(retryAt)} on.`];
+    }
+  }
+}
+
+function* stepsOf(outcome: Outcome): Generator<string> {
+  const { attempts, firstSentAt, resumed, joined, storedIn, sent } = outcome;
+  if (outcome.key === undefined) yield 'This call drew no key.';
+  else {
+    if (firstSentAt !== undefined) yield `The first attempt under this key left at ${time(firstSentAt)}.`;
+    if (resumed) yield 'This call went on with a key that an earlier call had stored.';
+    yield joined ? 'This call joined another one, and shared its answer.' : `This call made ${count(attempts, 'attempt')}.`;
+  }
+  if (sent === 'maybe') yield 'The server may have got an attempt; nothing that it answered proves it.';
+  if (sent === 'yes') yield attempts ? 'The server got an attempt.' : 'An attempt of an earlier call reached the server.';
+  if (outcome.type === 'fresh' && outcome.changed) yield 'More than one payload was sent under this key, and one of them took effect.';
+  if (outcome.key !== undefined && storedIn !== 'disk')
+    yield `Its record is ${storedIn === 'memory' ? 'in memory: a reload or a restart forgets it' : 'in the session: it goes with the tab'}.`;
+}
+
+/** What a record or a server gives for a time need not be one. */
+const time = (ms: number): string => {
+  const date = new Date(ms);
+  return Number.isNaN(date.getTime()) ? `${ms} ms` : date.toISOString();
+};
+/** "no attempts", "1 attempt", "3 attempts". */
+export const count = (n: number, what: string): string => `${n === 0 ? 'no' : n} ${what}${n === 1 ? '' : 's'}`;

@@ -1,0 +1,229 @@
+/**
+ * Goal: the panel of one tab shows, step by step and with reasons, what other tabs and workers do, where these have a panel too; it
+ * believes nothing that is no such step. Method: frames and workers with a package and a panel of their own, over one IndexedDB,
+ * and messages made by hand on the panels' channel.
+ */
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { memoryStore, refresh } from '../../../src/entries/index.js';
+import { createOnce, SOON } from '../realm/lib.js';
+import { closeRealms, openFrame, openSharedWorker, openWorker, type Realm } from '../support/realms.js';
+import { Shop } from '../support/shop.js';
+import { order, panelOf, watched } from './support.js';
+
+afterEach(closeRealms);
+
+/** A client there, with a panel. */
+const panelIn = ({ run }: Realm, { namespace }: Shop) =>
+  run((lib, namespace) => {
+    const once = lib.createOnce({ ...lib.SOON, namespace });
+    lib.shelf['once'] = once;
+    lib.shelf['close'] = lib.devtools(once, { open: true });
+  }, namespace);
+
+const payIn = ({ run }: Realm, { url }: Shop, name = 1): Promise<string> =>
+  run(
+    async (lib, url, name) => {
+      const once = lib.shelf['once'] as ReturnType<typeof lib.createOnce>;
+      const end: unknown = await once.fetch(url, { method: 'POST', body: '{"cart":1}', once: ['pay', name] }).catch((error: unknown) => error);
+      return String(lib.outcomeOf(end)?.effect);
+    },
+    url,
+    name,
+  );
+
+const REALMS = [
+  ['another tab', openFrame],
+  ['a worker', openWorker],
+  ['a worker', openSharedWorker],
+] as const;
+
+describe.each(REALMS)('%s', (where, openRealm) => {
+  test('loses an answer: the timeline has each attempt, why it was read so, the wait and the end', async () => {
+    const { shop, eyes } = watched();
+    const realm = await openRealm();
+    await panelIn(realm, shop);
+    await shop.meets('lose-response');
+    expect(await payIn(realm, shop)).toBe('done');
+    await eyes.until('pay / 1done');
+    await eyes.until('Read as replayed');
+    const steps = eyes.all('.step').map((step) => (step.textContent ?? '').replace(/^[\d:]+/, ''));
+    expect(steps).toHaveLength(4);
+    expect(steps[0]).toMatch(new RegExp(`^${where} Attempt 1: a network error after .* Read as no answer: The server may have got it and done it, or not\\.`));
+    expect(steps[1]).toMatch(new RegExp(`^${where} Then it waits before it tries again`));
+    expect(steps[2]).toMatch(new RegExp(`^${where} Attempt 2: 201, marked as a replay after .* Read as replayed`));
+    expect(steps[3]).toMatch(new RegExp(`^${where} done\\. It took effect earlier\\. The server said so`));
+    expect(eyes.detail).not.toContain('they are not shown');
+    await shop.oneEffect();
+  });
+
+  test('had a panel before this one: what it has seen is told on request', async () => {
+    const shop = new Shop();
+    const realm = await openRealm();
+    await panelIn(realm, shop);
+    expect(await payIn(realm, shop)).toBe('done');
+    const { eyes } = panelOf(createOnce({ ...SOON, namespace: shop.namespace }));
+    await eyes.until('Read as fresh');
+    expect(eyes.detail).toContain(`${where} Attempt 1: 201 after`);
+  });
+
+  test('closes its panel: from then on nothing is told', async () => {
+    const { shop, eyes } = watched();
+    const realm = await openRealm();
+    await panelIn(realm, shop);
+    await realm.run((lib) => (lib.shelf['close'] as () => void)());
+    expect(await payIn(realm, shop)).toBe('done');
+    await eyes.until('pay / 1done');
+    expect(eyes.all('.step')).toEqual([]);
+  });
+});
+
+describe('two tabs at one operation', () => {
+  test('a call here waits for one there: both are in one timeline, in order', async () => {
+    const { shop, once, eyes } = watched();
+    const realm = await openFrame();
+    await panelIn(realm, shop);
+    await shop.hold();
+    const there = payIn(realm, shop);
+    await eyes.until('pay / 1in another tab');
+    await eyes.until('Attempt 1 left.');
+    const here = once.fetch(shop.url, order('pay', 1)).catch((error: unknown) => error);
+    await eyes.until('waits for another tab, worker or process that is at it');
+    await shop.release();
+    expect(await there).toBe('done');
+    await here;
+    await eyes.until('Read as fresh');
+    await vi.waitFor(() => expect(eyes.all('.step')).toHaveLength(3));
+    // What is remembered is no step: the call here gave what the other tab had stored.
+    expect(eyes.all('.step').map((step) => step.querySelector('.badge')?.textContent)).toEqual(['another tab', undefined, 'another tab']);
+    await shop.oneEffect();
+  });
+});
+
+describe('who hears it', () => {
+  test('not the panel of another user, not that of a client with records of its own', async () => {
+    const { shop, eyes } = watched();
+    const [other, own] = [watched(), watched({ store: memoryStore(), namespace: shop.namespace })];
+    const realm = await openFrame();
+    await panelIn(realm, shop);
+    await payIn(realm, shop);
+    await eyes.until('Read as fresh');
+    for (const panel of [other, own]) expect(panel.eyes.rows).toEqual([]);
+  });
+
+  test('a user who comes back is shown what the other tab did meanwhile; nobody else is', async () => {
+    const shop = new Shop();
+    let user = shop.namespace;
+    const once = createOnce({ ...SOON, namespace: () => user });
+    const { eyes } = panelOf(once);
+    const realm = await openFrame();
+    await panelIn(realm, shop);
+    user = `${shop.namespace} ben`;
+    refresh(once);
+    await eyes.until('Nothing yet.');
+    await payIn(realm, shop);
+    expect(eyes.rows).toEqual([]);
+    user = shop.namespace;
+    refresh(once);
+    await eyes.until('Read as fresh');
+    expect(eyes.rows).toEqual(['pay / 1: done']);
+  });
+
+  test('two clients of one page over the same records', async () => {
+    const { shop, once, eyes } = watched();
+    panelOf(createOnce({ ...SOON, namespace: shop.namespace }), { label: 'other' });
+    await once.fetch(shop.url, order('pay', 1));
+    await eyes.until('Read as fresh');
+    const other = document.querySelectorAll('oncefetch-devtools')[1]?.shadowRoot as ShadowRoot;
+    (other.querySelector('.toggle') as HTMLElement).click();
+    await vi.waitFor(() => expect(other.textContent).toContain('another client of this page'));
+  });
+});
+
+describe('a message that is none', () => {
+  /** What a panel in another tab sent, with the channel to send more like it. */
+  const overheard = async () => {
+    const seen = watched();
+    const realm = await openFrame();
+    await panelIn(realm, seen.shop);
+    const channel = new BroadcastChannel('oncefetch/devtools 1');
+    const heard: Record<string, unknown>[] = [];
+    channel.onmessage = ({ data }) => void heard.push(data as Record<string, unknown>);
+    await payIn(realm, seen.shop);
+    await seen.eyes.until('Read as fresh');
+    const mine = heard.filter(({ steps }) => Array.isArray(steps) && steps.length > 0) as { steps: Record<string, unknown>[]; realm: string }[];
+    const steps = mine.flatMap((message) => message.steps);
+    return {
+      ...seen,
+      channel,
+      heard,
+      message: mine[0] as (typeof mine)[0],
+      attempt: steps.find(({ is }) => is === 'attempt'),
+      end: steps.find(({ is }) => is === 'end'),
+    };
+  };
+
+  test('tells no body, no header, no address and no namespace', async () => {
+    const { heard, shop, channel } = await overheard();
+    const all = JSON.stringify(heard);
+    for (const secret of [shop.namespace, shop.url, new URL(shop.url).pathname, 'cart', 'content-type']) expect(all).not.toContain(secret);
+    channel.close();
+  });
+
+  test('is passed over, whatever is wrong with it, and the panel goes on', async () => {
+    const { eyes, channel, message, attempt, end, once, shop } = await overheard();
+    const before = eyes.all('.step').length;
+    let last = 900;
+    /** A step like one that was sent, but for what is wrong with it. */
+    const like = (step: object | undefined, wrong: object = {}) => ({ ...step, id: `${message.realm} ${++last}`, ...wrong });
+    const outcome = (end as { outcome: object }).outcome;
+    const evidence = (attempt as { evidence: object }).evidence;
+    const broken: unknown[] = [
+      0,
+      'steps',
+      null,
+      [],
+      { ...message, scope: 1 },
+      { ...message, steps: 'all' },
+      { ...message, ns: 'of somebody else', steps: [like(attempt)] },
+      { ...message, scope: 'indexeddb:other', steps: [like(attempt)] },
+      { ...message, steps: [undefined, 7, {}, like(attempt, { id: 1 }), like(attempt, { id: 'of another realm 1' }), like(attempt, { at: Number.NaN })] },
+      {
+        ...message,
+        steps: [like(attempt, { at: 9e15 }), like(attempt, { track: '[' }), like(attempt, { track: '["pay", 1]' }), like(attempt, { track: '[{"n":"x"}]' })],
+      },
+      {
+        ...message,
+        steps: [like(attempt, { key: 7 }), like(attempt, { attempt: '1' }), like(attempt, { is: 'rumour' })],
+      },
+      {
+        ...message,
+        steps: [like(end, { outcome: undefined }), like(end, { outcome: { ...outcome, type: 'unknown', reason: 'of a newer version' } })],
+      },
+      {
+        ...message,
+        steps: [like(end, { outcome: { ...outcome, attempts: 1n } }), like(end, { outcome: { ...outcome, type: 'constructor' } })],
+      },
+      {
+        ...message,
+        steps: [like(attempt, { is: 'wait', why: 'x', until: 'soon' }), like(attempt, { is: 'diagnostic', code: 1, message: 'x' })],
+      },
+    ];
+    for (const one of broken) channel.postMessage(one);
+    // An attempt whose evidence is none is an attempt without evidence.
+    channel.postMessage({ ...message, steps: [like(attempt, { evidence: { ...evidence, reading: { kind: 'toString', ambiguous: true } } })] });
+    await eyes.until('Attempt 1 left.');
+    expect(eyes.all('.step')).toHaveLength(before + 1);
+    expect(eyes.rows).toEqual(['pay / 1: done']);
+    await once.fetch(shop.url, order('pay', 2));
+    await eyes.until('pay / 2done');
+    channel.close();
+  });
+
+  test('no channel at all: the panel shows its own', async () => {
+    vi.stubGlobal('BroadcastChannel', undefined);
+    const { shop, once, eyes } = watched();
+    await once.fetch(shop.url, order('pay', 1));
+    await eyes.until('Read as fresh');
+    vi.unstubAllGlobals();
+  });
+});

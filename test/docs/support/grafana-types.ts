@@ -1,0 +1,23 @@
+/** What Grafana accepts on import, by the types of its own SDK, for a file of JSON. */
+import type { Dashboard as Model, Panel } from '@grafana/grafana-foundation-sdk/dashboard';
+import type { Dataquery } from '@grafana/grafana-foundation-sdk/prometheus';
+import type { Options as Stat } from '@grafana/grafana-foundation-sdk/stat';
+import type { Options as TimeSeries } from '@grafana/grafana-foundation-sdk/timeseries';
+
+/** Of an enum the values, without methods. */
+type Plain<T> = T extends string
+  ? `${T}`
+  : T extends (infer One)[]
+    ? Plain<One>[]
+    : T extends object
+      ? { [Name in keyof T as T[Name] extends () => void ? never : Name]: Plain<T[Name]> }
+      : T;
+
+/** What a panel leaves out of its options, Grafana sets. */
+type Of<Type extends string, Options> = Omit<Panel, 'type' | 'options' | 'targets'> & {
+  type: Type;
+  options: { [Name in keyof Options]?: Partial<Options[Name]> };
+  targets: Dataquery[];
+};
+
+export type Dashboard = Plain<Omit<Model, 'panels'> & { panels: (Of<'stat', Stat> | Of<'timeseries', TimeSeries>)[] }>;
