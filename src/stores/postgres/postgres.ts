@@ -5,12 +5,13 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { readRecord } from '../../core/record.js';
 import type { ScanPage, ScanQuery, Store } from '../../ports.js';
 import { type Claims, createStore } from '../base.js';
-import type { Answer, Attempt, Seen } from '../compare-and-set.js';
+import type { Answer, Attempt } from '../compare-and-set.js';
 import { StoreFault } from '../fault.js';
 import { numberOf } from '../number-of.js';
 import { OptimisticUpdater } from '../optimistic-updater.js';
 import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf, unordered } from '../text.js';
 import { timeLimit } from '../time-limit.js';
+import { batched, type Query, type Row, seenOf } from './batch.js';
 import { type PostgresClient, postgresFault } from './fault.js';
 import { LOCK_MS_MAX, type PostgresTable, SCHEMA_VERSION, type Statements, statementsOf, tableOf } from './sql.js';
 
@@ -76,7 +77,7 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
   };
   const fault = (error: unknown): StoreFault => postgresFault(scope, client, error);
   const guesses = new OptimisticUpdater(
-    { attempt: (attempt) => send(rows, sql, attempt), read: async (id) => seenOf((await rows(sql.read, ordered(id)))[0]), fault },
+    { attempt: batched(rows, sql, (attempt) => send(rows, sql, attempt)), read: async (id) => seenOf((await rows(sql.read, ordered(id)))[0]), fault },
     timeoutMs,
   );
   // A strict commit is in the log on the disk; with synchronous standbys on theirs, too.
@@ -95,10 +96,6 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
     sweep: ({ limit = SWEEP_ROWS, before } = {}) => sweep(rows, sql, before, limit).catch((error) => Promise.reject(fault(error))),
   };
 }
-
-/** Everything as text, because a client may be set up to read numbers and times in its own way. */
-type Row = Readonly<Record<'id' | 'rev' | 'label' | 'data' | 'now' | 'done' | 'found' | 'comment', string | null>>;
-type Query = (text: string, ...values: unknown[]) => Promise<readonly Row[]>;
 
 /**
  * A single connection takes one statement at a time; from pg 9 on, whoever asks too early is refused. A pool of pg gives up a connection
@@ -131,8 +128,6 @@ function queryOf(client: PostgresClient, prepare: boolean, limitMs: number): Que
     return mine;
   };
 }
-
-const seenOf = (row: Row | undefined): Seen | undefined => (typeof row?.rev === 'string' ? { rev: row.rev, text: row.data } : undefined);
 
 async function send(rows: Query, sql: Statements, { id, expected, now, offMs, next, rev, text, durability }: Attempt): Promise<Answer> {
   const [key, relaxed] = [ordered(id), durability === 'relaxed'];
