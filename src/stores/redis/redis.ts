@@ -2,6 +2,7 @@
 
 import type { ScanPage, ScanQuery, Store, Stored } from '../../ports.js';
 import { type Claims, createStore } from '../base.js';
+import { Batches, type Ends } from '../batches.js';
 import { type Answer, type Attempt, isDone, type Seen } from '../compare-and-set.js';
 import { StoreFault } from '../fault.js';
 import { numberOf } from '../number-of.js';
@@ -68,11 +69,12 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const policy = serverCheck(redis, acceptEviction, (said) => {
     logs = said;
   });
+  const batches = new Batches((attempts) => send(redis, attempts));
   const server = {
     attempt: async (attempt: Attempt) => {
       const strict = attempt.durability === 'strict';
       if (strict) await policy();
-      const answer = await send(redis, attempt);
+      const answer = await batches.attempt(attempt);
       if (strict && wait && attempt.next !== undefined && isDone(attempt, answer)) await replicated(redis, attempt, wait);
       return answer;
     },
@@ -111,18 +113,32 @@ const placeOf = ({ ns, state, label, id }: Stored): string => [ns, state, label,
 const idIn = (place: string): string => place.slice(place.lastIndexOf('\t') + 1);
 const labelIn = (place: string): string => place.split('\t')[2] ?? '';
 
-async function send({ scope, scripts, places, times, keyOf }: Redis, { id, expected, now, offMs, next, rev, text }: Attempt): Promise<Answer> {
-  const todo: string[] = [];
-  if (next === null) todo.push('remove');
-  if (next) {
+/** All in one script, each for itself. */
+async function send(redis: Redis, attempts: readonly Attempt[]): Promise<Ends> {
+  const { scripts, places, times, keyOf } = redis;
+  const args: string[] = [];
+  for (const { expected, now, offMs, next, rev, text } of attempts) {
+    args.push(expected?.rev ?? '', String(now), String(offMs), next ? 'put' : next === null ? 'remove' : 'keep');
+    if (!next) continue;
     const place = placeOf(next);
-    todo.push('put', [FORMAT, rev, place, text].join('\n'), place, String(next.forgetAt), expiryOf(next, now));
+    args.push([FORMAT, rev, place, text].join('\n'), place, String(next.forgetAt), expiryOf(next, now));
   }
   const losses = scripts.losses();
-  const answer = await scripts.run(UPDATE, [keyOf(ordered(id)), places, times], [expected?.rev ?? '', String(now), String(offMs), ...todo]);
-  const [done, serverNow, ...seen] = answer as unknown[];
-  return { done: Number(done) === 1, now: Number(serverNow), seen: seenOf({ scope }, seen), broke: scripts.losses() !== losses };
+  const [now, ...ends] = (await scripts.run(UPDATE, [places, times, ...attempts.map(({ id }) => keyOf(ordered(id)))], args)) as [unknown, ...unknown[][]];
+  const broke = scripts.losses() !== losses;
+  return attempts.map((_, n) => {
+    const [done, ...seen] = ends[n] ?? [];
+    if (Number(done) === 1) return { done: true, now: Number(now), seen: undefined, broke };
+    return Number(done) === 0 && seen.length > 0 ? missed(redis, Number(now), broke, seen) : Promise.reject(new Error(String(seen[0])));
+  });
 }
+
+const missed = async (redis: Redis, now: number, broke: boolean, seen: readonly unknown[]): Promise<Answer> => ({
+  done: false,
+  now,
+  seen: seenOf(redis, seen),
+  broke,
+});
 
 /** The server's clock decides, so an expiry is never earlier than a time that it may see as passed. */
 function expiryOf({ state, forgetAt }: Stored, now: number): string {
