@@ -9,7 +9,7 @@ import { Pool } from 'pg';
 import { createClient } from 'redis';
 import { startPostgres, startRedis, withoutPostgres, withoutRedis } from '../scripts/start-services.ts';
 import { POST } from './lib/payment.ts';
-import { save, type Spread, spread, table } from './lib/stats.ts';
+import { type Spread, save, spread, table } from './lib/stats.ts';
 import { ANSWER } from './lib/turns.ts';
 
 const AT_ONCE = 64;

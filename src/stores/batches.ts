@@ -69,10 +69,11 @@ export class Batches {
     const batch: Asked[] = [];
     const later: Asked[] = [];
     let units = 0;
+    let full = false;
     for (const asked of this.#waiting) {
       const { id, text } = asked.attempt;
-      const fits = batch.length === 0 || (batch.length < BATCH_MAX && units + text.length <= UNITS_MAX && later.length === 0);
-      if (!fits || ids.has(id)) later.push(asked);
+      full ||= batch.length === BATCH_MAX || (batch.length > 0 && units + text.length > UNITS_MAX);
+      if (full || ids.has(id)) later.push(asked);
       else {
         ids.add(id);
         units += text.length;

@@ -43,7 +43,8 @@ export function batched(rows: Query, sql: Statements, alone: (attempt: Attempt) 
     const missed = new Map(found.map((row) => [row.id, row]));
     missed.delete(null);
     const [{ now, done } = { now: null, done: null }] = found;
-    if (Number(done) + missed.size !== attempts.length) throw new StoreFault('io', `a statement for ${attempts.length} records told of ${done} and ${missed.size}`);
+    if (Number(done) + missed.size !== attempts.length)
+      throw new StoreFault('io', `a statement for ${attempts.length} records told of ${done} and ${missed.size}`);
     return attempts.map((attempt) => {
       const row = missed.get(ordered(attempt.id));
       const answer = { done: !row, now: Number(now), seen: seenOf(row) };

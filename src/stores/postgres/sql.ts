@@ -82,7 +82,9 @@ END`;
   return `DO ${block.includes(BODY) ? literal(block) : BODY + block + BODY};`;
 }
 
-export type Statements = Readonly<Record<'insert' | 'update' | 'remove' | 'keep' | 'read' | 'page' | 'due' | 'version' | 'sweep' | 'insertMany' | 'updateMany' | 'removeMany', string>>;
+export type Statements = Readonly<
+  Record<'insert' | 'update' | 'remove' | 'keep' | 'read' | 'page' | 'due' | 'version' | 'sweep' | 'insertMany' | 'updateMany' | 'removeMany', string>
+>;
 
 /** In the error of a statement that would look at a server that takes no writes. */
 export const READ_ONLY = 'a read-only server, such as a standby, can not be looked at';
