@@ -32,4 +32,11 @@ export const postgres = {
   otherwise: 'https://www.postgresql.org/download/',
 };
 
-export const services = [redis, postgres];
+/** Debian keeps it where root's path leads. @type {Tool} */
+export const pgbouncer = {
+  name: 'pgbouncer',
+  parts: [{ variable: 'PGBOUNCER_PATH', places: [...onPath('pgbouncer'), '/usr/sbin/pgbouncer'], debian: 'pgbouncer' }],
+  otherwise: 'https://www.pgbouncer.org/install.html',
+};
+
+export const services = [redis, postgres, pgbouncer];

@@ -12,7 +12,7 @@ import { OptimisticUpdater } from '../optimistic-updater.js';
 import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf, unordered } from '../text.js';
 import { timeLimit } from '../time-limit.js';
 import { batched, type Query, type Row, seenOf } from './batch.js';
-import { type PostgresClient, postgresFault } from './fault.js';
+import { type PostgresClient, postgresFault, stateOf } from './fault.js';
 import { LOCK_MS_MAX, type PostgresTable, SCHEMA_VERSION, type Statements, statementsOf, tableOf } from './sql.js';
 
 export type { PostgresClient } from './fault.js';
@@ -23,8 +23,8 @@ export interface PostgresStoreOptions extends PostgresTable {
   /** How long a call may take, ms; at most 10_000. @default 5_000 */
   readonly timeoutMs?: number | undefined;
   /**
-   * Give the statements names, so that the server plans each once per connection: half its work for an update. For `pg`, and
-   * not through a pooler that knows no prepared statements. @default false
+   * Give the statements names, so that the server plans each once per connection: half its work for an update. For
+   * `pg`. A pooler that loses the names makes the store go on without them. @default false
    */
   readonly prepare?: boolean | undefined;
 }
@@ -97,12 +97,16 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
   };
 }
 
+/** SQLSTATEs of a statement whose name the connection does not know, or knows already: a pooler has another one behind it. Nothing was done. */
+const NAMES_GET_LOST = ['26000', '42P05'];
+
 /**
  * A single connection takes one statement at a time; from pg 9 on, whoever asks too early is refused. A pool of pg gives up a connection
  * that does not answer within `limitMs`.
  */
 function queryOf(client: PostgresClient, prepare: boolean, limitMs: number): Query {
   const names = new Map<string, string>();
+  let prepares = prepare;
   const named = (text: string): string => {
     // By its text: two stores on one connection may be on two tables.
     const name = names.get(text) ?? `oncefetch_${bytesToHex(sha256(utf8ToBytes(text))).slice(0, 16)}`;
@@ -111,15 +115,22 @@ function queryOf(client: PostgresClient, prepare: boolean, limitMs: number): Que
   };
   // The form with a name and a limit is pg's own.
   const asked = (text: string, values: unknown[]) =>
-    prepare || 'totalCount' in client
+    prepares || 'totalCount' in client
       ? (client.query as unknown as (query: object) => ReturnType<PostgresClient['query']>).call(client, {
-          ...(prepare && { name: named(text) }),
+          ...(prepares && { name: named(text) }),
           text,
           values,
           query_timeout: limitMs,
         })
       : client.query(text, values);
-  const query: Query = async (text, ...values) => (await asked(text, values)).rows as readonly Row[];
+  const query: Query = async (text, ...values) => {
+    const { rows } = await asked(text, values).catch((error) => {
+      if (!NAMES_GET_LOST.includes(stateOf(error))) throw error;
+      prepares = false;
+      return asked(text, values);
+    });
+    return rows as readonly Row[];
+  };
   if (!('processID' in client)) return query;
   let last: Promise<unknown> = Promise.resolve();
   return (text, ...values) => {
