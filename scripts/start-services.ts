@@ -29,7 +29,7 @@ export function freePort(): Promise<number> {
   });
 }
 
-export async function until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
+export async function until(what: string, holds: () => Promise<unknown> | unknown): Promise<void> {
   for (const end = Date.now() + START_MS_MAX; Date.now() < end; ) {
     if (await holds()) return;
     await new Promise((done) => setTimeout(done, LOOK_EVERY_MS));
@@ -61,11 +61,13 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
-/** A Redis server; `options` as on its command line: `['--appendonly', 'yes']`. */
-export async function startRedis(options: readonly string[] = []): Promise<RedisServer> {
+/** A Redis server; `options` as on its command line: `['--appendonly', 'yes']`, and perhaps a file with more. */
+export async function startRedis(options: readonly string[] = [], file?: string): Promise<RedisServer> {
   if (!redisServer) throw new Error(withoutRedis);
   const [port, folder] = [await freePort(), mkdtempSync(join(tmpdir(), 'oncefetch-redis-'))];
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder, ...options];
+  // A sentinel saves nothing, and refuses to be told so.
+  const save = options.includes('--sentinel') ? [] : ['--save', ''];
+  const args = [...(file ? [file] : []), '--port', String(port), '--bind', '127.0.0.1', ...save, '--dir', folder, ...options];
   let server: ChildProcess | undefined;
   const start = async (): Promise<void> => {
     server = spawn(redisServer, args, { stdio: 'ignore' });
