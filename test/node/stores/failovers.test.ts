@@ -7,7 +7,7 @@ import { Cluster, Redis } from 'ioredis';
 import { createCluster, createSentinel } from 'redis';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type SentinelGroup, startFailoverCluster, startSentinelGroup } from '../../../scripts/start-failover.ts';
-import { withoutRedis } from '../../../scripts/start-services.ts';
+import { freePort, withoutRedis } from '../../../scripts/start-services.ts';
 import { createOnce, derived, outcomeOf } from '../../../src/entries/index.js';
 import type { Store, Stored } from '../../../src/ports.js';
 import { type RedisClient, type RedisStoreOptions, redisStore } from '../../../src/stores/redis/redis.js';
@@ -85,10 +85,11 @@ describeOn(withoutRedis)('a sentinel’s group', () => {
     redisStore(await (bySentinel['ioredis'] as (group: SentinelGroup) => Promise<RedisClient>)(group), { timeoutMs: 2500, ...options });
   /** The replica gets nothing any more, the master dies, and the replica takes over. */
   const losing = async (group: SentinelGroup, meanwhile: () => Promise<unknown>): Promise<unknown> => {
-    group.replica.pause();
+    const replica = new Redis(group.replica.port, '127.0.0.1');
+    await replica.replicaof('127.0.0.1', await freePort());
+    replica.disconnect();
     const end = await meanwhile();
     await group.master.kill();
-    group.replica.resume();
     await group.takenOver();
     return end;
   };
