@@ -5,7 +5,7 @@
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { createClient } from 'redis';
-import { expect, test, vi } from 'vitest';
+import { test, vi } from 'vitest';
 import { startPostgres, startRedis, withoutPostgres, withoutRedis } from '../../../scripts/start-services.ts';
 import { postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
 import { type RedisClient, redisStore } from '../../../src/stores/redis/redis.js';
