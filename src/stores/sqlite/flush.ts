@@ -71,6 +71,18 @@ export class LogFlush {
     this.#flush();
   }
 
+  /**
+   * Resolves when what can be seen now is on the disk, `undefined` where it is: what was committed here and not flushed passes for stored
+   * with nobody who only reads.
+   *
+   * @throws StoreFault where a flush has failed, as {@link begin} does
+   */
+  settled(): Promise<void> | undefined {
+    if (this.#failed) this.begin();
+    if (!this.#underWay && this.#waiting.length === 0) return undefined;
+    return new Promise((resolve, reject) => this.add([{ resolve, reject }]));
+  }
+
   close(): void {
     this.#closed = true;
     if (!this.#underWay) this.#drop();

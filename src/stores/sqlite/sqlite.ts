@@ -64,7 +64,14 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   const holder = at === undefined ? undefined : new Holder(at, () => constructorOf(database ? {} : options));
   const store = createStore(claims, {
     update: (id, next, durability) => commits.update(id, next, durability),
-    read: (id) => patiently(waiting, ({ get }) => recordOf(get(ordered(id))?.data)),
+    async read(id) {
+      const found = await patiently(waiting, ({ get, flush }) => {
+        const settled = flush?.settled();
+        return { record: recordOf(get(ordered(id))?.data), settled };
+      });
+      await found.settled;
+      return found.record;
+    },
     scan: (query) => scan(waiting, query),
     close() {
       commits.end();

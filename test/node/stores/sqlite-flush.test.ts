@@ -162,28 +162,69 @@ describeOn(canFlush() ? undefined : 'SQLite flushes by itself here')('a flush by
     const path = fresh();
     const other = storeOn(path);
     for (const id of ['x', 'y', 'z']) await put(other, id, 'relaxed');
-    expect(inDatabaseAlone(path)).toEqual([]);
+    expect(() => inDatabaseAlone(path)).toThrow('no such table');
     await put(storeOn(path), 'a');
     expect(inDatabaseAlone(path)).toEqual(['a', 'x', 'y', 'z']);
   });
 
-  test('a payment whose record was not flushed is not sent; the next call sends it, with one key', async () => {
-    const keys: (string | null)[] = [];
-    const store = storeOn(fresh());
-    await put(store, 'warm');
-    const fetch = async (_: unknown, init?: RequestInit) => {
-      keys.push(new Headers(init?.headers).get('idempotency-key'));
-      return new Response('{}', { status: 201 });
-    };
-    const once = createOnce({ namespace: 'shop', store, durability: 'required', fetch: fetch as typeof globalThis.fetch });
-    const pay = () => once.fetch('https://shop.example/pay', { method: 'POST', body: '{}', once: ['pay', 1] }).catch((error: unknown) => error);
-    vi.spyOn(fs, 'fdatasyncSync').mockImplementationOnce(() => {
-      throw broken();
+  describe('a payment whose record could not be flushed', () => {
+    async function shop() {
+      const path = fresh();
+      const store = storeOn(path);
+      await put(store, 'warm');
+      const sent: { key: string | null; stored: number }[] = [];
+      const fetch = async (_: unknown, init?: RequestInit) => {
+        sent.push({ key: new Headers(init?.headers).get('idempotency-key'), stored: inDatabaseAlone(path).length });
+        return new Response('{}', { status: 201 });
+      };
+      const once = createOnce({ namespace: 'shop', store, durability: 'required', fetch: fetch as typeof globalThis.fetch });
+      const pay = () => once.fetch('https://shop.example/pay', { method: 'POST', body: '{}', once: ['pay', 1] }).catch((error: unknown) => error);
+      for (const name of ['fdatasyncSync', 'fdatasync'] as const)
+        vi.spyOn(fs, name).mockImplementationOnce(((_file: number, done?: (error: Error) => void) => {
+          if (!done) throw broken();
+          setImmediate(done, broken());
+        }) as never);
+      return { path, sent, pay };
+    }
+
+    test('is sent once the whole log is in the database and on the disk', async () => {
+      const { sent, pay } = await shop();
+      expect(outcomeOf(await pay())?.effect).toBe('done');
+      expect(sent).toMatchObject([{ stored: 2 }]);
     });
-    expect(await pay()).toMatchObject({ code: 'ERR_ONCE_STORE' });
-    expect(keys).toEqual([]);
-    expect(outcomeOf(await pay())?.effect).toBe('done');
-    expect(keys).toHaveLength(1);
+
+    test('is not sent as long as that can not be; the next call sends it, with one key', async () => {
+      const { path, sent, pay } = await shop();
+      const reader = new DatabaseSync(path);
+      reader.exec('BEGIN');
+      reader.prepare('SELECT count(*) FROM oncefetch_records').get();
+      expect(await pay()).toMatchObject({ code: 'ERR_ONCE_STORE' });
+      expect(await pay()).toMatchObject({ code: 'ERR_ONCE_STORE' });
+      expect(sent).toEqual([]);
+      reader.exec('COMMIT');
+      reader.close();
+      expect(outcomeOf(await pay())?.effect).toBe('done');
+      expect(sent).toMatchObject([{ stored: 2 }]);
+    });
+  });
+
+  test('whoever reads a record waits for its flush, and does not take it for stored where that fails', async () => {
+    const { path, store, flushes } = await slow();
+    const update = put(store, 'a').catch((fault) => fault.reason);
+    await turn(10);
+    const reader = new DatabaseSync(path);
+    reader.exec('BEGIN');
+    reader.prepare('SELECT count(*) FROM oncefetch_records').get();
+    expect(await put(store, 'b', 'relaxed')).toBe('stored');
+    const read = store.read('a').catch((fault) => fault.reason);
+    await turn(10);
+    flushes[0]?.(broken());
+    expect([await update, await read]).toEqual(['io', 'io']);
+    await expect(store.read('a')).rejects.toMatchObject({ reason: 'io' });
+    reader.exec('COMMIT');
+    reader.close();
+    expect(await store.read('a')).toEqual(record('a'));
+    expect(inDatabaseAlone(path)).toContain('a');
   });
 
   describe('the end', () => {
