@@ -1,4 +1,6 @@
 /** The tables of docs/cost.md. */
+
+import { atOnce, processes } from './many.ts';
 import type { Spent } from './profile.ts';
 import { number, type Results, ratioOf, spreadOf } from './results.ts';
 import { type Spread, table } from './stats.ts';
@@ -117,27 +119,6 @@ The floor is the least that a safe call needs (\`bench/lib/floor.ts\`), on the b
 ${table(['stage', ...Object.keys(stores.stores)], rowsOf(Object.values(stores.stores).map(({ stages }) => stages)))}${restart}`;
 }
 
-function atOnce({ shared }: Results): string {
-  if (!shared) return '';
-  return `## Many calls at once
-
-${shared.atOnce} calls at once, in ${shared.rounds} rounds, in turn with the bare statements that a call can't do without, through the same client: in PostgreSQL an insert and an update, in Redis two scripts that compare, set, and keep two indexes. A call also does all that a client does. Rounds beside other work on the machine count against the calls of Redis most, whose work is in this process.
-
-${table(
-  ['store', 'what', 'a second', 'to the bare statements', 'CPU of this process, µs each', 'to the bare statements'],
-  Object.entries(shared.subjects).flatMap(([store, columns]) =>
-    Object.entries(columns).map(([what, { perSecond, toBare, cpuUs, cpuToBare }]) => [
-      store,
-      what === 'bare' ? 'bare statements' : what,
-      spreadOf(perSecond),
-      ratioOf(toBare),
-      number(cpuUs?.median),
-      ratioOf(cpuToBare),
-    ]),
-  ),
-)}`;
-}
-
 /** One row for each stage. */
 const rowsOf = (columns: readonly (Readonly<Record<string, Spread>> | undefined)[]): (string | number)[][] =>
   Object.keys(columns[0] ?? {}).map((name) => [name, ...columns.map((seen) => spreadOf(seen?.[name]))]);
@@ -231,7 +212,7 @@ Entries in the tables of the process after the last operation: ${Object.entries(
 }
 
 export const chapters = (results: Results): string =>
-  [inNode, onLoopback, onServers, atOnce, inPages, sizes, memory]
+  [inNode, onLoopback, onServers, atOnce, processes, inPages, sizes, memory]
     .map((chapter) => chapter(results))
     .filter(Boolean)
     .join('\n\n');

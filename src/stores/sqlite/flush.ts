@@ -6,7 +6,7 @@
 import { StoreFault } from '../fault.js';
 
 /** A flush that takes longer is left to another thread, ms; one that takes less than half of it is sooner done here. */
-const SLOW_MS = 1;
+const SLOW_MS = 2;
 /** What one flush counts for in the average. */
 const SHARE = 0.2;
 
