@@ -2,7 +2,7 @@
 
 import { atOnce, processes } from './many.ts';
 import type { Spent } from './profile.ts';
-import { number, type Results, ratioOf, spreadOf } from './results.ts';
+import { number, type Results, spreadOf } from './results.ts';
 import { type Spread, table } from './stats.ts';
 
 const versionsOf = (versions: Readonly<Record<string, string>> | undefined): string =>
