@@ -39,4 +39,11 @@ export const prometheus = {
   otherwise: 'https://prometheus.io/download/',
 };
 
-export const services = [redis, postgres, prometheus];
+/** Debian keeps it where root's path leads. @type {Tool} */
+export const pgbouncer = {
+  name: 'pgbouncer',
+  parts: [{ variable: 'PGBOUNCER_PATH', places: [...onPath('pgbouncer'), '/usr/sbin/pgbouncer'], debian: 'pgbouncer' }],
+  otherwise: 'https://www.pgbouncer.org/install.html',
+};
+
+export const services = [redis, postgres, pgbouncer, prometheus];

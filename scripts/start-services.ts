@@ -5,17 +5,19 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { executablesOf, howToGet } from './executables.mjs';
-import { postgres, redis } from './services.mjs';
+import { pgbouncer, postgres, redis } from './services.mjs';
 
 const START_MS_MAX = 20_000;
 const LOOK_EVERY_MS = 20;
 
 const [redisServer, redisCli] = executablesOf(redis) ?? [];
 const [pgCtl, initdb] = executablesOf(postgres) ?? [];
+const [bouncer] = executablesOf(pgbouncer) ?? [];
 const without = (tool: typeof redis) => (executablesOf(tool) ? undefined : `there is no ${tool.name} here: ${howToGet(tool)}`);
 /** Why a server can't be started here, and how it could; `undefined` where it can. */
 export const withoutRedis = without(redis);
 export const withoutPostgres = without(postgres);
+export const withoutPgBouncer = withoutPostgres ?? without(pgbouncer);
 
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -27,7 +29,7 @@ export function freePort(): Promise<number> {
   });
 }
 
-async function until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
+export async function until(what: string, holds: () => Promise<unknown> | unknown): Promise<void> {
   for (const end = Date.now() + START_MS_MAX; Date.now() < end; ) {
     if (await holds()) return;
     await new Promise((done) => setTimeout(done, LOOK_EVERY_MS));
@@ -35,7 +37,8 @@ async function until(what: string, holds: () => Promise<boolean> | boolean): Pro
   throw new Error(`${what} did not come within ${START_MS_MAX} ms`);
 }
 
-const ask = (port: number, command: string): Promise<string> =>
+/** One command to a Redis, and its answer; '' where there is none. */
+export const ask = (port: number, command: string): Promise<string> =>
   new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(`${command}\r\n`));
     socket.setTimeout(1000, () => socket.destroy());
@@ -50,16 +53,21 @@ export interface RedisServer {
   kill(): Promise<void>;
   /** Starts it again, on what it had on disk. */
   start(): Promise<void>;
+  /** Stands still, as on a machine that is out of reach, and goes on. */
+  pause(): void;
+  resume(): void;
   /** As its operator does: it ends what it is at, and comes back with all that it had. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A Redis server; `options` as on its command line: `['--appendonly', 'yes']`. */
-export async function startRedis(options: readonly string[] = []): Promise<RedisServer> {
+/** A Redis server; `options` as on its command line: `['--appendonly', 'yes']`, and perhaps a file with more. */
+export async function startRedis(options: readonly string[] = [], file?: string): Promise<RedisServer> {
   if (!redisServer) throw new Error(withoutRedis);
   const [port, folder] = [await freePort(), mkdtempSync(join(tmpdir(), 'oncefetch-redis-'))];
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder, ...options];
+  // A sentinel saves nothing, and refuses to be told so.
+  const save = options.includes('--sentinel') ? [] : ['--save', ''];
+  const args = [...(file ? [file] : []), '--port', String(port), '--bind', '127.0.0.1', ...save, '--dir', folder, ...options];
   let server: ChildProcess | undefined;
   const start = async (): Promise<void> => {
     server = spawn(redisServer, args, { stdio: 'ignore' });
@@ -82,6 +90,8 @@ export async function startRedis(options: readonly string[] = []): Promise<Redis
     port,
     kill,
     start,
+    pause: () => void server?.kill('SIGSTOP'),
+    resume: () => void server?.kill('SIGCONT'),
     restart: () => end('SIGTERM').then(start),
     async stop() {
       process.off('exit', last);
@@ -117,13 +127,16 @@ export interface PostgresServer {
   stop(): void;
 }
 
+/** User and group for what refuses to run as root. */
+const unprivileged = (): readonly (number | undefined)[] =>
+  process.getuid?.() === 0 ? ['-u', '-g'].map((flag) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))) : [];
+
 /** A PostgreSQL server, in UTF-8 and with the locale `C`. It refuses to run as root, and then runs as `postgres`. */
 export async function startPostgres(): Promise<PostgresServer> {
   if (!pgCtl || !initdb) throw new Error(withoutPostgres);
   const [port, folder] = [await freePort(), mkdtempSync(join(tmpdir(), 'oncefetch-postgres-'))];
   const data = join(folder, 'data');
-  const root = process.getuid?.() === 0;
-  const [uid, gid] = root ? ['-u', '-g'].map((flag) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))) : [];
+  const [uid, gid] = unprivileged();
   if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid);
   const run = (program: string, ...args: string[]): void => {
     const { status, stderr } = spawnSync(program, args, {
@@ -171,3 +184,48 @@ export async function startPostgres(): Promise<PostgresServer> {
     stop,
   };
 }
+
+/** A PgBouncer before `server`, in transaction mode: each statement may go over another one of its two connections. */
+export async function startPgBouncer(
+  server: PostgresServer,
+): Promise<Pick<PostgresServer, 'connection'> & { restart(): Promise<void>; stop(): Promise<void> }> {
+  if (!bouncer) throw new Error(withoutPgBouncer);
+  const [port, folder, [uid, gid]] = [await freePort(), mkdtempSync(join(tmpdir(), 'oncefetch-pgbouncer-')), unprivileged()];
+  const file = join(folder, 'pgbouncer.ini');
+  const lines = [
+    ...['[databases]', `postgres = host=127.0.0.1 port=${server.port} user=postgres`],
+    ...['[pgbouncer]', 'listen_addr = 127.0.0.1', `listen_port = ${port}`, 'unix_socket_dir =', 'auth_type = any'],
+    ...['pool_mode = transaction', 'default_pool_size = 2', 'server_login_retry = 0.2'],
+  ];
+  writeFileSync(file, lines.join('\n'));
+  if (uid !== undefined && gid !== undefined) for (const path of [folder, file]) chownSync(path, uid, gid);
+  let running: ChildProcess | undefined;
+  const start = async (): Promise<void> => {
+    running = spawn(bouncer, ['-q', file], { stdio: 'ignore', ...(uid !== undefined && { uid }), ...(gid !== undefined && { gid }) });
+    await until('pgbouncer', () => reached(port));
+  };
+  const kill = async (): Promise<void> => {
+    const gone = new Promise((resolve) => running?.once('exit', resolve));
+    running?.kill('SIGKILL');
+    await gone;
+  };
+  const last = (): void => void running?.kill('SIGKILL');
+  process.once('exit', last);
+  await start();
+  return {
+    connection: { ...server.connection, port },
+    restart: () => kill().then(start),
+    async stop() {
+      process.off('exit', last);
+      await kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Whether somebody listens there. */
+const reached = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.end(() => resolve(true)));
+    socket.once('error', () => resolve(false));
+  });

@@ -86,7 +86,7 @@ export function createOn(bare: Platform, options: OnceOptions = {}, from?: Clien
     listeners: new Set(),
     withDialect,
     closing: new Closing(),
-    sweeps: { settles: 0, restedAt: Number.NEGATIVE_INFINITY, damaged: 0 },
+    sweeps: { left: 0, place: 0, restedAt: Number.NEGATIVE_INFINITY, damaged: 0 },
     ns: undefined,
     seen: undefined,
     owner: undefined,

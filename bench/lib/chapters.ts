@@ -1,4 +1,6 @@
 /** The tables of docs/cost.md. */
+
+import { atOnce, processes } from './many.ts';
 import type { Spent } from './profile.ts';
 import { number, type Results, spreadOf } from './results.ts';
 import { type Spread, table } from './stats.ts';
@@ -210,7 +212,7 @@ Entries in the tables of the process after the last operation: ${Object.entries(
 }
 
 export const chapters = (results: Results): string =>
-  [inNode, onLoopback, onServers, inPages, sizes, memory]
+  [inNode, onLoopback, onServers, atOnce, processes, inPages, sizes, memory]
     .map((chapter) => chapter(results))
     .filter(Boolean)
     .join('\n\n');

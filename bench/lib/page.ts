@@ -27,6 +27,8 @@ npm run bench:node && npm run bench:docs
 | \`npm run bench:node\` | a call in Node, over a stub that answers at once |
 | \`npm run bench:loopback\` | the same over a connection to this machine, one call at a time and 64 |
 | \`npm run bench:stores\` | memory, SQLite, Redis and PostgreSQL, beside bare commits |
+| \`npm run bench:shared\` | PostgreSQL and Redis, many calls at once, beside bare statements through the same client |
+| \`npm run bench:processes\` | processes that share an SQLite file, on a fast disk and a slow one |
 | \`npm run bench:browsers\` | each store of a page, empty and full |
 | \`npm run bench:records\` | stores with up to a million records, and a restart with 10,000 open operations |
 | \`npm run bench:size\` | bundles |

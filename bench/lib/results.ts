@@ -18,6 +18,8 @@ export const results = {
   node: load<{ rounds: number; bodyBytes: number; cases: By<Compared>; versions: By<string>; profiles?: By<Spent> }>('node'),
   loopback: load<{ rounds: number; atOnce: By<By<Compared>> }>('loopback'),
   stores: load<{ rounds: number; stores: By<By<Spread> & { readonly stages?: By<Spread> }>; leftOut: By<string>; atOnce: number }>('stores'),
+  shared: load<{ rounds: number; atOnce: number; subjects: By<By<By<Spread>>> }>('shared'),
+  processes: load<{ rounds: number; builds: By<By<By<Spread>>> }>('processes'),
   browsers: load<{
     rounds: number;
     browsers: By<{ version: string } & Partial<Readonly<Record<'stores' | 'stages' | 'records' | 'peers' | 'ratios' | 'first', By<Spread>>>>>;

@@ -21,8 +21,9 @@ import type { Start, Stopped } from './stopped.js';
 
 /** What a client knows of its sweeps. */
 export interface Sweeps {
-  /** Settles so far. */
-  settles: number;
+  /** Settles that come before the next one, and which settle of its `sweepEvery` the last one came with. */
+  left: number;
+  place: number;
   /** Wall clock, ms: when a sweep last found less than it would have removed. */
   restedAt: number;
   /** Damaged records that the last sweep met. */

@@ -12,15 +12,25 @@ import { timed, updateIn } from './record-access.js';
 /** The most damaged records that a sweep skips. */
 const DAMAGED_MAX = 10_000;
 
-/** Sweeps after the first settle of this client, then after every `sweepEvery`; after a sweep that found little, not for `sweepRestMs`. */
+/**
+ * Sweeps after the first settle of this client, then after one of every `sweepEvery`; after a sweep that found little, not for
+ * `sweepRestMs`. Chance says after which one: processes that began together would look at one time for ever, and find the same records.
+ */
 export function sweepNowAndThen(client: Client): void {
-  const { sweepEvery, sweepRestMs } = client.settings.tuning;
+  const { platform, settings, sweeps } = client;
+  const { sweepEvery, sweepRestMs } = settings.tuning;
+  if (sweeps.left) {
+    sweeps.left--;
+    return;
+  }
+  const place = Math.floor(platform.randomness.random() * sweepEvery);
+  sweeps.left = sweepEvery - 1 - sweeps.place + place;
+  sweeps.place = place;
   // The absolute difference: a clock that was set back must not make the pause longer.
-  const rested = Math.abs(client.platform.clock.now() - client.sweeps.restedAt) >= sweepRestMs;
-  if (client.sweeps.settles++ % sweepEvery === 0 && rested)
-    void sweep(client).catch(() => {
-      // Nothing depends on it; the next one tries again.
-    });
+  if (Math.abs(platform.clock.now() - sweeps.restedAt) < sweepRestMs) return;
+  void sweep(client).catch(() => {
+    // Nothing depends on it; the next one tries again.
+  });
 }
 
 /** Visits of one record: named ones are noted first, and removed at a second look. */

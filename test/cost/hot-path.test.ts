@@ -178,9 +178,9 @@ describe('the sweep', () => {
     };
     expect(await sweepsOf(150)).toBe(1);
     vi.setSystemTime(Date.now() + MINUTE);
-    expect(await sweepsOf(100)).toBe(1);
+    expect(await sweepsOf(200)).toBe(1);
     vi.setSystemTime(Date.now() - 2 * MINUTE);
-    expect(await sweepsOf(100)).toBe(1);
+    expect(await sweepsOf(200)).toBe(1);
   });
 });
 

@@ -16,18 +16,18 @@ import { HOUR, rest } from '../support/world.js';
 
 const EVERY = 4;
 
-function scene(own: (memory: Store) => Partial<Store> = () => ({})) {
+function scene(own: (memory: Store) => Partial<Store> = () => ({}), random = 0) {
   const medium = memoryMedium();
   const memory = memoryStore({ medium, now: () => NOW });
   const told: unknown[] = [];
   const client = {
-    platform: { clock: { now: () => NOW, timer: () => () => {} } },
+    platform: { clock: { now: () => NOW, timer: () => () => {} }, randomness: { random: () => random } },
     settings: { tuning: { sweepEvery: EVERY, sweepRestMs: 0, storeTimeoutMs: 1000 } },
     store: { ...memory, ...own(memory) },
     listeners: new Set([
       { hears: (event: { code?: string; operation?: unknown; key: string }) => void told.push([event.code, event.operation, event.key]), begins: undefined },
     ]),
-    sweeps: { settles: 0, damaged: 0, restedAt: 0 },
+    sweeps: { left: 0, place: 0, damaged: 0, restedAt: 0 },
   } as unknown as Client;
   const settle = async (times = 1): Promise<void> => {
     for (let n = 0; n < times; n++) sweepNowAndThen(client);
@@ -45,6 +45,17 @@ describe('a sweep of what is over', () => {
   test('comes with the first settle, and then after every so many', async () => {
     const { settle, put, there } = scene();
     for (const settles of [1, EVERY, EVERY]) {
+      put('a');
+      await settle(settles - 1);
+      expect(there('a')).toEqual(['a']);
+      await settle();
+      expect(there('a')).toEqual([]);
+    }
+  });
+
+  test('after one of every so many by chance, so that processes that begin together do not find the same records', async () => {
+    const { settle, put, there } = scene(undefined, 0.999);
+    for (const settles of [1, 2 * EVERY - 1, EVERY]) {
       put('a');
       await settle(settles - 1);
       expect(there('a')).toEqual(['a']);

@@ -25,10 +25,16 @@ const REASONS: Readonly<Record<string, StoreFaultReason>> = {
   XX002: 'corrupt',
 };
 
+/** The SQLSTATE with which the server refused; '' where it did not say one, such as of a connection that broke. */
+export function stateOf(thrown: unknown): string {
+  const { code } = Object(thrown) as { code?: unknown };
+  return /^[0-9A-Z]{5}$/.test(String(code)) ? String(code) : '';
+}
+
 export function postgresFault(scope: string, client: PostgresClient, thrown: unknown): StoreFault {
   if (thrown instanceof StoreFault) return thrown;
-  const { code, message } = Object(thrown) as { code?: unknown; message?: unknown };
-  const state = /^[0-9A-Z]{5}$/.test(String(code)) ? String(code) : '';
+  const { message } = Object(thrown) as { message?: unknown };
+  const state = stateOf(thrown);
   const { ending, ended, _ending, _ended } = client as Partial<Record<'ending' | 'ended' | '_ending' | '_ended', unknown>>;
   const closed = !state && [ending, ended, _ending, _ended].includes(true);
   // A statement that only reads goes through on a standby, so it says so itself.

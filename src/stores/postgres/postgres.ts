@@ -5,13 +5,14 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { readRecord } from '../../core/record.js';
 import type { ScanPage, ScanQuery, Store } from '../../ports.js';
 import { type Claims, createStore } from '../base.js';
-import type { Answer, Attempt, Seen } from '../compare-and-set.js';
+import type { Answer, Attempt } from '../compare-and-set.js';
 import { StoreFault } from '../fault.js';
 import { numberOf } from '../number-of.js';
 import { OptimisticUpdater } from '../optimistic-updater.js';
 import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf, unordered } from '../text.js';
 import { timeLimit } from '../time-limit.js';
-import { type PostgresClient, postgresFault } from './fault.js';
+import { batched, type Query, type Row, seenOf } from './batch.js';
+import { type PostgresClient, postgresFault, stateOf } from './fault.js';
 import { LOCK_MS_MAX, type PostgresTable, SCHEMA_VERSION, type Statements, statementsOf, tableOf } from './sql.js';
 
 export type { PostgresClient } from './fault.js';
@@ -22,8 +23,8 @@ export interface PostgresStoreOptions extends PostgresTable {
   /** How long a call may take, ms; at most 10_000. @default 5_000 */
   readonly timeoutMs?: number | undefined;
   /**
-   * Give the statements names, so that the server plans each once per connection: half its work for an update. For `pg`, and
-   * not through a pooler that knows no prepared statements. @default false
+   * Give the statements names, so that the server plans each once per connection: half its work for an update. For
+   * `pg`. A pooler that loses the names makes the store go on without them. @default false
    */
   readonly prepare?: boolean | undefined;
 }
@@ -76,7 +77,7 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
   };
   const fault = (error: unknown): StoreFault => postgresFault(scope, client, error);
   const guesses = new OptimisticUpdater(
-    { attempt: (attempt) => send(rows, sql, attempt), read: async (id) => seenOf((await rows(sql.read, ordered(id)))[0]), fault },
+    { attempt: batched(rows, sql, (attempt) => send(rows, sql, attempt)), read: async (id) => seenOf((await rows(sql.read, ordered(id)))[0]), fault },
     timeoutMs,
   );
   // A strict commit is in the log on the disk; with synchronous standbys on theirs, too.
@@ -96,9 +97,8 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
   };
 }
 
-/** Everything as text, because a client may be set up to read numbers and times in its own way. */
-type Row = Readonly<Record<'id' | 'rev' | 'label' | 'data' | 'now' | 'done' | 'found' | 'comment', string | null>>;
-type Query = (text: string, ...values: unknown[]) => Promise<readonly Row[]>;
+/** SQLSTATEs of a statement whose name the connection does not know, or knows already: a pooler has another one behind it. Nothing was done. */
+const NAMES_GET_LOST = ['26000', '42P05'];
 
 /**
  * A single connection takes one statement at a time; from pg 9 on, whoever asks too early is refused. A pool of pg gives up a connection
@@ -106,6 +106,7 @@ type Query = (text: string, ...values: unknown[]) => Promise<readonly Row[]>;
  */
 function queryOf(client: PostgresClient, prepare: boolean, limitMs: number): Query {
   const names = new Map<string, string>();
+  let prepares = prepare;
   const named = (text: string): string => {
     // By its text: two stores on one connection may be on two tables.
     const name = names.get(text) ?? `oncefetch_${bytesToHex(sha256(utf8ToBytes(text))).slice(0, 16)}`;
@@ -114,15 +115,22 @@ function queryOf(client: PostgresClient, prepare: boolean, limitMs: number): Que
   };
   // The form with a name and a limit is pg's own.
   const asked = (text: string, values: unknown[]) =>
-    prepare || 'totalCount' in client
+    prepares || 'totalCount' in client
       ? (client.query as unknown as (query: object) => ReturnType<PostgresClient['query']>).call(client, {
-          ...(prepare && { name: named(text) }),
+          ...(prepares && { name: named(text) }),
           text,
           values,
           query_timeout: limitMs,
         })
       : client.query(text, values);
-  const query: Query = async (text, ...values) => (await asked(text, values)).rows as readonly Row[];
+  const query: Query = async (text, ...values) => {
+    const { rows } = await asked(text, values).catch((error) => {
+      if (!NAMES_GET_LOST.includes(stateOf(error))) throw error;
+      prepares = false;
+      return asked(text, values);
+    });
+    return rows as readonly Row[];
+  };
   if (!('processID' in client)) return query;
   let last: Promise<unknown> = Promise.resolve();
   return (text, ...values) => {
@@ -131,8 +139,6 @@ function queryOf(client: PostgresClient, prepare: boolean, limitMs: number): Que
     return mine;
   };
 }
-
-const seenOf = (row: Row | undefined): Seen | undefined => (typeof row?.rev === 'string' ? { rev: row.rev, text: row.data } : undefined);
 
 async function send(rows: Query, sql: Statements, { id, expected, now, offMs, next, rev, text, durability }: Attempt): Promise<Answer> {
   const [key, relaxed] = [ordered(id), durability === 'relaxed'];

@@ -82,7 +82,9 @@ END`;
   return `DO ${block.includes(BODY) ? literal(block) : BODY + block + BODY};`;
 }
 
-export type Statements = Readonly<Record<'insert' | 'update' | 'remove' | 'keep' | 'read' | 'page' | 'due' | 'version' | 'sweep', string>>;
+export type Statements = Readonly<
+  Record<'insert' | 'update' | 'remove' | 'keep' | 'read' | 'page' | 'due' | 'version' | 'sweep' | 'insertMany' | 'updateMany' | 'removeMany', string>
+>;
 
 /** In the error of a statement that would look at a server that takes no writes. */
 export const READ_ONLY = 'a read-only server, such as a standby, can not be looked at';
@@ -92,10 +94,11 @@ export const READ_ONLY = 'a read-only server, such as a standby, can not be look
  * settings for this one statement. A relaxed commit ($4) does not wait for the disk. A strict one does, even where the
  * server is set up not to; a wait for standbys that it is set up for stays.
  */
-const RIGHT = `abs(extract(epoch FROM clock_timestamp()) * 1000 - $2::float8) <= $3::float8
-  AND set_config('synchronous_commit', CASE WHEN $4::boolean THEN 'off' WHEN current_setting('synchronous_commit') = 'off' THEN 'on'
-    ELSE current_setting('synchronous_commit') END, true) <> ''
-  AND set_config('lock_timeout', '${LOCK_MS_MAX}', true) <> ''`;
+const level = (relaxed: string): string =>
+  `set_config('synchronous_commit', CASE WHEN ${relaxed}::boolean THEN 'off' WHEN current_setting('synchronous_commit') = 'off' THEN 'on'
+    ELSE current_setting('synchronous_commit') END, true)`;
+const PATIENCE = `set_config('lock_timeout', '${LOCK_MS_MAX}', true)`;
+const RIGHT = `abs(extract(epoch FROM clock_timestamp()) * 1000 - $2::float8) <= $3::float8 AND ${level('$4')} <> '' AND ${PATIENCE} <> ''`;
 /**
  * What a standby says is no look, because it may lag behind, and a server that was made read-only may have a successor. On both
  * this fails, whether there are rows or not: it is one condition for the whole statement.
@@ -110,6 +113,7 @@ export function statementsOf(name: string): Statements {
     SELECT did.done, ${NOW}, r.rev, r.data
     FROM (SELECT (SELECT * FROM done) AS done) AS did LEFT JOIN ${name} AS r ON did.done IS NULL AND r.id = $1::text`;
   return {
+    ...statementsOfMany(name),
     insert: attempt(
       `INSERT INTO ${name} (id, rev, ns, state, label, forget_at, data)
       SELECT $1::text, $5::text, $6::text, $7::text, $8::text, $9::float8, $10::text WHERE ${RIGHT} ON CONFLICT (id) DO NOTHING`,
@@ -134,5 +138,42 @@ export function statementsOf(name: string): Statements {
     sweep: `DELETE FROM ${name} WHERE id IN (
         SELECT r.id FROM ${name} AS r JOIN json_array_elements($1::json) AS due ON r.id = due ->> 0 AND r.rev = due ->> 1 FOR UPDATE OF r SKIP LOCKED
       ) RETURNING 1`,
+  };
+}
+
+/** What is asked for in one JSON ($1), and of it what comes at the right time. */
+const ASKED = `asked AS MATERIALIZED (
+    SELECT * FROM json_to_recordset($1::json) AS a(id text, now float8, off float8, expected text, rev text, ns text, state text, label text, until float8, data text)
+  ), clock AS MATERIALIZED (
+    SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now, ${level('$2')} AS level, ${PATIENCE} AS patience
+  ), due AS (
+    SELECT asked.* FROM asked, clock WHERE abs(clock.now - asked.now) <= asked.off AND clock.level <> '' AND clock.patience <> ''
+  )`;
+
+/**
+ * The same for many records at once, each for itself: how many were done, and of the others what is there. A row that somebody has
+ * locked is passed over, so that nobody waits for it who did not ask for it. New ones go in one order: two of these never wait for each other.
+ */
+function statementsOfMany(name: string): Pick<Statements, 'insertMany' | 'updateMany' | 'removeMany'> {
+  const held = `held AS (SELECT r.id FROM ${name} AS r JOIN due ON r.id = due.id AND r.rev = due.expected FOR UPDATE OF r SKIP LOCKED)`;
+  const attempts = (...work: string[]): string =>
+    `WITH ${[ASKED, ...work].join(', ')}
+    SELECT clock.now::text AS now, (SELECT count(*) FROM done)::text AS done, missed.id, there.rev, there.data
+    FROM clock LEFT JOIN (SELECT asked.id FROM asked LEFT JOIN done ON done.id = asked.id WHERE done.id IS NULL) AS missed ON true
+      LEFT JOIN LATERAL (SELECT r.rev, r.data FROM ${name} AS r WHERE r.id = missed.id OFFSET 0) AS there ON true`;
+  return {
+    insertMany: attempts(
+      `done AS (INSERT INTO ${name} (id, rev, ns, state, label, forget_at, data)
+      SELECT id, rev, ns, state, label, until, data FROM due ORDER BY id COLLATE "C" ON CONFLICT (id) DO NOTHING RETURNING id)`,
+    ),
+    updateMany: attempts(
+      held,
+      `done AS (UPDATE ${name} AS r SET rev = due.rev, ns = due.ns, state = due.state, label = due.label, forget_at = due.until, data = due.data
+      FROM due WHERE r.id = due.id AND r.rev = due.expected AND r.id IN (SELECT id FROM held) RETURNING r.id)`,
+    ),
+    removeMany: attempts(
+      held,
+      `done AS (DELETE FROM ${name} AS r USING due WHERE r.id = due.id AND r.rev = due.expected AND r.id IN (SELECT id FROM held) RETURNING r.id)`,
+    ),
   };
 }

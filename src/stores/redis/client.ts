@@ -108,11 +108,11 @@ export function waiterOf(client: RedisClient): ((command: string[]) => Promise<u
 }
 
 /**
- * The first word of an error reply, which is its kind. It is further in where Redis before 7 tells a script's error, and where ioredis
- * has followed a cluster to and fro in vain.
+ * The first word of an error reply, which is its kind. It is further in where Redis before 7 tells a script's error, to us or to the
+ * script, and where ioredis has followed a cluster to and fro in vain.
  */
 const codeOf = (error: unknown): string | undefined =>
-  /^(?:ERR .*?: -|.* Last error: \w+: )?([A-Z]+) /s.exec(String((error as { message?: unknown } | undefined)?.message))?.[1];
+  /^(?:ERR .*?: -|@user_script: ?\d+: -?|.* Last error: \w+: )?([A-Z]+) /s.exec(String((error as { message?: unknown } | undefined)?.message))?.[1];
 
 const REASONS: Readonly<Record<string, StoreFaultReason>> = {
   OOM: 'quota',

@@ -1,15 +1,17 @@
 /** Records in Redis, or Valkey: a store for many machines. */
 
-import type { ScanPage, ScanQuery, Store, Stored } from '../../ports.js';
+import type { ScanPage, ScanQuery, Store } from '../../ports.js';
 import { type Claims, createStore } from '../base.js';
-import { type Answer, type Attempt, isDone, type Seen } from '../compare-and-set.js';
+import { Batches } from '../batches.js';
+import type { Attempt } from '../compare-and-set.js';
 import { StoreFault } from '../fault.js';
 import { numberOf } from '../number-of.js';
 import { OptimisticUpdater } from '../optimistic-updater.js';
 import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf, unordered } from '../text.js';
 import { timeLimit } from '../time-limit.js';
-import { type RedisClient, redisFault, type Scripts, scriptsOf, waiterOf } from './client.js';
-import { DUE, FORMAT, PLACES, POLICY, READ, READ_ALL, TIDY, UPDATE } from './scripts.js';
+import { idIn, labelIn, type Redis, seenOf, send, sendAndWait } from './attempts.js';
+import { type RedisClient, redisFault, scriptsOf, waiterOf } from './client.js';
+import { DUE, PLACES, POLICY, READ, READ_ALL, TIDY } from './scripts.js';
 
 export type { IoRedisClient, NodeRedisClient, RedisClient } from './client.js';
 
@@ -34,13 +36,6 @@ export interface RedisStoreOptions {
   readonly acceptEviction?: string | undefined;
 }
 
-const DAY_MS = 86_400_000;
-/** An unsettled record is kept at least so long after its last update. */
-const UNSETTLED_MS = 30 * DAY_MS;
-/** Records expire so much later than they may be forgotten: a sweep comes first, and says so of those that never settled. */
-const EXPIRY_LATE_MS = 7 * DAY_MS;
-/** The latest time that Redis takes for an expiry for sure: the end of JavaScript's own dates. */
-const EXPIRY_AT_MAX = 8.64e15;
 const TIMEOUT_MS = 5000;
 const CHECK_EVERY_MS = 60_000;
 const WITHOUT_EVICTION = 'noeviction';
@@ -68,15 +63,13 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const policy = serverCheck(redis, acceptEviction, (said) => {
     logs = said;
   });
+  const batches = new Batches((attempts) => (wait ? sendAndWait(redis, attempts, wait) : send(redis, attempts)));
   const server = {
     attempt: async (attempt: Attempt) => {
-      const strict = attempt.durability === 'strict';
-      if (strict) await policy();
-      const answer = await send(redis, attempt);
-      if (strict && wait && attempt.next !== undefined && isDone(attempt, answer)) await replicated(redis, attempt, wait);
-      return answer;
+      if (attempt.durability === 'strict') await policy();
+      return batches.attempt(attempt);
     },
-    read: async (id: string) => seenOf(redis, await readOne(redis, ordered(id))),
+    read: async (id: string) => seenOf(redis, (await scripts.run(READ, [redis.keyOf(ordered(id)), redis.times], [])) as unknown[]),
     fault: (error: unknown) => redisFault(scope, scripts, error),
   };
   const guesses = new OptimisticUpdater(server, timeoutMs);
@@ -92,72 +85,6 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     () => guesses.clock.said,
   );
   return { ...store, storedIn: () => (logs ? 'disk' : 'session') };
-}
-
-interface Redis {
-  readonly scope: string;
-  readonly scripts: Scripts;
-  /** Keys: the two indexes, and of a record by its id, which is `ordered`. */
-  readonly places: string;
-  readonly times: string;
-  readonly keyOf: (id: string) => string;
-}
-
-/**
- * Where a record is in the index: sorted by namespace, state, label and id. The tab sorts before all characters of
- * {@link ordered}, so that a label comes before those that it begins.
- */
-const placeOf = ({ ns, state, label, id }: Stored): string => [ns, state, label, id].map(ordered).join('\t');
-const idIn = (place: string): string => place.slice(place.lastIndexOf('\t') + 1);
-const labelIn = (place: string): string => place.split('\t')[2] ?? '';
-
-async function send({ scope, scripts, places, times, keyOf }: Redis, { id, expected, now, offMs, next, rev, text }: Attempt): Promise<Answer> {
-  const todo: string[] = [];
-  if (next === null) todo.push('remove');
-  if (next) {
-    const place = placeOf(next);
-    todo.push('put', [FORMAT, rev, place, text].join('\n'), place, String(next.forgetAt), expiryOf(next, now));
-  }
-  const losses = scripts.losses();
-  const answer = await scripts.run(UPDATE, [keyOf(ordered(id)), places, times], [expected?.rev ?? '', String(now), String(offMs), ...todo]);
-  const [done, serverNow, ...seen] = answer as unknown[];
-  return { done: Number(done) === 1, now: Number(serverNow), seen: seenOf({ scope }, seen), broke: scripts.losses() !== losses };
-}
-
-/** The server's clock decides, so an expiry is never earlier than a time that it may see as passed. */
-function expiryOf({ state, forgetAt }: Stored, now: number): string {
-  const at = Math.ceil(Math.max(forgetAt, now + (state === 'pending' ? UNSETTLED_MS : 0)) + EXPIRY_LATE_MS);
-  return at < EXPIRY_AT_MAX ? String(at) : '';
-}
-
-/** A reply's version and value. The value of a damaged record is handed on as it is. */
-function seenOf({ scope }: Pick<Redis, 'scope'>, [rev, value]: readonly unknown[]): Seen | undefined {
-  if (rev === undefined || String(rev) === '') return undefined;
-  const text = String(value);
-  const format = /^(\d+)\n/.exec(text)?.[1];
-  if (format !== undefined && Number(format) > Number(FORMAT))
-    throw new StoreFault(
-      'newer',
-      `a record in ${scope} was written by a newer version of oncefetch (format ${format}, this is ${FORMAT}); nothing was changed, update oncefetch here`,
-    );
-  return { rev: String(rev), text: format === FORMAT ? text.split('\n').slice(3).join('\n') : text };
-}
-
-const readOne = ({ scripts, times, keyOf }: Redis, id: string): Promise<unknown[]> => scripts.run(READ, [keyOf(id), times], []) as Promise<unknown[]>;
-
-/** Waits for the replicas, and looks again: a connection that was made anew meanwhile may be to another master. */
-async function replicated(
-  redis: Redis,
-  { id, rev }: Attempt,
-  { replicas, timeoutMs }: { readonly replicas: number; readonly timeoutMs: number },
-): Promise<void> {
-  const [heard, [now]] = await Promise.all([redis.scripts.wait(replicas, timeoutMs), readOne(redis, ordered(id))]);
-  const there = String(now) === rev;
-  if (heard < replicas || !there)
-    throw new StoreFault(
-      'timeout',
-      `${redis.scope} has stored it, but ${there ? `only ${heard} of ${replicas} replicas had it within ${timeoutMs} ms` : 'it was changed or lost at once'}`,
-    );
 }
 
 /**

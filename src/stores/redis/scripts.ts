@@ -23,33 +23,64 @@ end`;
 const onMaster = (index: string): string => `redis.call('ZREM', ${index}, '')`;
 
 /**
- * Compare and set. KEYS: record, places, times. ARGV: the expected version ('' for none), the guessed time, how far it may
- * be off, and then nothing (leave it), or 'remove', or 'put' with value, place, forgetAt, and when it expires ('' never).
- * Gives whether that was done, the time, and if it was not: the version and value that are there.
+ * Compare and set, of many records, each for itself. KEYS: places, times, the records, none of them twice. ARGV, for each: the expected
+ * version ('' for none), the guessed time, how far it may be off, and 'keep', or 'remove', or 'put' with value, place, forgetAt, and when
+ * it expires ('' never). Gives the time, and for each {1} where that was done, {0, version, value} with what is there where it was not, or
+ * {-1, error}. Records are put before others are removed: a script that has removed something may go beyond the server's `maxmemory`.
  */
 export const UPDATE = `${HEAD}
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local value = redis.call('GET', KEYS[1])
-local rev, place = head(value)
-local todo = ARGV[4]
-local right = rev == ARGV[1] and math.abs(now - ARGV[2]) <= tonumber(ARGV[3])
-if not right or not todo then ${onMaster('KEYS[3]')} end
-if not right then return {0, now, rev, value or ''} end
-if not todo then return {1, now} end
-if todo == 'put' then
-  redis.call('SET', KEYS[1], ARGV[5])
-  if ARGV[8] ~= '' then redis.call('PEXPIREAT', KEYS[1], ARGV[8]) end
-  redis.call('ZADD', KEYS[2], 0, ARGV[6])
-  redis.call('ZADD', KEYS[3], ARGV[7], ARGV[6])
-else
-  redis.call('DEL', KEYS[1])
+local ends, removals, looked = {now}, {}, false
+local failed
+local function try(...)
+  local said = redis.pcall(...)
+  if type(said) == 'table' and said.err then failed = failed or said.err end
+  return said
 end
-if place and place ~= ARGV[6] then
-  redis.call('ZREM', KEYS[2], place)
-  redis.call('ZREM', KEYS[3], place)
+local function leave(old, new)
+  if old and old ~= new then
+    try('ZREM', KEYS[1], old)
+    try('ZREM', KEYS[2], old)
+  end
 end
-return {1, now}`;
+local at = 1
+for n = 1, #KEYS - 2 do
+  local key, todo = KEYS[n + 2], ARGV[at + 3]
+  failed = nil
+  local value = try('GET', key)
+  local rev, place
+  if not failed then rev, place = head(value) end
+  if failed then
+    ends[n + 1] = {-1, failed}
+  elseif rev ~= ARGV[at] or math.abs(now - ARGV[at + 1]) > tonumber(ARGV[at + 2]) then
+    looked = true
+    ends[n + 1] = {0, rev, value or ''}
+  elseif todo == 'keep' then
+    looked = true
+    ends[n + 1] = {1}
+  elseif todo == 'remove' then
+    removals[#removals + 1] = {n, place}
+  else
+    local new = ARGV[at + 5]
+    try('SET', key, ARGV[at + 4])
+    if not failed and ARGV[at + 7] ~= '' then try('PEXPIREAT', key, ARGV[at + 7]) end
+    if not failed then try('ZADD', KEYS[1], 0, new) end
+    if not failed then try('ZADD', KEYS[2], ARGV[at + 6], new) end
+    if not failed then leave(place, new) end
+    ends[n + 1] = failed and {-1, failed} or {1}
+  end
+  at = at + (todo == 'put' and 8 or 4)
+end
+for _, removal in ipairs(removals) do
+  local n, place = removal[1], removal[2]
+  failed = nil
+  try('DEL', KEYS[n + 2])
+  if not failed then leave(place) end
+  ends[n + 1] = failed and {-1, failed} or {1}
+end
+if looked then ${onMaster('KEYS[2]')} end
+return ends`;
 
 /** KEYS: record, times. Gives version and value. */
 export const READ = `${HEAD}

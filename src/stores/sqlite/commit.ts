@@ -5,11 +5,12 @@ import { StoreFault } from '../fault.js';
 import { ordered, recordOf, textOf } from '../text.js';
 import { sqliteFault } from './fault.js';
 import { inTransaction, type SqliteFile } from './file.js';
+import type { Committed, LogFlush } from './flush.js';
 
 /** Updates in one transaction: it holds up the event loop and other processes. */
 const GROUP_MAX = 256;
 /** Between two tries for a lock that another process has, ms; spread, so that several do not meet for ever. */
-const PAUSE_MS_MAX = 20;
+const PAUSE_MS_MAX = 4;
 
 /** What may be the matter with one update and not with the others of its transaction. */
 const ITS_OWN: readonly StoreFaultReason[] = ['quota', 'io', 'corrupt'];
@@ -83,14 +84,17 @@ export class GroupCommit {
 
   #commit(updates: readonly Update[], mayWait: boolean): void {
     const { scope, file } = this.#waiting;
-    let ended: (() => void)[];
+    let told: () => void;
     try {
-      ended = transact(scope, file(), updates);
+      const open = file();
+      const byUs = open.flush?.ready === true;
+      const ended = transact(scope, open, updates, byUs);
+      told = () => tell(ended, open.flush, byUs);
     } catch (error) {
       this.#failed(updates, sqliteFault(scope, error), mayWait);
       return;
     }
-    for (const end of ended) end();
+    told();
   }
 
   #failed(updates: readonly Update[], fault: StoreFault, mayWait: boolean): void {
@@ -108,16 +112,39 @@ export class GroupCommit {
   }
 }
 
+/** An update in a transaction that is committed. `strict`: it changed something, and is to be on the disk before it is told so. */
+interface Ended extends Committed {
+  readonly strict: boolean;
+}
+
+/** @param byUs - the commit was not flushed by SQLite */
+function tell(ended: readonly Ended[], flush: LogFlush | undefined, byUs: boolean): void {
+  const strict = ended.filter((one) => one.strict);
+  for (const one of ended) if (!one.strict) one.resolve();
+  if (strict.length === 0) return;
+  if (byUs) {
+    flush?.add(strict);
+    return;
+  }
+  try {
+    flush?.begin();
+  } catch (error) {
+    for (const { reject } of strict) reject(error);
+    return;
+  }
+  for (const { resolve } of strict) resolve();
+}
+
 /** One transaction. What the updates are to be told when it is committed; throws what SQLite throws, and then nothing is written. */
-function transact(scope: string, file: SqliteFile, updates: readonly Update[]): (() => void)[] {
+function transact(scope: string, file: SqliteFile, updates: readonly Update[], byUs: boolean): readonly Ended[] {
   const { database } = file;
   // Synchronous code never leaves one open; but its owner may await in the middle of it, and what is written there is not
   // committed until that ends.
   if (inTransaction(database)) throw new StoreFault('blocked', `the connection to ${scope} is in the middle of a transaction`);
-  file.sync(updates.some(({ durability }) => durability === 'strict'));
+  file.sync(!byUs && updates.some(({ durability }) => durability === 'strict'));
   try {
     // IMMEDIATE: takes the one writer's lock before it looks, so that nothing it saw can be overtaken.
-    database.exec('BEGIN IMMEDIATE');
+    file.begin();
     file.check();
     const ended = updates.map((update) => apply(file, update));
     database.exec('COMMIT');
@@ -131,16 +158,16 @@ function transact(scope: string, file: SqliteFile, updates: readonly Update[]): 
 }
 
 /** A change that throws has written nothing: it is asked before. */
-function apply(file: SqliteFile, { id, next, resolve, reject }: Update): () => void {
+function apply(file: SqliteFile, { id, next, durability, resolve, reject }: Update): Ended {
   const key = ordered(id);
   const current = recordOf(file.get(key)?.data);
   let record: Next;
   try {
     record = next(current);
   } catch (error) {
-    return () => reject(error);
+    return { resolve: () => reject(error), reject, strict: false };
   }
   if (record) file.put(key, ordered(record.ns), ordered(record.state), ordered(record.label), record.forgetAt, textOf(record));
   else if (record === null) file.remove(key);
-  return resolve;
+  return { resolve, reject, strict: durability === 'strict' && record !== undefined };
 }

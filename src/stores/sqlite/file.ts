@@ -2,6 +2,8 @@
 import type { ScanQuery } from '../../ports.js';
 import { StoreFault } from '../fault.js';
 import { rangeOf } from '../text.js';
+import { sqliteFault } from './fault.js';
+import { canFlush, LogFlush } from './flush.js';
 
 /** The part of `node:sqlite`'s StatementSync that is used; those of better-sqlite3 and `bun:sqlite` have it too. */
 export interface SqliteStatement {
@@ -25,6 +27,14 @@ export interface SqliteDatabase {
 
 /** How long a connection waits for another one's commit with the whole thread standing still, ms. Longer waits let others work. */
 const STANDSTILL_MS = 10;
+/** The same where commits are flushed without the lock: they hold it for a tenth of a millisecond, and are waited for in steps of half of that. */
+const TURN_MS = 2;
+const STEP_MS = 0.05;
+/** Somebody who reads is in the way of a checkpoint for a moment. */
+const CHECKPOINT_MS = 50;
+
+/** A database without a file. */
+export const MEMORY = ':memory:';
 
 /** Levels of `PRAGMA synchronous`. With a write-ahead log, a NORMAL commit outlives the process and a FULL one the machine. */
 const NORMAL = 1;
@@ -50,6 +60,10 @@ export interface Row {
 /** The statements, made once: making one takes longer than running it. */
 export interface SqliteFile {
   readonly database: SqliteDatabase;
+  /** Absent: SQLite has to flush strict commits. */
+  readonly flush: LogFlush | undefined;
+  /** Takes the one writer's lock. */
+  begin(): void;
   /** Throws where somebody has brought the schema to a version that this code does not know. */
   check(): void;
   /** Says what the next commit must outlive. */
@@ -70,7 +84,7 @@ export function openFile(scope: string, path: string, Database: new (path: strin
   try {
     // Apple's fsync leaves data in the disk's cache without it; elsewhere it says nothing.
     database.exec(`PRAGMA busy_timeout = ${STANDSTILL_MS}; PRAGMA journal_mode = WAL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON`);
-    return fileOf(scope, database, true);
+    return fileOf(scope, database, path);
   } catch (error) {
     database.close();
     throw error;
@@ -87,8 +101,9 @@ function prepared(database: SqliteDatabase, sql: string): SqliteStatement {
 const VERSION = 'SELECT version FROM oncefetch_schema';
 const versionIn = (statement: SqliteStatement): number => Number((statement.get() as { version: number | bigint }).version);
 
-/** A connection, and on it the schema. `own`: nobody else uses it, so it may be set up and closed. */
-export function fileOf(scope: string, database: SqliteDatabase, own: boolean): SqliteFile {
+/** A connection, and on it the schema. `path`: where it is our own, so that nobody else uses it, and it may be set up and closed. */
+export function fileOf(scope: string, database: SqliteDatabase, path?: string): SqliteFile {
+  const own = path !== undefined;
   migrate(scope, database);
   const version = prepared(database, VERSION);
   const get = prepared(database, 'SELECT data FROM oncefetch_records WHERE id = ?');
@@ -107,6 +122,8 @@ export function fileOf(scope: string, database: SqliteDatabase, own: boolean): S
   // Only a write-ahead log stays whole with less than FULL.
   const wal = (prepared(database, 'PRAGMA journal_mode').get() as { journal_mode: string }).journal_mode === 'wal';
   const theirs = Number((prepared(database, 'PRAGMA synchronous').get() as { synchronous: number | bigint }).synchronous);
+  const flush = own && wal && path !== MEMORY && canFlush() ? new LogFlush(scope, path, checkpointOf(database)) : undefined;
+  if (flush) database.exec('PRAGMA busy_timeout = 0');
   let level = theirs;
   const setLevel = (next: number): void => {
     if (next !== level) database.exec(`PRAGMA synchronous = ${next}`);
@@ -114,6 +131,8 @@ export function fileOf(scope: string, database: SqliteDatabase, own: boolean): S
   };
   return {
     database,
+    flush,
+    begin: () => beginIn(scope, database, flush ? TURN_MS : 0),
     check: () => refuseNewer(scope, versionIn(version)),
     sync(strict) {
       const wanted = strict || !wal ? FULL : NORMAL;
@@ -132,10 +151,38 @@ export function fileOf(scope: string, database: SqliteDatabase, own: boolean): S
     },
     due: (before, count, offset) => due.all(before, count, offset) as Row[],
     close() {
+      flush?.close();
       if (own) database.close();
     },
   };
 }
+
+const CELL = new Int32Array(new SharedArrayBuffer(4));
+
+/** Waits no longer than `patienceMs` for the lock, in short steps: whoever goes away and comes back later has lost its turn. */
+function beginIn(scope: string, database: SqliteDatabase, patienceMs: number): void {
+  for (const start = performance.now(); ; ) {
+    try {
+      database.exec('BEGIN IMMEDIATE');
+      return;
+    } catch (error) {
+      // By the clock: on a machine that is busy a step takes much longer than it should.
+      if (performance.now() - start >= patienceMs || sqliteFault(scope, error).reason !== 'blocked') throw error;
+    }
+    Atomics.wait(CELL, 0, 0, STEP_MS);
+  }
+}
+
+/** Brings the whole log into the database, and both to the disk. */
+const checkpointOf = (database: SqliteDatabase) => (): boolean => {
+  database.exec(`PRAGMA busy_timeout = ${CHECKPOINT_MS}`);
+  try {
+    const { busy, log, checkpointed } = prepared(database, 'PRAGMA wal_checkpoint(FULL)').get() as Record<string, number | bigint>;
+    return Number(busy) === 0 && log === checkpointed;
+  } finally {
+    database.exec('PRAGMA busy_timeout = 0');
+  }
+};
 
 /**
  * Brings the schema to its present version. The version is in a table of its own and not in `user_version`, because a

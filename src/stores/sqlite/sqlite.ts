@@ -5,7 +5,7 @@ import { StoreFault } from '../fault.js';
 import { dueOf, ordered, pageOfPlaces, recordOf } from '../text.js';
 import { timeLimit } from '../time-limit.js';
 import { GroupCommit, patiently, type Waiting } from './commit.js';
-import { builtin, fileOf, openFile, type Row, type SqliteDatabase, type SqliteFile } from './file.js';
+import { builtin, fileOf, MEMORY, openFile, type Row, type SqliteDatabase, type SqliteFile } from './file.js';
 import { Holder } from './holder.js';
 
 export type { SqliteDatabase, SqliteStatement } from './file.js';
@@ -34,7 +34,6 @@ export interface SqliteDatabaseOptions {
 export type SqliteStoreOptions = SqlitePathOptions | SqliteDatabaseOptions;
 
 const BUSY_MS_MAX = 5000;
-const MEMORY = ':memory:';
 
 /**
  * A store in an SQLite file, which all processes of one machine share. Updates of one turn of the event loop go out in
@@ -56,7 +55,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   const { scope } = claims;
   let file: SqliteFile | undefined;
   const open = (): SqliteFile => {
-    file ??= database ? fileOf(scope, database, false) : openFile(scope, path as string, constructorOf(options));
+    file ??= database ? fileOf(scope, database) : openFile(scope, path as string, constructorOf(options));
     return file;
   };
   const waiting: Waiting = { scope, busyTimeoutMs, file: open };
@@ -65,7 +64,14 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   const holder = at === undefined ? undefined : new Holder(at, () => constructorOf(database ? {} : options));
   const store = createStore(claims, {
     update: (id, next, durability) => commits.update(id, next, durability),
-    read: (id) => patiently(waiting, ({ get }) => recordOf(get(ordered(id))?.data)),
+    async read(id) {
+      const found = await patiently(waiting, ({ get, flush }) => {
+        const settled = flush?.settled();
+        return { record: recordOf(get(ordered(id))?.data), settled };
+      });
+      await found.settled;
+      return found.record;
+    },
     scan: (query) => scan(waiting, query),
     close() {
       commits.end();

@@ -22,8 +22,8 @@ import { aRecord } from '../../support/record.js';
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 const PROCESSES = 4;
-const SETTLES = 400;
-const OVER = 6000;
+const SETTLES = 800;
+const OVER = 10_000;
 const DAY_MS = 86_400_000;
 
 let worker: ReturnType<typeof script>;
@@ -46,8 +46,8 @@ async function keepsUp(kind: string, at: string, store: Store): Promise<void> {
   const scans = told.map((line) => (JSON.parse(line) as { scans: number }).scans);
   const removed = OVER - (await store.scan(isOver)).records.length;
   expect(Math.max(...scans)).toBeLessThanOrEqual(SETTLES / 100);
-  // Mostly twice as many and more. Where processes begin together, on a busy machine, they find the same ones.
-  expect(removed / (PROCESSES * SETTLES)).toBeGreaterThan(1);
+  // Processes that begin together find the same ones the first time, and by chance later.
+  expect(removed / (PROCESSES * SETTLES)).toBeGreaterThan(1.5);
 }
 
 test('on SQLite', async () => {

@@ -1,0 +1,75 @@
+/** Attempts of many operations in one statement and one commit. Each succeeds or fails for itself. */
+import { Batches, type Ends } from '../batches.js';
+import type { Answer, Attempt } from '../compare-and-set.js';
+import { StoreFault } from '../fault.js';
+import { ordered } from '../text.js';
+import { stateOf } from './fault.js';
+import type { Statements } from './sql.js';
+
+/** Everything as text, because a client may be set up to read numbers and times in its own way. */
+export type Row = Readonly<Record<'id' | 'rev' | 'label' | 'data' | 'now' | 'done' | 'found' | 'comment', string | null>>;
+export type Query = (text: string, ...values: unknown[]) => Promise<readonly Row[]>;
+
+export const seenOf = (row: Row | undefined): Answer['seen'] => (typeof row?.rev === 'string' ? { rev: row.rev, text: row.data } : undefined);
+
+/** SQLSTATEs that are about the server or the connection, and so about all of a batch: it takes no writes, or nobody, or ends. */
+const ABOUT_ALL = /^(08|25|28|53300|57P)/;
+
+type Kind = 'insertMany' | 'updateMany' | 'removeMany';
+
+const kindOf = ({ next, expected }: Attempt): Kind | undefined => {
+  if (next) return expected ? 'updateMany' : 'insertMany';
+  return next === null && expected ? 'removeMany' : undefined;
+};
+
+/** As the server reads it: `ordered` texts, which JSON carries, and a time that may be infinite. */
+const rowOf = ({ id, expected, now, offMs, next, rev, text }: Attempt) => ({
+  id: ordered(id),
+  now,
+  off: offMs,
+  expected: expected?.rev,
+  ...(next && { rev, ns: ordered(next.ns), state: ordered(next.state), label: ordered(next.label), until: String(next.forgetAt), data: text }),
+});
+
+/** What the server still has as it was asked for, and at the right time: somebody else has it locked, or is inserting it. */
+const isHeld = ({ expected, now, offMs }: Attempt, answer: Answer): boolean =>
+  !answer.done && answer.seen?.rev === expected?.rev && Math.abs(answer.now - now) <= offMs;
+
+/** @param alone - sends one by itself, which waits for a row that is locked */
+export function batched(rows: Query, sql: Statements, alone: (attempt: Attempt) => Promise<Answer>): (attempt: Attempt) => Promise<Answer> {
+  const together = async (kind: Kind, attempts: readonly Attempt[]): Promise<Ends> => {
+    const [first] = attempts;
+    const found = await rows(sql[kind], JSON.stringify(attempts.map(rowOf)), first?.durability === 'relaxed');
+    const missed = new Map(found.map((row) => [row.id, row]));
+    missed.delete(null);
+    const [{ now, done } = { now: null, done: null }] = found;
+    if (Number(done) + missed.size !== attempts.length)
+      throw new StoreFault('io', `a statement for ${attempts.length} records told of ${done} and ${missed.size}`);
+    return attempts.map((attempt) => {
+      const row = missed.get(ordered(attempt.id));
+      const answer = { done: !row, now: Number(now), seen: seenOf(row) };
+      return isHeld(attempt, answer) ? alone(attempt) : answer;
+    });
+  };
+  const send = async (kind: Kind, attempts: readonly Attempt[]): Promise<Ends> => {
+    const [only] = attempts;
+    if (attempts.length === 1 && only) return [await alone(only)];
+    try {
+      return await together(kind, attempts);
+    } catch (error) {
+      // Rolled back, perhaps because of one that does not fit or is in the way of somebody else.
+      const state = stateOf(error);
+      if (state && !ABOUT_ALL.test(state)) return attempts.map(alone);
+      throw error;
+    }
+  };
+  const lanes = new Map<string, Batches>();
+  return (attempt) => {
+    const kind = kindOf(attempt);
+    if (!kind) return alone(attempt);
+    const name = `${kind} ${attempt.durability}`;
+    const lane = lanes.get(name) ?? new Batches((attempts) => send(kind, attempts));
+    lanes.set(name, lane);
+    return lane.attempt(attempt);
+  };
+}

@@ -1,0 +1,120 @@
+/** Attempts as a script of Redis takes them, and what it says of them. */
+import type { Stored } from '../../ports.js';
+import type { Ends } from '../batches.js';
+import { type Answer, type Attempt, isDone, type Seen } from '../compare-and-set.js';
+import { StoreFault } from '../fault.js';
+import { ordered } from '../text.js';
+import type { Scripts } from './client.js';
+import { FORMAT, READ_ALL, UPDATE } from './scripts.js';
+
+const DAY_MS = 86_400_000;
+/** An unsettled record is kept at least so long after its last update. */
+const UNSETTLED_MS = 30 * DAY_MS;
+/** Records expire so much later than they may be forgotten: a sweep comes first, and says so of those that never settled. */
+const EXPIRY_LATE_MS = 7 * DAY_MS;
+/** The latest time that Redis takes for an expiry for sure: the end of JavaScript's own dates. */
+const EXPIRY_AT_MAX = 8.64e15;
+
+/** A place in Redis. */
+export interface Redis {
+  readonly scope: string;
+  readonly scripts: Scripts;
+  /** Keys: the two indexes, and of a record by its id, which is `ordered`. */
+  readonly places: string;
+  readonly times: string;
+  readonly keyOf: (id: string) => string;
+}
+
+/**
+ * Where a record is in the index: sorted by namespace, state, label and id. The tab sorts before all characters of
+ * {@link ordered}, so that a label comes before those that it begins.
+ */
+const placeOf = ({ ns, state, label, id }: Stored): string => [ns, state, label, id].map(ordered).join('\t');
+export const idIn = (place: string): string => place.slice(place.lastIndexOf('\t') + 1);
+export const labelIn = (place: string): string => place.split('\t')[2] ?? '';
+
+/** All in one script, each for itself. */
+export async function send(redis: Redis, attempts: readonly Attempt[]): Promise<Ends> {
+  const { scripts, places, times, keyOf } = redis;
+  const args: string[] = [];
+  for (const { expected, now, offMs, next, rev, text } of attempts) {
+    args.push(expected?.rev ?? '', String(now), String(offMs), next ? 'put' : next === null ? 'remove' : 'keep');
+    if (!next) continue;
+    const place = placeOf(next);
+    args.push([FORMAT, rev, place, text].join('\n'), place, String(next.forgetAt), expiryOf(next, now));
+  }
+  const losses = scripts.losses();
+  const [now, ...ends] = (await scripts.run(UPDATE, [places, times, ...attempts.map(({ id }) => keyOf(ordered(id)))], args)) as [unknown, ...unknown[][]];
+  const broke = scripts.losses() !== losses;
+  return attempts.map((_, n) => {
+    const [done, ...seen] = ends[n] ?? [];
+    if (Number(done) === 1) return { done: true, now: Number(now), seen: undefined, broke };
+    return Number(done) === 0 && seen.length > 0 ? missed(redis, Number(now), broke, seen) : Promise.reject(new Error(String(seen[0])));
+  });
+}
+
+const missed = async (redis: Redis, now: number, broke: boolean, seen: readonly unknown[]): Promise<Answer> => ({
+  done: false,
+  now,
+  seen: seenOf(redis, seen),
+  broke,
+});
+
+/** The server's clock decides, so an expiry is never earlier than a time that it may see as passed. */
+function expiryOf({ state, forgetAt }: Stored, now: number): string {
+  const at = Math.ceil(Math.max(forgetAt, now + (state === 'pending' ? UNSETTLED_MS : 0)) + EXPIRY_LATE_MS);
+  return at < EXPIRY_AT_MAX ? String(at) : '';
+}
+
+/** A reply's version and value. The value of a damaged record is handed on as it is. */
+export function seenOf({ scope }: Pick<Redis, 'scope'>, [rev, value]: readonly unknown[]): Seen | undefined {
+  if (rev === undefined || String(rev) === '') return undefined;
+  const text = String(value);
+  const format = /^(\d+)\n/.exec(text)?.[1];
+  if (format !== undefined && Number(format) > Number(FORMAT))
+    throw new StoreFault(
+      'newer',
+      `a record in ${scope} was written by a newer version of oncefetch (format ${format}, this is ${FORMAT}); nothing was changed, update oncefetch here`,
+    );
+  return { rev: String(rev), text: format === FORMAT ? text.split('\n').slice(3).join('\n') : text };
+}
+
+/** How many replicas are waited for, and how long, ms. */
+export interface Wait {
+  readonly replicas: number;
+  readonly timeoutMs: number;
+}
+
+/** The same, and what is strict and done is told when the replicas have it. One wait is for all: nothing else goes over the connection meanwhile. */
+export async function sendAndWait(redis: Redis, attempts: readonly Attempt[], wait: Wait): Promise<Ends> {
+  const ends = await send(redis, attempts);
+  const said = await Promise.allSettled(ends);
+  const waiting = attempts.filter((attempt, n) => {
+    const end = said[n];
+    return attempt.durability === 'strict' && attempt.next !== undefined && end?.status === 'fulfilled' && isDone(attempt, end.value);
+  });
+  if (waiting.length === 0) return ends;
+  const heard = replicated(redis, waiting, wait);
+  return attempts.map((attempt, n) => {
+    const end = ends[n] as Answer;
+    if (!waiting.includes(attempt)) return end;
+    return heard.then((refused) => {
+      const why = refused(attempt);
+      if (why) throw why;
+      return end;
+    });
+  });
+}
+
+/** Waits for the replicas, and looks again: a connection that was made anew meanwhile may be to another master. */
+async function replicated(redis: Redis, attempts: readonly Attempt[], { replicas, timeoutMs }: Wait): Promise<(attempt: Attempt) => StoreFault | undefined> {
+  const { scope, scripts, times, keyOf } = redis;
+  const keys = attempts.map(({ id }) => keyOf(ordered(id)));
+  const [heard, found] = await Promise.all([scripts.wait(replicas, timeoutMs), scripts.run(READ_ALL, [times, ...keys], []) as Promise<unknown[]>]);
+  return (attempt) => {
+    const there = String(found[2 * attempts.indexOf(attempt)]) === attempt.rev;
+    if (heard >= replicas && there) return undefined;
+    const why = there ? `only ${heard} of ${replicas} replicas had it within ${timeoutMs} ms` : 'it was changed or lost at once';
+    return new StoreFault('timeout', `${scope} has stored it, but ${why}`);
+  };
+}

@@ -1,0 +1,265 @@
+/**
+ * Goal: a strict update is told to be stored when the disk has it, and never after a flush that failed, although the store flushes the log by
+ * itself, after the commit and beside the event loop. Method: real files; Node's flush held back, refused or slowed down; the database file
+ * alone, as a power cut would leave it without its log.
+ */
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { createOnce, outcomeOf } from '../../../src/entries/index.js';
+import type { Store, Stored } from '../../../src/ports.js';
+import { canFlush } from '../../../src/stores/sqlite/flush.js';
+import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
+import { describeOn } from '../../support/describe-on.js';
+
+const fs = createRequire(import.meta.url)('node:fs') as typeof import('node:fs');
+const folder = mkdtempSync(join(tmpdir(), 'oncefetch-flush-'));
+const open: Store[] = [];
+let files = 0;
+const fresh = (): string => join(folder, `${files++}.db`);
+const storeOn = (path: string): Store => {
+  const store = sqliteStore({ path, busyTimeoutMs: 1000 });
+  open.push(store);
+  return store;
+};
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await Promise.all(open.splice(0).map((store) => store.close()));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const record = (id: string, more: object = {}): Stored => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, ...more });
+const put = (store: Store, id: string, durability: 'strict' | 'relaxed' = 'strict') =>
+  store.update(id, () => ({ next: record(id), value: 'stored' }), { durability });
+const turn = (ms = 0) => new Promise((done) => setTimeout(done, ms));
+
+/** What is in the database without its log. */
+function inDatabaseAlone(path: string): readonly unknown[] {
+  const copy = fresh();
+  copyFileSync(path, copy);
+  const database = new DatabaseSync(copy);
+  try {
+    return database
+      .prepare('SELECT id FROM oncefetch_records ORDER BY id')
+      .all()
+      .map((row) => row['id']);
+  } finally {
+    database.close();
+  }
+}
+
+/** A store that has found its disk to be slow, whose flushes from then on end when the test says so. */
+async function slow(path = fresh()) {
+  const real = fs.fdatasyncSync;
+  const spy = vi.spyOn(fs, 'fdatasyncSync').mockImplementation((file) => {
+    for (const end = performance.now() + 5; performance.now() < end; );
+    real(file);
+  });
+  const store = storeOn(path);
+  for (let n = 0; n < 4; n++) await put(store, `before ${n}`);
+  spy.mockRestore();
+  const flushes: ((error: Error | null) => void)[] = [];
+  vi.spyOn(fs, 'fdatasync').mockImplementation((_file, done) => void flushes.push(done as (error: Error | null) => void));
+  return { path, store, flushes };
+}
+const broken = () => Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' });
+
+describeOn(canFlush() ? undefined : 'SQLite flushes by itself here')('a flush by the store', () => {
+  test('a strict update waits for it, and a relaxed one does not; others see both meanwhile', async () => {
+    const { path, store, flushes } = await slow();
+    const ends: string[] = [];
+    const strict = put(store, 'a').then(() => ends.push('strict'));
+    await put(store, 'b', 'relaxed').then(() => ends.push('relaxed'));
+    await turn(20);
+    expect(ends).toEqual(['relaxed']);
+    expect(await storeOn(path).read('a')).toEqual(record('a'));
+    expect(flushes).toHaveLength(1);
+    flushes[0]?.(null);
+    await strict;
+    expect(ends).toEqual(['relaxed', 'strict']);
+  });
+
+  test('what was committed while one was under way waits for the next one, which is for all of it', async () => {
+    const { store, flushes } = await slow();
+    const ends: string[] = [];
+    const ask = (id: string) => put(store, id).then(() => ends.push(id));
+    const all = [ask('a')];
+    await turn(10);
+    all.push(ask('b'));
+    await turn(10);
+    all.push(ask('c'));
+    await turn(10);
+    expect(flushes).toHaveLength(1);
+    flushes[0]?.(null);
+    await turn(10);
+    expect([ends, flushes.length]).toEqual([['a'], 2]);
+    flushes[1]?.(null);
+    await Promise.all(all);
+    expect([ends, flushes.length]).toEqual([['a', 'b', 'c'], 2]);
+  });
+
+  test('the event loop goes on while the disk is at it, and other processes may write', async () => {
+    const { path, store, flushes } = await slow();
+    const waiting = put(store, 'a');
+    await turn(10);
+    expect(await put(storeOn(path), 'another')).toBe('stored');
+    flushes[0]?.(null);
+    await waiting;
+  });
+
+  test('one that fails rejects all that waited for it, and all that was committed meanwhile', async () => {
+    const { store, flushes } = await slow();
+    const first = put(store, 'a').catch((fault) => fault);
+    await turn(10);
+    const second = put(store, 'b').catch((fault) => fault);
+    await turn(10);
+    flushes[0]?.(broken());
+    for (const end of [first, second])
+      expect(await end).toMatchObject({ name: 'StoreFault', reason: 'io', cause: { code: 'EIO' }, message: expect.stringContaining('flushed') });
+  });
+
+  test('after one that failed nothing is told to be stored before the whole log is in the database and on the disk', async () => {
+    const { path, store, flushes } = await slow();
+    const failed = put(store, 'a').catch((fault) => fault.reason);
+    await turn(10);
+    flushes[0]?.(broken());
+    expect(await failed).toBe('io');
+    // Somebody who reads an older state keeps the log in use.
+    const reader = new DatabaseSync(path);
+    reader.exec('BEGIN; SELECT * FROM oncefetch_records');
+    reader.prepare('SELECT count(*) FROM oncefetch_records').get();
+    expect(await put(store, 'b', 'relaxed')).toBe('stored');
+    await expect(put(store, 'c')).rejects.toMatchObject({ reason: 'io' });
+    await expect(put(store, 'd')).rejects.toMatchObject({ reason: 'io' });
+    reader.exec('COMMIT');
+    reader.close();
+    expect(await put(store, 'e')).toBe('stored');
+    expect(inDatabaseAlone(path)).toEqual(expect.arrayContaining(['a', 'b', 'c', 'd', 'e']));
+    // And then it flushes by itself again.
+    const last = put(store, 'f');
+    await turn(10);
+    expect(flushes).toHaveLength(2);
+    flushes[1]?.(null);
+    expect(await last).toBe('stored');
+  });
+
+  test('where it fails at once, on a fast disk, it is the same', async () => {
+    const path = fresh();
+    const store = storeOn(path);
+    await put(store, 'a');
+    vi.spyOn(fs, 'fdatasyncSync').mockImplementationOnce(() => {
+      throw broken();
+    });
+    await expect(put(store, 'b')).rejects.toMatchObject({ reason: 'io' });
+    expect(await put(store, 'c')).toBe('stored');
+    expect(inDatabaseAlone(path)).toEqual(['a', 'b', 'c']);
+  });
+
+  test('the first strict update of a process finds the log of others brought over, before it flushes by itself', async () => {
+    const path = fresh();
+    const other = storeOn(path);
+    for (const id of ['x', 'y', 'z']) await put(other, id, 'relaxed');
+    expect(() => inDatabaseAlone(path)).toThrow('no such table');
+    await put(storeOn(path), 'a');
+    expect(inDatabaseAlone(path)).toEqual(['a', 'x', 'y', 'z']);
+  });
+
+  describe('a payment whose record could not be flushed', () => {
+    async function shop() {
+      const path = fresh();
+      const store = storeOn(path);
+      await put(store, 'warm');
+      const sent: { key: string | null; stored: number }[] = [];
+      const fetch = async (_: unknown, init?: RequestInit) => {
+        sent.push({ key: new Headers(init?.headers).get('idempotency-key'), stored: inDatabaseAlone(path).length });
+        return new Response('{}', { status: 201 });
+      };
+      const once = createOnce({ namespace: 'shop', store, durability: 'required', fetch: fetch as typeof globalThis.fetch });
+      const pay = () => once.fetch('https://shop.example/pay', { method: 'POST', body: '{}', once: ['pay', 1] }).catch((error: unknown) => error);
+      for (const name of ['fdatasyncSync', 'fdatasync'] as const)
+        vi.spyOn(fs, name).mockImplementationOnce(((_file: number, done?: (error: Error) => void) => {
+          if (!done) throw broken();
+          setImmediate(done, broken());
+        }) as never);
+      return { path, sent, pay };
+    }
+
+    test('is sent once the whole log is in the database and on the disk', async () => {
+      const { sent, pay } = await shop();
+      expect(outcomeOf(await pay())?.effect).toBe('done');
+      expect(sent).toMatchObject([{ stored: 2 }]);
+    });
+
+    test('is not sent as long as that can not be; the next call sends it, with one key', async () => {
+      const { path, sent, pay } = await shop();
+      const reader = new DatabaseSync(path);
+      reader.exec('BEGIN');
+      reader.prepare('SELECT count(*) FROM oncefetch_records').get();
+      expect(await pay()).toMatchObject({ code: 'ERR_ONCE_STORE' });
+      expect(await pay()).toMatchObject({ code: 'ERR_ONCE_STORE' });
+      expect(sent).toEqual([]);
+      reader.exec('COMMIT');
+      reader.close();
+      expect(outcomeOf(await pay())?.effect).toBe('done');
+      expect(sent).toMatchObject([{ stored: 2 }]);
+    });
+  });
+
+  test('whoever reads a record waits for its flush, and does not take it for stored where that fails', async () => {
+    const { path, store, flushes } = await slow();
+    const update = put(store, 'a').catch((fault) => fault.reason);
+    await turn(10);
+    const reader = new DatabaseSync(path);
+    reader.exec('BEGIN');
+    reader.prepare('SELECT count(*) FROM oncefetch_records').get();
+    expect(await put(store, 'b', 'relaxed')).toBe('stored');
+    const read = store.read('a').catch((fault) => fault.reason);
+    await turn(10);
+    flushes[0]?.(broken());
+    expect([await update, await read]).toEqual(['io', 'io']);
+    await expect(store.read('a')).rejects.toMatchObject({ reason: 'io' });
+    reader.exec('COMMIT');
+    reader.close();
+    expect(await store.read('a')).toEqual(record('a'));
+    expect(inDatabaseAlone(path)).toContain('a');
+  });
+
+  describe('the end', () => {
+    test('a store that is closed while one is under way tells what became of it', async () => {
+      const { store, flushes } = await slow();
+      const [first, second] = [put(store, 'a'), turn(10).then(() => put(store, 'b'))];
+      await turn(30);
+      await store.close();
+      flushes[0]?.(null);
+      expect(await first).toBe('stored');
+      await vi.waitFor(() => expect(flushes).toHaveLength(2));
+      flushes[1]?.(null);
+      expect(await second).toBe('stored');
+    });
+
+    test('what waits for its commit when the store is closed is committed and flushed', async () => {
+      const path = fresh();
+      const store = storeOn(path);
+      await put(store, 'a');
+      const last = put(store, 'b');
+      await store.close();
+      expect(await last).toBe('stored');
+      expect(inDatabaseAlone(path)).toEqual(['a', 'b']);
+    });
+  });
+
+  test('a path that was relative when the store began stays the same file', async () => {
+    const before = process.cwd();
+    process.chdir(folder);
+    const store = storeOn(`./relative-${files++}.db`);
+    await store.available?.();
+    process.chdir(tmpdir());
+    const opened = vi.spyOn(fs, 'openSync');
+    await put(store, 'a');
+    process.chdir(before);
+    expect(opened.mock.calls.map(([path]) => String(path)).filter((path) => path.endsWith('-wal'))).toEqual([expect.stringContaining(folder)]);
+  });
+});
