@@ -177,17 +177,20 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
   });
 
   test.each(['put', 'remove'])('a row that somebody has locked holds up nobody but who asked for it: %s', async (what) => {
-    const { store, table } = await open();
+    const { store, table, wire } = await open();
     await Promise.all(ids.map((id) => put(store, id)));
     const holder = await pool.connect();
     await holder.query('BEGIN');
     await holder.query(`SELECT 1 FROM ${table} WHERE id = 'r5' FOR UPDATE`);
+    wire.requests = 0;
     let heldIsOver = false;
     const change = (id: string): Promise<unknown> => (what === 'put' ? raise(store, id) : remove(store, id));
     const held = change('r5').finally(() => {
       heldIsOver = true;
     });
     await Promise.all(ids.filter((id) => id !== 'r5').map(change));
+    // The statement of all, and one for the row; not one for each, as after a wait in vain.
+    expect(wire.requests).toBe(2);
     // Later ones, too.
     await Promise.all(ids.slice(32).map((id) => put(store, `later ${id}`)));
     expect(heldIsOver).toBe(false);
