@@ -115,7 +115,7 @@ try {
     const path = join(args.out, readme ? 'playground.jpg' : `playground${suffix}.png`);
     await page.screenshot({
       path,
-      ...(readme && { type: 'jpeg', quality: 60, scale: 'css' }),
+      ...(readme && { type: 'jpeg', quality: 40, scale: 'css' }),
       fullPage: true,
       ...(height && { clip: { x: 0, y: 0, width: viewport.width, height } }),
     });

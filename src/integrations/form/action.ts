@@ -34,7 +34,8 @@ export interface FormActionOptions<T, S> {
   readonly call?: Omit<RunOptions<T>, 'fingerprint' | 'onOutcome'> | undefined;
 }
 
-type ClientFor = Once | ((form: FormData) => Once | PromiseLike<Once>);
+/** The client, or a function that gives the one of the user who sent the form: from the session, never from a field. */
+export type FormActionClient = Once | ((form: FormData) => Once | PromiseLike<Once>);
 
 const FUNCTIONS = ['operation', 'effect', 'tell'] as const;
 const KNOWN: readonly string[] = [...FUNCTIONS, 'keep', 'ignore', 'call'];
@@ -42,7 +43,7 @@ const KNOWN: readonly string[] = [...FUNCTIONS, 'keep', 'ignore', 'call'];
 const wrong = (what: string, must: string, got: unknown): TypeError =>
   new TypeError(`once: ${what} must ${must}, got ${got === null ? 'null' : typeof got === 'string' ? JSON.stringify(got) : typeof got}`);
 
-function check(once: ClientFor, options: Readonly<Record<string, unknown>>): void {
+function check(once: FormActionClient, options: Readonly<Record<string, unknown>>): void {
   if (typeof once !== 'function' && typeof (once as Once | undefined)?.['~oncefetch'] !== 'function')
     throw wrong('the first argument of formAction', 'be a client from createOnce, or a function that gives one', once);
   if (typeof options !== 'object' || options === null) throw wrong('the second argument of formAction', 'be an object', options);
@@ -81,7 +82,7 @@ const keptOf = (form: FormData, names: readonly string[]): Readonly<Record<strin
  * @see https://react.dev/reference/react/useActionState
  */
 export function formAction<T, S>(
-  once: ClientFor,
+  once: FormActionClient,
   options: FormActionOptions<T, S>,
 ): (before: ActionState<S> | undefined, form: FormData) => Promise<ActionState<S>> {
   check(once, options as unknown as Readonly<Record<string, unknown>>);
