@@ -7,7 +7,25 @@ import * as oncefetch from '../../src/entries/index.js';
 import { says } from '../support/texts.js';
 import { newWorld } from '../support/world.js';
 
-const { clear, close, extend, forget, move, namespace, operation, pending, refresh, resume, resumeOne, run, settle, subscribe, warnOnLeave, watch } = oncefetch;
+const {
+  clear,
+  close,
+  extend,
+  forget,
+  move,
+  namespace,
+  operation,
+  pending,
+  refresh,
+  resume,
+  resumeInBackground,
+  resumeOne,
+  run,
+  settle,
+  subscribe,
+  warnOnLeave,
+  watch,
+} = oncefetch;
 const NAME = ['pay', 1] as const;
 
 /** Each function of the package that takes a client. */
@@ -22,6 +40,7 @@ const CALLS: Readonly<Record<string, (once: oncefetch.Once) => unknown>> = {
   pending: (once) => pending(once),
   refresh: (once) => refresh(once),
   resume: (once) => resume(once),
+  resumeInBackground: (once) => resumeInBackground(once),
   resumeOne: (once) => resumeOne(once, NAME),
   run: (once) => run(once, NAME, () => 1),
   settle: (once) => settle(once, NAME, 'done'),
@@ -42,6 +61,7 @@ const OTHERS = new Set([
   'reconciling',
   'unnamed',
   'around',
+  'background',
   'retrying',
   'explain',
   'logTo',
