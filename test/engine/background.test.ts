@@ -241,6 +241,22 @@ describe('a page that is at it', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
+  test('and dies while the button is pressed in the context that waits: that call is joined, and sends at once', async () => {
+    const { world, page, inMs, worker, all } = scene();
+    world.server.plays(delayed(20 * SECOND, answers(201)));
+    watched(pay(page.once, { ...inMs(10 * MINUTE), ...ONE }));
+    await rest();
+    const asked = resumeInBackground(worker.once);
+    await rest();
+    const pressed = watched(pay(worker.tab.once(all)));
+    await rest();
+    page.tab.kill();
+    world.server.plays(replays());
+    expect((await world.end(worker.tab, pressed)).outcome).toMatchObject({ type: 'replayed' });
+    expect(await world.run(asked)).toMatchObject({ resumed: [{ outcome: { type: 'replayed' } }], open: 0 });
+    expect(world.server.gaps[0]).toBeLessThan(SECOND);
+  });
+
   test('and is logged out while the worker waits: nothing is sent', async () => {
     const { world, told } = await both((world, { once }) => world.run(clear(once)), charged(lost()));
     expect(told).toEqual(NOTHING);
