@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { background, clear, type InBackground, move, type OnceOptions, pending, resumeInBackground } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
-import { answers, charged, delayed, during, lost, replays } from '../support/server.js';
+import { type Arrival, answers, charged, delayed, during, lost, replays, textOf } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { MINUTE, NAME, newWorld, type PayOptions, pay, rest, SECOND, type World, watched } from '../support/world.js';
 
@@ -284,6 +284,14 @@ describe('a second call of the name', () => {
   test('with a later time renews it', async () => {
     const { before, after } = await again({ background: { untilMs: 0 } });
     expect(after?.until).toBeGreaterThan(before?.until ?? Number.POSITIVE_INFINITY);
+  });
+
+  test('with another payload, which the server refuses for the one that it holds: that one is not sent in its place', async () => {
+    const { world, goOn, after } = await again({ body: { cart: 'c1', amount: 11 }, background: { untilMs: 0 } });
+    expect(after).toEqual(CONSENT);
+    world.server.plays(answers(422, { code: 'idempotency_key_reused' }));
+    expect(await goOn()).toMatchObject({ resumed: [{ outcome: { effect: 'unknown' } }], open: 1 });
+    expect(await textOf(world.server.arrivals.at(-1) as Arrival)).toContain('11');
   });
 
   test('with another payload, and no consent to that: nothing goes on', async () => {
