@@ -8,12 +8,22 @@
  */
 import './require-node.mjs';
 import { parseArgs } from 'node:util';
-import { play } from './kill-outbox/play.ts';
+import { play, type Score } from './kill-outbox/play.ts';
 
 const { values } = parseArgs({ options: { kills: { type: 'string', default: '300' }, seed: { type: 'string', default: String(Date.now() % 1_000_000) } } });
 
 const start = performance.now();
-const scores = await play({ kills: Number(values.kills), seed: Number(values.seed) });
+let next = 0;
+/** A long run shows that it goes on. */
+const told = (so: readonly Score[]): void => {
+  const kills = so.reduce((sum, score) => sum + score.kills, 0);
+  if (kills < next) return;
+  next = kills + 25;
+  console.error(
+    `${kills} kills, ${so.reduce((sum, { effects }) => sum + effects, 0)} effects, ${so.flatMap(({ violations }) => violations).length} violations`,
+  );
+};
+const scores = await play({ kills: Number(values.kills), seed: Number(values.seed), told });
 if (!scores) {
   console.log('There is no Chromium here. `node scripts/ensure-tools.mjs` says how to get it.');
   if (process.env['CI'] === 'true') process.exitCode = 1;

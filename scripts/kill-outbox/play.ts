@@ -51,7 +51,15 @@ const FAULTS = {
 };
 
 /** Plays one game; `undefined` where there is no Chromium. */
-export async function play({ kills, seed }: { readonly kills: number; readonly seed: number }): Promise<readonly Score[] | undefined> {
+export async function play({
+  kills,
+  seed,
+  told,
+}: {
+  readonly kills: number;
+  readonly seed: number;
+  readonly told?: (scores: readonly Score[]) => void;
+}): Promise<readonly Score[] | undefined> {
   const folder = mkdtempSync(join(tmpdir(), 'oncefetch-kill-outbox-'));
   let shop: Shop | undefined;
   let browser: OutboxBrowser | undefined;
@@ -59,7 +67,7 @@ export async function play({ kills, seed }: { readonly kills: number; readonly s
     await buildOutbox(folder);
     shop = await startShop({ public: folder, 'charge-ms': 100, 'retry-after': 0 });
     browser = await OutboxBrowser.start();
-    return browser && (await new Player(shop, browser, seed).play(kills));
+    return browser && (await new Player(shop, browser, seed).play(kills, told));
   } finally {
     await browser?.stop();
     await shop?.stop();
@@ -78,11 +86,15 @@ class Player {
     this.#random = seededRandom(seed);
   }
 
-  async play(kills: number): Promise<readonly Score[]> {
+  /** `told`: after each cart. */
+  async play(kills: number, told: (scores: readonly Score[]) => void = () => {}): Promise<readonly Score[]> {
     const scores = KINDS.map((kind): Score => ({ kind, carts: 0, kills: 0, effects: 0, alone: 0, duplicates: 0, lost: 0, violations: [] }));
     for (const [fault, rate] of Object.entries(FAULTS)) await this.#tell('/api/faults', { lane: LANE, fault, rate });
     const all = () => scores.reduce((sum, score) => sum + score.kills, 0);
-    for (let n = 0; all() < kills; n++) await this.#serve(n, scores[n % scores.length] as Score, kills - all());
+    for (let n = 0; all() < kills; n++) {
+      await this.#serve(n, scores[n % scores.length] as Score, kills - all());
+      told(scores);
+    }
     return scores;
   }
 
