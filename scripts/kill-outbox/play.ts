@@ -37,6 +37,7 @@ const MOMENT_MS_MAX = 400;
 const KILLS_OF_A_CART_MAX = 3;
 const ROUNDS_MAX = 20;
 const ROUND_MS = 500;
+const PATIENCE_MS = 10_000;
 const CARD = '4242424242424242';
 
 /** Each with its probability, for every request. */
@@ -73,6 +74,14 @@ export async function play({
     await shop?.stop();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** A worker that is killed while it is being installed leaves a page that waits for it for ever. */
+function soon<T>(work: Promise<T>): Promise<T> {
+  const late = new AbortController();
+  const over = sleep(PATIENCE_MS, undefined, { signal: late.signal }).then(() => Promise.reject(new Error('the page waits for ever')));
+  over.catch(() => {});
+  return Promise.race([work, over]).finally(() => late.abort());
 }
 
 class Player {
@@ -148,7 +157,7 @@ class Player {
       let page: Page | undefined;
       try {
         page = await this.#browser.page(`${this.#shop.url}/`);
-        await page.evaluate(`page.begin('${USER}')`);
+        await soon(page.evaluate(`page.begin('${USER}')`));
         return page;
       } catch {
         // The server is just starting again.
@@ -168,10 +177,10 @@ class Player {
     let knows = 'unsettled';
     for (let round = 0; round < ROUNDS_MAX && knows === 'unsettled'; round++) {
       const page = await this.#arrive();
-      await page.evaluate('page.wake(true)');
+      await soon(page.evaluate('page.wake(true)')).catch(() => {});
       await sleep(ROUND_MS);
       await page.reload().catch(() => {});
-      knows = await page.evaluate<string>(`page.begin('${USER}').then(() => page.knows('${order.cart}'))`).catch(() => 'unsettled');
+      knows = await soon(page.evaluate<string>(`page.begin('${USER}').then(() => page.knows('${order.cart}'))`)).catch(() => 'unsettled');
       await page.close();
     }
     await this.#calm();
