@@ -17,8 +17,8 @@ export interface OutboxPage {
   /** What this page, left open, showed of a cart so far, without being asked. */
   follow(cart: string): void;
   readonly shown: string[];
-  /** Starts the worker, if it has come to rest. */
-  wake(): Promise<void>;
+  /** Starts the worker, if it has come to rest. With `goOn` it also goes on if it has not. */
+  wake(goOn?: boolean): Promise<void>;
   leave(): Promise<void>;
 }
 
@@ -76,8 +76,8 @@ const page: OutboxPage = {
     operation.subscribe(look);
     look();
   },
-  async wake() {
-    (await navigator.serviceWorker.ready).active?.postMessage('wake');
+  async wake(goOn) {
+    (await navigator.serviceWorker.ready).active?.postMessage(goOn ? 'go on' : 'wake');
   },
   async leave() {
     await clear(once);

@@ -2,10 +2,17 @@
 import { outbox } from 'oncefetch/service-worker';
 import { clientFor, whoIsHere } from './client.ts';
 
+interface Waits extends Event {
+  readonly data?: unknown;
+  waitUntil(work: Promise<unknown>): void;
+}
+
 const own = globalThis as unknown as { skipWaiting(): Promise<void>; readonly clients: { claim(): Promise<void> } };
 addEventListener('install', () => void own.skipWaiting());
-addEventListener('activate', (event) => (event as Event & { waitUntil(work: Promise<void>): void }).waitUntil(own.clients.claim()));
-outbox(
+addEventListener('activate', (event) => (event as Waits).waitUntil(own.clients.claim()));
+const goOn = outbox(
   clientFor(() => undefined),
   { namespace: whoIsHere },
 );
+// Any message starts it; this one also reaches a worker that runs already.
+addEventListener('message', (event: Event) => (event as Waits).data === 'go on' && (event as Waits).waitUntil(goOn()));

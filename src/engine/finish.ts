@@ -160,7 +160,8 @@ async function poll(drive: AttemptLoop, accepted: Result | undefined): Promise<F
 async function probe(drive: AttemptLoop, result: Result | undefined): Promise<Finished> {
   const { job, record, start } = drive;
   const stored = (record.earlier ?? []).map(({ fingerprint, request }) => [fingerprint, storedPayload({ ...record, request }) as Payload] as const);
-  const here = new Map([...stored, ...(job.client.registry.payloads.get(keyedOperationOf(job.operationKey, record.key)) ?? [])]);
+  // What goes on without a page is the payload that was agreed to, and no other.
+  const here = new Map(job.agreed ? [] : [...stored, ...(job.client.registry.payloads.get(keyedOperationOf(job.operationKey, record.key)) ?? [])]);
   let retryAt: number | undefined;
   for (const [fingerprint, payload] of here) {
     // Skip the present payload, and those that the record does not list: they were refused, and their callers told so.

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { background, clear, type InBackground, move, type OnceOptions, pending, resumeInBackground } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
-import { answers, charged, delayed, during, lost, replays } from '../support/server.js';
+import { type Arrival, answers, charged, delayed, during, lost, replays, textOf } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { MINUTE, NAME, newWorld, type PayOptions, pay, rest, SECOND, type World, watched } from '../support/world.js';
 
@@ -241,6 +241,22 @@ describe('a page that is at it', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
+  test('and dies while the button is pressed in the context that waits: that call is joined, and sends at once', async () => {
+    const { world, page, inMs, worker, all } = scene();
+    world.server.plays(delayed(20 * SECOND, answers(201)));
+    watched(pay(page.once, { ...inMs(10 * MINUTE), ...ONE }));
+    await rest();
+    const asked = resumeInBackground(worker.once);
+    await rest();
+    const pressed = watched(pay(worker.tab.once(all)));
+    await rest();
+    page.tab.kill();
+    world.server.plays(replays());
+    expect((await world.end(worker.tab, pressed)).outcome).toMatchObject({ type: 'replayed' });
+    expect(await world.run(asked)).toMatchObject({ resumed: [{ outcome: { type: 'replayed' } }], open: 0 });
+    expect(world.server.gaps[0]).toBeLessThan(SECOND);
+  });
+
   test('and is logged out while the worker waits: nothing is sent', async () => {
     const { world, told } = await both((world, { once }) => world.run(clear(once)), charged(lost()));
     expect(told).toEqual(NOTHING);
@@ -268,6 +284,14 @@ describe('a second call of the name', () => {
   test('with a later time renews it', async () => {
     const { before, after } = await again({ background: { untilMs: 0 } });
     expect(after?.until).toBeGreaterThan(before?.until ?? Number.POSITIVE_INFINITY);
+  });
+
+  test('with another payload, which the server refuses for the one that it holds: that one is not sent in its place', async () => {
+    const { world, goOn, after } = await again({ body: { cart: 'c1', amount: 11 }, background: { untilMs: 0 } });
+    expect(after).toEqual(CONSENT);
+    world.server.plays(answers(422, { code: 'idempotency_key_reused' }));
+    expect(await goOn()).toMatchObject({ resumed: [{ outcome: { effect: 'unknown' } }], open: 1 });
+    expect(await textOf(world.server.arrivals.at(-1) as Arrival)).toContain('11');
   });
 
   test('with another payload, and no consent to that: nothing goes on', async () => {

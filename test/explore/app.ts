@@ -21,6 +21,11 @@ export interface Press {
   readonly path?: string;
 }
 
+/** A worker starts, or is sent a `sync` event: it goes on with what was agreed to. */
+export interface Wake {
+  readonly wakes: number;
+}
+
 /** Time that goes by before the next press. */
 export interface Pause {
   readonly waitMs: number;
@@ -40,6 +45,7 @@ export type Deed =
   | 'close'
   | 'freeze'
   | 'resume'
+  | 'wake'
   | 'offline'
   | 'long offline'
   | 'server restart';
@@ -76,7 +82,9 @@ export class App {
     context.byHand = false;
     const op = world.opFor(world.device.user, name, payload);
     if (!op.payloads.includes(payload)) op.payloads.push(payload);
-    const call = this.#begin(context, op, 'fetch', payload);
+    const { consentMs } = world.variant;
+    const background = consentMs === undefined ? undefined : { untilMs: context.device.wall() + consentMs };
+    const call = this.#begin(context, op, 'fetch', payload, background);
     context.queued = () => queues(call);
     world.log(() => `${context.id}: ${world.device.user} presses ${name}${path === '/pay' ? '' : ` at ${path}`}, payload ${payload}`);
     const aborting = new AbortController();
@@ -86,7 +94,7 @@ export class App {
       headers: { 'content-type': 'application/json', 'x-call': String(call.id) },
       body: world.body(op, payload),
       signal: aborting.signal,
-      once: name === null ? {} : { operation: op.name, repeat: op.repeat },
+      once: name === null ? {} : { operation: op.name, repeat: op.repeat, background },
       ...(context.kind === 'process' ? { redirect: 'manual' as const } : {}),
     });
     answer.then(
@@ -95,10 +103,10 @@ export class App {
     );
   }
 
-  #begin(context: ExploredContext, op: OpFacts, verb: Call['verb'], payload: number): Call {
+  #begin(context: ExploredContext, op: OpFacts, verb: Call['verb'], payload: number, more: Pick<Call, 'untilMs' | 'inBackground'> = {}): Call {
     const world = this.#world;
     const begun = { id: world.calls.length, op, verb, context: context.id, user: context.device.user, payload, begunAt: world.steps.now, repeat: op.repeat };
-    const call: Call = { ...begun, limitMs: LIMIT_MS, setBackMs: 0, told: undefined, dead: false };
+    const call: Call = { ...begun, ...more, limitMs: LIMIT_MS, setBackMs: 0, told: undefined, dead: false };
     world.calls.push(call);
     op.calls.push(call);
     context.mourners.add(() => {
@@ -108,11 +116,17 @@ export class App {
     return call;
   }
 
-  /** One button for all that is pending. */
-  #resume(context: ExploredContext): void {
+  wake({ wakes }: Wake): void {
+    const context = this.#world.open(this.#world.slots[wakes] as Slot);
+    this.#world.log(() => `${context.id}: is woken`);
+    if (!context.sweep) this.#resume(context, true);
+  }
+
+  /** One button for all that is pending, or a worker that goes on `inBackground`. */
+  #resume(context: ExploredContext, inBackground = false): void {
     const world = this.#world;
     const { user } = world.device;
-    const sweep = new Sweep((op) => this.#begin(context, op, 'resume', 0));
+    const sweep = new Sweep((op) => this.#begin(context, op, 'resume', 0, { inBackground }));
     context.sweep = sweep;
     const hear = (call: Call, heard: Pick<Told, 'by' | 'status' | 'error' | 'outcome'>): void => this.#told(context, call, heard);
     const over = (whole: boolean, error: unknown): void => {
@@ -124,7 +138,7 @@ export class App {
       for (const call of sweep.open()) hear(call, { by: 'error', status: undefined, error, outcome: undefined });
     };
     sweep
-      .run(context, { concurrency: 2, takes: Number.POSITIVE_INFINITY, signal: undefined }, ({ outcome, response }) => {
+      .run(context, { concurrency: 2, takes: Number.POSITIVE_INFINITY, signal: undefined, inBackground }, ({ outcome, response }) => {
         const op = outcome.key === undefined ? undefined : world.books.keys.get(outcome.key)?.op;
         if (!op) return;
         hear(sweep.callFor(op), { by: 'answer', status: outcome.effect === 'unknown' ? undefined : response?.status, error: undefined, outcome });
@@ -166,6 +180,7 @@ export class App {
       case 'log-in':
         return lives && this.#world.device.user === GUEST;
       case 'resume':
+      case 'wake':
         return lives && !context.sweep && this.#op() !== undefined;
       case 'offline':
       case 'long offline':
@@ -218,7 +233,7 @@ export class App {
       quiet(this.#clear(context));
       if (deed === 'log-out') world.device.user = world.device.user === USERS[0] ? USERS[1] : USERS[0];
     } else if (deed === 'another user') world.device.user = USERS[1];
-    else if (deed === 'resume') this.#resume(context);
+    else if (deed === 'resume' || deed === 'wake') this.#resume(context, deed === 'wake');
     else if (deed === 'log-in') {
       world.device.user = USERS[0];
       quiet(this.bring(context));
@@ -291,6 +306,7 @@ const SAYS: Readonly<Record<Deed, string>> = {
   close: 'the client is closed',
   'log-in': 'the guest logs in, and brings along what is open',
   resume: 'the app resumes all that is pending',
+  wake: 'is woken',
   offline: '',
   'long offline': '',
   'server restart': '',

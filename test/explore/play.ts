@@ -2,7 +2,7 @@
 import { pending } from '../../src/entries/index.js';
 import type { Call, KeyFacts, OpFacts, Violation } from '../simulation/facts.js';
 import { simulateSignals } from '../simulation/signals.js';
-import { App, type Deed, type Pause, type Press } from './app.js';
+import { App, type Deed, type Pause, type Press, type Wake } from './app.js';
 import type { Chooser, Option } from './choices.js';
 import type { Owner, Step } from './steps.js';
 import type { Variant } from './variants.js';
@@ -162,7 +162,13 @@ class Play {
     if (press) this.#do(press);
   }
 
-  #do(press: Press | Pause): void {
+  #do(press: Press | Pause | Wake): void {
+    if ('wakes' in press) {
+      this.#inside = this.#turn = this.world.open(this.world.slots[press.wakes] as Slot);
+      this.#inside.history.add('wake');
+      this.app.wake(press);
+      return;
+    }
     if ('waitMs' in press) {
       this.world.log(() => `${press.waitMs / 3_600_000} hours go by`);
       this.world.steps.now += press.waitMs;

@@ -3,7 +3,7 @@ import { GENERIC } from '../../src/dialects/generic.js';
 import type { OnceOptions } from '../../src/option-types.js';
 import type { ContextKind } from '../simulation/context.js';
 import { FAMILIES, type ServerOptions } from '../simulation/families.js';
-import type { Deed, Pause, Press } from './app.js';
+import type { Deed, Pause, Press, Wake } from './app.js';
 import type { ExploredContext } from './context.js';
 import type { Fault } from './faults.js';
 import type { ExploredWorld } from './world.js';
@@ -17,10 +17,12 @@ export interface Variant {
   readonly server: ServerOptions;
   /** What happened before, with nothing going wrong. */
   readonly before?: readonly (Press | Pause)[];
-  readonly agenda: readonly (Press | Pause)[];
+  readonly agenda: readonly (Press | Pause | Wake)[];
   readonly repeat?: 'never' | 'if-changed' | 'always';
   readonly faults: readonly Fault[];
   readonly deeds: readonly Deed[];
+  /** Presses come with a consent for so long, ms. */
+  readonly consentMs?: number;
   /** Nobody has logged in yet. */
   readonly guest?: boolean;
   /** Messages may be held back. @default true */
@@ -221,6 +223,19 @@ export const VARIANTS: readonly Variant[] = [
   of('asks', 'a server that lets work wait, and an app that can ask it what became of an operation, as whoever is logged in', {
     deeds: [...DEEDS, 'another user'],
     client: (world, context) => ({ ...LIMITS, reconcile: (question) => world.ask(context, question.key) }),
+  }),
+  of('worker', 'a tab, and a worker that goes on with what was agreed to when it starts and at any moment', {
+    contexts: ['tab', 'tab'],
+    consentMs: 10_000,
+    deeds: ['crash', 'abort', 'log-out', 'clear', 'close', 'freeze', 'wake', 'offline'],
+    agenda: [{ slot: 0, payload: 1 }, { wakes: 1 }, { slot: 0, payload: 1 }],
+  }),
+  of('worker, edited', 'the same, without Web Locks; the form is edited before the second press', {
+    contexts: ['tab', 'tab'],
+    locks: false,
+    consentMs: 10_000,
+    deeds: ['crash', 'abort', 'log-out', 'clear', 'close', 'wake'],
+    agenda: [{ slot: 0, payload: 1 }, { wakes: 1 }, { slot: 0, payload: 2 }, { wakes: 1 }],
   }),
   of('two names', 'one tab, two operations', {
     agenda: [

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => shop.close());
 
 const STORAGES = ['AsyncStorage', 'kvStore', 'mmkv'] as const;
-type What = 'pay' | 'resume';
+type What = 'pay' | 'resume' | 'agree' | 'task';
 
 /** Every storage on the newest; elsewhere the one that gives least. */
 const worlds = environments.flatMap((environment) =>
@@ -50,6 +50,23 @@ describe.each(worlds)('killed in $name', ({ environment, storage, name }) => {
       expect((await live('pay', pairs, id, at)).end).toBe('killed');
       await expectOne(pairs, id, at);
     }
+  });
+
+  test('at every step of a payment that is to go on: a background task ends it, also one that is killed itself', async () => {
+    const { steps } = await live('agree', disk(), `${prefix}-agreed`);
+    let ended = 0;
+    for (let at = 1; at <= steps; at++) {
+      const [pairs, id] = [disk(), `${prefix}-agreed-${at}`];
+      expect((await live('agree', pairs, id, at)).end).toBe('killed');
+      const stored = pairs.size > 0;
+      await live('task', pairs, id, 1 + (at % 6));
+      const { end } = await live('task', pairs, id);
+      // What was agreed to and stored is charged before anybody opens the app again.
+      expect({ at, stored, end, charges: shop.saw(id).charges }).toMatchObject({ end: { open: 0 }, charges: stored ? 1 : 0 });
+      if (stored) ended++;
+      await expectOne(pairs, id, at);
+    }
+    expect(ended).toBeGreaterThan(3);
   });
 
   test('on a disk that has forgotten there are two charges: the server would show them', async () => {

@@ -40,7 +40,7 @@ export const disk = (): Disk => new Map();
 
 interface Global {
   readonly scenarios: Readonly<Record<string, Play>>;
-  readonly launch: Readonly<Record<'pay' | 'resume', Play>>;
+  readonly launch: Readonly<Record<'pay' | 'resume' | 'agree' | 'task', Play>>;
   readonly wrong: Readonly<Record<string, () => unknown>>;
   readonly checkout: { open(): void; texts(): Iterable<string>; press(title: string): void };
 }

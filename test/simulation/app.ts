@@ -55,6 +55,8 @@ export class App {
           told: { at: world.time.now, by: 'event', outcome: event.outcome, status: undefined, code: undefined, error: undefined },
         });
     });
+    // What a worker does when it starts.
+    if (world.options.client.consentMs !== undefined) context.later(0, () => this.resumeAll(context, { concurrency: 4, takes: Number.POSITIVE_INFINITY }));
     return context;
   }
 
@@ -101,7 +103,9 @@ export class App {
     const world = this.#world;
     const { client } = world.options;
     if (!op.payloads.includes(payload)) op.payloads.push(payload);
-    const call = this.#begin(context, op, client.runs ? 'run' : 'fetch', payload, totalMs);
+    const agreed = client.consentMs !== undefined && world.random.of('agreed', op.label, payload, op.calls.length).chance(0.5);
+    const untilMs = agreed ? context.device.wall() + (client.consentMs ?? 0) : undefined;
+    const call = this.#begin(context, op, client.runs ? 'run' : 'fetch', payload, { totalMs, untilMs });
     const key = keyFor(world, context, op);
     const once = context.other && !context.closed && world.random.of('other', call.id).chance(0.5) ? context.other : context.once;
     const { url, method } = world.requests.endpoint(payload);
@@ -119,7 +123,13 @@ export class App {
       ...(context.kind === 'process' && !client.followsRedirects ? { redirect: 'manual' as const } : {}),
     };
     if (client.runs) this.#await(context, call, (told) => runSdk(world, context, call, init, { key, ...limits, onOutcome: told }), again);
-    else this.#await(context, call, () => once.fetch(url, { ...init, once: this.#named(op, { key, ...limits }) }), again);
+    else
+      this.#await(
+        context,
+        call,
+        () => once.fetch(url, { ...init, once: this.#named(op, { key, ...limits, ...(agreed && { background: { untilMs: untilMs ?? 0 } }) }) }),
+        again,
+      );
   }
 
   #named(op: OpFacts, options: OperationOptions): OnceInit {
@@ -128,17 +138,18 @@ export class App {
   }
 
   resume(context: Context, op: OpFacts): void {
-    const call = this.#begin(context, op, 'resume', 0, undefined);
+    const call = this.#begin(context, op, 'resume', 0, {});
     this.#await(context, call, () => resumeOne(context.once, this.#world.requests.nameOf(op)));
   }
 
   /** One button for all that is pending; it is pressed again when the last run of it is over. */
-  resumeAll(context: Context, { concurrency, takes, abortMs }: Deed<'resume-all'>): void {
+  resumeAll(context: Context, { concurrency, takes, abortMs }: Pick<Deed<'resume-all'>, 'concurrency' | 'takes' | 'abortMs'>): void {
     if (context.sweep) return;
     const world = this.#world;
     const aborted = new AbortController();
     if (abortMs !== undefined) context.later(abortMs, () => aborted.abort());
-    const sweep = new Sweep((op) => this.#begin(context, op, 'resume', 0, undefined));
+    const inBackground = world.options.client.consentMs !== undefined;
+    const sweep = new Sweep((op) => this.#begin(context, op, 'resume', 0, { inBackground }));
     context.sweep = sweep;
     const { sessions } = context.device;
     world.log(() => `${context.id} resumes all, ${concurrency} at a time`);
@@ -148,10 +159,10 @@ export class App {
       const silent = whole && !aborted.signal.aborted && !context.closed && context.device.sessions === sessions ? sweep.open() : [];
       for (const call of silent) world.books.violate('outcome-is-true', call.op, `resume() came to its end without a word of call ${call.id}`);
       for (const call of sweep.open()) this.#told(context, call, 'error', of, undefined);
-      if (sweep.most > concurrency) world.books.violate('scenario', undefined, `resume() drove ${sweep.most} at a time, not ${concurrency}`);
+      if (sweep.most > concurrency && !inBackground) world.books.violate('scenario', undefined, `resume() drove ${sweep.most} at a time, not ${concurrency}`);
     };
     sweep
-      .run(context, { concurrency, takes, signal: abortMs === undefined ? undefined : aborted.signal }, ({ name, outcome, response }) => {
+      .run(context, { concurrency, takes, inBackground, signal: abortMs === undefined ? undefined : aborted.signal }, ({ name, outcome, response }) => {
         const op =
           (outcome.key === undefined ? undefined : world.books.keys.get(outcome.key)?.op) ?? world.books.op(context.device.user, name as OpFacts['name']);
         this.#told(context, sweep.callFor(op), 'answer', outcome.effect === 'unknown' ? undefined : response, outcome);
@@ -162,7 +173,13 @@ export class App {
       );
   }
 
-  #begin(context: Context, op: OpFacts, verb: Call['verb'], payload: number, totalMs: number | undefined): Call {
+  #begin(
+    context: Context,
+    op: OpFacts,
+    verb: Call['verb'],
+    payload: number,
+    { totalMs, ...more }: Pick<Call, 'untilMs' | 'inBackground'> & { readonly totalMs?: number | undefined },
+  ): Call {
     const world = this.#world;
     const limitMs = totalMs ?? world.options.client.limits?.totalMs ?? 120_000;
     const call: Call = {
@@ -176,6 +193,7 @@ export class App {
       limitMs,
       setBackMs: context.device.setBackMs,
       repeat: op.repeat,
+      ...more,
       told: undefined,
       dead: false,
     };

@@ -18,6 +18,10 @@ export interface Call {
   /** How far its device's clock had ever been set back by then, ms. */
   readonly setBackMs: number;
   readonly repeat: 'never' | 'if-changed' | 'always';
+  /** Its caller agreed that it goes on without the page until then, by the device's clock. */
+  readonly untilMs?: number | undefined;
+  /** Nobody pressed anything: it goes on with what was agreed to. */
+  readonly inBackground?: boolean | undefined;
   told: Told | undefined;
   /** Its context died, so that nobody waits for it any more. */
   dead: boolean;

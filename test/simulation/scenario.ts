@@ -36,6 +36,8 @@ export interface ClientOptions extends Pick<OnceOptions, (typeof OWN_OPTIONS)[nu
   readonly reads?: boolean | undefined;
   /** What bodies are. @default text */
   readonly bodies?: 'bytes' | 'stream' | undefined;
+  /** Every other press comes with a consent for so long, ms; and whoever goes through all that is pending is a worker without a page. */
+  readonly consentMs?: number | undefined;
 }
 
 export interface WorldOptions {

@@ -1,5 +1,5 @@
-/** One run of `resume(once)` through all that is pending, a few at a time. */
-import { type Resumed, resume } from '../../src/entries/index.js';
+/** One run of `resume(once)` through all that is pending, a few at a time; or of `resumeInBackground(once)` through what was agreed to. */
+import { type Resumed, resume, resumeInBackground } from '../../src/entries/index.js';
 import type { Context } from './context.js';
 import type { Call, OpFacts } from './facts.js';
 
@@ -8,6 +8,7 @@ export interface Sweeping {
   readonly signal: AbortSignal | undefined;
   /** After so many it wants no more. */
   readonly takes: number;
+  readonly inBackground?: boolean;
 }
 
 export class Sweep {
@@ -37,7 +38,12 @@ export class Sweep {
   }
 
   /** Whether it came to the end of the list. */
-  async run(context: Context, { concurrency, signal, takes }: Sweeping, heard: (one: Resumed) => void): Promise<boolean> {
+  async run(context: Context, { concurrency, signal, takes, inBackground }: Sweeping, heard: (one: Resumed) => void): Promise<boolean> {
+    if (inBackground) {
+      const { resumed } = await resumeInBackground(context.once, { signal });
+      resumed.forEach(heard);
+      return true;
+    }
     let taken = 0;
     for await (const one of resume(context.once, { concurrency, ...(signal ? { signal } : {}) })) {
       heard(one);

@@ -1,5 +1,5 @@
 /** What an app does, on the packed package, in React Native's own JavaScript. Each gives what the customer would see. */
-import { createOnce, type Once, type OnceOptions, type OnceRequestInit, outcomeOf, pending, resume } from 'oncefetch';
+import { createOnce, type Once, type OnceOptions, type OnceRequestInit, outcomeOf, pending, resume, resumeInBackground } from 'oncefetch';
 import { type ReactNativeParts, reactNative } from 'oncefetch/react-native';
 
 export interface To {
@@ -19,7 +19,7 @@ interface World {
   /** Another fetch than the one that is global, where the app has one. */
   readonly __otherFetch?: typeof fetch;
   scenarios: Readonly<Record<string, Play>>;
-  launch: Readonly<Record<'pay' | 'resume', Play>>;
+  launch: Readonly<Record<'pay' | 'resume' | 'agree' | 'task', Play>>;
   wrong: Readonly<Record<string, () => unknown>>;
 }
 const world = globalThis as unknown as World;
@@ -136,6 +136,14 @@ const PATIENT: OnceOptions = { limits: { ...LIMITS, attemptMs: 2000 } };
 /** For an app that is killed: the first launch pays, the later ones go on with what was left. */
 world.launch = {
   pay: pay('lose-answer', {}, PATIENT),
+  /** The customer agrees that it goes on when the app is closed. */
+  agree: async (to) =>
+    seen(await call(client(to, PATIENT), to, 'lose-answer', { once: { operation: ['pay', to.id], background: { untilMs: Date.now() + 3_600_000 } } })),
+  /** What `expo-background-task` or `BGTaskScheduler` runs. */
+  task: async (to) => {
+    const { resumed, open } = await resumeInBackground(client(to, PATIENT));
+    return { ends: resumed.map(({ outcome }) => outcome.effect), open };
+  },
   resume: async (to) => {
     const once = client(to, PATIENT);
     const ends: unknown[] = [];

@@ -97,3 +97,15 @@ export const byHand: Scenario = {
     workload: { ...PEOPLE, gapMs: 2000, presses: 2, forget: 0.3, forgetAnyway: 0.1, settle: 0.3, lie: 0.1, logOut: 0.15, logOutForget: 0.1 },
   }),
 };
+
+export const outbox: Scenario = {
+  name: 'outbox',
+  says: 'workers go on with what was agreed to, when they start and at any moment, beside the pages, until its time',
+  options: (random) => ({
+    ...(random.chance(0.3) ? { devices: processes(random) } : { devices: tabs(random, { locks: random.chance(0.8) }) }),
+    server: family(random),
+    client: { consentMs: random.pick([5000, 60_000, 3_600_000]), keep: { request: random.chance(0.3) }, reconciles: random.chance(0.3) },
+    faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.01 },
+    workload: { ...PEOPLE, resumeAll: 1, logOut: 0.15, settle: 0.1, die: 0.3 },
+  }),
+};

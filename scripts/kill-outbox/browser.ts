@@ -1,0 +1,77 @@
+/** A Chromium with a profile of its own, whose tabs, service worker and processes are killed from outside. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type BrowserContext, chromium, type Page } from 'playwright';
+import { browserNamed, executableOf } from '../browsers.mjs';
+
+export class OutboxBrowser {
+  readonly #executablePath: string;
+  readonly #profile = mkdtempSync(join(tmpdir(), 'oncefetch-profile-'));
+  #context: BrowserContext | undefined;
+
+  private constructor(executablePath: string) {
+    this.#executablePath = executablePath;
+  }
+
+  /** `undefined` where there is no Chromium. */
+  static async start(): Promise<OutboxBrowser | undefined> {
+    const executablePath = executableOf(browserNamed('chromium'));
+    if (executablePath === undefined) return undefined;
+    const browser = new OutboxBrowser(executablePath);
+    await browser.#launch();
+    return browser;
+  }
+
+  async #launch(): Promise<void> {
+    const args = ['--no-sandbox', '--disable-dev-shm-usage'];
+    this.#context = await chromium.launchPersistentContext(this.#profile, { executablePath: this.#executablePath, args });
+  }
+
+  get #open(): BrowserContext {
+    if (!this.#context) throw new Error('the browser is not there');
+    return this.#context;
+  }
+
+  async page(url: string): Promise<Page> {
+    const page = await this.#open.newPage();
+    await page.goto(url);
+    return page;
+  }
+
+  offline(off: boolean): Promise<void> {
+    return this.#open.setOffline(off);
+  }
+
+  /** Ends every service worker in the middle of what it does. */
+  async killWorkers(): Promise<void> {
+    const [blank = await this.#open.newPage()] = this.#open.pages();
+    const session = await this.#open.newCDPSession(blank);
+    await session.send('ServiceWorker.enable');
+    await session.send('ServiceWorker.stopAllWorkers');
+    await session.detach();
+  }
+
+  /** SIGKILL to the browser and all that it started, and a new one with the same profile. */
+  async kill(): Promise<void> {
+    const lines = execFileSync('ps', ['-A', '-ww', '-o', 'pid=,args='], { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 }).split('\n');
+    const pids = lines.filter((line) => line.includes(this.#profile) && /--user-data-dir=/.test(line)).map((line) => Number.parseInt(line, 10));
+    const gone = new Promise<void>((resolve) => this.#open.once('close', () => resolve()));
+    for (const pid of pids) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It went with another one.
+      }
+    }
+    await gone;
+    for (const lock of ['SingletonLock', 'SingletonSocket', 'SingletonCookie']) rmSync(join(this.#profile, lock), { force: true });
+    await this.#launch();
+  }
+
+  async stop(): Promise<void> {
+    await this.#context?.close();
+    rmSync(this.#profile, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,216 @@
+/**
+ * Customers press Pay once, agree that it goes on, and are gone: their tabs, their service worker, their browser are killed at random
+ * moments, while network and server fail, too. Nobody presses again. Afterwards the ledger is held against what the browser knows.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Page } from 'playwright';
+import { type Shop, startShop } from '../../playground/start-shop.ts';
+import { seededRandom } from '../../src/testing/seeded-random.ts';
+import type { Order } from '../kill-pages/page.ts';
+import { OutboxBrowser } from './browser.ts';
+import { buildOutbox } from './build.ts';
+
+export const KINDS = ['page', 'worker', 'browser'] as const;
+export type Kind = (typeof KINDS)[number];
+
+export interface Score {
+  readonly kind: Kind;
+  carts: number;
+  kills: number;
+  effects: number;
+  /** Charged when no page was there. */
+  alone: number;
+  duplicates: number;
+  /** Agreed to, and not charged in the end. */
+  lost: number;
+  readonly violations: string[];
+}
+
+const LANE = 'oncefetch';
+const USER = 'ann';
+const CONSENT_MS = 3_600_000;
+/** From before the record is stored to after the answer was read. */
+const MOMENT_MS_MAX = 400;
+const KILLS_OF_A_CART_MAX = 3;
+const ROUNDS_MAX = 20;
+const ROUND_MS = 500;
+const PATIENCE_MS = 10_000;
+const CARD = '4242424242424242';
+
+/** Each with its probability, for every request. */
+const FAULTS = {
+  'lose-response': 0.12,
+  'unavailable-after-commit': 0.08,
+  'lose-request': 0.08,
+  truncate: 0.06,
+  duplicate: 0.05,
+  'kill-after-commit': 0.01,
+  kill: 0.01,
+};
+
+/** Plays one game; `undefined` where there is no Chromium. */
+export async function play({
+  kills,
+  seed,
+  told,
+}: {
+  readonly kills: number;
+  readonly seed: number;
+  readonly told?: (scores: readonly Score[]) => void;
+}): Promise<readonly Score[] | undefined> {
+  const folder = mkdtempSync(join(tmpdir(), 'oncefetch-kill-outbox-'));
+  let shop: Shop | undefined;
+  let browser: OutboxBrowser | undefined;
+  try {
+    await buildOutbox(folder);
+    shop = await startShop({ public: folder, 'charge-ms': 100, 'retry-after': 0 });
+    browser = await OutboxBrowser.start();
+    return browser && (await new Player(shop, browser, seed).play(kills, told));
+  } finally {
+    await browser?.stop();
+    await shop?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A worker that is killed while it is being installed leaves a page that waits for it for ever. */
+function soon<T>(work: Promise<T>): Promise<T> {
+  const late = new AbortController();
+  const over = sleep(PATIENCE_MS, undefined, { signal: late.signal }).then(() => Promise.reject(new Error('the page waits for ever')));
+  over.catch(() => {});
+  return Promise.race([work, over]).finally(() => late.abort());
+}
+
+class Player {
+  readonly #shop: Shop;
+  readonly #browser: OutboxBrowser;
+  readonly #random: () => number;
+
+  constructor(shop: Shop, browser: OutboxBrowser, seed: number) {
+    this.#shop = shop;
+    this.#browser = browser;
+    this.#random = seededRandom(seed);
+  }
+
+  /** `told`: after each cart. */
+  async play(kills: number, told: (scores: readonly Score[]) => void = () => {}): Promise<readonly Score[]> {
+    const scores = KINDS.map((kind): Score => ({ kind, carts: 0, kills: 0, effects: 0, alone: 0, duplicates: 0, lost: 0, violations: [] }));
+    for (const [fault, rate] of Object.entries(FAULTS)) await this.#tell('/api/faults', { lane: LANE, fault, rate });
+    const all = () => scores.reduce((sum, score) => sum + score.kills, 0);
+    for (let n = 0; all() < kills; n++) {
+      await this.#serve(n, scores[n % scores.length] as Score, kills - all());
+      told(scores);
+    }
+    return scores;
+  }
+
+  /** One customer with one cart. */
+  async #serve(n: number, score: Score, killsLeft: number): Promise<void> {
+    const order: Order = { cart: `cart-${n}`, amount: 100 + n, card: CARD };
+    score.carts++;
+    const page = await this.#arrive();
+    const offline = this.#random() < 0.25;
+    if (offline) await this.#browser.offline(true);
+    await page.evaluate(`page.press(${JSON.stringify(order)}, ${Date.now() + CONSENT_MS})`);
+    await sleep(this.#random() * MOMENT_MS_MAX);
+    // What never got into the store was agreed to by nobody who is still there.
+    const pressed = (await page.evaluate<string>(`page.phase('${order.cart}')`)) !== 'loading';
+    await this.#kill(score, page);
+    if (offline && score.kind !== 'browser') await this.#browser.offline(false);
+    const killsOfIt = Math.min(killsLeft, 1 + Math.floor(this.#random() * KILLS_OF_A_CART_MAX));
+    for (let kill = 1; kill < killsOfIt; kill++) {
+      await sleep(this.#random() * MOMENT_MS_MAX);
+      // From the second on there is no page: the worker goes on, as far as its browser lets it.
+      await this.#kill(score, undefined);
+    }
+    await sleep(ROUND_MS);
+    if (this.#charges(order).length > 0) score.alone++;
+    await this.#judge(order, score, pressed);
+  }
+
+  async #kill(score: Score, page: Page | undefined): Promise<void> {
+    if (score.kind === 'browser') {
+      score.kills++;
+      return this.#browser.kill();
+    }
+    if (page) {
+      score.kills++;
+      await page.close();
+    }
+    if (score.kind === 'worker') {
+      score.kills++;
+      await this.#browser.killWorkers();
+    } else if (!page) {
+      // A page that comes by, and is closed again in the middle of whatever it does.
+      score.kills++;
+      const passing = await this.#arrive();
+      await sleep(this.#random() * MOMENT_MS_MAX);
+      await passing.close();
+    }
+  }
+
+  async #arrive(): Promise<Page> {
+    for (let tries = 0; tries < 100; tries++) {
+      let page: Page | undefined;
+      try {
+        page = await this.#browser.page(`${this.#shop.url}/`);
+        await soon(page.evaluate(`page.begin('${USER}')`));
+        return page;
+      } catch {
+        // The server is just starting again.
+        await page?.close().catch(() => {});
+      }
+      await sleep(100);
+    }
+    throw new Error('Chromium did not get to the page');
+  }
+
+  #charges = ({ cart }: Order): readonly { readonly id: number }[] =>
+    this.#shop.query<{ id: number }>('SELECT id FROM charges WHERE lane = ? AND cart = ?', LANE, cart);
+
+  /** A page opens, and nobody presses anything: the worker goes on until the page says what became of it. */
+  async #judge(order: Order, score: Score, pressed: boolean): Promise<void> {
+    const complain = (says: string): void => void score.violations.push(`${order.cart}: ${says}`);
+    let knows = 'unsettled';
+    for (let round = 0; round < ROUNDS_MAX && knows === 'unsettled'; round++) {
+      const page = await this.#arrive();
+      await soon(page.evaluate('page.wake(true)')).catch(() => {});
+      await sleep(ROUND_MS);
+      await page.reload().catch(() => {});
+      knows = await soon(page.evaluate<string>(`page.begin('${USER}').then(() => page.knows('${order.cart}'))`)).catch(() => 'unsettled');
+      await page.close();
+    }
+    await this.#calm();
+    const charges = this.#charges(order);
+    const keys = this.#shop.query('SELECT key FROM idempotency_keys WHERE lane = ? AND cart = ?', LANE, order.cart);
+    score.effects += charges.length;
+    if (charges.length > 1) {
+      score.duplicates += charges.length - 1;
+      complain(`charged ${charges.length} times`);
+    }
+    if (keys.length > 1) complain(`${keys.length} keys`);
+    if (charges.length > 0 && knows !== 'done') complain(`charged, and the browser says ${knows}`);
+    if (charges.length === 0 && pressed) {
+      score.lost++;
+      complain(`agreed to, and not charged; the browser says ${knows}`);
+    }
+    if (charges.length === 0 && knows === 'done') complain('the browser says done, and it was never charged');
+  }
+
+  /** Until the server works on nothing any more. */
+  async #calm(): Promise<void> {
+    for (let quiet = 0; quiet < 3; ) {
+      const { busy } = await this.#shop.health().catch(() => ({ busy: 1 }));
+      quiet = busy === 0 ? quiet + 1 : 0;
+      await sleep(50);
+    }
+  }
+
+  async #tell(path: string, body: object): Promise<void> {
+    const answer = await fetch(this.#shop.url + path, { method: 'POST', body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  }
+}

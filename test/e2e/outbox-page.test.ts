@@ -1,0 +1,55 @@
+/**
+ * Goal: the playground's tab that is closed in mid-payment is paid once, and a second tab shows it; without the consent it is not.
+ * Method: real Chromium, its service worker, a real server, and its ledger as judge.
+ */
+import type { Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { fitsAnybody } from './support/axe.ts';
+import { Playground } from './support/playground.ts';
+
+let playground: Playground;
+beforeAll(async () => {
+  playground = await Playground.start();
+});
+afterAll(() => playground?.stop());
+afterEach(() => playground.clear());
+
+const charges = () => playground.shop.query("SELECT key FROM charges WHERE lane = 'outbox'");
+const goesWrong = (page: Page, what: string) => page.getByLabel('What goes wrong').selectOption({ label: what });
+
+/** Two tabs of one browser; the network breaks, the first one pays and is closed. */
+async function closedInMidPayment(agreed: boolean): Promise<Page> {
+  const first = await playground.visitor('/outbox/');
+  await first.evaluate(() => navigator.serviceWorker.ready.then(() => {}));
+  const second = await first.context().newPage();
+  await second.goto(first.url());
+  await goesWrong(second, 'No request ever reaches the shop');
+  await first.getByLabel('If this page is closed').setChecked(agreed);
+  await first.getByRole('button', { name: 'Pay' }).click();
+  await second.getByText('still being confirmed').waitFor();
+  await first.close();
+  return second;
+}
+
+test('closed with the consent, the network repaired: charged once, and the other tab shows it', async () => {
+  const page = await closedInMidPayment(true);
+  expect(charges()).toEqual([]);
+  await goesWrong(page, 'The network works');
+  await page.getByText('charged once').waitFor();
+  await expect.poll(() => page.getByText('still being confirmed').isVisible()).toBe(false);
+  expect(charges()).toHaveLength(1);
+});
+
+test('without it: nothing is charged, and it stays open', async () => {
+  const page = await closedInMidPayment(false);
+  await goesWrong(page, 'The network works');
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  expect(charges()).toEqual([]);
+  expect(await page.getByText('still being confirmed').isVisible()).toBe(true);
+});
+
+test('everybody can use it', async () => {
+  const page = await playground.visitor('/outbox/');
+  await page.getByText('none yet').waitFor();
+  await fitsAnybody({ page }, 'ready');
+});

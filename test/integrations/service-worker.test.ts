@@ -1,0 +1,178 @@
+/**
+ * Goal: the outbox goes on at the events that it names and at no others, for whoever is there at that moment, and tells the browser
+ * whether to come again. Method: the scope of a service worker, stood in for; `test/e2e/outbox.test.ts` has real ones.
+ */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { OnceOptions } from '../../src/entries/index.js';
+import { type OutboxOptions, outbox } from '../../src/entries/service-worker.js';
+import { answers, charged, during, lost, replays } from '../support/server.js';
+import { MINUTE, newWorld, pay, rest } from '../support/world.js';
+
+interface Fired {
+  readonly tag?: string;
+  readonly lastChance?: boolean;
+}
+
+const listeners = new Map<string, (event: object) => unknown>();
+let state = 'activated';
+const reported: unknown[] = [];
+
+/** Fires an event; what it waits for, or `undefined` if for nothing. */
+function fire(type: string, event: Fired = {}): Promise<unknown> | undefined {
+  let waits: Promise<unknown> | undefined;
+  listeners.get(type)?.({ ...event, waitUntil: (work: Promise<unknown>) => (waits = work) });
+  return waits;
+}
+
+beforeEach(() => {
+  listeners.clear();
+  reported.length = 0;
+  state = 'activated';
+  vi.stubGlobal('ServiceWorkerGlobalScope', class {});
+  vi.stubGlobal('registration', { active: {}, installing: null, waiting: null });
+  vi.stubGlobal('serviceWorker', {
+    get state() {
+      return state;
+    },
+  });
+  vi.stubGlobal('addEventListener', (type: string, listener: (event: object) => unknown) => listeners.set(type, listener));
+  vi.stubGlobal('reportError', (error: unknown) => reported.push(error));
+});
+afterEach(() => vi.unstubAllGlobals());
+
+/** Ann's payment, whose answer was lost with its page, and a worker's client. */
+async function scene(options: OnceOptions = {}) {
+  const world = newWorld();
+  const page = world.open({ namespace: 'ann', limits: { attempts: 1 } });
+  world.server.plays(charged(lost()));
+  await world.end(page.tab, pay(page.once, { background: { untilMs: world.clock.now() + 10 * MINUTE } }));
+  page.tab.kill();
+  const worker = world.open(options, { name: 'worker' });
+  const sent = () => world.server.arrivals.filter(({ from }) => from === 'worker');
+  return { world, once: worker.once, sent };
+}
+
+const ANN: OutboxOptions = { namespace: async () => 'ann' };
+
+describe('it goes on', () => {
+  test('when the worker starts', async () => {
+    const { world, once, sent } = await scene();
+    world.server.plays(replays());
+    outbox(once, ANN);
+    await rest();
+    expect(sent()).toHaveLength(1);
+  });
+
+  test.each(['activate', 'online', 'sync'])('at %s, and not while a version waits for its turn', async (type) => {
+    const { world, once, sent } = await scene();
+    state = 'installed';
+    outbox(once, ANN);
+    await rest();
+    expect(sent()).toEqual([]);
+    world.server.plays(replays());
+    await fire(type, { tag: 'oncefetch' });
+    await rest();
+    expect(sent()).toHaveLength(1);
+  });
+
+  test('not at the sync event of somebody else', async () => {
+    const { once, sent } = await scene();
+    state = 'installed';
+    outbox(once, ANN);
+    expect(fire('sync', { tag: 'mail' })).toBeUndefined();
+    await rest();
+    expect(sent()).toEqual([]);
+  });
+
+  test('with the client’s own namespace, where that is given', async () => {
+    const { world, once, sent } = await scene({ namespace: 'ann' });
+    world.server.plays(replays());
+    expect(await outbox(once)()).toMatchObject({ open: 0 });
+    expect(sent()).toHaveLength(1);
+  });
+
+  test('one at a time, and once more for whoever asks meanwhile', async () => {
+    const { world, once } = await scene();
+    let asked = 0;
+    const goOn = outbox(once, { namespace: async () => (++asked > 0 ? 'ann' : undefined) });
+    world.server.plays(replays());
+    const [first, second, third] = [goOn(), goOn(), goOn()];
+    expect(second).toBe(third);
+    await Promise.all([first, second]);
+    await rest();
+    // At the start and before its attempt; then once for all three.
+    expect(asked).toBeLessThanOrEqual(4);
+  });
+});
+
+describe('who is here', () => {
+  test.each<[string, OutboxOptions['namespace']]>([
+    ['nobody', async () => undefined],
+    ['an empty name', () => ''],
+    ['a hook that throws', () => Promise.reject(new Error('no session'))],
+    ['what is no name', (() => 7) as never],
+    ['another user', async () => 'bob'],
+  ])('%s: nothing is sent', async (_, namespace) => {
+    const { once, sent } = await scene();
+    expect(await outbox(once, { namespace })()).toEqual({ resumed: [], open: 0 });
+    expect(sent()).toEqual([]);
+  });
+
+  test('a hook that hangs: nothing is sent, and ten seconds later that is known', async () => {
+    const { once, sent } = await scene();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const asked = outbox(once, { namespace: () => new Promise(() => {}) })();
+      // The one of the start, and the one that was asked for.
+      for (let n = 0; n < 2; n++) await vi.advanceTimersByTimeAsync(10_000);
+      expect(await asked).toEqual({ resumed: [], open: 0 });
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(sent()).toEqual([]);
+  });
+
+  test('is asked before every attempt: nothing leaves in the next user’s session, and no hook is asked there', async () => {
+    const heard: number[] = [];
+    const headers: OnceOptions['headers'] = ({ attempt }) => {
+      heard.push(attempt);
+      return {};
+    };
+    const { world, once, sent } = await scene({ headers });
+    let user = 'ann';
+    world.server.plays(during(() => void (user = 'bob'), answers(503)));
+    await world.run(outbox(once, { namespace: async () => user })());
+    expect(sent()).toHaveLength(1);
+    expect(heard).toEqual([1]);
+  });
+});
+
+describe('a sync event', () => {
+  test('fails while something is open, so that it comes again; not at its last chance', async () => {
+    const { world, once } = await scene({ limits: { attempts: 1 } });
+    state = 'installed';
+    outbox(once, ANN);
+    world.server.plays(answers(503), answers(503), replays());
+    await expect(world.run(fire('sync', { tag: 'oncefetch' }) as Promise<unknown>)).rejects.toThrow('1 operations are to go on later');
+    await world.run(fire('sync', { tag: 'oncefetch', lastChance: true }) as Promise<unknown>);
+    await world.run(fire('sync', { tag: 'oncefetch' }) as Promise<unknown>);
+    expect(reported).toEqual([]);
+  });
+});
+
+test.each<[string, () => unknown, RegExp]>([
+  ['no client', () => outbox({} as never), /outbox takes a client from createOnce, got object/],
+  ['null', () => outbox(null as never), /got null/],
+  ['an unknown option', () => outbox(newWorld().tab().once(), { user: 'ann' } as never), /there is no option outbox.user/],
+  ['a namespace that is no function', () => outbox(newWorld().tab().once(), { namespace: 'ann' as never }), /outbox.namespace must be a function, got string/],
+])('%s is refused at once', (_, call, says) => {
+  expect(call).toThrow(TypeError);
+  expect(call).toThrow(says);
+  expect(listeners.size).toBe(0);
+});
+
+test('outside of a service worker it is refused', () => {
+  vi.stubGlobal('ServiceWorkerGlobalScope', undefined);
+  Reflect.deleteProperty(globalThis, 'ServiceWorkerGlobalScope');
+  expect(() => outbox(newWorld().tab().once())).toThrow('outbox belongs into a service worker');
+});
