@@ -3,13 +3,17 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BrowserContext, chromium, type Page } from 'playwright';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type BrowserContext, type CDPSession, chromium, type Page } from 'playwright';
 import { browserNamed, executableOf } from '../browsers.mjs';
+
+const STOPPED_MS_MAX = 1000;
 
 export class OutboxBrowser {
   readonly #executablePath: string;
   readonly #profile = mkdtempSync(join(tmpdir(), 'oncefetch-profile-'));
   #context: BrowserContext | undefined;
+  #session: CDPSession | undefined;
 
   private constructor(executablePath: string) {
     this.#executablePath = executablePath;
@@ -27,6 +31,11 @@ export class OutboxBrowser {
   async #launch(): Promise<void> {
     const args = ['--no-sandbox', '--disable-dev-shm-usage'];
     this.#context = await chromium.launchPersistentContext(this.#profile, { executablePath: this.#executablePath, args });
+    // A browser without a window may end by itself: this one stays.
+    const stays = this.#context.pages()[0] ?? (await this.#context.newPage());
+    await stays.goto('about:blank');
+    this.#session = await this.#context.newCDPSession(stays);
+    await this.#session.send('ServiceWorker.enable');
   }
 
   get #open(): BrowserContext {
@@ -46,11 +55,8 @@ export class OutboxBrowser {
 
   /** Ends every service worker in the middle of what it does. */
   async killWorkers(): Promise<void> {
-    const [blank = await this.#open.newPage()] = this.#open.pages();
-    const session = await this.#open.newCDPSession(blank);
-    await session.send('ServiceWorker.enable');
-    await session.send('ServiceWorker.stopAllWorkers');
-    await session.detach();
+    // Of one that is just starting Chromium never says that it has stopped.
+    await Promise.race([this.#session?.send('ServiceWorker.stopAllWorkers').catch(() => {}), sleep(STOPPED_MS_MAX)]);
   }
 
   /** SIGKILL to the browser and all that it started, and a new one with the same profile. */
