@@ -44,6 +44,20 @@ function rows(series: readonly Series[], from: number) {
 const shown = (value: number, unit: string): string =>
   unit === 'percentunit' ? `${(value * 100).toFixed(1)} %` : `${Number(value.toPrecision(3))}${unit === 's' ? ' s' : ''}`;
 
+type Point = readonly [x: number, y: number];
+
+/** A path of lines in whole pixels, each step from the one before, without the points between two of one height: a third of the size. */
+function compact(path: string): string {
+  const lines = [...path.matchAll(/M([^MZ]*)(Z?)/g)].map(([, points = '', close = '']) => {
+    const all = points.split('L').map((one) => one.split(',').map((n) => Math.round(Number(n))) as [number, number]);
+    const turns = all.filter(([, y], n) => all[n - 1]?.[1] !== y || all[n + 1]?.[1] !== y);
+    const steps = turns.map(([x, y], n): Point => (n === 0 ? [x, y] : [x - (turns[n - 1]?.[0] ?? 0), y - (turns[n - 1]?.[1] ?? 0)]));
+    const [[x, y] = [0, 0], ...rest] = steps;
+    return `M${x},${y}${rest.length > 0 ? `l${rest.map(([dx, dy]) => `${dx}${dy < 0 ? '' : ' '}${dy}`).join(' ')}` : ''}${close.toLowerCase()}`;
+  });
+  return lines.join('');
+}
+
 function drawPanel(panel: Panel, { answers, from, to }: Answers): string {
   const series = answers.filter((answer) => answer.panel === panel.id).flatMap((answer) => answer.series);
   const { unit } = panel.fieldConfig.defaults;
@@ -60,8 +74,15 @@ function drawPanel(panel: Panel, { answers, from, to }: Answers): string {
     marginTop: 34,
     marginBottom: stat ? 24 : 38 + LINE_PX * legends.length,
     style: { background: '#ffffff', color: '#24292f', fontSize: '11px' },
-    x: { domain: [0, (to - from) / 1000], label: stat ? null : 'seconds into the run', ...(stat && { axis: null }), labelAnchor: 'right', labelOffset: 32 },
-    y: { grid: !stat, zero: true, nice: true, label: null, ...(stat && { axis: null }), ...(unit === 'percentunit' && { tickFormat: '%' }) },
+    x: {
+      domain: [0, (to - from) / 1000],
+      label: stat ? null : 'seconds into the run',
+      ...(stat && { axis: null }),
+      labelAnchor: 'right',
+      labelOffset: 32,
+      tickSize: 0,
+    },
+    y: { grid: !stat, tickSize: 0, zero: true, nice: true, label: null, ...(stat && { axis: null }), ...(unit === 'percentunit' && { tickFormat: '%' }) },
     color: { domain: series.map(({ legend }) => legend), range: COLORS },
     marks: [
       ...(stat ? [Plot.areaY(data, { x: 'at', y: 'value', fill: '#0969da', fillOpacity: 0.2 })] : [Plot.ruleY([0], { stroke: '#d0d7de' })]),
@@ -84,8 +105,12 @@ function drawPanel(panel: Panel, { answers, from, to }: Answers): string {
   chart.setAttribute('role', 'img');
   chart.setAttribute('aria-label', panel.title);
   chart.querySelector('style')?.remove();
+  for (const one of chart.querySelectorAll('[aria-hidden]')) for (const name of ['aria-hidden', 'aria-label', 'font-variant']) one.removeAttribute(name);
   // Tenths of a pixel.
-  const drawn = chart.outerHTML.replaceAll(/(\d+\.\d)\d+/g, '$1');
+  const drawn = chart.outerHTML
+    .replaceAll(/ d="(M[\d.,MLZ-]+)"/g, (_, path: string) => ` d="${compact(path)}"`)
+    .replaceAll(/(\d+\.\d)\d+/g, '$1')
+    .replaceAll(/><\/(path|line)>/g, '/>');
   // What it was drawn from: a picture of another query is out of date.
   const text = (name: string, value: string): string => `<${name}>${value.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</${name}>`;
   const said = text('title', panel.title) + text('desc', panel.targets.map(({ expr }) => expr).join('\n'));

@@ -49,8 +49,8 @@ interface Result {
   readonly data?: unknown;
 }
 
-/** Points of a panel, as Grafana asks for about as many as it has pixels. */
-const POINTS = 120;
+/** Points of a panel: enough for a picture of a run. */
+const POINTS = 60;
 /** `$__rate_interval` is four scrapes, or a step and a scrape if that is more: https://grafana.com/docs/grafana/latest/datasources/prometheus/template-variables/ */
 const rateIntervalMs = (scrapeMs: number, stepMs: number): number => Math.max(stepMs + scrapeMs, 4 * scrapeMs);
 
