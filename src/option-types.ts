@@ -88,6 +88,11 @@ export interface Limits {
   inProgressMs?: number | undefined;
   /** How long a call waits for the network while the device is offline: before its first attempt, and after an attempt without an answer, before it ends. @default 3_000 */
   offlineWaitMs?: number | undefined;
+  /**
+   * Where processes share a store: how long others wait for a process that drives an operation and was killed; the driver renews it three
+   * times in that time. Safety does not depend on it. From 1_000 to 3_600_000. @default 15_000
+   */
+  leaseMs?: number | undefined;
   /** How long the server remembers a key. @default the dialect's; 86_400_000 (24 h) for `generic` */
   keyWindowMs?: number | undefined;
   /** The largest answer that is read before you get it, and the largest `ReadableStream` that is sent as a body, in bytes. @default 1_048_576 */

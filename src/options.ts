@@ -12,7 +12,7 @@ const defaults = {
   repeat: 'never',
   whenBusy: 'join',
   keep: { request: false, headers: [], forMs: 2_592_000_000 },
-  limits: { attempts: 5, attemptMs: 30_000, totalMs: 120_000, inProgressMs: 60_000, offlineWaitMs: 3000, bodyBytes: 1_048_576 },
+  limits: { attempts: 5, attemptMs: 30_000, totalMs: 120_000, inProgressMs: 60_000, offlineWaitMs: 3000, leaseMs: 15_000, bodyBytes: 1_048_576 },
   retry: { minDelayMs: 500, maxDelayMs: 15_000, factor: 2, floorMs: 50, floorMaxMs: 1000, budget: 100 },
 } as const;
 
@@ -26,8 +26,6 @@ const tuning = {
   thawMs: 1000,
   /** How long the body of a 2xx that is no JSON may take before the answer is handed over while it goes on. */
   bodyMs: 1000,
-  /** How long a driver holds a record without a word, where no lock manager is shared. */
-  leaseMs: 15_000,
   /** Where the answer of a named call is kept if nobody says: a service that is started anew expects to find it. */
   responseOnServer: 'disk',
   responseElsewhere: 'memory',
@@ -42,6 +40,9 @@ const tuning = {
 } as const;
 /** The longest time that a timer holds. */
 const TIMER_MS_MAX = 2_147_483_647;
+/** A shorter one is over before a busy event loop renews it; a longer one is not believed (`src/core/retention.ts`). */
+const LEASE_MS_MIN = 1000;
+const LEASE_MS_MAX = 3_600_000;
 const META_BYTES_MAX = 1024;
 
 type Required1<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> };
@@ -70,7 +71,16 @@ export interface Settings extends Omit<OperationOptions, 'keep' | 'limits' | 're
 }
 
 const KEEP: Spec = { request: 'boolean', response: ['memory', 'disk', false], headers: 'array', forMs: 'ms' };
-const LIMITS: Spec = { attempts: 'count', attemptMs: 'ms', totalMs: 'ms', inProgressMs: 'ms', offlineWaitMs: 'ms', keyWindowMs: 'ms', bodyBytes: 'ms' };
+const LIMITS: Spec = {
+  attempts: 'count',
+  attemptMs: 'ms',
+  totalMs: 'ms',
+  inProgressMs: 'ms',
+  offlineWaitMs: 'ms',
+  leaseMs: 'ms',
+  keyWindowMs: 'ms',
+  bodyBytes: 'ms',
+};
 const SHARED: Spec = {
   fingerprint: 'function',
   repeat: ['never', 'if-changed', 'always'],
@@ -107,6 +117,8 @@ const merge = <T extends object>(base: T, over: object | undefined): T =>
 function limitsOf(base: Required1<Limits>, over: Limits | undefined): Required1<Limits> {
   const limits = merge(base, over);
   if (limits.totalMs > TIMER_MS_MAX) throw new RangeError(`once: limits.totalMs must be at most ${TIMER_MS_MAX}, got ${limits.totalMs}`);
+  if (limits.leaseMs < LEASE_MS_MIN || limits.leaseMs > LEASE_MS_MAX)
+    throw new RangeError(`once: limits.leaseMs must be from ${LEASE_MS_MIN} to ${LEASE_MS_MAX}, got ${limits.leaseMs}`);
   if (limits.keyWindowMs <= limits.attemptMs)
     throw new RangeError(`once: limits.keyWindowMs (${limits.keyWindowMs}) must be longer than limits.attemptMs (${limits.attemptMs})`);
   return limits;

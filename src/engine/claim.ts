@@ -117,7 +117,7 @@ const wantsLease = ({ client, operationKey, unlocked }: OperationRun): boolean =
   (unlocked || !client.platform.locks) && (client.platform.isolated || storeForOperation(client, operationKey).shared !== 'context');
 
 const leaseOf = (job: OperationRun): Claimant['lease'] =>
-  job.client.owner && wantsLease(job) ? { owner: job.client.owner, ms: job.settings.tuning.leaseMs } : undefined;
+  job.client.owner && wantsLease(job) ? { owner: job.client.owner, ms: job.settings.limits.leaseMs } : undefined;
 
 function claimant(job: OperationRun, waited: Waited | undefined, generation: number, key: IdempotencyKey, random: boolean): Claimant {
   const { client, settings, payload } = job;

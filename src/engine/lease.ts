@@ -21,7 +21,7 @@ export function renew({ job, record: own }: Pick<Driver, 'job' | 'record'>): Pro
     const record = readRecord(stored);
     // The revision is not compared: a log-out raises it, but an attempt may be on the wire until this driver stops.
     const mine = record?.state === 'pending' && record.key === own.key && holds(own, record) && record.lease;
-    return { value: stored, ...(mine && { next: { ...record, lease: { ...mine, until: now + settings.tuning.leaseMs } } }) };
+    return { value: stored, ...(mine && { next: { ...record, lease: { ...mine, until: now + settings.limits.leaseMs } } }) };
   };
   return updateStored(client, operationKey, id, change, 'relaxed', deadline);
 }
@@ -30,7 +30,7 @@ export function renew({ job, record: own }: Pick<Driver, 'job' | 'record'>): Pro
 export async function holdingLease<T>(drive: Driver, work: () => Promise<T>): Promise<T> {
   if (!drive.record.lease) return work();
   const { client, settings } = drive.job;
-  const { leaseMs } = settings.tuning;
+  const { leaseMs } = settings.limits;
   let cancel: () => void;
   const beat = (): void => {
     cancel = client.platform.clock.timer(leaseMs / BEATS, beat);

@@ -29,6 +29,8 @@ const SHARED: Mistake[] = [
   ['limits.totalMs', { limits: { totalMs: Number.POSITIVE_INFINITY } }, RangeError],
   ['limits.keyWindowMs', { limits: { keyWindowMs: 1000 } }, RangeError],
   ['limits.inProgressMs', { limits: { inProgressMs: null } }, TypeError],
+  ['limits.leaseMs', { limits: { leaseMs: 999 } }, RangeError],
+  ['limits.leaseMs', { limits: { leaseMs: 3_600_001 } }, RangeError],
   ['limits.offlineWaitMs', { limits: { offlineWaitMs: -3 } }, RangeError],
   ['limits.bodyBytes', { limits: { bodyBytes: {} } }, TypeError],
   ['limits.tries', { limits: { tries: 3 } }, TypeError],

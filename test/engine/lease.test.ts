@@ -69,6 +69,19 @@ describe('a second process', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
+  test('waits as long as the first one was told to hold it, whatever it was told itself', async () => {
+    const world = newWorld();
+    const [one, two] = [
+      world.open({ namespace: 'shop', limits: { leaseMs: 3 * SECOND } }, PROCESS),
+      world.open({ namespace: 'shop', limits: { leaseMs: MINUTE } }, PROCESS),
+    ];
+    await diesAtWork(world, one);
+    expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ type: 'replayed' });
+    expect(world.server.gaps[0]).toBeGreaterThan(SECOND);
+    expect(world.server.gaps[0]).toBeLessThan(5 * SECOND);
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+
   test('does not take a lease that is renewed, however long the work takes', async () => {
     const world = newWorld();
     const [one, two] = processes(world);

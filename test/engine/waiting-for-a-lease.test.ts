@@ -51,7 +51,7 @@ function scene() {
     name: ['pay'],
     stop: stop.signal,
     deadline: NOW + 60_000,
-    settings: { tuning: { leaseMs: LEASE_MS }, whenBusy: 'join' },
+    settings: { limits: { leaseMs: LEASE_MS }, whenBusy: 'join' },
   } as unknown as OperationRun;
   medium.set('id', record());
   const stored = () => medium.get('id') as OnceRecord | undefined;
