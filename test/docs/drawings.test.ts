@@ -64,6 +64,6 @@ test('the life of an operation has the phases of its state', () => {
 });
 
 test('README and two guides show them', () => {
-  const from = readPages().filter((page) => linksOf(page).some(({ target }) => target.endsWith('.svg')));
+  const from = readPages().filter((page) => linksOf(page).some(({ target }) => Object.keys(drawings).some((path) => path.endsWith(target))));
   expect(from.map(({ path }) => path)).toEqual(['README.md', 'docs/names-and-keys.md', 'docs/outcomes.md']);
 });

@@ -137,7 +137,8 @@ describeOn(withoutRedis)('a sentinel’s group', () => {
     const after = await storeOn(group);
     expect(await Promise.all(stored.map((id) => after.read(id)))).toEqual(stored.map(record));
     // Now there is no replica, and a strict update says so.
-    await expect(put(store, 'alone')).rejects.toMatchObject({ reason: 'timeout', message: expect.stringContaining('only 0 of 1 replicas') });
+    const refused = { reason: 'timeout', message: expect.stringContaining('only 0 of 1 replicas') };
+    await vi.waitFor(() => expect(put(store, 'alone')).rejects.toMatchObject(refused), { timeout: 20_000 });
   });
 
   test('with min-replicas-to-write, a master whose replica is out of reach takes no payment any more, a moment later', async () => {
