@@ -21,8 +21,6 @@ const EARLIEST_MS = 1_000_000_000_000;
 
 /** What came of {@link resumeInBackground}. */
 export interface InBackground {
-  /** How operations ended this time; `unknown` ones may be among the open ones. */
-  readonly resumed: readonly Resumed[];
   /** How many are to go on later. */
   readonly open: number;
 }
@@ -81,6 +79,9 @@ async function askForSync({ client, operationKey, id }: OperationRun): Promise<v
  * Each has the key, the claims and the limits that it has in a page, and ends at its time. Where another context is at one, it
  * waits for that to end. Without a user, or offline, nothing is sent.
  *
+ * How each one ends is told when it ends, as for every call: by `onOutcome` of the client, by `subscribe`, and to the screens that
+ * show it.
+ *
  * @param options - `signal`: aborted when the time that the system gives is over
  * @throws TypeError on a wrong option
  * @example
@@ -90,8 +91,7 @@ export async function resumeInBackground(once: Once, options: { signal?: AbortSi
   const client = clientOf(once, 'resumeInBackground');
   check(options, { signal: 'object' }, 'resumeInBackground');
   const namespace = namespaceNow(client);
-  const resumed: Resumed[] = [];
-  if (namespace === undefined) return { resumed, open: 0 };
+  if (namespace === undefined) return { open: 0 };
   const { clock, connectivity } = client.platform;
   const one = async (record: Waiting, stop: AbortSignal): Promise<Resumed | undefined> => {
     const { consent } = record;
@@ -100,13 +100,13 @@ export async function resumeInBackground(once: Once, options: { signal?: AbortSi
     return connectivity.online() === false ? undefined : goOn(client, namespace, record, consent, stop);
   };
   try {
-    for await (const end of resumeAll(client, namespace, { ...options, one })) resumed.push(end);
+    for await (const _ of resumeAll(client, namespace, { ...options, one }));
   } catch (error) {
     if (!options.signal?.aborted) throw error;
   }
   let open = 0;
   for await (const { record } of scanPending(client, namespace, undefined, undefined)) if ((record.request?.consent?.until ?? 0) > clock.now()) open++;
-  return { resumed, open };
+  return { open };
 }
 
 async function goOn(client: Client, namespace: Namespace, record: Waiting, { until }: Consent, stop: AbortSignal): Promise<Resumed | undefined> {
@@ -119,9 +119,7 @@ async function goOn(client: Client, namespace: Namespace, record: Waiting, { unt
     // A call of this realm has begun while the lock came: it is joined, and needs the lock itself.
     const joins = registry.flights.has(address.operationKey);
     if (joins) held();
-    const end = await resumeRecord(client, namespace, record, stop, { held: joins ? undefined : held, agreed: until, limits: { ...settings.limits, totalMs } });
-    // Without a key: there was nothing any more to go on with.
-    return end?.outcome.key === undefined ? undefined : end;
+    return await resumeRecord(client, namespace, record, stop, { held: joins ? undefined : held, agreed: until, limits: { ...settings.limits, totalMs } });
   } finally {
     held?.();
   }

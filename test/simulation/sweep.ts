@@ -1,5 +1,5 @@
 /** One run of `resume(once)` through all that is pending, a few at a time; or of `resumeInBackground(once)` through what was agreed to. */
-import { type Resumed, resume, resumeInBackground } from '../../src/entries/index.js';
+import { type Resumed, resume, resumeInBackground, subscribe } from '../../src/entries/index.js';
 import type { Context } from './context.js';
 import type { Call, OpFacts } from './facts.js';
 
@@ -40,9 +40,13 @@ export class Sweep {
   /** Whether it came to the end of the list. */
   async run(context: Context, { concurrency, signal, takes, inBackground }: Sweeping, heard: (one: Resumed) => void): Promise<boolean> {
     if (inBackground) {
-      const { resumed } = await resumeInBackground(context.once, { signal });
-      resumed.forEach(heard);
-      return true;
+      // Each word is told when it falls; the promise has none.
+      const stop = subscribe(context.once, (event) => {
+        const driven = [...this.calls].some(([op, call]) => !call.told && op.keys.has(event.key));
+        if ('outcome' in event && driven) heard({ name: event.operation ?? [], outcome: event.outcome, response: undefined });
+      });
+      await resumeInBackground(context.once, { signal }).finally(stop);
+      return false;
     }
     let taken = 0;
     for await (const one of resume(context.once, { concurrency, ...(signal ? { signal } : {}) })) {

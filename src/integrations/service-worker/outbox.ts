@@ -84,7 +84,7 @@ function goFor(once: Once, asks: NonNullable<OutboxOptions['namespace']>): () =>
   const client = extend(once, { namespace: () => user, headers });
   return async () => {
     user = await inTime(asks);
-    return user === undefined ? { resumed: [], open: 0 } : resumeInBackground(client);
+    return user === undefined ? { open: 0 } : resumeInBackground(client);
   };
 }
 

@@ -141,8 +141,9 @@ world.launch = {
     seen(await call(client(to, PATIENT), to, 'lose-answer', { once: { operation: ['pay', to.id], background: { untilMs: Date.now() + 3_600_000 } } })),
   /** What `expo-background-task` or `BGTaskScheduler` runs. */
   task: async (to) => {
-    const { resumed, open } = await resumeInBackground(client(to, PATIENT));
-    return { ends: resumed.map(({ outcome }) => outcome.effect), open };
+    const ends: string[] = [];
+    const { open } = await resumeInBackground(client(to, { ...PATIENT, onOutcome: ({ effect }) => void ends.push(effect) }));
+    return { ends, open };
   },
   resume: async (to) => {
     const once = client(to, PATIENT);
