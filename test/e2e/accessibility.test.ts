@@ -110,6 +110,7 @@ describe('by keyboard', () => {
       'A checkout to copy, in React',
       'A plain form',
       'once-form',
+      'Going on without the page',
       'Play',
       /^Link to run \d+$/,
       'Bags of coffee',
