@@ -7,7 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type BrowserContext, type CDPSession, chromium, type Page } from 'playwright';
 import { browserNamed, executableOf } from '../browsers.mjs';
 
-const STOPPED_MS_MAX = 1000;
+/** What a service worker that is just being killed never answers is not waited for. */
+const ANSWER_MS_MAX = 1000;
+const orLate = (work: Promise<unknown> | undefined): Promise<unknown> => Promise.race([work?.catch(() => {}), sleep(ANSWER_MS_MAX)]);
 
 export class OutboxBrowser {
   readonly #executablePath: string;
@@ -49,14 +51,14 @@ export class OutboxBrowser {
     return page;
   }
 
-  offline(off: boolean): Promise<void> {
-    return this.#open.setOffline(off);
+  /** For every page, and every worker, the next ones included. */
+  async offline(off: boolean): Promise<void> {
+    await orLate(this.#open.setOffline(off));
   }
 
   /** Ends every service worker in the middle of what it does. */
   async killWorkers(): Promise<void> {
-    // Of one that is just starting Chromium never says that it has stopped.
-    await Promise.race([this.#session?.send('ServiceWorker.stopAllWorkers').catch(() => {}), sleep(STOPPED_MS_MAX)]);
+    await orLate(this.#session?.send('ServiceWorker.stopAllWorkers'));
   }
 
   /** SIGKILL to the browser and all that it started, and a new one with the same profile. */

@@ -118,8 +118,7 @@ class Player {
     await sleep(this.#random() * MOMENT_MS_MAX);
     // What never got into the store was agreed to by nobody who is still there.
     const pressed = (await page.evaluate<string>(`page.phase('${order.cart}')`)) !== 'loading';
-    await this.#kill(score, page);
-    if (offline && score.kind !== 'browser') await this.#browser.offline(false);
+    await this.#kill(score, page, offline);
     const killsOfIt = Math.min(killsLeft, 1 + Math.floor(this.#random() * KILLS_OF_A_CART_MAX));
     for (let kill = 1; kill < killsOfIt; kill++) {
       await sleep(this.#random() * MOMENT_MS_MAX);
@@ -131,7 +130,7 @@ class Player {
     await this.#judge(order, score, pressed);
   }
 
-  async #kill(score: Score, page: Page | undefined): Promise<void> {
+  async #kill(score: Score, page: Page | undefined, offline = false): Promise<void> {
     if (score.kind === 'browser') {
       score.kills++;
       return this.#browser.kill();
@@ -139,6 +138,8 @@ class Player {
     if (page) {
       score.kills++;
       await page.close();
+      // The network is back when the tab is gone. Before the worker is killed: what is stopping can't be told.
+      if (offline) await this.#browser.offline(false);
     }
     if (score.kind === 'worker') {
       score.kills++;
