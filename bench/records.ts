@@ -13,6 +13,7 @@ const most = Number(process.argv[2] ?? 1000) * 1000;
 const SIZES = [10, 1000, 100_000, 1_000_000].filter((size) => size <= most);
 const [ROUNDS, CALLS] = [7, 60];
 const PENDING = 10_000;
+const UNKNOWN = 30_000;
 const AT_ONCE = 256;
 const URL_ = 'http://127.0.0.1:9/v1/payments';
 const DAY = 86_400_000;
@@ -65,6 +66,28 @@ async function compared(cases: Record<string, () => Promise<number>>): Promise<B
   );
 }
 
+/** Another process has nothing of what this one keeps in its memory. */
+const forgetRealm = (): void => void Reflect.deleteProperty(globalThis, Symbol.for('oncefetch'));
+
+/** Operations whose answers were lost, one after the other; the same process makes calls that succeed, beside one that lost none. */
+async function unknown(open: (name: string) => Promise<Store>): Promise<Spread> {
+  const cases: Record<string, () => Promise<number>> = {};
+  let n = 0;
+  for (const lost of [0, UNKNOWN]) {
+    forgetRealm();
+    let down = true;
+    const fetch = (): Promise<Response> => (down ? Promise.reject(new TypeError('fetch failed')) : stub());
+    const store = await open(`unknown_${lost}`);
+    const once = createOnce({ namespace: 'bench', store, fetch, limits: { attempts: 1 }, retry: { budget: false } });
+    for (let lots = 0; lots < lost; lots += AT_ONCE)
+      await Promise.allSettled(Array.from({ length: Math.min(AT_ONCE, lost - lots) }, (_, more) => once.fetch(URL_, { ...POST, once: ['lost', lots + more] })));
+    down = false;
+    cases[lost] = () => elapsed(async () => (await once.fetch(URL_, { ...POST, once: ['pay', ++n] })).json());
+  }
+  const seen = await inTurns(cases, ROUNDS, CALLS);
+  return spread((seen[UNKNOWN] ?? []).map((us, round) => us / (seen[0]?.[round] ?? Number.NaN)));
+}
+
 /** 10,000 operations without an answer, of ten kinds; then a restart, and all are resumed. */
 async function restart(store: Store) {
   let down = true;
@@ -83,8 +106,7 @@ async function restart(store: Store) {
       ),
     );
   down = false;
-  // Another process has none of the requests in its memory.
-  Reflect.deleteProperty(globalThis, Symbol.for('oncefetch'));
+  forgetRealm();
   const after = createOnce(options);
   globalThis.gc?.();
   const heapBefore = process.memoryUsage().heapUsed;
@@ -122,7 +144,7 @@ async function restart(store: Store) {
   };
 }
 
-const results: Record<string, { calls: BySize; sweeps: BySize; restart: Awaited<ReturnType<typeof restart>> }> = {};
+const results: Record<string, { calls: BySize; sweeps: BySize; unknown: Spread; restart: Awaited<ReturnType<typeof restart>> }> = {};
 const leftOut: Record<string, string> = {};
 for (const [kind, { missing, start }] of Object.entries(media)) {
   if (missing) {
@@ -130,7 +152,7 @@ for (const [kind, { missing, start }] of Object.entries(media)) {
     continue;
   }
   const medium = await start();
-  results[kind] = { ...(await bySize(medium.open)), restart: await restart(await medium.open('restart')) };
+  results[kind] = { ...(await bySize(medium.open)), unknown: await unknown(medium.open), restart: await restart(await medium.open('restart')) };
   await medium.close();
   console.log(kind, JSON.stringify(results[kind].restart));
   console.log(
@@ -139,5 +161,6 @@ for (const [kind, { missing, start }] of Object.entries(media)) {
       Object.entries(results[kind].calls).map(([size, { us, ratio }]) => [size, us.median.toFixed(0), ratio.median.toFixed(2)]),
     ),
   );
+  console.log(`${UNKNOWN} that stay unknown: ${results[kind].unknown.median.toFixed(2)} times a call without`);
 }
-save('records', { sizes: SIZES, pending: PENDING, stores: results, leftOut });
+save('records', { sizes: SIZES, pending: PENDING, unknown: UNKNOWN, stores: results, leftOut });

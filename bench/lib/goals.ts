@@ -88,9 +88,18 @@ function flat({ records, browsers }: Results): Goal[] {
     // With fewer it says nothing of more.
     return largest < RECORDS_WANTED ? { ...goal, measured: `${goal.measured} with ${number(largest)}`, met: goal.met === false ? false : undefined } : goal;
   });
+  const besideUnknown = Object.entries(records?.stores ?? {}).map(([kind, { unknown }]) =>
+    atMost(
+      `A call in a process with ${number(records?.unknown)} operations that stay unknown in ${kind}, compared with one with none`,
+      unknown,
+      1.1,
+      'The indexes grow deeper.',
+    ),
+  );
   const { ratios } = browsers?.browsers['chromium'] ?? {};
   return [
     ...inNode,
+    ...besideUnknown,
     atMost('A call with 100,000 records in IndexedDB (Chromium), compared with one with 10', ratios?.['IndexedDB'], 1.1, 'The indexes grow deeper.'),
     atMost(
       'A call with 5,000 records in localStorage (Chromium), compared with one with 10',

@@ -28,7 +28,8 @@ export const results = {
   records: load<{
     sizes: number[];
     pending: number;
-    stores: By<{ calls: By<{ us: Spread; ratio: Spread }>; sweeps?: By<{ us: Spread; ratio: Spread }>; restart: Restart }>;
+    unknown: number;
+    stores: By<{ calls: By<{ us: Spread; ratio: Spread }>; unknown: Spread; sweeps?: By<{ us: Spread; ratio: Spread }>; restart: Restart }>;
     leftOut: By<string>;
   }>('records'),
   size: load<{

@@ -62,6 +62,20 @@ async function ask(url: string, path: string, fields: Readonly<Record<string, st
 const legendOf = (format: string, labels: Readonly<Record<string, string>>): string =>
   format.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => labels[name] ?? '').trim();
 
+const FIRST_MS_MAX = 30_000;
+
+/** Resolves when Prometheus has read so many processes: what they count from then on is a rise, and has a rate. */
+export async function firstScrapes(url: string, processes: number): Promise<void> {
+  const deadline = Date.now() + FIRST_MS_MAX;
+  for (;;) {
+    const { data } = await ask(url, 'query', { query: 'sum(up)' });
+    const [sum] = (data as { result: readonly { value: readonly [number, string] }[] }).result;
+    if (Number(sum?.value[1]) === processes) return;
+    if (Date.now() > deadline) throw new Error(`prometheus has read ${sum?.value[1] ?? 0} of ${processes} processes after ${FIRST_MS_MAX / 1000} s`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
 /** @param from ms since 1970; with `to` the range of time that the dashboard shows */
 export async function askDashboard(url: string, from: number, to: number, scrapeMs: number): Promise<Answers> {
   const stepMs = Math.max(Math.ceil((to - from) / POINTS), scrapeMs);

@@ -21,7 +21,7 @@ import { startShop } from '../start-shop.ts';
 import type { Engine } from './common.ts';
 import { Copies } from './copies.ts';
 import { customers } from './customers.ts';
-import { askDashboard } from './dashboard.ts';
+import { askDashboard, firstScrapes } from './dashboard.ts';
 import { startQueue } from './queue.ts';
 import { startTelemetry } from './telemetry.ts';
 import { startCollector, stories } from './traces.ts';
@@ -55,7 +55,7 @@ const FAULTS = [
   // Answers that come late are what a kill gets between: the provider has charged, and nobody here knows.
   { fault: 'delay', rate: 0.5, ms: 300 },
 ] as const;
-const SCRAPE_EVERY_MS = 500;
+const SCRAPE_EVERY_MS = 1000;
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const folder = mkdtempSync(join(tmpdir(), 'oncefetch-services-'));
 const stops: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })];
@@ -116,8 +116,7 @@ try {
   const prometheus = withPrometheus ? await startPrometheus(jobs, SCRAPE_EVERY_MS) : undefined;
   if (prometheus) stops.unshift(() => prometheus.stop());
   const from = Date.now();
-  // A counter's first value is what its rates begin from.
-  if (prometheus) await pause(3 * SCRAPE_EVERY_MS);
+  if (prometheus) await firstScrapes(prometheus.url, 2 * copies + 1);
   console.log(`${copies} copies of orders and of billing on ${engine}; ${orders} orders, ${kills} kills`);
 
   for (const fault of FAULTS) await fetch(`${shop.url}/api/faults`, { method: 'POST', body: JSON.stringify({ lane: 'default', ...fault }) });

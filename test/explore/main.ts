@@ -20,14 +20,16 @@ const { values } = parseArgs({
     replay: { type: 'string' },
     /** Ends a variant at its first violation. */
     first: { type: 'boolean', default: false },
-    /** For all variants that are played. */
-    minutes: { type: 'string', default: 'Infinity' },
+    /** For all variants that are played. An hour where they would take days. */
+    minutes: { type: 'string' },
     jobs: { type: 'string', default: String(availableParallelism()) },
     json: { type: 'boolean', default: false },
     /** Compares what follows states that are taken for the same. */
     compare: { type: 'boolean', default: false },
   },
 });
+
+const minutes = Number(values.minutes ?? (Number(values.faults) > 2 ? 60 : Number.POSITIVE_INFINITY));
 
 const variantNamed = (name: string): Variant => {
   const variant = VARIANTS.find((one) => one.name === name);
@@ -60,7 +62,7 @@ const explored = (name: string): Promise<Explored> => {
         `${name}: ${schedules.toLocaleString('en-US')} schedules after ${Math.round((now - began) / 60_000)} min, ${found.length} kinds of violations`,
       );
     }
-    return (values.first && found.length > 0) || now - began > Number(values.minutes) * 60_000;
+    return (values.first && found.length > 0) || now - began > minutes * 60_000;
   };
   return explore(variantNamed(name), { faults: Number(values.faults), switches: Number(values.switches), enough });
 };
@@ -78,7 +80,7 @@ async function all(): Promise<void> {
   const one = await together({
     variants: VARIANTS.map(({ name }) => name),
     jobs: Math.max(1, Number(values.jobs)),
-    ms: Number(values.minutes) * 60_000,
+    ms: minutes * 60_000,
     args: ['--faults', values.faults, '--switches', values.switches, ...(values.first ? ['--first'] : [])],
     heard: (explored) => console.log(print(explored)),
   });
