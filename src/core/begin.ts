@@ -108,7 +108,7 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeN
     dialect: c.dialect,
     origin: c.origin,
     endpoint: c.endpoint || undefined,
-    madeAgain: (c.keyKind === 'derived' && (!before || before.madeAgain)) || undefined,
+    madeAgain: (c.seesRaces && (!before || before.madeAgain)) || undefined,
     random: c.keyKind === 'random',
     generation,
     revision: (before?.revision ?? 0) + 1,

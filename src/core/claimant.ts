@@ -22,6 +22,8 @@ export interface Claimant {
   readonly keyGeneration: number;
   /** `random`: good for any generation. `literal`: the caller's own, which no other may replace. */
   readonly keyKind: 'random' | 'derived' | 'literal';
+  /** A strategy makes the key, and whoever races for the record sees it: a refusal that is replayed is an earlier operation's, not another context's. */
+  readonly seesRaces: boolean;
   readonly repeat: 'never' | 'if-changed' | 'always';
   readonly whenChanged: 'same-key' | 'refuse';
   readonly windowMs: number;

@@ -137,6 +137,7 @@ function claimant(job: OperationRun, waited: Waited | undefined, generation: num
     key,
     keyGeneration: generation,
     keyKind: random ? 'random' : typeof settings.key === 'string' ? 'literal' : 'derived',
+    seesRaces: typeof settings.key === 'function' && storeForOperation(client, job.operationKey).atomic,
     repeat: settings.repeat,
     whenChanged: settings.whenChanged ?? (settings.dialect.answersMismatch === false ? 'refuse' : 'same-key'),
     windowMs: settings.limits.keyWindowMs,

@@ -52,6 +52,7 @@ const caller: Claimant = {
   key: made('key-b'),
   keyGeneration: 0,
   keyKind: 'random',
+  seesRaces: false,
   repeat: 'never',
   whenChanged: 'same-key',
   windowMs: 24 * HOUR,

@@ -467,6 +467,14 @@ describe('A22: stores without atomic update', () => {
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
+  test('A22: a refusal that another tab got first ends this call, too: its write may be the one that is lost, so no second key follows', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({}, { claims, locks: false });
+    world.server.plays(answers(402, {}, { 'idempotent-replayed': 'true' }));
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none' } });
+    expect(world.server.keys).toHaveLength(1);
+  });
+
   test('A22: different names, namespaces and generations mint different keys', async () => {
     const world = newWorld();
     const keys: unknown[] = [];

@@ -1,7 +1,7 @@
 /** Plays every schedule of a variant within its bounds: depth first, each from its beginning. */
 import type { Violation } from '../simulation/facts.js';
 import { type Bounds, Chooser, depthFirst, textOf } from './choices.js';
-import { hashOf } from './hash.js';
+import { HashSet, hashOf } from './hash.js';
 import { play } from './play.js';
 import type { Variant } from './variants.js';
 
@@ -39,13 +39,13 @@ export interface Exploring extends Bounds {
 
 /** Of each budget, the states that were met with it: from one with as much or more of both, everything has been played. */
 class States {
-  readonly #met: { readonly left: Bounds; readonly states: Set<number> }[] = [];
+  readonly #met: { readonly left: Bounds; readonly states: HashSet }[] = [];
   /** How many there are; one that was met with several budgets counts once. */
   size = 0;
 
   /** Whether nothing new can come from here; remembers it otherwise. */
   covers(state: number, { faults, switches }: Bounds): boolean {
-    let own: Set<number> | undefined;
+    let own: HashSet | undefined;
     let isNew = true;
     for (const { left, states } of this.#met) {
       if (left.faults === faults && left.switches === switches) own = states;
@@ -54,8 +54,8 @@ class States {
       isNew = false;
     }
     if (isNew) this.size++;
-    if (own) own.add(state);
-    else this.#met.push({ left: { faults, switches }, states: new Set([state]) });
+    if (!own) this.#met.push({ left: { faults, switches }, states: (own = new HashSet()) });
+    own.add(state);
     return false;
   }
 }

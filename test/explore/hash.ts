@@ -38,20 +38,45 @@ export function textOfValue(value: unknown): string {
     const { status, headers } = value as { status: number; headers: Headers };
     return `${status} ${[...headers].join()}`;
   }
-  const known = typeof value === 'object' && value !== null ? texts.get(value) : undefined;
-  if (known !== undefined) return known;
-  const text = jsonOf(value);
-  // A record in the store is never changed, only replaced.
-  if (Object.isFrozen(value) && typeof value === 'object' && value !== null) texts.set(value, text);
-  return text;
+  return jsonOf(value);
 }
-
-const texts = new WeakMap<object, string>();
 
 function jsonOf(value: unknown): string {
   try {
-    return JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? `${one}n` : one)) ?? 'undefined';
+    return JSON.stringify(value) ?? 'undefined';
   } catch {
-    return String(value);
+    // A function for each member takes five times as long.
+    return JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? `${one}n` : one));
+  }
+}
+
+/** Hashes in one array: millions of numbers, each an object of its own in a Set, would keep the garbage collector busy. */
+export class HashSet {
+  #slots = new Float64Array(1 << 10);
+  #size = 0;
+
+  has(hash: number): boolean {
+    return this.#slots[this.#slotOf(hash)] !== 0;
+  }
+
+  add(hash: number): void {
+    const slot = this.#slotOf(hash);
+    if (this.#slots[slot] !== 0) return;
+    this.#slots[slot] = hash || 1;
+    if (++this.#size * 2 > this.#slots.length) this.#grow();
+  }
+
+  /** Where it is, or would be: the first slot from its own on that is its or empty, which is 0. */
+  #slotOf(hash: number): number {
+    const last = this.#slots.length - 1;
+    let slot = (hash || 1) & last;
+    while (this.#slots[slot] !== 0 && this.#slots[slot] !== (hash || 1)) slot = (slot + 1) & last;
+    return slot;
+  }
+
+  #grow(): void {
+    const hashes = this.#slots;
+    this.#slots = new Float64Array(hashes.length * 2);
+    for (const hash of hashes) if (hash !== 0) this.#slots[this.#slotOf(hash)] = hash;
   }
 }

@@ -59,6 +59,9 @@ const server = (more: Partial<ServerOptions>): ServerOptions => ({ ...FAMILY, de
 /** The same loops, gone through fewer times. */
 const LIMITS: OnceOptions = { dialect: GENERIC, limits: { attempts: 2, inProgressMs: 1500 } };
 
+/** Whoever waits for a lease looks at the record time and again: of a shorter one, fewer times. The ratio of the two is the default's. */
+const SHORT_LEASES: OnceOptions = { ...LIMITS, limits: { ...LIMITS.limits, attemptMs: 6000, leaseMs: 3000 } };
+
 const TAB: Variant = {
   name: 'one tab',
   says: 'one tab with Web Locks; the customer presses twice',
@@ -103,8 +106,12 @@ export const VARIANTS: readonly Variant[] = [
     ],
   }),
   of('two tabs', 'two tabs with Web Locks', two({})),
-  of('two tabs, leases', 'two tabs without Web Locks, so with leases', two({ locks: false })),
-  of('two tabs, not atomic', 'two tabs without Web Locks on a store that is not atomic among them', two({ locks: false, atomic: false, deeds: NOT_BY_HAND })),
+  of('two tabs, leases', 'two tabs without Web Locks, so with leases', two({ locks: false, client: () => SHORT_LEASES })),
+  of(
+    'two tabs, not atomic',
+    'two tabs without Web Locks on a store that is not atomic among them',
+    two({ locks: false, atomic: false, deeds: NOT_BY_HAND, client: () => SHORT_LEASES }),
+  ),
   of('a tab that hangs', 'two tabs with Web Locks; the second one goes on without, and drives when the first one has given up', {
     ...two({ deeds: ['crash', 'abort', 'settle', 'forget anyway', 'clear'] }),
     faults: ['responseLost', 'frontRefuses', 'declines', 'dies'],
@@ -114,9 +121,9 @@ export const VARIANTS: readonly Variant[] = [
     }),
   }),
   of('process', 'one process, which can tell that nothing was sent', { contexts: ['process'], locks: false }),
-  of('two processes', 'two processes on one store, with leases', two({ contexts: ['process', 'process'], locks: false })),
+  of('two processes', 'two processes on one store, with leases', two({ contexts: ['process', 'process'], locks: false, client: () => SHORT_LEASES })),
   of('two processes, edited', 'two processes with leases; the second one brings another payload', {
-    ...two({ contexts: ['process', 'process'], locks: false }),
+    ...two({ contexts: ['process', 'process'], locks: false, client: () => SHORT_LEASES }),
     agenda: [
       { slot: 0, payload: 1 },
       { slot: 1, payload: 2 },
@@ -233,6 +240,7 @@ export const VARIANTS: readonly Variant[] = [
   of('worker, edited', 'the same, without Web Locks; the form is edited before the second press', {
     contexts: ['tab', 'tab'],
     locks: false,
+    client: () => SHORT_LEASES,
     consentMs: 10_000,
     deeds: ['crash', 'abort', 'log-out', 'clear', 'close', 'wake'],
     agenda: [{ slot: 0, payload: 1 }, { wakes: 1 }, { slot: 0, payload: 2 }, { wakes: 1 }],
