@@ -57,9 +57,9 @@ export class Chooser {
     return faults <= this.#left.faults && switches <= this.#left.switches;
   }
 
-  /** The index of the option that is taken. Those that the bounds forbid are not offered. */
-  choose(options: readonly Option[]): number {
-    if (this.calm || options.length < 2) return 0;
+  /** The index of the option that is taken. Those that the bounds forbid are not offered. `more`: there would be others, which the bounds forbid. */
+  choose(options: readonly Option[], more: () => boolean = () => false): number {
+    if (this.calm || (options.length < 2 && !more())) return 0;
     const number = this.#number++;
     const open = options.filter((one) => this.#affords(one));
     if (open.length < 2) return 0;

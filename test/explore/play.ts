@@ -80,11 +80,12 @@ class Play {
       const { chooser } = this;
       if (!first) return !chooser.calm && this.#known(() => this.world.end(), NONE_LEFT, chooser.points.length);
       // Where the rest is one single way, it is enough to look now and then.
-      const looks = !chooser.calm && (chooser.open(ways.map(({ option }) => option)) || LANDMARK.test(first.option.label));
+      const options = ways.map(({ option }) => option);
+      const looks = !chooser.calm && (chooser.open(options) || LANDMARK.test(first.option.label));
       if (looks && this.#known(() => this.world.state(`${this.#turn?.dead ? '' : this.#turn?.id} ${this.#next}`), chooser.left, chooser.points.length))
         return true;
       this.#inside = undefined;
-      const way = ways[chooser.choose(ways.map(({ option }) => option))] as Way;
+      const way = ways[chooser.choose(options, () => this.#more())] as Way;
       way.go();
     }
   }
@@ -102,36 +103,48 @@ class Play {
     if (before.length) world.lines.length = 0;
   }
 
+  /** In what ways it can go on within the bounds; the first one is what happens when nothing goes wrong. */
   #ways(): Way[] {
+    const { chooser } = this;
+    const ways: Way[] = [];
+    for (const way of this.#orders()) {
+      ways.push(ways.length > 0 ? { ...way, option: { ...way.option, switches: 1 } } : way);
+      // Nobody can take the others.
+      if (chooser.calm || chooser.left.switches === 0) break;
+    }
+    return chooser.calm || ways.length === 0 || chooser.left.faults === 0 ? ways : [...ways, ...this.#faults()];
+  }
+
+  /** Whether there are ways that the bounds forbid. */
+  #more(): boolean {
+    const [, second] = this.#orders();
+    return second !== undefined || this.#faults().length > 0;
+  }
+
+  /** The order in which things can happen while nothing goes wrong. */
+  *#orders(): Generator<Way> {
     const { world, chooser } = this;
     const { steps } = world;
     const enabled = steps.enabled();
-    const mine = (step: Step): number => (step.owner === this.#turn ? 0 : step.owner === world.wire ? 1 : 2);
-    const order = enabled.map((step, at) => ({ step, at })).sort((a, b) => mine(a.step) - mine(b.step) || a.at - b.at);
-    const ways: Way[] = order.map(({ step }, at) => ({
-      option: { label: `${step.owner.id}: ${step.label}`, ...(at > 0 ? { switches: 1 } : {}) },
-      go: () => this.#take(step),
-    }));
+    const rank = ({ owner }: Step): number => (owner === this.#turn ? 0 : owner === world.wire ? 1 : 2);
+    for (let mine = 0; mine < 3; mine++)
+      for (const step of enabled) if (rank(step) === mine) yield { option: { label: `${step.owner.id}: ${step.label}` }, go: () => this.#take(step) };
     const told = world.calls.every((call) => call.told || call.dead);
     const press = this.app.bringing || chooser.calm ? undefined : this.#variant.agenda[this.#next];
-    const pressing: Way | undefined = press && { option: { label: 'waitMs' in press ? 'hours go by' : `press ${this.#next + 1}` }, go: () => this.#press() };
-    const passing: Way = { option: { label: 'time passes' }, go: () => void steps.pass() };
-    const before = ways.length;
-    if (pressing && told) ways.push(pressing);
-    if (steps.waits()) ways.push(ways.length > 0 ? { ...passing, option: { label: 'time passes', switches: 1 } } : passing);
-    if (pressing && press && !told && !('waitMs' in press)) ways.push(pressing);
-    for (const step of steps.held) ways.push({ option: { label: `late: ${step.label}` }, go: () => this.#take(step) });
+    const waits = press !== undefined && 'waitMs' in press;
+    const pressing: Way = { option: { label: waits ? 'hours go by' : `press ${this.#next + 1}` }, go: () => this.#press() };
+    if (press && told) yield pressing;
     // Time does not pass while somebody could go on, except over what is frozen.
-    const open = before > 0 ? ways.filter(({ option }) => option.label !== 'time passes') : ways;
-    const priced = open.map(({ option, go }, at) => ({ option: at > 0 ? { ...option, switches: 1 } : option, go }));
-    return chooser.calm || priced.length === 0 ? priced : [...priced, ...this.#faults(enabled)];
+    if (enabled.length === 0 && steps.waits()) yield { option: { label: 'time passes' }, go: () => void steps.pass() };
+    if (press && !told && !waits) yield pressing;
+    for (const step of steps.held) yield { option: { label: `late: ${step.label}` }, go: () => this.#take(step) };
   }
 
   /** What may go wrong now, besides what happens to a message or a store. */
-  #faults(enabled: readonly Step[]): Way[] {
+  #faults(): Way[] {
     const { world, app } = this;
     const ways: Way[] = [];
-    const step = enabled.find(({ owner, label }) => owner === world.wire && !ON_TIME.has(label));
+    const step = world.steps.enabled().find(({ owner, label }) => owner === world.wire && !ON_TIME.has(label));
     if (step && this.#variant.late !== false) ways.push({ option: { label: `held back: ${step.label}`, faults: 1 }, go: () => this.#hold(step) });
     for (const slot of world.slots)
       for (const deed of this.#variant.deeds)
