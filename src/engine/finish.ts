@@ -114,10 +114,10 @@ async function halt(drive: AttemptLoop, decision: Omit<Stop, 'do'>, { result, ca
     // A record that another call inserted must not be removed.
     if (decision.ending.reason === 'aborted' && !drive.start.inserted) return tell(drive, unknown('aborted'), undefined);
     // Without a page it goes on later, as clean as it was found: nobody is here who would press again.
-    const stays = job.agreed !== undefined;
-    const gone = await commit(job, record, () => (stays ? { ...drive.start.record, lease: undefined } : (record.previous ?? null)));
-    if (stays) return tell(drive, unknown('no-answer'), undefined, undefined, { cause });
-    return gone ? tell(drive, decision.ending, undefined, 'ERR_ONCE_UNSENT', { cause }) : tell(drive, unknown('store'), undefined, undefined, { cause });
+    const { agreed } = job;
+    const gone = await commit(job, record, () => (agreed ? { ...drive.start.record, lease: undefined } : (record.previous ?? null)));
+    if (gone && !agreed) return tell(drive, decision.ending, undefined, 'ERR_ONCE_UNSENT', { cause });
+    return tell(drive, unknown(agreed ? 'no-answer' : 'store'), undefined, undefined, { cause });
   }
   if (decision.ask) {
     const asked = await ask(drive, decision.ending.reason, result, cause);
