@@ -3,8 +3,8 @@
  * Method: sequences in which an edit, a later call, a late look or a short outage comes between the page and the worker.
  */
 import { describe, expect, test } from 'vitest';
-import { background, type OnceOptions, type Outcome, resume, resumeInBackground } from '../../src/entries/index.js';
-import { answers, charged, delayed, type Entry, lost } from '../support/server.js';
+import { background, move, type OnceOptions, type Outcome, resume, resumeInBackground } from '../../src/entries/index.js';
+import { answers, charged, delayed, type Entry, lost, replays } from '../support/server.js';
 import { MINUTE, newWorld, type PayOptions, pay, rest, SECOND, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
@@ -95,6 +95,22 @@ test.each([
   await world.run(asked);
   expect((await world.end(page.tab, call)).outcome).toMatchObject(ended);
   expect(told).toMatchObject([ended]);
+});
+
+test('a guest logs in while the worker is at it: it goes on as hers, and its end is stored', async () => {
+  const { world, who, page, worker, inMs, pays, goOn } = scene();
+  who.user = 'guest';
+  await pays(inMs(10 * MINUTE), charged(lost()));
+  world.server.plays(delayed(5 * SECOND, answers(503)));
+  const going = resumeInBackground(worker.once);
+  await rest();
+  who.user = 'ann';
+  await world.run(move(page.once, 'guest'));
+  await world.run(going);
+  world.server.plays(replays());
+  expect(await goOn()).toEqual({ open: 0 });
+  expect(world.record()).toMatchObject({ state: 'settled' });
+  expect(new Set(world.server.keys).size).toBe(1);
 });
 
 describe('a payment that has never left, of a page that is gone,', () => {
