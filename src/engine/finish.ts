@@ -113,8 +113,11 @@ async function halt(drive: AttemptLoop, decision: Omit<Stop, 'do'>, { result, ca
   if (decision.ending.type === 'unsent') {
     // A record that another call inserted must not be removed.
     if (decision.ending.reason === 'aborted' && !drive.start.inserted) return tell(drive, unknown('aborted'), undefined);
-    const gone = await commit(job, record, () => record.previous ?? null);
-    return gone ? tell(drive, decision.ending, undefined, 'ERR_ONCE_UNSENT', { cause }) : tell(drive, unknown('store'), undefined, undefined, { cause });
+    // Without a page it goes on later, as clean as it was found: nobody is here who would press again.
+    const { agreed } = job;
+    const gone = await commit(job, record, () => (agreed ? { ...drive.start.record, lease: undefined } : (record.previous ?? null)));
+    if (gone && !agreed) return tell(drive, decision.ending, undefined, 'ERR_ONCE_UNSENT', { cause });
+    return tell(drive, unknown(agreed ? 'no-answer' : 'store'), undefined, undefined, { cause });
   }
   if (decision.ask) {
     const asked = await ask(drive, decision.ending.reason, result, cause);

@@ -4,7 +4,7 @@ import { marked } from '../core/begin.js';
 import type { OperationKey, RecordId } from '../core/ids.js';
 import { holds, isStill } from '../core/ownership.js';
 import { type OnceRecord, type PendingRecord, readRecord } from '../core/record.js';
-import { leaseHolds } from '../core/retention.js';
+import { leaseHolds, MOVED } from '../core/retention.js';
 import type { Changed, Durability, Store } from '../ports.js';
 import type { Client, OperationRun } from './client.js';
 import { diagnose } from './observe.js';
@@ -79,10 +79,12 @@ export async function commit(
         const record = readRecord(stored);
         if (record?.state !== 'pending' || record.key !== known.key) return { value: false };
         if (isStill(known, record)) {
-          // Another driver woke up and goes on, while this one, which took no lease, asked what became of the operation.
-          if (heldElsewhere(client, record, storeNow)) return { value: false };
           const now = client.platform.clock.now();
-          return { next: leased(next(now, Math.max(now, storeNow)), record), value: true };
+          const after = next(now, Math.max(now, storeNow));
+          // Another driver woke up and goes on, while this one, which took no lease, asked what became of the operation. Where a
+          // move only left an attempt on the wire, nobody drives: what is done is done.
+          if (heldElsewhere(client, record, storeNow) && (record.lease?.owner !== MOVED || after?.state !== 'settled')) return { value: false };
+          return { next: leased(after, record), value: true };
         }
         // A log-out or a move has taken the record and left the lease. This driver has stopped, so it releases the lease.
         return holds(known, record) ? { next: { ...record, lease: undefined }, value: false } : { value: false };

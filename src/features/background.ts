@@ -13,11 +13,14 @@ import type { Waiting } from '../engine/turns.js';
 import { limit } from '../engine/wait.js';
 import { clientOf, type Once } from '../once.js';
 import type { Feature } from '../option-types.js';
+import { needs } from '../texts/full.js';
 
 /** The tag under which a page asks for a `sync` event. */
 const TAG = 'oncefetch';
 /** Whoever gives less gives a length of time: it is in the year 2001. */
 const EARLIEST_MS = 1_000_000_000_000;
+/** The last time of a `Date`. Without an end there is no consent, and JSON cannot store `Infinity`. */
+const LATEST_MS = 8_640_000_000_000_000;
 
 /** What came of {@link resumeInBackground}. */
 export interface InBackground {
@@ -35,21 +38,34 @@ export interface InBackground {
  */
 export const background = (): Feature => ({ name: 'background', parts: { begins } satisfies Partial<Parts> });
 
-/** Puts the consent of a call beside its request; a call that goes on with a consent finds only that. */
+/**
+ * Puts the consent of a call beside its request; a call that goes on with a consent finds only that, or how it ended. What was
+ * stored for a consent alone is not there for any other call: not after its time, and not beside another payload.
+ */
 function begins(job: OperationRun): typeof begin {
   const { agreed, settings, payload } = job;
   const consent = consentOf(job);
-  if (agreed === undefined && !consent) return begin;
-  return (stored, ...how): Began => {
-    if (agreed !== undefined && readRecord(stored)?.request?.consent?.until !== agreed) return { value: { do: 'nothing' } };
-    const began = begin(stored, ...how);
+  return (stored, c, now, storeNow): Began => {
+    const found = readRecord(stored);
+    const before = found?.state === 'pending' ? inForce(found, now) : undefined;
+    if (agreed !== undefined && before?.request?.consent?.until !== agreed)
+      return { value: found && found.state !== 'pending' ? { do: 'remembered', record: found } : { do: 'nothing' } };
+    const began = begin(before ?? stored, c, now, storeNow);
     if (!began.next) return began;
-    void askForSync(job).catch(() => {});
-    const request = began.next.request ?? payload?.storable(settings.keep.headers);
-    if (!consent || !request) return began;
-    const record = seal({ ...began.next, request: { ...request, consent } });
+    const asked = began.next.request ?? (consent && payload?.storable(settings.keep.headers));
+    const given = consent ?? asked?.consent;
+    if (given) void askForSync(job).catch(() => {});
+    const request = asked && { ...asked, consent: given && { ...given, alone: given.alone && !c.request } };
+    const record = seal({ ...began.next, request, earlier: began.next.earlier?.filter(({ request }) => !request.consent?.alone) });
     return { next: record, value: { ...began.value, record } as Begun };
   };
+}
+
+/** The record without a consent whose time is over, and without the request that was stored for that alone. */
+function inForce(record: PendingRecord, now: number): PendingRecord {
+  const { request } = record;
+  if (!request?.consent || request.consent.until > now) return record;
+  return seal({ ...record, request: request.consent.alone ? undefined : { ...request, consent: undefined } });
 }
 
 /** Throws a TypeError or RangeError where it could not be kept. */
@@ -59,7 +75,7 @@ function consentOf({ client, settings, name, payload }: OperationRun): Consent |
   const { untilMs } = asked;
   if (!name.length) throw new TypeError("once: once.background needs a name, such as once: { operation: ['pay', cart.id] }");
   if (!namespace && !client.platform.server) throw new TypeError('once: once.background needs the option namespace: without one no request is stored');
-  if (!(untilMs >= EARLIEST_MS)) throw new RangeError(`once: once.background.untilMs must be a time in ms since 1970, got ${untilMs}`);
+  if (!(untilMs >= EARLIEST_MS && untilMs <= LATEST_MS)) throw new RangeError(`once: once.background.untilMs must be a time in ms since 1970, got ${untilMs}`);
   if (!payload.storable(keep.headers)) throw new TypeError('once: once.background cannot store this body; send text or bytes');
   return untilMs > client.platform.clock.now() ? { until: untilMs, alone: !keep.request } : undefined;
 }
@@ -83,13 +99,15 @@ async function askForSync({ client, operationKey, id }: OperationRun): Promise<v
  * show it.
  *
  * @param options - `signal`: aborted when the time that the system gives is over
- * @throws TypeError on a wrong option
+ * @throws TypeError on a wrong option, or where the client lacks `background()`
  * @example
  * const { open } = await resumeInBackground(once);
  */
 export async function resumeInBackground(once: Once, options: { signal?: AbortSignal | undefined } = {}): Promise<InBackground> {
   const client = clientOf(once, 'resumeInBackground');
   check(options, { signal: 'object' }, 'resumeInBackground');
+  // Without it nothing looks at the claim whether the consent still stands.
+  if (!client.parts.begins) throw new TypeError(needs('resumeInBackground', 'background'));
   const namespace = namespaceNow(client);
   if (namespace === undefined) return { open: 0 };
   const { clock, connectivity } = client.platform;
@@ -143,9 +161,7 @@ async function takeBack(client: Client, namespace: Namespace, record: Waiting, o
   const { operationKey } = addressOfRecord(client, namespace, record);
   await updateStored<undefined>(client, operationKey, record.id, (stored) => {
     const found = readRecord(stored);
-    const request = found?.request;
-    if (found?.state !== 'pending' || request?.consent?.until !== over.until) return { value: undefined };
-    const next: Omit<PendingRecord, 'sum'> = { ...found, request: over.alone ? undefined : { ...request, consent: undefined } };
-    return { next: seal(next), value: undefined };
+    if (found?.state !== 'pending' || found.request?.consent?.until !== over.until) return { value: undefined };
+    return { next: inForce(found, over.until), value: undefined };
   });
 }

@@ -136,3 +136,10 @@ test.each([
 ])('%s is refused at once', (_, once, more, message) => {
   expect(() => actionWith(more as object, once as unknown as Once)).toThrow(message);
 });
+
+test('the client is told, too, how it ended', async () => {
+  const told: string[] = [];
+  const once = createOnce({ namespace: user, store: sqliteStore({ database }), onOutcome: ({ effect }) => void told.push(effect) });
+  await actionWith({}, once)(undefined, formOf(CART));
+  expect(told).toEqual(['done']);
+});

@@ -147,7 +147,39 @@ describe('who is here', () => {
   });
 });
 
+test('a slow answer to one attempt does not take back what a fast one to another has told', async () => {
+  const world = newWorld();
+  const page = world.open({ namespace: 'ann', limits: { attempts: 1 } });
+  world.server.plays(charged(lost()), charged(lost()));
+  for (const cart of ['c1', 'c2'])
+    await world.end(page.tab, pay(page.once, { operation: ['pay', cart], background: { untilMs: world.clock.now() + 10 * MINUTE } }));
+  page.tab.kill();
+  const worker = world.open({}, { name: 'worker' });
+  let answer = (_: string): void => {};
+  const slow = new Promise<string>((resolve) => (answer = resolve));
+  const said = [() => 'ann', () => slow, () => 'bob'];
+  state = 'installed';
+  const gone = outbox(worker.once, { namespace: () => (said.shift() ?? (() => 'bob'))() })();
+  await rest();
+  answer('ann');
+  await world.run(gone);
+  expect(world.server.arrivals).toHaveLength(2);
+});
+
 describe('a sync event', () => {
+  test('fails where nobody can tell who is here, and not where nobody is', async () => {
+    const { world, once, sent } = await scene();
+    state = 'installed';
+    const said: (() => Promise<string | undefined>)[] = [() => Promise.reject(new TypeError('Failed to fetch')), async () => undefined];
+    outbox(once, { namespace: () => (said.shift() ?? (async () => 'ann'))() });
+    await expect(world.run(fire('sync', { tag: 'oncefetch' }) as Promise<unknown>)).rejects.toThrow('could not tell who is here');
+    await world.run(fire('sync', { tag: 'oncefetch' }) as Promise<unknown>);
+    expect(sent()).toEqual([]);
+    world.server.plays(replays());
+    await world.run(fire('sync', { tag: 'oncefetch' }) as Promise<unknown>);
+    expect(sent()).toHaveLength(1);
+  });
+
   test('fails while something is open, so that it comes again; not at its last chance', async () => {
     const { world, once } = await scene({ limits: { attempts: 1 } });
     state = 'installed';

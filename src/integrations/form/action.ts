@@ -1,5 +1,5 @@
 /** A form's action that takes effect once: for React's `useActionState`, and for actions of Next.js and React Router on a server. */
-import { type Attempt, type Once, type OperationName, type Outcome, type RunOptions, run } from 'oncefetch';
+import { type Attempt, type Once, type OnceOptions, type OperationName, type Outcome, type RunOptions, run } from 'oncefetch';
 import { fingerprintOf } from './fingerprint.js';
 
 /** How the effect of an action ended. `value`: what it gave; `error`: what it threw, or an `OnceError`. */
@@ -96,6 +96,8 @@ export function formAction<T, S>(
       fingerprint: () => fingerprintOf(countedOf(form), true, ignore),
       onOutcome: (told) => {
         outcome = told;
+        // What it rejects with is reported by whoever calls this one.
+        return (client['~oncefetch']() as { readonly settings: Pick<OnceOptions, 'onOutcome'> }).settings.onOutcome?.(told);
       },
     };
     let end: { readonly value: T } | { readonly error: unknown };

@@ -12,6 +12,12 @@ export function nameFrom(attribute: string, said: string | null): OperationName 
   return [first, ...others];
 }
 
+/** The operation of a button that is for another one than its form. */
+export const nameOfButton = (button: HTMLElement | undefined): OperationName | undefined => {
+  const own = button?.dataset['onceOperation'];
+  return own === undefined ? undefined : nameFrom('data-once-operation', own);
+};
+
 /** The form that the element stands for. */
 export function formIn(element: Element): HTMLFormElement {
   const form = element.querySelector('form');

@@ -1,12 +1,12 @@
 /** From a submit to what is shown, for one element. */
 import { namespace, type Once, type Operation, type OperationName, type OperationState, operation, pending, settle } from 'oncefetch';
-import { formIn, ignoredIn, nameFrom, nextIn } from './attributes.js';
+import { formIn, ignoredIn, nameFrom, nameOfButton, nextIn } from './attributes.js';
 import { ask, collect, send } from './call.js';
 import { FieldErrors } from './fields.js';
 import { nextKey, renderedKey } from './key.js';
 import type { FormOptions, OnceFormElement } from './options.js';
 import { busyButton, Status } from './status.js';
-import { readSubmission, type Submission, type Submitter } from './submission.js';
+import { isSamePress, type Press, readSubmission, type Submitter, typedInto } from './submission.js';
 import { type FormMoment, type FormOutcome, report, wordsFor } from './words.js';
 
 /** What all elements of one definition share. */
@@ -23,12 +23,6 @@ const BUSY: ReadonlySet<string> = new Set<FormMoment>(['sending', 'waiting']);
 /** Said of a submit; it stays until the next one, whatever the store says. */
 const LAST_WORDS: ReadonlySet<string> = new Set<FormMoment>(['refused', 'unsent', 'failed']);
 
-/** The operation of a button that is for another one than its form. */
-const nameOfButton = (button: Submitter | undefined): OperationName | undefined => {
-  const own = button?.dataset['onceOperation'];
-  return own === undefined ? undefined : nameFrom('data-once-operation', own);
-};
-
 export class FormController {
   moment: FormMoment | '' = '';
   readonly #element: OnceFormElement;
@@ -43,6 +37,9 @@ export class FormController {
   /** The call of this element that is under way: its own words come at its end. */
   #call: object | undefined;
   #begun = false;
+  /** The press that the call is for, and one since then that is for something else. */
+  #pressed: Press | undefined;
+  #next: Press | undefined;
   /** What was sent last, and may have taken effect. */
   #open: OperationName | undefined;
   #turn = 0;
@@ -86,11 +83,14 @@ export class FormController {
     // Nobody is logged in, as far as the page knows: the server knows better, and says so.
     if (!read || namespace(this.#shared.client) === undefined) return;
     event.preventDefault();
-    if (!this.#call) void this.#send(read.submission, read.name);
+    const press = { ...read, typed: typedInto(form) };
+    // One click more changes nothing. What is for another operation, or was edited, has its turn when the call has ended.
+    if (!this.#call) void this.#send(press);
+    else if (!this.#pressed || !isSamePress(this.#pressed, press)) this.#next = press;
   }
 
   /** `undefined`: it is left to the browser. */
-  #read(form: HTMLFormElement, submitter: Submitter | undefined): { readonly submission: Submission; readonly name: OperationName } | undefined {
+  #read(form: HTMLFormElement, submitter: Submitter | undefined): Omit<Press, 'typed'> | undefined {
     const submission = readSubmission(form, submitter);
     try {
       if (!('left' in submission)) return { submission, name: nameOfButton(submitter) ?? (this.#payment as Operation).name };
@@ -108,7 +108,9 @@ export class FormController {
 
   async check(): Promise<void> {
     const name = this.#open ?? this.#payment?.name;
-    if (!this.#call && name) await this.#ask(name, () => ask(this.#shared.client, name));
+    if (this.#call || !name) return;
+    this.#pressed = undefined;
+    await this.#ask(name, () => ask(this.#shared.client, name));
   }
 
   #begin(): void {
@@ -124,16 +126,18 @@ export class FormController {
     this.#draw();
   }
 
-  async #send(submission: Submission, name: OperationName): Promise<void> {
+  async #send(press: Press): Promise<void> {
+    const { submission, name } = press;
+    [this.#pressed, this.#next] = [press, undefined];
     const { client, fingerprints, options } = this.#shared;
     const rest = busyButton(submission.submitter);
     this.#errors.clear();
     const keyed = name === this.#payment?.name;
     const asked = { element: this.#element, submission, name, keyed, ignored: ignoredIn(this.#element), fingerprints, call: options.call };
-    await this.#ask(name, () => send(client, collect(asked))).finally(rest);
+    await this.#ask(name, () => send(client, collect(asked)), rest);
   }
 
-  async #ask(name: OperationName, call: () => Promise<FormOutcome>): Promise<void> {
+  async #ask(name: OperationName, call: () => Promise<FormOutcome>, rest?: () => void): Promise<void> {
     const user = namespace(this.#shared.client);
     const mine = {};
     this.#call = mine;
@@ -141,13 +145,19 @@ export class FormController {
     this.#show('sending');
     const mistake = (error: unknown): FormOutcome => ({ moment: 'failed', outcome: undefined, response: undefined, answer: undefined, error });
     const told = await (async () => call())().catch(mistake);
+    rest?.();
     if (this.#call !== mine) return;
     this.#call = undefined;
+    const next = this.#next;
     // Of somebody who has logged out nothing is shown, and nobody is led anywhere.
-    if (user !== namespace(this.#shared.client)) return this.#draw();
+    const gone = user !== namespace(this.#shared.client);
+    // Whoever edits on will press again.
+    if (gone || (next && next.typed !== typedInto(next.submission.form))) this.#next = undefined;
+    if (gone) return this.#draw();
     if (told.moment === 'failed') report(told.error);
     if (told.moment !== 'unknown') this.#open = undefined;
     this.#tell(told);
+    if (next && this.#next === next) await this.#send(next);
   }
 
   #tell(told: FormOutcome): void {
@@ -164,7 +174,7 @@ export class FormController {
     const { first, rest } = this.#form && refused ? this.#errors.show(this.#form, told.answer) : { first: undefined, rest: [] };
     this.#show(told.moment, told, told.moment === 'unknown', rest);
     if (!this.#element.isConnected) return;
-    if (told.moment === 'done') this.#goOn();
+    if (told.moment === 'done' && !this.#next) this.#goOn();
     else first?.focus();
   }
 
@@ -215,6 +225,7 @@ export class FormController {
   #forget(): void {
     this.#errors.clear();
     this.#open = undefined;
+    this.#next = undefined;
     this.#show('');
   }
 

@@ -6,8 +6,8 @@ export const KEY_FIELD = 'idempotency-key';
 
 /** What the server rendered; `undefined` where it rendered none. */
 export function renderedKey(form: HTMLFormElement): HTMLInputElement | undefined {
-  const field = form.elements.namedItem(KEY_FIELD);
-  return field instanceof HTMLInputElement && field.value !== '' ? field : undefined;
+  // As the server reads the fields: the first of this name, whatever has it as its id.
+  return [...form.elements].find((one): one is HTMLInputElement => one instanceof HTMLInputElement && one.name === KEY_FIELD && one.value !== '');
 }
 
 /** The key for the corrected form. A server that gives one says that the key before it is used up. */

@@ -1,4 +1,5 @@
 /** What one submit asks for, read as the browser would (HTML standard, "form submission algorithm"). */
+import type { OperationName } from 'oncefetch';
 import { wrong } from './options.js';
 
 export type Submitter = HTMLButtonElement | HTMLInputElement;
@@ -56,6 +57,26 @@ export function fieldsOf({ form, submitter }: Submission): FormData {
   if (submitter.name) fields.append(submitter.name, submitter.value);
   return fields;
 }
+
+/** What was asked for, of which operation, and what stood in the form then. */
+export interface Press {
+  readonly submission: Submission;
+  readonly name: OperationName;
+  readonly typed: string;
+}
+
+/** What stands in the form. Its `formdata` listeners are left alone: they may add something else each time. */
+export const typedInto = (form: HTMLFormElement): string =>
+  JSON.stringify(
+    [...form.elements].map((one) => {
+      if (one instanceof HTMLSelectElement) return [...one.selectedOptions].map(({ value }) => value);
+      if (!(one instanceof HTMLInputElement)) return (one as HTMLTextAreaElement).value;
+      return one.files ? [...one.files].map(({ name, size, lastModified }) => [name, size, lastModified]) : [one.value, one.checked];
+    }),
+  );
+
+/** Whether the operation is the same, and nobody has edited anything between the two. */
+export const isSamePress = (before: Press, now: Press): boolean => before.typed === now.typed && before.name.join(' ') === now.name.join(' ');
 
 const lines = (text: string): string => text.replace(/\r\n?|\n/g, '\r\n');
 

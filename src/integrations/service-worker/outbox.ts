@@ -11,7 +11,12 @@ export interface OutboxOptions {
   namespace?: (() => string | null | undefined | Promise<string | null | undefined>) | undefined;
 }
 
-type User = string | undefined;
+/** Who is here, as far as this is known. */
+interface Here {
+  user: string | undefined;
+  /** Nobody could tell. */
+  unsure: boolean;
+}
 type Hook = NonNullable<OnceOptions['headers']>;
 
 const TAG = 'oncefetch';
@@ -31,7 +36,8 @@ const ASK_MS_MAX = 10_000;
 export function outbox(once: Once, options: OutboxOptions = {}): () => Promise<InBackground> {
   const { registration, own } = scope();
   const asks = checked(once, options);
-  const go = asks ? goFor(once, asks) : () => resumeInBackground(once);
+  const here: Here = { user: undefined, unsure: false };
+  const go = asks ? goFor(once, asks, here) : () => resumeInBackground(once);
   let running: Promise<InBackground> | undefined;
   let next: Promise<InBackground> | undefined;
   // One at a time. Whoever asks in the middle of one gets the one after it, which sees what was stored meanwhile.
@@ -49,7 +55,7 @@ export function outbox(once: Once, options: OutboxOptions = {}): () => Promise<I
   const quietly = (): Promise<unknown> => goOn().catch((error: unknown) => own.reportError?.(error));
   own.addEventListener('activate', (event) => event.waitUntil(quietly()));
   own.addEventListener('online', () => void quietly());
-  own.addEventListener('sync', (event) => event.tag === TAG && event.waitUntil(goOn().then(retried(event))));
+  own.addEventListener('sync', (event) => event.tag === TAG && event.waitUntil(goOn().then(retried(event, here))));
   // A new version that waits for its turn leaves it to the one that is there.
   if (isActive(own, registration)) void quietly();
   return goOn;
@@ -57,9 +63,11 @@ export function outbox(once: Once, options: OutboxOptions = {}): () => Promise<I
 
 /** A `sync` event that fails comes again, after minutes. */
 const retried =
-  ({ lastChance }: SyncEvent) =>
+  ({ lastChance }: SyncEvent, here: Here) =>
   ({ open }: InBackground): void => {
-    if (open && !lastChance) throw new Error(`once: ${open} operations are to go on later`);
+    if (lastChance) return;
+    if (here.unsure) throw new Error('once: outbox.namespace could not tell who is here');
+    if (open) throw new Error(`once: ${open} operations are to go on later`);
   };
 
 function checked(once: Once, options: OutboxOptions): OutboxOptions['namespace'] {
@@ -72,33 +80,36 @@ function checked(once: Once, options: OutboxOptions): OutboxOptions['namespace']
 }
 
 /** Goes on for whoever is there. The client asks for its namespace right before it sends, and gets the answer of a moment before. */
-function goFor(once: Once, asks: NonNullable<OutboxOptions['namespace']>): () => Promise<InBackground> {
+function goFor(once: Once, asks: NonNullable<OutboxOptions['namespace']>, here: Here): () => Promise<InBackground> {
   const { settings } = once['~oncefetch']() as { readonly settings: { readonly headers?: Hook | undefined } };
-  let user: User;
   const headers: Hook = async (leaving) => {
-    const before = user;
-    user = await inTime(asks);
-    if (user !== before) throw new Error('another user has logged in');
+    const before = here.user;
+    const { user } = await inTime(asks);
+    // An answer that is slower than that to another attempt is older, too.
+    if (user !== before || here.user !== before) {
+      here.user = undefined;
+      throw new Error('another user has logged in');
+    }
     return (await settings.headers?.(leaving)) ?? {};
   };
-  const client = extend(once, { namespace: () => user, headers });
+  const client = extend(once, { namespace: () => here.user, headers });
   return async () => {
-    user = await inTime(asks);
-    return user === undefined ? { open: 0 } : resumeInBackground(client);
+    Object.assign(here, await inTime(asks));
+    return here.user === undefined ? { open: 0 } : resumeInBackground(client);
   };
 }
 
-/** The user; `undefined` where nobody can tell. */
-async function inTime(asks: NonNullable<OutboxOptions['namespace']>): Promise<User> {
+/** The user; `undefined`: nobody, or nobody can tell (`unsure`). */
+async function inTime(asks: NonNullable<OutboxOptions['namespace']>): Promise<Here> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, ASK_MS_MAX, undefined);
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(reject, ASK_MS_MAX);
   });
   try {
     const given = await Promise.race([asks(), late]);
-    return typeof given === 'string' && given !== '' ? given : undefined;
+    return { user: typeof given === 'string' && given !== '' ? given : undefined, unsure: false };
   } catch {
-    return undefined;
+    return { user: undefined, unsure: true };
   } finally {
     clearTimeout(timer);
   }

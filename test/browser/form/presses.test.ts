@@ -1,0 +1,98 @@
+/**
+ * Goal: of what a customer presses while the form is being sent nothing is lost, nothing is sent twice, and "done" is not said of
+ * what was not sent; and the rendered key is found however the form is written. Method: a server that answers when the test says so.
+ */
+import { describe, expect, test, vi } from 'vitest';
+import { type Asked, show, withForms } from '../support/form.js';
+
+withForms();
+
+const KEY = '<input type="hidden" name="idempotency-key" value="k-rendered">';
+const BAGS = '<input name="bags" value="2"><button>Pay</button>';
+const DONE = 'Done.';
+const paid = (): Response => Response.json({ id: 1 }, { status: 201 });
+
+/** A form whose first request is under way. */
+async function sending(asked: Asked, button = 'button') {
+  const sent: string[] = [];
+  const waits: ((answer: Response) => void)[] = [];
+  const fetch = ((_: string, init?: RequestInit) => {
+    sent.push(`${new Headers(init?.headers).get('idempotency-key')?.replace(/^[\da-f-]{36}$/, 'random')} ${init?.body}`);
+    return new Promise<Response>((resolve) => waits.push(resolve));
+  }) as typeof globalThis.fetch;
+  const page = show({ ...asked, client: { fetch } });
+  const arrived = (count: number): Promise<void> => vi.waitFor(() => expect(waits).toHaveLength(count));
+  page.press(button);
+  await arrived(1);
+  const answer = (answer: Response, of = 0): void => waits[of]?.(answer);
+  const type = (value: string): void => void ((page.form.elements.namedItem('bags') as HTMLInputElement).value = value);
+  return { page, sent, arrived, answer, type };
+}
+
+test.each([
+  ['rendered twice', `${KEY}${KEY}`],
+  ['beside an element that has its name as id', `${KEY}<input type="hidden" id="idempotency-key" name="other" value="x">`],
+])('the rendered key is the one that counts: %s', async (_, fields) => {
+  const { page, sent, answer } = await sending({ fields: `${fields}<button>Pay</button>` });
+  answer(paid());
+  await page.says(DONE);
+  expect(sent).toEqual([expect.stringMatching(/^k-rendered /)]);
+});
+
+describe('a press while the form is being sent', () => {
+  const BUTTONS = '<button id="pay">Pay</button><button id="draft" data-once-operation="draft 1">Save</button>';
+
+  test('for another operation has its turn; until then the page stays', async () => {
+    const { page, sent, arrived, answer } = await sending({ fields: BUTTONS, element: 'operation="pay 1" next="/site/empty.html#gone"' }, '#pay');
+    page.press('#draft');
+    page.press('#draft');
+    answer(paid());
+    await arrived(2);
+    expect(sent).toHaveLength(2);
+    expect(page.outcomes.map(({ moment }) => moment)).toEqual(['done']);
+    page.element.removeAttribute('next');
+    answer(paid(), 1);
+    await vi.waitFor(() => expect(page.outcomes.map(({ moment }) => moment)).toEqual(['done', 'done']));
+  });
+
+  test('of an edited form is told that the changes were not sent', async () => {
+    const { page, sent, answer, type } = await sending({ fields: BAGS });
+    type('3');
+    page.press();
+    answer(paid());
+    await page.says('It was done before, and was not sent again.');
+    expect(sent).toEqual(['random bags=2']);
+  });
+
+  test('of an edited form that may be sent again is sent', async () => {
+    const { page, sent, arrived, answer, type } = await sending({ fields: BAGS, options: { call: () => ({ repeat: 'if-changed' }) } });
+    type('3');
+    page.press();
+    answer(paid());
+    await arrived(2);
+    answer(paid(), 1);
+    await page.says(DONE);
+    expect(sent).toEqual(['random bags=2', 'random bags=3']);
+  });
+
+  test('of a form that is edited further waits for the next press', async () => {
+    const { page, sent, answer, type } = await sending({ fields: BAGS, options: { call: () => ({ repeat: 'if-changed' }) } });
+    type('3');
+    page.press();
+    type('34');
+    answer(paid());
+    await page.says(DONE);
+    expect(sent).toEqual(['random bags=2']);
+  });
+
+  test('after a refusal goes out under the next key', async () => {
+    const { page, sent, arrived, answer, type } = await sending({ fields: `${KEY}${BAGS}` });
+    type('3');
+    page.press();
+    answer(Response.json({ title: 'Too few', 'idempotency-key': 'k-next' }, { status: 422 }));
+    await arrived(2);
+    answer(paid(), 1);
+    await page.says(DONE);
+    expect(sent.map((one) => one.slice(0, 10))).toEqual(['k-rendered', 'k-next ide']);
+  });
+});

@@ -1,0 +1,151 @@
+/**
+ * Goal: a consent covers its own payload until its own time and nothing else, and what it covers is not lost on the way.
+ * Method: sequences in which an edit, a later call, a late look or a short outage comes between the page and the worker.
+ */
+import { describe, expect, test } from 'vitest';
+import { background, move, type OnceOptions, type Outcome, resume, resumeInBackground } from '../../src/entries/index.js';
+import { answers, charged, delayed, type Entry, lost, replays } from '../support/server.js';
+import { MINUTE, newWorld, type PayOptions, pay, rest, SECOND, watched } from '../support/world.js';
+
+const ONE = { limits: { attempts: 1 } } as const;
+const OTHER = { cart: 'c1', amount: 11 };
+
+/** Ann's page, and a worker that shares store and locks with it. */
+function scene(ofWorker: OnceOptions = {}) {
+  const world = newWorld();
+  const who: { user: string } = { user: 'ann' };
+  const all: OnceOptions = { namespace: () => who.user, use: [background()] };
+  const page = world.open(all);
+  const told: Outcome[] = [];
+  const worker = world.open({ ...all, onOutcome: (outcome) => void told.push(outcome), ...ofWorker }, { name: 'worker' });
+  const inMs = (ms: number) => ({ background: { untilMs: world.clock.now() + ms } });
+  const pays = async (more: PayOptions, reply: Entry = lost()) => {
+    world.server.plays(reply);
+    return world.end(page.tab, pay(page.once, { ...ONE, ...more }));
+  };
+  const goOn = () => world.run(resumeInBackground(worker.once));
+  return { world, who, page, worker, told, inMs, pays, goOn };
+}
+
+describe('what was stored for a consent alone', () => {
+  test.each([['with a consent of its own', true] as const, ['without one', false] as const])(
+    'goes when another payload %s takes its place',
+    async (_, agreed) => {
+      const { world, inMs, pays, goOn } = scene();
+      await pays(inMs(MINUTE), charged(lost()));
+      await pays({ body: OTHER, ...(agreed && inMs(MINUTE)) });
+      expect(world.record()?.earlier ?? []).toEqual([]);
+      await world.clock.advance(10 * MINUTE);
+      await goOn();
+      expect(JSON.stringify(world.record())).not.toContain('amount');
+    },
+  );
+
+  test('is not sent after its time by `resume` either', async () => {
+    const { world, inMs, pays, worker } = scene();
+    await pays(inMs(MINUTE));
+    await world.clock.advance(10 * MINUTE);
+    const resumed = async (): Promise<void> => {
+      for await (const { outcome } of resume(worker.once)) expect(outcome.effect).toBe('unknown');
+    };
+    await world.run(resumed());
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test('stays after its time where a later call has asked to keep it', async () => {
+    const { world, inMs, pays, goOn } = scene();
+    await pays(inMs(MINUTE));
+    await pays({ keep: { request: true } });
+    await world.clock.advance(10 * MINUTE);
+    await goOn();
+    expect(world.record()?.request).toMatchObject({ method: 'POST', consent: undefined });
+  });
+});
+
+test('a time without an end is refused: a store of JSON could not keep it', async () => {
+  const { world, page } = scene();
+  const { error } = await world.end(page.tab, pay(page.once, { background: { untilMs: Number.POSITIVE_INFINITY } }));
+  expect(String(error)).toMatch(/RangeError.*untilMs must be a time in ms since 1970, got Infinity/);
+  expect(world.records).toEqual([]);
+});
+
+test('a worker whose client lacks the feature is refused: it would send a payload that nobody agreed to', async () => {
+  const { world, page, inMs, worker } = scene({ use: [] });
+  world.server.plays(delayed(SECOND, lost()), delayed(SECOND, lost()));
+  const first = watched(pay(page.once, { ...inMs(10 * MINUTE), ...ONE }));
+  await rest();
+  const asked = watched(resumeInBackground(worker.once));
+  await rest();
+  const edited = watched(pay(page.once, { body: OTHER, ...ONE, keep: { request: true } }));
+  await world.all(page.tab, first, edited);
+  await expect(world.run(asked)).rejects.toThrow(/resumeInBackground needs background\(\)/);
+  expect(world.server.arrivals.map(({ from }) => from)).not.toContain('worker');
+});
+
+test.each([
+  ['done', answers(201), { effect: 'done' }],
+  ['refused', answers(402), { effect: 'none', type: 'rejected' }],
+] as const)('a worker that waited for a page is told how that ended: %s', async (_, reply, ended) => {
+  const { world, page, inMs, worker, told } = scene();
+  world.server.plays(delayed(5 * SECOND, reply));
+  const call = watched(pay(page.once, { ...inMs(10 * MINUTE), ...ONE }));
+  await rest();
+  const asked = watched(resumeInBackground(worker.once));
+  await rest();
+  await world.run(asked);
+  expect((await world.end(page.tab, call)).outcome).toMatchObject(ended);
+  expect(told).toMatchObject([ended]);
+});
+
+test('a guest logs in while the worker is at it: it goes on as hers, and its end is stored', async () => {
+  const { world, who, page, worker, inMs, pays, goOn } = scene();
+  who.user = 'guest';
+  await pays(inMs(10 * MINUTE), charged(lost()));
+  world.server.plays(delayed(5 * SECOND, answers(503)));
+  const going = resumeInBackground(worker.once);
+  await rest();
+  who.user = 'ann';
+  await world.run(move(page.once, 'guest'));
+  await world.run(going);
+  world.server.plays(replays());
+  expect(await goOn()).toEqual({ open: 0 });
+  expect(world.record()).toMatchObject({ state: 'settled' });
+  expect(new Set(world.server.keys).size).toBe(1);
+});
+
+describe('a payment that has never left, of a page that is gone,', () => {
+  /** `act` comes between the worker's claim and its attempt. */
+  const through = async (act: (who: { user: string }, online: (is: boolean) => void) => void) => {
+    let meets = true;
+    const headers = () => {
+      if (meets) act(who, (is) => worker.tab.connect(is));
+      return {};
+    };
+    const { world, page, inMs, goOn, told, who, worker } = scene({ headers });
+    page.tab.online = false;
+    watched(pay(page.once, inMs(60 * MINUTE)));
+    await rest();
+    page.tab.kill();
+    await goOn();
+    expect(told).toMatchObject([{ effect: 'unknown', attempts: 0 }]);
+    // As clean as it was, so that a server which knows no keys may get it as well.
+    expect(world.record()).toMatchObject({ state: 'pending', ambiguous: false, firstSentAt: undefined });
+    meets = false;
+    who.user = 'ann';
+    worker.tab.connect(true);
+    world.server.plays(answers(201));
+    expect(await goOn()).toEqual({ open: 0 });
+    expect(told.at(-1)).toMatchObject({ type: 'fresh' });
+  };
+
+  test('outlives a hook that fails', () =>
+    through(() => {
+      throw new Error('no token');
+    }));
+  test('outlives another user who logs in before it leaves', () => through((who) => void (who.user = 'bob')));
+  test('outlives a network that goes before it leaves', () =>
+    through((_, online) => {
+      online(false);
+      throw new Error('no network');
+    }));
+});
