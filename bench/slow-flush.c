@@ -1,6 +1,7 @@
 /* Makes each flush of a file take FLUSH_MS longer, as on a slower disk. Loaded before the C library. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -8,7 +9,9 @@ static void hold(void) {
   const char *ms = getenv("FLUSH_MS");
   long ns = ms ? (long)(atof(ms) * 1e6) : 0;
   struct timespec pause = {ns / 1000000000, ns % 1000000000};
-  nanosleep(&pause, NULL);
+  /* A profiler's signals cut it short. */
+  while (nanosleep(&pause, &pause) == -1 && errno == EINTR) {
+  }
 }
 
 int fsync(int file) {
