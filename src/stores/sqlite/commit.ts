@@ -157,17 +157,19 @@ function transact(scope: string, file: SqliteFile, updates: readonly Update[], b
   }
 }
 
-/** A change that throws has written nothing: it is asked before. */
+/** A change that throws has written nothing, and neither has one that gives what is no text: both are asked before. */
 function apply(file: SqliteFile, { id, next, durability, resolve, reject }: Update): Ended {
   const key = ordered(id);
   const current = recordOf(file.get(key)?.data);
   let record: Next;
+  let row: Parameters<SqliteFile['put']> | undefined;
   try {
     record = next(current);
+    row = record ? [key, ordered(record.ns), ordered(record.state), ordered(record.label), record.forgetAt, textOf(record)] : undefined;
   } catch (error) {
     return { resolve: () => reject(error), reject, strict: false };
   }
-  if (record) file.put(key, ordered(record.ns), ordered(record.state), ordered(record.label), record.forgetAt, textOf(record));
+  if (row) file.put(...row);
   else if (record === null) file.remove(key);
   return { resolve, reject, strict: durability === 'strict' && record !== undefined };
 }

@@ -7,6 +7,8 @@ import { StoreFault } from '../fault.js';
 
 /** A flush that takes longer is left to another thread, ms; one that takes less than half of it is sooner done here. */
 const SLOW_MS = 2;
+/** Somebody who reads for long keeps the log from leaving; each try holds up the event loop: so long until the next one, ms. */
+const AGAIN_MS = 1000;
 /** What one flush counts for in the average. */
 const SHARE = 0.2;
 
@@ -32,6 +34,7 @@ export class LogFlush {
   #failed = false;
   #averageMs = 0;
   #slow = false;
+  #againAt = 0;
 
   /** @param checkpoint - brings all of the log into the database and that to the disk; `false`: somebody was in the way */
   constructor(scope: string, path: string, checkpoint: () => boolean) {
@@ -53,6 +56,8 @@ export class LogFlush {
    * @throws StoreFault where a flush has failed before, and the log is in use still: nobody knows what of it is on the disk
    */
   begin(): void {
+    // Where a flush has failed, nothing is told as stored before the log has left.
+    if (!this.#failed && performance.now() < this.#againAt) return;
     let whole = false;
     try {
       this.#file = fs().openSync(this.#log, 'r+');
@@ -61,7 +66,10 @@ export class LogFlush {
       // A log that can't be opened or brought over is SQLite's to flush.
     }
     if (whole) this.#failed = false;
-    else this.#drop();
+    else {
+      this.#drop();
+      this.#againAt = performance.now() + AGAIN_MS;
+    }
     if (this.#failed) throw this.#fault(undefined);
   }
 

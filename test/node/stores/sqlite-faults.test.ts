@@ -131,6 +131,13 @@ describe('full', () => {
 });
 
 describe('read-only', () => {
+  test('what JSON cannot say is refused, and those that asked in the same turn are stored', async () => {
+    const store = storeOn({ path: fresh() });
+    const ends = await Promise.allSettled([put(store, 'a'), put(store, 'b', { count: 1n }), put(store, 'c')]);
+    expect(ends).toMatchObject([{ value: 'stored' }, { reason: { name: 'TypeError' } }, { value: 'stored' }]);
+    expect(await Promise.all(['a', 'b', 'c'].map((id) => store.read(id)))).toEqual([record('a'), undefined, record('c')]);
+  });
+
   test('denied where it would write; it is still there, and can be read', async () => {
     const path = await filled();
     const database = new DatabaseSync(path, { readOnly: true });

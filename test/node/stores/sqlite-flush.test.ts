@@ -262,4 +262,24 @@ describeOn(canFlush() ? undefined : 'SQLite flushes by itself here')('a flush by
     process.chdir(before);
     expect(opened.mock.calls.map(([path]) => String(path)).filter((path) => path.endsWith('-wal'))).toEqual([expect.stringContaining(folder)]);
   });
+
+  test('somebody who reads for long is waited for once a second, not at every commit', async () => {
+    const path = fresh();
+    const store = storeOn(path);
+    await put(store, 'a', 'relaxed');
+    const reader = new DatabaseSync(path);
+    reader.exec('BEGIN');
+    reader.prepare('SELECT count(*) FROM oncefetch_records').get();
+    await put(store, 'b', 'relaxed');
+    const opened = vi.spyOn(fs, 'openSync');
+    const flushed = vi.spyOn(fs, 'fdatasyncSync');
+    for (const id of ['c', 'd', 'e']) await put(store, id);
+    expect(opened.mock.calls.filter(([file]) => file === `${path}-wal`)).toHaveLength(1);
+    reader.close();
+    const { now } = performance;
+    vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + 1000);
+    expect(flushed).not.toHaveBeenCalled();
+    for (const id of ['f', 'g']) await put(store, id);
+    expect(flushed).toHaveBeenCalledTimes(1);
+  });
 });
