@@ -76,7 +76,7 @@ export const typedInto = (form: HTMLFormElement): string =>
   );
 
 /** Whether the operation is the same, and nobody has edited anything between the two. */
-export const isSamePress = (before: Press, now: Press): boolean => before.typed === now.typed && before.name.join(' ') === now.name.join(' ');
+export const isSamePress = (before: Press, now: Press): boolean => before.typed === now.typed && JSON.stringify(before.name) === JSON.stringify(now.name);
 
 const lines = (text: string): string => text.replace(/\r\n?|\n/g, '\r\n');
 
