@@ -132,8 +132,11 @@ describe('with script', () => {
 
   test('a reload in mid-flight: one charge, and the page says so', async () => {
     const page = await open();
+    await playground.breakNetwork('delay', 1, 'default');
     await pay(page);
     await says(page, 'Paying…');
+    // Whoever reloads before the request has arrived is told that nobody knows, as above.
+    await expect.poll(() => playground.charges('default')).toHaveLength(1);
     await page.reload();
     await says(page, PAID);
     expect(await ledger()).toHaveLength(1);
