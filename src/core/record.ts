@@ -145,25 +145,19 @@ export type StoredAnswer =
 
 type Unsealed = Omit<PendingRecord, 'sum'> | Omit<EndedRecord, 'sum'>;
 
-const mixed = (hash: number, text: string): number => {
-  let sum = Math.imul(hash ^ text.length, 0x01000193);
-  for (let i = 0; i < text.length; i++) sum = Math.imul(sum ^ text.charCodeAt(i), 0x01000193);
-  return sum;
-};
-
-/**
- * A member that is `undefined` counts as absent, and members count in an order of their own: a store may drop the one and
- * change the other.
- */
-function mixedIn(hash: number, value: unknown): number {
-  if (typeof value !== 'object' || value === null) return mixed(hash, typeof value === 'string' ? `"${value}` : String(value ?? null));
+/** A member that is `undefined` counts as absent, and members count in an order of their own: a store may drop the one and change the other. */
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
   const members = value as Record<string, unknown>;
-  let sum = mixed(hash, Array.isArray(value) ? '[' : '{');
-  for (const name of Object.keys(members).sort()) if (members[name] !== undefined) sum = mixedIn(mixed(sum, name), members[name]);
-  return mixed(sum, '}');
+  const names = Object.keys(members).sort();
+  return Object.fromEntries(names.map((name) => [name, sorted(members[name])]));
 }
 
-/** FNV-1a, 32 bit (Fowler, Noll, Vo; IETF draft-eastlake-fnv): a flipped bit in a key would be a second effect. */
+/**
+ * FNV-1a, 32 bit (Fowler, Noll, Vo; IETF draft-eastlake-fnv): a flipped bit in a key would be a second effect. What a version adds
+ * goes to the end of `later`, where absent members do not count: records of earlier versions keep their sum.
+ */
 function checksum(r: Unsealed): number {
   const fields = [
     r.id,
@@ -195,15 +189,13 @@ function checksum(r: Unsealed): number {
     r.request,
     r.earlier,
     r.answer,
-    r.endpoint,
-    r.keyInUse,
-    r.refusal,
-    r.refusedOnly,
-    r.madeAgain,
-    r.dueAt,
-    r.refusedBefore,
   ];
-  return fields.reduce(mixedIn, 0x811c9dc5) >>> 0;
+  const later = [r.endpoint, r.keyInUse, r.refusal, r.refusedOnly, r.madeAgain, r.dueAt, r.refusedBefore];
+  while (later.length && later.at(-1) === undefined) later.pop();
+  const text = JSON.stringify(sorted([...fields, ...later]));
+  let sum = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193);
+  return sum >>> 0;
 }
 
 type Bare<Kind> = Kind extends unknown ? Omit<Kind, keyof WhilePending | 'dueAt' | 'lease' | 'answer'> : never;

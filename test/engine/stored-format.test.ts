@@ -4,19 +4,21 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type OnceRecord, readRecord } from '../../src/core/record.js';
 import { outcomeOf, pending, resume } from '../../src/entries/index.js';
 import { createOn } from '../../src/once.js';
 import { nodePlatform } from '../../src/platform/node/index.js';
 import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
 
-const records = JSON.parse(readFileSync(join(import.meta.dirname, 'fixtures/records-0.1.0.json'), 'utf8')) as OnceRecord[];
-const [settled, open] = records as [OnceRecord, OnceRecord];
+const stored = (file: string): readonly [OnceRecord, OnceRecord] => JSON.parse(readFileSync(join(import.meta.dirname, 'fixtures', file), 'utf8'));
+/** As 0.1.0 stores them, and as builds before it did: without the answer, and without the endpoint where the key has been. */
+const FILES = ['records-0.1.0.json', 'records-early.json'];
 const ADDRESS = 'https://shop.example/api/payments';
 
 /** A client that finds these records, a minute after they were written. */
-function found() {
+function found(records: readonly [OnceRecord, OnceRecord]) {
+  const [, open] = records;
   const medium = memoryMedium();
   for (const record of records) medium.set(record.id, structuredClone(record));
   const now = (): number => open.touchedAt + 60_000;
@@ -33,31 +35,42 @@ function found() {
   return { keys, once: createOn({ ...nodePlatform(), clock: { now, timer } }, { namespace: 'u-7', store, fetch }) };
 }
 
-test('each is read as it stands', () => {
-  expect(records.map(({ state }) => state)).toEqual(['settled', 'pending']);
-  for (const record of records) expect(readRecord(record)).toEqual(record);
-});
+describe.each(FILES)('%s', (file) => {
+  const records = stored(file);
+  const [settled, open] = records;
 
-test('what is settled is remembered, with its answer, and nothing is sent', async () => {
-  const { keys, once } = found();
-  const answer = await once.fetch(ADDRESS, { method: 'POST', body: '{"cart":"c-1"}', once: ['pay', 'c-1'] });
-  expect(await answer.json()).toEqual({ id: 'ch_1' });
-  expect(outcomeOf(answer)).toMatchObject({ effect: 'done', key: settled.key });
-  expect(keys).toEqual([]);
-});
+  test('each is read as it stands', () => {
+    expect(records.map(({ state }) => state)).toEqual(['settled', 'pending']);
+    for (const record of records) expect(readRecord(record)).toEqual(record);
+  });
 
-test('what is open is listed, and goes on under its key', async () => {
-  const { keys, once } = found();
-  expect(await pending(once)).toMatchObject([{ name: ['pay', 'c-2'], meta: { total: 1 } }]);
-  const answer = await once.fetch(ADDRESS, { method: 'POST', body: '{"cart":"c-2"}', once: ['pay', 'c-2'] });
-  expect(outcomeOf(answer)).toMatchObject({ type: 'replayed', resumed: true, key: open.key });
-  expect(keys).toEqual([open.key]);
-});
+  test('what is settled is remembered, with its answer if that was stored, and nothing is sent', async () => {
+    const { keys, once } = found(records);
+    const call = once.fetch(ADDRESS, { method: 'POST', body: '{"cart":"c-1"}', once: ['pay', 'c-1'] });
+    const told = await call.then(
+      async (answer) => ({ body: await answer.json(), outcome: outcomeOf(answer) }),
+      (error: { readonly code: string }) => ({ code: error.code, outcome: outcomeOf(error) }),
+    );
+    expect(told).toMatchObject({
+      ...(settled.answer ? { body: { id: 'ch_1' } } : { code: 'ERR_ONCE_ALREADY_SETTLED' }),
+      outcome: { effect: 'done', key: settled.key },
+    });
+    expect(keys).toEqual([]);
+  });
 
-test('its stored request can be sent again', async () => {
-  const { keys, once } = found();
-  const told: string[] = [];
-  for await (const { outcome } of resume(once)) told.push(outcome.effect);
-  expect(told).toEqual(['done']);
-  expect(keys).toEqual([open.key]);
+  test('what is open is listed, and goes on under its key', async () => {
+    const { keys, once } = found(records);
+    expect(await pending(once)).toMatchObject([{ name: ['pay', 'c-2'], meta: { total: 1 } }]);
+    const answer = await once.fetch(ADDRESS, { method: 'POST', body: '{"cart":"c-2"}', once: ['pay', 'c-2'] });
+    expect(outcomeOf(answer)).toMatchObject({ type: 'replayed', resumed: true, key: open.key });
+    expect(keys).toEqual([open.key]);
+  });
+
+  test('its stored request can be sent again', async () => {
+    const { keys, once } = found(records);
+    const told: string[] = [];
+    for await (const { outcome } of resume(once)) told.push(outcome.effect);
+    expect(told).toEqual(['done']);
+    expect(keys).toEqual([open.key]);
+  });
 });
