@@ -28,7 +28,7 @@ export function processes({ processes: seen }: Results): string {
   const names: Readonly<Record<string, string>> = { oncefetch: 'now', before: 'before' };
   return `## Processes that share an SQLite file
 
-Calls of all processes together, each with so many at once, in ${seen.rounds} rounds, the present version and the one before it in turn. The file is in memory, and each flush takes so much longer. A strict commit is flushed by the store itself (Linux), without the writer's lock and, where the disk is slow, beside the event loop; the version before left that to SQLite.
+Calls of all processes together, each with so many at once, in ${seen.rounds} rounds, the present version and the one before it in turn. The file is in memory, and each flush takes so much longer. A strict commit is flushed by the store itself (Linux), without the writer's lock and, where the disk is slow, beside the event loop; another thread makes the checkpoints; the version before left both to SQLite.
 
 ${table(
   ['version', 'processes × calls at once', 'a second', 'to 1 × 1', 'to before', 'event loop busy', 'its delay, 99th percentile, ms'],

@@ -89,7 +89,10 @@ export class GroupCommit {
       const open = file();
       const byUs = open.flush?.ready === true;
       const ended = transact(scope, open, updates, byUs);
-      told = () => tell(ended, open.flush, byUs);
+      told = () => {
+        tell(ended, open.flush, byUs);
+        open.committed(ended.length);
+      };
     } catch (error) {
       this.#failed(updates, sqliteFault(scope, error), mayWait);
       return;

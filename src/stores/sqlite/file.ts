@@ -2,6 +2,7 @@
 import type { ScanQuery } from '../../ports.js';
 import { StoreFault } from '../fault.js';
 import { rangeOf } from '../text.js';
+import { Checkpoints } from './checkpoints.js';
 import { sqliteFault } from './fault.js';
 import { canFlush, LogFlush } from './flush.js';
 
@@ -64,6 +65,8 @@ export interface SqliteFile {
   readonly flush: LogFlush | undefined;
   /** Takes the one writer's lock. */
   begin(): void;
+  /** So many updates were committed. */
+  committed(updates: number): void;
   /** Throws where somebody has brought the schema to a version that this code does not know. */
   check(): void;
   /** Says what the next commit must outlive. */
@@ -124,6 +127,7 @@ export function fileOf(scope: string, database: SqliteDatabase, path?: string): 
   const theirs = Number((prepared(database, 'PRAGMA synchronous').get() as { synchronous: number | bigint }).synchronous);
   const flush = own && wal && path !== MEMORY && canFlush() ? new LogFlush(scope, path, checkpointOf(database)) : undefined;
   if (flush) database.exec('PRAGMA busy_timeout = 0');
+  const checkpoints = flush && new Checkpoints(database, flush.path);
   let level = theirs;
   const setLevel = (next: number): void => {
     if (next !== level) database.exec(`PRAGMA synchronous = ${next}`);
@@ -133,6 +137,7 @@ export function fileOf(scope: string, database: SqliteDatabase, path?: string): 
     database,
     flush,
     begin: () => beginIn(scope, database, flush ? TURN_MS : 0),
+    committed: (updates) => checkpoints?.committed(updates),
     check: () => refuseNewer(scope, versionIn(version)),
     sync(strict) {
       const wanted = strict || !wal ? FULL : NORMAL;
@@ -152,6 +157,7 @@ export function fileOf(scope: string, database: SqliteDatabase, path?: string): 
     due: (before, count, offset) => due.all(before, count, offset) as Row[],
     close() {
       flush?.close();
+      checkpoints?.close();
       if (own) database.close();
     },
   };

@@ -25,7 +25,8 @@ export const canFlush = (): boolean => globalThis.process?.platform === 'linux' 
 
 export class LogFlush {
   readonly #scope: string;
-  readonly #log: string;
+  /** The database's file, wherever the process goes. */
+  readonly path: string;
   readonly #checkpoint: () => boolean;
   #file: number | undefined;
   #waiting: Committed[] = [];
@@ -39,8 +40,7 @@ export class LogFlush {
   /** @param checkpoint - brings all of the log into the database and that to the disk; `false`: somebody was in the way */
   constructor(scope: string, path: string, checkpoint: () => boolean) {
     this.#scope = scope;
-    // As SQLite names it, wherever the process goes.
-    this.#log = `${fs().realpathSync(path)}-wal`;
+    this.path = fs().realpathSync(path);
     this.#checkpoint = checkpoint;
   }
 
@@ -60,7 +60,8 @@ export class LogFlush {
     if (!this.#failed && performance.now() < this.#againAt) return;
     let whole = false;
     try {
-      this.#file = fs().openSync(this.#log, 'r+');
+      // As SQLite names its log.
+      this.#file = fs().openSync(`${this.path}-wal`, 'r+');
       whole = this.#checkpoint();
     } catch {
       // A log that can't be opened or brought over is SQLite's to flush.

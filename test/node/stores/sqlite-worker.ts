@@ -1,4 +1,4 @@
-/** A process among several on one SQLite file: `raise`: counts up one record; `claim`: inserts where absent; `write`: writes until it is killed. */
+/** A process among several on one SQLite file: `raise`: counts up one record; `claim`: inserts where absent; `write`: writes until it is killed; `leave`: writes, and closes nothing. */
 import type { Stored } from '../../../src/ports.js';
 import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 
@@ -37,4 +37,6 @@ if (task === 'write') {
     console.log(`stored ${name}-${n}`);
   }
 }
-await store.close();
+if (task === 'leave')
+  for (let n = 0; n < Number(count); n++) await store.update(`${name}-${n}`, () => ({ next: record(`${name}-${n}`, {}), value: undefined }));
+else await store.close();

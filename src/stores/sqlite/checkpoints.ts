@@ -1,0 +1,105 @@
+/**
+ * Checkpoints, beside the event loop. SQLite makes one within the COMMIT that brings its log to a thousand pages, and flushes two files
+ * meanwhile, while the thread stands still. Here another thread makes them, on a connection of its own, which hinders nobody who writes.
+ */
+import type { SqliteDatabase } from './file.js';
+
+/** So many updates bring the log to about as many pages as SQLite lets it have. */
+const UPDATES = 250;
+/**
+ * How long the log may become before SQLite makes a checkpoint itself, pages. While somebody always writes, none of the other thread's ends with
+ * the log empty; then this one does, with little left to do.
+ */
+const PAGES_MAX = 4000;
+const PAGES_OF_SQLITE = 1000;
+
+/**
+ * One checkpoint for each message; an empty one ends the thread. Without a log there is nothing to do, and a file that is gone is not made anew.
+ * One that fails says nothing: the log stays as it is until the next one, or until SQLite's own.
+ */
+const THREAD = `
+const { existsSync } = require('node:fs');
+const { DatabaseSync } = require('node:sqlite');
+const { parentPort, workerData: path } = require('node:worker_threads');
+parentPort.on('message', (more) => {
+  if (!more) return parentPort.close();
+  let database;
+  try {
+    if (existsSync(path + '-wal')) {
+      database = new DatabaseSync(path);
+      database.exec('PRAGMA wal_checkpoint(PASSIVE)');
+    }
+  } catch {}
+  database?.close();
+  parentPort.postMessage('done');
+});`;
+
+type Thread = import('node:worker_threads').Worker;
+
+const builtin = <T>(name: string): T | undefined => globalThis.process.getBuiltinModule?.(name) as T | undefined;
+
+export class Checkpoints {
+  readonly #database: SqliteDatabase;
+  readonly #path: string;
+  #thread: Thread | undefined;
+  #updates = 0;
+  #underWay = false;
+  #over = false;
+
+  /**
+   * @param database - whose log it is about
+   * @param path - where it is, whatever the process does to its folder
+   */
+  constructor(database: SqliteDatabase, path: string) {
+    this.#database = database;
+    this.#path = path;
+    // Two copies of SQLite in one process take each other's locks away.
+    const ours = builtin<{ DatabaseSync: abstract new () => object }>('node:sqlite')?.DatabaseSync;
+    if (ours && database instanceof ours && !('Bun' in globalThis)) this.#limit(PAGES_MAX);
+    else this.#over = true;
+  }
+
+  /** So many updates were committed. */
+  committed(updates: number): void {
+    this.#updates += updates;
+    if (this.#over || this.#underWay || this.#updates < UPDATES) return;
+    this.#updates = 0;
+    try {
+      this.#thread ??= this.#start();
+      this.#underWay = true;
+      this.#thread.postMessage('checkpoint');
+    } catch {
+      // Threads are not allowed here.
+      this.#leaveToSqlite();
+    }
+  }
+
+  /** A checkpoint that is under way ends by itself. */
+  close(): void {
+    this.#over = true;
+    this.#thread?.postMessage('');
+  }
+
+  #start(): Thread {
+    const { Worker } = builtin<typeof import('node:worker_threads')>('node:worker_threads') as typeof import('node:worker_threads');
+    // Neither loaders nor instruments of the application: they are not for this thread.
+    const thread = new Worker(THREAD, { eval: true, workerData: this.#path, env: {}, execArgv: [], name: 'oncefetch checkpoints' });
+    thread.on('message', () => {
+      this.#underWay = false;
+    });
+    thread.on('error', () => this.#leaveToSqlite());
+    // No process waits for it to end: a listener would keep it.
+    thread.unref();
+    return thread;
+  }
+
+  #leaveToSqlite(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#limit(PAGES_OF_SQLITE);
+  }
+
+  #limit(pages: number): void {
+    this.#database.exec(`PRAGMA wal_autocheckpoint = ${pages}`);
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * Goal: checkpoints of an SQLite file hold up nobody's event loop, its log stays bounded all the same, and the thread that makes them keeps
+ * neither a process nor a file. Method: real files; the database file alone shows what has left the log.
+ */
+import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, afterEach, expect, test, vi } from 'vitest';
+import type { Store, Stored } from '../../../src/ports.js';
+import { canFlush } from '../../../src/stores/sqlite/flush.js';
+import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
+import { script } from '../../support/child.js';
+import { describeOn } from '../../support/describe-on.js';
+
+const threads = createRequire(import.meta.url)('node:worker_threads') as typeof import('node:worker_threads');
+const folder = mkdtempSync(join(tmpdir(), 'oncefetch-checkpoints-'));
+/** More than leads to a checkpoint, less than makes SQLite do one by itself. */
+const SOME = 300;
+const PAGE = 4096;
+const slow = { timeout: 10_000, interval: 20 };
+
+const open: Store[] = [];
+let files = 0;
+const fresh = (): string => join(folder, `${files++}.db`);
+
+/** A store, and the connection that it made. */
+function storeOn(path: string) {
+  const connections: DatabaseSync[] = [];
+  class Database extends DatabaseSync {
+    constructor(at: string) {
+      super(at);
+      connections.push(this);
+    }
+  }
+  const store = sqliteStore({ path, Database });
+  open.push(store);
+  // The holder of a lease has a file of its own, and is not asked for here.
+  const limit = (): unknown => connections[0]?.prepare('PRAGMA wal_autocheckpoint').get()?.['wal_autocheckpoint'];
+  return { store, limit };
+}
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await Promise.all(open.splice(0).map((store) => store.close()));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function write(store: Store, count: number, from = 0): Promise<void> {
+  for (let n = from; n < from + count; n++) {
+    const record: Stored = { id: `${n}`, ns: 'ns', state: 'pending', label: `["${n}"]`, forgetAt: n };
+    await store.update(record.id, () => ({ next: record, value: undefined }), { durability: n % 2 ? 'strict' : 'relaxed' });
+  }
+}
+
+/** How many records are in the database without its log. */
+function inDatabaseAlone(path: string): number {
+  const copy = fresh();
+  copyFileSync(path, copy);
+  const database = new DatabaseSync(copy);
+  try {
+    return Number(database.prepare('SELECT count(*) AS n FROM oncefetch_records').get()?.['n']);
+  } finally {
+    database.close();
+  }
+}
+
+/** What the package starts of threads. */
+function startedThreads() {
+  const started: import('node:worker_threads').Worker[] = [];
+  const { Worker } = threads;
+  vi.spyOn(threads, 'Worker').mockImplementation(
+    class extends Worker {
+      constructor(...of: ConstructorParameters<typeof Worker>) {
+        super(...of);
+        started.push(this);
+      }
+    } as never,
+  );
+  return started;
+}
+
+describeOn(canFlush() ? undefined : 'SQLite makes its checkpoints by itself here')('checkpoints', () => {
+  test('another thread makes them, and SQLite itself none on the way', async () => {
+    const path = fresh();
+    const { store, limit } = storeOn(path);
+    await write(store, SOME);
+    await vi.waitFor(() => expect(inDatabaseAlone(path)).toBeGreaterThan(SOME / 2), slow);
+    expect(limit()).toBe(4000);
+    await write(store, SOME, SOME);
+    await vi.waitFor(() => expect(inDatabaseAlone(path)).toBeGreaterThan(SOME * 1.5), slow);
+  });
+
+  test('few updates start no thread, many one', async () => {
+    const started = startedThreads();
+    const { store } = storeOn(fresh());
+    await write(store, 100);
+    expect(started).toHaveLength(0);
+    await write(store, 1000, 100);
+    expect(started).toHaveLength(1);
+  });
+
+  test('the log stays bounded while somebody always writes', async () => {
+    const path = fresh();
+    const { store } = storeOn(path);
+    for (let round = 0; round < 6; round++) await Promise.all([write(store, SOME, round * 1000), write(store, SOME, round * 1000 + 500)]);
+    expect(statSync(`${path}-wal`).size).toBeLessThan(4500 * PAGE);
+  });
+
+  test('where no thread may be started, SQLite makes them as ever', async () => {
+    vi.spyOn(threads, 'Worker').mockImplementation(
+      class {
+        constructor() {
+          throw new Error('Access to this API has been restricted');
+        }
+      } as never,
+    );
+    const path = fresh();
+    const { store, limit } = storeOn(path);
+    await write(store, 2 * SOME);
+    expect(limit()).toBe(1000);
+    await write(store, 2 * SOME, 2 * SOME);
+    expect(inDatabaseAlone(path)).toBeGreaterThan(SOME);
+  });
+
+  test('nor is anything lost where the thread dies', async () => {
+    const { Worker } = threads;
+    vi.spyOn(threads, 'Worker').mockImplementation(
+      class extends Worker {
+        constructor() {
+          super('throw new Error("broken")', { eval: true });
+        }
+      } as never,
+    );
+    const { store, limit } = storeOn(fresh());
+    await write(store, SOME);
+    await vi.waitFor(() => expect(limit()).toBe(1000), slow);
+    await write(store, SOME, SOME);
+    expect(await store.read('599')).toMatchObject({ forgetAt: 599 });
+  });
+
+  test('a store that is closed ends its thread, and leaves one whole file', async () => {
+    const started = startedThreads();
+    const path = fresh();
+    const { store } = storeOn(path);
+    await write(store, SOME);
+    const ended = new Promise((end) => started[0]?.on('exit', end));
+    await store.close();
+    expect(await ended).toBe(0);
+    expect(existsSync(`${path}-wal`)).toBe(false);
+    expect(inDatabaseAlone(path)).toBe(SOME);
+  });
+
+  test('a process ends by itself, though its thread waits', async () => {
+    const path = fresh();
+    const worker = script(join(import.meta.dirname, 'sqlite-worker.ts'));
+    const child = worker.start([path, 'leave', 'p', String(SOME)]);
+    await child.line((line) => line === 'ready');
+    child.say('go');
+    expect(await child.ended).toBe(0);
+    worker.remove();
+    const { store } = storeOn(path);
+    expect(await store.read(`p-${SOME - 1}`)).toMatchObject({ id: `p-${SOME - 1}` });
+  });
+});
