@@ -180,19 +180,19 @@ function checksum(r: Unsealed): number {
     r.windowEndsAt,
     r.touchedAt,
     r.forgetAt,
-    r.ending,
+    sorted(r.ending),
     r.settledAt,
     r.sticky,
     r.retryAt,
     r.spentAt,
     r.link,
-    r.request,
-    r.earlier,
-    r.answer,
+    sorted(r.request),
+    sorted(r.earlier),
+    sorted(r.answer),
   ];
-  const later = [r.endpoint, r.keyInUse, r.refusal, r.refusedOnly, r.madeAgain, r.dueAt, r.refusedBefore];
+  const later = [r.endpoint, r.keyInUse, sorted(r.refusal), r.refusedOnly, r.madeAgain, r.dueAt, r.refusedBefore];
   while (later.length && later.at(-1) === undefined) later.pop();
-  const text = JSON.stringify(sorted([...fields, ...later]));
+  const text = JSON.stringify([...fields, ...later]);
   let sum = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193);
   return sum >>> 0;
