@@ -135,7 +135,7 @@ export interface OperationOptions {
   reconcile?: Reconcile | undefined;
   /** Called before every attempt with the request as it goes out, including the key. The headers that it returns replace the call's own. */
   headers?: ((a: Leaving) => NonNullable<RequestInit['headers']> | Promise<NonNullable<RequestInit['headers']>>) | undefined;
-  /** Called once with the outcome of the operation, even if the call itself was aborted. */
+  /** Called once with the outcome of the operation, even if the call itself was aborted; not where ERR_ONCE_BUSY says that this page or process is at it. */
   onOutcome?: ((outcome: Outcome) => void) | undefined;
 }
 
@@ -172,7 +172,7 @@ export interface Feature {
 export interface OnceOptions extends Omit<OperationOptions, 'operation' | 'meta' | 'key' | 'background'> {
   /**
    * The user to whom the operations belong; give a visitor a name too, such as `'guest'`. A function is called at every call and
-   * before every attempt. Where it gives nothing or throws, nobody is logged in, and a call is a TypeError.
+   * before every attempt. Where it gives nothing or throws, nobody is logged in, and a call rejects with a TypeError, or with what it threw.
    */
   namespace?: string | (() => string | null | undefined) | undefined;
   /** The features of this client: `[retrying(), polling()]`. @default none; in `oncefetch/node` and React Native all of them */
@@ -185,7 +185,7 @@ export interface OnceOptions extends Omit<OperationOptions, 'operation' | 'meta'
   fetch?: typeof fetch | undefined;
   /** `required`: refuse to send if the record would not outlive the process. @default 'best-effort' */
   durability?: 'best-effort' | 'required' | undefined;
-  /** The wait between attempts, and the `budget` of each server: a failed attempt costs 1, a success returns 0.1, and at half of it automatic retries stop; `false` for no budget. @default 500 ms to 15_000 ms, factor 2, budget 100 */
+  /** The wait between attempts, and the `budget` of each server: a failed attempt costs 1, a success returns 0.1, and at half of it automatic retries stop, but for the first one of a named call; `false` for no budget. @default 500 ms to 15_000 ms, factor 2, budget 100 */
   retry?: { minDelayMs?: number | undefined; maxDelayMs?: number | undefined; factor?: number | undefined; budget?: number | false | undefined } | undefined;
   /** The servers that may receive keys of calls without a name: origins such as `https://api.shop.example`. @default the page's own origin in a browser, every origin elsewhere */
   origins?: readonly string[] | ((url: string) => boolean) | undefined;

@@ -15,7 +15,7 @@ import { clientOf, type Once } from '../once.js';
  * @param options - `evenIfUnknown`: also where it may have been sent, and could then take effect a second time
  * @throws TypeError on a wrong name or option
  * @throws ERR_ONCE_BUSY while a call drives it
- * @throws ERR_ONCE_UNKNOWN if it may have been sent, unless `evenIfUnknown`
+ * @throws ERR_ONCE_UNKNOWN if it may have been sent, ERR_ONCE_RECORD if its record is damaged, unless `evenIfUnknown`
  * @example
  * await forget(once, ['pay', cart.id]);
  */

@@ -8,8 +8,8 @@ import type { Feature } from '../option-types.js';
 import type { Platform } from '../ports.js';
 
 /**
- * Lets a page on `http://` send, where there is no Web Crypto and no Web Lock: a library computes digests, and tabs that can't wait
- * for one another arrive at one key, because it is derived from the operation's name. `localhost` needs none of it.
+ * Lets a page on `http://` send, where there is no Web Crypto and no Web Lock: a library computes digests, and where the store is
+ * localStorage, tabs that begin at once arrive at one key, because it is derived from the operation's name. `localhost` needs none of it.
  *
  * @example
  * const once = createOnce({ use: [insecureOrigins()] });

@@ -17,7 +17,7 @@ import { clientOf, type Once } from '../once.js';
  *
  * @throws TypeError on a wrong name
  * @throws ERR_ONCE_BUSY while a call drives it; for `'none'` also if another context has sent it since this was called: look again
- * @throws ERR_ONCE_ALREADY_SETTLED for `'none'` on one that is done
+ * @throws ERR_ONCE_ALREADY_SETTLED for `'none'` on one that is done; ERR_ONCE_RECORD if its record is damaged
  * @example
  * await settle(once, ['pay', cart.id], order.isPaid ? 'done' : 'none');
  */

@@ -52,7 +52,7 @@ const CHANGED: (typeof UNKNOWN)[UnknownReason] = [
 
 const UNSENT: Readonly<Record<UnsentReason, string>> = {
   offline: 'the device said that it is offline',
-  unreachable: 'no connection came about',
+  unreachable: 'no attempt left, because its time was over, another user had logged in, or no connection came about',
   aborted: 'the call was aborted before its first attempt',
   'store-write': 'its record could not be stored',
   'unreplayable-body': 'its body cannot be sent more than once',
@@ -116,7 +116,7 @@ function* stepsOf(outcome: Outcome): Generator<string> {
   if (sent === 'yes') yield attempts ? 'The server got an attempt.' : 'An attempt of an earlier call reached the server.';
   if (outcome.type === 'fresh' && outcome.changed) yield 'More than one payload was sent under this key, and one of them took effect.';
   if (outcome.key !== undefined && storedIn !== 'disk')
-    yield `Its record is ${storedIn === 'memory' ? 'in memory: a reload or a restart forgets it' : 'in the session: it goes with the tab'}.`;
+    yield `Its record is ${storedIn === 'memory' ? 'in memory: a reload or a restart forgets it' : 'in the session: a crash of the browser, or of the server that holds it, may lose it'}.`;
 }
 
 /** What a record or a server gives for a time need not be one. */

@@ -19,7 +19,7 @@ export const CODES: Readonly<Record<OnceErrorCode, string>> = {
   ERR_ONCE_CLAIM_LOST: 'another tab or process took it over. Call again with the same name',
   ERR_ONCE_BODY: 'the body cannot be sent more than once. Send text, bytes, a Blob or a FormData',
   ERR_ONCE_STORE: 'the store could not be used, and an earlier key may be in it, so nothing was sent. Call again when it works',
-  ERR_ONCE_RECORD: 'what is stored under this name is damaged; nothing was sent. Find out what happened, then forget() it',
+  ERR_ONCE_RECORD: 'what is stored under this name is damaged; nothing was sent. Find out what happened, then forget() it with evenIfUnknown: true',
 };
 
 /** Where the reason says more than the code. */
@@ -56,7 +56,7 @@ export const DIAGNOSTICS = {
   'key-ignored': 'the server says that it ignored the key: nothing is sent there twice from now on',
   'reconcile-unproven':
     "what reconcile returned proves nothing, so the operation stays unknown: it must return 'done', 'none', 'unknown', or a 2xx Response whose body has not been read",
-  'insecure-origin': 'an insecure origin has no Web Crypto and no Web Locks: tabs do not wait for one another',
+  'insecure-origin': 'an insecure origin has no Web Crypto and no Web Locks: tabs meet by leases in the store',
   'unsettled-forgotten': 'an operation that never settled was forgotten 30 days after its last attempt',
   'move-conflict': 'both namespaces have this operation; the older one stays there',
 } as const;
