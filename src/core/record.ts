@@ -155,8 +155,9 @@ function sorted(value: unknown): unknown {
 }
 
 /**
- * FNV-1a, 32 bit (Fowler, Noll, Vo; IETF draft-eastlake-fnv): a flipped bit in a key would be a second effect. What a version adds
- * goes to the end of `later`, where absent members do not count: records of earlier versions keep their sum.
+ * FNV-1a, 32 bit (Fowler, Noll, Vo; IETF draft-eastlake-fnv): a flipped bit in a key would be a second effect. `later` has what came
+ * after the first builds, where absent members do not count: earlier records keep their sum. From 0.1.0 on nothing is added to either:
+ * a version that does not know a member would take the record for damaged, and could not drive it (docs/versioning.md).
  */
 function checksum(r: Unsealed): number {
   const fields = [

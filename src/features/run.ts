@@ -35,8 +35,9 @@ export interface Attempt {
 }
 
 /**
- * Runs any async function with the same care as `fetch`: a payment provider's SDK, a message handler. Once it is done it never
- * runs again; after a crash it runs again with the same key. A Response that the function gives is read as `fetch` reads its
+ * Runs any async function with the same care as `fetch`: a payment provider's SDK, a message handler. Once it is done it does not
+ * run again while that is remembered (`keep.forMs`); after a crash the next call runs it again with the same key, inside the key
+ * window. A Response that the function gives is read as `fetch` reads its
  * answers: a 503 is tried again, a 4xx is a refusal, with which `run` resolves; the next call gets it as a Response.
  *
  * @throws TypeError on a wrong name or option

@@ -52,6 +52,19 @@ test('two submits at once, a third one later, and one of another process: one ef
   expect(charged).toHaveLength(1);
 });
 
+test('a second submit that is refused as busy is told so, and does not end in an error page', async () => {
+  let charges: (value: string) => void = () => {};
+  const charging = new Promise<string>((resolve) => {
+    charges = resolve;
+  });
+  const action = actionWith({ effect: () => charging, call: { whenBusy: 'reject' } });
+  const first = action(undefined, formOf(CART));
+  const second = await action(undefined, formOf(CART));
+  expect(second).toMatchObject({ said: 'unknown OnceError', outcome: { reason: 'busy' } });
+  charges('receipt 1');
+  expect((await first).said).toBe('done receipt 1');
+});
+
 test('what it returns is plain data, with the fields that it was asked to keep', async () => {
   const state = await actionWith({ keep: ['name', 'nothing'] })(undefined, formOf(CART));
   expect(structuredClone(state)).toEqual(state);

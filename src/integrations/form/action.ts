@@ -1,5 +1,5 @@
 /** A form's action that takes effect once: for React's `useActionState`, and for actions of Next.js and React Router on a server. */
-import { type Attempt, type Once, type OnceOptions, type OperationName, type Outcome, type RunOptions, run } from 'oncefetch';
+import { type Attempt, isOnceError, type Once, type OnceOptions, type OperationName, type Outcome, type RunOptions, run } from 'oncefetch';
 import { fingerprintOf } from './fingerprint.js';
 
 /** How the effect of an action ended. `value`: what it gave; `error`: what it threw, or an `OnceError`. */
@@ -104,6 +104,8 @@ export function formAction<T, S>(
     try {
       end = { value: await run(client, operation(form), (attempt) => effect(attempt, form), more) };
     } catch (error) {
+      // A call that is refused as busy ends before it is told anything.
+      if (isOnceError(error)) outcome ??= error.outcome;
       if (!outcome) throw error;
       end = { error };
     }

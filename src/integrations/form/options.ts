@@ -6,7 +6,7 @@ import type { FormMoment, FormWords } from './words.js';
 export interface FormOptions {
   /** The element's name. @default 'once-form' */
   tag?: string | undefined;
-  /** What people are told. The attributes `says-done`, `says-unknown` … of an element come first. */
+  /** What people are told. The attributes `says-done`, `says-unknown` … of an element come first; what the server says of a refusal, before those. */
   says?: FormWords | undefined;
   /** More options for the call of one submit: `meta` for a banner, `repeat`, `keep`, `limits`. Called when a form is submitted. */
   call?: ((element: OnceFormElement, fields: FormData) => Omit<OperationOptions, 'operation' | 'key' | 'verdict'>) | undefined;

@@ -48,7 +48,7 @@ function problemOf({ moment, answer }: FormOutcome): string | undefined {
   return [detail, title].find((text): text is string => typeof text === 'string' && text !== '');
 }
 
-/** The text for a moment: the attribute `says-…`, else the server's own words, else the option, else ours. */
+/** The text for a moment: the attribute `says-…`, but for a refusal of which the server has words; else a function of the app's, those words, the app's text, ours. */
 export function wordsFor(element: Element, words: FormWords, moment: keyof FormWords, told?: FormOutcome): string {
   const attribute = element.getAttribute(`says-${moment}`);
   const problem = told && problemOf(told);
