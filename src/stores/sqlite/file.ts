@@ -5,6 +5,7 @@ import { rangeOf } from '../text.js';
 import { Checkpoints } from './checkpoints.js';
 import { sqliteFault } from './fault.js';
 import { canFlush, LogFlush } from './flush.js';
+import { patienceOf } from './patience.js';
 
 /** The part of `node:sqlite`'s StatementSync that is used; those of better-sqlite3 and `bun:sqlite` have it too. */
 export interface SqliteStatement {
@@ -128,6 +129,7 @@ export function fileOf(scope: string, database: SqliteDatabase, path?: string): 
   const flush = own && wal && path !== MEMORY && canFlush() ? new LogFlush(scope, path, checkpointOf(database)) : undefined;
   if (flush) database.exec('PRAGMA busy_timeout = 0');
   const checkpoints = flush && new Checkpoints(database, flush.path);
+  const patience = own ? undefined : patienceOf(database, prepared(database, 'PRAGMA busy_timeout'));
   let level = theirs;
   const setLevel = (next: number): void => {
     if (next !== level) database.exec(`PRAGMA synchronous = ${next}`);
@@ -143,9 +145,11 @@ export function fileOf(scope: string, database: SqliteDatabase, path?: string): 
       const wanted = strict || !wal ? FULL : NORMAL;
       // Never less than what the owner of the connection asks for.
       setLevel(own ? wanted : Math.max(wanted, theirs));
+      patience?.lower(STANDSTILL_MS);
     },
     restore() {
       if (!own) setLevel(theirs);
+      patience?.restore();
     },
     get: (id) => get.get(id) as { data: unknown } | undefined,
     put: (...row) => void put.run(...row),

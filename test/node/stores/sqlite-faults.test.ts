@@ -90,6 +90,22 @@ describe('locked', () => {
     other.close();
   });
 
+  test('for a while, on a connection whose owner lets SQLite wait for seconds: the event loop goes on, and the setting stays', async () => {
+    const path = await filled();
+    const other = new DatabaseSync(path);
+    const database = new DatabaseSync(path, { timeout: 3000 });
+    const store = storeOn({ database });
+    other.exec('BEGIN IMMEDIATE');
+    // A thread that stands still never gets here.
+    setTimeout(() => other.exec('COMMIT'), 100);
+    const begun = performance.now();
+    await put(store, 'b');
+    expect(performance.now() - begun).toBeLessThan(2000);
+    expect(database.prepare('PRAGMA busy_timeout').get()).toEqual({ timeout: 3000 });
+    other.close();
+    database.close();
+  });
+
   test('from reading too: blocked', async () => {
     const path = await filled();
     const other = new DatabaseSync(path);
