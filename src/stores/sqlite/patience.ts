@@ -1,5 +1,4 @@
 /** How long a connection of somebody else's waits for a lock: its owner may have told SQLite to let the whole thread stand still for seconds. */
-import type { SqliteDatabase, SqliteStatement } from './file.js';
 
 export interface Patience {
   /** No longer than `ms` from here on. */
@@ -9,7 +8,7 @@ export interface Patience {
 }
 
 /** @param asks - the statement `PRAGMA busy_timeout` */
-export function patienceOf(database: SqliteDatabase, asks: SqliteStatement): Patience {
+export function patienceOf(database: { exec(sql: string): unknown }, asks: { get(): unknown }): Patience {
   let theirs: number | undefined;
   const set = (ms: number): unknown => database.exec(`PRAGMA busy_timeout = ${ms}`);
   return {
