@@ -2,7 +2,11 @@
  * Checkpoints, beside the event loop. SQLite makes one within the COMMIT that brings its log to a thousand pages, and flushes two files
  * meanwhile, while the thread stands still. Here another thread makes them, on a connection of its own, which hinders nobody who writes.
  */
-import type { SqliteDatabase } from './file.js';
+
+/** Where SQLite is told how long its log may become. */
+interface Connection {
+  exec(sql: string): unknown;
+}
 
 /** So many updates bring the log to about as many pages as SQLite lets it have. */
 const UPDATES = 250;
@@ -39,7 +43,7 @@ type Thread = import('node:worker_threads').Worker;
 const builtin = <T>(name: string): T | undefined => globalThis.process.getBuiltinModule?.(name) as T | undefined;
 
 export class Checkpoints {
-  readonly #database: SqliteDatabase;
+  readonly #database: Connection;
   readonly #path: string;
   #thread: Thread | undefined;
   #updates = 0;
@@ -50,7 +54,7 @@ export class Checkpoints {
    * @param database - whose log it is about
    * @param path - where it is, whatever the process does to its folder
    */
-  constructor(database: SqliteDatabase, path: string) {
+  constructor(database: Connection, path: string) {
     this.#database = database;
     this.#path = path;
     // Two copies of SQLite in one process take each other's locks away.
