@@ -89,12 +89,13 @@ function staysInUse(record: OnceRecord, same: boolean, c: Claimant, now: number)
 
 /**
  * A key that is not random, and that no server holds: it stays, so that losing the storage later falls back on the very
- * key that took effect.
+ * key that took effect. So does that of an end whose time is over: once it is swept, the key is made again, too.
  */
-const keepsKey = ({ state, random, sticky, ending }: OnceRecord): boolean => state === 'retired' && !random && !sticky && ending?.effect === 'none';
+const keepsKey = ({ state, random, sticky, ending }: OnceRecord, { repeat }: Claimant): boolean =>
+  state === 'retired' ? !random && !sticky && ending?.effect === 'none' : state === 'settled' && repeat === 'never';
 
 function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeNow: number): Began {
-  const generation = before ? before.generation + (keepsKey(before) ? 0 : 1) : 0;
+  const generation = before ? before.generation + (keepsKey(before, c) ? 0 : 1) : 0;
   if (c.keyKind === 'derived' && c.keyGeneration !== generation) return { value: { do: 'rekey', generation } };
   const record = seal({
     v: RECORD_VERSION,

@@ -1,10 +1,10 @@
 /** Goal: what happens beside a call that waits, sleeps or has been given up does not make a second effect of it, or a wrong word. */
 
 import { describe, expect, test } from 'vitest';
-import { clear, close, settle } from '../../src/entries/index.js';
-import { answers, delayed } from '../support/server.js';
+import { clear, close, derived, settle } from '../../src/entries/index.js';
+import { answers, delayed, honest } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { CART, MINUTE, newWorld, pay, rest, SECOND } from '../support/world.js';
+import { CART, DAY, MINUTE, newWorld, pay, rest, SECOND } from '../support/world.js';
 
 /** From now on the store is silent; `makeIt` makes the last update that it was asked for, however late. */
 function holdUpdates(tab: Tab) {
@@ -28,6 +28,34 @@ test('a log-out between a charge and a press that waits in another tab: the pres
   await world.run(first);
   expect((await world.end(two.tab, second)).outcome).toMatchObject({ effect: 'done' });
   expect(world.server.arrivals).toHaveLength(1);
+});
+
+test.each<[string, number, number]>([
+  ['stands for calls that wait, and that time is over', 3, 0],
+  ['was swept', 3, 1],
+])('a derived key, a charge and a log-out: what is left of it %s, and the name has the same key', async (_, minutes, sweeps) => {
+  const world = newWorld();
+  const { tab, once } = world.open({ namespace: 'ann' });
+  world.server.otherwise = honest();
+  await world.end(tab, pay(once, { key: derived }));
+  await world.run(clear(once));
+  await world.clock.advance(minutes * MINUTE);
+  if (sweeps > 0) world.damage(() => null);
+  const { outcome } = await world.end(tab, pay(once, { key: derived }));
+  expect(outcome).toMatchObject({ type: 'replayed', from: 'server' });
+  expect(world.server.charged.size).toBe(1);
+});
+
+test('a derived key that was remembered for its time is the same afterwards, unless another effect is asked for', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open({ namespace: 'ann', keep: { forMs: DAY } });
+  world.server.otherwise = honest();
+  await world.end(tab, pay(once, { key: derived }));
+  await world.clock.advance(2 * DAY);
+  await world.end(tab, pay(once, { key: derived }));
+  expect(world.server.charged.size).toBe(1);
+  await world.end(tab, pay(once, { key: derived, repeat: 'always' }));
+  expect(world.server.charged.size).toBe(2);
 });
 
 test("a log-out with unsettled: 'forget' holds nothing at all", async () => {
