@@ -92,7 +92,7 @@ function staysInUse(record: OnceRecord, same: boolean, c: Claimant, now: number)
  * key that took effect. So does that of an end whose time is over: once it is swept, the key is made again, too.
  */
 const keepsKey = ({ state, random, sticky, ending }: OnceRecord, { repeat }: Claimant): boolean =>
-  state === 'retired' ? !random && !sticky && ending?.effect === 'none' : state === 'settled' && repeat === 'never';
+  !random && (state === 'retired' ? !sticky && ending?.effect === 'none' : state === 'settled' && repeat === 'never');
 
 function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeNow: number): Began {
   const generation = before ? before.generation + (keepsKey(before, c) ? 0 : 1) : 0;

@@ -24,10 +24,14 @@ const mayHaveBeenSent = (holds: (began: Began, stored: OnceRecord, c: Claimant) 
 
 const driven = ({ value }: Began) => (value.do === 'drive' ? value : undefined);
 
-/** A key that is not random stays after a "none" that no server keeps for it; any other end raises the generation. */
-const generationAfter = (stored: OnceRecord | undefined): number => {
+/**
+ * A key that is not random stays after a "none" that no server keeps for it, and after a "done" that should have been forgotten; any
+ * other end raises the generation.
+ */
+const generationAfter = (stored: OnceRecord | undefined, { repeat }: Claimant): number => {
   if (!stored) return 0;
-  const stays = stored.state === 'retired' && !stored.random && !stored.sticky && stored.ending?.effect === 'none';
+  const { state, random, sticky, ending } = stored;
+  const stays = !random && (state === 'retired' ? !sticky && ending?.effect === 'none' : state === 'settled' && repeat === 'never');
   return stored.generation + (stays ? 0 : 1);
 };
 
@@ -51,7 +55,7 @@ describe('the key', () => {
       const drive = driven(began);
       if (!drive) return;
       if (!drive.inserted) expect(drive.record).toMatchObject({ key: stored?.key, generation: stored?.generation });
-      else expect(drive.record).toMatchObject({ key: c.key, generation: generationAfter(stored), random: c.keyKind === 'random' });
+      else expect(drive.record).toMatchObject({ key: c.key, generation: generationAfter(stored, c), random: c.keyKind === 'random' });
     });
   });
 
@@ -67,7 +71,7 @@ describe('the key', () => {
     always((began, stored, c) => {
       if (began.value.do !== 'rekey') return;
       expect(c.keyKind).toBe('derived');
-      expect(began.value.generation).toBe(generationAfter(stored));
+      expect(began.value.generation).toBe(generationAfter(stored, c));
       expect(begin(stored, { ...c, keyGeneration: began.value.generation }, NOW, NOW).value.do).not.toBe('rekey');
     });
   });
