@@ -14,7 +14,7 @@ import { clientOf, type Once } from '../once.js';
 
 /**
  * For log-out: removes answers, stored requests, `meta` and settled records, but keeps the keys of unsettled operations under
- * their namespace, and returns those. Calls under way stop before their next attempt; an answer that still comes is given to the caller, and
+ * their namespace, and returns those. A key that stays in use after a refusal is kept, too. Calls under way stop before their next attempt; an answer that still comes is given to the caller, and
  * not stored.
  *
  * @param options - `unsettled`: `'keep'`, the default, or `'forget'`, which drops unsettled operations too: each may take effect a second time
@@ -50,8 +50,12 @@ async function clearAll(client: Client, namespace: Namespace, forget: boolean): 
   return kept;
 }
 
-/** What is left of an operation that has just ended: it answers calls that wait in another tab, which would send it again. */
+/**
+ * What is left of an operation that has just ended: it answers calls that wait in another tab, which would send it again. And of
+ * one whose key stays in use after a refusal: a copy that the platform sent unseen may have had an effect under it.
+ */
 function stub(record: OnceRecord, now: number, totalMs: number): OnceRecord | null {
+  if (record.keyInUse) return seal({ ...bare(record), touchedAt: now });
   const forgetAt = settledForgetAt(record.settledAt ?? 0, 0, totalMs);
   return record.state === 'settled' && forgetAt > now ? seal({ ...bare(record), forgetAt, touchedAt: now }) : null;
 }

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { clear, close, derived, settle } from '../../src/entries/index.js';
-import { answers, delayed, honest } from '../support/server.js';
+import { answers, charged, delayed, honest, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { CART, DAY, MINUTE, newWorld, pay, rest, SECOND } from '../support/world.js';
 
@@ -44,6 +44,19 @@ test.each<[string, number, number]>([
   const { outcome } = await world.end(tab, pay(once, { key: derived }));
   expect(outcome).toMatchObject({ type: 'replayed', from: 'server' });
   expect(world.server.charged.size).toBe(1);
+});
+
+test('a copy that the browser sent unseen charges, the other one is refused, and a log-out: the next press has the same key', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open({ namespace: 'ann' }, { resends: true });
+  world.server.plays(charged(answers(400, { code: 'bad_card' })));
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'none' });
+  await world.run(clear(once));
+  const left = world.record();
+  world.server.plays(replays());
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', key: left?.key });
+  expect(world.server.charged.size).toBe(1);
+  expect(world.records).toHaveLength(1);
 });
 
 test('a derived key that was remembered for its time is the same afterwards, unless another effect is asked for', async () => {
