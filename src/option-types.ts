@@ -63,7 +63,7 @@ export type Reconcile = (c: ReconcileQuestion) => Promise<Response | 'done' | 'n
 
 /** What is stored of an operation in addition to its key, and for how long. */
 export interface Keep {
-  /** Store the request, so that another page load or process can send it again. @default false */
+  /** Store the request, so that another page load or process can send it again; in a page only with a `namespace`, and not where a Blob is its whole body. @default false */
   request?: boolean | undefined;
   /**
    * Where the answer is kept for the next call with this name. It goes to disk only with a namespace or on a server, and
@@ -107,7 +107,7 @@ export interface OperationOptions {
   key?: string | KeyStrategy | undefined;
   /** What identifies the payload, in place of the body's bytes. Return `undefined` to use the bytes. */
   fingerprint?: ((request: { method: string; url: string; body: unknown }) => unknown) | undefined;
-  /** Your own data for a banner after a reload, at most 1 kB of JSON: `{ total: '€42.00' }`. */
+  /** Your own data for a banner after a reload, at most 1 kB of JSON: `{ total: '€42.00' }`. In a page it is stored only with a `namespace`. */
   meta?: Json | undefined;
   /** What a call means whose name has settled: the same effect, another one if the payload changed, or always another one. @default 'never' */
   repeat?: 'never' | 'if-changed' | 'always' | undefined;
