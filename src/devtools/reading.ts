@@ -73,6 +73,7 @@ const SECTIONS: readonly string[] = [
   'ietf',
   'increase',
   'klarna',
+  'mollie',
   'paypal',
   'razorpay',
   'repeatable-requests',

@@ -11,6 +11,7 @@ export { increase } from '../dialects/increase.js';
 export { inBody, inDirective, inHeader, inQuery, type KeyLocation } from '../dialects/key-location.js';
 export { klarna } from '../dialects/klarna.js';
 export type { Match } from '../dialects/matching.js';
+export { mollie } from '../dialects/mollie.js';
 export { paypal } from '../dialects/paypal.js';
 export { razorpay } from '../dialects/razorpay.js';
 export { repeatableRequests } from '../dialects/repeatable-requests.js';

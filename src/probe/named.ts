@@ -9,6 +9,7 @@ import { googleRequestId } from '../dialects/google-request-id.js';
 import { ietf } from '../dialects/ietf.js';
 import { increase } from '../dialects/increase.js';
 import { klarna } from '../dialects/klarna.js';
+import { mollie } from '../dialects/mollie.js';
 import { paypal } from '../dialects/paypal.js';
 import { razorpay } from '../dialects/razorpay.js';
 import { repeatableRequests } from '../dialects/repeatable-requests.js';
@@ -32,6 +33,7 @@ export const NAMED = [
   named(worldline(), 'worldline()'),
   named(gocardless(), 'gocardless()'),
   named(increase(), 'increase()'),
+  named(mollie(), 'mollie()'),
   named(razorpay({ makes: 'payout' }), `razorpay({ makes: 'payout' })`),
   named(razorpay({ makes: 'refund' }), `razorpay({ makes: 'refund' })`),
   named(razorpay({ makes: 'transfer' }), `razorpay({ makes: 'transfer' })`),

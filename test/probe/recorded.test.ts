@@ -81,7 +81,8 @@ const WRITTEN: Readonly<Record<string, string>> = {
   aws: 'aws()',
   'aws, in the query': "aws({ goes: 'query' })",
   googleRequestId: 'googleRequestId()',
-  // Nothing of it tells it from any other server with this header: the default fits.
+  // Nothing of them tells them from any other server with this header: the default fits.
+  mollie: '',
   telnyx: '',
   stripeV2: 'stripeV2()',
   shopify: 'shopify()',

@@ -29,6 +29,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   'repeatableRequests, refusals kept': sample(entry.repeatableRequests({ keepsRefusals: true })),
   gocardless: sample(entry.gocardless()),
   increase: sample(entry.increase()),
+  mollie: sample(entry.mollie()),
   checkout: sample(entry.checkout()),
   razorpay: sample(entry.razorpay({ makes: 'payout' })),
   resend: sample(entry.resend()),
