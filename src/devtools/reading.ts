@@ -68,6 +68,7 @@ const SECTIONS: readonly string[] = [
   'aws',
   'braintree',
   'checkout',
+  'dwolla',
   'gocardless',
   'google-request-id',
   'ietf',

@@ -3,6 +3,7 @@ export { aws } from '../dialects/aws.js';
 export { braintree } from '../dialects/braintree.js';
 export { checkout } from '../dialects/checkout.js';
 export { type AnswerRule, type DefinedDialect, type DialectDefinition, defineDialect } from '../dialects/define.js';
+export { dwolla } from '../dialects/dwolla.js';
 export { generic } from '../dialects/generic.js';
 export { gocardless } from '../dialects/gocardless.js';
 export { googleRequestId } from '../dialects/google-request-id.js';

@@ -4,6 +4,7 @@ import { aws } from '../dialects/aws.js';
 import { braintree } from '../dialects/braintree.js';
 import { checkout } from '../dialects/checkout.js';
 import type { DefinedDialect } from '../dialects/define.js';
+import { dwolla } from '../dialects/dwolla.js';
 import { gocardless } from '../dialects/gocardless.js';
 import { googleRequestId } from '../dialects/google-request-id.js';
 import { ietf } from '../dialects/ietf.js';
@@ -29,6 +30,7 @@ export const NAMED = [
   named(braintree(), 'braintree()'),
   named(adyen(), 'adyen()'),
   named(checkout(), 'checkout()'),
+  named(dwolla(), 'dwolla()'),
   named(klarna(), 'klarna()'),
   named(worldline(), 'worldline()'),
   named(gocardless(), 'gocardless()'),

@@ -83,6 +83,7 @@ const WRITTEN: Readonly<Record<string, string>> = {
   googleRequestId: 'googleRequestId()',
   // Nothing of them tells them from any other server with this header: the default fits.
   mollie: '',
+  dwolla: '',
   telnyx: '',
   stripeV2: 'stripeV2()',
   shopify: 'shopify()',

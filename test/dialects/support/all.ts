@@ -31,6 +31,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   increase: sample(entry.increase()),
   mollie: sample(entry.mollie()),
   checkout: sample(entry.checkout()),
+  dwolla: sample(entry.dwolla()),
   razorpay: sample(entry.razorpay({ makes: 'payout' })),
   resend: sample(entry.resend()),
   square: sample(entry.square()),
