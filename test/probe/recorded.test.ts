@@ -131,7 +131,7 @@ test.concurrent.each(Object.entries(WRITTEN))('%s', async (name, code) => {
 test('every dialect is played', () => {
   // The default one is what is left.
   const factories = Object.keys(samples).map((name) => name.replace(/,.*/, ''));
-  expect([...new Set(Object.keys(WRITTEN).map((name) => name.replace(/,.*/, '')))].sort()).toEqual(
+  expect([...new Set(Object.keys(WRITTEN).map((name) => name.replace(/,.*/, '')))].sort(), 'WRITTEN, above, has a line for each dialect').toEqual(
     [...new Set(factories)].filter((name) => name !== 'generic').sort(),
   );
 });
