@@ -9,7 +9,7 @@ speaksAndReads('dwolla');
 
 const dialect = dwolla();
 
-test('a changed payload after a lost answer is not sent: under the same key it would be another transfer', async () => {
+test('a changed payload after a lost answer is not sent: under the same key it could be another transfer', async () => {
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect });
   world.server.plays(charged(lost()));

@@ -12,6 +12,7 @@ import { afterAll, expect, test } from 'vitest';
 import { carryOf } from '../../src/core/carrier.js';
 import type { Dialect } from '../../src/core/dialect.js';
 import { generic } from '../../src/dialects/generic.js';
+import { NAMED } from '../../src/probe/named.js';
 import { samples } from '../dialects/support/all.js';
 import { type Fixture, fixturesOf } from '../dialects/support/fixtures.js';
 import { readPage, root, tableUnder } from '../docs/support/markdown.js';
@@ -121,11 +122,11 @@ test.concurrent.each(Object.entries(WRITTEN))('%s', async (name, code) => {
     { dialect: { ...generic(), carrier: dialect.carrier, carry: dialect.carry } },
   );
   expect(result.rows.filter(({ severity }) => severity === 'double' || severity === 'wrong')).toEqual([]);
-  expect(result.dialect.code).toBe(code);
+  expect(result.dialect.code, 'the line for it, by NAMED of src/probe/named.ts, is not the one in WRITTEN of this file').toBe(code);
   said.set(name, cellsOf(result));
   if (process.env['UPDATE_DOCS']) return;
   const row = tableUnder(readPage(PAGE), HEADING).find(([server]) => server === name);
-  expect(row?.slice(1)).toEqual(cellsOf(result));
+  expect(row?.slice(1), `the row of ${name} in ${PAGE} (UPDATE_DOCS=1 writes it)`).toEqual(cellsOf(result));
 });
 
 test('every dialect is played', () => {
@@ -134,6 +135,15 @@ test('every dialect is played', () => {
   expect([...new Set(Object.keys(WRITTEN).map((name) => name.replace(/,.*/, '')))].sort(), 'WRITTEN, above, has a line for each dialect').toEqual(
     [...new Set(factories)].filter((name) => name !== 'generic').sort(),
   );
+});
+
+test('the probe knows every dialect by name', () => {
+  const known = NAMED.map(({ dialect }) => dialect.name);
+  const all = Object.values(samples).map(({ dialect }) => dialect.name);
+  expect(
+    all.filter((name) => name !== 'generic' && !known.includes(name)),
+    'not in NAMED of src/probe/named.ts',
+  ).toEqual([]);
 });
 
 afterAll(() => {
