@@ -84,6 +84,7 @@ const SECTIONS: readonly string[] = [
   'stripe',
   'stripe-v2',
   'telnyx',
+  'truelayer',
   'worldline',
 ];
 

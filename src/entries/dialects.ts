@@ -22,4 +22,5 @@ export { square } from '../dialects/square.js';
 export { stripe, stripeV2 } from '../dialects/stripe.js';
 export { stripeVerdict } from '../dialects/stripe-verdict.js';
 export { telnyx } from '../dialects/telnyx.js';
+export { truelayer } from '../dialects/truelayer.js';
 export { worldline } from '../dialects/worldline.js';

@@ -19,6 +19,7 @@ import { shopify } from '../dialects/shopify.js';
 import { square } from '../dialects/square.js';
 import { stripe, stripeV2 } from '../dialects/stripe.js';
 import { telnyx } from '../dialects/telnyx.js';
+import { truelayer } from '../dialects/truelayer.js';
 import { worldline } from '../dialects/worldline.js';
 
 const named = (dialect: DefinedDialect, code: string): { readonly dialect: DefinedDialect; readonly code: string } => ({ dialect, code });
@@ -39,6 +40,7 @@ export const NAMED = [
   named(razorpay({ makes: 'payout' }), `razorpay({ makes: 'payout' })`),
   named(razorpay({ makes: 'refund' }), `razorpay({ makes: 'refund' })`),
   named(razorpay({ makes: 'transfer' }), `razorpay({ makes: 'transfer' })`),
+  named(truelayer(), 'truelayer()'),
   named(square(), 'square()'),
   named(shopify(), 'shopify()'),
   named(repeatableRequests(), 'repeatableRequests()'),

@@ -86,6 +86,7 @@ const WRITTEN: Readonly<Record<string, string>> = {
   mollie: '',
   dwolla: '',
   telnyx: '',
+  truelayer: 'truelayer()',
   stripeV2: 'stripeV2()',
   shopify: 'shopify()',
   // Its place says nothing of Shopify.

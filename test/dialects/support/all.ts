@@ -43,6 +43,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   'shopify, in an argument': sample(entry.shopify({ field: 'variables.input.idempotencyKey' }), GRAPHQL),
   braintree: sample(entry.braintree(), GRAPHQL),
   telnyx: sample(entry.telnyx()),
+  truelayer: sample(entry.truelayer()),
   klarna: sample(entry.klarna()),
   worldline: sample(entry.worldline()),
 };
