@@ -68,11 +68,13 @@ const SECTIONS: readonly string[] = [
   'aws',
   'braintree',
   'checkout',
+  'dwolla',
   'gocardless',
   'google-request-id',
   'ietf',
   'increase',
   'klarna',
+  'mollie',
   'paypal',
   'razorpay',
   'repeatable-requests',
@@ -82,6 +84,7 @@ const SECTIONS: readonly string[] = [
   'stripe',
   'stripe-v2',
   'telnyx',
+  'truelayer',
   'worldline',
 ];
 

@@ -4,11 +4,13 @@ import { aws } from '../dialects/aws.js';
 import { braintree } from '../dialects/braintree.js';
 import { checkout } from '../dialects/checkout.js';
 import type { DefinedDialect } from '../dialects/define.js';
+import { dwolla } from '../dialects/dwolla.js';
 import { gocardless } from '../dialects/gocardless.js';
 import { googleRequestId } from '../dialects/google-request-id.js';
 import { ietf } from '../dialects/ietf.js';
 import { increase } from '../dialects/increase.js';
 import { klarna } from '../dialects/klarna.js';
+import { mollie } from '../dialects/mollie.js';
 import { paypal } from '../dialects/paypal.js';
 import { razorpay } from '../dialects/razorpay.js';
 import { repeatableRequests } from '../dialects/repeatable-requests.js';
@@ -17,6 +19,7 @@ import { shopify } from '../dialects/shopify.js';
 import { square } from '../dialects/square.js';
 import { stripe, stripeV2 } from '../dialects/stripe.js';
 import { telnyx } from '../dialects/telnyx.js';
+import { truelayer } from '../dialects/truelayer.js';
 import { worldline } from '../dialects/worldline.js';
 
 const named = (dialect: DefinedDialect, code: string): { readonly dialect: DefinedDialect; readonly code: string } => ({ dialect, code });
@@ -28,13 +31,16 @@ export const NAMED = [
   named(braintree(), 'braintree()'),
   named(adyen(), 'adyen()'),
   named(checkout(), 'checkout()'),
+  named(dwolla(), 'dwolla()'),
   named(klarna(), 'klarna()'),
   named(worldline(), 'worldline()'),
   named(gocardless(), 'gocardless()'),
   named(increase(), 'increase()'),
+  named(mollie(), 'mollie()'),
   named(razorpay({ makes: 'payout' }), `razorpay({ makes: 'payout' })`),
   named(razorpay({ makes: 'refund' }), `razorpay({ makes: 'refund' })`),
   named(razorpay({ makes: 'transfer' }), `razorpay({ makes: 'transfer' })`),
+  named(truelayer(), 'truelayer()'),
   named(square(), 'square()'),
   named(shopify(), 'shopify()'),
   named(repeatableRequests(), 'repeatableRequests()'),

@@ -189,7 +189,7 @@ const ROWS: Readonly<Record<string, () => Promise<void>>> = {
 const titles = tableUnder(readPage('docs/outcomes.md'), '## What happens when…').map(([title = '']) => title);
 
 test('every row has a test, and every test a row', () => {
-  expect(Object.keys(ROWS)).toEqual(titles);
+  expect(Object.keys(ROWS).join('\n')).toBe(titles.join('\n'));
 });
 
 describe('what happens when…', () => {

@@ -12,6 +12,7 @@ import { afterAll, expect, test } from 'vitest';
 import { carryOf } from '../../src/core/carrier.js';
 import type { Dialect } from '../../src/core/dialect.js';
 import { generic } from '../../src/dialects/generic.js';
+import { NAMED } from '../../src/probe/named.js';
 import { samples } from '../dialects/support/all.js';
 import { type Fixture, fixturesOf } from '../dialects/support/fixtures.js';
 import { readPage, root, tableUnder } from '../docs/support/markdown.js';
@@ -81,8 +82,11 @@ const WRITTEN: Readonly<Record<string, string>> = {
   aws: 'aws()',
   'aws, in the query': "aws({ goes: 'query' })",
   googleRequestId: 'googleRequestId()',
-  // Nothing of it tells it from any other server with this header: the default fits.
+  // Nothing of them tells them from any other server with this header: the default fits.
+  mollie: '',
+  dwolla: '',
   telnyx: '',
+  truelayer: 'truelayer()',
   stripeV2: 'stripeV2()',
   shopify: 'shopify()',
   // Its place says nothing of Shopify.
@@ -119,19 +123,28 @@ test.concurrent.each(Object.entries(WRITTEN))('%s', async (name, code) => {
     { dialect: { ...generic(), carrier: dialect.carrier, carry: dialect.carry } },
   );
   expect(result.rows.filter(({ severity }) => severity === 'double' || severity === 'wrong')).toEqual([]);
-  expect(result.dialect.code).toBe(code);
+  expect(result.dialect.code, 'the line for it, by NAMED of src/probe/named.ts, is not the one in WRITTEN of this file').toBe(code);
   said.set(name, cellsOf(result));
   if (process.env['UPDATE_DOCS']) return;
   const row = tableUnder(readPage(PAGE), HEADING).find(([server]) => server === name);
-  expect(row?.slice(1)).toEqual(cellsOf(result));
+  expect(row?.slice(1), `the row of ${name} in ${PAGE} (UPDATE_DOCS=1 writes it)`).toEqual(cellsOf(result));
 });
 
 test('every dialect is played', () => {
   // The default one is what is left.
   const factories = Object.keys(samples).map((name) => name.replace(/,.*/, ''));
-  expect([...new Set(Object.keys(WRITTEN).map((name) => name.replace(/,.*/, '')))].sort()).toEqual(
+  expect([...new Set(Object.keys(WRITTEN).map((name) => name.replace(/,.*/, '')))].sort(), 'WRITTEN, above, has a line for each dialect').toEqual(
     [...new Set(factories)].filter((name) => name !== 'generic').sort(),
   );
+});
+
+test('the probe knows every dialect by name', () => {
+  const known = NAMED.map(({ dialect }) => dialect.name);
+  const all = Object.values(samples).map(({ dialect }) => dialect.name);
+  expect(
+    all.filter((name) => name !== 'generic' && !known.includes(name)),
+    'not in NAMED of src/probe/named.ts',
+  ).toEqual([]);
 });
 
 afterAll(() => {

@@ -28,7 +28,7 @@ export function tableOf(rows: readonly ProbeRow[]): string {
 }
 
 function dialectText({ name, code }: FittingDialect): string {
-  if (code === '') return 'Dialect: none needed, the default fits.';
+  if (code === '') return 'Dialect: none needed, the default fits where a key counts for 24 hours. Look that up: generic({ windowMs }) says another time.';
   return `Dialect (${name}):\n\n  createOnce({ dialect: ${code.replaceAll('\n', '\n  ')} })`;
 }
 

@@ -3,47 +3,50 @@
  * meanwhile, while the thread stands still. Here another thread makes them, on a connection of its own, which hinders nobody who writes.
  */
 
-/** Where SQLite is told how long its log may become. */
-interface Connection {
-  exec(sql: string): unknown;
-}
-
 /** So many updates bring the log to about as many pages as SQLite lets it have. */
 const UPDATES = 250;
-/**
- * How long the log may become before SQLite makes a checkpoint itself, pages. While somebody always writes, none of the other thread's ends with
- * the log empty; then this one does, with little left to do.
- */
-const PAGES_MAX = 4000;
+/** A log of so many pages begins anew, for which writers wait a moment: while several processes always write, it never would by itself. */
+const PAGES_ANEW = 2000;
+/** At so many pages SQLite makes a checkpoint itself: the thread can't keep up, or somebody reads for long. */
+const PAGES_MAX = 8000;
 const PAGES_OF_SQLITE = 1000;
+/** So long the thread waits for writers, and then makes them wait for readers. */
+const IN_THE_WAY_MS = 200;
 
 /**
  * One checkpoint for each message; an empty one ends the thread. Without a log there is nothing to do, and a file that is gone is not made anew.
- * One that fails says nothing: the log stays as it is until the next one, or until SQLite's own.
+ * One that fails says nothing: the log stays as it is until the next one, or until SQLite's own. Where somebody reads for long, the log can't
+ * begin anew, and writers are made to wait less and less often.
  */
 const THREAD = `
 const { existsSync } = require('node:fs');
 const { DatabaseSync } = require('node:sqlite');
 const { parentPort, workerData: path } = require('node:worker_threads');
+let anew = ${PAGES_ANEW};
+function checkpoint(database) {
+  database.exec('PRAGMA busy_timeout = ${IN_THE_WAY_MS}');
+  const { log } = database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get();
+  if (log < anew) return;
+  const { busy } = database.prepare('PRAGMA wal_checkpoint(RESTART)').get();
+  anew = busy ? 2 * log : ${PAGES_ANEW};
+}
 parentPort.on('message', (more) => {
   if (!more) return parentPort.close();
   let database;
   try {
-    if (existsSync(path + '-wal')) {
-      database = new DatabaseSync(path);
-      database.exec('PRAGMA wal_checkpoint(PASSIVE)');
-    }
+    if (existsSync(path + '-wal')) checkpoint((database = new DatabaseSync(path)));
   } catch {}
   database?.close();
   parentPort.postMessage('done');
 });`;
 
 type Thread = import('node:worker_threads').Worker;
+type Database = { exec(sql: string): unknown };
 
 const builtin = <T>(name: string): T | undefined => globalThis.process.getBuiltinModule?.(name) as T | undefined;
 
 export class Checkpoints {
-  readonly #database: Connection;
+  readonly #database: Database;
   readonly #path: string;
   #thread: Thread | undefined;
   #updates = 0;
@@ -54,7 +57,7 @@ export class Checkpoints {
    * @param database - whose log it is about
    * @param path - where it is, whatever the process does to its folder
    */
-  constructor(database: Connection, path: string) {
+  constructor(database: Database, path: string) {
     this.#database = database;
     this.#path = path;
     // Two copies of SQLite in one process take each other's locks away.

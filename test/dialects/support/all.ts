@@ -29,7 +29,9 @@ export const samples: Readonly<Record<string, Sample>> = {
   'repeatableRequests, refusals kept': sample(entry.repeatableRequests({ keepsRefusals: true })),
   gocardless: sample(entry.gocardless()),
   increase: sample(entry.increase()),
+  mollie: sample(entry.mollie()),
   checkout: sample(entry.checkout()),
+  dwolla: sample(entry.dwolla()),
   razorpay: sample(entry.razorpay({ makes: 'payout' })),
   resend: sample(entry.resend()),
   square: sample(entry.square()),
@@ -41,6 +43,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   'shopify, in an argument': sample(entry.shopify({ field: 'variables.input.idempotencyKey' }), GRAPHQL),
   braintree: sample(entry.braintree(), GRAPHQL),
   telnyx: sample(entry.telnyx()),
+  truelayer: sample(entry.truelayer()),
   klarna: sample(entry.klarna()),
   worldline: sample(entry.worldline()),
 };

@@ -1,0 +1,4 @@
+/** Goal: truelayer is spoken as documented. Method: `support/suite.ts`. */
+import { speaksAndReads } from './support/suite.js';
+
+speaksAndReads('truelayer');
