@@ -102,7 +102,9 @@ if (import.meta.main) {
   const sizes = await measure();
   console.log('| bundle | gzip B | loaded later | budget |');
   console.log('| --- | --: | --: | --: |');
-  for (const [name, { now, later, budget }] of Object.entries(sizes)) console.log(`| ${name} | ${now} | ${later || ''} | ${budget || ''} |`);
+  /** @param {Size} size */
+  const limit = ({ now, budget }) => (budget && now > budget ? `${budget}: ${now - budget} B over` : budget || '');
+  for (const [name, size] of Object.entries(sizes)) console.log(`| ${name} | ${size.now} | ${size.later || ''} | ${limit(size)} |`);
   if (process.argv.includes('--by-file')) {
     const { metafile } = await bundle(`export { createOnce } from './src/entries/index.ts'`, [leanTwins]);
     console.log(await analyzeMetafile(metafile));
