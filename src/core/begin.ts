@@ -91,8 +91,11 @@ function staysInUse(record: OnceRecord, same: boolean, c: Claimant, now: number)
  * A key that is not random, and that no server holds: it stays, so that losing the storage later falls back on the very
  * key that took effect. So does that of an end whose time is over: once it is swept, the key is made again, too.
  */
-const keepsKey = ({ state, random, sticky, ending }: OnceRecord, { repeat }: Claimant): boolean =>
-  !random && (state === 'retired' ? !sticky && ending?.effect === 'none' : state === 'settled' && repeat === 'never');
+const keepsKey = ({ state, random, sticky, ending, payloads }: OnceRecord, { repeat, fingerprint }: Claimant): boolean =>
+  !random &&
+  (state === 'retired'
+    ? !sticky && ending?.effect === 'none'
+    : state === 'settled' && (repeat === 'never' || (repeat === 'if-changed' && payloads.includes(fingerprint))));
 
 function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeNow: number): Began {
   const generation = before ? before.generation + (keepsKey(before, c) ? 0 : 1) : 0;

@@ -71,6 +71,19 @@ test('a derived key that was remembered for its time is the same afterwards, unl
   expect(world.server.charged.size).toBe(2);
 });
 
+test("a derived key with repeat: 'if-changed': the same payload has the same key after its time, another payload has a new one", async () => {
+  const world = newWorld();
+  const { tab, once } = world.open({ namespace: 'ann', repeat: 'if-changed', keep: { forMs: DAY } });
+  world.server.otherwise = honest();
+  await world.end(tab, pay(once, { key: derived }));
+  await world.clock.advance(2 * DAY);
+  await world.end(tab, pay(once, { key: derived }));
+  expect(world.server.charged.size).toBe(1);
+  await world.clock.advance(2 * DAY);
+  await world.end(tab, pay(once, { key: derived, body: '{"cart":"another"}' }));
+  expect(world.server.charged.size).toBe(2);
+});
+
 test("a log-out with unsettled: 'forget' holds nothing at all", async () => {
   const world = newWorld();
   const { tab, once } = world.open({ namespace: 'ann' });

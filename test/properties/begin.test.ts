@@ -28,10 +28,11 @@ const driven = ({ value }: Began) => (value.do === 'drive' ? value : undefined);
  * A key that is not random stays after a "none" that no server keeps for it, and after a "done" that should have been forgotten; any
  * other end raises the generation.
  */
-const generationAfter = (stored: OnceRecord | undefined, { repeat }: Claimant): number => {
+const generationAfter = (stored: OnceRecord | undefined, { repeat, fingerprint }: Claimant): number => {
   if (!stored) return 0;
   const { state, random, sticky, ending } = stored;
-  const stays = !random && (state === 'retired' ? !sticky && ending?.effect === 'none' : state === 'settled' && repeat === 'never');
+  const sameEffect = repeat === 'never' || (repeat === 'if-changed' && stored.payloads.includes(fingerprint));
+  const stays = !random && (state === 'retired' ? !sticky && ending?.effect === 'none' : state === 'settled' && sameEffect);
   return stored.generation + (stays ? 0 : 1);
 };
 
