@@ -5,7 +5,7 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { POST } from './lib/payment.ts';
 import { ANSWER } from './lib/turns.ts';
 
-const [build = '', path = '', name = '', lanes = '1', ms = '0'] = process.argv.slice(2);
+const [build = '', path = '', name = '', lanes = '1', warmUpMs = '0', ms = '0'] = process.argv.slice(2);
 const { createOnce }: typeof import('oncefetch') = await import(join(resolve(build), 'index.js'));
 const { sqliteStore }: typeof import('oncefetch/sqlite') = await import(join(resolve(build), 'sqlite.js'));
 const fetch = async (): Promise<Response> => new Response(ANSWER, { status: 201, headers: { 'content-type': 'application/json' } });
@@ -13,7 +13,7 @@ const once = createOnce({ namespace: 'bench', store: sqliteStore({ path, busyTim
 let calls = 0;
 const call = async (): Promise<unknown> => (await once.fetch('http://127.0.0.1:9/v1/payments', { ...POST, once: [name, ++calls] })).json();
 
-async function load(): Promise<void> {
+async function load(ms: string): Promise<void> {
   const end = performance.now() + Number(ms);
   const lane = async (): Promise<void> => {
     while (performance.now() < end) await call();
@@ -25,12 +25,12 @@ await call();
 console.log('ready');
 await onceHeard(process.stdin, 'data');
 // Until its code is compiled: a service runs for days.
-await load();
+await load(warmUpMs);
 const before = calls;
 const delay = monitorEventLoopDelay({ resolution: 1 });
 delay.enable();
 const busy = performance.eventLoopUtilization();
-await load();
+await load(ms);
 const { utilization } = performance.eventLoopUtilization(busy);
 console.log(JSON.stringify({ calls: calls - before, busy: utilization, delayMs: delay.percentile(99) / 1e6 }));
 process.exit();
