@@ -14,6 +14,8 @@ import { ANSWER } from './lib/turns.ts';
 
 const AT_ONCE = 64;
 const CALLS = 2048;
+/** Rounds until the engine's code is compiled; they don't count. */
+const WARM_UP = 10;
 const rounds = Number(process.argv[2] ?? 9);
 const URL_ = 'http://127.0.0.1:9/v1/payments';
 const TEXT = 'x'.repeat(600);
@@ -118,7 +120,7 @@ async function measure(subject: Subject): Promise<Record<string, Column>> {
     clients.push(() => build.close(once));
   }
   const seen = Object.fromEntries(Object.keys(cases).map((name) => [name, [] as Figures[]]));
-  for (let round = -2; round < rounds; round++)
+  for (let round = -WARM_UP; round < rounds; round++)
     for (const [name, call] of Object.entries(cases)) {
       const figures = await load(call);
       if (round >= 0) seen[name]?.push(figures);
