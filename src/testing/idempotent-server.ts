@@ -39,7 +39,7 @@ export type MswHttp<Handler> = Readonly<
 export interface IdempotentServer {
   /** For `setupServer(...server.handlers(http))` and `setupWorker(...server.handlers(http))`, with the `http` of `msw`. */
   handlers<Handler>(http: MswHttp<Handler>): Handler[];
-  /** The same server without MSW: for `createOnce({ fetch: server.fetch })`. It answers whatever URL it is asked. */
+  /** The same server without MSW: for `createOnce({ fetch: server.fetch })`. It answers whatever URL and method it is asked: a GET is an effect, too. */
   readonly fetch: typeof globalThis.fetch;
   /** Every effect, in the order in which it was committed. */
   readonly effects: readonly Effect[];
