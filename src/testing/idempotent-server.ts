@@ -49,7 +49,7 @@ export interface IdempotentServer {
   readonly faults: Faults;
   /** Killed and started again: work without its effect is lost, keys and answers are kept. */
   restart(): void;
-  /** Forgets effects, keys, requests and faults. For `afterEach`. */
+  /** Forgets effects, keys, requests and faults; what is under way has no effect any more. For `afterEach`. */
   reset(): void;
 }
 
@@ -117,8 +117,7 @@ export function idempotentServer<Body = unknown>(options: IdempotentServerOption
     restart: () => model.restart(),
     reset: () => {
       model.reset();
-      network.requests.length = 0;
-      network.faults.clear();
+      network.reset();
       for (const letGo of hanging) letGo();
       hanging.clear();
     },
