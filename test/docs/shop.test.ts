@@ -44,6 +44,12 @@ test('a card is declined, the next one is charged by a process that dies before 
   expect(paid).toBe(1);
 });
 
+test('the same by `bank`, as `formAction` asks it', async () => {
+  await shop.charge('ann', 'c-3', 'declined');
+  await shop.bank('k-3', 'c-3', 'good');
+  expect(await shop.said('ann', 'c-3')).not.toContain('Not paid');
+});
+
 test('whoever pays with another card what was paid before is not left in doubt', async () => {
   const before = paid;
   await shop.charge('ann', 'c-2', 'good');
