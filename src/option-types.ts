@@ -111,7 +111,7 @@ export interface OperationOptions {
   meta?: Json | undefined;
   /** What a call means whose name has settled: the same effect, another one if the payload changed, or always another one. @default 'never' */
   repeat?: 'never' | 'if-changed' | 'always' | undefined;
-  /** Reads an answer before the built-in rules do; return `undefined` to leave it to them. */
+  /** Reads an answer before the built-in rules do; return `undefined` to leave it to them. `resume` knows the client's only, not that of a call. */
   verdict?: ((e: Evidence) => Verdict | undefined) | undefined;
   /**
    * The customer agrees that this goes on when the page is gone, until `untilMs` (wall clock, ms since 1970): the request is stored,

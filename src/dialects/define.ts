@@ -63,8 +63,8 @@ export interface DefinedDialect extends Dialect {
 const SAMPLE = '9f8b7c6d-5e4f-4a3b-8c2d-1e0f9a8b7c6d';
 
 /**
- * Makes a dialect. What it says can't make an unknown outcome look settled: a 5xx never becomes a refusal, and a 4xx never
- * a success, whatever a rule says.
+ * Makes a dialect. Whatever a rule says, a 5xx of a gateway or a crash never becomes a refusal, and a 4xx is never given as a
+ * success. `done-elsewhere` and `sticky` are believed.
  *
  * @throws TypeError or RangeError on a definition that no server could mean
  * @example

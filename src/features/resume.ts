@@ -18,7 +18,8 @@ export interface ResumeOptions {
 
 /**
  * Resumes what is pending, a few operations at a time, each with its own key. Names that begin differently take turns, so that
- * a backlog of one kind does not hold up the others. Nothing is resumed by itself.
+ * a backlog of one kind does not hold up the others. Nothing is resumed by itself. The options are those of the client: a `verdict`
+ * that only the call had is not asked.
  *
  * @throws RangeError where `concurrency` is less than 1; TypeError on a wrong option or an empty namespace
  * @example

@@ -38,7 +38,7 @@ export interface Attempt {
  * Runs any async function with the same care as `fetch`: a payment provider's SDK, a message handler. Once it is done it does not
  * run again while that is remembered (`keep.forMs`); after a crash the next call runs it again with the same key, inside the key
  * window. A Response that the function gives is read as `fetch` reads its
- * answers: a 503 is tried again, a 4xx is a refusal, with which `run` resolves; the next call gets it as a Response.
+ * answers: a 503 is tried again, a 4xx is a refusal, with which `run` resolves; one that is remembered is a Response again.
  *
  * @throws TypeError on a wrong name or option
  * @throws the effect's own error if `verdict` calls it rejected; OnceError as `fetch` does, and ERR_ONCE_ALREADY_DONE where

@@ -24,7 +24,8 @@ const ORPHANS_MAX = 10;
 
 /**
  * Accepts a POST or PATCH without a name, which gets a key of its own, and names a call with `once: true` by its content. On a
- * person's device such a call goes on with an equal one that was left unsettled.
+ * person's device such a call goes on with an equal one that was left unsettled. A GraphQL query, a body that can't be sent twice
+ * and, in a page, a request to another origin that `origins` does not list get no key: they are left to fetch.
  *
  * @example
  * const once = createOnce({ use: [unnamed()] });

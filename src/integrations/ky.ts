@@ -1,4 +1,4 @@
-import type { KyInstance } from 'ky';
+import type { KyInstance, RetryOptions } from 'ky';
 import type { Once, OnceInit } from '../entries/index.js';
 
 declare module 'ky' {
@@ -8,10 +8,17 @@ declare module 'ky' {
   }
 }
 
+/** What ky may send again: without a key, it is no second effect. */
+const READS = ['get', 'head', 'options'];
+
+/** How often ky sends again by default. */
+const LIMIT = 2;
+
 /**
  * A ky instance whose requests go through `once.fetch`, and which leaves retrying and timing out to it: a request of ky's
  * own making would be another operation, and its timeout would cut a payment off in the middle. Only GET, HEAD and OPTIONS are
- * left to ky's own retries, unless the client has the feature `retrying()`. `ky.retry()` in a hook still works.
+ * left to ky's own retries, whatever `retry.methods` the instance has, unless the client has the feature `retrying()`.
+ * `ky.retry()` in a hook still works.
  *
  * @param ky - an instance of ky 2 or later, with whatever options and hooks it has
  * @throws TypeError where `once` is no client
@@ -23,7 +30,14 @@ export function withOnce(ky: KyInstance, once: Once): KyInstance {
   const inside: unknown = (once as Once | undefined)?.['~oncefetch'];
   if (typeof inside !== 'function') throw new TypeError(`once: withOnce takes a client from createOnce, got ${once === null ? 'null' : typeof once}`);
   const { parts } = inside() as { readonly parts: { readonly retry?: unknown } };
-  // `limit: 1` without a method or status to retry: with `limit: 0`, `ky.retry()` would throw.
-  const retry = parts.retry ? { limit: 1, methods: [], statusCodes: [] } : { methods: ['get' as const, 'head' as const, 'options' as const] };
-  return ky.extend({ fetch: once.fetch as typeof fetch, timeout: false, retry });
+  // `limit: 1` without a method to retry: with `limit: 0`, `ky.retry()` would throw.
+  const own = ({ methods = [...READS], ...rest }: RetryOptions): RetryOptions =>
+    parts.retry ? { ...rest, limit: 1, methods: [] } : { ...rest, methods: methods.filter((method) => READS.includes(method.toLowerCase())) };
+  let given: RetryOptions | number | undefined;
+  // ky joins the lists of an instance and its extension. A number in between takes the instance's away, so that its methods don't come back.
+  const bare = ky.extend((defaults) => {
+    given = defaults.retry;
+    return { fetch: once.fetch as typeof fetch, timeout: false, totalTimeout: false, retry: LIMIT };
+  });
+  return bare.extend({ retry: own(typeof given === 'object' ? given : { limit: given ?? LIMIT }) });
 }

@@ -148,6 +148,9 @@ export function faultyStore(store: Store, { faults = new StoreFaults(), clock = 
       return store.atomic;
     },
     faults,
+    ...(store.storedIn && { storedIn: store.storedIn.bind(store) }),
+    ...(store.holder && { holder: store.holder.bind(store) }),
+    ...(store.isGone && { isGone: store.isGone.bind(store) }),
     available: () => store.available?.() ?? Promise.resolve(true),
     ready: async () => {
       await store.ready?.();

@@ -39,7 +39,7 @@ export type MswHttp<Handler> = Readonly<
 export interface IdempotentServer {
   /** For `setupServer(...server.handlers(http))` and `setupWorker(...server.handlers(http))`, with the `http` of `msw`. */
   handlers<Handler>(http: MswHttp<Handler>): Handler[];
-  /** The same server without MSW: for `createOnce({ fetch: server.fetch })`. It answers whatever URL it is asked. */
+  /** The same server without MSW: for `createOnce({ fetch: server.fetch })`. It answers whatever URL and method it is asked: a GET is an effect, too. */
   readonly fetch: typeof globalThis.fetch;
   /** Every effect, in the order in which it was committed. */
   readonly effects: readonly Effect[];
@@ -49,7 +49,7 @@ export interface IdempotentServer {
   readonly faults: Faults;
   /** Killed and started again: work without its effect is lost, keys and answers are kept. */
   restart(): void;
-  /** Forgets effects, keys, requests and faults. For `afterEach`. */
+  /** Forgets effects, keys, requests and faults; what is under way has no effect any more. For `afterEach`. */
   reset(): void;
 }
 
@@ -117,8 +117,7 @@ export function idempotentServer<Body = unknown>(options: IdempotentServerOption
     restart: () => model.restart(),
     reset: () => {
       model.reset();
-      network.requests.length = 0;
-      network.faults.clear();
+      network.reset();
       for (const letGo of hanging) letGo();
       hanging.clear();
     },

@@ -19,6 +19,7 @@ export class ModelNetwork {
   readonly #server: ModelServer;
   readonly #clock: Clock;
   readonly #keyHeader: string;
+  #life = 1;
 
   constructor(server: ModelServer, options: { readonly clock: Clock; readonly keyHeader: string }) {
     this.#server = server;
@@ -29,8 +30,10 @@ export class ModelNetwork {
   /** Carries one request; never rejects. */
   async deliver(request: ModelRequest): Promise<Delivery> {
     const fault = this.faults.draw();
+    const life = this.#life;
     let noted: Noted | undefined = this.#note(request, fault?.name ?? 'none');
     const pass = async (): Promise<ModelAnswer> => {
+      if (life !== this.#life) throw new ServerKilled();
       // A fault that passes more than once has put more copies on the wire.
       const copy = noted ?? this.#note(request, fault?.name ?? 'none');
       noted = undefined;
@@ -44,6 +47,13 @@ export class ModelNetwork {
       if (error instanceof ServerKilled) return { kind: 'network-error' };
       throw error;
     }
+  }
+
+  /** Forgets requests and faults; what is still on the wire never arrives. */
+  reset(): void {
+    this.#life++;
+    this.requests.length = 0;
+    this.faults.clear();
   }
 
   #note(request: ModelRequest, fate: FaultName | 'none'): Noted {

@@ -1,7 +1,7 @@
 /** Goal: what ky sends again and what oncefetch does never add up, and nothing loses its retries. Method: answers that a gateway gives, counted. */
 import ky from 'ky';
 import { expect, test } from 'vitest';
-import { createOnce, memoryStore, type OnceOptions, retrying } from '../../src/entries/index.js';
+import { createOnce, memoryStore, type OnceOptions, retrying, unnamed } from '../../src/entries/index.js';
 import { withOnce } from '../../src/entries/ky.js';
 
 /** ky over a server that is busy once, and what reached it. */
@@ -31,6 +31,42 @@ test.each([
   const { sent, api } = busyOnce(use);
   expect((await api.post('https://shop.example/pay', { json: { cart: 1 }, once: ['pay', 1] })).status).toBe(200);
   expect(sent).toEqual(['POST', 'POST']);
+});
+
+test.each([
+  ['with retrying()', [retrying(), unnamed()]],
+  ['without', [unnamed()]],
+] as const)('a POST is left to oncefetch, too, where the instance makes ky send POSTs again, %s', async (_, use) => {
+  const keys = new Set<string | null>();
+  const fetch = async (input: Request | string, init?: RequestInit) => {
+    keys.add(new Request(input, init).headers.get('idempotency-key'));
+    return new Response('{}', { status: 503 });
+  };
+  const retry = { minDelayMs: 1, maxDelayMs: 2 };
+  const once = createOnce({ namespace: 'ann', store: memoryStore(), fetch: fetch as typeof globalThis.fetch, retry, limits: { attempts: 2 }, use });
+  const api = withOnce(ky.create({ retry: { methods: ['post', 'get'], statusCodes: [503], delay: () => 1 } }), once);
+  await expect(api.post('https://shop.example/pay', { json: { cart: 1 } })).rejects.toMatchObject({ response: { status: 503 } });
+  expect(keys.size).toBe(1);
+});
+
+test("the instance's own limit of retries stays", async () => {
+  for (const retry of [1, { limit: 1, delay: () => 1 }]) {
+    let requests = 0;
+    const fetch = async () => {
+      requests++;
+      return new Response('{}', { status: 503 });
+    };
+    const once = createOnce({ namespace: 'ann', store: memoryStore(), fetch: fetch as typeof globalThis.fetch });
+    await expect(withOnce(ky.create({ retry }), once).get('https://shop.example/orders')).rejects.toMatchObject({ response: { status: 503 } });
+    expect(requests).toBe(2);
+  }
+});
+
+test("the instance's time for all does not cut a payment off", async () => {
+  const fetch = () => new Promise<Response>((resolve) => setTimeout(() => resolve(new Response('{}')), 60));
+  const once = createOnce({ namespace: 'ann', store: memoryStore(), fetch: fetch as typeof globalThis.fetch });
+  const api = withOnce(ky.create({ totalTimeout: 20 }), once);
+  expect((await api.post('https://shop.example/pay', { json: { cart: 2 }, once: ['pay', 2] })).status).toBe(200);
 });
 
 test('a PUT is left alone by ky, which cannot tell whether it has a name', async () => {

@@ -42,6 +42,13 @@ storeContract({
   },
 });
 
+test('where records are, and whether a holder is gone, is said as by the store within', async () => {
+  const inner = { ...memoryStore(), storedIn: () => 'session' as const, holder: async () => 'me', isGone: async (holder: string) => holder === 'them' };
+  const store = faultyStore(inner);
+  expect([store.storedIn?.(), await store.holder?.(), await store.isGone?.('them'), await store.isGone?.('me')]).toEqual(['session', 'me', true, false]);
+  expect(Object.keys(faultyStore(memoryStore()))).not.toContain('holder');
+});
+
 test('fail-before-commit lets the change look, stores nothing and rejects', async () => {
   const { store, faults } = bench();
   faults.next('fail-before-commit');

@@ -78,6 +78,18 @@ describe('what it notes', () => {
   });
 });
 
+test('a request that is under way at a reset has no effect in the next test', async () => {
+  const clock = virtualClock();
+  const server = listen({ clock });
+  server.faults.next('delay-request');
+  const late = expect(pay('k1')).rejects.toThrow(TypeError);
+  await expect.poll(() => server.requests.length).toBe(1);
+  server.reset();
+  await clock.advance(1000);
+  await late;
+  expect([server.effects, server.requests]).toEqual([[], []]);
+});
+
 describe('what can be set', () => {
   test('the headers of key and replay', async () => {
     const server = listen({ keyHeader: 'X-Request-Id', replayHeader: 'X-Replay' });

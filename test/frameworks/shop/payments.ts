@@ -7,18 +7,22 @@ const db = new DatabaseSync(process.env['DATABASE'] ?? 'shop.db', { timeout: 500
 db.exec('CREATE TABLE IF NOT EXISTS orders (user TEXT, cart TEXT, receipt INTEGER, PRIMARY KEY (user, cart))');
 // A receipt stays, whatever comes later.
 const remember = db.prepare('INSERT INTO orders VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET receipt = coalesce(receipt, excluded.receipt)');
+// Before a charge: whoever dies before `book` must not leave "not paid" behind.
+const forgetRefusal = db.prepare('DELETE FROM orders WHERE cart = ? AND receipt IS NULL');
 
 const store = sqliteStore({ database: db });
 // A customer waits for the page: two attempts, and the next press goes on under the same key.
 export const onceFor = (user: string) => createOnce({ namespace: user, store, durability: 'required', limits: { attempts: 2 } });
 
 /** Asks the bank to charge a cart. */
-export const bank = (key: string, cart: string, card: string): Promise<Response> =>
-  fetch(`${process.env['BANK']}/api/payments`, {
+export function bank(key: string, cart: string, card: string): Promise<Response> {
+  forgetRefusal.run(cart);
+  return fetch(`${process.env['BANK']}/api/payments`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', 'Idempotency-Key': key },
     body: JSON.stringify({ cart, card, amount: 4200 }), // the price is the server's
   });
+}
 
 /** Writes down what the bank said of a cart. */
 export async function book(user: string, cart: string, answer: Response): Promise<void> {
@@ -29,12 +33,15 @@ export async function book(user: string, cart: string, answer: Response): Promis
 /** The bank's answer, however often it is asked for; 504 while nobody knows. `user`: from the session, never from the form. */
 export async function charge(user: string, cart: string, card: string): Promise<Response> {
   const body = JSON.stringify({ cart, card, amount: 4200 }); // the price is the server's
+  forgetRefusal.run(cart);
   try {
     const answer = await onceFor(user).fetch(`${process.env['BANK']}/api/payments`, { method: 'POST', body, once: ['pay', cart] });
     await book(user, cart, answer);
     return answer;
   } catch (error) {
-    if (!outcomeOf(error)) throw error;
+    const known = outcomeOf(error);
+    if (!known) throw error;
+    if (known.effect === 'done') return Response.json({ title: 'Paid before, with another card' });
     return Response.json({ title: 'Not known yet' }, { status: 504 });
   }
 }
