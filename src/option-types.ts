@@ -80,7 +80,7 @@ export interface Keep {
 export interface Limits {
   /** Attempts of one call, including the first; waiting for work in progress does not count. @default 5 */
   attempts?: number | undefined;
-  /** One attempt, including reading its body. @default 30_000 */
+  /** One attempt, including reading its body; not of a call without a key, such as a GET. @default 30_000 */
   attemptMs?: number | undefined;
   /** The whole call: attempts, waits, hooks and look-ups. Storing the end may take a second more. @default 120_000 */
   totalMs?: number | undefined;

@@ -13,7 +13,8 @@ import type { Settings } from '../options.js';
 
 /**
  * Sends idempotent requests without a name again after a network error or a transient answer, within `limits.attempts` and
- * `limits.totalMs` (RFC 9110, section 9.2.2). Without it they are sent once, as `fetch` does.
+ * `limits.totalMs` (RFC 9110, section 9.2.2). Without it they are sent once, as `fetch` does. One attempt may take as long as it
+ * takes: give a `signal`.
  *
  * @example
  * const once = createOnce({ use: [retrying()] });

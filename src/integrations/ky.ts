@@ -16,9 +16,9 @@ const LIMIT = 2;
 
 /**
  * A ky instance whose requests go through `once.fetch`, and which leaves retrying and timing out to it: a request of ky's
- * own making would be another operation, and its timeout would cut a payment off in the middle. Only GET, HEAD and OPTIONS are
- * left to ky's own retries, whatever `retry.methods` the instance has, unless the client has the feature `retrying()`.
- * `ky.retry()` in a hook still works.
+ * own making would be another operation, and its timeout would cut a payment off in the middle. Give a GET a `timeout` of its
+ * own. Only GET, HEAD and OPTIONS are left to ky's own retries, whatever `retry.methods` the instance has, unless the client
+ * has the feature `retrying()`. `ky.retry()` in a hook still works.
  *
  * @param ky - an instance of ky 2 or later, with whatever options and hooks it has
  * @throws TypeError where `once` is no client
