@@ -1,13 +1,15 @@
 /**
- * Many calls at once on a store of a server, beside the bare statements that they can't do without, through the same client: calls a
- * second, and the CPU of this process for each. `npm run bench:shared [-- rounds]`; BEFORE=<folder of another build> runs that one in turn.
+ * Many calls at once on a store of a server, beside the bare statements that they can't do without, through the same client, and beside
+ * the least that a safe call does around them (`bench/lib/floor.ts`): calls a second, and the CPU of this process for each.
+ * `npm run bench:shared [-- rounds]`; BEFORE=<folder of another build> runs that one in turn.
  */
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, hash, randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { Redis } from 'ioredis';
 import { Pool } from 'pg';
 import { createClient } from 'redis';
 import { startPostgres, startRedis, withoutPostgres, withoutRedis } from '../scripts/start-services.ts';
+import { floor, LEAST } from './lib/floor.ts';
 import { POST } from './lib/payment.ts';
 import { type Spread, save, spread, table } from './lib/stats.ts';
 import { ANSWER } from './lib/turns.ts';
@@ -31,8 +33,9 @@ async function buildIn(folder: string): Promise<Build> {
 const builds: Record<string, Build> = { oncefetch: await buildIn(join(import.meta.dirname, '../dist')), ...(before && { before: await buildIn(before) }) };
 
 interface Subject {
-  /** Bare statements, and what they need, by name. */
-  readonly bare: Call;
+  /** The bare statement of a call's first commit, and that of its second. */
+  begin(id: string, text: string): Promise<unknown>;
+  settle(id: string, text: string): Promise<unknown>;
   store(build: Build, name: string): Promise<import('oncefetch').Store>;
   close(): Promise<unknown>;
 }
@@ -43,11 +46,8 @@ async function postgres(prepare: boolean): Promise<Subject> {
   await pool.query('CREATE TABLE bare (id text PRIMARY KEY, data text)');
   const named = (name: string) => (prepare ? { name } : {});
   return {
-    async bare() {
-      const id = randomUUID();
-      await pool.query({ ...named('bare'), text: 'INSERT INTO bare VALUES ($1, $2)', values: [id, TEXT] });
-      await pool.query({ ...named('again'), text: 'UPDATE bare SET data = $2 WHERE id = $1', values: [id, `y${TEXT}`] });
-    },
+    begin: (id, text) => pool.query({ ...named('bare'), text: 'INSERT INTO bare VALUES ($1, $2)', values: [id, text] }),
+    settle: (id, text) => pool.query({ ...named('again'), text: 'UPDATE bare SET data = $2 WHERE id = $1', values: [id, text] }),
     async store(build, name) {
       await pool.query(build.postgresMigration({ table: name }));
       return build.postgresStore(pool, { table: name, prepare });
@@ -74,13 +74,11 @@ async function redis(kind: 'ioredis' | 'node-redis'): Promise<Subject> {
   await io.script('LOAD', BARE);
   const run = (keys: string[], args: string[]): Promise<unknown> =>
     kind === 'ioredis' ? io.evalsha(sha, keys.length, ...keys, ...args) : node.evalSha(sha, { keys, arguments: args });
+  const keys = (id: string) => [`bare:${id}`, 'bare:places', 'bare:times'];
+  const place = (state: string, id: string) => `n\t${state}\t${id}`;
   return {
-    async bare() {
-      const id = randomUUID();
-      const [keys, pending, settled] = [[`bare:${id}`, 'bare:places', 'bare:times'], `n\tpending\t${id}`, `n\tsettled\t${id}`];
-      await run(keys, ['', TEXT, pending, '1000', '']);
-      await run(keys, ['x', `y${TEXT}`, settled, '2000', pending]);
-    },
+    begin: (id, text) => run(keys(id), ['', text, place('pending', id), '1000', '']),
+    settle: (id, text) => run(keys(id), [text.slice(0, 1), text, place('settled', id), '2000', place('pending', id)]),
     store: async (build, name) => build.redisStore(kind === 'ioredis' ? io : node, { prefix: name }),
     async close() {
       io.disconnect();
@@ -110,10 +108,28 @@ async function load(call: Call): Promise<Figures> {
 type Column = Readonly<Record<'perSecond' | 'cpuUs' | 'toBare' | 'cpuToBare', Spread>>;
 
 async function measure(subject: Subject): Promise<Record<string, Column>> {
-  const cases: Record<string, Call> = { bare: subject.bare };
+  const fetch = async (): Promise<Response> => new Response(ANSWER, { status: 201, headers: { 'content-type': 'application/json' } });
+  const atLeast = floor(
+    {
+      fetch,
+      digest: (text) => hash('sha256', text, 'hex'),
+      lock: async () => () => {},
+      begin: (record) => subject.begin(record.id, JSON.stringify(record)),
+      settle: (record) => subject.settle(record.id, JSON.stringify(record)),
+    },
+    URL_,
+  );
+  let calls = 0;
+  const cases: Record<string, Call> = {
+    async bare() {
+      const id = randomUUID();
+      await subject.begin(id, TEXT);
+      await subject.settle(id, TEXT);
+    },
+    [LEAST]: async () => (await atLeast(URL_, POST, ['pay', ++calls])).json(),
+  };
   const clients: (() => Promise<void>)[] = [];
   for (const [name, build] of Object.entries(builds)) {
-    const fetch = async (): Promise<Response> => new Response(ANSWER, { status: 201, headers: { 'content-type': 'application/json' } });
     const once = build.createOnce({ namespace: 'bench', store: await subject.store(build, name), fetch });
     let n = 0;
     cases[name] = async () => (await once.fetch(URL_, { ...POST, once: ['pay', ++n] })).json();
