@@ -25,7 +25,9 @@ export function recordOf(text: unknown): unknown {
 function needsTags(value: unknown): boolean {
   if (typeof value === 'number') return !Number.isFinite(value);
   if (typeof value !== 'object' || !value) return false;
-  return ArrayBuffer.isView(value) || Object.hasOwn(value, TAG) || Object.values(value).some(needsTags);
+  if (ArrayBuffer.isView(value) || Object.hasOwn(value, TAG)) return true;
+  for (const name in value) if (needsTags((value as Record<string, unknown>)[name])) return true;
+  return false;
 }
 
 const mapped = (value: object, change: (value: unknown) => unknown): unknown =>
