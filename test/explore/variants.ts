@@ -237,13 +237,20 @@ export const VARIANTS: readonly Variant[] = [
     deeds: ['crash', 'abort', 'log-out', 'clear', 'close', 'freeze', 'wake', 'offline'],
     agenda: [{ slot: 0, payload: 1 }, { wakes: 1 }, { slot: 0, payload: 1 }],
   }),
-  of('worker, edited', 'the same, without Web Locks; the form is edited before the second press', {
+  of('worker, edited', 'the same; the form is edited before the second press, and the worker is woken once more', {
+    contexts: ['tab', 'tab'],
+    consentMs: 10_000,
+    deeds: ['crash', 'abort', 'log-out', 'clear', 'close', 'wake'],
+    agenda: [{ slot: 0, payload: 1 }, { wakes: 1 }, { slot: 0, payload: 2 }, { wakes: 1 }],
+  }),
+  of('worker, leases', 'a tab and a worker without Web Locks, edited form; fewer kinds of faults, because who waits for a lease looks often', {
     contexts: ['tab', 'tab'],
     locks: false,
     client: () => SHORT_LEASES,
     consentMs: 10_000,
-    deeds: ['crash', 'abort', 'log-out', 'clear', 'close', 'wake'],
-    agenda: [{ slot: 0, payload: 1 }, { wakes: 1 }, { slot: 0, payload: 2 }, { wakes: 1 }],
+    faults: ['responseLost', 'frontRefuses', 'declines', 'dies', 'commitFails', 'storeHangs'],
+    deeds: ['crash', 'wake'],
+    agenda: [{ slot: 0, payload: 1 }, { wakes: 1 }, { slot: 0, payload: 2 }],
   }),
   of('two names', 'one tab, two operations', {
     agenda: [

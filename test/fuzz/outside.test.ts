@@ -158,23 +158,42 @@ describe('stored records', () => {
     return changed;
   };
 
+  /** Stores a record, has it damaged, and pays again after a reload: what was sent under another key, or believed, is a fault. */
+  const paysBeside = async (damaged: (record: Record<string, unknown>) => unknown): Promise<void> => {
+    const { world, tab, once, ends } = stage({ limits: { attempts: 1 } });
+    world.server.plays(lost());
+    const key = (await ends(() => pay(once))).outcome?.key;
+    const { id } = world.record()!;
+    world.medium.set(id, damaged(world.record() as unknown as Record<string, unknown>));
+    world.server.otherwise = answers(201);
+    const written = world.writes.length;
+    const next = tab.reload();
+    const end = await world.end(next, pay(next.once(), { limits: { attempts: 1 } }));
+    truthful(world, end);
+    for (const sent of world.server.keys) expect(sent).toBe(key);
+    // Nothing was sent, so nothing was believed, and nothing written.
+    if (world.server.arrivals.length === 1) expect(world.writes).toHaveLength(written);
+  };
+
   test('of every damaged shape: kept as they are unless they can be trusted; no new key beside them', async () => {
-    await fuzz(200, async (random) => {
-      const { world, tab, once, ends } = stage({ limits: { attempts: 1 } });
-      world.server.plays(lost());
-      const key = (await ends(() => pay(once))).outcome?.key;
-      const damaged = damage(random, world.record() as unknown as Record<string, unknown>);
-      const { id } = world.record()!;
-      world.medium.set(id, damaged);
-      world.server.otherwise = answers(201);
-      const written = world.writes.length;
-      const next = tab.reload();
-      const end = await world.end(next, pay(next.once(), { limits: { attempts: 1 } }));
-      truthful(world, end);
-      for (const sent of world.server.keys) expect(sent).toBe(key);
-      // Nothing was sent, so nothing was believed, and nothing written.
-      if (world.server.arrivals.length === 1) expect(world.writes).toHaveLength(written);
-    });
+    await fuzz(200, (random) => paysBeside((record) => damage(random, record)));
+  });
+
+  test('with any member of any wrong kind: the same', async () => {
+    let members = 1;
+    for (let at = 0; at < members; at++) {
+      for (const value of NONSENSE) {
+        let member = '';
+        const damaged = (record: Record<string, unknown>) => {
+          members = Object.keys(record).length;
+          member = Object.keys(record)[at] as string;
+          return { ...record, [member]: value };
+        };
+        await paysBeside(damaged).catch((error: Error) => {
+          throw new Error(`${member}: ${String(value)}: ${error.message}`, { cause: error });
+        });
+      }
+    }
   });
 });
 
