@@ -9,7 +9,13 @@ const TAG = '~';
  * A record as JSON. Bytes, infinite numbers and objects with a member `~` are tagged, so that they come back as they were;
  * any other record is plain JSON, for whoever looks into the database.
  */
-export const textOf = (record: Stored): string => JSON.stringify(needsTags(record) ? tagged(record) : record);
+export function textOf(record: Stored): string {
+  const text = JSON.stringify(record);
+  return MAY_NEED_TAGS.some((trace) => text.includes(trace)) && needsTags(record) ? JSON.stringify(tagged(record)) : text;
+}
+
+/** How JSON writes what needs tags: an infinite number, a member `~`, bytes, and an empty array of them. Few records have any of these. */
+const MAY_NEED_TAGS = ['null', `"${TAG}"`, '{"0":', '{}'];
 
 /** The inverse of {@link textOf}. What is not JSON comes back as it is: the engine calls it damaged, and nobody writes over it. */
 export function recordOf(text: unknown): unknown {
