@@ -94,7 +94,7 @@ export class App {
       headers: { 'content-type': 'application/json', 'x-call': String(call.id) },
       body: world.body(op, payload),
       signal: aborting.signal,
-      once: name === null ? {} : { operation: op.name, repeat: op.repeat, background },
+      once: name === null ? {} : { operation: op.name, repeat: op.repeat, background, ...(world.variant.key && { key: world.variant.key }) },
       ...(context.kind === 'process' ? { redirect: 'manual' as const } : {}),
     });
     answer.then(

@@ -222,9 +222,11 @@ function takesOver({ op, before, after, context, byHand }: Commit): void {
     driving.delete(key);
     sentThen.set(key, key.sends.length);
   } else if (before?.key !== after.key || before.revision !== after.revision) {
-    driving.set(key, context);
     // Calls of one context come one after the other.
     const first = op.calls.find((call) => call.context === context && !call.told && !call.dead);
+    // What is written after its caller has left drives nothing.
+    if (first) driving.set(key, context);
+    else driving.delete(key);
     if (first) driver.set(key, first);
   }
 }

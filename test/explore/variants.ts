@@ -1,6 +1,7 @@
 /** The small worlds. */
+import { derived } from '../../src/core/derived.js';
 import { GENERIC } from '../../src/dialects/generic.js';
-import type { OnceOptions } from '../../src/option-types.js';
+import type { KeyStrategy, OnceOptions } from '../../src/option-types.js';
 import type { ContextKind } from '../simulation/context.js';
 import { FAMILIES, type ServerOptions } from '../simulation/families.js';
 import type { Deed, Pause, Press, Wake } from './app.js';
@@ -19,6 +20,8 @@ export interface Variant {
   readonly before?: readonly (Press | Pause)[];
   readonly agenda: readonly (Press | Pause | Wake)[];
   readonly repeat?: 'never' | 'if-changed' | 'always';
+  /** @default a random one */
+  readonly key?: KeyStrategy;
   readonly faults: readonly Fault[];
   readonly deeds: readonly Deed[];
   /** Presses come with a consent for so long, ms. */
@@ -217,6 +220,12 @@ export const VARIANTS: readonly Variant[] = [
   }),
   of('next day', 'the second press comes when the server may have forgotten the key', {
     agenda: [{ slot: 0, payload: 1 }, { waitMs: 24 * 3_600_000 }, { slot: 0, payload: 1 }],
+  }),
+  of('derived', 'a derived key at a server that answers another payload with the first one; three minutes later an edited form', {
+    key: derived,
+    server: server({ mismatch: 'replays', keepsRefusals: false }),
+    deeds: ['crash', 'abort', 'clear', 'settle', 'forget'],
+    agenda: [{ slot: 0, payload: 1 }, { waitMs: 180_000 }, { slot: 0, payload: 2 }],
   }),
   of('if changed', 'a profile that is saved again: as it was, changed, and as it was', {
     repeat: 'if-changed',
