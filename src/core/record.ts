@@ -160,6 +160,9 @@ const { charCodeAt } = String.prototype;
 /** JSON would write `null` for it, as for an absent member. */
 const hasNoJson = (value: unknown): boolean => (typeof value === 'number' ? !Number.isFinite(value) : typeof value === 'function' || typeof value === 'symbol');
 
+/** `limits.keyWindowMs` and `keep.forMs` may be `Infinity`, of which JSON says the same as of an absent time. */
+const finite = (time: number | undefined): number | undefined => (time === Number.POSITIVE_INFINITY ? undefined : time);
+
 /** The members that a sum always has, of which the first builds knew. */
 const FIRST_FIELDS = 29;
 
@@ -187,9 +190,9 @@ function checksum(r: Unsealed): number {
     r.raw,
     r.createdAt,
     r.firstSentAt,
-    r.windowEndsAt,
+    finite(r.windowEndsAt),
     r.touchedAt,
-    r.forgetAt,
+    finite(r.forgetAt),
     sorted(r.ending),
     r.settledAt,
     r.sticky,
