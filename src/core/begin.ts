@@ -105,7 +105,7 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeN
   const kept = before && keepsKey(before, c);
   const generation = before ? before.generation + (kept ? 0 : 1) : 0;
   // Under the key that stays something is done: what the server repeats may be the answer to that payload.
-  const done = kept && before.state === 'settled' ? payloadsFor(before, c) : [];
+  const done = kept && before.state === 'settled' && before.key === c.key ? payloadsFor(before, c) : [];
   const others = done.includes(c.fingerprint) ? [] : done;
   if (c.keyKind === 'derived' && c.keyGeneration !== generation) return { value: { do: 'rekey', generation } };
   const record = seal({

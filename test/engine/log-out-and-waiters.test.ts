@@ -118,6 +118,16 @@ describe('a derived key after a log-out, and another payload', () => {
   });
 });
 
+test('a key of your own after the time of another one: the server knows nothing of it', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open({ namespace: 'ann', keep: { forMs: DAY } });
+  world.server.otherwise = honest();
+  await world.end(tab, pay(once, { key: 'order-1-a' }));
+  await world.clock.advance(2 * DAY);
+  expect((await world.end(tab, pay(once, { key: 'order-1-b', body: OTHER }))).outcome).toMatchObject({ type: 'fresh', changed: false });
+  expect(world.server.charged.size).toBe(2);
+});
+
 test('a derived key that stands for a second operation: the answer to the first one is not given for it', async () => {
   const world = newWorld();
   const { tab, once } = world.open({ namespace: 'ann', keep: { forMs: DAY }, limits: { attempts: 1 } });
