@@ -105,8 +105,8 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeN
   const kept = before && keepsKey(before, c);
   const generation = before ? before.generation + (kept ? 0 : 1) : 0;
   // Under the key that stays something is done: what the server repeats may be the answer to that payload.
-  const done = kept && before.state === 'settled' && before.key === c.key ? payloadsFor(before, c) : [];
-  const others = done.includes(c.fingerprint) ? [] : done;
+  const sent = kept && before.state === 'settled' && before.key === c.key ? payloadsFor(before, c) : [];
+  const others = sent.filter((one) => one !== c.fingerprint);
   if (c.keyKind === 'derived' && c.keyGeneration !== generation) return { value: { do: 'rekey', generation } };
   const record = seal({
     v: RECORD_VERSION,
@@ -137,7 +137,7 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeN
     request: c.request,
     previous: before && before.state !== 'pending' ? { ...before, previous: undefined } : before?.previous,
   });
-  return { next: record, value: { do: 'drive', record, ...INSERTED, changed: others.length > 0 } };
+  return { next: record, value: { do: 'drive', record, ...INSERTED, changed: others.length > 0, sentBefore: sent.includes(c.fingerprint) } };
 }
 
 const INSERTED = { inserted: true, resumed: false, changed: false, sentBefore: false, otherBytes: false, reused: false, refusedOnly: false } as const;

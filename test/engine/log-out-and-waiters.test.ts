@@ -118,6 +118,16 @@ describe('a derived key after a log-out, and another payload', () => {
   });
 });
 
+test('a derived key under which one of two payloads was done: what the server repeats later is for certain of neither', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open({ namespace: 'ann', keep: { forMs: DAY }, limits: { attempts: 1 } });
+  world.server.plays(charged(lost()), answers(201), replays());
+  await world.end(tab, pay(once, { key: derived }));
+  expect((await world.end(tab, pay(once, { key: derived, body: OTHER }))).outcome).toMatchObject({ type: 'fresh', certain: false });
+  await world.clock.advance(2 * DAY);
+  expect((await world.end(tab, pay(once, { key: derived, body: OTHER }))).outcome).toMatchObject({ type: 'fresh', certain: false, changed: true });
+});
+
 test('a key of your own after the time of another one: the server knows nothing of it', async () => {
   const world = newWorld();
   const { tab, once } = world.open({ namespace: 'ann', keep: { forMs: DAY } });
