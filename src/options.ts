@@ -119,7 +119,8 @@ function limitsOf(base: Required1<Limits>, over: Limits | undefined): Required1<
   if (limits.totalMs > TIMER_MS_MAX) throw new RangeError(`once: limits.totalMs must be at most ${TIMER_MS_MAX}, got ${limits.totalMs}`);
   if (limits.leaseMs < LEASE_MS_MIN || limits.leaseMs > LEASE_MS_MAX)
     throw new RangeError(`once: limits.leaseMs must be from ${LEASE_MS_MIN} to ${LEASE_MS_MAX}, got ${limits.leaseMs}`);
-  if (limits.keyWindowMs <= limits.attemptMs)
+  // A dialect's time may be no number.
+  if (!(limits.keyWindowMs > limits.attemptMs))
     throw new RangeError(`once: limits.keyWindowMs (${limits.keyWindowMs}) must be longer than limits.attemptMs (${limits.attemptMs})`);
   return limits;
 }

@@ -97,8 +97,16 @@ const keepsKey = ({ state, random, sticky, ending, payloads }: OnceRecord, { rep
     ? !sticky && ending?.effect === 'none'
     : state === 'settled' && (repeat === 'never' || (repeat === 'if-changed' && payloads.includes(fingerprint))));
 
+/** Fingerprints of another scheme equal none of the claimant's. */
+const payloadsFor = ({ scheme, payloads }: OnceRecord, c: Claimant): readonly string[] =>
+  scheme === c.scheme ? payloads : payloads.map((one) => `${scheme}:${one}`);
+
 function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeNow: number): Began {
-  const generation = before ? before.generation + (keepsKey(before, c) ? 0 : 1) : 0;
+  const kept = before && keepsKey(before, c);
+  const generation = before ? before.generation + (kept ? 0 : 1) : 0;
+  // Under the key that stays something is done: what the server repeats may be the answer to that payload.
+  const sent = kept && before.state === 'settled' && before.key === c.key ? payloadsFor(before, c) : [];
+  const others = sent.filter((one) => one !== c.fingerprint);
   if (c.keyKind === 'derived' && c.keyGeneration !== generation) return { value: { do: 'rekey', generation } };
   const record = seal({
     v: RECORD_VERSION,
@@ -119,7 +127,7 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeN
     // To whoever finds it the first attempt may have left: its writer may have died right after.
     ambiguous: !c.clean,
     scheme: c.scheme,
-    payloads: [c.fingerprint],
+    payloads: [...others, c.fingerprint].slice(-PAYLOADS_MAX),
     raw: c.raw,
     createdAt: now,
     firstSentAt: c.clean ? undefined : now,
@@ -129,7 +137,7 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeN
     request: c.request,
     previous: before && before.state !== 'pending' ? { ...before, previous: undefined } : before?.previous,
   });
-  return { next: record, value: { do: 'drive', record, ...INSERTED } };
+  return { next: record, value: { do: 'drive', record, ...INSERTED, changed: others.length > 0, sentBefore: sent.includes(c.fingerprint) } };
 }
 
 const INSERTED = { inserted: true, resumed: false, changed: false, sentBefore: false, otherBytes: false, reused: false, refusedOnly: false } as const;
@@ -148,8 +156,7 @@ const reopened = ({ refusal }: OnceRecord): OnceRecord['refusal'] => (refusal &&
 /** Goes on with a pending record under its own key. */
 function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, storeNow: number): Began {
   const keeps = same || c.resumeOnly;
-  // Fingerprints of another scheme are kept, but equal none of ours.
-  const sent = before.scheme === c.scheme ? before.payloads : before.payloads.map((one) => `${before.scheme}:${one}`);
+  const sent = payloadsFor(before, c);
   const firstSentAt = before.firstSentAt ?? (before.ambiguous ? before.createdAt : c.clean ? undefined : now);
   const windowEndsAt = firstSentAt === undefined ? undefined : Math.min(before.windowEndsAt ?? Number.POSITIVE_INFINITY, firstSentAt + c.windowMs);
   const record = seal({

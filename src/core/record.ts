@@ -2,9 +2,7 @@
 import type { IdempotencyKey, Label, NamespaceDigest, RecordId } from './ids.js';
 import type { Ending } from './outcome.js';
 
-/**
- * The frozen core, which every version reads and drives, and what later versions may add. Versions only add.
- */
+/** The frozen core, which every version reads and drives, and what later versions may add. Versions only add. */
 interface RecordCore {
   readonly v: number;
   readonly id: RecordId;
@@ -149,20 +147,20 @@ type Unsealed = Omit<PendingRecord, 'sum'> | Omit<EndedRecord, 'sum'>;
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(sorted);
-  const members = value as Record<string, unknown>;
-  const names = Object.keys(members).sort();
-  return Object.fromEntries(names.map((name) => [name, sorted(members[name])]));
+  const names = Object.keys(value).sort();
+  return Object.fromEntries(names.map((name) => [name, sorted((value as Record<string, unknown>)[name])]));
 }
 
-/** JSON would write `null` for it, as for an absent member. */
+/** JSON would write `null` for it, as for an absent member. That is right of a time without an end: of `limits.keyWindowMs`, of `keep.forMs`. */
 const hasNoJson = (value: unknown): boolean => (typeof value === 'number' ? !Number.isFinite(value) : typeof value === 'function' || typeof value === 'symbol');
+const finite = (time: number | undefined): number | undefined => (time === Number.POSITIVE_INFINITY ? undefined : time);
 
 /** The members that a sum always has, of which the first builds knew. */
 const FIRST_FIELDS = 29;
 
 /**
  * FNV-1a, 32 bit (Fowler, Noll, Vo; IETF draft-eastlake-fnv): a flipped bit in a key would be a second effect. After
- * {@link FIRST_FIELDS} absent members at the end do not count: earlier records keep their sum. From 0.1.0 on no member is added: a
+ * {@link FIRST_FIELDS} members that are absent, or `null`, at the end do not count: earlier records keep their sum. From 0.1.0 on no member is added: a
  * version that does not know it would take the record for damaged, and could not drive it (docs/versioning.md).
  */
 function checksum(r: Unsealed): number {
@@ -184,9 +182,9 @@ function checksum(r: Unsealed): number {
     r.raw,
     r.createdAt,
     r.firstSentAt,
-    r.windowEndsAt,
+    finite(r.windowEndsAt),
     r.touchedAt,
-    r.forgetAt,
+    finite(r.forgetAt),
     sorted(r.ending),
     r.settledAt,
     r.sticky,
@@ -206,10 +204,10 @@ function checksum(r: Unsealed): number {
     r.refusedBefore,
   ];
   if (fields.some(hasNoJson)) return Number.NaN;
-  while (fields.length > FIRST_FIELDS && fields.at(-1) === undefined) fields.pop();
+  while (fields.length > FIRST_FIELDS && fields.at(-1) == null) fields.pop();
   const text = JSON.stringify(fields);
-  // Where any package has a class that extends String, as ioredis 6 does, V8 looks up each method of a string at each call: eight times as
-  // slow. In a bundle, a constant of the module is a variable, which V8 looks up as well.
+  // V8 would look up the method for each character where a package has a class that extends String, as ioredis 6 has: eight times as slow.
+  // It would do so, too, with a constant of the module, which is a variable in a bundle.
   const { charCodeAt } = String.prototype;
   let sum = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) sum = Math.imul(sum ^ charCodeAt.call(text, at), 0x01000193);

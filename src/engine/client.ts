@@ -66,7 +66,7 @@ export interface Registry extends InFlightTables {
   readonly lives: Map<OperationKey, ObservableState>;
   /** Screens, which look again when they are told to. `elsewhere`: what is stored may have changed in another tab. */
   readonly screens: Set<(elsewhere: boolean) => void>;
-  /** Answers of settled operations, the oldest first, by operation key and idempotency key. */
+  /** Answers of settled operations, the oldest first, by operation key, idempotency key and when it began. */
   readonly answers: Map<KeyedOperation, Result>;
   /** Payloads of operations that have not settled, by operation key and idempotency key, then by fingerprint. */
   readonly payloads: Map<KeyedOperation, Map<string, Payload>>;

@@ -20,7 +20,7 @@ import { emit, pendingOf, publish, rememberedOutcome, resetStaleState } from './
 import { nothingSent, storedIn, storeForOperation } from './record-access.js';
 import { keepRecent, keyedOperationOf } from './registry.js';
 import type { Result } from './result.js';
-import { isOwn, remember } from './settle.js';
+import { answerOf, isOwn, remember } from './settle.js';
 import type { Start } from './stopped.js';
 import { sweepNowAndThen } from './sweep.js';
 
@@ -140,7 +140,7 @@ async function readAgain(job: OperationRun, record: OnceRecord): Promise<Ended |
     leaves: mayLeave,
   });
   if (!sent.result || !/^(replayed|fresh)$/.test(sent.reading.kind)) return undefined;
-  remember(job, record.key, sent.result);
+  remember(job, record, sent.result);
   return {
     outcome: { ...rememberedOutcome(record, replayed('server'), storedIn(storeForOperation(client, job.operationKey)), true), attempts: 1 },
     result: sent.result,
@@ -166,8 +166,8 @@ function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 'drive'
 }
 
 /** The remembered answer, from this context's memory or from the record. */
-function answerIn({ client, operationKey }: OperationRun, record: OnceRecord): { readonly result: Result; readonly from: 'memory' | 'store' } | undefined {
-  const kept = client.registry.answers.get(keyedOperationOf(operationKey, record.key));
+function answerIn(job: OperationRun, record: OnceRecord): { readonly result: Result; readonly from: 'memory' | 'store' } | undefined {
+  const kept = job.client.registry.answers.get(answerOf(job, record));
   // The first caller has the original, so this one gets a copy.
   if (kept) return { result: { ...kept, value: kept.copy() }, from: 'memory' };
   const stored = record.answer && restored(record.answer);

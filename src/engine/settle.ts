@@ -1,6 +1,6 @@
 /** What is stored and remembered of an operation that has ended. */
 
-import type { IdempotencyKey } from '../core/ids.js';
+import type { KeyedOperation } from '../core/ids.js';
 import type { Ending } from '../core/outcome.js';
 import { bare, type EndedRecord, type OnceRecord, type PendingRecord, type StoredAnswer, seal } from '../core/record.js';
 import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
@@ -47,11 +47,16 @@ export function answerToStore(job: OperationRun, result: Result | undefined): St
   return kept === 'disk' && (settings.namespace || server) ? result?.stored() : undefined;
 }
 
+/** Where the table `answers` has that of a record. A key that is not random may stand for another operation, later. */
+export const answerOf = ({ operationKey }: OperationRun, { key, createdAt }: OnceRecord): KeyedOperation =>
+  `${keyedOperationOf(operationKey, key)} ${createdAt}` as KeyedOperation;
+
 /** Keeps the answer in this context for the next call of its name. */
-export function remember({ client, operationKey, settings }: OperationRun, key: IdempotencyKey, result: Result): void {
+export function remember(job: OperationRun, record: OnceRecord, result: Result): void {
+  const { client, settings } = job;
   const { answers } = client.registry;
   if (settings.keep.response === false || !result.lasting) return;
-  keepRecent(answers, keyedOperationOf(operationKey, key), result, settings.tuning.answersMax);
+  keepRecent(answers, answerOf(job, record), result, settings.tuning.answersMax);
 }
 
 /** Whether this call's payload is known to be the one that took effect. The answer to another payload must not be given to this call. */

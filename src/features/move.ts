@@ -3,18 +3,18 @@ import type { Namespace, OperationKey, RecordId } from '../core/ids.js';
 import { decodeName, isUnnamed, typeOf } from '../core/name.js';
 import { type OnceRecord, readRecord, seal } from '../core/record.js';
 import { leaseHolds, MOVED } from '../core/retention.js';
-import { idOfUnnamed, idsOf, namespaceOf, operationKeyOf } from '../engine/address.js';
+import { digestOfNamespace, idOfUnnamed, idsOf, namespaceOf, operationKeyOf } from '../engine/address.js';
 import { tryLock } from '../engine/claim.js';
 import type { Client, OperationAddress } from '../engine/client.js';
 import { changed, diagnose, pendingOf, publish } from '../engine/observe.js';
-import { updateIn } from '../engine/record-access.js';
-import { scanPending } from '../engine/scan.js';
+import { timed, updateIn } from '../engine/record-access.js';
+import { operationKeyOfRecord, PAGE, type Scanned, scanPending, storesOf } from '../engine/scan.js';
 import { clientOf, type Once } from '../once.js';
 import { diagnosticText } from '../texts/full.js';
 
 /**
- * Moves a guest's unsettled operations, including their keys, into the present namespace. Await it in each page of the user before
- * anything is pressed there: an earlier page may have been closed in the middle of it.
+ * Moves a guest's unsettled operations, including their keys, into the present namespace. A key that stays in use after a refusal is
+ * moved, too. Await it in each page of the user before anything is pressed there: an earlier page may have been closed in the middle of it.
  *
  * @param from - the namespace that the guest had
  * @throws TypeError on an empty namespace
@@ -27,9 +27,29 @@ export async function move(once: Once, from: string): Promise<void> {
   if (typeof from !== 'string' || from === '') throw new TypeError(`once: move takes the namespace to move from, got ${typeOf(from)}`);
   if (from === to) return;
   const guest = from as Namespace;
-  for await (const { record, operationKey } of scanPending(client, guest, undefined, undefined)) await moveOne(client, guest, to, record, operationKey);
+  for (const scanned of [scanPending(client, guest, undefined, undefined), scanInUse(client, guest)])
+    for await (const { record, operationKey } of scanned) await moveOne(client, guest, to, record, operationKey);
   changed(client);
 }
+
+/** What was refused, and leaves its key in use: a copy that the platform sent unseen may have had an effect under it. */
+async function* scanInUse(client: Client, namespace: Namespace): AsyncGenerator<Scanned> {
+  const ns = await digestOfNamespace(client, namespace);
+  for (const store of storesOf(client)) {
+    let cursor: string | undefined;
+    do {
+      const page = await timed(client, store.scan({ ns, state: 'retired', after: cursor, limit: PAGE }));
+      for (const stored of page.records) {
+        const record = readRecord(stored);
+        if (record && isOpen(record) && !isUnnamed(record.label)) yield { record, operationKey: operationKeyOfRecord(client, namespace, record) };
+      }
+      cursor = page.next;
+    } while (cursor !== undefined);
+  }
+}
+
+/** Whether a call would go on with its key. */
+const isOpen = ({ state, keyInUse }: OnceRecord): boolean => state === 'pending' || keyInUse === true;
 
 /** Whether a call in this context or in another one holds the claim. */
 async function isDriven(client: Client, address: Pick<OperationAddress, 'label' | 'id'>, operationKey: OperationKey, namespace: Namespace): Promise<boolean> {
@@ -60,9 +80,9 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, record: O
   };
   // First its drivers lose it: what one of them settled from here on would stay open in the other namespace.
   const taken = await update(old, (there, _, now) => {
-    if (there?.state !== 'pending' || there.key !== key) return { value: undefined };
+    if (!there || !isOpen(there) || there.key !== key) return { value: undefined };
     // Its driver sends nothing more, but an attempt may be on the wire, which no driver in the new place answers for.
-    const live = driven || leaseHolds(there.lease, now);
+    const live = there.state === 'pending' && (driven || leaseHolds(there.lease, now));
     const lease = live ? { owner: MOVED, until: now + client.settings.limits.attemptMs } : undefined;
     const next = id !== old ? seal({ ...there, revision: there.revision + 1 }) : moved({ ...there, lease });
     return { next, value: { ...next, lease } };
@@ -72,10 +92,12 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, record: O
     const free = await update(id, (there, stored) => {
       // It came with an earlier move that did not come to its end, and may have gone on since.
       if (there?.key === key) return { value: true };
-      return stored === undefined || there?.state === 'retired' ? { next: moved(taken, there?.generation), value: true } : { value: false };
+      // A key of the user's own that is in use gives way to a payment that is open, and to nothing less.
+      const gives = there?.state === 'retired' && (taken.state === 'pending' || !there.keyInUse);
+      return stored === undefined || gives ? { next: moved(taken, there?.generation), value: true } : { value: false };
     });
     if (!free) {
-      diagnose(client, { name: decodeName(label), label }, key, 'move-conflict', diagnosticText('move-conflict'));
+      if (taken.state === 'pending') diagnose(client, { name: decodeName(label), label }, key, 'move-conflict', diagnosticText('move-conflict'));
       return;
     }
     await update(old, (there) => (there?.key === key && there.revision === taken.revision ? { next: null, value: undefined } : { value: undefined }));
@@ -83,5 +105,5 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, record: O
   const there = operationKeyOf(client, to, label, unnamed ? key : '');
   if (client.registry.degraded.delete(operationKey)) client.registry.degraded.set(there, store);
   publish(client, operationKey, { phase: 'idle' });
-  if (!client.registry.flights.has(there)) publish(client, there, { phase: 'unsettled', pending: pendingOf(taken) });
+  if (taken.state === 'pending' && !client.registry.flights.has(there)) publish(client, there, { phase: 'unsettled', pending: pendingOf(taken) });
 }

@@ -54,6 +54,7 @@ const SHARED: Mistake[] = [
 const CLIENT: Mistake[] = [
   ['options', 'x', TypeError],
   ['options', null, TypeError],
+  ['limits.keyWindowMs', { dialect: { ...GENERIC, windowMs: Number.NaN } }, RangeError],
   ['namespace', { namespace: 5 }, TypeError],
   ['namespace', { namespace: '' }, TypeError],
   ['namespace', { namespace: undefined }, TypeError],

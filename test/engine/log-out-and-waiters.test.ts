@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { clear, close, derived, settle } from '../../src/entries/index.js';
-import { answers, charged, delayed, honest, replays } from '../support/server.js';
+import { answers, charged, delayed, honest, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { CART, DAY, MINUTE, newWorld, pay, rest, SECOND } from '../support/world.js';
 
@@ -82,6 +82,72 @@ test("a derived key with repeat: 'if-changed': the same payload has the same key
   await world.clock.advance(2 * DAY);
   await world.end(tab, pay(once, { key: derived, body: '{"cart":"another"}' }));
   expect(world.server.charged.size).toBe(2);
+});
+
+const OTHER = { ...CART, amount: 99 };
+
+describe('a derived key after a log-out, and another payload', () => {
+  async function paidOnce() {
+    const world = newWorld();
+    const { tab, once } = world.open({ namespace: 'ann' });
+    world.server.otherwise = honest();
+    await world.end(tab, pay(once, { key: derived }));
+    await world.run(clear(once));
+    await world.clock.advance(3 * MINUTE);
+    return { world, tab, once };
+  }
+
+  test('is not told that it was done where the server repeats the answer to the first one', async () => {
+    const { world, tab, once } = await paidOnce();
+    const end = await world.end(tab, pay(once, { key: derived, body: OTHER }));
+    expect(end).toMatchObject({ response: undefined, code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+    expect(world.server.charged.size).toBe(1);
+    expect((await world.end(tab, pay(once, { key: derived, body: OTHER }))).code).toBe('ERR_ONCE_ALREADY_SETTLED');
+  });
+
+  test('is done, but not for certain, where the server marks no replay', async () => {
+    const { world, tab, once } = await paidOnce();
+    world.server.plays(answers(201));
+    expect((await world.end(tab, pay(once, { key: derived, body: OTHER }))).outcome).toMatchObject({ type: 'fresh', changed: true, certain: false });
+  });
+
+  test('is open where the server compares payloads', async () => {
+    const { world, tab, once } = await paidOnce();
+    world.server.plays(answers(422, { type: 'about:blank', title: 'Idempotency key reused with a different payload' }));
+    expect((await world.end(tab, pay(once, { key: derived, body: OTHER }))).outcome).toMatchObject({ effect: 'unknown', reason: 'mismatch' });
+  });
+});
+
+test('a derived key under which one of two payloads was done: what the server repeats later is for certain of neither', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open({ namespace: 'ann', keep: { forMs: DAY }, limits: { attempts: 1 } });
+  world.server.plays(charged(lost()), answers(201), replays());
+  await world.end(tab, pay(once, { key: derived }));
+  expect((await world.end(tab, pay(once, { key: derived, body: OTHER }))).outcome).toMatchObject({ type: 'fresh', certain: false });
+  await world.clock.advance(2 * DAY);
+  expect((await world.end(tab, pay(once, { key: derived, body: OTHER }))).outcome).toMatchObject({ type: 'fresh', certain: false, changed: true });
+});
+
+test('a key of your own after the time of another one: the server knows nothing of it', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open({ namespace: 'ann', keep: { forMs: DAY } });
+  world.server.otherwise = honest();
+  await world.end(tab, pay(once, { key: 'order-1-a' }));
+  await world.clock.advance(2 * DAY);
+  expect((await world.end(tab, pay(once, { key: 'order-1-b', body: OTHER }))).outcome).toMatchObject({ type: 'fresh', changed: false });
+  expect(world.server.charged.size).toBe(2);
+});
+
+test('a derived key that stands for a second operation: the answer to the first one is not given for it', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open({ namespace: 'ann', keep: { forMs: DAY }, limits: { attempts: 1 } });
+  world.server.plays(answers(201, { id: 'ch_1' }), charged(lost()));
+  await world.end(tab, pay(once, { key: derived }));
+  await world.clock.advance(2 * DAY);
+  expect((await world.end(tab, pay(once, { key: derived }))).outcome).toMatchObject({ effect: 'unknown' });
+  await world.run(settle(once, ['pay', 'c1'], 'done'));
+  const end = await world.end(tab, pay(once, { key: derived }));
+  expect(end).toMatchObject({ response: undefined, code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
 });
 
 test("a log-out with unsettled: 'forget' holds nothing at all", async () => {

@@ -21,7 +21,7 @@ import {
 import { defaultMemoryStore } from '../../src/stores/memory.js';
 import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
-import { answers, charged, delayed, idle, lost } from '../support/server.js';
+import { answers, charged, delayed, idle, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { DAY, MINUTE, NAME, newWorld, type PayOptions, pay, rest, SECOND, type World, watched } from '../support/world.js';
 
@@ -383,6 +383,28 @@ describe('a damaged record', () => {
     await expect(world.run(forget(scene.once, operation.name))).rejects.toMatchObject(refused);
     await world.run(forget(scene.once, operation.name, { evenIfUnknown: true }));
     expect(world.records).toEqual([]);
+  });
+});
+
+describe('a time without an end', () => {
+  test.each([
+    ['limits.keyWindowMs', { limits: { keyWindowMs: Number.POSITIVE_INFINITY, attempts: 1 } }],
+    ['keep.forMs', { keep: { forMs: Number.POSITIVE_INFINITY }, limits: { attempts: 1 } }],
+  ])('of %s: the operation goes on with its key, is remembered, and is settled and forgotten by hand', async (_, options) => {
+    const world = newWorld();
+    const { tab, once } = world.open(options);
+    world.server.plays(charged(lost()), replays());
+    const { outcome } = await world.end(tab, pay(once));
+    await world.clock.advance(MINUTE);
+    const next = tab.reload();
+    const reloaded = next.once(options);
+    expect(await world.end(next, pay(reloaded))).toMatchObject({ outcome: { type: 'replayed', key: outcome?.key } });
+    await world.clock.advance(MINUTE);
+    expect(await world.end(next, pay(reloaded))).toMatchObject({ outcome: { effect: 'done', key: outcome?.key } });
+    expect(world.server.keys).toEqual([outcome?.key, outcome?.key]);
+    await world.run(settle(reloaded, NAME, 'done'));
+    await world.run(forget(reloaded, NAME));
+    expect(world.record()).toMatchObject({ state: 'retired' });
   });
 });
 

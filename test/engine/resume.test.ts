@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { gocardless } from '../../src/entries/dialects.js';
-import { move, type Outcome, pending, type Resumed, resume } from '../../src/entries/index.js';
+import { move, type Once, type Outcome, pending, type Resumed, resume, subscribe } from '../../src/entries/index.js';
 import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
@@ -128,6 +128,43 @@ describe('move', () => {
       expect([what, world.medium.get(own?.id ?? '') === undefined]).toEqual([what, moves]);
       if (moves) expect(world.medium.get(theirs.id)).toMatchObject({ key: own?.key, state: 'pending' });
     }
+  });
+
+  test('brings a key that stays in use after a refusal: a copy that the browser sent unseen may have charged under it', async () => {
+    const world = newWorld();
+    const tab = world.tab({ resends: true });
+    const [guest, ann] = ['guest', 'ann'].map((namespace) => tab.once({ namespace })) as [Once, Once];
+    world.server.plays(charged(answers(400, { code: 'bad_card' })));
+    const { outcome } = await world.end(tab, pay(guest));
+    expect(outcome).toMatchObject({ effect: 'none' });
+    await world.run(move(ann, 'guest'));
+    await world.run(move(ann, 'guest'));
+    expect(records(world)).toMatchObject([{ key: outcome?.key, state: 'retired', keyInUse: true, lease: undefined }]);
+    expect(await world.run(pending(ann))).toEqual([]);
+    world.server.plays(replays());
+    expect((await world.end(tab, pay(ann))).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
+    expect(world.server.charged.size).toBe(1);
+  });
+
+  test.each<[string, Partial<OnceRecord>, boolean]>([
+    ['what the application refused', { keyInUse: undefined }, true],
+    ["a key of the user's own that is in use", { keyInUse: true }, false],
+    ['what is done', { state: 'settled', keyInUse: undefined }, false],
+  ])('a key that stays in use takes the place of %s, or not', async (_, theirs, moves) => {
+    const world = newWorld();
+    const { tab, guest, ann } = guestOf(world);
+    const told: string[] = [];
+    subscribe(ann, (event) => event.type === 'diagnostic' && void told.push(event.code));
+    world.server.plays(answers(400, { code: 'bad_card' }), answers(400, { code: 'bad_card' }));
+    const { outcome } = await world.end(tab, pay(guest));
+    const own = records(world)[0]?.id;
+    await world.end(tab, pay(ann));
+    const there = records(world).find(({ id }) => id !== own) as OnceRecord;
+    world.medium.set(there.id, sealed({ ...there, ...theirs }));
+    await world.run(move(ann, 'guest'));
+    expect((world.medium.get(there.id) as OnceRecord).key === outcome?.key).toBe(moves);
+    expect(world.medium.get(own as string) === undefined).toBe(moves);
+    expect(told).toEqual([]);
   });
 
   test('leaves what has become another operation meanwhile', async () => {

@@ -26,7 +26,7 @@ describe('one fault', slow, () => {
   test.each(VARIANTS.map((variant) => [variant.name, variant] as const))('%s', async (_, variant) => {
     const explored = await holds(variant, { faults: 1, switches: 0 });
     // Fewer would mean that nothing went wrong anywhere.
-    expect(explored.played + explored.spared).toBeGreaterThan(50);
+    expect(explored.played + explored.spared).toBeGreaterThan(20);
     expect(explored.ends.size).toBeGreaterThan(3);
   });
 });

@@ -75,6 +75,26 @@ describe('the codec', () => {
     });
   });
 
+  test('reads a record whose key or memory has no end, and takes no other time for one', () => {
+    const ends = ['windowEndsAt', 'forgetAt'];
+    for (const name of ends)
+      records((record) => {
+        const endless = sealed({ ...record, [name]: Number.POSITIVE_INFINITY });
+        expect(readRecord(endless), name).toBe(endless);
+        if (typeof record[name as keyof OnceRecord] === 'number') expect(readRecord({ ...endless, sum: record.sum }), name).toBeUndefined();
+        expect(readRecord(sealed({ ...record, [name]: Number.NaN })), name).toBeUndefined();
+        expect(readRecord(sealed({ ...record, firstSentAt: Number.POSITIVE_INFINITY }))).toBeUndefined();
+      });
+  });
+
+  test('knows a record of a store that has null for what is absent', () => {
+    const absent = Object.fromEntries(['endpoint', 'keyInUse', 'refusal', 'refusedOnly', 'madeAgain', 'dueAt', 'refusedBefore'].map((name) => [name, null]));
+    records((record) => {
+      const kept = { ...absent, ...(stored(record) as object) };
+      expect(readRecord(kept)).toBe(kept);
+    });
+  });
+
   test('knows a record whose members a store keeps in another order', () => {
     const turned = (value: unknown): unknown => {
       if (Array.isArray(value)) return value.map(turned);

@@ -81,10 +81,14 @@ export class Checkpoints {
     }
   }
 
-  /** A checkpoint that is under way ends by itself. */
-  close(): void {
+  /** Resolves when a checkpoint that is under way has ended; `undefined` where there is none. */
+  close(): Promise<void> | undefined {
     this.#over = true;
-    this.#thread?.postMessage('');
+    const thread = this.#thread;
+    thread?.postMessage('');
+    if (!thread || !this.#underWay) return undefined;
+    thread.ref();
+    return new Promise((resolve) => thread.once('exit', () => resolve()));
   }
 
   #start(): Thread {
@@ -94,7 +98,10 @@ export class Checkpoints {
     thread.on('message', () => {
       this.#underWay = false;
     });
-    thread.on('error', () => this.#leaveToSqlite());
+    thread.on('error', () => {
+      this.#underWay = false;
+      this.#leaveToSqlite();
+    });
     // No process waits for it to end: a listener would keep it.
     thread.unref();
     return thread;

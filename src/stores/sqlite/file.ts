@@ -79,7 +79,8 @@ export interface SqliteFile {
   remove(id: string): void;
   page(query: Extract<ScanQuery, { ns: string }>, ns: string): Row[];
   due(before: number, count: number, offset: number): Row[];
-  close(): void;
+  /** A promise where that takes a moment. */
+  close(): Promise<void> | undefined;
 }
 
 /** A connection of our own, which a strict commit flushes to the disk. */
@@ -161,8 +162,13 @@ export function fileOf(scope: string, database: SqliteDatabase, path?: string): 
     due: (before, count, offset) => due.all(before, count, offset) as Row[],
     close() {
       flush?.close();
-      checkpoints?.close();
-      if (own) database.close();
+      const end = (): void => {
+        if (own) database.close();
+      };
+      // Whoever closes the file last brings the log into it: nobody is to find it without what is in the log.
+      const ended = checkpoints?.close()?.then(end);
+      if (!ended) end();
+      return ended;
     },
   };
 }

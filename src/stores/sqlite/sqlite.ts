@@ -54,6 +54,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   const claims = claimsOf(options);
   const { scope } = claims;
   let file: SqliteFile | undefined;
+  let closed: Promise<void> | undefined;
   const open = (): SqliteFile => {
     file ??= database ? fileOf(scope, database) : openFile(scope, path as string, constructorOf(options));
     return file;
@@ -76,12 +77,16 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     close() {
       commits.end();
       holder?.close();
-      file?.close();
+      closed ??= file?.close();
       file = undefined;
     },
   });
   return {
     ...store,
+    close: async () => {
+      await store.close();
+      await closed;
+    },
     ...(holder && { holder: async () => holder.name(), isGone: async (name) => holder.isGone(name) }),
     // Only where there is no SQLite is there no store. A file that can't be opened has keys in it, for all that is known.
     available: async () => {

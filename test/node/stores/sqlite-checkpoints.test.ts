@@ -180,6 +180,32 @@ describeOn(canFlush() ? undefined : 'SQLite makes its checkpoints by itself here
     expect(inDatabaseAlone(path)).toBe(SOME);
   });
 
+  test('a store that is closed in the midst of a checkpoint leaves one whole file, too', async () => {
+    const { Worker } = threads;
+    const lingering = `
+      const { close } = require('node:sqlite').DatabaseSync.prototype;
+      require('node:sqlite').DatabaseSync.prototype.close = function () {
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+        close.call(this);
+      };`;
+    vi.spyOn(threads, 'Worker').mockImplementation(
+      class extends Worker {
+        constructor(code: string, options: ConstructorParameters<typeof Worker>[1]) {
+          super(lingering + code, options);
+        }
+      } as never,
+    );
+    const path = fresh();
+    const { store } = storeOn(path);
+    await write(store, SOME);
+    // The thread has brought something over, and has the file open.
+    await vi.waitFor(() => expect(statSync(path).size).toBeGreaterThan(SOME * BYTES_MIN), slow);
+    await write(store, 2, SOME);
+    await Promise.all([store.close(), store.close()]);
+    expect(existsSync(`${path}-wal`)).toBe(false);
+    expect(inDatabaseAlone(path)).toBe(SOME + 2);
+  });
+
   test('a process ends by itself, though its thread waits', async () => {
     const path = fresh();
     const worker = script(join(import.meta.dirname, 'sqlite-worker.ts'));
