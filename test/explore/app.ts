@@ -26,6 +26,11 @@ export interface Wake {
   readonly wakes: number;
 }
 
+/** The guest logs in. */
+export interface LogIn {
+  readonly logsIn: number;
+}
+
 /** Time that goes by before the next press. */
 export interface Pause {
   readonly waitMs: number;
@@ -188,7 +193,8 @@ export class App {
       case 'server restart':
         return slot.index === 0 && this.#world.steps.parked.some(({ label }) => label === 'the server works');
       case 'settle':
-        return this.#op() !== undefined && this.#world.truth(this.#op() as OpFacts) !== 'unknown';
+        // The app has to wait until what the guest left open is there.
+        return !this.bringing && this.#op() !== undefined && this.#world.truth(this.#op() as OpFacts) !== 'unknown';
       default:
         return this.#op() !== undefined;
     }

@@ -2,7 +2,7 @@
 import { pending } from '../../src/entries/index.js';
 import type { Call, KeyFacts, OpFacts, Violation } from '../simulation/facts.js';
 import { simulateSignals } from '../simulation/signals.js';
-import { App, type Deed, type Pause, type Press, type Wake } from './app.js';
+import { App, type Deed, type LogIn, type Pause, type Press, type Wake } from './app.js';
 import type { Chooser, Option } from './choices.js';
 import type { Owner, Step } from './steps.js';
 import type { Variant } from './variants.js';
@@ -175,7 +175,11 @@ class Play {
     if (press) this.#do(press);
   }
 
-  #do(press: Press | Pause | Wake): void {
+  #do(press: Press | Pause | Wake | LogIn): void {
+    if ('logsIn' in press) {
+      this.#deed('log-in', this.world.slots[press.logsIn] as Slot);
+      return;
+    }
     if ('wakes' in press) {
       this.#inside = this.#turn = this.world.open(this.world.slots[press.wakes] as Slot);
       this.#inside.history.add('wake');

@@ -4,7 +4,7 @@ import { GENERIC } from '../../src/dialects/generic.js';
 import type { KeyStrategy, OnceOptions } from '../../src/option-types.js';
 import type { ContextKind } from '../simulation/context.js';
 import { FAMILIES, type ServerOptions } from '../simulation/families.js';
-import type { Deed, Pause, Press, Wake } from './app.js';
+import type { Deed, LogIn, Pause, Press, Wake } from './app.js';
 import type { ExploredContext } from './context.js';
 import type { Fault } from './faults.js';
 import type { ExploredWorld } from './world.js';
@@ -18,7 +18,7 @@ export interface Variant {
   readonly server: ServerOptions;
   /** What happened before, with nothing going wrong. */
   readonly before?: readonly (Press | Pause)[];
-  readonly agenda: readonly (Press | Pause | Wake)[];
+  readonly agenda: readonly (Press | Pause | Wake | LogIn)[];
   readonly repeat?: 'never' | 'if-changed' | 'always';
   /** @default a random one */
   readonly key?: KeyStrategy;
@@ -182,6 +182,12 @@ export const VARIANTS: readonly Variant[] = [
     ...two({ deeds: ['crash', 'abort', 'settle', 'clear', 'close', 'freeze', 'log-in'] }),
     guest: true,
     server: server({ anyAccount: true }),
+  }),
+  of('guest, then user', 'a guest who presses, logs in, and presses again', {
+    deeds: ['crash', 'abort', 'clear', 'close', 'freeze'],
+    guest: true,
+    server: server({ anyAccount: true }),
+    agenda: [{ slot: 0, payload: 1 }, { logsIn: 0 }, { slot: 0, payload: 1 }],
   }),
   of('offline', 'a device that goes offline, and a server that is restarted at work', {
     deeds: ['crash', 'abort', 'freeze', 'offline', 'long offline', 'server restart'],
