@@ -99,9 +99,9 @@ export function createOn(bare: Platform, options: OnceOptions = {}, from?: Clien
 
 /** Refuses at once what needs a feature that is not there. */
 function checkNeeds({ accepted, reconcile, background }: Settings, parts: Partial<Parts>): void {
-  if (accepted === 'poll' && !parts.askAfter) throw new TypeError(needs("accepted: 'poll'", 'polling'));
+  if (accepted === 'poll' && !parts.poll) throw new TypeError(needs("accepted: 'poll'", 'polling'));
   if (background && !parts.begins) throw new TypeError(needs('background', 'background'));
-  if (reconcile && !parts.prove) throw new TypeError(needs('reconcile', 'reconciling'));
+  if (reconcile && !parts.ask) throw new TypeError(needs('reconcile', 'reconciling'));
 }
 
 /** `handle`: the name, where the caller has fixed it. @internal */
