@@ -5,7 +5,6 @@ import { defaultStore } from './default-store.js';
 import { addressOf } from './engine/address.js';
 import type { Client, Parts } from './engine/client.js';
 import { Closing } from './engine/closing.js';
-import { Extensions } from './engine/extensions.js';
 import { abortReason } from './engine/in-flight.js';
 import { operate, readRequest } from './engine/operate.js';
 import { registry } from './engine/registry.js';
@@ -61,7 +60,7 @@ export function createOnce(options: OnceOptions = {}): Once {
   return createOn(detectPlatform(), options);
 }
 
-/** `createOnce` on a platform of the caller's: tests, simulations, unusual runtimes. @internal */
+/** `createOnce` on a platform of the caller's: tests, simulations, unusual runtimes. `from`: what it is extended from. @internal */
 export function createOn(bare: Platform, options: OnceOptions = {}, from?: Client): Once {
   const given = clientSettings(options);
   const parts: Partial<Parts> = partsOf(options.use);
@@ -79,7 +78,7 @@ export function createOn(bare: Platform, options: OnceOptions = {}, from?: Clien
     platform: { ...platform, connectivity, randomness: randomnessOf(platform.randomness, settings.randomUUID) },
     store,
     ownsStore: settings.store !== undefined && settings.store !== from?.store,
-    extensions: new Extensions(),
+    extensions: undefined,
     fallback: from?.store === store ? from.fallback : memoryBeside(store.scope),
     transport: platform.transport(settings.fetch),
     registry: from?.registry ?? registry(),
@@ -91,8 +90,6 @@ export function createOn(bare: Platform, options: OnceOptions = {}, from?: Clien
     seen: undefined,
     owner: undefined,
   };
-  from?.extensions.add(client);
-  if (from?.closing.aborted) client.closing.abort();
   parts.made?.(client);
   return { fetch: (input, init) => callFetch(client, input, init), '~oncefetch': () => client };
 }

@@ -39,8 +39,8 @@ export interface Client {
   readonly store: Store;
   /** The store was given to this client, and not to the one that it was extended from. */
   readonly ownsStore: boolean;
-  /** Clients that were extended from this one. */
-  readonly extensions: Extensions<Client>;
+  /** Clients that were extended from this one; made at the first. */
+  extensions: Extensions<Client> | undefined;
   /** Memory that belongs to `store`, for records whose first write failed there. */
   readonly fallback: () => Store;
   readonly transport: Transport;
