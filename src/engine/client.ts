@@ -131,7 +131,6 @@ export interface OperationRun extends Omit<OperationAddress, 'id'> {
   readonly raw: string;
   /** Aborted when no caller is left. */
   readonly stop: AbortSignal;
-  readonly startedAt: number;
   readonly deadline: number;
   readonly resumeOnly: boolean;
   readonly agreed?: number | undefined;

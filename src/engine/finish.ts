@@ -9,20 +9,13 @@ import { storedPayload } from '../http/http-payload.js';
 import { REASONS } from '../texts/full.js';
 import { isSamePerson } from './address.js';
 import type { Driver, Payload } from './client.js';
+import { CODES } from './failure.js';
 import type { Ended, Finished } from './in-flight.js';
 import { commit } from './record-access.js';
 import { keyedOperationOf } from './registry.js';
 import type { Polled, Result } from './result.js';
 import { answerToStore, isOwn, payloadsOf, remember, settleRecord } from './settle.js';
 import type { Stopped } from './stopped.js';
-
-const CODES: Readonly<Partial<Record<UnknownReason, OnceErrorCode>>> = {
-  'key-expired': 'ERR_ONCE_KEY_EXPIRED',
-  mismatch: 'ERR_ONCE_MISMATCH',
-  elsewhere: 'ERR_ONCE_MISMATCH',
-  bytes: 'ERR_ONCE_MISMATCH',
-  store: 'ERR_ONCE_STORE',
-};
 
 /** Carries out the decision that a drive stopped with. */
 export async function finish(drive: Driver, stopped: Stopped): Promise<Finished> {
