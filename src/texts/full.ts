@@ -85,6 +85,8 @@ export const MISTAKES = {
   'name-given': 'has a name already; leave once.operation out',
   client: 'takes a client from createOnce',
   feature: 'must be a feature, such as polling()',
+  call: 'must be an object or a name',
+  limit: 'must be a time in ms, or a count',
   durability: 'needs a store that outlives the process',
   dialect: "must be a dialect or 'none'",
   'dialect-given': "must return a dialect or 'none'",
