@@ -12,7 +12,6 @@ import { jsonOf } from './http/bytes.js';
 import { bearsKey, isRequest, type RequestInput, readInput, refuseHidden } from './http/request.js';
 import type { OnceInit, OnceOptions } from './option-types.js';
 import { callSettings, clientSettings, partsOf, type Settings, withDialect } from './options.js';
-import { checkOrigins } from './origins.js';
 import { detectPlatform } from './platform/detect.js';
 import { randomnessOf } from './platform/shared.js';
 import type { Platform } from './ports.js';
@@ -66,7 +65,7 @@ export function createOn(bare: Platform, options: OnceOptions = {}, from?: Clien
   const parts: Partial<Parts> = partsOf(options.use);
   checkNeeds(given, parts);
   const platform = parts.platform?.(bare) ?? bare;
-  const settings = { ...given, origins: checkOrigins(given.origins, platform) };
+  const settings = { ...given, origins: parts.origins?.(given.origins, platform) };
   const store = settings.store ?? from?.store ?? defaultStore(platform);
   if (settings.required && settings.store?.survives === 'context' && !settings.store.ready)
     throw new TypeError(wrong("durability 'required'", 'durability', settings.store.kind));

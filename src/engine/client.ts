@@ -223,6 +223,8 @@ export interface Called {
 export interface Parts {
   /** Sends an idempotent request that has no name, and sends it again. */
   readonly retry: (client: Client, settings: Settings, called: Called, send: () => Promise<Response>) => Promise<Response>;
+  /** Checks the option `origins`. */
+  readonly origins: (given: OnceOptions['origins'], platform: Platform) => OnceOptions['origins'];
   /** Makes an operation of a call without a name; `undefined` where it is to be left to fetch. `by`: what named it, if anything. */
   readonly unnamed: (client: Client, settings: Settings, request: RequestInput, by: 'content' | 'call' | undefined) => Promise<unknown> | undefined;
   /** Asks the app what became of an operation, and acts on what it says; `undefined` if it does not know either. */

@@ -18,6 +18,7 @@ import { jsonOf } from '../http/bytes.js';
 import { canBear, type RequestInput, UnreplayableBody } from '../http/request.js';
 import type { Feature } from '../option-types.js';
 import type { Settings } from '../options.js';
+import { checkOrigins } from '../origins.js';
 
 /** How many unsettled operations with the same content are looked at. */
 const ORPHANS_MAX = 10;
@@ -30,7 +31,7 @@ const ORPHANS_MAX = 10;
  * @example
  * const once = createOnce({ use: [unnamed()] });
  */
-export const unnamed = (): Feature => ({ name: 'unnamed', parts: { unnamed: operateWithoutName } satisfies Partial<Parts> });
+export const unnamed = (): Feature => ({ name: 'unnamed', parts: { unnamed: operateWithoutName, origins: checkOrigins } satisfies Partial<Parts> });
 
 /** `undefined` where the request is to be left to fetch. */
 function operateWithoutName(client: Client, settings: Settings, request: RequestInput, by: 'content' | 'call' | undefined): Promise<unknown> | undefined {
