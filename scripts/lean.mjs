@@ -8,7 +8,6 @@ const source = (path) => fileURLToPath(new URL(`../src/${path}`, import.meta.url
 const TWINS = [
   [/\/texts\/full\.js$/, source('texts/lean.ts')],
   [/\/platform\/detect\.js$/, source('platform/detect-lean.ts')],
-  [/\/option-checks\/full\.js$/, source('option-checks/lean.ts')],
 ];
 
 /** @type {import('esbuild').Plugin} */

@@ -1,10 +1,9 @@
 /** From options to settings: defaults and checks. The only file with a default in it. */
-import { checkOne } from './check.js';
+import { check, checkOne, type Spec } from './check.js';
 import type { Backoff } from './core/backoff.js';
 import type { Dialect } from './core/dialect.js';
 import { encodeName, type OperationName, typeOf } from './core/name.js';
 import { GENERIC, keyless } from './dialects/generic.js';
-import { checkCall, checkClient } from './option-checks/full.js';
 import type { Feature, Json, Keep, Limits, OnceOptions, OperationOptions, RunOptions } from './option-types.js';
 import type { Connectivity, Store } from './ports.js';
 import { wrong } from './texts/full.js';
@@ -71,19 +70,57 @@ export interface Settings extends Omit<OperationOptions, 'keep' | 'limits' | 're
   readonly randomUUID: (() => string) | undefined;
 }
 
+const KEEP: Spec = { request: 'boolean', response: ['memory', 'disk', false], headers: 'array', forMs: 'ms' };
+const LIMITS: Spec = {
+  attempts: 'count',
+  attemptMs: 'ms',
+  totalMs: 'ms',
+  inProgressMs: 'ms',
+  offlineWaitMs: 'ms',
+  leaseMs: 'ms',
+  keyWindowMs: 'ms',
+  bodyBytes: 'ms',
+};
+const SHARED: Spec = {
+  fingerprint: 'function',
+  repeat: ['never', 'if-changed', 'always'],
+  verdict: 'function',
+  keep: KEEP,
+  limits: LIMITS,
+  whenBusy: ['join', 'reject'],
+  whenChanged: ['same-key', 'refuse'],
+  accepted: ['settle', 'poll'],
+  reconcile: 'function',
+  headers: 'function',
+  onOutcome: 'function',
+};
+const OPERATION: Spec = { ...SHARED, operation: 'array', key: 'string|function', meta: 'any', background: { untilMs: 'ms' } };
+const CLIENT: Spec = {
+  ...SHARED,
+  use: 'array',
+  namespace: 'string|function',
+  store: 'object',
+  dialect: 'object|function|string',
+  fetch: 'function',
+  durability: ['best-effort', 'required'],
+  retry: { minDelayMs: 'ms', maxDelayMs: 'ms', factor: 'count', budget: 'any' },
+  origins: 'array|function',
+  operation: 'function',
+  connectivity: 'object',
+  randomUUID: 'function',
+};
+
 /** `over` on `base`, where an explicit `undefined` counts as absent. */
 const merge = <T extends object>(base: T, over: object | undefined): T =>
   over ? ({ ...base, ...Object.fromEntries(Object.entries(over).filter(([, value]) => value !== undefined)) } as T) : base;
 
 function limitsOf(base: Required1<Limits>, over: Limits | undefined): Required1<Limits> {
   const limits = merge(base, over);
-  // In both builds: a window as text or NaN would never end, and the key would be sent when the server has forgotten it.
-  for (const [name, value] of Object.entries(limits) as [string, unknown][])
-    if (typeof value !== 'number' || !(value >= 0)) throw new RangeError(wrong(`limits.${name}`, 'limit', String(value)));
   const { totalMs, leaseMs, keyWindowMs, attemptMs } = limits;
   if (totalMs > TIMER_MS_MAX) throw new RangeError(wrong('limits.totalMs', 'total-time', String(totalMs)));
   if (leaseMs < LEASE_MS_MIN || leaseMs > LEASE_MS_MAX) throw new RangeError(wrong('limits.leaseMs', 'lease-time', String(leaseMs)));
-  if (keyWindowMs <= attemptMs) throw new RangeError(wrong('limits.keyWindowMs', 'key-window', `${keyWindowMs}, not more than ${attemptMs}`));
+  // A dialect's time may be no number.
+  if (!(keyWindowMs > attemptMs)) throw new RangeError(wrong('limits.keyWindowMs', 'key-window', `${keyWindowMs}, not more than ${attemptMs}`));
   return limits;
 }
 
@@ -94,19 +131,23 @@ export function extendOptions(base: OnceOptions, over: Partial<OnceOptions>): On
   return merge(merge(base, over), { ...Object.fromEntries(groups), use });
 }
 
-/** What features add to a client. */
-export const partsOf = (use: readonly Feature[] = []): object => Object.assign({}, ...use.map(({ parts }) => parts));
+/** What features add to a client. Throws a TypeError that names what is none. */
+export function partsOf(use: readonly Feature[] = []): object {
+  for (const [index, feature] of use.entries())
+    if (typeOf((feature as Feature | undefined)?.parts) !== 'object') throw new TypeError(wrong(`use[${index}]`, 'feature', typeOf(feature)));
+  return Object.assign({}, ...use.map(({ parts }) => parts));
+}
 
 /** The settings of a client. Throws a TypeError or RangeError that names the wrong option. */
 export function clientSettings(options: OnceOptions): Settings {
-  checkClient(options);
+  check(options, CLIENT, '');
   const { namespace, retry, durability, keep, limits, dialect: speaks, operation, use: _, ...rest } = options;
   if (typeof speaks === 'string' && speaks !== 'none') throw new TypeError(wrong('dialect', 'dialect', JSON.stringify(speaks)));
   const dialect = speaks === 'none' ? keyless : typeof speaks === 'object' ? speaks : GENERIC;
-  // In both builds: `null` for nobody would be everybody.
-  if ('namespace' in options && typeof namespace !== 'function' && (typeof namespace !== 'string' || !namespace))
-    throw new TypeError(wrong('namespace', 'namespace', typeOf(namespace)));
+  if (namespace === '' || ('namespace' in options && namespace === undefined))
+    throw new TypeError(`once: namespace must not be empty, got ${typeOf(namespace)}`);
   const { budget, ...backoff } = merge<Backoff & { budget: number | false }>(defaults.retry, retry);
+  if (budget !== false) checkOne(budget, 'count', 'retry.budget');
   const own = merge({ repeat: defaults.repeat, whenBusy: defaults.whenBusy }, rest) as Settings;
   return {
     ...own,
@@ -159,7 +200,7 @@ export function withDialect(settings: Settings, request: { method: string; url: 
 export function callSettings(client: Settings, init: unknown): Settings {
   if (init === undefined || typeof init === 'boolean') return client;
   if (Array.isArray(init)) return { ...client, operation: init as OperationName };
-  checkCall(init);
+  check(init, OPERATION, 'once');
   const { keep, limits, ...rest } = init as OperationOptions;
   if (rest.operation !== undefined) encodeName(rest.operation);
   const meta = rest.meta === undefined ? undefined : metaOf(rest.meta);

@@ -27,8 +27,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // What options are, how they are checked, and what stands in where none is given.
   'option-types': ['core', 'ports'],
   check: ['core', 'texts'],
-  'option-checks': ['check', 'core', 'option-types', 'texts'],
-  options: ['check', 'core', 'dialects', 'option-checks', 'option-types', 'ports', 'texts'],
+  options: ['check', 'core', 'dialects', 'option-types', 'ports', 'texts'],
   'default-store': ['ports', 'stores'],
   origins: ['core', 'option-types', 'ports', 'texts'],
   once: ['default-store', 'texts', ...JOINED],
@@ -96,7 +95,7 @@ const isEntry = (path: string): boolean => /^src\/(entries\/[^/]+|react-native-b
 const COMMAND = 'src/cli.ts';
 
 /** A build for production puts them in the places of `full.ts`, `detect.ts` and `devtools.ts`. */
-const TWINS = ['src/texts/lean.ts', 'src/option-checks/lean.ts', 'src/platform/detect-lean.ts', 'src/devtools/off.ts'];
+const TWINS = ['src/texts/lean.ts', 'src/platform/detect-lean.ts', 'src/devtools/off.ts'];
 
 export function checkReachable(sources: Sources): Finding[] {
   const reached = sources.reach([...TWINS, COMMAND, ...[...sources.files.keys()].filter(isEntry)], ['value', 'type', 'lazy']);
