@@ -5,7 +5,6 @@ import { defaultStore } from './default-store.js';
 import { addressOf } from './engine/address.js';
 import type { Client, Parts } from './engine/client.js';
 import { Closing } from './engine/closing.js';
-import { Extensions } from './engine/extensions.js';
 import { abortReason } from './engine/in-flight.js';
 import { operate, readRequest } from './engine/operate.js';
 import { registry } from './engine/registry.js';
@@ -13,7 +12,6 @@ import { jsonOf } from './http/bytes.js';
 import { bearsKey, isRequest, type RequestInput, readInput, refuseHidden } from './http/request.js';
 import type { OnceInit, OnceOptions } from './option-types.js';
 import { callSettings, clientSettings, partsOf, type Settings, withDialect } from './options.js';
-import { checkOrigins } from './origins.js';
 import { detectPlatform } from './platform/detect.js';
 import { randomnessOf } from './platform/shared.js';
 import type { Platform } from './ports.js';
@@ -61,13 +59,13 @@ export function createOnce(options: OnceOptions = {}): Once {
   return createOn(detectPlatform(), options);
 }
 
-/** `createOnce` on a platform of the caller's: tests, simulations, unusual runtimes. @internal */
+/** `createOnce` on a platform of the caller's: tests, simulations, unusual runtimes. `from`: what it is extended from. @internal */
 export function createOn(bare: Platform, options: OnceOptions = {}, from?: Client): Once {
   const given = clientSettings(options);
   const parts: Partial<Parts> = partsOf(options.use);
   checkNeeds(given, parts);
   const platform = parts.platform?.(bare) ?? bare;
-  const settings = { ...given, origins: checkOrigins(given.origins, platform) };
+  const settings = { ...given, origins: parts.origins?.(given.origins, platform) };
   const store = settings.store ?? from?.store ?? defaultStore(platform);
   if (settings.required && settings.store?.survives === 'context' && !settings.store.ready)
     throw new TypeError(wrong("durability 'required'", 'durability', settings.store.kind));
@@ -79,7 +77,7 @@ export function createOn(bare: Platform, options: OnceOptions = {}, from?: Clien
     platform: { ...platform, connectivity, randomness: randomnessOf(platform.randomness, settings.randomUUID) },
     store,
     ownsStore: settings.store !== undefined && settings.store !== from?.store,
-    extensions: new Extensions(),
+    extensions: undefined,
     fallback: from?.store === store ? from.fallback : memoryBeside(store.scope),
     transport: platform.transport(settings.fetch),
     registry: from?.registry ?? registry(),
@@ -91,17 +89,15 @@ export function createOn(bare: Platform, options: OnceOptions = {}, from?: Clien
     seen: undefined,
     owner: undefined,
   };
-  from?.extensions.add(client);
-  if (from?.closing.aborted) client.closing.abort();
   parts.made?.(client);
   return { fetch: (input, init) => callFetch(client, input, init), '~oncefetch': () => client };
 }
 
 /** Refuses at once what needs a feature that is not there. */
 function checkNeeds({ accepted, reconcile, background }: Settings, parts: Partial<Parts>): void {
-  if (accepted === 'poll' && !parts.askAfter) throw new TypeError(needs("accepted: 'poll'", 'polling'));
+  if (accepted === 'poll' && !parts.poll) throw new TypeError(needs("accepted: 'poll'", 'polling'));
   if (background && !parts.begins) throw new TypeError(needs('background', 'background'));
-  if (reconcile && !parts.prove) throw new TypeError(needs('reconcile', 'reconciling'));
+  if (reconcile && !parts.ask) throw new TypeError(needs('reconcile', 'reconciling'));
 }
 
 /** `handle`: the name, where the caller has fixed it. @internal */

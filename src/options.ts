@@ -116,12 +116,11 @@ const merge = <T extends object>(base: T, over: object | undefined): T =>
 
 function limitsOf(base: Required1<Limits>, over: Limits | undefined): Required1<Limits> {
   const limits = merge(base, over);
-  if (limits.totalMs > TIMER_MS_MAX) throw new RangeError(`once: limits.totalMs must be at most ${TIMER_MS_MAX}, got ${limits.totalMs}`);
-  if (limits.leaseMs < LEASE_MS_MIN || limits.leaseMs > LEASE_MS_MAX)
-    throw new RangeError(`once: limits.leaseMs must be from ${LEASE_MS_MIN} to ${LEASE_MS_MAX}, got ${limits.leaseMs}`);
+  const { totalMs, leaseMs, keyWindowMs, attemptMs } = limits;
+  if (totalMs > TIMER_MS_MAX) throw new RangeError(wrong('limits.totalMs', 'total-time', String(totalMs)));
+  if (leaseMs < LEASE_MS_MIN || leaseMs > LEASE_MS_MAX) throw new RangeError(wrong('limits.leaseMs', 'lease-time', String(leaseMs)));
   // A dialect's time may be no number.
-  if (!(limits.keyWindowMs > limits.attemptMs))
-    throw new RangeError(`once: limits.keyWindowMs (${limits.keyWindowMs}) must be longer than limits.attemptMs (${limits.attemptMs})`);
+  if (!(keyWindowMs > attemptMs)) throw new RangeError(wrong('limits.keyWindowMs', 'key-window', `${keyWindowMs}, not more than ${attemptMs}`));
   return limits;
 }
 
@@ -174,8 +173,8 @@ function metaOf(meta: unknown): Json {
   } catch {
     // A circle or a bigint.
   }
-  if (text === undefined) throw new TypeError(`once: once.meta must be JSON, got ${typeOf(meta)}`);
-  if (text.replace(/[^\0-\x7f]/g, 'xxx').length > META_BYTES_MAX) throw new RangeError(`once: once.meta is longer than ${META_BYTES_MAX} bytes as JSON`);
+  if (text === undefined) throw new TypeError(wrong('once.meta', 'no-json-value', typeOf(meta)));
+  if (text.replace(/[^\0-\x7f]/g, 'xxx').length > META_BYTES_MAX) throw new RangeError(wrong('once.meta', 'meta-length'));
   return JSON.parse(text) as Json;
 }
 

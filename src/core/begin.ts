@@ -15,16 +15,6 @@ export const lifeOf = ({ key, revision }: OnceRecord): string => `${key} ${revis
 
 /** Decides on the record as stored; to be called within one atomic update, with the store's own time for leases. */
 export function begin(stored: unknown, c: Claimant, now: number, storeNow: number): Began {
-  const began = decide(stored, c, now, storeNow);
-  if (!began.next) return began;
-  // A driver's lease that ran out is not this one's.
-  const moved = began.next.lease?.owner === MOVED ? began.next.lease : undefined;
-  const lease = c.lease ? { owner: c.lease.owner, until: storeNow + c.lease.ms } : moved;
-  const next = { ...began.next, lease };
-  return { next, value: { ...began.value, record: next, aheadMs: storeNow - now } as Begun };
-}
-
-function decide(stored: unknown, c: Claimant, now: number, storeNow: number): Began {
   if (stored === undefined) return c.resumeOnly ? { value: { do: 'nothing' } } : insert(undefined, c, now, storeNow);
   const record = readRecord(stored);
   if (!record) return { value: { do: 'corrupt' } };
@@ -133,21 +123,25 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeN
     firstSentAt: c.clean ? undefined : now,
     windowEndsAt: c.clean ? undefined : now + c.windowMs,
     touchedAt: now,
+    lease: leaseOf(c, storeNow),
     meta: c.meta,
     request: c.request,
     previous: before && before.state !== 'pending' ? { ...before, previous: undefined } : before?.previous,
   });
-  return { next: record, value: { do: 'drive', record, ...INSERTED, changed: others.length > 0, sentBefore: sent.includes(c.fingerprint) } };
+  const changes = { changed: others.length > 0, sentBefore: sent.includes(c.fingerprint) };
+  return { next: record, value: { do: 'drive', record, ...INSERTED, ...changes, aheadMs: storeNow - now } };
 }
 
 const INSERTED = { inserted: true, resumed: false, changed: false, sentBefore: false, otherBytes: false, reused: false, refusedOnly: false } as const;
+
+const leaseOf = ({ lease }: Claimant, storeNow: number): OnceRecord['lease'] => lease && { owner: lease.owner, until: storeNow + lease.ms };
 
 /** Begins anew under the key of an operation that was refused: nothing proves that the application used it up. */
 function reuse(before: OnceRecord, c: Claimant, now: number, storeNow: number): Began {
   const { next } = insert(before, { ...c, key: before.key }, now, storeNow);
   const { firstSentAt, windowEndsAt, generation } = before;
   const record = seal({ ...(next as PendingRecord), generation, firstSentAt, windowEndsAt, refusal: reopened(before), refusedBefore: true });
-  return { next: record, value: { do: 'drive', record, ...INSERTED, reused: true } };
+  return { next: record, value: { do: 'drive', record, ...INSERTED, reused: true, aheadMs: storeNow - now } };
 }
 
 /** From here on an attempt may be under way; a driver that dies says nothing of it, so the refusal before it counts no more. */
@@ -176,6 +170,8 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
     touchedAt: now,
     dueAt: undefined,
     forgetAt: unsettledForgetAt(Math.max(now, storeNow)),
+    // A driver's lease that ran out is not this one's.
+    lease: leaseOf(c, storeNow) ?? (before.lease?.owner === MOVED ? before.lease : undefined),
     meta: c.meta ?? before.meta,
     request: keeps ? (before.request ?? c.request) : c.request,
     earlier:
@@ -195,6 +191,7 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
       otherBytes: same && !c.resumeOnly && before.raw !== c.raw,
       reused: false,
       refusedOnly: before.refusedOnly === true,
+      aheadMs: storeNow - now,
     },
   };
 }

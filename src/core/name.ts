@@ -28,7 +28,7 @@ export function encodeName(name: unknown): Label {
   for (const part of name) if (typeof part === 'string') units += part.length;
   // Array.from, because map would leave the holes of a sparse array unchecked.
   const text = units > NAME_UNITS_MAX ? '' : JSON.stringify(Array.from(name, encodePart));
-  if (!text || text.length > NAME_UNITS_MAX) throw new RangeError(`once: operation is longer than ${NAME_UNITS_MAX} characters as JSON`);
+  if (!text || text.length > NAME_UNITS_MAX) throw new RangeError(wrong('operation', 'name-length'));
   return text as Label;
 }
 

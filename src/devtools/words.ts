@@ -76,7 +76,7 @@ function nextOfUnsettled({ record }: Row, { settings, parts }: Client, now: numb
   if (record?.retryAt !== undefined && record.retryAt > now) lines.push(`It makes sense to ask again ${when(record.retryAt, now)}.`);
   const ends = record?.windowEndsAt;
   if (ends === undefined) return lines;
-  const asks = parts.prove && settings.reconcile ? 'reconcile is asked' : 'somebody must find out and settle it: there is no reconcile';
+  const asks = parts.ask && settings.reconcile ? 'reconcile is asked' : 'somebody must find out and settle it: there is no reconcile';
   if (ends > now)
     return [...lines, `The server remembers the key until ${time(ends)} (in ${duration(ends - now)}). After that, nothing is sent again: ${asks}.`];
   return [`The server may have forgotten the key ${duration(now - ends)} ago, so nothing is sent again: ${asks}.`];

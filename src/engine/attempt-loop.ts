@@ -1,7 +1,7 @@
 /** Drives one record: attempt, read, decide, wait, until there is something to tell. */
 
 import type { UnknownReason } from '../core/codes.js';
-import { cleanlyRefused, decide, type Situation, type Wait } from '../core/decide.js';
+import { cleanlyRefused, decide, type Situation } from '../core/decide.js';
 import type { WaitReason } from '../core/event.js';
 import { type Outcome, unknown, unsent } from '../core/outcome.js';
 import { type PendingRecord, readRecord } from '../core/record.js';
@@ -78,9 +78,31 @@ export class AttemptLoop implements Driver {
     if (this.record.link !== undefined) return { decision: { do: 'poll' } };
     await this.#beforeFirst();
     for (;;) {
-      const step = await this.#step();
-      if ('decision' in step) return step;
-      await this.pause(step.ms, step.why);
+      const halted = (this.#tries && !this.#last && (await this.cutOff())) || (await this.halt());
+      const sent = halted || (await this.#send(this.payload));
+      if ('decision' in sent) return sent;
+      const { reading, cause } = sent;
+      const { clock, randomness } = this.job.client.platform;
+      if (reading.kind === 'in-progress') this.#waits++;
+      else this.#tries++;
+      const now = clock.now();
+      const spent = outOfBudget(this.job, reading.kind, this.#tries, this.start.resumed);
+      if (this.#waits === 1 && !this.#waitsEnd) this.#waitsEnd = now + this.job.settings.limits.inProgressMs;
+      const decision = decide(reading, {
+        ...this.#known(),
+        now,
+        refusedForMs: this.refusals.note(sent, now),
+        answered: this.#last !== undefined,
+        tries: this.#tries,
+        triesMax: spent ? this.#tries : this.#triesMax,
+        waits: this.#waits,
+        waitsEnd: this.#waitsEnd,
+        retryAfterMs: sent.retryAfterMs,
+        random: randomness.random(),
+      });
+      if (reading.ambiguous) this.ambiguous = this.#sameAmbiguous = true;
+      if (decision.do !== 'wait') return { decision, result: this.#last, cause };
+      await this.pause(decision.ms, decision.why);
     }
   }
 
@@ -120,33 +142,6 @@ export class AttemptLoop implements Driver {
   /** After an attempt without an answer: waits while the device is offline, so that an outage costs no attempts; a long one ends the call. */
   async cutOff(): Promise<Stopped | undefined> {
     return (await this.#awaitNetwork()) ? this.#end('offline') : undefined;
-  }
-
-  async #step(): Promise<Stopped | Wait> {
-    const halted = (this.#tries && !this.#last && (await this.cutOff())) || (await this.halt());
-    const sent = halted || (await this.#send(this.payload));
-    if ('decision' in sent) return sent;
-    const { reading, cause } = sent;
-    const { clock, randomness } = this.job.client.platform;
-    if (reading.kind === 'in-progress') this.#waits++;
-    else this.#tries++;
-    const now = clock.now();
-    const spent = outOfBudget(this.job, reading.kind, this.#tries, this.start.resumed);
-    if (this.#waits === 1 && !this.#waitsEnd) this.#waitsEnd = now + this.job.settings.limits.inProgressMs;
-    const decision = decide(reading, {
-      ...this.#known(),
-      now,
-      refusedForMs: this.refusals.note(sent, now),
-      answered: this.#last !== undefined,
-      tries: this.#tries,
-      triesMax: spent ? this.#tries : this.#triesMax,
-      waits: this.#waits,
-      waitsEnd: this.#waitsEnd,
-      retryAfterMs: sent.retryAfterMs,
-      random: randomness.random(),
-    });
-    if (reading.ambiguous) this.ambiguous = this.#sameAmbiguous = true;
-    return decision.do === 'wait' ? decision : { decision, result: this.#last, cause };
   }
 
   /** What is known of this key and its server, apart from the last answer. */

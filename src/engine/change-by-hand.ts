@@ -5,8 +5,9 @@ import { type OnceRecord, readRecord } from '../core/record.js';
 import { OnceError } from '../errors.js';
 import type { Changed } from '../ports.js';
 import { idsOf } from './address.js';
-import { busyError, noFacts, tryLock } from './claim.js';
+import { tryLock } from './claim.js';
 import type { Client, OperationAddress } from './client.js';
+import { busyError, failure } from './failure.js';
 import { InFlightOperation } from './in-flight.js';
 import { changed, publish, rememberedOutcome, stateOf } from './observe.js';
 import { freeFromTheGone } from './owner.js';
@@ -72,7 +73,7 @@ export function refusal(
   code: 'ERR_ONCE_RECORD' | 'ERR_ONCE_UNKNOWN' | 'ERR_ONCE_ALREADY_SETTLED',
   ending: Ending,
 ): OnceError {
+  if (!record) return failure({ client, ...address }, ending, {}, code);
   const where = storedIn(storeForOperation(client, address.operationKey));
-  const none = { ...noFacts({ client, ...address }, 'maybe'), ...ending };
-  return new OnceError(code, record ? { ...rememberedOutcome(record, ending, where, false), sent: record.ambiguous ? 'maybe' : 'no' } : none);
+  return new OnceError(code, { ...rememberedOutcome(record, ending, where, false), sent: record.ambiguous ? 'maybe' : 'no' });
 }

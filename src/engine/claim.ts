@@ -4,16 +4,16 @@ import { type Begun, begin, type Claimant, lifeOf } from '../core/begin.js';
 import type { IdempotencyKey } from '../core/ids.js';
 import { unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
-import { OnceError } from '../errors.js';
 import { SCHEME } from '../http/request.js';
 import type { KeyStrategy } from '../option-types.js';
 import { needs, REASONS, wrong } from '../texts/full.js';
 import { isSamePerson, lockNameOf } from './address.js';
 import type { Client, OperationAddress, OperationRun } from './client.js';
 import { notice } from './diagnostics.js';
-import { diagnose, named, tellWait } from './observe.js';
+import { busyError, failure, storeError } from './failure.js';
+import { diagnose, tellWait } from './observe.js';
 import { nameOwner } from './owner.js';
-import { readStored, storedIn, storeForOperation, timed, updateStored } from './record-access.js';
+import { readStored, storeForOperation, timed, updateStored } from './record-access.js';
 import { inTime, Late, limit } from './wait.js';
 
 const NO_KEY_YET = -1;
@@ -23,27 +23,6 @@ const NO_KEY = '' as IdempotencyKey;
 export interface Waited {
   readonly ended: string | undefined;
 }
-
-/** The facts of an outcome before anything was driven. */
-export const noFacts = (job: Pick<OperationRun, 'client' | 'name' | 'operationKey'>, sent: 'no' | 'maybe') => ({
-  operation: named(job.name),
-  key: undefined,
-  attempts: 0,
-  firstSentAt: undefined,
-  sent,
-  resumed: false,
-  joined: false,
-  storedIn: storedIn(storeForOperation(job.client, job.operationKey)),
-});
-
-export const storeError = (job: Pick<OperationRun, 'client' | 'name' | 'operationKey'>, cause: unknown): OnceError =>
-  new OnceError('ERR_ONCE_STORE', { ...noFacts(job, 'maybe'), ...unknown('store') }, { cause });
-
-const unstored = (job: OperationRun, cause: unknown): OnceError =>
-  new OnceError('ERR_ONCE_UNSENT', { ...noFacts(job, 'no'), ...unsent('store-write') }, { cause, says: REASONS['store-write'] });
-
-export const busyError = (job: Pick<OperationRun, 'client' | 'name' | 'operationKey'>): OnceError =>
-  new OnceError('ERR_ONCE_BUSY', { ...noFacts(job, 'maybe'), ...unknown('busy') });
 
 const FREE = (): void => {};
 
@@ -66,17 +45,22 @@ export async function takeLock(
   const seen = await look(job);
   const ms = Math.min(settings.limits.attemptMs, Math.max(0, deadline - clock.now()) / 2);
   tellWait(client, job, NO_KEY, 0, clock.now() + ms, 'another-context');
+  const release = await awaitLock(client, job, ms, stop);
+  return { release: release ?? FREE, waited: { ended: seen }, elsewhere: !release };
+}
+
+/** Waits for the lock; `undefined` when the time is over first. */
+export async function awaitLock(client: Client, address: Parameters<typeof lockNameOf>[1], ms: number, stop: AbortSignal): Promise<(() => void) | undefined> {
+  const { locks, clock } = client.platform;
   const bound = new AbortController();
   const { over, off } = limit(clock, ms, [stop, client.closing]);
-  void over.then(() => bound.abort());
-  const asked = locks.acquire(lockNameOf(client, job), { wait: true, signal: bound.signal }).catch(() => undefined);
-  let gone = false;
-  // If the lock comes after the wait was given up, release it.
-  void asked.then((late) => gone && late?.());
-  const release = await Promise.race([asked, over.then(() => undefined)]);
-  gone = release === undefined;
+  const late = over.then(() => bound.abort());
+  const asked = locks?.acquire(lockNameOf(client, address), { wait: true, signal: bound.signal }).catch(() => undefined);
+  const release = await Promise.race([asked, late]);
   off();
-  return { release: release ?? FREE, waited: { ended: seen }, elsewhere: release === undefined };
+  // If the lock comes after the wait was given up, release it.
+  if (!release) void asked?.then((came) => came?.());
+  return release ?? undefined;
 }
 
 /** Looks, before a wait, which ended record is there. */
@@ -106,7 +90,7 @@ export async function beginRecord(job: OperationRun, waited: Waited | undefined)
   let generation = typeof job.settings.key === 'function' ? NO_KEY_YET : 0;
   for (let round = 0; ; round++) {
     const key = generation === NO_KEY_YET ? NO_KEY : await keyFor(job, generation, random);
-    const begun = await update(job, claimant(job, waited, generation, key, random));
+    const begun = await claim(job, waited, generation, key, random);
     if (begun.do !== 'rekey' || round > 3) return begun;
     generation = begun.generation;
   }
@@ -115,42 +99,6 @@ export async function beginRecord(job: OperationRun, waited: Waited | undefined)
 /** A lease is wanted where other contexts share the store, and this call holds no lock that they see. */
 const wantsLease = ({ client, operationKey, unlocked }: OperationRun): boolean =>
   (unlocked || !client.platform.locks) && (client.platform.isolated || storeForOperation(client, operationKey).shared !== 'context');
-
-const leaseOf = (job: OperationRun): Claimant['lease'] =>
-  job.client.owner && wantsLease(job) ? { owner: job.client.owner, ms: job.settings.limits.leaseMs } : undefined;
-
-function claimant(job: OperationRun, waited: Waited | undefined, generation: number, key: IdempotencyKey, random: boolean): Claimant {
-  const { client, settings, payload } = job;
-  const writable = settings.namespace !== undefined || client.platform.server;
-  return {
-    id: job.id,
-    ns: job.ns,
-    label: job.label,
-    fingerprint: job.fingerprint,
-    scheme: SCHEME,
-    raw: job.raw,
-    origin: payload?.origin ?? '',
-    endpoint: payload?.endpoint ?? '',
-    scope: settings.dialect.scope ?? 'endpoint',
-    carrier: settings.dialect.carrier,
-    dialect: settings.dialect.name,
-    key,
-    keyGeneration: generation,
-    keyKind: random ? 'random' : typeof settings.key === 'string' ? 'literal' : 'derived',
-    seesRaces: typeof settings.key === 'function' && storeForOperation(client, job.operationKey).atomic,
-    repeat: settings.repeat,
-    whenChanged: settings.whenChanged ?? (settings.dialect.answersMismatch === false ? 'refuse' : 'same-key'),
-    windowMs: settings.limits.keyWindowMs,
-    marginMs: settings.limits.attemptMs,
-    clean: job.resumeOnly || client.platform.connectivity.online() === false,
-    waited,
-    owner: client.owner,
-    lease: leaseOf(job),
-    resumeOnly: job.resumeOnly,
-    meta: writable ? settings.meta : undefined,
-    request: writable && settings.keep.request ? payload?.storable(settings.keep.headers) : undefined,
-  };
-}
 
 /** Makes the key. On a store that is not atomic, contexts that race must arrive at the same key, so it is derived. */
 async function keyFor(job: OperationRun, generation: number, random: boolean): Promise<IdempotencyKey> {
@@ -180,7 +128,7 @@ export async function askStrategy(
   asked: Parameters<KeyStrategy>[0],
 ): Promise<string> {
   const check = (): void => {
-    if (!isSamePerson(job.client, job.namespace)) throw new OnceError('ERR_ONCE_UNKNOWN', { ...noFacts(job, 'maybe'), ...unknown('identity') });
+    if (!isSamePerson(job.client, job.namespace)) throw failure(job, unknown('identity'));
   };
   check();
   const late = (): Error => new Error('the key strategy did not answer in time');
@@ -189,12 +137,44 @@ export async function askStrategy(
   return key;
 }
 
-async function update(job: OperationRun, c: Claimant): Promise<Begun> {
-  const { client, operationKey, id, deadline } = job;
+/** One durable update, which decides what this call does with the record that it finds. */
+async function claim(job: OperationRun, waited: Waited | undefined, generation: number, key: IdempotencyKey, random: boolean): Promise<Begun> {
+  const { client, settings, payload, operationKey, id, deadline, resumeOnly } = job;
+  const { dialect, limits } = settings;
+  const { owner, platform } = client;
+  const writable = settings.namespace !== undefined || platform.server;
+  const c: Claimant = {
+    id,
+    ns: job.ns,
+    label: job.label,
+    fingerprint: job.fingerprint,
+    scheme: SCHEME,
+    raw: job.raw,
+    origin: payload?.origin ?? '',
+    endpoint: payload?.endpoint ?? '',
+    scope: dialect.scope ?? 'endpoint',
+    carrier: dialect.carrier,
+    dialect: dialect.name,
+    key,
+    keyGeneration: generation,
+    keyKind: random ? 'random' : typeof settings.key === 'string' ? 'literal' : 'derived',
+    seesRaces: typeof settings.key === 'function' && storeForOperation(client, operationKey).atomic,
+    repeat: settings.repeat,
+    whenChanged: settings.whenChanged ?? (dialect.answersMismatch === false ? 'refuse' : 'same-key'),
+    windowMs: limits.keyWindowMs,
+    marginMs: limits.attemptMs,
+    clean: resumeOnly || platform.connectivity.online() === false,
+    waited,
+    owner,
+    lease: owner && wantsLease(job) ? { owner, ms: limits.leaseMs } : undefined,
+    resumeOnly,
+    meta: writable ? settings.meta : undefined,
+    request: writable && settings.keep.request ? payload?.storable(settings.keep.headers) : undefined,
+  };
   const begins = client.parts.begins?.(job) ?? begin;
   let begun: Begun | undefined;
   const change = (stored: unknown, storeNow: number) => {
-    const began = begins(stored, c, client.platform.clock.now(), storeNow);
+    const began = begins(stored, c, platform.clock.now(), storeNow);
     begun = began.value;
     return began;
   };
@@ -203,7 +183,7 @@ async function update(job: OperationRun, c: Claimant): Promise<Begun> {
   } catch (cause) {
     if (begun?.do !== 'drive' || !begun.inserted || client.registry.degraded.has(operationKey)) throw storeError(job, cause);
     if (client.registry.degraded.size >= DEGRADED_MAX) throw storeError(job, cause);
-    return afterFailedInsert(job, c, begun, cause, () => updateStored(client, operationKey, id, change, 'relaxed', deadline));
+    return afterFailedInsert(job, begun, random, cause, () => updateStored(client, operationKey, id, change, 'relaxed', deadline));
   }
 }
 
@@ -213,19 +193,22 @@ const DEGRADED_MAX = 10_000;
 type Inserted = Extract<Begun, { do: 'drive' }>;
 
 /** A new record could not be written, or not in time: what is stored now decides. */
-async function afterFailedInsert(job: OperationRun, c: Claimant, begun: Inserted, cause: unknown, again: () => Promise<Begun>): Promise<Begun> {
+async function afterFailedInsert(job: OperationRun, begun: Inserted, random: boolean, cause: unknown, again: () => Promise<Begun>): Promise<Begun> {
   const { client, operationKey, id, deadline } = job;
   const stored = await readStored(client, operationKey, id, deadline).catch((error: unknown) => Promise.reject(storeError(job, error)));
   const record = readRecord(stored);
   // It was stored in spite of the error.
   if (record && sameRecord(record, begun)) return begun;
   if (stored !== undefined) throw storeError(job, cause);
-  if (job.settings.required) throw (await withdraw(job, c, begun)) && !(cause instanceof Late) ? unstored(job, cause) : storeError(job, cause);
+  if (job.settings.required) {
+    const gone = random && (await withdraw(job, begun)) && !(cause instanceof Late);
+    throw gone ? failure(job, unsent('store-write'), { cause, says: REASONS['store-write'] }) : storeError(job, cause);
+  }
   // A write that timed out may still be committed, and another context would find it.
   if (cause instanceof Late) throw storeError(job, cause);
   // Nothing is stored, so the same record can be kept in memory.
   client.registry.degraded.set(operationKey, client.fallback());
-  diagnose(client, job, c.key, 'store-degraded', `kept in memory: ${String(cause)}`);
+  diagnose(client, job, begun.record.key, 'store-degraded', `kept in memory: ${String(cause)}`);
   return again();
 }
 
@@ -233,8 +216,7 @@ async function afterFailedInsert(job: OperationRun, c: Claimant, begun: Inserted
 const sameRecord = ({ sum, lease }: OnceRecord, { record: own }: Inserted): boolean => sum === own.sum && lease?.owner === own.lease?.owner;
 
 /** Removes a record whose write failed but may have been stored; `true` only if it is gone for certain. */
-async function withdraw({ client, operationKey, id }: OperationRun, c: Claimant, begun: Inserted): Promise<boolean> {
-  if (c.keyKind !== 'random') return false;
+async function withdraw({ client, operationKey, id }: OperationRun, begun: Inserted): Promise<boolean> {
   try {
     return await updateStored(client, operationKey, id, (stored) => {
       const record = readRecord(stored);

@@ -6,7 +6,8 @@ import type { Reading } from '../core/dialect.js';
 import type { WaitReason } from '../core/event.js';
 import type { IdempotencyKey, KeyedOperation, Label, Namespace, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
 import type { OperationName } from '../core/name.js';
-import type { PendingRecord, StoredRequest } from '../core/record.js';
+import type { Facts } from '../core/outcome.js';
+import type { OnceRecord, PendingRecord, Refusal, StoredRequest } from '../core/record.js';
 import type { ReplayableRequest, RequestInput } from '../http/request.js';
 import type { SendOnce } from '../http/sending.js';
 import type { OnceOptions } from '../option-types.js';
@@ -14,9 +15,9 @@ import type { Settings } from '../options.js';
 import type { Platform, Store, Transport } from '../ports.js';
 import type { Closing } from './closing.js';
 import type { Extensions } from './extensions.js';
-import type { InFlightTables } from './in-flight.js';
+import type { Finished, InFlightTables } from './in-flight.js';
 import type { Listener, ObservableState } from './observed.js';
-import type { Polled, Proof, Result } from './result.js';
+import type { Result } from './result.js';
 import type { Start, Stopped } from './stopped.js';
 
 /** What a client knows of its sweeps. */
@@ -38,8 +39,8 @@ export interface Client {
   readonly store: Store;
   /** The store was given to this client, and not to the one that it was extended from. */
   readonly ownsStore: boolean;
-  /** Clients that were extended from this one. */
-  readonly extensions: Extensions<Client>;
+  /** Clients that were extended from this one; made at the first. */
+  extensions: Extensions<Client> | undefined;
   /** Memory that belongs to `store`, for records whose first write failed there. */
   readonly fallback: () => Store;
   readonly transport: Transport;
@@ -130,7 +131,6 @@ export interface OperationRun extends Omit<OperationAddress, 'id'> {
   readonly raw: string;
   /** Aborted when no caller is left. */
   readonly stop: AbortSignal;
-  readonly startedAt: number;
   readonly deadline: number;
   readonly resumeOnly: boolean;
   readonly agreed?: number | undefined;
@@ -192,6 +192,17 @@ export interface Driver {
   readonly start: Start;
   readonly payload: Payload;
   record: PendingRecord;
+  /** What every outcome of this call says. */
+  readonly facts: Facts;
+  readonly refusals: {
+    readonly last: Refusal | undefined;
+    note(sent: AttemptResult, now: number): number | undefined;
+    toStore(reason: UnknownReason): Pick<OnceRecord, 'refusedOnly' | 'refusal' | 'madeAgain'> | undefined;
+  };
+  /** Sends another payload of this key once; `undefined` when nothing may be sent now. */
+  probe(payload: Payload): Promise<AttemptResult | undefined>;
+  /** Whether a log-out, a `forget` or another driver has taken the record. */
+  stillMine(): Promise<Stopped | undefined>;
   /** Waits, and tells screens and logs. */
   pause(ms: number, why: WaitReason): Promise<void>;
   /** After an attempt without an answer: waits while the device is offline; a long outage ends the call. */
@@ -212,12 +223,16 @@ export interface Called {
 export interface Parts {
   /** Sends an idempotent request that has no name, and sends it again. */
   readonly retry: (client: Client, settings: Settings, called: Called, send: () => Promise<Response>) => Promise<Response>;
+  /** Checks the option `origins`. */
+  readonly origins: (given: OnceOptions['origins'], platform: Platform) => OnceOptions['origins'];
   /** Makes an operation of a call without a name; `undefined` where it is to be left to fetch. `by`: what named it, if anything. */
   readonly unnamed: (client: Client, settings: Settings, request: RequestInput, by: 'content' | 'call' | undefined) => Promise<unknown> | undefined;
-  /** Asks the app what became of an operation. */
-  readonly prove: (driver: Driver, reason: UnknownReason | 'done-elsewhere', result: Result | undefined) => Promise<Proof | undefined>;
-  /** Asks after the work behind the link of a 202 until it ends. */
-  readonly askAfter: (driver: Driver, accepted: Result | undefined) => Promise<Polled | Stopped | undefined>;
+  /** Asks the app what became of an operation, and acts on what it says; `undefined` if it does not know either. */
+  readonly ask: (driver: Driver, reason: UnknownReason | 'done-elsewhere', result: Result | undefined, cause: unknown) => Promise<Finished | undefined>;
+  /** Asks the app which payload a 2xx is about: the answer to the present one, if that is it. */
+  readonly whose: (driver: Driver, result: Result | undefined) => Promise<Result | undefined>;
+  /** Asks after the work behind the link of a 202 until it ends; `undefined` when nothing was learned. */
+  readonly poll: (driver: Driver, accepted: Result | undefined) => Promise<Finished | undefined>;
   /** Derives the key, so that every context arrives at the same one. */
   readonly derive: (c: { namespace: string; operation: OperationName | undefined; generation: number }) => string;
   /** Adds to a platform what it lacks. */

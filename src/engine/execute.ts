@@ -1,7 +1,7 @@
 /** From the claim to the end: begin, drive, finish; again when a key was used up without an effect. */
 
 import { type Begun, isElsewhere } from '../core/begin.js';
-import type { OnceErrorCode, UnknownReason } from '../core/codes.js';
+import type { UnknownReason } from '../core/codes.js';
 import { type Ending, type Outcome, rejected, replayed, unknown, unsent } from '../core/outcome.js';
 import type { OnceRecord } from '../core/record.js';
 import { NOT_SENT } from '../core/verdict.js';
@@ -10,11 +10,12 @@ import { restored, storedPayload } from '../http/http-payload.js';
 import { REASONS } from '../texts/full.js';
 import { isSamePerson } from './address.js';
 import { AttemptLoop } from './attempt-loop.js';
-import { beginRecord, noFacts, takeLock, type Waited } from './claim.js';
+import { beginRecord, takeLock, type Waited } from './claim.js';
 import type { OperationRun, Payload } from './client.js';
-import { type Finished, finish } from './finish.js';
+import { codeOf, undriven } from './failure.js';
+import { finish } from './finish.js';
 import { reasonToHalt } from './halt.js';
-import type { Ended } from './in-flight.js';
+import type { Ended, Finished } from './in-flight.js';
 import { awaitLease, holdingLease } from './lease.js';
 import { emit, pendingOf, publish, rememberedOutcome, resetStaleState } from './observe.js';
 import { nothingSent, storedIn, storeForOperation } from './record-access.js';
@@ -36,8 +37,8 @@ export async function execute(asked: OperationRun, free: (() => void) | undefine
       const finished = await executeOnce(job, round === 1 ? waited : undefined);
       if (finished !== 'anew') return finished;
       // The caller's own key can't give way to another one.
-      if (typeof job.settings.key === 'string') return failed({ ...noFacts(job, 'maybe'), ...rejected() }, 'ERR_ONCE_KEY_BURNT');
-      if (round >= ROUNDS_MAX) return failed({ ...noFacts(job, 'maybe'), ...unknown('unavailable') }, 'ERR_ONCE_UNKNOWN');
+      if (typeof job.settings.key === 'string') return failed(undriven(job, rejected()), 'ERR_ONCE_KEY_BURNT');
+      if (round >= ROUNDS_MAX) return failed(undriven(job, unknown('unavailable')));
     }
   } finally {
     release();
@@ -55,12 +56,10 @@ export async function leftBefore(
 ): Promise<Ended> {
   const { client, namespace, operationKey, id, deadline } = job;
   const clean = !elsewhere && (await nothingSent(client, operationKey, id, deadline, !waited && isSamePerson(client, namespace)).catch(() => false));
-  return clean
-    ? failed({ ...noFacts(job, 'no'), ...unsent('aborted') }, 'ERR_ONCE_UNSENT')
-    : failed({ ...noFacts(job, 'maybe'), ...unknown('aborted') }, 'ERR_ONCE_UNKNOWN');
+  return failed(undriven(job, clean ? unsent('aborted') : unknown('aborted')));
 }
 
-const failed = (outcome: Outcome, code: OnceErrorCode, says?: string, record?: OnceRecord): Ended => ({
+const failed = (outcome: Outcome, code = codeOf(outcome), says?: string, record?: OnceRecord): Ended => ({
   outcome,
   record,
   fail: (own) => new OnceError(code, own, { says }),
@@ -152,13 +151,11 @@ const NOTHING: Payload = { origin: '', endpoint: '', send: async () => ({ readin
 
 /** The end of a call that drives nothing. */
 function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 'drive' | 'expired' | 'elsewhere' | 'busy' }>): Ended {
-  if (begun.do === 'corrupt') return failed({ ...noFacts(job, 'maybe'), ...unknown('record') }, 'ERR_ONCE_RECORD');
-  if (begun.do === 'nothing' || begun.do === 'rekey')
-    return failed({ ...noFacts(job, 'maybe'), ...unknown('record') }, 'ERR_ONCE_UNKNOWN', REASONS['nothing-stored']);
+  if (begun.do === 'corrupt') return failed(undriven(job, unknown('record')), 'ERR_ONCE_RECORD');
+  if (begun.do === 'nothing' || begun.do === 'rekey') return failed(undriven(job, unknown('record')), undefined, REASONS['nothing-stored']);
   const { record } = begun;
   const outcome = (ending: Ending): Outcome => rememberedOutcome(record, ending, storedIn(storeForOperation(job.client, job.operationKey)), true);
-  if (begun.do === 'mismatch')
-    return failed({ ...outcome(unknown('mismatch')), sent: record.ambiguous ? 'maybe' : 'no' }, 'ERR_ONCE_MISMATCH', undefined, record);
+  if (begun.do === 'mismatch') return failed({ ...outcome(unknown('mismatch')), sent: record.ambiguous ? 'maybe' : 'no' }, undefined, undefined, record);
   if (begun.do === 'key-burnt') return failed(outcome(rejected(true)), 'ERR_ONCE_KEY_BURNT');
   const result = record.state === 'settled' && isOwn(job, record) ? answerIn(job, record) : undefined;
   const ending = record.state === 'settled' ? replayed(result?.from ?? 'store') : (record.ending ?? unknown('record'));

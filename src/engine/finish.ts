@@ -8,29 +8,19 @@ import { OnceError } from '../errors.js';
 import { storedPayload } from '../http/http-payload.js';
 import { REASONS } from '../texts/full.js';
 import { isSamePerson } from './address.js';
-import type { AttemptLoop } from './attempt-loop.js';
-import type { Payload } from './client.js';
-import type { Ended } from './in-flight.js';
+import type { Driver, Payload } from './client.js';
+import { CODES } from './failure.js';
+import type { Ended, Finished } from './in-flight.js';
 import { commit } from './record-access.js';
 import { keyedOperationOf } from './registry.js';
-import type { Result } from './result.js';
+import type { Polled, Result } from './result.js';
 import { answerToStore, isOwn, payloadsOf, remember, settleRecord } from './settle.js';
 import type { Stopped } from './stopped.js';
 
-/** `anew`: the key is used up without an effect, so the call goes on under a new one. */
-export type Finished = Ended | 'anew';
-
-const CODES: Readonly<Partial<Record<UnknownReason, OnceErrorCode>>> = {
-  'key-expired': 'ERR_ONCE_KEY_EXPIRED',
-  mismatch: 'ERR_ONCE_MISMATCH',
-  elsewhere: 'ERR_ONCE_MISMATCH',
-  bytes: 'ERR_ONCE_MISMATCH',
-  store: 'ERR_ONCE_STORE',
-};
-
 /** Carries out the decision that a drive stopped with. */
-export async function finish(drive: AttemptLoop, stopped: Stopped): Promise<Finished> {
+export async function finish(drive: Driver, stopped: Stopped): Promise<Finished> {
   const { decision, ended } = stopped;
+  const { parts } = drive.job.client;
   if (ended) {
     // Another context ended an earlier payload; with `if-changed` the present one is still to be sent.
     if (drive.job.settings.repeat === 'if-changed' && !isOwn(drive.job, ended)) return 'anew';
@@ -40,8 +30,8 @@ export async function finish(drive: AttemptLoop, stopped: Stopped): Promise<Fini
   switch (decision.do) {
     case 'settle': {
       // The 2xx proves the effect; `reconcile` is asked which payload had it.
-      const answer = decision.ask && !isEffect(drive) && (await drive.job.client.parts.prove?.(drive, 'mismatch', stopped.result));
-      if (typeof answer === 'object') return settle(drive, replayed('reconcile'), answer);
+      const answer = decision.ask && (await parts.whose?.(drive, stopped.result));
+      if (answer) return settle(drive, replayed('reconcile'), answer);
       return settle(drive, decision.ending, stopped.result, { ...decision, cause: stopped.cause });
     }
     case 'anew':
@@ -51,14 +41,14 @@ export async function finish(drive: AttemptLoop, stopped: Stopped): Promise<Fini
     case 'probe':
       return probe(drive, stopped.result);
     case 'poll':
-      return poll(drive, stopped.result);
+      return (await parts.poll?.(drive, stopped.result)) ?? halt(drive, { ending: unknown('in-progress'), ask: true, spent: true }, { result: stopped.result });
     default:
       return halt(drive, decision, stopped);
   }
 }
 
-async function settle(
-  drive: AttemptLoop,
+export async function settle(
+  drive: Driver,
   ending: Ending,
   result: Result | undefined,
   how: Pick<Settle, 'sticky' | 'keyInUse' | 'earlier'> & { readonly payloads?: readonly string[]; readonly cause?: unknown } = {},
@@ -76,14 +66,14 @@ async function settle(
 }
 
 /** The server repeats its refusal of an earlier call for this key: retire the record, and go on under a new key. */
-async function anew(drive: AttemptLoop, result: Result | undefined): Promise<Finished> {
+async function anew(drive: Driver, result: Result | undefined): Promise<Finished> {
   // An unnamed operation is identified by its key, so it can't get another one.
   const last = drive.job.resumeOnly || !drive.job.name.length;
   if (!(await settleRecord(drive.job, drive.record, rejected(true), { sticky: true }))) return tell(drive, unknown('store'), result);
   return last ? tell(drive, rejected(true), result) : 'anew';
 }
 
-async function doneElsewhere(drive: AttemptLoop, result: Result | undefined, resource: string | undefined): Promise<Ended> {
+async function doneElsewhere(drive: Driver, result: Result | undefined, resource: string | undefined): Promise<Ended> {
   const ending = replayed('elsewhere');
   // No 2xx proves it. If it can't be stored, the next call would send again, so it is not told as done.
   if (!(await settleRecord(drive.job, drive.record, ending))) return tell(drive, unknown('store'), result);
@@ -91,8 +81,8 @@ async function doneElsewhere(drive: AttemptLoop, result: Result | undefined, res
 }
 
 /** Resolves with the last answer, unless that would contradict the outcome; then rejects. */
-function tell(
-  drive: AttemptLoop,
+export function tell(
+  drive: Driver,
   ending: Ending,
   result: Result | undefined,
   code?: OnceErrorCode,
@@ -108,7 +98,7 @@ function tell(
 }
 
 /** Ends a call without settling, or with `unsent`. */
-async function halt(drive: AttemptLoop, decision: Omit<Stop, 'do'>, { result, cause, lost }: Omit<Stopped, 'decision'>): Promise<Finished> {
+async function halt(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, lost }: Omit<Stopped, 'decision'>): Promise<Finished> {
   const { job, record } = drive;
   if (decision.ending.type === 'unsent') {
     // A record that another call inserted must not be removed.
@@ -132,7 +122,7 @@ async function halt(drive: AttemptLoop, decision: Omit<Stop, 'do'>, { result, ca
 }
 
 /** Stores what the next call must know after a stop that settled nothing. */
-async function storeStop(drive: AttemptLoop, { ending, spent }: Omit<Stop, 'do'>): Promise<void> {
+async function storeStop(drive: Driver, { ending, spent }: Omit<Stop, 'do'>): Promise<void> {
   const { job, record } = drive;
   if (ending.type !== 'unknown') return;
   const refusals = drive.refusals.toStore(ending.reason);
@@ -146,21 +136,18 @@ async function storeStop(drive: AttemptLoop, { ending, spent }: Omit<Stop, 'do'>
   if (await commit(job, record, () => next)) drive.record = next;
 }
 
-async function poll(drive: AttemptLoop, accepted: Result | undefined): Promise<Finished> {
-  const end = await drive.job.client.parts.askAfter?.(drive, accepted);
-  if (end && 'decision' in end) return finish(drive, { ...end, result: accepted });
+/** Settles what a poll found to have ended; `undefined` while it goes on. */
+export function settlePolled(drive: Driver, { state, result }: Polled): Promise<Finished> | undefined {
   const { changed, sentBefore, record } = drive.start;
   // The link was stored by an earlier call, so its work is not that of a payload which has not been sent yet.
   const earlier = changed && record.link !== undefined && !sentBefore;
   const doubtful = changed && (record.link !== undefined || !drive.job.settings.dialect.answersMismatch);
-  if (end?.state === 'done' && earlier) return settle(drive, replayed('server'), end.result, { earlier });
-  if (end?.state === 'done') return settle(drive, fresh(!doubtful, drive.start.changed), end.result);
-  if (end?.state === 'failed') return settle(drive, rejected(), end.result, { sticky: true });
-  return halt(drive, { ending: unknown('in-progress'), ask: true, spent: true }, { result: accepted });
+  if (state === 'done') return earlier ? settle(drive, replayed('server'), result, { earlier }) : settle(drive, fresh(!doubtful, changed), result);
+  return state === 'failed' ? settle(drive, rejected(), result, { sticky: true }) : undefined;
 }
 
 /** The server holds another payload under this key: sends those whose bytes are at hand again, to learn how they ended. */
-async function probe(drive: AttemptLoop, result: Result | undefined): Promise<Finished> {
+async function probe(drive: Driver, result: Result | undefined): Promise<Finished> {
   const { job, record, start } = drive;
   const stored = (record.earlier ?? []).map(({ fingerprint, request }) => [fingerprint, storedPayload({ ...record, request }) as Payload] as const);
   // What goes on without a page is the payload that was agreed to, and no other.
@@ -180,24 +167,5 @@ async function probe(drive: AttemptLoop, result: Result | undefined): Promise<Fi
   return halt(drive, { ending: unknown(start.otherBytes ? 'bytes' : 'mismatch', retryAt), ask: true }, { result });
 }
 
-/** Whether it is a function given to `run`: its caller waits for a value, not for a Response. */
-const isEffect = ({ job }: AttemptLoop): boolean => job.payload !== undefined && job.payload.prepared === undefined;
-
-/** Asks `reconcile`, and acts on what it says; `undefined` if it does not know either. */
-async function ask(drive: AttemptLoop, reason: UnknownReason | 'done-elsewhere', result: Result | undefined, cause?: unknown): Promise<Finished | undefined> {
-  const { job, record } = drive;
-  const proof = await job.client.parts.prove?.(drive, reason, result);
-  if (!proof) return undefined;
-  if (typeof proof === 'object' && !isEffect(drive)) return settle(drive, replayed('reconcile'), proof);
-  if (proof === 'none') {
-    if (!(await settleRecord(job, record, rejected(), { sticky: reason === 'burnt' }))) return tell(drive, unknown('store'), result);
-    // The server may execute the payload that it holds once that is sent again, so a key that is not random stays (decision 11).
-    const stays = !record.random && (reason === 'mismatch' || reason === 'bytes');
-    // If the server refused, its refusal is the answer. Otherwise the call goes on under a new key, if it has something to send.
-    return stays || /^refused/.test(reason) || job.resumeOnly ? tell(drive, rejected(), result, undefined, { cause }) : 'anew';
-  }
-  const lost = (await settleRecord(job, record, replayed('reconcile'))) ? undefined : await drive.stillMine();
-  // It is done, but another driver owns the record, and the effect may be of its key: the claim is lost.
-  if (lost?.lost && !lost.ended) return finish(drive, { ...lost, result });
-  return tell(drive, replayed('reconcile'), proof === 'done' ? result : proof, 'ERR_ONCE_ALREADY_DONE');
-}
+const ask = (drive: Driver, reason: UnknownReason | 'done-elsewhere', result: Result | undefined, cause?: unknown): Promise<Finished | undefined> | undefined =>
+  drive.job.client.parts.ask?.(drive, reason, result, cause);

@@ -18,6 +18,9 @@ export interface Ended {
   readonly record?: OnceRecord | undefined;
 }
 
+/** `anew`: the key is used up without an effect, so the call goes on under a new one. */
+export type Finished = Ended | 'anew';
+
 /** The tables that operations in flight are found in. */
 export interface InFlightTables {
   /** Operations under way, by operation key. */

@@ -1,8 +1,8 @@
 /** The claim without a shared lock manager: a lease in the record, by the store's clock. It only saves work; safety rests on the key. */
 import { holds } from '../core/ownership.js';
 import { readRecord } from '../core/record.js';
-import { busyError } from './claim.js';
 import type { Driver, OperationRun } from './client.js';
+import { busyError } from './failure.js';
 import { tellWait } from './observe.js';
 import { freeFromTheGone } from './owner.js';
 import { readStored, storeForOperation, updateStored } from './record-access.js';

@@ -7,10 +7,11 @@ import { fingerprint, prepare, type ReplayableRequest, type RequestInput, Unrepl
 import type { Settings } from '../options.js';
 import { wrong } from '../texts/full.js';
 import { idsOf, isSamePerson } from './address.js';
-import { busyError, noFacts, storeError, tryLock } from './claim.js';
+import { tryLock } from './claim.js';
 import type { Call, Client, OperationAddress, OperationRun, PreparedCall } from './client.js';
 import { contextOfCall } from './context.js';
 import { conclude, execute, leftBefore } from './execute.js';
+import { busyError, failure, storeError, undriven } from './failure.js';
 import { abortReason, giveUp, InFlightOperation } from './in-flight.js';
 import { changed, guarded, resetStaleState } from './observe.js';
 import { nothingSent } from './record-access.js';
@@ -45,10 +46,10 @@ async function borneKey({ dialect: { carrier, carry: other, name } }: Settings, 
   return key;
 }
 
-/** Resolves with the answer, or with the value of an effect. */
-export const operate = (call: Call): Promise<unknown> => call.client.parts.call?.(call, joinOrDrive) ?? joinOrDrive(call);
-
-async function joinOrDrive(asked: Call): Promise<unknown> {
+/** Resolves with the answer, or with the value of an effect. `handed`: by the feature that is handed each call. */
+export async function operate(asked: Call, handed = false): Promise<unknown> {
+  const { parts } = asked.client;
+  if (parts.call && !handed) return parts.call(asked, (own) => operate(own, true));
   const call = { ...asked, client: contextOfCall(asked.client) };
   const { client, settings, address, signal, request } = call;
   const { clock } = client.platform;
@@ -58,7 +59,7 @@ async function joinOrDrive(asked: Call): Promise<unknown> {
   const here = { client, ...address };
   const { onOutcome } = settings;
   const told = onOutcome && ((outcome: Outcome) => guarded(client, () => onOutcome(outcome)));
-  const caller = { signal, request, told, left: { ...noFacts(here, 'maybe'), ...unknown('aborted') } as const };
+  const caller = { signal, request, told, left: undriven(here, unknown('aborted')) };
   let read: Promise<PreparedCall> | undefined;
   for (;;) {
     const flight = flights.get(address.operationKey);
@@ -84,7 +85,7 @@ async function joinOrDrive(asked: Call): Promise<unknown> {
     await cutBy(client, signal, deadline, flight.landed);
     if (signal?.aborted) throw givenUp(client, signal, caller.left);
     if (clock.now() >= deadline) throw busyError(here);
-    if (client.closing.aborted) throw new OnceError('ERR_ONCE_UNKNOWN', caller.left);
+    if (client.closing.aborted) throw failure(here, unknown('aborted'));
   }
 }
 
@@ -117,7 +118,6 @@ async function fly({ client, settings, address, held }: Call, flight: InFlightOp
       ...ids,
       ...rest,
       stop: flight.stop,
-      startedAt,
       deadline,
       resumeOnly: request.payload === undefined,
     };
@@ -152,8 +152,8 @@ export async function bodyError(client: Client, address: OperationAddress, cause
   try {
     const { id } = await idsOf(client, address);
     const clean = await nothingSent(client, address.operationKey, id, deadline, isSamePerson(client, address.namespace));
-    const outcome = clean ? { ...noFacts(job, 'no'), ...unsent('unreplayable-body') } : { ...noFacts(job, 'maybe'), ...unknown('record') };
-    return new OnceError('ERR_ONCE_BODY', outcome, { cause, says: cause.message.replace('once: ', '') });
+    const more = { cause, says: cause.message.replace('once: ', '') };
+    return failure(job, clean ? unsent('unreplayable-body') : unknown('record'), more, 'ERR_ONCE_BODY');
   } catch (error) {
     return storeError(job, error);
   }

@@ -4,13 +4,13 @@ import { check } from '../check.js';
 import { type Began, type Begun, begin } from '../core/begin.js';
 import type { Namespace } from '../core/ids.js';
 import { type Consent, type PendingRecord, readRecord, seal } from '../core/record.js';
-import { lockNameOf, namespaceNow } from '../engine/address.js';
+import { namespaceNow } from '../engine/address.js';
+import { awaitLock } from '../engine/claim.js';
 import type { Client, OperationAddress, OperationRun, Parts } from '../engine/client.js';
 import { readStored, updateStored } from '../engine/record-access.js';
 import { addressOfRecord, type Resumed, resumeAll, resumeRecord } from '../engine/resuming.js';
 import { scanPending } from '../engine/scan.js';
 import type { Waiting } from '../engine/turns.js';
-import { limit } from '../engine/wait.js';
 import { clientOf, type Once } from '../once.js';
 import type { Feature } from '../option-types.js';
 import { needs } from '../texts/full.js';
@@ -146,14 +146,7 @@ async function goOn(client: Client, namespace: Namespace, record: Waiting, { unt
 /** Waits until no other context is at it; `undefined` where that takes longer than any call. Where no lock is shared, leases tell. */
 async function turnOf(client: Client, address: OperationAddress, until: number, stop: AbortSignal): Promise<(() => void) | undefined> {
   const { locks, clock } = client.platform;
-  if (!locks) return () => {};
-  const bound = new AbortController();
-  const { over, off } = limit(clock, Math.min(client.settings.limits.totalMs, until - clock.now()), [stop, client.closing]);
-  void over.then(() => bound.abort());
-  return locks
-    .acquire(lockNameOf(client, address), { wait: true, signal: bound.signal })
-    .catch(() => undefined)
-    .finally(off);
+  return locks ? awaitLock(client, address, Math.min(client.settings.limits.totalMs, until - clock.now()), stop) : () => {};
 }
 
 /** The time is over: what was stored for this alone goes. */

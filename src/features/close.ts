@@ -14,6 +14,6 @@ export const close = (once: Once): Promise<void> => closeClient(clientOf(once, '
 async function closeClient(client: Client): Promise<void> {
   client.closing.abort();
   const own = [...client.registry.flights.values()].filter((flight) => flight.owner === client);
-  await Promise.all([...client.extensions.living.map(closeClient), ...own.map((flight) => flight.landed)]);
+  await Promise.all([...(client.extensions?.living ?? []).map(closeClient), ...own.map((flight) => flight.landed)]);
   if (client.ownsStore) await client.store.close();
 }

@@ -1,4 +1,5 @@
 /** Makes a client with other options over the same store. */
+import { Extensions } from '../engine/extensions.js';
 import { clientOf, createOn, type Once } from '../once.js';
 import type { OnceOptions } from '../option-types.js';
 import { extendOptions } from '../options.js';
@@ -13,5 +14,10 @@ import { extendOptions } from '../options.js';
  */
 export function extend(once: Once, options: Partial<OnceOptions>): Once {
   const client = clientOf(once, 'extend');
-  return createOn(client.made.platform, extendOptions(client.made.options, options), client);
+  const extended = createOn(client.made.platform, extendOptions(client.made.options, options), client);
+  const inside = clientOf(extended, 'extend');
+  client.extensions ??= new Extensions();
+  client.extensions.add(inside);
+  if (client.closing.aborted) inside.closing.abort();
+  return extended;
 }

@@ -2,13 +2,14 @@
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { v4 } from 'uuid';
 import { derived } from '../core/derived.js';
 import type { Parts } from '../engine/client.js';
 import type { Feature } from '../option-types.js';
 import type { Platform } from '../ports.js';
 
 /**
- * Lets a page on `http://` send, where there is no Web Crypto and no Web Lock: a library computes digests, and where the store is
+ * Lets a page on `http://` send, where there is no Web Crypto and no Web Lock: libraries compute digests and make keys, and where the store is
  * localStorage, tabs that begin at once arrive at one key, because it is derived from the operation's name. `localhost` needs none of it.
  *
  * @example
@@ -19,4 +20,11 @@ export const insecureOrigins = (): Feature => ({ name: 'insecureOrigins', parts:
 const platform = (lacking: Platform): Platform => ({
   ...lacking,
   digest: (data) => (globalThis.crypto?.subtle ? lacking.digest(data) : bytesToHex(sha256(typeof data === 'string' ? utf8ToBytes(data) : data))),
+  randomness: {
+    ...lacking.randomness,
+    uuid() {
+      const { crypto } = globalThis as { crypto?: Partial<Crypto> };
+      return crypto?.getRandomValues && !crypto.randomUUID ? v4() : lacking.randomness.uuid();
+    },
+  },
 });

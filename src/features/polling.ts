@@ -6,6 +6,8 @@ import { retryAfterMs } from '../core/retry-after.js';
 import { readPoll } from '../core/verdict.js';
 import { isSamePerson } from '../engine/address.js';
 import type { AttemptRequest, Driver, Parts } from '../engine/client.js';
+import { finish, settlePolled } from '../engine/finish.js';
+import type { Finished } from '../engine/in-flight.js';
 import { commit } from '../engine/record-access.js';
 import type { Polled, Result } from '../engine/result.js';
 import type { Stopped } from '../engine/stopped.js';
@@ -21,7 +23,12 @@ import type { Platform } from '../ports.js';
  * @example
  * const once = createOnce({ use: [polling()], accepted: 'poll' });
  */
-export const polling = (): Feature => ({ name: 'polling', parts: { askAfter } satisfies Partial<Parts> });
+export const polling = (): Feature => ({ name: 'polling', parts: { poll } satisfies Partial<Parts> });
+
+async function poll(drive: Driver, accepted: Result | undefined): Promise<Finished | undefined> {
+  const end = await askAfter(drive, accepted);
+  return end && ('decision' in end ? finish(drive, { ...end, result: accepted }) : settlePolled(drive, end));
+}
 
 /** Asks until the work ends, the budget of waiting does, or nothing more may be asked; `undefined` when there is no link to ask at. */
 async function askAfter(drive: Driver, accepted: Result | undefined): Promise<Polled | Stopped | undefined> {
@@ -58,7 +65,7 @@ async function askUntilItEnds(drive: Driver, prepared: ReplayableRequest, link: 
   const ends = Math.min(job.deadline, clock.now() + limits.inProgressMs);
   for (let number = 1; ; number++) {
     const ms = Math.min(limits.attemptMs, ends - clock.now());
-    const answer = await poll(
+    const answer = await askOnce(
       prepared,
       { job, key, carrier, firstSentAt, number, ambiguous: true, resumed: start.resumed, otherPayloads: false, ms, leaves: () => !drive.mustStop() },
       link,
@@ -76,8 +83,7 @@ async function askUntilItEnds(drive: Driver, prepared: ReplayableRequest, link: 
   }
 }
 
-/** Asks once. */
-async function poll(prepared: ReplayableRequest, a: AttemptRequest, link: string): Promise<Polled> {
+async function askOnce(prepared: ReplayableRequest, a: AttemptRequest, link: string): Promise<Polled> {
   const { client, settings, stop } = a.job;
   const { clock } = client.platform;
   const headers = new Headers(prepared.headers);

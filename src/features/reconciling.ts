@@ -2,11 +2,15 @@
 
 import type { UnknownReason } from '../core/codes.js';
 import { typeOf } from '../core/name.js';
+import { rejected, replayed, unknown } from '../core/outcome.js';
 import { workState } from '../core/work-state.js';
 import { isSamePerson } from '../engine/address.js';
 import type { Driver, Parts } from '../engine/client.js';
 import { notice } from '../engine/diagnostics.js';
+import { finish, settle, tell } from '../engine/finish.js';
+import type { Finished } from '../engine/in-flight.js';
 import type { Proof, Result } from '../engine/result.js';
+import { settleRecord } from '../engine/settle.js';
 import { limit } from '../engine/wait.js';
 import { isResponse, readForeign } from '../http/foreign-response.js';
 import { resultOf } from '../http/http-payload.js';
@@ -19,7 +23,34 @@ import type { Feature } from '../option-types.js';
  * @example
  * const once = createOnce({ use: [reconciling()], reconcile: async ({ key }) => ((await findOrder(key)) ? 'done' : 'unknown') });
  */
-export const reconciling = (): Feature => ({ name: 'reconciling', parts: { prove } satisfies Partial<Parts> });
+export const reconciling = (): Feature => ({ name: 'reconciling', parts: { ask, whose } satisfies Partial<Parts> });
+
+/** Whether it is a function given to `run`: its caller waits for a value, not for a Response. */
+const isEffect = ({ job }: Driver): boolean => job.payload !== undefined && job.payload.prepared === undefined;
+
+/** Asks `reconcile`, and acts on what it says; `undefined` if it does not know either. */
+async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', result: Result | undefined, cause: unknown): Promise<Finished | undefined> {
+  const { job, record } = drive;
+  const proof = await prove(drive, reason, result);
+  if (!proof) return undefined;
+  if (typeof proof === 'object' && !isEffect(drive)) return settle(drive, replayed('reconcile'), proof);
+  if (proof === 'none') {
+    if (!(await settleRecord(job, record, rejected(), { sticky: reason === 'burnt' }))) return tell(drive, unknown('store'), result);
+    // The server may execute the payload that it holds once that is sent again, so a key that is not random stays (decision 11).
+    const stays = !record.random && (reason === 'mismatch' || reason === 'bytes');
+    // If the server refused, its refusal is the answer. Otherwise the call goes on under a new key, if it has something to send.
+    return stays || /^refused/.test(reason) || job.resumeOnly ? tell(drive, rejected(), result, undefined, { cause }) : 'anew';
+  }
+  const lost = (await settleRecord(job, record, replayed('reconcile'))) ? undefined : await drive.stillMine();
+  // It is done, but another driver owns the record, and the effect may be of its key: the claim is lost.
+  if (lost?.lost && !lost.ended) return finish(drive, { ...lost, result });
+  return tell(drive, replayed('reconcile'), proof === 'done' ? result : proof, 'ERR_ONCE_ALREADY_DONE');
+}
+
+async function whose(drive: Driver, result: Result | undefined): Promise<Result | undefined> {
+  const proof = isEffect(drive) ? undefined : await prove(drive, 'mismatch', result);
+  return typeof proof === 'object' ? proof : undefined;
+}
 
 /** Asks the hook. `undefined` if there is none, it does not know, or it could not be asked in the session of this user. */
 async function prove(drive: Driver, reason: UnknownReason | 'done-elsewhere', result: Result | undefined): Promise<Proof | undefined> {

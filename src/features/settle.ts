@@ -6,8 +6,8 @@ import { bare, type OnceRecord, RECORD_VERSION, seal } from '../core/record.js';
 import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
 import { addressOf } from '../engine/address.js';
 import { changeByHand, refusal } from '../engine/change-by-hand.js';
-import { busyError } from '../engine/claim.js';
 import type { Client, OperationAddress } from '../engine/client.js';
+import { busyError } from '../engine/failure.js';
 import { SCHEME } from '../http/request.js';
 import { clientOf, type Once } from '../once.js';
 

@@ -3,21 +3,22 @@
 import type { Label, RecordId } from '../core/ids.js';
 import { needsKey } from '../core/methods.js';
 import { labelOfContent, type OperationName } from '../core/name.js';
-import { type Outcome, unsent } from '../core/outcome.js';
+import { unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { pastWindow } from '../core/retention.js';
 import { addressOf, digestOfNamespace, idOfUnnamed, namespaceOf, unnamedAddress } from '../engine/address.js';
-import { askStrategy, noFacts, tryLock } from '../engine/claim.js';
+import { askStrategy, tryLock } from '../engine/claim.js';
 import type { Client, OperationAddress, OperationRun, Parts, PreparedCall } from '../engine/client.js';
+import { failure, undriven } from '../engine/failure.js';
 import { bodyError, givenUp, operate, readRequest } from '../engine/operate.js';
 import { heldElsewhere, readStored, timed } from '../engine/record-access.js';
 import { storesOf } from '../engine/scan.js';
 import { CallerLeft, inTime } from '../engine/wait.js';
-import { OnceError } from '../errors.js';
 import { jsonOf } from '../http/bytes.js';
 import { canBear, type RequestInput, UnreplayableBody } from '../http/request.js';
 import type { Feature } from '../option-types.js';
 import type { Settings } from '../options.js';
+import { checkOrigins } from '../origins.js';
 
 /** How many unsettled operations with the same content are looked at. */
 const ORPHANS_MAX = 10;
@@ -30,7 +31,7 @@ const ORPHANS_MAX = 10;
  * @example
  * const once = createOnce({ use: [unnamed()] });
  */
-export const unnamed = (): Feature => ({ name: 'unnamed', parts: { unnamed: operateWithoutName } satisfies Partial<Parts> });
+export const unnamed = (): Feature => ({ name: 'unnamed', parts: { unnamed: operateWithoutName, origins: checkOrigins } satisfies Partial<Parts> });
 
 /** `undefined` where the request is to be left to fetch. */
 function operateWithoutName(client: Client, settings: Settings, request: RequestInput, by: 'content' | 'call' | undefined): Promise<unknown> | undefined {
@@ -59,7 +60,7 @@ export function mayGo({ platform, settings: { origins } }: Client, { url, origin
 }
 
 /** A call whose address is not known yet: it depends on the content. */
-type Placeless = OperationAddress & Pick<OperationRun, 'client' | 'settings' | 'stop' | 'startedAt' | 'deadline'>;
+type Placeless = OperationAddress & Pick<OperationRun, 'client' | 'settings' | 'stop' | 'deadline'> & { readonly startedAt: number };
 
 function placeless(client: Client, settings: Settings, { signal }: RequestInput): Placeless {
   const startedAt = client.platform.clock.now();
@@ -70,14 +71,12 @@ function placeless(client: Client, settings: Settings, { signal }: RequestInput)
 
 /** The result of `work`, unless the call ends first: nothing was sent then, because there was no address yet. */
 async function whilePlaceless<T>(call: Placeless, signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
-  const facts = noFacts(call, 'no');
-  const left: Outcome = { ...facts, ...unsent('aborted') };
   try {
-    return await inTime(call, call.settings.limits.totalMs, work, () => new OnceError('ERR_ONCE_UNSENT', { ...facts, ...unsent('unreachable') }));
+    return await inTime(call, call.settings.limits.totalMs, work, () => failure(call, unsent('unreachable')));
   } catch (error) {
     if (error instanceof UnreplayableBody) throw await bodyError(call.client, call, error, call.deadline);
     if (!(error instanceof CallerLeft)) throw error;
-    throw signal?.aborted ? givenUp(call.client, signal, left) : new OnceError('ERR_ONCE_UNSENT', left);
+    throw signal?.aborted ? givenUp(call.client, signal, undriven(call, unsent('aborted'))) : failure(call, unsent('aborted'));
   }
 }
 

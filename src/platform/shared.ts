@@ -1,7 +1,6 @@
 /** What every platform does in the same way. Globals are looked up at each use, so that a test's or a polyfill's count. */
-import { v4 } from 'uuid';
 import { typeOf } from '../core/name.js';
-import type { Clock, Randomness } from '../ports.js';
+import type { Clock, Platform, Randomness } from '../ports.js';
 import { needs, wrong } from '../texts/full.js';
 
 /** Node, or what has its names: Deno and Bun. workerd may have them too, but lets no request wait for another one's promise. */
@@ -27,14 +26,26 @@ export const systemClock: Clock = {
   },
 };
 
+/** Absent on insecure origins. Node has it under jsdom too, whose own makes neither digests nor UUIDs. */
+const webCrypto = (): Crypto | undefined => (globalThis.crypto?.subtle ? globalThis.crypto : builtin<{ webcrypto: Crypto }>('node:crypto')?.webcrypto);
+
 /** `uuid` throws where there is no cryptographic source; it never falls back to a weak one. */
 export const systemRandomness: Randomness = {
   random: () => Math.random(),
   uuid() {
-    if (!globalThis.crypto) throw new TypeError(wrong('crypto', 'no-crypto'));
-    return v4();
+    const uuid = webCrypto()?.randomUUID();
+    if (!uuid) throw new TypeError(wrong('crypto', 'no-crypto'));
+    return uuid;
   },
 };
+
+/** Of nothing behind a plain fetch is anything known: neither what it wrote nor whether it sends again, as Chromium does when a kept-alive connection breaks. */
+export const systemTransport: Platform['transport'] = (fetch) => ({
+  send: (url, init) => (fetch ?? globalThis.fetch)(url, init),
+  // A dropped answer and a refused connection look the same.
+  neverSent: () => false,
+  mayResend: () => true,
+});
 
 const encode = (data: string | Uint8Array): Uint8Array<ArrayBuffer> =>
   typeof data === 'string' ? new TextEncoder().encode(data) : (data as Uint8Array<ArrayBuffer>);
@@ -42,7 +53,7 @@ const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toSt
 
 /** A digest by Web Crypto. Throws a TypeError that names the place, where there is none. */
 export async function webDigest(place: string, data: string | Uint8Array): Promise<string> {
-  const subtle = globalThis.crypto?.subtle;
+  const subtle = webCrypto()?.subtle;
   if (!subtle) throw new TypeError(needs(place, 'insecureOrigins'));
   return hex(new Uint8Array(await subtle.digest('SHA-256', encode(data))));
 }

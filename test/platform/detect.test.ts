@@ -3,6 +3,7 @@
  * Method: globals as each runtime has them, for both builds. `test/runtimes` has the real ones.
  */
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { insecureOrigins } from '../../src/features/insecure-origins.js';
 import { detectPlatform } from '../../src/platform/detect.js';
 import { detectPlatform as detectLean } from '../../src/platform/detect-lean.js';
 import { says } from '../support/texts.js';
@@ -58,6 +59,20 @@ describe('a runtime that lacks something is told what to pass', () => {
   test('no crypto', () => {
     at({ EdgeRuntime: 'edge-runtime', crypto: undefined });
     expect(() => detectPlatform().randomness.uuid()).toThrow(says('give createOnce({ randomUUID })', 'no-crypto'));
+  });
+
+  test.each([detectPlatform, detectLean])('a page on http:// makes no key without insecureOrigins()', async (detect) => {
+    at({ ...PAGE, crypto: { getRandomValues: (bytes: Uint8Array) => bytes.fill(7) } });
+    expect(() => detect().randomness.uuid()).toThrow(says('give createOnce({ randomUUID })', 'no-crypto'));
+    const { platform } = insecureOrigins().parts as { platform(lacking: object): ReturnType<typeof detect> };
+    expect(platform(detect()).randomness.uuid()).toBe('07070707-0707-4707-8707-070707070707');
+    expect(await platform(detect()).digest('x')).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  test('under jsdom, whose crypto makes neither digests nor keys, Node does', async () => {
+    at({ ...NODE, ...PAGE, crypto: { getRandomValues: () => {} } });
+    expect(detectLean().randomness.uuid()).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    expect(await detectLean().digest('x')).toBe(await detectPlatform().digest('x'));
   });
 
   test('no crypto.subtle', async () => {

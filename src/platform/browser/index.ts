@@ -1,6 +1,6 @@
 /** Browsers: pages and workers. */
 import type { Connectivity, Digest, Locks, Platform } from '../../ports.js';
-import { resolveUrl, systemClock, systemRandomness, webDigest } from '../shared.js';
+import { resolveUrl, systemClock, systemRandomness, systemTransport, webDigest } from '../shared.js';
 import { tabs } from './tabs.js';
 
 /** Web Crypto is missing on insecure origins. */
@@ -50,13 +50,7 @@ export const browserPlatform = (): Platform => ({
   locks: globalThis.navigator?.locks && webLocks(globalThis.navigator.locks),
   connectivity,
   tabs,
-  transport: (fetch) => ({
-    send: (url, init) => (fetch ?? globalThis.fetch)(url, init),
-    // A rejection never tells whether something left: a dropped answer and a refused connection look the same.
-    neverSent: () => false,
-    // Chromium does when a kept-alive connection breaks, a POST included.
-    mayResend: () => true,
-  }),
+  transport: systemTransport,
   resolve: (url, base) => resolveUrl(url, base ?? globalThis.document?.baseURI ?? globalThis.location?.href),
   origin: globalThis.location?.origin,
   report: (error) => (globalThis.reportError ?? console.error)(error),

@@ -1,5 +1,5 @@
 /** Node, and what has its names: Deno and Bun. */
-import type { Platform, Transport } from '../../ports.js';
+import type { Digest, Platform, Transport } from '../../ports.js';
 import { serverPlatform } from '../server/index.js';
 import { builtin } from '../shared.js';
 import { withCopies } from './copies.js';
@@ -7,6 +7,20 @@ import { type DebugChannel, debugged } from './debug.js';
 import { sendsOnce } from './dispatcher.js';
 
 type Channels = { channel(name: string): DebugChannel };
+
+type NodeCrypto = {
+  hash?(algorithm: string, data: string | Uint8Array, encoding: string): string;
+  createHash(algorithm: string): { update(data: string | Uint8Array): { digest(encoding: string): string } };
+};
+
+let crypto: NodeCrypto | undefined;
+
+/** Node's own answers at once. */
+const digest: Digest = (data) => {
+  crypto ??= builtin<NodeCrypto>('node:crypto');
+  if (!crypto) throw new TypeError('once: Node 20.19 or later is needed');
+  return crypto.hash ? crypto.hash('sha256', data, 'hex') : crypto.createHash('sha256').update(data).digest('hex');
+};
 
 /** Errors of name resolution and of connecting: no request was written. */
 const NEVER_CONNECTED = /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|UND_ERR_CONNECT_TIMEOUT)$/;
@@ -30,6 +44,7 @@ function transport(fetch: typeof globalThis.fetch | undefined): Transport {
 
 export const nodePlatform = (): Platform => ({
   ...serverPlatform(),
+  digest,
   transport,
   // Every event of every client, for the process's own tools: channel('oncefetch').
   channel: debugged(builtin<Channels>('node:diagnostics_channel')?.channel('oncefetch')),

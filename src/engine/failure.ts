@@ -1,0 +1,42 @@
+/** How a call ends that drove nothing: its outcome, and the error that says it. */
+import type { OnceErrorCode, UnknownReason } from '../core/codes.js';
+import { type Ending, type Facts, type Outcome, unknown } from '../core/outcome.js';
+import { OnceError } from '../errors.js';
+import type { OperationRun } from './client.js';
+import { named } from './observe.js';
+import { storedIn, storeForOperation } from './record-access.js';
+
+/** Reasons that have a code of their own. */
+export const CODES: Readonly<Partial<Record<UnknownReason, OnceErrorCode>>> = {
+  busy: 'ERR_ONCE_BUSY',
+  'key-expired': 'ERR_ONCE_KEY_EXPIRED',
+  mismatch: 'ERR_ONCE_MISMATCH',
+  elsewhere: 'ERR_ONCE_MISMATCH',
+  bytes: 'ERR_ONCE_MISMATCH',
+  store: 'ERR_ONCE_STORE',
+};
+
+export const codeOf = (ending: Ending): OnceErrorCode =>
+  (ending.type === 'unknown' && CODES[ending.reason]) || (ending.effect === 'none' ? 'ERR_ONCE_UNSENT' : 'ERR_ONCE_UNKNOWN');
+
+type Asked = Pick<OperationRun, 'client' | 'name' | 'operationKey'>;
+
+/** What is known before anything was driven. */
+export const undriven = <End extends Ending>({ client, name, operationKey }: Asked, ending: End): Facts & End => ({
+  operation: named(name),
+  key: undefined,
+  attempts: 0,
+  firstSentAt: undefined,
+  sent: ending.type === 'unsent' ? 'no' : 'maybe',
+  resumed: false,
+  joined: false,
+  storedIn: storedIn(storeForOperation(client, operationKey)),
+  ...ending,
+});
+
+export const failure = (asked: Asked, ending: Ending, more?: ConstructorParameters<typeof OnceError>[2], code: OnceErrorCode = codeOf(ending)): OnceError =>
+  new OnceError(code, undriven(asked, ending) as Outcome, more);
+
+export const storeError = (asked: Asked, cause: unknown): OnceError => failure(asked, unknown('store'), { cause });
+
+export const busyError = (asked: Asked): OnceError => failure(asked, unknown('busy'));
