@@ -41,7 +41,6 @@ const PEERS: Readonly<Record<string, string>> = {
 
 /** What createOnce can do, and the files that are there for nothing else. */
 const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
-  'keys (uuid v4)': [/node_modules\/uuid\//],
   'IndexedDB (idb-keyval)': [/stores\/browser\/indexeddb/, /node_modules\/idb-keyval\//],
   localStorage: [/stores\/browser\/local-storage/],
   'what to do without a store: a chain, memory': [/stores\/(browser\/automatic|memory)/, /default-store/],
@@ -50,7 +49,7 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
   'reading answers: verdicts, the generic dialect': [/core\/verdict/, /dialects\/generic/, /core\/decide/],
   'claims: locks, leases, beginning': [/engine\/(claim|lease|address)\./, /core\/begin/],
   'driving attempts': [/engine\/(attempt-loop|halt|wait|budget)\./, /src\/http\//],
-  'ends: settling, probing': [/engine\/finish\./],
+  'ends: settling, probing': [/engine\/(finish|failure|settle)\./],
   'removing what is over': [/engine\/sweep\./],
   'events, states, diagnostics': [/engine\/(observe|diagnostics)\./],
   'the platform: browsers, and servers that are not Node': [/src\/platform\//],
@@ -85,7 +84,6 @@ const instead = (file: RegExp, code: string | ((text: string) => string)) => (pa
 
 /** What could be smaller, and what it would bring. docs/decisions/0004-size.md says why each was left as it is. */
 const CONSIDERED: Readonly<Record<string, (path: string) => string | undefined>> = {
-  'crypto.randomUUID for uuid v4, where it exists': instead(/uuid\/dist\/v4\./, 'export default () => crypto.randomUUID();'),
   'private fields as plain ones': instead(/src\/(engine|stores)\//, (text) => text.replace(/(\.|^ +(?:readonly |get |async )*)#(\w+)/gm, '$1_$2')),
   'options that are not checked': instead(/src\/check\./, 'export const check = () => {}, checkOne = () => {};'),
 };
