@@ -18,6 +18,7 @@ import { diagnosticText } from '../texts/full.js';
  *
  * @param from - the namespace that the guest had
  * @throws TypeError on an empty namespace
+ * @throws StoreFault, or an Error that says how long it waited, where the store fails: call it again before anything is pressed
  * @example
  * await move(once, guestId);
  */

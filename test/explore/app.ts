@@ -252,7 +252,18 @@ export class App {
     this.bringing = true;
     context.byHand = true;
     context.mourners.add(() => this.#brought());
-    return this.#world.doing(context, 'move', GUEST, () => move(context.once, GUEST)).finally(() => this.#brought());
+    return this.#world.doing(context, 'move', GUEST, () => this.#move(context)).finally(() => this.#brought());
+  }
+
+  /** Again where the store failed, as the guide says. */
+  async #move(context: ExploredContext): Promise<void> {
+    while (!context.dead && !context.closed)
+      try {
+        await move(context.once, GUEST);
+        return;
+      } catch (error) {
+        this.#world.log(() => `${context.id}: move fails: ${String(error)}`);
+      }
   }
 
   #brought(): void {
