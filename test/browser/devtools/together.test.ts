@@ -116,7 +116,8 @@ describe('clients', () => {
     const second = panelOf(b, { label: 'votes' });
     await a.fetch(shop.url, order('pay', 1));
     await b.fetch(shop.url, order('vote', 1));
-    expect([first, second].map(({ eyes }) => eyes.text)).toEqual(['oncefetch: checkout', 'oncefetch: votes']);
+    // The panel draws after the call has told its caller.
+    await vi.waitFor(() => expect([first, second].map(({ eyes }) => eyes.text)).toEqual(['oncefetch: checkout', 'oncefetch: votes']));
     const places = [first, second].map(({ eyes }) => eyes.all('.toggle')[0]?.getBoundingClientRect().top);
     expect(places[0]).not.toBe(places[1]);
     first.eyes.button('oncefetch').click();
