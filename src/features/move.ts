@@ -93,8 +93,8 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, record: O
     const free = await update(id, (there, stored) => {
       // It came with an earlier move that did not come to its end, and may have gone on since.
       if (there?.key === key) return { value: true };
-      // A key of the user's own that is in use gives way to a payment that is open, and to nothing less.
-      const gives = there?.state === 'retired' && (taken.state === 'pending' || !there.keyInUse);
+      // A key of the user's own that is in use gives way to a payment that may have left, and to nothing less.
+      const gives = there?.state === 'retired' && (!there.keyInUse || (taken.state === 'pending' && taken.ambiguous));
       return stored === undefined || gives ? { next: moved(taken, there?.generation), value: true } : { value: false };
     });
     if (!free) {
