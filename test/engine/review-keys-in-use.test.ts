@@ -1,8 +1,8 @@
 /** Goal: a log-out or a log-in while a call waits for the network drops no key under which a copy may have had an effect. */
 import { describe, expect, test } from 'vitest';
-import { clear, move, type Once } from '../../src/entries/index.js';
+import { clear, forget, move, type Once } from '../../src/entries/index.js';
 import { answers, charged, replays } from '../support/server.js';
-import { CART, newWorld, pay, rest } from '../support/world.js';
+import { CART, NAME, newWorld, pay, rest } from '../support/world.js';
 
 const CARD_B = { ...CART, card: 'B' };
 const CARD_C = { ...CART, card: 'C' };
@@ -46,6 +46,27 @@ describe('a browser sent a copy unseen, which charged, and the other one was ref
     await world.run(move(ann, 'guest'));
     world.server.plays(replays());
     await world.end(next, pay(ann));
+    expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
+  });
+
+  test.each([false, true])('forget of a press that never left leaves the key in use, unless it is forgotten for good: %s', async (evenIfUnknown) => {
+    const world = newWorld();
+    const tab = world.tab({ resends: true });
+    world.server.plays(evenIfUnknown ? answers(400, { code: 'bad_card' }) : REFUSED);
+    const { outcome } = await world.end(tab, pay(tab.once()));
+    tab.online = false;
+    const offline = tab.reload();
+    pay(offline.once(), { body: CARD_B });
+    await rest();
+    offline.online = true;
+    const next = offline.reload();
+    const once = next.once();
+    await world.run(forget(once, NAME, { evenIfUnknown }));
+    expect(world.record()).toMatchObject({ state: 'retired', key: outcome?.key });
+    expect(world.record()?.keyInUse).toBe(evenIfUnknown ? undefined : true);
+    if (evenIfUnknown) return;
+    world.server.plays(replays());
+    await world.end(next, pay(once, { body: CARD_C }));
     expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
   });
 });
