@@ -35,7 +35,10 @@ async function clearAll(client: Client, namespace: Namespace, forget: boolean): 
       const current = readRecord(stored);
       if (current?.state !== 'pending') return { value: undefined };
       // The lease stays: an attempt may be on the wire, and until it ends nobody may say that none took effect.
-      const next = seal({ ...bare(current), retryAt: current.retryAt, lease: current.lease, revision: current.revision + 1 });
+      const { retryAt, previous } = current;
+      // A press without a network took a key up that may have charged, as only what it stood for before tells.
+      const inUse = previous?.keyInUse ? seal(bare(previous)) : undefined;
+      const next = seal({ ...bare(current), retryAt, previous: inUse, lease: current.lease, revision: current.revision + 1 });
       return forget ? { next: null, value: next } : { next, value: next };
     });
     if (left) kept.push(pendingOf(left));

@@ -37,6 +37,9 @@ function forgetRecord(client: Client, address: OperationAddress, evenIfUnknown: 
       return { value: refusal(client, address, record, 'ERR_ONCE_UNKNOWN', unknown('no-answer')) };
     // Nothing came of it, and nothing will: its key is as good as new.
     if (record.state === 'retired' && record.ending?.effect === 'none' && !record.sticky) return { value: undefined };
+    // Of this press, too; but a copy that went out unseen before it may have had an effect under the key that it took up.
+    if (record.state === 'pending' && !record.ambiguous && record.previous?.keyInUse && !evenIfUnknown)
+      return { next: seal({ ...record.previous, revision: record.revision }), value: undefined };
     const now = client.platform.clock.now();
     return {
       next: seal({

@@ -24,7 +24,8 @@ const platform = (lacking: Platform): Platform => ({
     ...lacking.randomness,
     uuid() {
       const { crypto } = globalThis as { crypto?: Partial<Crypto> };
-      return crypto?.getRandomValues && !crypto.randomUUID ? v4() : lacking.randomness.uuid();
+      // A polyfill may have brought `randomUUID` to where there is no Web Crypto, or not all of it.
+      return crypto?.getRandomValues && !(crypto.subtle && crypto.randomUUID) ? v4() : lacking.randomness.uuid();
     },
   },
 });

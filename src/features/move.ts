@@ -52,6 +52,14 @@ async function* scanInUse(client: Client, namespace: Namespace): AsyncGenerator<
 /** Whether a call would go on with its key. */
 const isOpen = ({ state, keyInUse }: OnceRecord): boolean => state === 'pending' || keyInUse === true;
 
+/** What has ended without an effect counts least, then what never left, a key in use, what may have left, and what is done. */
+function weightOf({ state, ambiguous, keyInUse, previous }: OnceRecord): number {
+  if (state === 'settled') return 4;
+  if (state === 'pending' && ambiguous) return 3;
+  if (keyInUse || previous?.keyInUse) return 2;
+  return state === 'pending' ? 1 : 0;
+}
+
 /** Whether a call in this context or in another one holds the claim. */
 async function isDriven(client: Client, address: Pick<OperationAddress, 'label' | 'id'>, operationKey: OperationKey, namespace: Namespace): Promise<boolean> {
   const release = await tryLock(client, { name: [], namespace, operationKey, ...address });
@@ -77,7 +85,8 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, record: O
   const moved = (before: OnceRecord, generation = 0): OnceRecord => {
     // Where a key counts for one account only, the new account's server does not know what was sent under it.
     const scoped = from !== to && client.settings.dialect.perAccount && before.ambiguous ? { windowEndsAt: client.platform.clock.now() } : {};
-    return seal({ ...before, ...scoped, id, ns, generation: Math.max(generation, before.generation), revision: before.revision + 1 });
+    const previous = before.previous && seal({ ...before.previous, id, ns });
+    return seal({ ...before, ...scoped, id, ns, previous, generation: Math.max(generation, before.generation), revision: before.revision + 1 } as OnceRecord);
   };
   // First its drivers lose it: what one of them settled from here on would stay open in the other namespace.
   const taken = await update(old, (there, _, now) => {
@@ -93,9 +102,9 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, record: O
     const free = await update(id, (there, stored) => {
       // It came with an earlier move that did not come to its end, and may have gone on since.
       if (there?.key === key) return { value: true };
-      // A key of the user's own that is in use gives way to a payment that is open, and to nothing less.
-      const gives = there?.state === 'retired' && (taken.state === 'pending' || !there.keyInUse);
-      return stored === undefined || gives ? { next: moved(taken, there?.generation), value: true } : { value: false };
+      // What the user has there gives way to what is more likely to have had an effect. What is damaged stays.
+      const gives = stored === undefined || (there && weightOf(there) < weightOf(taken));
+      return gives ? { next: moved(taken, there?.generation), value: true } : { value: false };
     });
     if (!free) {
       if (taken.state === 'pending') diagnose(client, { name: decodeName(label), label }, key, 'move-conflict', diagnosticText('move-conflict'));

@@ -172,6 +172,10 @@ const FLAWS: Record<string, Partial<Parts>> = {
       right.write(medium, id, { id: next.id, ns, state, label, forgetAt }, changed);
     },
   },
+  'writes null for what is undefined': {
+    write: (medium, id, next, changed) =>
+      right.write(medium, id, next && JSON.parse(JSON.stringify(next, (_, value) => (value === undefined ? null : value))), changed),
+  },
   'copies the value': { value: (value) => (value === undefined ? value : JSON.parse(JSON.stringify(value))) },
   'has no time': { now: () => undefined as never },
   'cuts at 64 kB': {

@@ -120,6 +120,9 @@ const contents: readonly Case[] = [
       const odd = record('a', { nested: { list: [1, null, true, '', { deep: -1.5 }] }, text: 'quote " \' \\ \u0000 \u2028 \ud800 \u{1F4B3}' });
       await put(store, odd);
       same(await store.read('a'), odd, 'read');
+      const gone = { absent: undefined, list: [{ absent: undefined }] };
+      await put(store, record('c', { ...gone, gone }));
+      same(await store.read('c'), record('c', { list: [{}], gone: { list: [{}] } }), 'a field that is undefined is absent, and never null');
       const owned = JSON.parse('{"__proto__":{"polluted":true}}') as object;
       await put(store, record('b', { owned }));
       same(await store.read('b'), record('b', { owned }), 'a field called __proto__ is a field');

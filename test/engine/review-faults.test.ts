@@ -1,0 +1,41 @@
+/** Goal: wherever the store fails in a log-out or a move, the same call again comes to the end, and the key in use stays the one that goes out. */
+import { expect, test } from 'vitest';
+import { clear, move } from '../../src/entries/index.js';
+import { answers, charged, replays } from '../support/server.js';
+import { newWorld, pay, rest } from '../support/world.js';
+
+const REFUSED = charged(answers(400, { code: 'bad_card' }));
+const FAULTS = ['fail-before-commit', 'fail-after-commit'] as const;
+
+for (const fault of FAULTS)
+  for (const open of [false, true])
+    test.each([1, 2, 3, 4, 5, 6])(`move: ${fault}, a press without a network ${open}, the %ith`, async (count) => {
+      const world = newWorld();
+      let tab = world.tab({ resends: true });
+      world.server.plays(REFUSED);
+      const { outcome } = await world.end(tab, pay(tab.once({ namespace: 'guest' })));
+      if (open) {
+        tab.online = false;
+        tab = tab.reload();
+        pay(tab.once({ namespace: 'guest' }), { body: { card: 'B' } });
+        await rest();
+        tab.online = true;
+        tab = tab.reload();
+      }
+      const ann = tab.once({ namespace: 'ann' });
+      const { update } = tab.store;
+      let updates = 0;
+      Object.assign(tab.store, {
+        update: (...call: Parameters<typeof update>) => {
+          if (++updates === count) tab.faults.next(fault);
+          return update(...call);
+        },
+      });
+      await world.run(move(ann, 'guest').catch(() => {}));
+      updates = 100;
+      await world.run(move(ann, 'guest'));
+      await world.run(clear(ann));
+      world.server.plays(replays());
+      await world.end(tab, pay(ann, { body: { card: 'C' } }));
+      expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
+    });
