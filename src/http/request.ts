@@ -206,11 +206,14 @@ export async function fingerprint(
   return { raw: hook ? raw.slice(0, RAW_HINT) : raw, fingerprint: await digest(`${method}\n${url}\n${content}`), json };
 }
 
+/** Without one of these it would be another request: other bytes, or one that overwrites what its caller would have left alone. */
+const STORED = ['content-type', 'content-encoding', 'accept', 'accept-language', 'if-match', 'if-none-match', 'if-unmodified-since'];
+
 /** What another context needs to send it again: no credential, unless the caller listed its header. */
 export function storable(prepared: ReplayableRequest, listed: readonly string[]): StoredRequest | undefined {
   const { method, url, body, headers } = prepared;
   if (typeof body === 'object' && !ArrayBuffer.isView(body)) return undefined;
-  const kept = ['content-type', 'accept', 'accept-language', 'if-match', ...listed].flatMap((name) => {
+  const kept = [...STORED, ...listed].flatMap((name) => {
     const value = headers.get(name);
     return value === null ? [] : [[name, value] as const];
   });
