@@ -1,6 +1,7 @@
 /**
- * Goal: a key that can be made again does not come round while the server knows it, where a name stands for several effects.
- * Method: two effects, then so many other operations that what is forgotten is swept, and a third one.
+ * Goal: where a name stands for several effects, a key that comes round while the server knows it never makes an earlier effect pass
+ * for a later one. Method: two effects, then so many other operations that what is forgotten is swept, and a third one; keys that
+ * have no generations, and a server that repeats its answer whatever comes with the key.
  */
 import { describe, expect, test } from 'vitest';
 import { paypal } from '../../src/entries/dialects.js';
@@ -32,5 +33,33 @@ describe.each(['always', 'if-changed'] as const)("a derived key with repeat: '%s
     const third = await act(3);
     expect(third).toMatchObject({ status: 201, outcome: { effect: 'done', type: 'fresh' } });
     expect(new Set([first, second, third].map(({ outcome }) => outcome?.key)).size).toBe(3);
+  });
+});
+
+describe.each(['always', 'if-changed'] as const)("a key without generations, with repeat: '%s'", (repeat) => {
+  const two = async (key: string | (() => string), pauseMs: number) => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.otherwise = honest();
+    const act = (amount: number) => world.end(tab, pay(once, { body: { amount }, repeat, key }));
+    expect(await act(1)).toMatchObject({ status: 201, outcome: { effect: 'done' } });
+    await world.clock.advance(pauseMs);
+    if (pauseMs) world.server.charged.clear();
+    return { world, second: await act(2) };
+  };
+
+  test.each([
+    ['of a function', () => 'profile-7'],
+    ['of the caller’s own', 'profile-7'],
+  ])('%s: what was never done is not told as done', async (_, key) => {
+    const { world, second } = await two(key, 0);
+    expect(second).toMatchObject({ code: 'ERR_ONCE_KEY_BURNT', outcome: { type: 'rejected', effect: 'none' } });
+    expect(world.record()).toMatchObject({ state: 'settled', ending: { effect: 'done' } });
+  });
+
+  test('of a function is sent again when the server has forgotten it', async () => {
+    const { world, second } = await two(() => 'profile-7', 2 * DAY);
+    expect(second).toMatchObject({ status: 201, outcome: { effect: 'done' } });
+    expect(world.server.keys).toEqual(['profile-7', 'profile-7']);
   });
 });

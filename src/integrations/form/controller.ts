@@ -161,7 +161,7 @@ export class FormController {
   }
 
   #tell(told: FormOutcome): void {
-    const next = told.moment === 'refused' ? nextKey(told.answer) : undefined;
+    const next = told.moment === 'refused' || told.moment === 'done' ? nextKey(told.answer) : undefined;
     const key = this.#form && renderedKey(this.#form);
     if (key && next !== undefined) key.value = next;
     const event = new CustomEvent('once-outcome', { detail: told, bubbles: true, cancelable: true });
