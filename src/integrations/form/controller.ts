@@ -132,7 +132,7 @@ export class FormController {
     const { client, fingerprints, options } = this.#shared;
     const rest = busyButton(submission.submitter);
     this.#errors.clear();
-    const keyed = name === this.#payment?.name;
+    const keyed = nameOfButton(submission.submitter) === undefined;
     const asked = { element: this.#element, submission, name, keyed, ignored: ignoredIn(this.#element), fingerprints, call: options.call };
     await this.#ask(name, () => send(client, collect(asked)), rest);
   }
