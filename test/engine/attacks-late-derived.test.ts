@@ -5,9 +5,9 @@
  */
 import { describe, expect, test } from 'vitest';
 import { paypal } from '../../src/entries/dialects.js';
-import { derived } from '../../src/entries/index.js';
+import { derived, forget } from '../../src/entries/index.js';
 import { honest } from '../support/server.js';
-import { DAY, HOUR, newWorld, pay } from '../support/world.js';
+import { DAY, HOUR, NAME, newWorld, pay } from '../support/world.js';
 
 const OTHERS = 250;
 
@@ -62,4 +62,21 @@ describe.each(['always', 'if-changed'] as const)("a key without generations, wit
     expect(second).toMatchObject({ status: 201, outcome: { effect: 'done' } });
     expect(world.server.keys).toEqual(['profile-7', 'profile-7']);
   });
+});
+
+test('a derived key that was given up with forget does not come round inside a window of 45 days', async () => {
+  const world = newWorld();
+  world.keyHeader = 'PayPal-Request-Id';
+  const { tab, once } = world.open({ dialect: paypal({ api: 'payments' }) });
+  world.server.otherwise = honest();
+  const act = () => world.end(tab, pay(once, { key: derived }));
+  const first = await act();
+  await world.run(forget(once, NAME));
+  for (const days of [31, 8]) {
+    await world.clock.advance(days * DAY);
+    for (let n = 0; n < OTHERS; n++) await world.end(tab, pay(once, { operation: ['other', days, n] }));
+  }
+  const second = await act();
+  expect(second).toMatchObject({ status: 201, outcome: { effect: 'done', type: 'fresh' } });
+  expect(second.outcome?.key).not.toBe(first.outcome?.key);
 });
