@@ -130,6 +130,8 @@ export async function callFetch(
   }
   if (request.signal?.aborted) throw abortReason(request.signal);
   if (client.closing.aborted) throw new TypeError('once: this client is closed');
+  // What waits to be sent there again without a key would undo this call.
+  client.registry.latest.delete(request.url);
   const given = handle ?? own.operation ?? nameOf?.({ method: request.method, url: request.url, json: jsonOf(request.body) });
   const settings = withDialect(own, request);
   if (given || once !== undefined) refuseHidden(request);

@@ -70,7 +70,10 @@ export interface Keep {
    * without headers that look like credentials. @default 'memory'; 'disk' for `run`, and on a server whose store outlives the process
    */
   response?: 'memory' | 'disk' | false | undefined;
-  /** Request headers to store in addition to Content-Type, Accept, Accept-Language and If-Match. @default [] */
+  /**
+   * Request headers to store in addition to Content-Type, Content-Encoding, Accept, Accept-Language, If-Match, If-None-Match and
+   * If-Unmodified-Since. @default []
+   */
   headers?: readonly string[] | undefined;
   /** How long a settled operation is remembered, ms. @default 2_592_000_000 (30 days) */
   forMs?: number | undefined;

@@ -94,10 +94,13 @@ const payloadsFor = ({ scheme, payloads }: OnceRecord, c: Claimant): readonly st
 function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeNow: number): Began {
   const kept = before && keepsKey(before, c);
   const generation = before ? before.generation + (kept ? 0 : 1) : 0;
-  // Under the key that stays something is done: what the server repeats may be the answer to that payload.
-  const sent = kept && before.state === 'settled' && before.key === c.key ? payloadsFor(before, c) : [];
+  // Under a key that comes again something is done: what the server repeats may be the answer to that payload.
+  const again = before?.state === 'settled' && before.key === c.key && (kept || !pastWindow(before, c, now)) ? before : undefined;
+  const sent = again ? payloadsFor(again, c) : [];
   const others = sent.filter((one) => one !== c.fingerprint);
   if (c.keyKind === 'derived' && c.keyGeneration !== generation) return { value: { do: 'rekey', generation } };
+  // The strategy gives the same key for another effect, and the server would answer by the first one.
+  if (again && !kept && c.keyKind === 'derived') return { value: { do: 'key-burnt', record: again } };
   const record = seal({
     v: RECORD_VERSION,
     id: c.id,

@@ -28,10 +28,10 @@ export const unsettledForgetAt = (now: number): number => now + UNSETTLED_MS;
 
 /**
  * A derived or literal key must not come round again, and a key that stays in use is for the next call, so what is left of
- * them is kept like an unsettled record.
+ * them is kept like an unsettled record, and no less than the server remembers it.
  */
 export const retiredForgetAt = (record: OnceRecord, now: number, totalMs: number, keyInUse = false): number =>
-  now + (record.random && !keyInUse ? Math.max(totalMs, WAITERS_MS) : UNSETTLED_MS);
+  record.random && !keyInUse ? now + Math.max(totalMs, WAITERS_MS) : Math.max(now + UNSETTLED_MS, record.windowEndsAt ?? 0);
 
 export const settledForgetAt = (now: number, keepMs: number, totalMs: number): number => now + Math.max(keepMs, totalMs, WAITERS_MS);
 

@@ -87,7 +87,8 @@ export async function resumeRecord(
     operation: name,
     onOutcome: (told: Outcome) => {
       outcome = told;
-      client.settings.onOutcome?.(told);
+      // What it rejects with is reported by whoever calls this one.
+      return client.settings.onOutcome?.(told);
     },
   };
   const read = async (): Promise<PreparedCall> => ({ ...(await NOTHING_TO_READ()), agreed });

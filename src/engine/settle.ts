@@ -19,15 +19,15 @@ export async function settleRecord(
   ending: Ending,
   { sticky = false, keyInUse, answer, ...rest }: AtRest = {},
 ): Promise<boolean> {
-  const { keep, limits } = job.settings;
+  const { keep, limits, repeat } = job.settings;
   const done = ending.effect === 'done';
+  // It knows which of the keys that can be made again come next: without it the first one would, and be answered by what it did.
+  const keepMs = record.random || repeat === 'never' ? keep.forMs : Math.max(keep.forMs, limits.keyWindowMs);
   // An unnamed operation answers only calls that already wait for it.
   const named = job.name.length > 0;
   const put = (kept: StoredAnswer | undefined): Promise<boolean> =>
     commit(job, record, (now, latest) => {
-      const forgetAt = done
-        ? settledForgetAt(latest, named ? keep.forMs : 0, limits.totalMs)
-        : retiredForgetAt(record, latest, limits.totalMs, keyInUse && named);
+      const forgetAt = done ? settledForgetAt(latest, named ? keepMs : 0, limits.totalMs) : retiredForgetAt(record, latest, limits.totalMs, keyInUse && named);
       const state = done ? 'settled' : 'retired';
       const end = { state, ending, sticky, keyInUse, refusedOnly: undefined, settledAt: now, touchedAt: now, forgetAt, answer: kept } as const;
       return seal({ ...bare(record), ...rest, ...end });

@@ -1,9 +1,11 @@
 /** Work that goes on behind the link of a 202. */
 
 import { atLeast, backoffMs } from '../core/backoff.js';
+import type { Answer } from '../core/dialect.js';
 import { seal } from '../core/record.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { readPoll } from '../core/verdict.js';
+import type { WorkState } from '../core/work-state.js';
 import { isSamePerson } from '../engine/address.js';
 import type { AttemptRequest, Driver, Parts } from '../engine/client.js';
 import { finish, settlePolled } from '../engine/finish.js';
@@ -95,13 +97,19 @@ async function askOnce(prepared: ReplayableRequest, a: AttemptRequest, link: str
   if (left.end !== 'answer') return { state: 'running' };
   const answer = answerOf(left.answered);
   return {
-    state: readPoll(
-      answer,
-      { method: 'GET', key: a.key, refusesHtml: true, otherPayloads: false },
-      settings.dialect,
-      hookSays(left.answered.response, answer, a, true),
-    ),
+    state: read(left.answered.response, answer, a),
     result: resultOf(left.answered),
     retryAfterMs: retryAfterMs(answer.header, clock.now()),
   };
+}
+
+/** What an answer behind the link says of the work: nothing, where the dialect's own code fails. */
+function read(response: Response, answer: Answer, a: AttemptRequest): WorkState {
+  const { client, settings } = a.job;
+  try {
+    return readPoll(answer, { method: 'GET', key: a.key, refusesHtml: true, otherPayloads: false }, settings.dialect, hookSays(response, answer, a, true));
+  } catch (error) {
+    client.platform.report(error);
+    return 'running';
+  }
 }

@@ -25,8 +25,8 @@ import type { Feature } from '../option-types.js';
  */
 export const reconciling = (): Feature => ({ name: 'reconciling', parts: { ask, whose } satisfies Partial<Parts> });
 
-/** Whether it is a function given to `run`: its caller waits for a value, not for a Response. */
-const isEffect = ({ job }: Driver): boolean => job.payload !== undefined && job.payload.prepared === undefined;
+/** Whether it is a function given to `run`: its caller waits for a value, not for a Response. So does whoever runs it after a resume. */
+const isEffect = ({ record }: Driver): boolean => record.origin === '';
 
 /** Asks `reconcile`, and acts on what it says; `undefined` if it does not know either. */
 async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', result: Result | undefined, cause: unknown): Promise<Finished | undefined> {

@@ -1,7 +1,7 @@
 /** Parses what a run gave, or what is remembered of it. */
 import type { Outcome } from '../core/outcome.js';
 import type { OperationRun } from '../engine/client.js';
-import { abortReason } from '../engine/in-flight.js';
+import { abortReason, giveUp } from '../engine/in-flight.js';
 import { CallerLeft, inTime } from '../engine/wait.js';
 import { OnceError } from '../errors.js';
 import type { StandardSchema } from '../option-types.js';
@@ -17,7 +17,11 @@ export async function parseResult<T>(
   const late = (): OnceError => settled('options.result did not answer in time');
   const parsing = (async () => validate(value))() as Promise<{ issues?: unknown; value?: unknown }>;
   const parsed = await inTime(job, Number.POSITIVE_INFINITY, parsing, late).catch((error: unknown) => {
-    if (job.stop.aborted) throw abortReason(job.stop);
+    if (job.stop.aborted) {
+      const reason = abortReason(job.stop);
+      giveUp(job.client.registry, reason, outcome);
+      throw reason;
+    }
     throw error instanceof CallerLeft ? late() : error instanceof OnceError ? error : settled('options.result failed', error);
   });
   if (parsed.issues) throw settled('does not match options.result', parsed);

@@ -31,8 +31,8 @@ export async function sendAgain(client: Client, settings: Settings, call: Outlin
   const turn = Symbol(url);
   latest.set(url, turn);
   const deadline = clock.now() + settings.limits.totalMs;
-  // A PUT that comes late must not overwrite what a later call to its URL wrote.
-  const overtaken = (): boolean => method === 'PUT' && latest.get(url) !== turn;
+  // A PUT or DELETE that comes late must not undo what a later call to its URL wrote.
+  const overtaken = (): boolean => (method === 'PUT' || method === 'DELETE') && latest.get(url) !== turn;
   const stops = signal ? [signal, client.closing] : [client.closing];
   let left = false;
   /** Waits before the next attempt; `false` where there may be none. */

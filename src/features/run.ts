@@ -98,7 +98,9 @@ async function attempt(
     } catch (error) {
       end = { error };
     }
-    return controller.signal.aborted ? { reading: NO_ANSWER, reached: false } : read(end, verdict, a);
+    if (controller.signal.aborted) return { reading: NO_ANSWER, reached: false };
+    // Whatever fails while its end is read, the function has run.
+    return read(end, verdict, a).catch((cause: unknown) => ({ reading: NO_ANSWER, cause, reached: false }));
   })();
   const sent = await Promise.race([effected, late]);
   off();

@@ -9,6 +9,9 @@ export interface Patience {
 /** Whether the first byte after white space begins a JSON object or array. */
 export const beginsJson = (bytes: Uint8Array | undefined): boolean => /^(123|91)$/.test(String(bytes?.find((byte) => byte > 32)));
 
+/** The same of a body, as text or bytes. */
+export const looksJson = (body: string | Uint8Array): boolean => (typeof body === 'string' ? /^\s*[[{]/.test(body) : beginsJson(body));
+
 /** Reads a stream to its end. `undefined` if it is longer than `limit` bytes, or slower than `patience` allows; the rest is cancelled. */
 export async function readUpTo(stream: ReadableStream<Uint8Array>, limit: number, patience?: Patience): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const chunks: Uint8Array[] = [];

@@ -11,7 +11,7 @@ import { endpointOf, noticeAnswer, noticeSilence } from '../engine/diagnostics.j
 import type { Result } from '../engine/result.js';
 import { valueResult } from '../engine/values.js';
 import { inTime, limit } from '../engine/wait.js';
-import { base64Of, bytesOf } from './bytes.js';
+import { base64Of, bytesOf, looksJson } from './bytes.js';
 import { type ReplayableRequest, storable, wireOf } from './request.js';
 import type { Answered } from './sending.js';
 import { answerOf, callTransport, makeResponse, replayResponse } from './transport.js';
@@ -38,13 +38,15 @@ function withBytes(present: ReplayableRequest, { body, json, headers: earlier }:
 /** The request as another context stored it, or only the link of work that goes on. */
 export function storedPayload({ request, origin, link }: OnceRecord): Payload | undefined {
   if (!request && link === undefined) return undefined;
-  const { method = 'GET', url = link as string, headers = [], body, base64 } = request ?? {};
+  const { method = 'GET', url = link as string, headers = [], body: text, base64 } = request ?? {};
+  const body = base64 && text !== undefined ? bytesOf(text) : text;
   return httpPayload({
     method,
     url,
     origin,
     headers: new Headers(headers as [string, string][]),
-    body: base64 && body !== undefined ? bytesOf(body) : body,
+    body,
+    json: body !== undefined && looksJson(body),
     rest: {},
     signal: undefined,
     request: undefined,

@@ -20,7 +20,16 @@ export function outline({ resolve }: Platform, input: string | URL | Request, in
   const replayable = body == null ? !own : typeof body === 'string' || !/ReadableStream/.test(Object.prototype.toString.call(body));
   const url = request ? request.url : String(input);
   const signal = init.signal ?? (init.signal === null ? undefined : request?.signal);
-  return { method, url, replayable, signal, sendable: () => isSendable(resolve, url, { ...init, method, signal: null }) };
+  return { method, url: placeOf(resolve, url), replayable, signal, sendable: () => isSendable(resolve, url, { ...init, method, signal: null }) };
+}
+
+/** One address for each way to write it. */
+function placeOf(resolve: Platform['resolve'], url: string): string {
+  try {
+    return resolve(url).url;
+  } catch {
+    return url;
+  }
 }
 
 /** A wrong address or option fails in the same way whenever it is tried. */

@@ -4,7 +4,7 @@ import { typeOf } from '../core/name.js';
 import type { StoredRequest } from '../core/record.js';
 import type { Digest, Platform } from '../ports.js';
 import { wrong } from '../texts/full.js';
-import { base64Of, beginsJson, jsonOf, readUpTo, textOf } from './bytes.js';
+import { base64Of, jsonOf, looksJson, readUpTo, textOf } from './bytes.js';
 import { multipart, steadyBoundary } from './multipart.js';
 
 /** A request as given, read without waiting for anything. */
@@ -172,8 +172,8 @@ function printed(said: unknown): string {
 type FingerprintHook = (request: { method: string; url: string; body: unknown }) => unknown;
 
 /** What the caller's hook says of a body; `undefined`: nothing, so that the bytes count. Throws where what calls itself JSON is none. */
-async function askHook(hook: FingerprintHook, { method, url, headers }: ReplayableRequest, body: string | Uint8Array, looksJson: boolean): Promise<unknown> {
-  const parsed = typeof body === 'string' || looksJson ? jsonOf(textOf(body)) : undefined;
+async function askHook(hook: FingerprintHook, { method, url, headers }: ReplayableRequest, body: string | Uint8Array, json: boolean): Promise<unknown> {
+  const parsed = typeof body === 'string' || json ? jsonOf(textOf(body)) : undefined;
   const said = await hook({ method, url, body: parsed === undefined ? body : parsed });
   if (said === undefined && parsed === undefined && body.length > 0 && /[/+]json\b/i.test(headers.get('content-type') ?? ''))
     throw new TypeError(wrong('fingerprint', 'no-json'));
@@ -197,8 +197,7 @@ export async function fingerprint(
   const { method, url, body } = prepared;
   const plain = typeof body === 'object' && !ArrayBuffer.isView(body) ? new Uint8Array(await new Response(body).arrayBuffer()) : (body ?? '');
   const raw = await digest(plain);
-  // "{" or "[", after white space.
-  const json = typeof plain === 'string' ? /^\s*[[{]/.test(plain) : beginsJson(plain);
+  const json = looksJson(plain);
   const said = hook && (await askHook(hook, prepared, plain, json));
   let content = raw;
   if (said !== undefined) content = await digest(printed(said));
@@ -207,11 +206,14 @@ export async function fingerprint(
   return { raw: hook ? raw.slice(0, RAW_HINT) : raw, fingerprint: await digest(`${method}\n${url}\n${content}`), json };
 }
 
+/** Without one of these it would be another request: other bytes, or one that overwrites what its caller would have left alone. */
+const STORED = ['content-type', 'content-encoding', 'accept', 'accept-language', 'if-match', 'if-none-match', 'if-unmodified-since'];
+
 /** What another context needs to send it again: no credential, unless the caller listed its header. */
 export function storable(prepared: ReplayableRequest, listed: readonly string[]): StoredRequest | undefined {
   const { method, url, body, headers } = prepared;
   if (typeof body === 'object' && !ArrayBuffer.isView(body)) return undefined;
-  const kept = ['content-type', 'accept', 'accept-language', 'if-match', ...listed].flatMap((name) => {
+  const kept = [...STORED, ...listed].flatMap((name) => {
     const value = headers.get(name);
     return value === null ? [] : [[name, value] as const];
   });

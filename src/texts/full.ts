@@ -13,7 +13,7 @@ export const CODES: Readonly<Record<OnceErrorCode, string>> = {
   ERR_ONCE_MISMATCH: 'another payload or key is pending under this name, so nothing was sent. Resume that one first',
   ERR_ONCE_ALREADY_SETTLED: 'it ended earlier, and this call changed nothing; see outcome. For another effect, use another name, or repeat',
   ERR_ONCE_KEY_EXPIRED: 'the server may have forgotten the key, so sending again could take effect twice. Give reconcile, or settle() it once you know',
-  ERR_ONCE_KEY_BURNT: 'the server repeats its refusal for this key. Use another key',
+  ERR_ONCE_KEY_BURNT: 'this key is used up: the server repeats what it answered before. Use another key',
   ERR_ONCE_ALREADY_DONE: 'it is done, and no answer is left. Fetch what it made',
   ERR_ONCE_BUSY: 'it is under way right now. Wait for that call',
   ERR_ONCE_CLAIM_LOST: 'another tab or process took it over. Call again with the same name',

@@ -109,8 +109,10 @@ describe('the record found, and what a call does with it', () => {
     // A literal key has no other generation.
     if (should === 'same key' || (cell.key === 'literal' && key !== undefined)) expect(end.outcome?.key).toBe(key);
     else expect(end.outcome?.key).not.toBe(key);
-    expect(end.outcome).toMatchObject({ changed: should === 'same key' && payload === 'other' && state !== 'retired' });
-    expect(world.record()?.payloads).toHaveLength(should === 'same key' && payload === 'other' && state !== 'retired' ? 2 : 1);
+    // Under the same key the server may have answered by the payload before.
+    const same = should === 'same key' ? state !== 'retired' : cell.key === 'literal' && state === 'settled';
+    expect(end.outcome).toMatchObject({ changed: same && payload === 'other' });
+    expect(world.record()?.payloads).toHaveLength(same && payload === 'other' ? 2 : 1);
     expect(world.record()?.generation).toBe(should === 'new key' && state !== 'none' ? 1 : 0);
   });
 });

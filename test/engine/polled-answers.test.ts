@@ -154,4 +154,15 @@ describe('a dialect', () => {
     const { world, tab, once } = polling({ dialect }, charged(ACCEPTED), idle(answers(402)), answers(200, { id: 'ch_1' }, REPLAYED));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
   });
+
+  test('whose own reading of a polled answer throws settles nothing, and the call is told so', async () => {
+    const broken = new Error('a bug of the dialect');
+    const polled = () => {
+      throw broken;
+    };
+    const own = defineDialect({ name: 'shop', place: inHeader('Idempotency-Key'), polled });
+    const { world, tab, once } = polling({ dialect: own, limits: { inProgressMs: 0 } }, charged(ACCEPTED), idle(answers(200, { status: 'done' })));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'in-progress' });
+    expect(tab.reported).toEqual([broken]);
+  });
 });

@@ -4,7 +4,7 @@
  */
 
 import { describe, expect, test } from 'vitest';
-import { type Once, type OnceEvent, run, subscribe } from '../../src/entries/index.js';
+import { type Once, type OnceEvent, resume, run, subscribe } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
 import { NAME, newWorld, pay, watched } from '../support/world.js';
 
@@ -122,5 +122,21 @@ describe('run', () => {
     expect(world.record()?.answer).toBeUndefined();
     const next = watched(run(once, NAME, half)) as Promise<never>;
     expect(await world.end(tab, next)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+  });
+
+  test('nor where a resume asked for it: whoever runs it then waits for a value all the same', async () => {
+    const world = newWorld();
+    const { once } = world.open({ reconcile: async () => Response.json({ id: 'ch_1' }), limits: { attempts: 1 } }, { server: true });
+    const lost = async () => Promise.reject(new Error('socket hang up'));
+    const first = world.open({ limits: { attempts: 1 } }, { server: true });
+    await world.run(run(first.once, NAME, lost).catch(() => {}));
+    const outcomes: unknown[] = [];
+    const going = async () => {
+      for await (const { outcome } of resume(once)) outcomes.push(outcome);
+    };
+    await world.run(going());
+    expect(outcomes).toMatchObject([{ effect: 'done', from: 'reconcile' }]);
+    expect(world.record()?.answer).toBeUndefined();
+    await expect(world.run(run(once, NAME, half))).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
   });
 });

@@ -198,6 +198,16 @@ describe('a PUT', () => {
     expect(client.registry.latest.size).toBe(0);
   });
 
+  test('or a DELETE before it is not sent again', async () => {
+    const { clock, plain, sent } = scene();
+    const first = plain([down(), answer(299)], { method: 'DELETE' });
+    await clock.advance(10);
+    expect(await plain([answer(200)], { method: 'PUT' })).toMatchObject({ status: 200 });
+    await clock.advance(10_000);
+    await expect(first).rejects.toThrow('down');
+    expect(sent).toEqual([0, 10]);
+  });
+
   test('that a later one overtakes while it is under way is not sent again either', async () => {
     const { clock, plain, sent } = scene();
     const first = plain([down(), answer(299)], { method: 'PUT' });

@@ -5,6 +5,7 @@
 
 import { createContext, runInContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
+import { GENERIC } from '../../src/dialects/generic.js';
 import { type RunOptions, run as runOnce, type Verdict } from '../../src/entries/index.js';
 import { NAME, newWorld, watched } from '../support/world.js';
 
@@ -110,6 +111,17 @@ describe('a Response that the function gives', () => {
     };
     expect(await run(giving(world, read))).toMatchObject({ status: 201, outcome: { effect: 'done' } });
   });
+});
+
+test('that a dialect of the app fails to read is unknown, and runs again under the same key', async () => {
+  const broken = new Error('a bug of the dialect');
+  const read = () => {
+    throw broken;
+  };
+  const { world, run } = scene({ dialect: { ...GENERIC, read }, limits: { attempts: 1 } });
+  const end = await run(giving(world, Response.json({ id: 'ch_1' }, { status: 201 })));
+  expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', sent: 'maybe' }, error: { cause: broken } });
+  expect(world.record()).toMatchObject({ state: 'pending', key: end.outcome?.key });
 });
 
 describe('the verdict hook', () => {

@@ -191,6 +191,20 @@ describe('its signal', () => {
     expect(world.clock.pending).toBe(0);
   });
 
+  test("of a caller that leaves while its schema parses: the effect is done, and the signal's reason says so", async () => {
+    const { world, tab, run } = scene();
+    const controller = new AbortController();
+    const validate = () => {
+      controller.abort();
+      return new Promise<never>(() => {});
+    };
+    const call = run(async () => 'paid', { signal: controller.signal, result: { '~standard': { version: 1, vendor: 'test', validate } } });
+    const error = await world.run(call.catch((reason: unknown) => reason));
+    expect(error).toBe(controller.signal.reason);
+    expect(tab.outcomeOf(error)).toMatchObject({ type: 'fresh', effect: 'done' });
+    expect(world.record()).toMatchObject({ state: 'settled' });
+  });
+
   test('stays as it is when the effect has ended, and no timer is left', async () => {
     const { world, run } = scene();
     const signals: AbortSignal[] = [];

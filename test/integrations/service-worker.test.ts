@@ -145,6 +145,18 @@ describe('who is here', () => {
     expect(sent()).toHaveLength(1);
     expect(heard).toEqual([1]);
   });
+
+  test('is asked again after a hook for headers: it may wait for a token, and get that of the next user', async () => {
+    let user = 'ann';
+    const headers: OnceOptions['headers'] = async () => {
+      user = 'bob';
+      return { authorization: `Bearer ${user}` };
+    };
+    const { world, once, sent } = await scene({ headers });
+    await world.run(outbox(once, { namespace: async () => user })());
+    expect(sent()).toEqual([]);
+    expect(world.record()).toMatchObject({ state: 'pending' });
+  });
 });
 
 test('a slow answer to one attempt does not take back what a fast one to another has told', async () => {

@@ -132,7 +132,7 @@ export class FormController {
     const { client, fingerprints, options } = this.#shared;
     const rest = busyButton(submission.submitter);
     this.#errors.clear();
-    const keyed = name === this.#payment?.name;
+    const keyed = nameOfButton(submission.submitter) === undefined;
     const asked = { element: this.#element, submission, name, keyed, ignored: ignoredIn(this.#element), fingerprints, call: options.call };
     await this.#ask(name, () => send(client, collect(asked)), rest);
   }
@@ -161,7 +161,7 @@ export class FormController {
   }
 
   #tell(told: FormOutcome): void {
-    const next = told.moment === 'refused' ? nextKey(told.answer) : undefined;
+    const next = told.moment === 'refused' || told.moment === 'done' ? nextKey(told.answer) : undefined;
     const key = this.#form && renderedKey(this.#form);
     if (key && next !== undefined) key.value = next;
     const event = new CustomEvent('once-outcome', { detail: told, bubbles: true, cancelable: true });

@@ -82,15 +82,22 @@ function checked(once: Once, options: OutboxOptions): OutboxOptions['namespace']
 /** Goes on for whoever is there. The client asks for its namespace right before it sends, and gets the answer of a moment before. */
 function goFor(once: Once, asks: NonNullable<OutboxOptions['namespace']>, here: Here): () => Promise<InBackground> {
   const { settings } = once['~oncefetch']() as { readonly settings: { readonly headers?: Hook | undefined } };
-  const headers: Hook = async (leaving) => {
-    const before = here.user;
+  const still = async (before: string | undefined): Promise<void> => {
     const { user } = await inTime(asks);
     // An answer that is slower than that to another attempt is older, too.
     if (user !== before || here.user !== before) {
       here.user = undefined;
       throw new Error('another user has logged in');
     }
-    return (await settings.headers?.(leaving)) ?? {};
+  };
+  const headers: Hook = async (leaving) => {
+    const before = here.user;
+    await still(before);
+    if (!settings.headers) return {};
+    const more = await settings.headers(leaving);
+    // It may have taken its time, for a token of whoever is here by now.
+    await still(before);
+    return more ?? {};
   };
   const client = extend(once, { namespace: () => here.user, headers });
   return async () => {

@@ -95,4 +95,27 @@ describe('a press while the form is being sent', () => {
     await page.says(DONE);
     expect(sent.map((one) => one.slice(0, 10))).toEqual(['k-rendered', 'k-next ide']);
   });
+
+  test('keeps the rendered key where the element is moved meanwhile', async () => {
+    const { page, sent, arrived, answer, type } = await sending({ fields: `${KEY}${BAGS}` });
+    type('3');
+    page.press();
+    page.element.parentElement?.append(page.element);
+    answer(Response.json({ title: 'Too few', 'idempotency-key': 'k-next' }, { status: 422 }));
+    await arrived(2);
+    answer(paid(), 1);
+    await page.says(DONE);
+    expect(sent.map((one) => one.slice(0, 10))).toEqual(['k-rendered', 'k-next ide']);
+  });
+
+  test('for what may be done again goes out under the key that the answer brought', async () => {
+    const { page, sent, arrived, answer, type } = await sending({ fields: `${KEY}${BAGS}`, options: { call: () => ({ repeat: 'if-changed' }) } });
+    type('3');
+    page.press();
+    answer(Response.json({ id: 1, 'idempotency-key': 'k-next' }, { status: 201 }));
+    await arrived(2);
+    answer(paid(), 1);
+    await page.says(DONE);
+    expect(sent.map((one) => one.slice(0, 10))).toEqual(['k-rendered', 'k-next ide']);
+  });
 });

@@ -1,0 +1,82 @@
+/**
+ * Goal: where a name stands for several effects, a key that comes round while the server knows it never makes an earlier effect pass
+ * for a later one. Method: two effects, then so many other operations that what is forgotten is swept, and a third one; keys that
+ * have no generations, and a server that repeats its answer whatever comes with the key.
+ */
+import { describe, expect, test } from 'vitest';
+import { paypal } from '../../src/entries/dialects.js';
+import { derived, forget } from '../../src/entries/index.js';
+import { honest } from '../support/server.js';
+import { DAY, HOUR, NAME, newWorld, pay } from '../support/world.js';
+
+const OTHERS = 250;
+
+describe.each(['always', 'if-changed'] as const)("a derived key with repeat: '%s'", (repeat) => {
+  test.each([
+    ['a day’s window, an hour’s memory', [2 * HOUR, 2 * HOUR], 'Idempotency-Key', { keep: { forMs: HOUR } }],
+    ['a window of 45 days, the default memory', [31 * DAY, 8 * DAY], 'PayPal-Request-Id', { dialect: paypal({ api: 'payments' }) }],
+  ] as const)('takes effect each time: %s', async (_, pauses, header, options) => {
+    const world = newWorld();
+    world.keyHeader = header;
+    const { tab, once } = world.open(options);
+    world.server.otherwise = honest();
+    const act = (amount: number) => world.end(tab, pay(once, { body: { amount }, repeat, key: derived }));
+    const others = async (of: string): Promise<void> => {
+      for (let n = 0; n < OTHERS; n++) await world.end(tab, pay(once, { operation: ['other', of, n] }));
+    };
+    const first = await act(1);
+    const second = await act(2);
+    for (const ms of pauses) {
+      await world.clock.advance(ms);
+      await others(String(world.clock.now()));
+    }
+    const third = await act(3);
+    expect(third).toMatchObject({ status: 201, outcome: { effect: 'done', type: 'fresh' } });
+    expect(new Set([first, second, third].map(({ outcome }) => outcome?.key)).size).toBe(3);
+  });
+});
+
+describe.each(['always', 'if-changed'] as const)("a key without generations, with repeat: '%s'", (repeat) => {
+  const two = async (key: string | (() => string), pauseMs: number) => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.otherwise = honest();
+    const act = (amount: number) => world.end(tab, pay(once, { body: { amount }, repeat, key }));
+    expect(await act(1)).toMatchObject({ status: 201, outcome: { effect: 'done' } });
+    await world.clock.advance(pauseMs);
+    if (pauseMs) world.server.charged.clear();
+    return { world, second: await act(2) };
+  };
+
+  test.each([
+    ['of a function', () => 'profile-7'],
+    ['of the caller’s own', 'profile-7'],
+  ])('%s: what was never done is not told as done', async (_, key) => {
+    const { world, second } = await two(key, 0);
+    expect(second).toMatchObject({ code: 'ERR_ONCE_KEY_BURNT', outcome: { type: 'rejected', effect: 'none' } });
+    expect(world.record()).toMatchObject({ state: 'settled', ending: { effect: 'done' } });
+  });
+
+  test('of a function is sent again when the server has forgotten it', async () => {
+    const { world, second } = await two(() => 'profile-7', 2 * DAY);
+    expect(second).toMatchObject({ status: 201, outcome: { effect: 'done' } });
+    expect(world.server.keys).toEqual(['profile-7', 'profile-7']);
+  });
+});
+
+test('a derived key that was given up with forget does not come round inside a window of 45 days', async () => {
+  const world = newWorld();
+  world.keyHeader = 'PayPal-Request-Id';
+  const { tab, once } = world.open({ dialect: paypal({ api: 'payments' }) });
+  world.server.otherwise = honest();
+  const act = () => world.end(tab, pay(once, { key: derived }));
+  const first = await act();
+  await world.run(forget(once, NAME));
+  for (const days of [31, 8]) {
+    await world.clock.advance(days * DAY);
+    for (let n = 0; n < OTHERS; n++) await world.end(tab, pay(once, { operation: ['other', days, n] }));
+  }
+  const second = await act();
+  expect(second).toMatchObject({ status: 201, outcome: { effect: 'done', type: 'fresh' } });
+  expect(second.outcome?.key).not.toBe(first.outcome?.key);
+});

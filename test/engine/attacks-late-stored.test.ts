@@ -1,0 +1,77 @@
+/**
+ * Goal: a request that is stored with its operation (`keep.request`, `background`) is sent and read as one that is not.
+ * Method: JSON without a content type, as `body: JSON.stringify(…)` is sent, and a page for people as the answer; conditions; hooks.
+ */
+import { describe, expect, test } from 'vitest';
+import { resume } from '../../src/entries/index.js';
+import type { Once } from '../../src/once.js';
+import { answers, charged, idle, lost, replays } from '../support/server.js';
+import { CART, NAME, newWorld, rest, URL_, type World, watched } from '../support/world.js';
+
+const OPTIONS = { namespace: () => 'ann', keep: { request: true } };
+const BODIES = { text: JSON.stringify(CART), bytes: new TextEncoder().encode(` ${JSON.stringify(CART)}`) };
+
+const send = (once: Once, body: BodyInit, attempts = 4) => watched(once.fetch(URL_, { method: 'POST', body, once: { operation: NAME, limits: { attempts } } }));
+
+/** What a captive portal gives, or a single-page app for any address. */
+const page = () => idle(answers(200, '<h1>Log in</h1>', { 'content-type': 'text/html' }));
+
+async function ends(once: Once): Promise<unknown[]> {
+  const outcomes: unknown[] = [];
+  for await (const { outcome } of resume(once)) outcomes.push(outcome);
+  return outcomes;
+}
+
+async function interrupted(world: World, body: BodyInit): Promise<void> {
+  const { tab, once } = world.open(OPTIONS);
+  world.server.plays(charged(lost()));
+  expect(await world.end(tab, send(once, body, 1))).toMatchObject({ outcome: { effect: 'unknown' } });
+  tab.kill();
+}
+
+describe.each(Object.entries(BODIES))('JSON as %s, without a content type', (_, body) => {
+  test('is not done because a page in HTML came', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open(OPTIONS);
+    world.server.plays(page());
+    expect(await world.end(tab, send(once, body))).toMatchObject({ outcome: { effect: 'unknown', reason: 'not-a-verdict' } });
+  });
+
+  test('nor where it is pressed again after a reload', async () => {
+    const world = newWorld();
+    await interrupted(world, body);
+    const { tab, once } = world.open(OPTIONS);
+    world.server.plays(page());
+    expect(await world.end(tab, send(once, body))).toMatchObject({ outcome: { effect: 'unknown', reason: 'not-a-verdict' } });
+  });
+
+  test('nor where it is resumed', async () => {
+    const world = newWorld();
+    await interrupted(world, body);
+    const { once } = world.open(OPTIONS);
+    world.server.plays(page());
+    expect(await world.run(ends(once))).toMatchObject([{ effect: 'unknown', reason: 'not-a-verdict' }]);
+  });
+});
+
+test('a condition under which a request was sent goes with it: what is there meanwhile is not overwritten by a resume', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open(OPTIONS);
+  const headers = { 'if-none-match': '*', 'if-unmodified-since': 'Tue, 14 Nov 2023 22:13:20 GMT', 'content-encoding': 'gzip' };
+  world.server.plays(lost(), answers(412));
+  await world.end(tab, watched(once.fetch(URL_, { method: 'PUT', headers, body: 'x', once: { operation: NAME, limits: { attempts: 1 } } })));
+  const next = tab.reload().once(OPTIONS);
+  expect(await world.run(ends(next))).toMatchObject([{ effect: 'unknown' }]);
+  expect(world.server.arrivals.map((arrival) => Object.fromEntries(arrival.headers))).toMatchObject([headers, headers]);
+});
+
+test('an onOutcome that rejects is reported where an operation is resumed, too', async () => {
+  const world = newWorld();
+  await interrupted(world, BODIES.text);
+  const mine = new Error('a bug of the app');
+  const { tab, once } = world.open({ ...OPTIONS, onOutcome: () => Promise.reject(mine) as never });
+  world.server.plays(replays());
+  expect(await world.run(ends(once))).toMatchObject([{ effect: 'done' }]);
+  await rest();
+  expect(tab.reported).toEqual([mine]);
+});
