@@ -75,7 +75,7 @@ export interface Registry extends InFlightTables {
   readonly degraded: Map<OperationKey, Store>;
   /** What is left of each origin's retry budget. */
   readonly budgets: Map<string, number>;
-  /** The latest call without a key, by URL. */
+  /** The latest call without a key that writes, by URL. */
   readonly latest: Map<string, symbol>;
   /** Diagnostics told, and endpoints that ignore keys. */
   readonly noticed: Set<string>;

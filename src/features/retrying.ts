@@ -2,7 +2,7 @@
 
 import pRetry from 'p-retry';
 import { atLeast, backoffMs } from '../core/backoff.js';
-import { isIdempotent } from '../core/methods.js';
+import { isIdempotent, isSafe } from '../core/methods.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { mayPass } from '../core/verdict.js';
 import type { Client, Parts } from '../engine/client.js';
@@ -26,13 +26,14 @@ const retry: Parts['retry'] = (client, settings, { input, init }, send) => sendA
 /** Sends as it came, and again after a network error or a transient answer. */
 export async function sendAgain(client: Client, settings: Settings, call: Outline, send: () => Promise<Response>): Promise<Response> {
   const { clock, randomness } = client.platform;
-  const { method, url, replayable, signal } = call;
+  const { method, replayable, signal } = call;
   const latest = client.registry.latest;
-  const turn = Symbol(url);
-  latest.set(url, turn);
+  const place = isSafe(method) ? undefined : call.place();
+  const turn = Symbol(place);
+  if (place !== undefined) latest.set(place, turn);
   const deadline = clock.now() + settings.limits.totalMs;
   // A PUT or DELETE that comes late must not undo what a later call to its URL wrote.
-  const overtaken = (): boolean => (method === 'PUT' || method === 'DELETE') && latest.get(url) !== turn;
+  const overtaken = (): boolean => place !== undefined && latest.get(place) !== turn;
   const stops = signal ? [signal, client.closing] : [client.closing];
   let left = false;
   /** Waits before the next attempt; `false` where there may be none. */
@@ -59,7 +60,7 @@ export async function sendAgain(client: Client, settings: Settings, call: Outlin
     if (answer) return answer;
     throw left ? (signal?.reason ?? error) : error;
   } finally {
-    if (latest.get(url) === turn) latest.delete(url);
+    if (place !== undefined && latest.get(place) === turn) latest.delete(place);
   }
 }
 

@@ -5,7 +5,8 @@ import { isRequest } from './request.js';
 /** What fetch is called with, as far as it matters here. */
 export interface Outline {
   readonly method: string;
-  readonly url: string;
+  /** One address for each way to write it. Asked of what writes. */
+  place(): string;
   readonly replayable: boolean;
   readonly signal: AbortSignal | undefined;
   /** Whether fetch could send it at all. Asked once it has failed. */
@@ -20,10 +21,9 @@ export function outline({ resolve }: Platform, input: string | URL | Request, in
   const replayable = body == null ? !own : typeof body === 'string' || !/ReadableStream/.test(Object.prototype.toString.call(body));
   const url = request ? request.url : String(input);
   const signal = init.signal ?? (init.signal === null ? undefined : request?.signal);
-  return { method, url: placeOf(resolve, url), replayable, signal, sendable: () => isSendable(resolve, url, { ...init, method, signal: null }) };
+  return { method, place: () => placeOf(resolve, url), replayable, signal, sendable: () => isSendable(resolve, url, { ...init, method, signal: null }) };
 }
 
-/** One address for each way to write it. */
 function placeOf(resolve: Platform['resolve'], url: string): string {
   try {
     return resolve(url).url;

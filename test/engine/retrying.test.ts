@@ -20,9 +20,9 @@ describe('what is read of a call', () => {
   const request = new Request(URL_, { method: 'PUT', body: 'x' });
   const { signal } = new AbortController();
   test.each<[string, RequestInfo | URL, RequestInit, Partial<Outline>]>([
-    ['an address', URL_, {}, { method: 'GET', url: URL_, replayable: true, signal: undefined }],
-    ['a URL', new URL(URL_), { method: 'put' }, { method: 'PUT', url: URL_ }],
-    ['a Request', request, {}, { method: 'PUT', url: URL_, replayable: false, signal: request.signal }],
+    ['an address', URL_, {}, { method: 'GET', replayable: true, signal: undefined }],
+    ['a URL', new URL(URL_), { method: 'put' }, { method: 'PUT' }],
+    ['a Request', request, {}, { method: 'PUT', replayable: false, signal: request.signal }],
     ['a Request, and what stands over it', request, { method: 'DELETE', signal, body: 'y' }, { method: 'DELETE', replayable: true, signal }],
     ['a Request, its signal taken away', request, { signal: null }, { signal: undefined }],
     ['a Request without a body', new Request(URL_), {}, { method: 'GET', replayable: true }],
@@ -47,6 +47,21 @@ describe('what is read of a call', () => {
   });
 });
 
+test.each<[string, RequestInfo | URL]>([
+  ['an address', URL_],
+  ['a URL', new URL(URL_)],
+  ['a Request', new Request(URL_)],
+])('the place of %s', (_, input) => {
+  expect(outline({ resolve } as Platform, input, {}).place()).toBe(URL_);
+});
+
+test('the place of what is no address is what was given', () => {
+  const fails = (): never => {
+    throw new TypeError('no address');
+  };
+  expect(outline({ resolve: fails as Platform['resolve'] } as Platform, 'http://', {}).place()).toBe('http://');
+});
+
 test('the signal of a Request is its own', () => {
   const request = new Request(URL_);
   expect(outline({ resolve } as Platform, request, {}).signal).toBe(request.signal);
@@ -69,12 +84,17 @@ function scene() {
   const sent: number[] = [];
   const start = clock.now();
   const plain = (answers: Answer[], call: Partial<Outline> = {}) => {
-    const ended = sendAgain(client, settings, { method: 'GET', url: URL_, replayable: true, signal: undefined, sendable: () => true, ...call }, async () => {
-      sent.push(clock.now() - start);
-      const answer = answers.shift() ?? new Error('nothing is left to answer with');
-      if (answer instanceof Error) throw answer;
-      return answer;
-    });
+    const ended = sendAgain(
+      client,
+      settings,
+      { method: 'GET', place: () => URL_, replayable: true, signal: undefined, sendable: () => true, ...call },
+      async () => {
+        sent.push(clock.now() - start);
+        const answer = answers.shift() ?? new Error('nothing is left to answer with');
+        if (answer instanceof Error) throw answer;
+        return answer;
+      },
+    );
     ended.catch(() => {});
     return ended;
   };
@@ -218,15 +238,20 @@ describe('a PUT', () => {
     expect(sent).toEqual([0, 0, 1000]);
   });
 
-  test('is overtaken by any later call to its URL, and by none to another; nothing else is overtaken', async () => {
+  test('is overtaken by what writes to its URL, by nothing that reads there, and by nothing elsewhere; what reads is not overtaken', async () => {
     const { clock, plain } = scene();
-    const first = plain([answer(503), answer(200)], { method: 'PUT' });
-    const get = plain([answer(503), answer(200)]);
+    const put = plain([answer(503), answer(200)], { method: 'PUT' });
     await clock.advance(10);
-    void plain([answer(200)], { method: 'PUT', url: `${URL_}/other` });
+    void plain([answer(200)], { method: 'PUT', place: () => `${URL_}/other` });
     void plain([answer(200)]);
     await clock.advance(10_000);
+    expect(await put).toMatchObject({ status: 200 });
+    const get = plain([answer(503), answer(200)]);
+    const overtaken = plain([answer(503), answer(200)], { method: 'PUT' });
+    await clock.advance(10);
+    void plain([answer(200)], { method: 'POST' });
+    await clock.advance(10_000);
     expect(await get).toMatchObject({ status: 200 });
-    expect(await first).toMatchObject({ status: 503 });
+    expect(await overtaken).toMatchObject({ status: 503 });
   });
 });

@@ -159,7 +159,7 @@ describe('a message that is none', () => {
       channel,
       heard,
       message: mine[0] as (typeof mine)[0],
-      attempt: steps.findLast(({ is }) => is === 'attempt'),
+      attempt: steps.filter(({ is }) => is === 'attempt').at(-1),
       end: steps.find(({ is }) => is === 'end'),
     };
   };
