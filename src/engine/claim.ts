@@ -76,6 +76,10 @@ async function look(job: OperationRun): Promise<string | undefined> {
 /** Begins: one durable update, before the first byte leaves. */
 export async function beginRecord(job: OperationRun, waited: Waited | undefined): Promise<Begun> {
   const { client } = job;
+  const { degraded } = client.registry;
+  const kept = degraded.get(job.operationKey);
+  // What was kept in memory is gone: the store may take this one.
+  if (kept && (await kept.read(job.id)) === undefined) degraded.delete(job.operationKey);
   const store = storeForOperation(client, job.operationKey);
   const ready = store.ready && (await timed(client, store.ready(), job.deadline).catch((cause: unknown) => Promise.reject(storeError(job, cause))));
   if (job.settings.required && store.survives === 'context') {
