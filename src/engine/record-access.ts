@@ -27,7 +27,8 @@ export function timed<T>({ platform, settings: { tuning } }: Client, work: Promi
   return within(platform.clock, ms, work, () => new Late(`the store did not answer within ${ms} ms`));
 }
 
-export const readStored = (client: Client, operationKey: OperationKey, id: RecordId, until?: number): Promise<unknown> =>
+/** Rejects, too, where a store throws at once. */
+export const readStored = async (client: Client, operationKey: OperationKey, id: RecordId, until?: number): Promise<unknown> =>
   timed(client, storeForOperation(client, operationKey).read(id), until);
 
 /** Rejects when the store fails or is too late. If the store runs the change after that, the change does nothing. */

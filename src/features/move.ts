@@ -94,7 +94,9 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, record: O
   const moved = (before: OnceRecord, generation = 0): OnceRecord => {
     // Where a key counts for one account only, the new account's server does not know what was sent under it.
     const scoped = from !== to && client.settings.dialect.perAccount && before.ambiguous ? { windowEndsAt: client.platform.clock.now() } : {};
-    const previous = before.previous && seal({ ...before.previous, id, ns });
+    const was = before.previous;
+    // What is damaged does not become sound by a new sum.
+    const previous = was && readRecord(was) ? seal({ ...was, id, ns }) : was;
     return seal({ ...before, ...scoped, id, ns, previous, generation: Math.max(generation, before.generation), revision: before.revision + 1 } as OnceRecord);
   };
   // First its drivers lose it: what one of them settled from here on would stay open in the other namespace.
