@@ -13,7 +13,7 @@ import { notice } from './diagnostics.js';
 import { busyError, failure, storeError } from './failure.js';
 import { diagnose, tellWait } from './observe.js';
 import { nameOwner } from './owner.js';
-import { readStored, storeForOperation, timed, updateStored } from './record-access.js';
+import { giveBack, readStored, storeForOperation, timed, updateStored } from './record-access.js';
 import { inTime, Late, limit } from './wait.js';
 
 const NO_KEY_YET = -1;
@@ -76,10 +76,7 @@ async function look(job: OperationRun): Promise<string | undefined> {
 /** Begins: one durable update, before the first byte leaves. */
 export async function beginRecord(job: OperationRun, waited: Waited | undefined): Promise<Begun> {
   const { client } = job;
-  const { degraded } = client.registry;
-  const kept = degraded.get(job.operationKey);
-  // What was kept in memory is gone: the store may take this one.
-  if (kept && (await kept.read(job.id)) === undefined) degraded.delete(job.operationKey);
+  await giveBack(client, job.operationKey, job.id);
   const store = storeForOperation(client, job.operationKey);
   const ready = store.ready && (await timed(client, store.ready(), job.deadline).catch((cause: unknown) => Promise.reject(storeError(job, cause))));
   if (job.settings.required && store.survives === 'context') {

@@ -13,6 +13,12 @@ import { Late, within } from './wait.js';
 /** Where this operation's record lives. */
 export const storeForOperation = (client: Client, operationKey: OperationKey): Store => client.registry.degraded.get(operationKey) ?? client.store;
 
+/** The store has a name again when what was kept in memory of it is gone. */
+export async function giveBack({ registry: { degraded } }: Client, operationKey: OperationKey, id: RecordId): Promise<void> {
+  const kept = degraded.get(operationKey);
+  if (kept && (await kept.read(id)) === undefined) degraded.delete(operationKey);
+}
+
 /** What the record outlives: nothing, the page, the browser or process. */
 export const storedIn = (store: Store): 'disk' | 'session' | 'memory' =>
   store.storedIn?.() ?? (store.shared === 'context' ? 'memory' : store.survives === 'context' ? 'session' : 'disk');
@@ -115,6 +121,7 @@ export const heldElsewhere = ({ owner }: Client, { lease }: Partial<OnceRecord> 
 export async function nothingSent(client: Client, operationKey: OperationKey, id: RecordId, until?: number, absent = true): Promise<boolean> {
   const { platform, settings } = client;
   const askedAt = platform.clock.now();
+  await giveBack(client, operationKey, id);
   const stored = await readStored(client, operationKey, id, until);
   // If the process was suspended while reading, the result may be stale: treat it as unknown.
   if (Math.abs(platform.clock.now() - askedAt) > settings.tuning.thawMs) return false;

@@ -3,11 +3,11 @@
  * and nothing of it is passed over. Method: the first write of one tab fails, once.
  */
 import { describe, expect, test } from 'vitest';
-import { clear, forget, move, pending } from '../../src/entries/index.js';
+import { clear, forget, move, pending, settle } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { answers, charged, lost, replays, unreachable } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { type End, newWorld, pay, type World } from '../support/world.js';
+import { type End, NAME, newWorld, pay, type World } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } };
 
@@ -125,5 +125,18 @@ describe('a name whose record in memory is gone', () => {
     else await world.run(forget(once, ['pay', 'c1'], { evenIfUnknown: true }));
     world.server.plays(charged(answers(201)));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', storedIn: byClear ? 'disk' : 'memory' });
+  });
+
+  test('does not hide what another tab has sent since, from forget and settle', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ namespace: 'ann' });
+    world.server.plays(unreachable());
+    await degraded(world, tab, once);
+    const other = world.open({ namespace: 'ann' });
+    world.server.plays(charged(lost()));
+    const { outcome } = await world.end(other.tab, pay(other.once, ONE));
+    await expect(world.run(forget(once, NAME))).rejects.toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
+    await world.run(settle(once, NAME, 'done'));
+    expect(world.record()).toMatchObject({ state: 'settled', key: outcome?.key });
   });
 });
