@@ -62,7 +62,7 @@ export async function awaitLease(job: OperationRun, ms: number): Promise<void> {
     const stored = await readStored(client, operationKey, id, deadline).catch(() => UNREAD);
     // Settled, gone, or given back.
     const record = readRecord(stored);
-    if (stored === undefined || (record && (record.state !== 'pending' || record.lease === undefined))) return;
+    if (stored === undefined || (record && (record.state !== 'pending' || !record.lease))) return;
     if (await freeFromTheGone(client, operationKey, id)) return;
   }
 }

@@ -1,8 +1,10 @@
 /** Goal: what few stores, records and clocks do leads to no second effect, and to a word that is true. */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { clear, forget, move } from '../../src/entries/index.js';
+import type { OnceRecord } from '../../src/core/record.js';
+import { afterSweep } from '../../src/core/retention.js';
+import { clear, forget, move, pending } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
-import type { Store } from '../../src/ports.js';
+import type { Store, Stored } from '../../src/ports.js';
 import { localStorageStore } from '../../src/stores/browser/local-storage.js';
 import { answers, charged, lost, replays, unreachable } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
@@ -113,4 +115,31 @@ test('a call that waits for a lease ends with its limits, though the clock is se
   await world.clock.advance(MINUTE);
   world.server.plays(replays());
   expect((await world.end(second, pay(second.once({ namespace: 'ann' })))).outcome).toMatchObject({ effect: 'done' });
+});
+
+test('a store that makes null of what is absent: the operation is listed, goes on with its key, and is cleared', async () => {
+  const world = newWorld();
+  const tab = world.tab({ locks: false });
+  const nulls = (record: object | null | undefined) => record && Object.fromEntries(Object.entries(record).map(([name, value]) => [name, value ?? null]));
+  const opened = (page: Tab): Once => {
+    const update: Store['update'] = (id, change, options) =>
+      page.store.update(
+        id,
+        (current, now) => {
+          const changed = change(current, now);
+          return changed.next ? { ...changed, next: nulls(changed.next) as unknown as Stored } : changed;
+        },
+        options,
+      );
+    return page.once({ namespace: 'ann', store: { ...page.store, shared: 'context', update } });
+  };
+  world.server.plays(charged(lost()), replays());
+  const { outcome } = await world.end(tab, pay(opened(tab), ONE));
+  expect(world.record()).toHaveProperty('lease', null);
+  // A sweep looks twice.
+  expect(afterSweep({ ...world.record(), dueAt: null } as unknown as OnceRecord, world.clock.now())).toMatchObject({ state: 'pending' });
+  const next = tab.reload();
+  expect(await world.run(pending(opened(next)))).toMatchObject([{ key: outcome?.key }]);
+  expect((await world.end(next, pay(opened(next)))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
+  await world.run(clear(opened(next)));
 });
