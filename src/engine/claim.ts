@@ -11,7 +11,7 @@ import { isSamePerson, lockNameOf } from './address.js';
 import type { Client, OperationAddress, OperationRun } from './client.js';
 import { notice } from './diagnostics.js';
 import { busyError, failure, storeError } from './failure.js';
-import { diagnose, tellWait } from './observe.js';
+import { diagnose, saysOf, tellWait } from './observe.js';
 import { nameOwner } from './owner.js';
 import { giveBack, readStored, storeForOperation, timed, updateStored } from './record-access.js';
 import { inTime, Late, limit } from './wait.js';
@@ -209,7 +209,7 @@ async function afterFailedInsert(job: OperationRun, begun: Inserted, random: boo
   if (cause instanceof Late) throw storeError(job, cause);
   // Nothing is stored, so the same record can be kept in memory.
   client.registry.degraded.set(operationKey, client.fallback());
-  diagnose(client, job, begun.record.key, 'store-degraded', `kept in memory: ${String(cause)}`);
+  diagnose(client, job, begun.record.key, 'store-degraded', `kept in memory: ${saysOf(cause)}`);
   return again();
 }
 

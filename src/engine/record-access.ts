@@ -7,7 +7,7 @@ import { type OnceRecord, type PendingRecord, readRecord } from '../core/record.
 import { leaseHolds, MOVED } from '../core/retention.js';
 import type { Changed, Durability, Store } from '../ports.js';
 import type { Client, OperationRun } from './client.js';
-import { diagnose } from './observe.js';
+import { diagnose, saysOf } from './observe.js';
 import { Late, within } from './wait.js';
 
 /** Where this operation's record lives. */
@@ -100,7 +100,7 @@ export async function commit(
       job.deadline,
     );
   } catch (error) {
-    diagnose(client, job, known.key, 'store-write', `its end could not be stored: ${String(error)}`);
+    diagnose(client, job, known.key, 'store-write', `its end could not be stored: ${saysOf(error)}`);
     return false;
   }
 }

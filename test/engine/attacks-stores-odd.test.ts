@@ -67,6 +67,22 @@ test.each([false, true])('a store that throws at once what is no Error, after it
   expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
 });
 
+test.each(['insert', 'end'])('a store that rejects with what has no text, at the %s of an operation: the word is true', async (when) => {
+  const world = newWorld();
+  const tab = world.tab();
+  let updates = 0;
+  const store: Store = {
+    ...tab.store,
+    update: (id, change, options) => {
+      const fails = ++updates === (when === 'insert' ? 1 : 2);
+      const refused: typeof change = (current, now) => ({ value: change(current, now).value });
+      return fails ? tab.store.update(id, refused, options).then(() => Promise.reject(Object.create(null))) : tab.store.update(id, change, options);
+    },
+  };
+  world.server.plays(charged(answers(201)));
+  expect((await world.end(tab, pay(tab.once({ namespace: 'ann', store })))).outcome).toMatchObject({ effect: 'done' });
+});
+
 describe('a key in use that a press without a network took up, of which a bit has flipped since', () => {
   /** The key that may have charged, and the page after the reload. */
   async function flipped(world: World, namespace: string): Promise<{ key: string | undefined; tab: Tab }> {
