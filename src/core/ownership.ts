@@ -9,4 +9,4 @@ export const isStill = (known: OnceRecord, record: OnceRecord): boolean =>
   record.revision === known.revision && record.createdAt === known.createdAt && (!known.lease || !record.lease || holds(known, record));
 
 /** Whether the lease of `record` is the one that the driver of `known` took. */
-export const holds = ({ lease }: OnceRecord, record: OnceRecord): boolean => lease !== undefined && record.lease?.owner === lease.owner;
+export const holds = ({ lease }: OnceRecord, record: OnceRecord): boolean => lease != null && record.lease?.owner === lease.owner;

@@ -20,9 +20,12 @@ const LEASE_MS_MAX = DAY_MS;
 /** The owner in the lease of a record that was moved while an attempt was on the wire: nobody drives it, and it is not to be settled by hand. */
 export const MOVED = 'moved';
 
-/** Whether a live driver may hold this lease, by the store's clock. */
+/** Whether a live driver may hold this lease, by the store's clock. A store may make `null` of what is absent. */
 export const leaseHolds = (lease: OnceRecord['lease'], now: number): lease is NonNullable<typeof lease> =>
-  lease !== undefined && lease.until > now && lease.until < now + LEASE_MS_MAX;
+  lease != null && lease.until > now && lease.until < now + LEASE_MS_MAX;
+
+/** The last time of a `Date`. A record has a time in any case: JSON, as localStorage has it, cannot store `Infinity`. */
+const LAST_MS = 8.64e15;
 
 export const unsettledForgetAt = (now: number): number => now + UNSETTLED_MS;
 
@@ -31,9 +34,9 @@ export const unsettledForgetAt = (now: number): number => now + UNSETTLED_MS;
  * them is kept like an unsettled record, and no less than the server remembers it.
  */
 export const retiredForgetAt = (record: OnceRecord, now: number, totalMs: number, keyInUse = false): number =>
-  record.random && !keyInUse ? now + Math.max(totalMs, WAITERS_MS) : Math.max(now + UNSETTLED_MS, record.windowEndsAt ?? 0);
+  record.random && !keyInUse ? now + Math.max(totalMs, WAITERS_MS) : Math.min(LAST_MS, Math.max(now + UNSETTLED_MS, record.windowEndsAt ?? 0));
 
-export const settledForgetAt = (now: number, keepMs: number, totalMs: number): number => now + Math.max(keepMs, totalMs, WAITERS_MS);
+export const settledForgetAt = (now: number, keepMs: number, totalMs: number): number => Math.min(LAST_MS, now + Math.max(keepMs, totalMs, WAITERS_MS));
 
 /** Whether its time is over. What a sweep added to wait for its second look does not make it valid again. */
 export const isOver = ({ dueAt, forgetAt }: OnceRecord, now: number): boolean => (dueAt ?? forgetAt) <= now;
@@ -50,7 +53,7 @@ const isPrecious = ({ state, label, random, keyInUse }: OnceRecord): boolean =>
  * clock could be a clock that is wrong for a moment.
  */
 export function afterSweep(record: OnceRecord, now: number): OnceRecord | null {
-  if (record.dueAt !== undefined || !isPrecious(record)) return null;
+  if (record.dueAt != null || !isPrecious(record)) return null;
   const keptMs = record.forgetAt - record.touchedAt;
   // Touched after it was due: by the very clock that is wrong.
   const pause = keptMs > 0 ? Math.min(SECOND_LOOK_MS, keptMs) : SECOND_LOOK_MS;

@@ -11,7 +11,7 @@ import { busyError, failure } from './failure.js';
 import { InFlightOperation } from './in-flight.js';
 import { changed, publish, rememberedOutcome, stateOf } from './observe.js';
 import { freeFromTheGone } from './owner.js';
-import { heldElsewhere, storedIn, storeForOperation, updateStored } from './record-access.js';
+import { giveBack, heldElsewhere, storedIn, storeForOperation, updateStored } from './record-access.js';
 
 /** Takes the claim of a name for one change; rejects with ERR_ONCE_BUSY while a live driver holds it. */
 async function claimed<T>(client: Client, address: OperationAddress, work: (id: RecordId, ns: NamespaceDigest) => Promise<T>): Promise<T> {
@@ -23,6 +23,7 @@ async function claimed<T>(client: Client, address: OperationAddress, work: (id: 
     const release = await tryLock(client, address);
     if (!release) throw busyError({ client, ...address });
     const { id, ns } = await idsOf(client, address);
+    await giveBack(client, address.operationKey, id);
     await freeFromTheGone(client, address.operationKey, id);
     return await work(id, ns).finally(release);
   } finally {

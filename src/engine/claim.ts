@@ -11,9 +11,9 @@ import { isSamePerson, lockNameOf } from './address.js';
 import type { Client, OperationAddress, OperationRun } from './client.js';
 import { notice } from './diagnostics.js';
 import { busyError, failure, storeError } from './failure.js';
-import { diagnose, tellWait } from './observe.js';
+import { diagnose, saysOf, tellWait } from './observe.js';
 import { nameOwner } from './owner.js';
-import { readStored, storeForOperation, timed, updateStored } from './record-access.js';
+import { giveBack, readStored, storeForOperation, timed, updateStored } from './record-access.js';
 import { inTime, Late, limit } from './wait.js';
 
 const NO_KEY_YET = -1;
@@ -76,6 +76,7 @@ async function look(job: OperationRun): Promise<string | undefined> {
 /** Begins: one durable update, before the first byte leaves. */
 export async function beginRecord(job: OperationRun, waited: Waited | undefined): Promise<Begun> {
   const { client } = job;
+  await giveBack(client, job.operationKey, job.id);
   const store = storeForOperation(client, job.operationKey);
   const ready = store.ready && (await timed(client, store.ready(), job.deadline).catch((cause: unknown) => Promise.reject(storeError(job, cause))));
   if (job.settings.required && store.survives === 'context') {
@@ -208,7 +209,7 @@ async function afterFailedInsert(job: OperationRun, begun: Inserted, random: boo
   if (cause instanceof Late) throw storeError(job, cause);
   // Nothing is stored, so the same record can be kept in memory.
   client.registry.degraded.set(operationKey, client.fallback());
-  diagnose(client, job, begun.record.key, 'store-degraded', `kept in memory: ${String(cause)}`);
+  diagnose(client, job, begun.record.key, 'store-degraded', `kept in memory: ${saysOf(cause)}`);
   return again();
 }
 

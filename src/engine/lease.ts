@@ -1,6 +1,7 @@
 /** The claim without a shared lock manager: a lease in the record, by the store's clock. It only saves work; safety rests on the key. */
 import { holds } from '../core/ownership.js';
 import { readRecord } from '../core/record.js';
+import { CLOCK_BACK_MS } from '../core/retention.js';
 import type { Driver, OperationRun } from './client.js';
 import { busyError } from './failure.js';
 import { tellWait } from './observe.js';
@@ -47,20 +48,21 @@ export async function holdingLease<T>(drive: Driver, work: () => Promise<T>): Pr
 
 /** Waits until the other driver has settled, or its lease is over; no longer than this call may. */
 export async function awaitLease(job: OperationRun, ms: number): Promise<void> {
-  const { client, stop, deadline, operationKey, id } = job;
+  const { client, settings, stop, deadline, operationKey, id } = job;
   const { clock } = client.platform;
   if (storeForOperation(client, operationKey).isGone && (await freeFromTheGone(client, operationKey, id))) return;
-  if (job.settings.whenBusy === 'reject') throw busyError(job);
+  if (settings.whenBusy === 'reject') throw busyError(job);
   const until = clock.now() + ms;
   tellWait(client, job, '', 0, until, 'another-context');
   for (let look = 20; clock.now() < until; look = Math.min(look * 2, LOOK_MS_MAX)) {
-    if (clock.now() >= deadline) throw busyError(job);
+    // A clock that was set back by hours would have the call wait for as long.
+    if (clock.now() >= deadline || clock.now() < deadline - settings.limits.totalMs - CLOCK_BACK_MS) throw busyError(job);
     await wait(clock, Math.min(look, until - clock.now(), deadline - clock.now()), [stop, client.closing]);
     if (stop.aborted || client.closing.aborted) return;
     const stored = await readStored(client, operationKey, id, deadline).catch(() => UNREAD);
     // Settled, gone, or given back.
     const record = readRecord(stored);
-    if (stored === undefined || (record && (record.state !== 'pending' || record.lease === undefined))) return;
+    if (stored === undefined || (record && (record.state !== 'pending' || !record.lease))) return;
     if (await freeFromTheGone(client, operationKey, id)) return;
   }
 }

@@ -96,6 +96,15 @@ export function tellWait(client: Client, address: OperationAddress, key: string,
 export const diagnose = (client: Client, address: Named, key: string, code: string, message: string): void =>
   emit(client, address, key, { type: 'diagnostic', code, message });
 
+/** What a store rejected with, as text: it may be no Error, and have no text of its own. */
+export function saysOf(thrown: unknown): string {
+  try {
+    return String(thrown);
+  } catch {
+    return typeof thrown;
+  }
+}
+
 export const cursorOf = (record: OnceRecord): string => JSON.stringify([record.label, record.id]);
 
 /** `held`: this context still has its request. */

@@ -7,11 +7,17 @@ import { type OnceRecord, type PendingRecord, readRecord } from '../core/record.
 import { leaseHolds, MOVED } from '../core/retention.js';
 import type { Changed, Durability, Store } from '../ports.js';
 import type { Client, OperationRun } from './client.js';
-import { diagnose } from './observe.js';
+import { diagnose, saysOf } from './observe.js';
 import { Late, within } from './wait.js';
 
 /** Where this operation's record lives. */
 export const storeForOperation = (client: Client, operationKey: OperationKey): Store => client.registry.degraded.get(operationKey) ?? client.store;
+
+/** The store has a name again when what was kept in memory of it is gone. */
+export async function giveBack({ registry: { degraded } }: Client, operationKey: OperationKey, id: RecordId): Promise<void> {
+  const kept = degraded.get(operationKey);
+  if (kept && (await kept.read(id)) === undefined) degraded.delete(operationKey);
+}
 
 /** What the record outlives: nothing, the page, the browser or process. */
 export const storedIn = (store: Store): 'disk' | 'session' | 'memory' =>
@@ -27,7 +33,8 @@ export function timed<T>({ platform, settings: { tuning } }: Client, work: Promi
   return within(platform.clock, ms, work, () => new Late(`the store did not answer within ${ms} ms`));
 }
 
-export const readStored = (client: Client, operationKey: OperationKey, id: RecordId, until?: number): Promise<unknown> =>
+/** Rejects, too, where a store throws at once. */
+export const readStored = async (client: Client, operationKey: OperationKey, id: RecordId, until?: number): Promise<unknown> =>
   timed(client, storeForOperation(client, operationKey).read(id), until);
 
 /** Rejects when the store fails or is too late. If the store runs the change after that, the change does nothing. */
@@ -93,7 +100,7 @@ export async function commit(
       job.deadline,
     );
   } catch (error) {
-    diagnose(client, job, known.key, 'store-write', `its end could not be stored: ${String(error)}`);
+    diagnose(client, job, known.key, 'store-write', `its end could not be stored: ${saysOf(error)}`);
     return false;
   }
 }
@@ -114,6 +121,7 @@ export const heldElsewhere = ({ owner }: Client, { lease }: Partial<OnceRecord> 
 export async function nothingSent(client: Client, operationKey: OperationKey, id: RecordId, until?: number, absent = true): Promise<boolean> {
   const { platform, settings } = client;
   const askedAt = platform.clock.now();
+  await giveBack(client, operationKey, id);
   const stored = await readStored(client, operationKey, id, until);
   // If the process was suspended while reading, the result may be stale: treat it as unknown.
   if (Math.abs(platform.clock.now() - askedAt) > settings.tuning.thawMs) return false;

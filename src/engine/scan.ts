@@ -13,6 +13,10 @@ export const PAGE = 100;
 export interface Scanned {
   readonly record: OnceRecord;
   readonly operationKey: OperationKey;
+  /** Where it was found. */
+  readonly store: Store;
+  /** Another tab's, under a name that only memory has here: this context goes on with that one. */
+  readonly hidden: boolean;
 }
 
 /** An unnamed operation is kept apart from its equals by its key. */
@@ -22,8 +26,8 @@ export const operationKeyOfRecord = (client: Client, namespace: Namespace, { lab
 /** One page of pending records. `start`: what their labels' text begins with. */
 export type Pages = (start: string | undefined, after: string | undefined) => Promise<{ found: Scanned[]; next: string | undefined }>;
 
-/** Where the pending records of a namespace are: in the store, and in memory if their first write failed. */
-export async function pendingIn(client: Client, namespace: Namespace, prefix: OperationName | undefined): Promise<readonly Pages[]> {
+/** Where the pending records of a namespace are: in the store, and in memory if their first write failed. `all`: with those that are hidden. */
+export async function pendingIn(client: Client, namespace: Namespace, prefix: OperationName | undefined, all = false): Promise<readonly Pages[]> {
   const ns = await digestOfNamespace(client, namespace);
   const wanted = prefix?.length ? namePrefix(prefix) : undefined;
   return storesOf(client).map((store) => async (start = wanted?.start, after) => {
@@ -33,7 +37,8 @@ export async function pendingIn(client: Client, namespace: Namespace, prefix: Op
       if (!record || (wanted && !wanted.begins(record.label))) return [];
       const operationKey = operationKeyOfRecord(client, namespace, record);
       // Scopes are compared, because each client has an object of its own for the same memory.
-      return storeForOperation(client, operationKey).scope === store.scope ? [{ record, operationKey }] : [];
+      const hidden = storeForOperation(client, operationKey).scope !== store.scope;
+      return all || !hidden ? [{ record, operationKey, store, hidden }] : [];
     });
     return { found, next };
   });
@@ -48,13 +53,30 @@ export async function* scanPending(
   namespace: Namespace,
   prefix: OperationName | undefined,
   after: string | undefined,
+  all = false,
 ): AsyncGenerator<Scanned> {
-  for (const pages of await pendingIn(client, namespace, prefix)) {
-    let cursor = after;
-    do {
-      const page = await pages(undefined, cursor);
-      yield* page.found;
-      cursor = page.next;
-    } while (cursor !== undefined);
+  const heads: { readonly list: AsyncGenerator<Scanned, undefined>; next: Scanned | undefined }[] = [];
+  for (const pages of await pendingIn(client, namespace, prefix, all)) {
+    const list = listed(pages, after);
+    heads.push({ list, next: (await list.next()).value });
+  }
+  for (;;) {
+    // One cursor is good for both: so that nothing in memory is passed over behind a page of the store.
+    const [first, second] = heads.filter(({ next }) => next);
+    const head = first?.next && second?.next && comesBefore(second.next, first.next) ? second : first;
+    if (!head?.next) return;
+    yield head.next;
+    head.next = (await head.list.next()).value;
   }
 }
+
+async function* listed(pages: Pages, after: string | undefined): AsyncGenerator<Scanned, undefined> {
+  let cursor = after;
+  do {
+    const page = await pages(undefined, cursor);
+    yield* page.found;
+    cursor = page.next;
+  } while (cursor !== undefined);
+}
+
+const comesBefore = ({ record: a }: Scanned, { record: b }: Scanned): boolean => a.label < b.label || (a.label === b.label && a.id < b.id);

@@ -8,9 +8,10 @@ import { digestOfNamespace, isOperationOf, namespaceOf } from '../engine/address
 import type { Client } from '../engine/client.js';
 import { changed, pendingOf, publish } from '../engine/observe.js';
 import type { PendingOperation } from '../engine/observed.js';
-import { timed, updateIn, updateStored } from '../engine/record-access.js';
+import { timed, updateIn } from '../engine/record-access.js';
 import { PAGE, scanPending, storesOf } from '../engine/scan.js';
 import { clientOf, type Once } from '../once.js';
+import type { Changed } from '../ports.js';
 
 /**
  * For log-out: removes answers, stored requests, `meta` and settled records, but keeps the keys of unsettled operations under
@@ -30,17 +31,21 @@ export async function clear(once: Once, options: { unsettled?: 'keep' | 'forget'
 
 async function clearAll(client: Client, namespace: Namespace, forget: boolean): Promise<readonly PendingOperation[]> {
   const kept: PendingOperation[] = [];
-  for await (const { record, operationKey } of scanPending(client, namespace, undefined, undefined)) {
-    const left = await updateStored(client, operationKey, record.id, (stored) => {
+  for await (const { record, operationKey, store, hidden } of scanPending(client, namespace, undefined, undefined, true)) {
+    const change = (stored: unknown): Changed<OnceRecord | undefined> => {
       const current = readRecord(stored);
       if (current?.state !== 'pending') return { value: undefined };
       // The lease stays: an attempt may be on the wire, and until it ends nobody may say that none took effect.
       const { retryAt, previous } = current;
       // A press without a network took a key up that may have charged, as only what it stood for before tells.
-      const inUse = previous?.keyInUse ? seal(bare(previous)) : undefined;
+      const kept = previous?.keyInUse ? bare(previous) : undefined;
+      // What is damaged does not become sound by a new sum.
+      const inUse = kept && readRecord(previous) ? seal(kept) : kept;
       const next = seal({ ...bare(current), retryAt, previous: inUse, lease: current.lease, revision: current.revision + 1 });
       return forget ? { next: null, value: next } : { next, value: next };
-    });
+    };
+    const left = await updateIn(client, store, record.id, change, 'relaxed');
+    if (hidden) continue;
     if (left) kept.push(pendingOf(left));
     publish(client, operationKey, left && !forget ? { phase: 'unsettled', pending: pendingOf(left) } : { phase: 'idle' });
   }

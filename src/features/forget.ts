@@ -2,7 +2,7 @@
 import { check } from '../check.js';
 import type { OperationName } from '../core/name.js';
 import { unknown } from '../core/outcome.js';
-import { bare, seal } from '../core/record.js';
+import { bare, readRecord, seal } from '../core/record.js';
 import { retiredForgetAt } from '../core/retention.js';
 import { addressOf } from '../engine/address.js';
 import { changeByHand, refusal } from '../engine/change-by-hand.js';
@@ -38,8 +38,11 @@ function forgetRecord(client: Client, address: OperationAddress, evenIfUnknown: 
     // Nothing came of it, and nothing will: its key is as good as new.
     if (record.state === 'retired' && record.ending?.effect === 'none' && !record.sticky) return { value: undefined };
     // Of this press, too; but a copy that went out unseen before it may have had an effect under the key that it took up.
-    if (record.state === 'pending' && !record.ambiguous && record.previous?.keyInUse && !evenIfUnknown)
-      return { next: seal({ ...record.previous, revision: record.revision }), value: undefined };
+    if (record.state === 'pending' && !record.ambiguous && record.previous && !evenIfUnknown) {
+      const before = readRecord(record.previous);
+      if (!before) return { value: refusal(client, address, record, 'ERR_ONCE_RECORD', unknown('record')) };
+      if (before.keyInUse) return { next: seal({ ...before, revision: record.revision }), value: undefined };
+    }
     const now = client.platform.clock.now();
     return {
       next: seal({

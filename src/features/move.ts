@@ -34,7 +34,7 @@ export async function move(once: Once, from: string): Promise<void> {
 }
 
 /** What was refused, and leaves its key in use: a copy that the platform sent unseen may have had an effect under it. */
-async function* scanInUse(client: Client, namespace: Namespace): AsyncGenerator<Scanned> {
+async function* scanInUse(client: Client, namespace: Namespace): AsyncGenerator<Pick<Scanned, 'record' | 'operationKey'>> {
   const ns = await digestOfNamespace(client, namespace);
   for (const store of storesOf(client)) {
     let cursor: string | undefined;
@@ -60,6 +60,12 @@ function weightOf({ state, ambiguous, keyInUse, previous }: OnceRecord): number 
   return state === 'pending' ? 1 : 0;
 }
 
+/** What the user has gives way to the same operation, and to what is more likely to have had an effect. What is damaged stays. */
+function givesWay(stored: unknown, taken: OnceRecord): boolean {
+  const there = readRecord(stored);
+  return stored === undefined || (there !== undefined && (there.key === taken.key || weightOf(there) < weightOf(taken)));
+}
+
 /** Whether a call in this context or in another one holds the claim. */
 async function isDriven(client: Client, address: Pick<OperationAddress, 'label' | 'id'>, operationKey: OperationKey, namespace: Namespace): Promise<boolean> {
   const release = await tryLock(client, { name: [], namespace, operationKey, ...address });
@@ -76,7 +82,10 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, record: O
   const unnamed = isUnnamed(label);
   const own = unnamed ? await idOfUnnamed(client, to, record) : undefined;
   const { id, ns } = await idsOf(client, { namespace: to, label, id: own });
-  const store = client.registry.degraded.get(operationKey) ?? client.store;
+  const { degraded } = client.registry;
+  const there = operationKeyOf(client, to, label, unnamed ? key : '');
+  const memory = degraded.get(operationKey);
+  const store = memory ?? client.store;
   const update = <T>(
     of: RecordId,
     change: (there: OnceRecord | undefined, stored: unknown, now: number) => { next?: OnceRecord | null; value: T },
@@ -85,7 +94,9 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, record: O
   const moved = (before: OnceRecord, generation = 0): OnceRecord => {
     // Where a key counts for one account only, the new account's server does not know what was sent under it.
     const scoped = from !== to && client.settings.dialect.perAccount && before.ambiguous ? { windowEndsAt: client.platform.clock.now() } : {};
-    const previous = before.previous && seal({ ...before.previous, id, ns });
+    const was = before.previous;
+    // What is damaged does not become sound by a new sum.
+    const previous = was && readRecord(was) ? seal({ ...was, id, ns }) : was;
     return seal({ ...before, ...scoped, id, ns, previous, generation: Math.max(generation, before.generation), revision: before.revision + 1 } as OnceRecord);
   };
   // First its drivers lose it: what one of them settled from here on would stay open in the other namespace.
@@ -99,21 +110,24 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, record: O
   });
   if (!taken) return;
   if (id !== old) {
-    const free = await update(id, (there, stored) => {
-      // It came with an earlier move that did not come to its end, and may have gone on since.
-      if (there?.key === key) return { value: true };
-      // What the user has there gives way to what is more likely to have had an effect. What is damaged stays.
-      const gives = stored === undefined || (there && weightOf(there) < weightOf(taken));
-      return gives ? { next: moved(taken, there?.generation), value: true } : { value: false };
-    });
+    // What the user has of that name may be in the other place: what is in memory would hide it, or be hidden.
+    const other = memory ? client.store : degraded.get(there);
+    const free =
+      givesWay(other && (await timed(client, other.read(id))), taken) &&
+      (await update(id, (there, stored) => {
+        // It came with an earlier move that did not come to its end, and may have gone on since.
+        if (there?.key === key) return { value: true };
+        return givesWay(stored, taken) ? { next: moved(taken, there?.generation), value: true } : { value: false };
+      }));
     if (!free) {
       if (taken.state === 'pending') diagnose(client, { name: decodeName(label), label }, key, 'move-conflict', diagnosticText('move-conflict'));
       return;
     }
+    if (other && !memory) await updateIn(client, other, id, () => ({ next: null, value: undefined }), 'relaxed');
     await update(old, (there) => (there?.key === key && there.revision === taken.revision ? { next: null, value: undefined } : { value: undefined }));
   }
-  const there = operationKeyOf(client, to, label, unnamed ? key : '');
-  if (client.registry.degraded.delete(operationKey)) client.registry.degraded.set(there, store);
+  degraded.delete(there);
+  if (degraded.delete(operationKey)) degraded.set(there, store);
   publish(client, operationKey, { phase: 'idle' });
   if (taken.state === 'pending' && !client.registry.flights.has(there)) publish(client, there, { phase: 'unsettled', pending: pendingOf(taken) });
 }

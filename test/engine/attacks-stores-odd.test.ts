@@ -1,0 +1,161 @@
+/** Goal: what few stores, records and clocks do leads to no second effect, and to a word that is true. */
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { OnceRecord } from '../../src/core/record.js';
+import { afterSweep } from '../../src/core/retention.js';
+import { clear, forget, move, pending } from '../../src/entries/index.js';
+import type { Once } from '../../src/once.js';
+import type { Store, Stored } from '../../src/ports.js';
+import { localStorageStore } from '../../src/stores/browser/local-storage.js';
+import { answers, charged, lost, replays, unreachable } from '../support/server.js';
+import type { Tab } from '../support/tab.js';
+import { HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, type World, watched } from '../support/world.js';
+
+const ONE = { limits: { attempts: 1 } };
+
+/** A page's localStorage: texts as members. */
+function pagesLocalStorage(): void {
+  const texts: Record<string, string> = Object.create({
+    getItem: (key: string) => texts[key] ?? null,
+    setItem(key: string, text: string) {
+      texts[key] = text;
+    },
+    removeItem(key: string) {
+      delete texts[key];
+    },
+  });
+  vi.stubGlobal('localStorage', texts);
+  // Real locks take real time.
+  vi.stubGlobal('navigator', {});
+  onTestFinished(() => void vi.unstubAllGlobals());
+}
+
+describe('in localStorage, whose records are JSON', () => {
+  test('what is done is remembered without an end', async () => {
+    pagesLocalStorage();
+    const world = newWorld();
+    const tab = world.tab();
+    const store = localStorageStore();
+    const noted: Store = {
+      ...store,
+      update: (id, change, options) => {
+        const noting: typeof change = (current, now) => {
+          const changed = change(current, now);
+          if (changed.next) tab.degraded.set(id, changed.next);
+          return changed;
+        };
+        return store.update(id, noting, options);
+      },
+    };
+    const open = (page: Tab): Once => page.once({ namespace: 'ann', store: noted, keep: { forMs: Number.POSITIVE_INFINITY } });
+    world.server.plays(charged(answers(201)));
+    const { outcome } = await world.end(tab, pay(open(tab)));
+    await world.clock.advance(MINUTE);
+    expect((await world.end(tab, pay(open(tab)))).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
+    const next = tab.reload();
+    expect((await world.end(next, pay(open(next)))).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
+  });
+});
+
+test.each([false, true])('a store that throws at once what is no Error, after it was told what to write or before: %s', async (before) => {
+  const world = newWorld();
+  const tab = world.tab();
+  const broken = (): never => {
+    throw 'broken';
+  };
+  const store: Store = { ...tab.store, read: broken, update: before ? broken : (...call) => tab.store.update(...call).then(broken) };
+  const once = tab.once({ namespace: 'ann', store });
+  expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
+});
+
+test.each(['insert', 'end'])('a store that rejects with what has no text, at the %s of an operation: the word is true', async (when) => {
+  const world = newWorld();
+  const tab = world.tab();
+  let updates = 0;
+  const store: Store = {
+    ...tab.store,
+    update: (id, change, options) => {
+      const fails = ++updates === (when === 'insert' ? 1 : 2);
+      const refused: typeof change = (current, now) => ({ value: change(current, now).value });
+      return fails ? tab.store.update(id, refused, options).then(() => Promise.reject(Object.create(null))) : tab.store.update(id, change, options);
+    },
+  };
+  world.server.plays(charged(answers(201)));
+  expect((await world.end(tab, pay(tab.once({ namespace: 'ann', store })))).outcome).toMatchObject({ effect: 'done' });
+});
+
+describe('a key in use that a press without a network took up, of which a bit has flipped since', () => {
+  /** The key that may have charged, and the page after the reload. */
+  async function flipped(world: World, namespace: string): Promise<{ key: string | undefined; tab: Tab }> {
+    const tab = world.tab({ resends: true });
+    world.server.plays(answers(400, { code: 'bad_card' }));
+    const { outcome } = await world.end(tab, pay(tab.once({ namespace })));
+    tab.online = false;
+    const offline = tab.reload();
+    pay(offline.once({ namespace }));
+    await rest();
+    world.damage((record) => ({ ...record, previous: { ...record.previous, key: '00000000-0000-4000-8000-00000000beef' } }));
+    offline.online = true;
+    return { key: outcome?.key, tab: offline.reload() };
+  }
+
+  test.each([
+    ['forget', 'ann', (ann: Once) => forget(ann, NAME)],
+    ['clear', 'ann', (ann: Once) => clear(ann)],
+    ['move', 'guest', (ann: Once) => move(ann, 'guest')],
+  ])('%s: no other key is sent', async (_, namespace, change) => {
+    const world = newWorld();
+    const { key, tab } = await flipped(world, namespace);
+    const ann = tab.once({ namespace: 'ann' });
+    await world.run(Promise.allSettled([change(ann)]));
+    world.server.plays(unreachable());
+    await world.end(tab, pay(ann, ONE));
+    expect(await world.end(tab, pay(ann, ONE))).toMatchObject({ code: 'ERR_ONCE_RECORD' });
+    expect(new Set(world.server.keys)).toEqual(new Set([key]));
+  });
+});
+
+test('a call that waits for a lease ends with its limits, though the clock is set back by hours', async () => {
+  const world = newWorld();
+  const [first, second] = [world.tab({ locks: false }), world.tab({ locks: false })];
+  world.server.plays(charged(lost()));
+  watched(pay(first.once({ namespace: 'ann' }), { limits: { totalMs: 2 * MINUTE } }));
+  await rest();
+  first.kill();
+  const call = pay(second.once({ namespace: 'ann' }));
+  await world.clock.advance(2 * SECOND);
+  second.skewMs = -2 * HOUR;
+  const since = world.clock.now();
+  expect((await world.end(second, call)).outcome).toMatchObject({ effect: 'unknown', reason: 'busy' });
+  expect(world.clock.now() - since).toBeLessThan(2 * MINUTE);
+  second.skewMs = 0;
+  await world.clock.advance(MINUTE);
+  world.server.plays(replays());
+  expect((await world.end(second, pay(second.once({ namespace: 'ann' })))).outcome).toMatchObject({ effect: 'done' });
+});
+
+test('a store that makes null of what is absent: the operation is listed, goes on with its key, and is cleared', async () => {
+  const world = newWorld();
+  const tab = world.tab({ locks: false });
+  const nulls = (record: object | null | undefined) => record && Object.fromEntries(Object.entries(record).map(([name, value]) => [name, value ?? null]));
+  const opened = (page: Tab): Once => {
+    const update: Store['update'] = (id, change, options) =>
+      page.store.update(
+        id,
+        (current, now) => {
+          const changed = change(current, now);
+          return changed.next ? { ...changed, next: nulls(changed.next) as unknown as Stored } : changed;
+        },
+        options,
+      );
+    return page.once({ namespace: 'ann', store: { ...page.store, shared: 'context', update } });
+  };
+  world.server.plays(charged(lost()), replays());
+  const { outcome } = await world.end(tab, pay(opened(tab), ONE));
+  expect(world.record()).toHaveProperty('lease', null);
+  // A sweep looks twice.
+  expect(afterSweep({ ...world.record(), dueAt: null } as unknown as OnceRecord, world.clock.now())).toMatchObject({ state: 'pending' });
+  const next = tab.reload();
+  expect(await world.run(pending(opened(next)))).toMatchObject([{ key: outcome?.key }]);
+  expect((await world.end(next, pay(opened(next)))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
+  await world.run(clear(opened(next)));
+});
