@@ -38,9 +38,9 @@ async function clearAll(client: Client, namespace: Namespace, forget: boolean): 
       // The lease stays: an attempt may be on the wire, and until it ends nobody may say that none took effect.
       const { retryAt, previous } = current;
       // A press without a network took a key up that may have charged, as only what it stood for before tells.
-      const kept = previous?.keyInUse ? bare(previous) : undefined;
+      const before = previous?.keyInUse ? bare(previous) : undefined;
       // What is damaged does not become sound by a new sum.
-      const inUse = kept && readRecord(previous) ? seal(kept) : kept;
+      const inUse = before && readRecord(previous) ? seal(before) : before;
       const next = seal({ ...bare(current), retryAt, previous: inUse, lease: current.lease, revision: current.revision + 1 });
       return forget ? { next: null, value: next } : { next, value: next };
     };
