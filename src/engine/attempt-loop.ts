@@ -14,6 +14,7 @@ import { Outage } from './outage.js';
 import { commitMark, readStored, storedIn, storeForOperation } from './record-access.js';
 import { Refusals } from './refusals.js';
 import type { Result } from './result.js';
+import { refusedPayloads } from './settle.js';
 import type { Start, Stopped } from './stopped.js';
 import { wait } from './wait.js';
 
@@ -150,7 +151,8 @@ export class AttemptLoop implements Driver {
     return {
       deadline: job.deadline,
       ambiguous: this.ambiguous,
-      changed: start.changed,
+      // Before an attempt of this drive can be the one, a replay may be the answer to the payload that was refused.
+      changed: start.changed || (!this.ambiguous && refusedPayloads(start).some((one) => one !== job.fingerprint)),
       reused: start.reused,
       ...this.refusals.known,
       mayResend: this.#mayResend,

@@ -54,7 +54,7 @@ export async function settle(
   how: Pick<Settle, 'sticky' | 'keyInUse' | 'earlier'> & { readonly payloads?: readonly string[]; readonly cause?: unknown } = {},
 ): Promise<Finished> {
   const { job, record } = drive;
-  const { sticky, keyInUse, payloads = payloadsOf(record, ending, how.earlier, drive.start.refusedOnly) } = how;
+  const { sticky, keyInUse, payloads = payloadsOf(record, ending, how.earlier, drive.start) } = how;
   const answer = how.earlier || ending.effect !== 'done' ? undefined : answerToStore(job, result);
   const stored = await settleRecord(job, record, ending, { sticky, keyInUse, refusal: drive.refusals.last, payloads, answer });
   // A 2xx proves the effect, whoever owns the record now. A refusal counts only if its record could be retired.
