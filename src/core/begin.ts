@@ -46,7 +46,7 @@ function foundPending(record: PendingRecord, same: boolean, c: Claimant, now: nu
   if (c.keyKind === 'literal' && c.key !== record.key) return { value: { do: 'mismatch', record } };
   if (!record.ambiguous && record.random && !c.resumeOnly) {
     // Nothing has left since it was begun, so what the name stood for before still counts, whatever key this press has.
-    const { previous } = record;
+    const previous = readRecord(record.previous);
     if (previous && staysInUse(previous, previous.scheme === c.scheme && previous.payloads.at(-1) === c.fingerprint, c, now))
       return reuse(seal({ ...previous, revision: record.revision }), c, now, storeNow);
     if (previous?.key === record.key || !same) return insert(record, c, now, storeNow);

@@ -103,11 +103,12 @@ async function halt(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, 
   if (decision.ending.type === 'unsent') {
     // A record that another call inserted must not be removed.
     if (decision.ending.reason === 'aborted' && !drive.start.inserted) return tell(drive, unknown('aborted'), undefined);
-    // Without a page it goes on later, as clean as it was found: nobody is here who would press again.
+    // Without a page, or without its user, it goes on later, as clean as it was found: nobody is here who would press again.
     const { agreed } = job;
-    const gone = await commit(job, record, () => (agreed ? { ...drive.start.record, lease: undefined } : (record.previous ?? null)));
-    if (gone && !agreed) return tell(drive, decision.ending, undefined, 'ERR_ONCE_UNSENT', { cause });
-    return tell(drive, unknown(agreed ? 'no-answer' : 'store'), undefined, undefined, { cause });
+    const stays = agreed || (job.resumeOnly && !isSamePerson(job.client, job.namespace));
+    const stored = await commit(job, record, () => (stays ? { ...drive.start.record, lease: undefined } : (record.previous ?? null)));
+    if (stored && !stays) return tell(drive, decision.ending, undefined, 'ERR_ONCE_UNSENT', { cause });
+    return tell(drive, unknown(agreed ? 'no-answer' : stored ? 'identity' : 'store'), undefined, undefined, { cause });
   }
   if (decision.ask) {
     const asked = await ask(drive, decision.ending.reason, result, cause);
