@@ -64,18 +64,19 @@ export function remember(job: OperationRun, record: OnceRecord, result: Result):
 export const isOwn = ({ resumeOnly, fingerprint }: OperationRun, { payloads }: OnceRecord): boolean =>
   resumeOnly || payloads.every((one) => one === fingerprint);
 
-/** What went out under a key that stayed in use before this drive, and was refused. */
-export const refusedPayloads = ({ reused, record }: Pick<Start, 'reused' | 'record'>): readonly string[] => (reused && record.previous?.payloads) || [];
+/** What went out under this key before it was begun anew, and was refused. */
+export const refusedPayloads = ({ key, refusedBefore, previous }: OnceRecord): readonly string[] =>
+  (refusedBefore && previous?.key === key && previous.payloads) || [];
 
 /** The payload that took effect, or all that may have, if nothing tells. */
 export function payloadsOf(
   { payloads }: OnceRecord,
   ending: Ending,
   earlier: boolean | undefined,
-  start: Pick<Start, 'refusedOnly' | 'reused' | 'record'>,
+  start: Pick<Start, 'refusedOnly' | 'record'>,
 ): readonly string[] {
   if (ending.effect !== 'done') return payloads;
-  const all = earlier || (ending.type === 'fresh' && ending.changed) ? [...new Set([...refusedPayloads(start), ...payloads])] : payloads;
+  const all = earlier || (ending.type === 'fresh' && ending.changed) ? [...new Set([...refusedPayloads(start.record), ...payloads])] : payloads;
   if (earlier) return all.filter((one) => one !== payloads.at(-1));
   // Only the server's own answer tells which payload took effect. If all before it were refused, it is the last one.
   const sure = start.refusedOnly || (ending.type === 'fresh' ? ending.certain : ending.from === 'server');

@@ -1,7 +1,8 @@
 /** Goal: a key that stays in use is the next one, and what is told under it is true, whatever came in between. */
 import { describe, expect, test } from 'vitest';
+import { resumeOne } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
-import { CART, DAY, newWorld, pay, rest, saying } from '../support/world.js';
+import { CART, DAY, HOUR, MINUTE, NAME, newWorld, pay, rest, saying, watched } from '../support/world.js';
 
 const CARD_B = { ...CART, card: 'B' };
 const REFUSED = charged(answers(400, { code: 'bad_card' }));
@@ -49,6 +50,37 @@ describe('a copy that went out unseen charged, the other one was refused, and th
     expect((await world.end(tab, pay(once, { body: CARD_B, repeat: 'if-changed' }))).outcome).toMatchObject({ type: 'fresh' });
     expect(world.server.arrivals).toHaveLength(3);
   });
+});
+
+test('the same, where the edited press never left, and resume takes it up', async () => {
+  const world = newWorld();
+  const tab = world.tab({ resends: true });
+  const options = { namespace: 'ann', keep: { request: true } };
+  world.server.plays(REFUSED);
+  await world.end(tab, pay(tab.once(options)));
+  tab.online = false;
+  const offline = tab.reload();
+  void pay(offline.once(options), { body: CARD_B });
+  await rest();
+  offline.online = true;
+  const next = offline.reload();
+  world.server.plays(replays());
+  const { outcome } = await world.end(next, watched(resumeOne(next.once(options), NAME)));
+  expect(outcome).toMatchObject({ effect: 'done', certain: false, changed: true });
+  expect(world.record()?.payloads).toHaveLength(2);
+});
+
+test('the key window ends while a call under a key in use waits: it goes on under a new key', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open({ limits: { totalMs: 10 * MINUTE, keyWindowMs: HOUR } });
+  world.server.plays(answers(400, { code: 'bad_card' }));
+  const { outcome } = await world.end(tab, pay(once));
+  await world.clock.advance(HOUR - 2 * MINUTE);
+  world.server.plays(answers(429, '', { 'retry-after': '300' }), answers(201));
+  const paid = await world.end(tab, pay(once));
+  expect(paid).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
+  expect(world.server.keys).toEqual([outcome?.key, outcome?.key, paid.outcome?.key]);
+  expect(paid.outcome?.key).not.toBe(outcome?.key);
 });
 
 describe('if-changed, and reconcile says that the earlier payload is done', () => {
