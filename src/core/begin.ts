@@ -45,11 +45,11 @@ export function begin(stored: unknown, c: Claimant, now: number, storeNow: numbe
 function foundPending(record: PendingRecord, same: boolean, c: Claimant, now: number, storeNow: number): Began {
   if (c.keyKind === 'literal' && c.key !== record.key) return { value: { do: 'mismatch', record } };
   if (!record.ambiguous && record.random && !c.resumeOnly) {
-    // Nothing has left since it was begun anew, so what its key came to before still counts.
-    const { previous } = record;
-    const refused = previous?.key === record.key ? previous : undefined;
-    if (refused && staysInUse(refused, same, c, now)) return reuse({ ...record, refusal: refused.refusal }, c, now, storeNow);
-    if (refused || !same) return insert(record, c, now, storeNow);
+    // Nothing has left since it was begun, so what the name stood for before still counts, whatever key this press has.
+    const previous = readRecord(record.previous);
+    if (previous && staysInUse(previous, previous.scheme === c.scheme && previous.payloads.at(-1) === c.fingerprint, c, now))
+      return reuse(seal({ ...previous, revision: record.revision }), c, now, storeNow);
+    if (previous?.key === record.key || !same) return insert(record, c, now, storeNow);
   }
   const wasSent = record.ambiguous || record.firstSentAt !== undefined;
   if (wasSent && (pastWindow(record, c, now) || clockWentBack(record, now))) return { value: { do: 'expired', record } };

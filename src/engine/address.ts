@@ -59,10 +59,10 @@ export function isOperationOf({ store }: Client, namespace: Namespace, operation
   return scope === store.scope && of === namespace;
 }
 
-/** Where the operation of this name is; throws a TypeError on a wrong name or an empty namespace. */
-export function addressOf(client: Client, name: unknown): OperationAddress {
+/** Where the operation of this name is, of whoever is here unless `of` says whose; throws a TypeError on a wrong name or an empty namespace. */
+export function addressOf(client: Client, name: unknown, of?: Namespace): OperationAddress {
   const label = encodeName(name);
-  const namespace = namespaceOf(client);
+  const namespace = of ?? namespaceOf(client);
   return { name: name as OperationAddress['name'], label, namespace, operationKey: operationKeyOf(client, namespace, label), id: undefined };
 }
 

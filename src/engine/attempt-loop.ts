@@ -7,13 +7,14 @@ import { type Outcome, unknown, unsent } from '../core/outcome.js';
 import { type PendingRecord, readRecord } from '../core/record.js';
 import { outOfBudget } from './budget.js';
 import type { AttemptResult, Driver, OperationRun, Payload } from './client.js';
-import { reasonToHalt, reasonUnsent, takenOver } from './halt.js';
+import { reasonToHalt, reasonUnsent, takenOver, windowIsOver } from './halt.js';
 import { renew } from './lease.js';
 import { emit, named, publish, tellWait } from './observe.js';
 import { Outage } from './outage.js';
 import { commitMark, readStored, storedIn, storeForOperation } from './record-access.js';
 import { Refusals } from './refusals.js';
 import type { Result } from './result.js';
+import { refusedPayloads } from './settle.js';
 import type { Start, Stopped } from './stopped.js';
 import { wait } from './wait.js';
 
@@ -150,7 +151,8 @@ export class AttemptLoop implements Driver {
     return {
       deadline: job.deadline,
       ambiguous: this.ambiguous,
-      changed: start.changed,
+      // Before an attempt of this drive can be the one, a replay may be the answer to the payload that was refused.
+      changed: start.changed || (!this.ambiguous && refusedPayloads(start.record).some((one) => one !== start.record.payloads.at(-1))),
       reused: start.reused,
       ...this.refusals.known,
       mayResend: this.#mayResend,
@@ -179,6 +181,8 @@ export class AttemptLoop implements Driver {
   mustStop(): Stopped | undefined {
     const reason = reasonToHalt(this.job, this.record, this.ambiguous && this.record.ambiguous);
     if (reason === 'key-expired') return { decision: { do: 'stop', ending: unknown(reason), ask: true } };
+    // A key that stayed in use is given up with its window, as the next call would do.
+    if (!reason && this.start.reused && !this.ambiguous && windowIsOver(this.job, this.record)) return { decision: { do: 'anew' } };
     return reason && this.#end(reason);
   }
 

@@ -54,7 +54,7 @@ export async function settle(
   how: Pick<Settle, 'sticky' | 'keyInUse' | 'earlier'> & { readonly payloads?: readonly string[]; readonly cause?: unknown } = {},
 ): Promise<Finished> {
   const { job, record } = drive;
-  const { sticky, keyInUse, payloads = payloadsOf(record, ending, how.earlier, drive.start.refusedOnly) } = how;
+  const { sticky, keyInUse, payloads = payloadsOf(record, ending, how.earlier, drive.start) } = how;
   const answer = how.earlier || ending.effect !== 'done' ? undefined : answerToStore(job, result);
   const stored = await settleRecord(job, record, ending, { sticky, keyInUse, refusal: drive.refusals.last, payloads, answer });
   // A 2xx proves the effect, whoever owns the record now. A refusal counts only if its record could be retired.
@@ -103,11 +103,12 @@ async function halt(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, 
   if (decision.ending.type === 'unsent') {
     // A record that another call inserted must not be removed.
     if (decision.ending.reason === 'aborted' && !drive.start.inserted) return tell(drive, unknown('aborted'), undefined);
-    // Without a page it goes on later, as clean as it was found: nobody is here who would press again.
+    // Without a page, or without its user, it goes on later, as clean as it was found: nobody is here who would press again.
     const { agreed } = job;
-    const gone = await commit(job, record, () => (agreed ? { ...drive.start.record, lease: undefined } : (record.previous ?? null)));
-    if (gone && !agreed) return tell(drive, decision.ending, undefined, 'ERR_ONCE_UNSENT', { cause });
-    return tell(drive, unknown(agreed ? 'no-answer' : 'store'), undefined, undefined, { cause });
+    const stays = agreed || (job.resumeOnly && !isSamePerson(job.client, job.namespace));
+    const stored = await commit(job, record, () => (stays ? { ...drive.start.record, lease: undefined } : (record.previous ?? null)));
+    if (stored && !stays) return tell(drive, decision.ending, undefined, 'ERR_ONCE_UNSENT', { cause });
+    return tell(drive, unknown(agreed ? 'no-answer' : stored ? 'identity' : 'store'), undefined, undefined, { cause });
   }
   if (decision.ask) {
     const asked = await ask(drive, decision.ending.reason, result, cause);

@@ -10,14 +10,17 @@ import type { Stopped } from './stopped.js';
 
 /** Why nothing may be sent under this record's key now; `undefined`: it may. */
 export function reasonToHalt(job: OperationRun, record: OnceRecord, ambiguous: boolean): UnknownReason | undefined {
-  const { client, settings, stop, namespace, deadline } = job;
+  const { client, stop, namespace, deadline } = job;
   const now = client.platform.clock.now();
   if (stop.aborted || client.closing.aborted) return 'aborted';
   if (!isSamePerson(client, namespace)) return 'identity';
   if (now >= deadline) return 'no-answer';
-  const window = { windowMs: settings.limits.keyWindowMs, marginMs: settings.limits.attemptMs };
-  return ambiguous && (pastWindow(record, window, now) || clockWentBack(record, now)) ? 'key-expired' : undefined;
+  return ambiguous && (windowIsOver(job, record) || clockWentBack(record, now)) ? 'key-expired' : undefined;
 }
+
+/** Whether the server may have forgotten this record's key by the end of an attempt that leaves now. */
+export const windowIsOver = ({ client, settings: { limits } }: OperationRun, record: OnceRecord): boolean =>
+  pastWindow(record, { windowMs: limits.keyWindowMs, marginMs: limits.attemptMs }, client.platform.clock.now());
 
 /** Whether another context has changed the record since this driver saw it; if so, how the drive stops. */
 export function takenOver(found: OnceRecord | undefined, known: OnceRecord): Stopped | undefined {

@@ -8,6 +8,7 @@ import type { OperationRun } from './client.js';
 import { commit, storeForOperation } from './record-access.js';
 import { keepRecent, keyedOperationOf } from './registry.js';
 import type { Result } from './result.js';
+import type { Start } from './stopped.js';
 
 /** What is stored of how an operation ended, besides its ending. */
 export type AtRest = Partial<Pick<EndedRecord, 'sticky' | 'keyInUse' | 'refusal' | 'payloads' | 'answer'>>;
@@ -63,11 +64,21 @@ export function remember(job: OperationRun, record: OnceRecord, result: Result):
 export const isOwn = ({ resumeOnly, fingerprint }: OperationRun, { payloads }: OnceRecord): boolean =>
   resumeOnly || payloads.every((one) => one === fingerprint);
 
+/** What went out under this key before it was begun anew, and was refused. */
+export const refusedPayloads = ({ key, refusedBefore, previous }: OnceRecord): readonly string[] =>
+  (refusedBefore && previous?.key === key && previous.payloads) || [];
+
 /** The payload that took effect, or all that may have, if nothing tells. */
-export function payloadsOf({ payloads }: OnceRecord, ending: Ending, earlier: boolean | undefined, refusedOnly: boolean): readonly string[] {
+export function payloadsOf(
+  { payloads }: OnceRecord,
+  ending: Ending,
+  earlier: boolean | undefined,
+  start: Pick<Start, 'refusedOnly' | 'record'>,
+): readonly string[] {
   if (ending.effect !== 'done') return payloads;
-  if (earlier) return payloads.slice(0, -1);
+  const all = earlier || (ending.type === 'fresh' && ending.changed) ? [...new Set([...refusedPayloads(start.record), ...payloads])] : payloads;
+  if (earlier) return all.filter((one) => one !== payloads.at(-1));
   // Only the server's own answer tells which payload took effect. If all before it were refused, it is the last one.
-  const sure = refusedOnly || (ending.type === 'fresh' ? ending.certain : ending.from === 'server');
-  return sure ? payloads.slice(-1) : payloads;
+  const sure = start.refusedOnly || (ending.type === 'fresh' ? ending.certain : ending.from === 'server');
+  return sure ? payloads.slice(-1) : all;
 }

@@ -10,7 +10,7 @@ import { notice } from '../engine/diagnostics.js';
 import { finish, settle, tell } from '../engine/finish.js';
 import type { Finished } from '../engine/in-flight.js';
 import type { Proof, Result } from '../engine/result.js';
-import { settleRecord } from '../engine/settle.js';
+import { isOwn, settleRecord } from '../engine/settle.js';
 import { limit } from '../engine/wait.js';
 import { isResponse, readForeign } from '../http/foreign-response.js';
 import { resultOf } from '../http/http-payload.js';
@@ -33,6 +33,10 @@ async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', resu
   const { job, record } = drive;
   const proof = await prove(drive, reason, result);
   if (!proof) return undefined;
+  // An earlier payload is done, and this one is not: the state that it brings about is still to be sent.
+  const isEarlier = !isOwn(job, record) && (reason === 'mismatch' || !record.payloads.includes(job.fingerprint));
+  if (proof !== 'none' && isEarlier && job.settings.repeat === 'if-changed')
+    return settle(drive, replayed('reconcile'), undefined, { earlier: true, payloads: record.payloads.filter((one) => one !== job.fingerprint) });
   if (typeof proof === 'object' && !isEffect(drive)) return settle(drive, replayed('reconcile'), proof);
   if (proof === 'none') {
     if (!(await settleRecord(job, record, rejected(), { sticky: reason === 'burnt' }))) return tell(drive, unknown('store'), result);

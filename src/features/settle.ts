@@ -46,7 +46,9 @@ function settleByHand(client: Client, address: OperationAddress, effect: 'done' 
     // Behind a slow store or a sleep it says nothing of what has been sent since. Else clocks do not count, because they differ.
     if (effect === 'none' && now - since > tuning.thawMs && base.touchedAt > since) return { value: busyError({ client, ...address }) };
     const latest = Math.max(now, storeNow);
-    const forgetAt = effect === 'done' ? settledForgetAt(latest, keep.forMs, limits.totalMs) : retiredForgetAt(base, latest, limits.totalMs);
+    // Nothing tells what `repeat` the next call has, and a key that can be made again must not come round inside its window.
+    const keepMs = base.random ? keep.forMs : Math.max(keep.forMs, limits.keyWindowMs, (base.windowEndsAt ?? 0) - latest);
+    const forgetAt = effect === 'done' ? settledForgetAt(latest, keepMs, limits.totalMs) : retiredForgetAt(base, latest, limits.totalMs);
     return {
       next: seal({ ...bare(base), state: effect === 'done' ? 'settled' : 'retired', ending, keyInUse: undefined, settledAt: now, touchedAt: now, forgetAt }),
       value: undefined,

@@ -116,10 +116,12 @@ async function operateUnnamed(client: Client, settings: Settings, draft: Request
 /** A call that is named by its content. */
 async function operateByContent(client: Client, settings: Settings, draft: RequestInput): Promise<unknown> {
   const call = placeless(client, settings, draft);
-  const { startedAt } = call;
+  const { namespace, startedAt } = call;
   const read = await readUnnamed(call, draft);
   const name: OperationName = [`sha256:${read.fingerprint}`];
-  return operate({ client, settings, address: addressOf(client, name), read: async () => read, signal: draft.signal, request: draft.request, startedAt });
+  // Another user may have logged in while the body was read.
+  const address = addressOf(client, name, namespace);
+  return operate({ client, settings, address, read: async () => read, signal: draft.signal, request: draft.request, startedAt });
 }
 
 interface Orphan {

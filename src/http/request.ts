@@ -148,15 +148,17 @@ export async function wireOf<T extends ReplayableRequest>(prepared: T, carrier: 
   return { ...prepared, body: text, headers: new Headers(headers) };
 }
 
-/** The fields of a form in an order of their own, files by content. */
+/** The fields of a form, files by content, in an order of their own; the order of those with one name is content. */
 async function formText(form: FormData, digest: Digest): Promise<string> {
-  const fields: string[] = [];
+  const fields: [string, string][] = [];
   for (const [name, value] of form.entries()) {
-    fields.push(
-      JSON.stringify(typeof value === 'string' ? [name, value] : [name, value.name, value.type, await digest(new Uint8Array(await value.arrayBuffer()))]),
-    );
+    const field = typeof value === 'string' ? [name, value] : [name, value.name, value.type, await digest(new Uint8Array(await value.arrayBuffer()))];
+    fields.push([JSON.stringify([name]), JSON.stringify(field)]);
   }
-  return fields.sort().join('\n');
+  return fields
+    .sort(([one], [other]) => (one < other ? -1 : Number(one > other)))
+    .map(([, text]) => text)
+    .join('\n');
 }
 
 /** What a `fingerprint` hook said, as text. */

@@ -69,8 +69,9 @@ const drive = (record: LooseRecord, c: Partial<Claimant> = {}): Extract<Begun, {
 };
 
 describe('a key that was refused, stored anew before anything left', () => {
-  const previous = stored({ state: 'retired', keyInUse: true, firstSentAt: NOW - HOUR, ending: { type: 'rejected', effect: 'none', replayed: false } });
-  const record = { ambiguous: false, previous, firstSentAt: NOW - HOUR, windowEndsAt: NOW + 23 * HOUR };
+  const times = { firstSentAt: NOW - HOUR, windowEndsAt: NOW + 23 * HOUR };
+  const previous = stored({ state: 'retired', keyInUse: true, ...times, ending: { type: 'rejected', effect: 'none', replayed: false } });
+  const record = { ambiguous: false, previous, ...times };
 
   test('is sent again while the server remembers it', () => {
     expect(drive(record)).toMatchObject({ reused: true, record: { key: 'key-a', firstSentAt: NOW - HOUR, windowEndsAt: NOW + 23 * HOUR } });

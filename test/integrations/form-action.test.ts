@@ -116,6 +116,27 @@ describe('another payload', () => {
     expect(await afterLoss(formOf({ ...CART, token: 'b', $ACTION_KEY: 'k2', 'idempotency-key': 'r2' }), { ignore: ['token'] })).toBe(false);
   });
 
+  test('is a list in another order, but not fields in another order', async () => {
+    const sorted = (...songs: readonly string[]): FormData => {
+      const form = formOf({ cart: 'c-1' });
+      for (const song of songs) form.append('song', song);
+      return form;
+    };
+    const moved = formOf({});
+    for (const [name, value] of [...sorted('b', 'a')].reverse()) moved.append(name, value);
+    const dies = actionWith({ effect: () => Promise.reject(new Error('cut')), call: { verdict: () => 'ambiguous' } });
+    await dies(undefined, sorted('a', 'b'));
+    expect((await actionWith()(undefined, moved)).outcome).toMatchObject({ changed: false });
+    const later = { ...CART, cart: 'c-2' };
+    const list = (...songs: readonly string[]): FormData => {
+      const form = formOf(later);
+      for (const song of songs) form.append('song', song);
+      return form;
+    };
+    await dies(undefined, list('a', 'b'));
+    expect((await actionWith()(undefined, list('b', 'a'))).outcome).toMatchObject({ changed: true });
+  });
+
   test('is a token that differs, if nobody said so', async () => {
     expect(await afterLoss(formOf({ ...CART, token: 'b' }))).toBe(true);
   });

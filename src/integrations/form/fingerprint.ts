@@ -10,12 +10,14 @@ async function printOf(file: File): Promise<string> {
   return subtle ? hex(await subtle.digest('SHA-256', bytes)) : Array.from(new Uint8Array(bytes), (byte) => String.fromCharCode(byte)).join('');
 }
 
-/** The fields that count, in an order of their own. `ignored`: names that don't. */
+/** The fields that count, in an order of their own; the order of those with one name counts. `ignored`: names that don't. */
 export async function fingerprintOf(fields: FormData, multipart: boolean, ignored: readonly string[]): Promise<readonly string[]> {
-  const counted = [...fields].filter(([name]) => name !== KEY_FIELD && !ignored.includes(name));
+  const counted = [...fields]
+    .filter(([name]) => name !== KEY_FIELD && !ignored.includes(name))
+    .sort(([one], [other]) => (one < other ? -1 : Number(one > other)));
   const texts = counted.map(async ([name, value]) => {
     if (typeof value === 'string') return JSON.stringify([name, value]);
     return JSON.stringify(multipart ? [name, value.name, value.type, await printOf(value)] : [name, value.name]);
   });
-  return (await Promise.all(texts)).sort();
+  return Promise.all(texts);
 }

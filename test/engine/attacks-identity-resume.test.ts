@@ -1,0 +1,37 @@
+/** Goal: a resume that is overtaken by a log-in loses nothing of the user before. */
+import { expect, test } from 'vitest';
+import { pending, resume } from '../../src/entries/index.js';
+import { answers } from '../support/server.js';
+import { newWorld, pay, rest } from '../support/world.js';
+
+test('a press without a network, stored with its request: another user logs in while it is resumed, and it is still there for the first one', async () => {
+  const world = newWorld();
+  const tab = world.tab();
+  tab.online = false;
+  void pay(tab.once({ namespace: 'ann', keep: { request: true } }));
+  await rest();
+  const next = tab.reload();
+  next.online = true;
+  let user = 'ann';
+  const once = next.once({ namespace: () => user, keep: { request: true } });
+  expect(await world.run(pending(once))).toMatchObject([{ sent: 'no', resumable: true }]);
+  next.at(4, () => {
+    user = 'bob';
+  });
+  const told = world.run(
+    (async () => {
+      for await (const _ of resume(once));
+    })(),
+  );
+  await told;
+  expect(user).toBe('bob');
+  user = 'ann';
+  expect(await world.run(pending(once))).toMatchObject([{ sent: 'no', resumable: true }]);
+  world.server.plays(answers(201));
+  await world.run(
+    (async () => {
+      for await (const _ of resume(once));
+    })(),
+  );
+  expect(world.server.arrivals).toHaveLength(1);
+});
