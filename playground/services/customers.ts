@@ -4,6 +4,8 @@ import { createOnce, type Feature, memoryStore } from 'oncefetch';
 const CUSTOMERS = 8;
 /** One order of so many is a double click. */
 const DOUBLE_EVERY = 5;
+/** One of so many is pressed once more when it is placed, as from a page that was still open. */
+const AGAIN_EVERY = 10;
 
 async function customer(url: string, todo: string[], feature: Feature): Promise<void> {
   const once = createOnce({ store: memoryStore(), limits: { attemptMs: 3000 }, retry: { minDelayMs: 20, maxDelayMs: 200 }, use: [feature] });
@@ -15,8 +17,10 @@ async function customer(url: string, todo: string[], feature: Feature): Promise<
         ({ ok }) => ok,
         () => false,
       );
-    const clicks = todo.length % DOUBLE_EVERY === 0 ? [press, press] : [press];
+    const left = todo.length;
+    const clicks = left % DOUBLE_EVERY === 0 ? [press, press] : [press];
     while (!(await Promise.all(clicks.map((click) => click()))).includes(true)) await new Promise((resolve) => setTimeout(resolve, 100));
+    if (left % AGAIN_EVERY === 0) await press();
   }
 }
 

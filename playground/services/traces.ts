@@ -94,8 +94,12 @@ const OPERATION = 'oncefetch operation';
 export const STORIES: Readonly<Record<string, (operation: Span, children: readonly Span[], all: readonly Span[]) => boolean>> = {
   'from the click to the queue': ({ service, trace }, _, all) =>
     service === 'customers' && all.some((one) => one.trace === trace && one.service === 'orders' && one.kind === 'CLIENT'),
-  'a lost answer': ({ attributes }, children) =>
-    attributes['oncefetch.type'] === 'replayed' && children.some((one) => one.kind === 'CLIENT' && one.attributes['error.type'] !== undefined),
+  // Two attempts, both on the wire: one to a service that was just killed is no lost answer.
+  'a lost answer': ({ attributes }, children, all) =>
+    attributes['oncefetch.type'] === 'replayed' &&
+    children.length === 2 &&
+    children.every((one) => one.kind === 'CLIENT' && all.some(({ parent }) => parent === one.id)) &&
+    children.filter((one) => one.attributes['error.type'] === undefined).length === 1,
   'a replay': ({ attributes }, children) => attributes['oncefetch.replayed_from'] === 'store' && children.length === 0,
   'a join': ({ events }) => events.some((event) => event.startsWith('oncefetch.call_joined')),
   // By another copy than the one that was killed.
