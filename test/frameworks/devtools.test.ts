@@ -5,11 +5,13 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { describeOn } from '../support/describe-on.js';
 
 const here = import.meta.dirname;
 const made = join(here, '../../.tmp/frameworks');
 const reasonFile = join(made, 'missing');
+const missing = existsSync(reasonFile) ? readFileSync(reasonFile, 'utf8') : undefined;
 
 type Webpack = (options: object, done: (error: Error | null, stats: { hasErrors(): boolean; toString(how: string): string }) => void) => void;
 
@@ -45,7 +47,7 @@ async function built(app: string, mode: 'production' | 'development') {
   return { panel: texts.some((text) => PANEL.test(text)), client: texts.some((text) => CLIENT.test(text)), scripts: texts.length };
 }
 
-describe.skipIf(existsSync(reasonFile))('webpack', () => {
+describeOn(missing)('webpack', () => {
   test('for production leaves nothing of the panel behind the guard, not even a file', async () => {
     expect(await built(GUARDED, 'production')).toEqual({ panel: false, client: true, scripts: 1 });
   });

@@ -5,8 +5,9 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { here } from './support/present.js';
+import { expect, test } from 'vitest';
+import { describeOn } from '../support/describe-on.js';
+import { reason } from './support/present.js';
 
 const made = join(import.meta.dirname, '../../.tmp/runtimes/types');
 const bin = join(import.meta.dirname, 'node_modules/.bin');
@@ -32,7 +33,7 @@ function said(command: string, ...args: string[]): string {
   return status === 0 ? '' : `${stdout}${stderr}`;
 }
 
-describe.skipIf(here.length === 0)('types', () => {
+describeOn(reason)('types', () => {
   test.each(PROGRAMS)('the newest TypeScript takes %s', (title, program, options) => {
     const config = `${title.replaceAll(/\W+/g, '-')}.json`;
     writeFileSync(join(made, config), JSON.stringify({ compilerOptions: { ...OPTIONS, ...options }, files: [program] }));

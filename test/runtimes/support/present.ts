@@ -6,7 +6,8 @@ import { test } from 'vitest';
 import { RUNTIMES, type Runtime } from './runtimes.js';
 
 const reasonFile = join(import.meta.dirname, '../../../.tmp/runtimes/missing');
-const reason = existsSync(reasonFile) ? readFileSync(reasonFile, 'utf8') : undefined;
+/** Why none of them is here; absent where they are. */
+export const reason = existsSync(reasonFile) ? readFileSync(reasonFile, 'utf8') : undefined;
 
 export const here: readonly Runtime[] = RUNTIMES.filter(({ missing }) => !reason && !missing);
 export const withStore = here.filter(({ store }) => store);
