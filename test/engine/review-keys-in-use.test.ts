@@ -1,8 +1,9 @@
 /** Goal: a log-out or a log-in while a call waits for the network drops no key under which a copy may have had an effect. */
 import { describe, expect, test } from 'vitest';
 import { clear, forget, move, type Once } from '../../src/entries/index.js';
+import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, replays } from '../support/server.js';
-import { CART, NAME, newWorld, pay, rest } from '../support/world.js';
+import { CART, NAME, newWorld, pay } from '../support/world.js';
 
 const CARD_B = { ...CART, card: 'B' };
 const CARD_C = { ...CART, card: 'C' };
@@ -17,13 +18,8 @@ describe('a browser sent a copy unseen, which charged, and the other one was ref
     const tab = world.tab({ resends: true });
     world.server.plays(REFUSED);
     const { outcome } = await world.end(tab, pay(tab.once({ namespace: 'ann' })));
-    tab.online = false;
-    const offline = tab.reload();
-    pay(offline.once({ namespace: 'ann' }), { body: CARD_B });
-    await rest();
+    const next = await pressOffline(tab, (page) => pay(page.once({ namespace: 'ann' }), { body: CARD_B }));
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: false, key: outcome?.key });
-    offline.online = true;
-    const next = offline.reload();
     const ann = next.once({ namespace: 'ann' });
     await world.run(clear(ann));
     world.server.plays(replays());
@@ -36,12 +32,7 @@ describe('a browser sent a copy unseen, which charged, and the other one was ref
     const tab = world.tab({ resends: true });
     world.server.plays(REFUSED);
     const { outcome } = await world.end(tab, pay(tab.once({ namespace: 'ann' })));
-    tab.online = false;
-    const offline = tab.reload();
-    pay(offline.once({ namespace: 'guest' }));
-    await rest();
-    offline.online = true;
-    const next = offline.reload();
+    const next = await pressOffline(tab, (page) => pay(page.once({ namespace: 'guest' })));
     const ann: Once = next.once({ namespace: 'ann' });
     await world.run(move(ann, 'guest'));
     world.server.plays(replays());
@@ -54,12 +45,7 @@ describe('a browser sent a copy unseen, which charged, and the other one was ref
     const tab = world.tab({ resends: true });
     world.server.plays(evenIfUnknown ? answers(400, { code: 'bad_card' }) : REFUSED);
     const { outcome } = await world.end(tab, pay(tab.once()));
-    tab.online = false;
-    const offline = tab.reload();
-    pay(offline.once(), { body: CARD_B });
-    await rest();
-    offline.online = true;
-    const next = offline.reload();
+    const next = await pressOffline(tab, (page) => pay(page.once(), { body: CARD_B }));
     const once = next.once();
     await world.run(forget(once, NAME, { evenIfUnknown }));
     expect(world.record()).toMatchObject({ state: 'retired', key: outcome?.key });

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { move } from '../../src/entries/index.js';
+import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, lost, replays, unreachable } from '../support/server.js';
 import { newWorld, pay, rest } from '../support/world.js';
 
@@ -10,11 +11,7 @@ const ONE = { limits: { attempts: 1 } };
 test("a user's press that never left does not keep out a guest's payment that may have charged", async () => {
   const world = newWorld();
   const tab = world.tab({ resends: true });
-  tab.online = false;
-  pay(tab.once({ namespace: 'ann' }));
-  await rest();
-  tab.online = true;
-  const before = tab.reload();
+  const before = await pressOffline(tab, (page) => pay(page.once({ namespace: 'ann' })));
   world.server.plays(charged(lost()));
   const { outcome } = await world.end(before, pay(before.once({ namespace: 'guest' }), ONE));
   const next = before.reload();
@@ -47,12 +44,7 @@ test('what an operation stood for before comes back under the name that it was m
   const tab = world.tab();
   world.server.plays(answers(400, { code: 'bad_card' }));
   const { outcome } = await world.end(tab, pay(tab.once({ namespace: 'guest' })));
-  tab.online = false;
-  const offline = tab.reload();
-  pay(offline.once({ namespace: 'guest' }));
-  await rest();
-  offline.online = true;
-  const next = offline.reload();
+  const next = await pressOffline(tab, (page) => pay(page.once({ namespace: 'guest' })));
   const ann = next.once({ namespace: 'ann' });
   await world.run(move(ann, 'guest'));
   const [moved] = world.records as OnceRecord[];
