@@ -9,6 +9,7 @@ import type { KeyStrategy } from '../option-types.js';
 import { needs, REASONS, wrong } from '../texts/full.js';
 import { isSamePerson, lockNameOf } from './address.js';
 import type { Client, OperationAddress, OperationRun } from './client.js';
+import type { Stop } from './closing.js';
 import { notice } from './diagnostics.js';
 import { busyError, failure, storeError } from './failure.js';
 import { diagnose, saysOf, tellWait } from './observe.js';
@@ -50,7 +51,7 @@ export async function takeLock(
 }
 
 /** Waits for the lock; `undefined` when the time is over first. */
-export async function awaitLock(client: Client, address: Parameters<typeof lockNameOf>[1], ms: number, stop: AbortSignal): Promise<(() => void) | undefined> {
+export async function awaitLock(client: Client, address: Parameters<typeof lockNameOf>[1], ms: number, stop: Stop): Promise<(() => void) | undefined> {
   const { locks, clock } = client.platform;
   const bound = new AbortController();
   const { over, off } = limit(clock, ms, [stop, client.closing]);

@@ -13,7 +13,7 @@ import type { SendOnce } from '../http/sending.js';
 import type { OnceOptions } from '../option-types.js';
 import type { Settings } from '../options.js';
 import type { Platform, Store, Transport } from '../ports.js';
-import type { Closing } from './closing.js';
+import type { Closing, Stop } from './closing.js';
 import type { Extensions } from './extensions.js';
 import type { Finished, InFlightTables } from './in-flight.js';
 import type { Listener, ObservableState } from './observed.js';
@@ -130,7 +130,7 @@ export interface OperationRun extends Omit<OperationAddress, 'id'> {
   readonly fingerprint: string;
   readonly raw: string;
   /** Aborted when no caller is left. */
-  readonly stop: AbortSignal;
+  readonly stop: Stop;
   readonly deadline: number;
   readonly resumeOnly: boolean;
   readonly agreed?: number | undefined;

@@ -1,13 +1,16 @@
-/** The end of a client, for everything that waits. */
+/** The end of a client or of a call, for everything that waits. */
 
-/** What cuts a wait: an AbortSignal, or a client that is closed. */
+/** What cuts a wait: an AbortSignal, a client that is closed, or a call that nobody waits for any more. */
 export interface Stop {
   readonly aborted: boolean;
   addEventListener(type: 'abort', end: () => void): void;
   removeEventListener(type: 'abort', end: () => void): void;
 }
 
-/** As an AbortSignal is, which some runtimes let nobody make outside of a request: where a module makes its client. */
+/**
+ * Like an AbortController, but some runtimes let nobody make one of those outside of a request, where a module makes its client;
+ * and one for each call would cost a tenth of the call.
+ */
 export class Closing implements Stop {
   aborted = false;
   readonly #ends = new Set<() => void>();

@@ -3,6 +3,7 @@ import type { OperationKey } from '../core/ids.js';
 import type { Outcome } from '../core/outcome.js';
 import type { OnceRecord } from '../core/record.js';
 import { OnceError } from '../errors.js';
+import { Closing } from './closing.js';
 import type { Result } from './result.js';
 
 /** How an operation ended, for all its callers. `fail` makes the error that they are rejected with. */
@@ -67,7 +68,8 @@ export class InFlightOperation {
   readonly #callers = new Set<Caller>();
   /** Callers that left, each with its abort reason and the outcome noted for that. */
   readonly #gone: { readonly caller: Caller; readonly reason: unknown; readonly said: Outcome | undefined }[] = [];
-  readonly #stop = new AbortController();
+  /** Aborts when the last caller has left. */
+  readonly stop = new Closing();
   #fingerprinted: (value: string | undefined) => void = () => {};
   #landed: () => void = () => {};
   #landing: Landing | undefined;
@@ -96,10 +98,6 @@ export class InFlightOperation {
     registry.flights.set(operationKey, this);
   }
 
-  get stop(): AbortSignal {
-    return this.#stop.signal;
-  }
-
   fingerprinted(value: string | undefined): void {
     this.#fingerprinted(value);
   }
@@ -118,7 +116,7 @@ export class InFlightOperation {
     return new Promise((resolve, reject) => {
       const go = (reason: unknown, said: Outcome | undefined): void => {
         this.#callers.delete(entry);
-        if (this.#callers.size === 0) this.#stop.abort();
+        if (this.#callers.size === 0) this.stop.abort();
         this.#gone.push({ caller: entry, reason, said });
         entry.reject(reason);
       };

@@ -3,6 +3,27 @@ import type { Clock, Connectivity } from '../ports.js';
 import type { OperationRun } from './client.js';
 import type { Stop } from './closing.js';
 
+/** Calls `end` once: after `ms`, when a signal aborts (at once if it has), or when `connectivity` wakes. After the function that it gives was called, never. */
+function after(clock: Clock, ms: number, signals: readonly Stop[], end: () => void, connectivity?: Connectivity): () => void {
+  if (signals.some((signal) => signal.aborted)) {
+    end();
+    return () => {};
+  }
+  const over = (): void => {
+    off();
+    end();
+  };
+  const cancel = clock.timer(ms, over);
+  const unsubscribe = connectivity?.subscribe(over);
+  for (const signal of signals) signal.addEventListener('abort', over);
+  const off = (): void => {
+    cancel();
+    unsubscribe?.();
+    for (const signal of signals) signal.removeEventListener('abort', over);
+  };
+  return off;
+}
+
 /** A time limit: `over` resolves after `ms`, or at once when a signal aborts or `connectivity` wakes. After `off()` it never resolves. */
 export function limit(
   clock: Clock,
@@ -12,19 +33,7 @@ export function limit(
 ): { readonly over: Promise<void>; readonly off: () => void } {
   let off = (): void => {};
   const over = new Promise<void>((resolve) => {
-    if (signals.some((signal) => signal.aborted)) return resolve();
-    const end = (): void => {
-      off();
-      resolve();
-    };
-    const cancel = clock.timer(ms, end);
-    const unsubscribe = connectivity?.subscribe(end);
-    for (const signal of signals) signal.addEventListener('abort', end);
-    off = () => {
-      cancel();
-      unsubscribe?.();
-      for (const signal of signals) signal.removeEventListener('abort', end);
-    };
+    off = after(clock, ms, signals, resolve, connectivity);
   });
   return { over, off };
 }
@@ -38,11 +47,21 @@ export const OVER = 'over';
 /** Work took too long; it may have been done or not. */
 export class Late extends Error {}
 
-/** Rejects with `late` when `work` takes longer than `ms`. */
-export function within<T>(clock: Clock, ms: number, work: Promise<T>, late: () => Error): Promise<T> {
+/** Rejects with `late` when `work` takes longer than `ms`, or when a signal aborts. Work that has ended wins. */
+export function within<T>(clock: Clock, ms: number, work: Promise<T>, late: () => Error, signals: readonly Stop[] = []): Promise<T> {
   return new Promise((resolve, reject) => {
-    const cancel = clock.timer(ms, () => reject(late()));
-    work.finally(cancel).then(resolve, reject);
+    let off = (): void => {};
+    work.then(
+      (value) => {
+        off();
+        resolve(value);
+      },
+      (error) => {
+        off();
+        reject(error);
+      },
+    );
+    off = after(clock, ms, signals, () => void Promise.resolve().then(() => reject(late())));
   });
 }
 
@@ -50,7 +69,7 @@ export function within<T>(clock: Clock, ms: number, work: Promise<T>, late: () =
 export class CallerLeft extends Error {}
 
 /** Rejects with `late` when `work` takes longer than `ms` or beyond the deadline of the call, with {@link CallerLeft} when the call is not wanted any more. */
-export async function inTime<T>(
+export function inTime<T>(
   { client, stop, deadline }: Pick<OperationRun, 'client' | 'stop' | 'deadline'>,
   ms: number,
   work: Promise<T>,
@@ -58,13 +77,6 @@ export async function inTime<T>(
 ): Promise<T> {
   const { clock } = client.platform;
   const signals = [stop, client.closing];
-  const { over, off } = limit(clock, Math.min(ms, Math.max(0, deadline - clock.now())), signals);
-  const ended = over.then((): never => {
-    throw signals.some(({ aborted }) => aborted) ? new CallerLeft() : late();
-  });
-  try {
-    return await Promise.race([work, ended]);
-  } finally {
-    off();
-  }
+  const end = () => (signals.some(({ aborted }) => aborted) ? new CallerLeft() : late());
+  return within(clock, Math.min(ms, Math.max(0, deadline - clock.now())), work, end, signals);
 }

@@ -1,6 +1,7 @@
 /** Parses what a run gave, or what is remembered of it. */
 import type { Outcome } from '../core/outcome.js';
 import type { OperationRun } from '../engine/client.js';
+import { Closing } from '../engine/closing.js';
 import { abortReason, giveUp } from '../engine/in-flight.js';
 import { CallerLeft, inTime } from '../engine/wait.js';
 import { OnceError } from '../errors.js';
@@ -8,7 +9,7 @@ import type { StandardSchema } from '../option-types.js';
 
 /** Whatever the schema makes of it, and however long it takes, the effect took place. */
 export async function parseResult<T>(
-  job: Pick<OperationRun, 'client' | 'stop' | 'deadline'>,
+  { signal, ...call }: Pick<OperationRun, 'client' | 'deadline'> & { readonly signal: AbortSignal | undefined },
   { '~standard': { validate } }: StandardSchema<T>,
   value: unknown,
   outcome: Outcome,
@@ -16,10 +17,10 @@ export async function parseResult<T>(
   const settled = (says: string, cause?: unknown): OnceError => new OnceError('ERR_ONCE_ALREADY_SETTLED', outcome, { cause, says: `it is done, but ${says}` });
   const late = (): OnceError => settled('options.result did not answer in time');
   const parsing = (async () => validate(value))() as Promise<{ issues?: unknown; value?: unknown }>;
-  const parsed = await inTime(job, Number.POSITIVE_INFINITY, parsing, late).catch((error: unknown) => {
-    if (job.stop.aborted) {
-      const reason = abortReason(job.stop);
-      giveUp(job.client.registry, reason, outcome);
+  const parsed = await inTime({ ...call, stop: signal ?? new Closing() }, Number.POSITIVE_INFINITY, parsing, late).catch((error: unknown) => {
+    if (signal?.aborted) {
+      const reason = abortReason(signal);
+      giveUp(call.client.registry, reason, outcome);
       throw reason;
     }
     throw error instanceof CallerLeft ? late() : error instanceof OnceError ? error : settled('options.result failed', error);

@@ -65,7 +65,7 @@ export async function run<T>(once: Once, name: OperationName, effect: (attempt: 
     return settings.onOutcome?.(end);
   };
   const value = await operate({ client, settings: { ...settings, onOutcome }, address, read: reading, signal, request: undefined });
-  return schema ? parseResult({ client, stop: signal ?? new AbortController().signal, deadline }, schema, value, outcome) : (value as T);
+  return schema ? parseResult({ client, signal, deadline }, schema, value, outcome) : (value as T);
 }
 
 const running = (effect: (attempt: Attempt) => unknown, verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined): Payload => ({

@@ -1,7 +1,6 @@
 /** Responses that came from the caller's own code: from an effect of `run`, or from `reconcile`. */
 
 import type { Client } from '../engine/client.js';
-import { limit } from '../engine/wait.js';
 import type { Answered } from './sending.js';
 import { read } from './transport.js';
 
@@ -18,6 +17,5 @@ export function isResponse(value: unknown): value is Response {
 export async function readForeign({ platform, settings }: Client, response: Response, bodyBytes: number): Promise<Answered> {
   // node-fetch holds back a copy of a long body until the original is read as well.
   if (typeof (response.body as { pipe?: unknown } | null)?.pipe === 'function') return { response, text: '' };
-  const patience = limit(platform.clock, settings.tuning.bodyMs, []);
-  return read(response, bodyBytes, patience.over).finally(patience.off);
+  return read(response, bodyBytes, platform.clock, settings.tuning.bodyMs);
 }

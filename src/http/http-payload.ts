@@ -1,6 +1,6 @@
 /** A payload that is an HTTP request. */
 
-import { carryOf } from '../core/carrier.js';
+import { carryOf, isInHeader } from '../core/carrier.js';
 import type { Answer, Reading } from '../core/dialect.js';
 import type { OnceRecord, StoredAnswer } from '../core/record.js';
 import { retryAfterMs } from '../core/retry-after.js';
@@ -120,7 +120,9 @@ async function send(prepared: ReplayableRequest, a: AttemptRequest): Promise<Att
     const { client, settings, stop } = a.job;
     const { clock } = client.platform;
     const asking = clock.now();
-    const first = await inTime(a.job, a.ms, withKey(prepared, a), () => new Error('the body could not be read in time'));
+    const keyed = withKey(prepared, a);
+    // Only a key in the body has the body read: a file may be on a slow disk.
+    const first = await (isInHeader(a.carrier) ? keyed : inTime(a.job, a.ms, keyed, () => new Error('the body could not be read in time')));
     const last = first && settings.headers ? await withKey(merged(first, await hooked(first, a)), a) : first;
     // This request has no place where the record's key belongs.
     if (!last) return { reading: NOT_A_VERDICT, reached: false };

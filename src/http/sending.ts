@@ -1,4 +1,5 @@
 /** What an attempt is sent with, and how it may end. Types only. */
+import type { Stop } from '../engine/closing.js';
 import type { ReplayableRequest } from './request.js';
 
 /** An answer and, if its body was read, all that is needed to give it again. */
@@ -17,7 +18,7 @@ export type TransportResult =
 /** How an attempt is to be sent. */
 export interface Sending {
   readonly ms: number;
-  readonly stop: AbortSignal;
+  readonly stop: Stop;
   readonly bodyBytes: number;
   /** Called right before the transport; `false`: do not call it. */
   leaves(): boolean;

@@ -2,6 +2,7 @@
 import type { Answer } from '../core/dialect.js';
 import type { Client } from '../engine/client.js';
 import { limit } from '../engine/wait.js';
+import type { Clock } from '../ports.js';
 import { beginsJson, jsonOf, readUpTo, textOf } from './bytes.js';
 import type { ReplayableRequest } from './request.js';
 import type { Answered, Sending, TransportResult } from './sending.js';
@@ -30,8 +31,8 @@ export async function callTransport(client: Client, prepared: ReplayableRequest,
   const sent = (async (): Promise<TransportResult> => {
     try {
       response = await client.transport.send(prepared.url, init);
-      const patience = limit(clock, Math.min(bodyMs, Math.max(0, end - clock.now()) / 2), []);
-      const answered = await read(response, sending.bodyBytes, patience.over).finally(patience.off);
+      const patienceMs = Math.min(bodyMs, Math.max(0, end - clock.now()) / 2);
+      const answered = await read(response, sending.bodyBytes, clock, patienceMs);
       // A body that goes on after this attempt is cut by the caller's own signal, as fetch would.
       if (answered.body === undefined) prepared.signal?.addEventListener('abort', () => controller.abort(prepared.signal?.reason), { once: true });
       return { end: 'answer', answered, mayResend: client.transport.mayResend(init) };
@@ -58,19 +59,20 @@ const DOCUMENT = /json|xml|urlencoded/i;
 
 /**
  * Reads a copy of the body, so that a truncated answer counts as none. Streams and longer bodies stay unread, and a 2xx that
- * is no document is waited for until `patience` only: its status says that it is done, and sending it again would not
+ * is no document is waited for `patienceMs` only: its status says that it is done, and sending it again would not
  * make its body come faster.
  */
-export async function read(response: Response, limit: number, patience: Promise<void>): Promise<Answered> {
+export async function read(response: Response, bodyBytes: number, clock: Clock, patienceMs: number): Promise<Answered> {
   const type = response.headers.get('content-type') ?? '';
   const announced = Number(response.headers.get('content-length') ?? 0);
   if (response.body === null) return { response, body: null, text: '' };
-  if (announced > limit || STREAMED.test(type) || response.type === 'opaque') return { response, text: '' };
+  if (announced > bodyBytes || STREAMED.test(type) || response.type === 'opaque') return { response, text: '' };
   const copy = response.clone();
   // React Native has no streams.
   const stream = copy.body?.getReader ? copy.body : undefined;
-  const waits = response.ok && !DOCUMENT.test(type) ? { over: patience, holds: beginsJson } : undefined;
-  const bytes = stream ? (await readUpTo(stream, limit, waits))?.buffer : await (textual(type) ? copy.text() : copy.arrayBuffer());
+  const patience = stream && response.ok && !DOCUMENT.test(type) ? limit(clock, patienceMs, []) : undefined;
+  const upTo = (from: NonNullable<typeof stream>) => readUpTo(from, bodyBytes, patience && { over: patience.over, holds: beginsJson });
+  const bytes = await (stream ? upTo(stream).then((whole) => whole?.buffer) : textual(type) ? copy.text() : copy.arrayBuffer()).finally(patience?.off);
   if (bytes === undefined) return { response, text: '' };
   if (!textual(type)) return { response, body: bytes, text: '' };
   const text = textOf(bytes);
