@@ -1,6 +1,7 @@
-/** Every check there is, one after the other; the last line counts the tests. A check that fails does not hide the others. */
+/** Every check there is; the last line counts the tests. A check that fails does not hide the others. */
 import './require-node.mjs';
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -36,9 +37,9 @@ const checks = [
 const failing = [];
 
 /** @param {Check} check */
-function run([name, command, ...args]) {
+async function run([name, command, ...args]) {
   const start = performance.now();
-  const { status } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'], shell: process.platform === 'win32' });
+  const [status] = await once(spawn(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'], shell: process.platform === 'win32' }), 'exit');
   if (status !== 0) failing.push(name);
   console.log(`${name}: ${status === 0 ? 'ok' : 'FAILED'}, ${((performance.now() - start) / 1000).toFixed(1)} s`);
 }
@@ -71,17 +72,28 @@ function count({ testResults }) {
 rmSync(reports, { recursive: true, force: true });
 mkdirSync(reports);
 
-for (const check of checks) run(check);
+/** @param {readonly Check[]} checks */
+async function inTurn(checks) {
+  for (const check of checks) await run(check);
+}
+
+await inTurn(checks);
 // Only now it is known which browsers there are.
 const here = browsers.filter((browser) => executablesOf(browser) !== undefined).map(({ name }) => name);
-const TESTS = [tests('tests', 'unit', 'lean', 'proof', 'docs', 'node', 'package')];
-if (here.length > 0) TESTS.push(tests('browsers', ...here));
-if (here.includes('chromium')) TESTS.push(tests('e2e', 'e2e'));
+const inNode = [tests('tests', 'unit', 'lean', 'proof', 'docs', 'node', 'package')];
+const inPages = here.map((name) => tests(name, name));
+const endToEnd = here.includes('chromium') ? [tests('e2e', 'e2e')] : [];
 // Another thousand packages, the binaries of five runtimes, three frameworks, and some minutes: where it matters, or when asked for.
 const APART = ['runtimes', 'frameworks', 'react-native'];
-if (process.env['CI'] === 'true') TESTS.push(...APART.map((name) => tests(name, name)));
+if (process.env['CI'] === 'true') inNode.push(...APART.map((name) => tests(name, name)));
 else console.log(`left out: ${APART.map((name) => `npm run test:${name}`).join(', ')}`);
-for (const check of TESTS) run(check);
+// Pages and processes wait a lot, so they share the processor well: beside each other they take half as long.
+const pages = async () => {
+  await Promise.all(inPages.map(run));
+  await inTurn(endToEnd);
+};
+await Promise.all([inTurn(inNode), pages()]);
+const TESTS = [...inNode, ...inPages, ...endToEnd];
 
 const counts = TESTS.map(([name]) => {
   const report = join(reports, `${name}.json`);

@@ -9,7 +9,7 @@ export interface Stop {
 
 /**
  * Like an AbortController, but some runtimes let nobody make one of those outside of a request, where a module makes its client;
- * and one for each call would cost a tenth of the call.
+ * and it takes long to make one for each call.
  */
 export class Closing implements Stop {
   aborted = false;

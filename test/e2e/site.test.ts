@@ -12,6 +12,7 @@ import { fitsAnybody } from './support/axe.ts';
 import { launch } from './support/playground.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+const MINUTE = 60_000;
 let site: string;
 let pages: ReadonlyMap<string, string>;
 
@@ -21,7 +22,7 @@ beforeAll(() => {
   if (built.status !== 0) throw new Error(built.stdout + built.stderr);
   const files = readdirSync(site, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.html'));
   pages = new Map(files.map((path) => [path, readFileSync(join(site, path), 'utf8')]));
-});
+}, 5 * MINUTE);
 afterAll(() => rmSync(site, { recursive: true, force: true }));
 
 const guides = (): string[] => readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md') && name !== 'README.md');
