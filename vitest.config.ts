@@ -128,14 +128,17 @@ const unit = {
   ],
 };
 
-/** What the lean build has in place of the long texts. */
-const lean = { find: /^.*\/texts\/full\.js$/, replacement: path('src/texts/lean.ts') };
+/** What the lean build has in place of the long texts, and of most checks of options. */
+const lean = [
+  { find: /^.*\/texts\/full\.js$/, replacement: path('src/texts/lean.ts') },
+  { find: /^.*\/option-spec\.js$/, replacement: path('src/option-spec-lean.ts') },
+];
 
 const projects: TestProjectConfiguration[] = [
   { ...sources, test: { ...inTurn('unit'), ...unit } },
   // Sources and tables are the same whatever texts say.
   {
-    resolve: { alias: [lean, ...sources.resolve.alias] },
+    resolve: { alias: [...lean, ...sources.resolve.alias] },
     test: { ...inTurn('lean'), ...unit, env: { TEXTS: 'lean' }, exclude: [...unit.exclude, 'test/architecture.test.ts', 'test/tables/**'] },
   },
   {

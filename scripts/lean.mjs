@@ -7,6 +7,7 @@ const source = (path) => fileURLToPath(new URL(`../src/${path}`, import.meta.url
 /** What has a twin, and the twin. @type {readonly (readonly [RegExp, string])[]} */
 const TWINS = [
   [/\/texts\/full\.js$/, source('texts/lean.ts')],
+  [/\/option-spec\.js$/, source('option-spec-lean.ts')],
   [/\/platform\/detect\.js$/, source('platform/detect-lean.ts')],
 ];
 

@@ -1,0 +1,59 @@
+/**
+ * Checks of what only code can make wrong: the names of options, words, and what is no function. Each shows itself at the first run of the
+ * code that has it, so pages in production get `option-spec-lean.ts` in its place, which knows names only (docs/decisions/0030-texts-and-builds.md).
+ */
+import { check, checkOne, type Spec } from './check.js';
+import { wrong } from './texts/full.js';
+
+const KEEP: Spec = { request: 'boolean', response: ['memory', 'disk', false], headers: 'array', forMs: 'any' };
+/** `options.ts` checks the numbers. */
+const LIMITS: Spec = {
+  attempts: 'any',
+  attemptMs: 'any',
+  totalMs: 'any',
+  inProgressMs: 'any',
+  offlineWaitMs: 'any',
+  leaseMs: 'any',
+  keyWindowMs: 'any',
+  bodyBytes: 'any',
+};
+const SHARED: Spec = {
+  fingerprint: 'function',
+  repeat: ['never', 'if-changed', 'always'],
+  verdict: 'function',
+  keep: KEEP,
+  limits: LIMITS,
+  whenBusy: ['join', 'reject'],
+  whenChanged: ['same-key', 'refuse'],
+  accepted: ['settle', 'poll'],
+  reconcile: 'function',
+  headers: 'function',
+  onOutcome: 'function',
+};
+const OPERATION: Spec = { ...SHARED, operation: 'array', key: 'string|function', meta: 'any', background: { untilMs: 'ms' } };
+const CLIENT: Spec = {
+  ...SHARED,
+  use: 'array',
+  namespace: 'string|function',
+  store: 'object',
+  dialect: 'object|function|string',
+  fetch: 'function',
+  durability: ['best-effort', 'required'],
+  retry: { minDelayMs: 'ms', maxDelayMs: 'ms', factor: 'count', budget: 'any' },
+  origins: 'array|function',
+  operation: 'function',
+  connectivity: 'object',
+  randomUUID: 'function',
+};
+
+/** Throws a TypeError or RangeError that names the wrong option of a client. */
+export function checkClientOptions(options: object): void {
+  check(options, CLIENT, '');
+  const { dialect, retry } = options as { dialect?: unknown; retry?: { budget?: unknown } };
+  if (typeof dialect === 'string' && dialect !== 'none') throw new TypeError(wrong('dialect', 'dialect', JSON.stringify(dialect)));
+  const budget = retry?.budget;
+  if (budget !== undefined && budget !== false) checkOne(budget, 'count', 'retry.budget');
+}
+
+/** The same of one call. */
+export const checkCallOptions = (init: object): void => check(init, OPERATION, 'once');
