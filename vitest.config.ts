@@ -6,6 +6,7 @@ import type { Plugin } from 'vite';
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
 import type { BrowserProviderOption } from 'vitest/node';
 import { type Browser, browsers, executableOf, executablesOf } from './scripts/browsers.mjs';
+import { TWINS } from './scripts/lean.mjs';
 import { webkitgtk } from './scripts/webkitgtk-provider.ts';
 import { site } from './test/browser/server/site.ts';
 
@@ -128,11 +129,11 @@ const unit = {
   ],
 };
 
-/** What the lean build has in place of the long texts, and of most checks of options. */
-const lean = [
-  { find: /^.*\/texts\/full\.js$/, replacement: path('src/texts/lean.ts') },
-  { find: /^.*\/option-spec\.js$/, replacement: path('src/option-spec-lean.ts') },
-];
+/** The twins of the lean build. Which platform it is, tests say. */
+const lean = TWINS.filter(([file]) => !file.test('/platform/detect.js')).map(([file, replacement]) => ({
+  find: new RegExp(`^.*${file.source}`),
+  replacement,
+}));
 
 const projects: TestProjectConfiguration[] = [
   { ...sources, test: { ...inTurn('unit'), ...unit } },

@@ -4,8 +4,9 @@ import { typeOf } from '../core/name.js';
 import type { StoredRequest } from '../core/record.js';
 import type { Digest, Platform } from '../ports.js';
 import { wrong } from '../texts/full.js';
-import { base64Of, jsonOf, looksJson, readUpTo, textOf } from './bytes.js';
+import { base64Of, jsonOf, looksJson, readUpTo } from './bytes.js';
 import { multipart, steadyBoundary } from './multipart.js';
+import { kindOf, textOf } from './native.js';
 
 /** A request as given, read without waiting for anything. */
 export interface RequestInput {
@@ -77,16 +78,6 @@ async function buffer(stream: ReadableStream<Uint8Array>, limit: number): Promis
   const bytes = await readUpTo(stream, limit);
   if (!bytes) throw new UnreplayableBody(`once: the body is a stream of more than ${limit} bytes (limits.bodyBytes)`);
   return bytes;
-}
-
-/** The class of a body, by its tag or by its methods: React Native's own classes have no tag. */
-function kindOf(body: unknown): string {
-  const tag = Object.prototype.toString.call(body).slice(8, -1);
-  if (tag !== 'Object') return tag;
-  const can = (name: string): boolean => typeof (body as Record<string, unknown>)[name] === 'function';
-  if (can('getParts')) return 'FormData';
-  if (can('slice') && 'size' in (body as object)) return 'Blob';
-  return can('append') && can('sort') ? 'URLSearchParams' : tag;
 }
 
 /** Refuses a mode in which nobody could tell whether the request took effect. */

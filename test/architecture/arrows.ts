@@ -96,8 +96,15 @@ const isEntry = (path: string): boolean => /^src\/(entries\/[^/]+|react-native-b
 /** Nothing imports it: `bin` of package.json names what is built of it. */
 const COMMAND = 'src/cli.ts';
 
-/** A build for production puts them in the places of `full.ts`, `option-spec.ts`, `detect.ts` and `devtools.ts`. */
-const TWINS = ['src/texts/lean.ts', 'src/option-spec-lean.ts', 'src/platform/detect-lean.ts', 'src/devtools/off.ts'];
+/** A build for production puts them in the places of others (`scripts/lean.mjs`, `tsup.config.ts`). */
+const TWINS = [
+  'src/texts/lean.ts',
+  'src/option-spec-lean.ts',
+  'src/stores/memory-index-lean.ts',
+  'src/http/native-lean.ts',
+  'src/platform/detect-lean.ts',
+  'src/devtools/off.ts',
+];
 
 export function checkReachable(sources: Sources): Finding[] {
   const reached = sources.reach([...TWINS, COMMAND, ...[...sources.files.keys()].filter(isEntry)], ['value', 'type', 'lazy']);

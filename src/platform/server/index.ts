@@ -18,5 +18,4 @@ export const serverPlatform = (): Platform => ({
   report: (error) => console.error(error),
   server: true,
   isolated: !isNode(),
-  warn: (message, code) => console.warn(`${code}: ${message}`),
 });
