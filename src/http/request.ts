@@ -50,8 +50,8 @@ export function readInput(input: string | URL | Request, init: RequestInit & { o
   Object.assign(rest, own);
   const verb = (method ?? request?.method ?? 'GET').toUpperCase();
   const content = body ?? (request?.bodyUsed === false && verb !== 'GET' && verb !== 'HEAD' ? request : undefined);
-  if (request?.bodyUsed && body === undefined) throw new TypeError('once: the body of this Request was read already');
-  if (content !== undefined && (verb === 'GET' || verb === 'HEAD')) throw new TypeError(`once: a ${verb} can't have a body`);
+  if (request?.bodyUsed && body === undefined) throw new TypeError(wrong('the body of this Request', 'body-used'));
+  if (content !== undefined && (verb === 'GET' || verb === 'HEAD')) throw new TypeError(wrong(`a ${verb}`, 'no-body'));
   return {
     method: verb,
     ...platform.resolve(request ? request.url : String(input)),
@@ -76,7 +76,7 @@ async function readable<T>(read: () => Promise<T>, form = false): Promise<T> {
 /** Buffers a stream, up to `limit` bytes. */
 async function buffer(stream: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = await readUpTo(stream, limit);
-  if (!bytes) throw new UnreplayableBody(`once: the body is a stream of more than ${limit} bytes (limits.bodyBytes)`);
+  if (!bytes) throw new UnreplayableBody(wrong('the body', 'body-length', `more than ${limit}`));
   return bytes;
 }
 
