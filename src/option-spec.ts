@@ -3,6 +3,8 @@
  * code that has it, so pages in production get `option-spec-lean.ts` in its place, which knows names only (docs/decisions/0030-texts-and-builds.md).
  */
 import { check, checkOne, type Spec } from './check.js';
+import { typeOf } from './core/name.js';
+import type { Feature, OnceOptions } from './option-types.js';
 import { wrong } from './texts/full.js';
 
 const KEEP: Spec = { request: 'boolean', response: ['memory', 'disk', false], headers: 'array', forMs: 'any' };
@@ -49,10 +51,14 @@ const CLIENT: Spec = {
 /** Throws a TypeError or RangeError that names the wrong option of a client. */
 export function checkClientOptions(options: object): void {
   check(options, CLIENT, '');
-  const { dialect, retry } = options as { dialect?: unknown; retry?: { budget?: unknown } };
+  const { dialect, retry, durability, store, use = [] } = options as OnceOptions;
   if (typeof dialect === 'string' && dialect !== 'none') throw new TypeError(wrong('dialect', 'dialect', JSON.stringify(dialect)));
   const budget = retry?.budget;
   if (budget !== undefined && budget !== false) checkOne(budget, 'count', 'retry.budget');
+  for (const [index, feature] of use.entries())
+    if (typeOf((feature as Feature | undefined)?.parts) !== 'object') throw new TypeError(wrong(`use[${index}]`, 'feature', typeOf(feature)));
+  // The first call would be refused, too.
+  if (durability === 'required' && store?.survives === 'context' && !store.ready) throw new TypeError(wrong("durability 'required'", 'durability', store.kind));
 }
 
 /** The same of one call. */

@@ -27,7 +27,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // What options are, how they are checked, and what stands in where none is given.
   'option-types': ['core', 'ports'],
   check: ['core', 'texts'],
-  'option-spec': ['check', 'texts'],
+  'option-spec': ['check', 'core', 'option-types', 'texts'],
   'option-spec-lean': ['option-spec'],
   options: ['check', 'core', 'dialects', 'option-spec', 'option-types', 'ports', 'texts'],
   'default-store': ['ports', 'stores'],
