@@ -4,7 +4,7 @@
  */
 import { check, checkOne, type Spec } from './check.js';
 import { typeOf } from './core/name.js';
-import type { Feature, OnceOptions } from './option-types.js';
+import type { Feature, Limits, OnceOptions, OperationOptions } from './option-types.js';
 import { wrong } from './texts/full.js';
 
 const KEEP: Spec = { request: 'boolean', response: ['memory', 'disk', false], headers: 'array', forMs: 'any' };
@@ -48,10 +48,21 @@ const CLIENT: Spec = {
   randomUUID: 'function',
 };
 
+/** A shorter one is over before a busy event loop renews it; a longer one is not believed (`src/core/retention.ts`). */
+const LEASE_MS_MIN = 1000;
+const LEASE_MS_MAX = 3_600_000;
+
+/** Safety does not depend on it. */
+function checkLease({ leaseMs = LEASE_MS_MIN }: Limits = {}): void {
+  // What is less than 0, or no number, is told as such.
+  if ((leaseMs >= 0 && leaseMs < LEASE_MS_MIN) || leaseMs > LEASE_MS_MAX) throw new RangeError(wrong('limits.leaseMs', 'lease-time', String(leaseMs)));
+}
+
 /** Throws a TypeError or RangeError that names the wrong option of a client. */
 export function checkClientOptions(options: object): void {
   check(options, CLIENT, '');
-  const { dialect, retry, durability, store, use = [] } = options as OnceOptions;
+  const { dialect, retry, durability, store, use = [], limits } = options as OnceOptions;
+  checkLease(limits);
   if (typeof dialect === 'string' && dialect !== 'none') throw new TypeError(wrong('dialect', 'dialect', JSON.stringify(dialect)));
   const budget = retry?.budget;
   if (budget !== undefined && budget !== false) checkOne(budget, 'count', 'retry.budget');
@@ -62,4 +73,7 @@ export function checkClientOptions(options: object): void {
 }
 
 /** The same of one call. */
-export const checkCallOptions = (init: object): void => check(init, OPERATION, 'once');
+export function checkCallOptions(init: object): void {
+  check(init, OPERATION, 'once');
+  checkLease((init as OperationOptions).limits);
+}

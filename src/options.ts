@@ -44,9 +44,6 @@ const tuning = {
 } as const;
 /** The longest time that a timer holds. */
 const TIMER_MS_MAX = 2_147_483_647;
-/** A shorter one is over before a busy event loop renews it; a longer one is not believed (`src/core/retention.ts`). */
-const LEASE_MS_MIN = 1000;
-const LEASE_MS_MAX = 3_600_000;
 const META_BYTES_MAX = 1024;
 
 type Required1<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> };
@@ -86,9 +83,8 @@ function keepOf(base: Settings['keep'], over: Keep | undefined): Settings['keep'
 function limitsOf(base: Required1<Limits>, over: Limits | undefined): Required1<Limits> {
   for (const [name, value] of Object.entries(over ?? {})) if (value !== undefined) checkNumber(value, `limits.${name}`, name === 'attempts' ? 1 : 0);
   const limits = merge(base, over);
-  const { totalMs, leaseMs, keyWindowMs, attemptMs } = limits;
+  const { totalMs, keyWindowMs, attemptMs } = limits;
   if (totalMs > TIMER_MS_MAX) throw new RangeError(wrong('limits.totalMs', 'total-time', String(totalMs)));
-  if (leaseMs < LEASE_MS_MIN || leaseMs > LEASE_MS_MAX) throw new RangeError(wrong('limits.leaseMs', 'lease-time', String(leaseMs)));
   // A dialect's time may be no number.
   if (!(keyWindowMs > attemptMs)) throw new RangeError(wrong('limits.keyWindowMs', 'key-window', `${keyWindowMs}, not more than ${attemptMs}`));
   return limits;

@@ -18,7 +18,7 @@ type Mistake = readonly [field: string, options: unknown, kind: typeof TypeError
 
 /** Only code can make these wrong, and its first run shows it: a page in production does not look (docs/decisions/0030-texts-and-builds.md). */
 const WHILE_DEVELOPING =
-  /^(limits\.tries|keep|keep\.(request|response|headers)|when.*|repeat|accepted|verdict|reconcile|headers|fingerprint|onOutcome|store|dialect|fetch|durability|retry.*|origins|operation|connectivity)$/;
+  /^(limits\.(tries|leaseMs)|keep|keep\.(request|response|headers)|when.*|repeat|accepted|verdict|reconcile|headers|fingerprint|onOutcome|store|dialect|fetch|durability|retry.*|origins|operation|connectivity)$/;
 /** Data can make these wrong anywhere. */
 const looked = ([field, given]: Mistake): boolean => !LEAN || !WHILE_DEVELOPING.test(field) || CALL.some(([, call]) => call === given);
 
