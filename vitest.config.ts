@@ -6,6 +6,7 @@ import type { Plugin } from 'vite';
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
 import type { BrowserProviderOption } from 'vitest/node';
 import { type Browser, browsers, executableOf, executablesOf } from './scripts/browsers.mjs';
+import { TWINS } from './scripts/lean.mjs';
 import { webkitgtk } from './scripts/webkitgtk-provider.ts';
 import { site } from './test/browser/server/site.ts';
 
@@ -128,14 +129,17 @@ const unit = {
   ],
 };
 
-/** What the lean build has in place of the long texts. */
-const lean = { find: /^.*\/texts\/full\.js$/, replacement: path('src/texts/lean.ts') };
+/** The twins of the lean build. Which platform it is, tests say. */
+const lean = TWINS.filter(([file]) => !file.test('/platform/detect.js')).map(([file, replacement]) => ({
+  find: new RegExp(`^.*${file.source}`),
+  replacement,
+}));
 
 const projects: TestProjectConfiguration[] = [
   { ...sources, test: { ...inTurn('unit'), ...unit } },
   // Sources and tables are the same whatever texts say.
   {
-    resolve: { alias: [lean, ...sources.resolve.alias] },
+    resolve: { alias: [...lean, ...sources.resolve.alias] },
     test: { ...inTurn('lean'), ...unit, env: { TEXTS: 'lean' }, exclude: [...unit.exclude, 'test/architecture.test.ts', 'test/tables/**'] },
   },
   {

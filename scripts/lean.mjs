@@ -4,9 +4,13 @@ import { fileURLToPath } from 'node:url';
 /** @param {string} path */
 const source = (path) => fileURLToPath(new URL(`../src/${path}`, import.meta.url));
 
-/** What has a twin, and the twin. @type {readonly (readonly [RegExp, string])[]} */
-const TWINS = [
+/** What has a twin, and the twin. `test/architecture/arrows.ts` lists them, too. @type {readonly (readonly [RegExp, string])[]} */
+export const TWINS = [
   [/\/texts\/full\.js$/, source('texts/lean.ts')],
+  [/\/option-spec\.js$/, source('option-spec-lean.ts')],
+  [/\/memory-index\.js$/, source('stores/memory-index-lean.ts')],
+  [/\/owner\.js$/, source('engine/owner-lean.ts')],
+  [/\/native\.js$/, source('http/native-lean.ts')],
   [/\/platform\/detect\.js$/, source('platform/detect-lean.ts')],
 ];
 

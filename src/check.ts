@@ -5,17 +5,20 @@ import { wanted } from './texts/full.js';
 /** What an option may be: a `typeof`, one of some words, or a group of options. `ms`: a time; `count`: from 1. */
 export type Spec = { readonly [name: string]: string | readonly unknown[] | Spec };
 
+/** Throws a TypeError where it is no number, a RangeError where it is less than `least`. */
+export function checkNumber(value: unknown, path: string, least = 0): void {
+  if (typeof value !== 'number' || Number.isNaN(value)) throw new TypeError(`once: ${path} must be a number, got ${typeOf(value)}`);
+  if (value < least) throw new RangeError(`once: ${path} must be at least ${least}, got ${value}`);
+}
+
 /** Throws a TypeError or RangeError that names `path`. */
 export function checkOne(value: unknown, spec: Spec[string], path: string): void {
   if (Array.isArray(spec)) {
     if (!spec.includes(value))
       throw new TypeError(`once: ${path} must be ${wanted(spec)}, got ${typeof value === 'string' ? JSON.stringify(value) : typeOf(value)}`);
   } else if (typeof spec === 'object') check(value, spec as Spec, path);
-  else if (spec === 'ms' || spec === 'count') {
-    if (typeof value !== 'number' || Number.isNaN(value)) throw new TypeError(`once: ${path} must be a number, got ${typeOf(value)}`);
-    const least = spec === 'count' ? 1 : 0;
-    if (value < least) throw new RangeError(`once: ${path} must be at least ${least}, got ${value}`);
-  } else if (spec !== 'any' && !(spec as string).split('|').includes(Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value))
+  else if (spec === 'ms' || spec === 'count') checkNumber(value, path, spec === 'count' ? 1 : 0);
+  else if (spec !== 'any' && !(spec as string).split('|').includes(Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value))
     throw new TypeError(`once: ${path} must be ${wanted(spec)}, got ${typeOf(value)}`);
 }
 

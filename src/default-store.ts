@@ -6,31 +6,11 @@ import { localStorageStore } from './stores/browser/local-storage.js';
 import { defaultMemoryStore } from './stores/memory.js';
 
 let browser: Store | undefined;
-let warned = false;
 
 /** In a page IndexedDB, else localStorage, else memory: one for all clients, so that they share its connection. In Node memory. */
-export function defaultStore(platform: Platform): Store {
-  if (!platform.server) {
-    browser ??= firstAvailable([indexedDbStore(), localStorageStore(), defaultMemoryStore()]);
-    return browser;
-  }
-  return warning(platform, defaultMemoryStore());
-}
-
-/** Warns when it stores its first operation. A client that a build or a server render only makes stores none. */
-function warning(platform: Platform, memory: Store): Store {
-  const update: Store['update'] = (id, change, options) =>
-    memory.update(
-      id,
-      (current, now) => {
-        const changed = change(current, now);
-        if (changed.next && !warned) {
-          warned = true;
-          platform.warn?.('keys are forgotten when this process ends; give createOnce a store', 'ONCEFETCH_MEMORY');
-        }
-        return changed;
-      },
-      options,
-    );
-  return { ...memory, update };
+export function defaultStore({ server, forgets }: Platform): Store {
+  const memory = defaultMemoryStore();
+  if (server) return forgets?.(memory) ?? memory;
+  browser ??= firstAvailable([indexedDbStore(), localStorageStore(), memory]);
+  return browser;
 }

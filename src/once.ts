@@ -67,8 +67,6 @@ export function createOn(bare: Platform, options: OnceOptions = {}, from?: Clien
   const platform = parts.platform?.(bare) ?? bare;
   const settings = { ...given, origins: parts.origins?.(given.origins, platform) };
   const store = settings.store ?? from?.store ?? defaultStore(platform);
-  if (settings.required && settings.store?.survives === 'context' && !settings.store.ready)
-    throw new TypeError(wrong("durability 'required'", 'durability', settings.store.kind));
   const connectivity = settings.connectivity ?? platform.connectivity;
   const client: Client = {
     settings,

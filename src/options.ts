@@ -1,9 +1,13 @@
-/** From options to settings: defaults and checks. The only file with a default in it. */
-import { check, checkOne, type Spec } from './check.js';
+/**
+ * From options to settings: defaults, and the checks of what data can make wrong: names, namespaces, numbers, `meta`. `option-spec.ts` has
+ * those of what only code can. The only file with a default in it.
+ */
+import { checkNumber, checkOne } from './check.js';
 import type { Backoff } from './core/backoff.js';
 import type { Dialect } from './core/dialect.js';
 import { encodeName, type OperationName, typeOf } from './core/name.js';
 import { GENERIC, keyless } from './dialects/generic.js';
+import { checkCallOptions, checkClientOptions } from './option-spec.js';
 import type { Feature, Json, Keep, Limits, OnceOptions, OperationOptions, RunOptions } from './option-types.js';
 import type { Connectivity, Store } from './ports.js';
 import { wrong } from './texts/full.js';
@@ -40,9 +44,6 @@ const tuning = {
 } as const;
 /** The longest time that a timer holds. */
 const TIMER_MS_MAX = 2_147_483_647;
-/** A shorter one is over before a busy event loop renews it; a longer one is not believed (`src/core/retention.ts`). */
-const LEASE_MS_MIN = 1000;
-const LEASE_MS_MAX = 3_600_000;
 const META_BYTES_MAX = 1024;
 
 type Required1<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> };
@@ -70,55 +71,20 @@ export interface Settings extends Omit<OperationOptions, 'keep' | 'limits' | 're
   readonly randomUUID: (() => string) | undefined;
 }
 
-const KEEP: Spec = { request: 'boolean', response: ['memory', 'disk', false], headers: 'array', forMs: 'ms' };
-const LIMITS: Spec = {
-  attempts: 'count',
-  attemptMs: 'ms',
-  totalMs: 'ms',
-  inProgressMs: 'ms',
-  offlineWaitMs: 'ms',
-  leaseMs: 'ms',
-  keyWindowMs: 'ms',
-  bodyBytes: 'ms',
-};
-const SHARED: Spec = {
-  fingerprint: 'function',
-  repeat: ['never', 'if-changed', 'always'],
-  verdict: 'function',
-  keep: KEEP,
-  limits: LIMITS,
-  whenBusy: ['join', 'reject'],
-  whenChanged: ['same-key', 'refuse'],
-  accepted: ['settle', 'poll'],
-  reconcile: 'function',
-  headers: 'function',
-  onOutcome: 'function',
-};
-const OPERATION: Spec = { ...SHARED, operation: 'array', key: 'string|function', meta: 'any', background: { untilMs: 'ms' } };
-const CLIENT: Spec = {
-  ...SHARED,
-  use: 'array',
-  namespace: 'string|function',
-  store: 'object',
-  dialect: 'object|function|string',
-  fetch: 'function',
-  durability: ['best-effort', 'required'],
-  retry: { minDelayMs: 'ms', maxDelayMs: 'ms', factor: 'count', budget: 'any' },
-  origins: 'array|function',
-  operation: 'function',
-  connectivity: 'object',
-  randomUUID: 'function',
-};
-
 /** `over` on `base`, where an explicit `undefined` counts as absent. */
 const merge = <T extends object>(base: T, over: object | undefined): T =>
   over ? ({ ...base, ...Object.fromEntries(Object.entries(over).filter(([, value]) => value !== undefined)) } as T) : base;
 
+function keepOf(base: Settings['keep'], over: Keep | undefined): Settings['keep'] {
+  if (over?.forMs !== undefined) checkNumber(over.forMs, 'keep.forMs');
+  return merge(base, over);
+}
+
 function limitsOf(base: Required1<Limits>, over: Limits | undefined): Required1<Limits> {
+  for (const [name, value] of Object.entries(over ?? {})) if (value !== undefined) checkNumber(value, `limits.${name}`, name === 'attempts' ? 1 : 0);
   const limits = merge(base, over);
-  const { totalMs, leaseMs, keyWindowMs, attemptMs } = limits;
+  const { totalMs, keyWindowMs, attemptMs } = limits;
   if (totalMs > TIMER_MS_MAX) throw new RangeError(wrong('limits.totalMs', 'total-time', String(totalMs)));
-  if (leaseMs < LEASE_MS_MIN || leaseMs > LEASE_MS_MAX) throw new RangeError(wrong('limits.leaseMs', 'lease-time', String(leaseMs)));
   // A dialect's time may be no number.
   if (!(keyWindowMs > attemptMs)) throw new RangeError(wrong('limits.keyWindowMs', 'key-window', `${keyWindowMs}, not more than ${attemptMs}`));
   return limits;
@@ -131,23 +97,17 @@ export function extendOptions(base: OnceOptions, over: Partial<OnceOptions>): On
   return merge(merge(base, over), { ...Object.fromEntries(groups), use });
 }
 
-/** What features add to a client. Throws a TypeError that names what is none. */
-export function partsOf(use: readonly Feature[] = []): object {
-  for (const [index, feature] of use.entries())
-    if (typeOf((feature as Feature | undefined)?.parts) !== 'object') throw new TypeError(wrong(`use[${index}]`, 'feature', typeOf(feature)));
-  return Object.assign({}, ...use.map(({ parts }) => parts));
-}
+/** What features add to a client. */
+export const partsOf = (use: readonly Feature[] = []): object => Object.assign({}, ...use.map(({ parts }) => parts));
 
 /** The settings of a client. Throws a TypeError or RangeError that names the wrong option. */
 export function clientSettings(options: OnceOptions): Settings {
-  check(options, CLIENT, '');
+  checkClientOptions(options);
   const { namespace, retry, durability, keep, limits, dialect: speaks, operation, use: _, ...rest } = options;
-  if (typeof speaks === 'string' && speaks !== 'none') throw new TypeError(wrong('dialect', 'dialect', JSON.stringify(speaks)));
   const dialect = speaks === 'none' ? keyless : typeof speaks === 'object' ? speaks : GENERIC;
-  if (namespace === '' || ('namespace' in options && namespace === undefined))
-    throw new TypeError(`once: namespace must not be empty, got ${typeOf(namespace)}`);
+  if ('namespace' in options && !(namespace && /^(string|function)$/.test(typeof namespace)))
+    throw new TypeError(wrong('namespace', 'namespace', typeOf(namespace)));
   const { budget, ...backoff } = merge<Backoff & { budget: number | false }>(defaults.retry, retry);
-  if (budget !== false) checkOne(budget, 'count', 'retry.budget');
   const own = merge({ repeat: defaults.repeat, whenBusy: defaults.whenBusy }, rest) as Settings;
   return {
     ...own,
@@ -160,7 +120,7 @@ export function clientSettings(options: OnceOptions): Settings {
     nameOf: operation,
     dialectOf: typeof speaks === 'function' ? speaks : undefined,
     ownWindow: limits?.keyWindowMs !== undefined,
-    keep: merge<Settings['keep']>(defaults.keep, keep),
+    keep: keepOf(defaults.keep, keep),
     limits: limitsOf({ ...defaults.limits, keyWindowMs: dialect.windowMs }, limits),
   };
 }
@@ -200,13 +160,14 @@ export function withDialect(settings: Settings, request: { method: string; url: 
 export function callSettings(client: Settings, init: unknown): Settings {
   if (init === undefined || typeof init === 'boolean') return client;
   if (Array.isArray(init)) return { ...client, operation: init as OperationName };
-  check(init, OPERATION, 'once');
+  if (typeOf(init) !== 'object') throw new TypeError(`once: once must be an object, got ${typeOf(init)}`);
+  checkCallOptions(init as object);
   const { keep, limits, ...rest } = init as OperationOptions;
   if (rest.operation !== undefined) encodeName(rest.operation);
   const meta = rest.meta === undefined ? undefined : metaOf(rest.meta);
   return {
     ...merge(client, { ...rest, meta }),
-    keep: merge(client.keep, keep),
+    keep: keepOf(client.keep, keep),
     limits: limitsOf(client.limits, limits),
     ownWindow: client.ownWindow || limits?.keyWindowMs !== undefined,
   };

@@ -164,8 +164,8 @@ export interface Platform {
   readonly origin?: string | undefined;
   /** Where a process's tools listen to every client's events. */
   readonly channel?: { readonly hasSubscribers: boolean; publish(event: unknown): void } | undefined;
-  /** Tells a developer something at start. */
-  warn?(message: string, code: string): void;
+  /** A store over `memory` that tells a developer that it ends with the process. */
+  readonly forgets?: ((memory: Store) => Store) | undefined;
   /** Where a listener's own error goes. */
   report(error: unknown): void;
   /** True where many people's calls meet in one context. */

@@ -132,10 +132,15 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeN
     previous: before && before.state !== 'pending' ? { ...before, previous: undefined } : before?.previous,
   });
   const changes = { changed: others.length > 0, sentBefore: sent.includes(c.fingerprint) };
-  return { next: record, value: { do: 'drive', record, ...INSERTED, ...changes, aheadMs: storeNow - now } };
+  return drive(record, changes, storeNow - now);
 }
 
-const INSERTED = { inserted: true, resumed: false, changed: false, sentBefore: false, otherBytes: false, reused: false, refusedOnly: false } as const;
+const INSERTED = { inserted: true, resumed: false, changed: false, sentBefore: false, otherBytes: false, reused: false, refusedOnly: false };
+
+const drive = (record: PendingRecord, how: Partial<typeof INSERTED>, aheadMs: number): Began => ({
+  next: record,
+  value: { do: 'drive', record, ...INSERTED, ...how, aheadMs },
+});
 
 const leaseOf = ({ lease }: Claimant, storeNow: number): OnceRecord['lease'] => lease && { owner: lease.owner, until: storeNow + lease.ms };
 
@@ -144,7 +149,7 @@ function reuse(before: OnceRecord, c: Claimant, now: number, storeNow: number): 
   const { next } = insert(before, { ...c, key: before.key }, now, storeNow);
   const { firstSentAt, windowEndsAt, generation } = before;
   const record = seal({ ...(next as PendingRecord), generation, firstSentAt, windowEndsAt, refusal: reopened(before), refusedBefore: true });
-  return { next: record, value: { do: 'drive', record, ...INSERTED, reused: true, aheadMs: storeNow - now } };
+  return drive(record, { reused: true }, storeNow - now);
 }
 
 /** From here on an attempt may be under way; a driver that dies says nothing of it, so the refusal before it counts no more. */
@@ -180,23 +185,15 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
     earlier:
       keeps || !before.request ? before.earlier : [...(before.earlier ?? []), { fingerprint: sent.at(-1) ?? '', request: before.request }].slice(-EARLIER_MAX),
   });
-  const changed = record.payloads.length > 1;
-  const sentBefore = before.ambiguous && (keeps || sent.includes(c.fingerprint));
-  return {
-    next: record,
-    value: {
-      do: 'drive',
-      record,
-      inserted: false,
-      resumed: before.ambiguous,
-      changed,
-      sentBefore,
-      otherBytes: same && !c.resumeOnly && before.raw !== c.raw,
-      reused: false,
-      refusedOnly: before.refusedOnly === true,
-      aheadMs: storeNow - now,
-    },
+  const how = {
+    inserted: false,
+    resumed: before.ambiguous,
+    changed: record.payloads.length > 1,
+    sentBefore: before.ambiguous && (keeps || sent.includes(c.fingerprint)),
+    otherBytes: same && !c.resumeOnly && before.raw !== c.raw,
+    refusedOnly: before.refusedOnly === true,
   };
+  return drive(record, how, storeNow - now);
 }
 
 /** The commit that must come before the first attempt of a record that was stored clean. */

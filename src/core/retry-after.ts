@@ -4,7 +4,7 @@
 const BELIEVED_MS_MAX = 31_536_000_000;
 
 /** The preferred form and the two obsolete ones (RFC 9110, section 5.6.7); `Date.parse` alone takes "tomorrow 2099". */
-const HTTP_DATE = /^(mon|tue|wed|thu|fri|sat|sun)[a-z]*,? (\d{2} [a-z]{3} \d{4}|\d{2}-[a-z]{3}-\d{2}|[a-z]{3} [ \d]\d) \d{2}:\d{2}:\d{2}( gmt| \d{4})$/i;
+const HTTP_DATE = /^[a-z]{3,9},? (\d{2} [a-z]{3} \d{4}|\d{2}-[a-z]{3}-\d{2}|[a-z]{3} [ \d]\d) \d{2}:\d{2}:\d{2}( gmt| \d{4})$/i;
 
 /**
  * `retry-after-ms` (milliseconds), else `Retry-After` in seconds or as an HTTP date (RFC 9110, section 10.2.3), as ms

@@ -75,7 +75,8 @@ function consentOf({ client, settings, name, payload }: OperationRun): Consent |
   const { untilMs } = asked;
   if (!name.length) throw new TypeError("once: once.background needs a name, such as once: { operation: ['pay', cart.id] }");
   if (!namespace && !client.platform.server) throw new TypeError('once: once.background needs the option namespace: without one no request is stored');
-  if (!(untilMs >= EARLIEST_MS && untilMs <= LATEST_MS)) throw new RangeError(`once: once.background.untilMs must be a time in ms since 1970, got ${untilMs}`);
+  if (typeof untilMs !== 'number' || !(untilMs >= EARLIEST_MS && untilMs <= LATEST_MS))
+    throw new RangeError(`once: once.background.untilMs must be a time in ms since 1970, got ${untilMs}`);
   if (!payload.storable(keep.headers)) throw new TypeError('once: once.background cannot store this body; send text or bytes');
   return untilMs > client.platform.clock.now() ? { until: untilMs, alone: !keep.request } : undefined;
 }

@@ -1,4 +1,4 @@
-/** Bytes and text, by what every platform has: React Native makes no Blob of bytes, and its Response takes them for Latin-1. */
+/** Bytes and text, by what every platform has: React Native makes no Blob of bytes, and its Response takes them for Latin-1 (`native.ts`). */
 
 /** When to stop waiting for a stream. If `holds` accepts its first bytes, the stream is read to the end. */
 export interface Patience {
@@ -38,14 +38,6 @@ export async function readUpTo(stream: ReadableStream<Uint8Array>, limit: number
     at += chunk.byteLength;
   }
   return whole;
-}
-
-/** UTF-8 as text; the engines of React Native 0.81 to 0.87 have no TextDecoder. */
-export function textOf(data: string | ArrayBuffer | Uint8Array): string {
-  if (typeof data === 'string') return data;
-  if (typeof TextDecoder === 'function') return new TextDecoder().decode(data);
-  const bytes = ArrayBuffer.isView(data) ? data : new Uint8Array(data);
-  return decodeURIComponent(Array.from(bytes, (byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''));
 }
 
 export function base64Of(bytes: Uint8Array): string {

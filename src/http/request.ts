@@ -4,8 +4,9 @@ import { typeOf } from '../core/name.js';
 import type { StoredRequest } from '../core/record.js';
 import type { Digest, Platform } from '../ports.js';
 import { wrong } from '../texts/full.js';
-import { base64Of, jsonOf, looksJson, readUpTo, textOf } from './bytes.js';
+import { base64Of, jsonOf, looksJson, readUpTo } from './bytes.js';
 import { multipart, steadyBoundary } from './multipart.js';
+import { kindOf, textOf } from './native.js';
 
 /** A request as given, read without waiting for anything. */
 export interface RequestInput {
@@ -49,8 +50,8 @@ export function readInput(input: string | URL | Request, init: RequestInit & { o
   Object.assign(rest, own);
   const verb = (method ?? request?.method ?? 'GET').toUpperCase();
   const content = body ?? (request?.bodyUsed === false && verb !== 'GET' && verb !== 'HEAD' ? request : undefined);
-  if (request?.bodyUsed && body === undefined) throw new TypeError('once: the body of this Request was read already');
-  if (content !== undefined && (verb === 'GET' || verb === 'HEAD')) throw new TypeError(`once: a ${verb} can't have a body`);
+  if (request?.bodyUsed && body === undefined) throw new TypeError(wrong('the body of this Request', 'body-used'));
+  if (content !== undefined && (verb === 'GET' || verb === 'HEAD')) throw new TypeError(wrong(`a ${verb}`, 'no-body'));
   return {
     method: verb,
     ...platform.resolve(request ? request.url : String(input)),
@@ -75,18 +76,8 @@ async function readable<T>(read: () => Promise<T>, form = false): Promise<T> {
 /** Buffers a stream, up to `limit` bytes. */
 async function buffer(stream: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = await readUpTo(stream, limit);
-  if (!bytes) throw new UnreplayableBody(`once: the body is a stream of more than ${limit} bytes (limits.bodyBytes)`);
+  if (!bytes) throw new UnreplayableBody(wrong('the body', 'body-length', `more than ${limit}`));
   return bytes;
-}
-
-/** The class of a body, by its tag or by its methods: React Native's own classes have no tag. */
-function kindOf(body: unknown): string {
-  const tag = Object.prototype.toString.call(body).slice(8, -1);
-  if (tag !== 'Object') return tag;
-  const can = (name: string): boolean => typeof (body as Record<string, unknown>)[name] === 'function';
-  if (can('getParts')) return 'FormData';
-  if (can('slice') && 'size' in (body as object)) return 'Blob';
-  return can('append') && can('sort') ? 'URLSearchParams' : tag;
 }
 
 /** Refuses a mode in which nobody could tell whether the request took effect. */

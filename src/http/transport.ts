@@ -3,7 +3,8 @@ import type { Answer } from '../core/dialect.js';
 import type { Client } from '../engine/client.js';
 import { limit } from '../engine/wait.js';
 import type { Clock } from '../ports.js';
-import { beginsJson, jsonOf, readUpTo, textOf } from './bytes.js';
+import { beginsJson, jsonOf, readUpTo } from './bytes.js';
+import { textOf } from './native.js';
 import type { ReplayableRequest } from './request.js';
 import type { Answered, Sending, TransportResult } from './sending.js';
 

@@ -51,10 +51,10 @@ const encode = (data: string | Uint8Array): Uint8Array<ArrayBuffer> =>
   typeof data === 'string' ? new TextEncoder().encode(data) : (data as Uint8Array<ArrayBuffer>);
 const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** A digest by Web Crypto. Throws a TypeError that names the place, where there is none. */
-export async function webDigest(place: string, data: string | Uint8Array): Promise<string> {
+/** A digest by Web Crypto, which is missing on insecure origins. Throws a TypeError where there is none. */
+export async function webDigest(data: string | Uint8Array): Promise<string> {
   const subtle = webCrypto()?.subtle;
-  if (!subtle) throw new TypeError(needs(place, 'insecureOrigins'));
+  if (!subtle) throw new TypeError(needs('a place without crypto.subtle', 'insecureOrigins'));
   return hex(new Uint8Array(await subtle.digest('SHA-256', encode(data))));
 }
 

@@ -1,6 +1,7 @@
 /** Records in memory: for tests, for servers that may forget, and where a browser refuses to store anything. */
-import type { ScanPage, ScanQuery, Store, Stored } from '../ports.js';
-import { createStore, isStored, type Next, pageOf } from './base.js';
+import type { ScanPage, ScanQuery, Store } from '../ports.js';
+import { createStore, type Next, pageOf } from './base.js';
+import { memoryIndex } from './memory-index.js';
 
 /** What several memory stores can share, as the tabs of a browser share its disk. */
 export interface MemoryMedium {
@@ -65,22 +66,11 @@ function realmMedium(): MemoryMedium {
   return realm[REALM];
 }
 
-/** Records that are forgotten within the same span are looked through together, ms. */
-const SPAN_MS = 600_000;
-
 /** Memory for {@link memoryStore}; two stores on one medium see the same records. */
 export function memoryMedium(scope = `memory:${Math.random()}`): MemoryMedium {
   const records = new Map<string, unknown>();
   const others = new Map<string, MemoryMedium>();
-  // So that a scan looks at records that it may want, and at no others.
-  const byState = new Map<string, Group>();
-  const bySpan = new Map<number, Group>();
-  const stateOf = ({ ns, state }: Pick<Stored, 'ns' | 'state'>) => `${state} ${ns}`;
-  const regroup = (record: unknown, move: typeof leave) => {
-    if (!isStored(record)) return;
-    move(byState, stateOf(record), record);
-    move(bySpan, Math.floor(record.forgetAt / SPAN_MS), record);
-  };
+  const index = memoryIndex(records);
   return {
     scope,
     beside(other) {
@@ -90,34 +80,15 @@ export function memoryMedium(scope = `memory:${Math.random()}`): MemoryMedium {
     },
     get: (id) => records.get(id),
     set(id, value) {
-      regroup(records.get(id), leave);
+      index.leave(records.get(id));
       records.delete(id);
       if (value === null) return;
       const copy = frozenCopy(value);
       records.set(id, copy);
-      regroup(copy, enter);
+      index.enter(copy);
     },
-    scan(query) {
-      const found =
-        'before' in query
-          ? [...bySpan].flatMap(([span, group]) => (span * SPAN_MS < query.before ? [...group] : []))
-          : [...(byState.get(stateOf(query)) ?? [])];
-      return pageOf(found, query);
-    },
+    scan: (query) => pageOf(index.of(query), query),
   };
-}
-
-/** Records that have something in common. */
-type Group = Set<Stored>;
-
-function enter<Key>(groups: Map<Key, Group>, key: Key, record: Stored): void {
-  groups.set(key, (groups.get(key) ?? new Set()).add(record));
-}
-
-function leave<Key>(groups: Map<Key, Group>, key: Key, record: Stored): void {
-  const group = groups.get(key);
-  group?.delete(record);
-  if (!group?.size) groups.delete(key);
 }
 
 /** Frozen, so that reading needs no copy: one microsecond per write, on the path to the first byte. */

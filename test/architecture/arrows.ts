@@ -27,7 +27,9 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // What options are, how they are checked, and what stands in where none is given.
   'option-types': ['core', 'ports'],
   check: ['core', 'texts'],
-  options: ['check', 'core', 'dialects', 'option-types', 'ports', 'texts'],
+  'option-spec': ['check', 'core', 'option-types', 'texts'],
+  'option-spec-lean': ['option-spec'],
+  options: ['check', 'core', 'dialects', 'option-spec', 'option-types', 'ports', 'texts'],
   'default-store': ['ports', 'stores'],
   origins: ['core', 'option-types', 'ports', 'texts'],
   once: ['default-store', 'texts', ...JOINED],
@@ -94,8 +96,16 @@ const isEntry = (path: string): boolean => /^src\/(entries\/[^/]+|react-native-b
 /** Nothing imports it: `bin` of package.json names what is built of it. */
 const COMMAND = 'src/cli.ts';
 
-/** A build for production puts them in the places of `full.ts`, `detect.ts` and `devtools.ts`. */
-const TWINS = ['src/texts/lean.ts', 'src/platform/detect-lean.ts', 'src/devtools/off.ts'];
+/** A build for production puts them in the places of others (`scripts/lean.mjs`, `tsup.config.ts`). */
+const TWINS = [
+  'src/texts/lean.ts',
+  'src/option-spec-lean.ts',
+  'src/stores/memory-index-lean.ts',
+  'src/engine/owner-lean.ts',
+  'src/http/native-lean.ts',
+  'src/platform/detect-lean.ts',
+  'src/devtools/off.ts',
+];
 
 export function checkReachable(sources: Sources): Finding[] {
   const reached = sources.reach([...TWINS, COMMAND, ...[...sources.files.keys()].filter(isEntry)], ['value', 'type', 'lazy']);

@@ -8,13 +8,19 @@ import { GENERIC } from '../../src/dialects/generic.js';
 import type { OnceOptions, OperationOptions } from '../../src/entries/index.js';
 import { number, text } from '../support/arbitraries.js';
 import { answers, charged, lost } from '../support/server.js';
-import { says } from '../support/texts.js';
+import { LEAN } from '../support/texts.js';
 import { NAME, newWorld, pay, URL_, watched } from '../support/world.js';
 
 const circular: Record<string, unknown> = {};
 circular['self'] = circular;
 
 type Mistake = readonly [field: string, options: unknown, kind: typeof TypeError | typeof RangeError];
+
+/** Only code can make these wrong, and its first run shows it: a page in production does not look (docs/decisions/0030-texts-and-builds.md). */
+const WHILE_DEVELOPING =
+  /^(limits\.(tries|leaseMs)|keep|keep\.(request|response|headers)|when.*|repeat|accepted|verdict|reconcile|headers|fingerprint|onOutcome|store|dialect|fetch|durability|retry.*|origins|operation|connectivity)$/;
+/** Data can make these wrong anywhere. */
+const looked = ([field, given]: Mistake): boolean => !LEAN || !WHILE_DEVELOPING.test(field) || CALL.some(([, call]) => call === given);
 
 /** Of a client and of a call alike. */
 const SHARED: Mistake[] = [
@@ -113,25 +119,28 @@ const named = (error: unknown, field: string, kind: typeof TypeError | typeof Ra
 };
 
 describe('createOnce', () => {
-  test.each([...SHARED.filter(([, given]) => typeof given === 'object'), ...CLIENT].map(([field, given, kind]) => [field, kind.name, given, kind] as const))(
-    'throws on %s at once: %s',
-    (field, _, given, kind) => {
-      const tab = newWorld().tab();
-      let thrown: unknown;
-      try {
-        tab.in(() => tab.once(given as OnceOptions));
-      } catch (error) {
-        thrown = error;
-      }
-      // `null` and text are spread away by the helper that adds the store.
-      if (given === null || typeof given === 'string') return;
-      named(thrown, field, kind);
-    },
-  );
+  test.each(
+    [...SHARED.filter(([, given]) => typeof given === 'object'), ...CLIENT]
+      .filter(looked)
+      .map(([field, given, kind]) => [field, kind.name, given, kind] as const),
+  )('throws on %s at once: %s', (field, _, given, kind) => {
+    const tab = newWorld().tab();
+    let thrown: unknown;
+    try {
+      tab.in(() => tab.once(given as OnceOptions));
+    } catch (error) {
+      thrown = error;
+    }
+    // `null` and text are spread away by the helper that adds the store.
+    if (given === null || typeof given === 'string') return;
+    named(thrown, field, kind);
+  });
 });
 
 describe('a call', () => {
-  const wrong = [...SHARED.filter(([, given]) => typeof given === 'object'), ...CALL].map(([field, given, kind]) => [field, kind.name, given, kind] as const);
+  const wrong = [...SHARED.filter(([, given]) => typeof given === 'object'), ...CALL]
+    .filter(looked)
+    .map(([field, given, kind]) => [field, kind.name, given, kind] as const);
   test.each(wrong)('rejects with %s: %s; nothing is sent or stored', async (field, _, given, kind) => {
     const world = newWorld();
     const { tab, once } = world.open({ namespace: 'ann' });
@@ -229,13 +238,11 @@ describe('keys', () => {
     expect(world.records).toEqual([]);
   });
 
-  test('a dialect that is no dialect is told what would be one', () => {
+  test.skipIf(LEAN)('a dialect that is no dialect is told what would be one', () => {
     const { tab } = newWorld().open();
-    expect(() => tab.once({ dialect: 'stripe' as never })).toThrow(`once: dialect${says(" must be a dialect or 'none'", ': dialect')}, got "stripe"`);
-    expect(() => tab.once({ dialect: 5 as never })).toThrow(
-      `once: dialect must be ${says('an object or a function or a string', 'object|function|string')}, got number`,
-    );
-    expect(() => tab.once({ store: 5 as never })).toThrow(`once: store must be ${says('an object', 'object')}, got number`);
+    expect(() => tab.once({ dialect: 'stripe' as never })).toThrow(`once: dialect must be a dialect or 'none', got "stripe"`);
+    expect(() => tab.once({ dialect: 5 as never })).toThrow('once: dialect must be an object or a function or a string, got number');
+    expect(() => tab.once({ store: 5 as never })).toThrow('once: store must be an object, got number');
   });
 
   test("'none' is a server without keys", async () => {

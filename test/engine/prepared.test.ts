@@ -18,7 +18,7 @@ import {
 } from '../../src/http/request.js';
 import { resolveUrl } from '../../src/platform/shared.js';
 import type { Platform } from '../../src/ports.js';
-import { says } from '../support/texts.js';
+import { LEAN, says } from '../support/texts.js';
 
 const URL_ = 'https://shop.example/pay';
 const platform = { resolve: (url: string) => resolveUrl(url, 'https://shop.example/checkout') } as Platform;
@@ -74,11 +74,11 @@ describe('the arguments of fetch', () => {
   test('what no attempt could send is refused', async () => {
     const used = new Request(URL_, { method: 'POST', body: 'x' });
     await used.text();
-    expect(() => read(used)).toThrow(/read already/);
+    expect(() => read(used)).toThrow(says(/read already/, /body-used/));
     expect(read(used, { body: 'y' }).body).toBe('y');
     expect(() => refuseHidden(read(URL_, { mode: 'no-cors' }))).toThrow(/no-cors/);
-    expect(() => read(URL_, { body: 'x' })).toThrow(/a GET can't have a body/);
-    expect(() => read(URL_, { method: 'head', body: 'x' })).toThrow(/a HEAD can't have a body/);
+    expect(() => read(URL_, { body: 'x' })).toThrow(says(/a GET can't have a body/, /a GET: no-body/));
+    expect(() => read(URL_, { method: 'head', body: 'x' })).toThrow(says(/a HEAD can't have a body/, /a HEAD: no-body/));
   });
 
   test.each([
@@ -134,7 +134,7 @@ describe('a body', () => {
     expect([await asText(view), await asText(buffer)]).toEqual(['ab', 'ab']);
   });
 
-  test('without a tag is known by what it can do', async () => {
+  test.skipIf(LEAN)('without a tag is known by what it can do', async () => {
     const blob = { slice() {}, size: 1 };
     expect((await ready(blob)).body).toBe(blob);
     expect((await ready({ append() {}, sort() {}, toString: () => 'a=1' })).body).toBe('a=1');
@@ -146,7 +146,7 @@ describe('a body', () => {
     ['something that only looks like parameters', { append() {} }, /got object/],
     ['something that can be sorted', { sort() {} }, /got object/],
     ['a number', 5, /got number/],
-    ['a stream that is too long', new Response('x'.repeat(101)).body, /more than 100 bytes/],
+    ['a stream that is too long', new Response('x'.repeat(101)).body, /more than 100/],
     ['a stream that breaks', new ReadableStream({ start: (controller) => controller.error(new Error('broken')) }), /broken/],
   ])('that can not be sent twice is refused: %s', async (_, body, message) => {
     await expect(ready(body)).rejects.toThrow(message);

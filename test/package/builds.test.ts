@@ -75,7 +75,7 @@ describe('a bundler for a page', () => {
     expect(said.name).toMatch(SHORT);
     expect(said.option).toBe('once: limits.attempts must be a number, got string');
     expect(said.misspelled).toBe('once: there is no option namepsace');
-    expect(said.empty).toContain('namespace must not be empty');
+    expect(said.empty).toContain('namespace: namespace, got an empty string');
     expect(said.dialect).toContain('name of a dialect: dialect-name, got "my bank"');
   });
 

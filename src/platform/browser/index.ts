@@ -1,10 +1,7 @@
 /** Browsers: pages and workers. */
-import type { Connectivity, Digest, Locks, Platform } from '../../ports.js';
+import type { Connectivity, Locks, Platform } from '../../ports.js';
 import { resolveUrl, systemClock, systemRandomness, systemTransport, webDigest } from '../shared.js';
 import { tabs } from './tabs.js';
-
-/** Web Crypto is missing on insecure origins. */
-const digest: Digest = (data) => webDigest('a page on http://, which has no Web Crypto,', data);
 
 /** Web Locks: the lock of a tab that dies frees itself. */
 const webLocks = (manager: LockManager): Locks => ({
@@ -46,7 +43,7 @@ const connectivity: Connectivity = {
 export const browserPlatform = (): Platform => ({
   clock: systemClock,
   randomness: systemRandomness,
-  digest,
+  digest: webDigest,
   locks: globalThis.navigator?.locks && webLocks(globalThis.navigator.locks),
   connectivity,
   tabs,

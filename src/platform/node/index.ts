@@ -1,6 +1,7 @@
 /** Node, and what has its names: Deno and Bun. */
 import type { Digest, Platform, Transport } from '../../ports.js';
 import { serverPlatform } from '../server/index.js';
+import { warning } from '../server/warning.js';
 import { builtin } from '../shared.js';
 import { withCopies } from './copies.js';
 import { type DebugChannel, debugged } from './debug.js';
@@ -48,5 +49,5 @@ export const nodePlatform = (): Platform => ({
   transport,
   // Every event of every client, for the process's own tools: channel('oncefetch').
   channel: debugged(builtin<Channels>('node:diagnostics_channel')?.channel('oncefetch')),
-  warn: (message, code) => globalThis.process.emitWarning?.(message, { code }),
+  forgets: warning((message, code) => globalThis.process.emitWarning?.(message, { code })),
 });

@@ -39,7 +39,6 @@ export const reactNativePlatform = (connectivity: Connectivity): Platform => ({
     mayResend: () => true,
   }),
   resolve: resolveText,
-  warn: (message) => console.warn(message),
   report: (error) => console.error(error),
   server: false,
 });

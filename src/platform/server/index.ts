@@ -11,12 +11,11 @@ const pageBase = (): string | undefined => {
 export const serverPlatform = (): Platform => ({
   clock: systemClock,
   randomness: systemRandomness,
-  digest: (data) => webDigest('this runtime, which has no crypto.subtle,', data),
+  digest: webDigest,
   connectivity: { kind: 'none', online: () => undefined, subscribe: () => () => {} },
   transport: systemTransport,
   resolve: (url, base) => resolveUrl(url, base ?? pageBase()),
   report: (error) => console.error(error),
   server: true,
   isolated: !isNode(),
-  warn: (message, code) => console.warn(`${code}: ${message}`),
 });

@@ -56,7 +56,7 @@ function diskStore(): Store {
 
 function platform(over: Partial<Platform> = {}): Platform {
   const { place } = onStage();
-  return { ...(place === 'page' ? browserPlatform() : nodePlatform()), clock, warn: () => {}, ...over };
+  return { ...(place === 'page' ? browserPlatform() : nodePlatform()), clock, forgets: undefined, ...over };
 }
 
 /** `createOnce` as it is in the place where the snippet runs. */

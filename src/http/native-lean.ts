@@ -1,0 +1,6 @@
+/** What stands in for `native.ts` in pages in production. React Native has a build of its own. */
+import type * as full from './native.js';
+
+export const textOf: typeof full.textOf = (data) => (typeof data === 'string' ? data : new TextDecoder().decode(data));
+
+export const kindOf: typeof full.kindOf = (body) => Object.prototype.toString.call(body).slice(8, -1);

@@ -1,0 +1,19 @@
+/** What React Native does in another way than browsers. */
+
+/** UTF-8 as text; the engines of React Native 0.81 to 0.87 have no TextDecoder. */
+export function textOf(data: string | ArrayBuffer | Uint8Array): string {
+  if (typeof data === 'string') return data;
+  if (typeof TextDecoder === 'function') return new TextDecoder().decode(data);
+  const bytes = ArrayBuffer.isView(data) ? data : new Uint8Array(data);
+  return decodeURIComponent(Array.from(bytes, (byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''));
+}
+
+/** The class of a body, by its tag or by its methods: React Native's own classes have no tag. */
+export function kindOf(body: unknown): string {
+  const tag = Object.prototype.toString.call(body).slice(8, -1);
+  if (tag !== 'Object') return tag;
+  const can = (name: string): boolean => typeof (body as Record<string, unknown>)[name] === 'function';
+  if (can('getParts')) return 'FormData';
+  if (can('slice') && 'size' in (body as object)) return 'Blob';
+  return can('append') && can('sort') ? 'URLSearchParams' : tag;
+}

@@ -1,0 +1,79 @@
+/**
+ * Checks of what only code can make wrong: the names of options, words, and what is no function. Each shows itself at the first run of the
+ * code that has it, so pages in production get `option-spec-lean.ts` in its place, which knows names only (docs/decisions/0030-texts-and-builds.md).
+ */
+import { check, checkOne, type Spec } from './check.js';
+import { typeOf } from './core/name.js';
+import type { Feature, Limits, OnceOptions, OperationOptions } from './option-types.js';
+import { wrong } from './texts/full.js';
+
+const KEEP: Spec = { request: 'boolean', response: ['memory', 'disk', false], headers: 'array', forMs: 'any' };
+/** `options.ts` checks the numbers. */
+const LIMITS: Spec = {
+  attempts: 'any',
+  attemptMs: 'any',
+  totalMs: 'any',
+  inProgressMs: 'any',
+  offlineWaitMs: 'any',
+  leaseMs: 'any',
+  keyWindowMs: 'any',
+  bodyBytes: 'any',
+};
+const SHARED: Spec = {
+  fingerprint: 'function',
+  repeat: ['never', 'if-changed', 'always'],
+  verdict: 'function',
+  keep: KEEP,
+  limits: LIMITS,
+  whenBusy: ['join', 'reject'],
+  whenChanged: ['same-key', 'refuse'],
+  accepted: ['settle', 'poll'],
+  reconcile: 'function',
+  headers: 'function',
+  onOutcome: 'function',
+};
+const OPERATION: Spec = { ...SHARED, operation: 'array', key: 'string|function', meta: 'any', background: { untilMs: 'ms' } };
+const CLIENT: Spec = {
+  ...SHARED,
+  use: 'array',
+  namespace: 'string|function',
+  store: 'object',
+  dialect: 'object|function|string',
+  fetch: 'function',
+  durability: ['best-effort', 'required'],
+  retry: { minDelayMs: 'ms', maxDelayMs: 'ms', factor: 'count', budget: 'any' },
+  origins: 'array|function',
+  operation: 'function',
+  connectivity: 'object',
+  randomUUID: 'function',
+};
+
+/** A shorter one is over before a busy event loop renews it; a longer one is not believed (`src/core/retention.ts`). */
+const LEASE_MS_MIN = 1000;
+const LEASE_MS_MAX = 3_600_000;
+
+/** Safety does not depend on it. */
+function checkLease({ leaseMs = LEASE_MS_MIN }: Limits = {}): void {
+  // What is less than 0, or no number, is told as such.
+  if ((leaseMs >= 0 && leaseMs < LEASE_MS_MIN) || leaseMs > LEASE_MS_MAX) throw new RangeError(wrong('limits.leaseMs', 'lease-time', String(leaseMs)));
+}
+
+/** Throws a TypeError or RangeError that names the wrong option of a client. */
+export function checkClientOptions(options: object): void {
+  check(options, CLIENT, '');
+  const { dialect, retry, durability, store, use = [], limits } = options as OnceOptions;
+  checkLease(limits);
+  if (typeof dialect === 'string' && dialect !== 'none') throw new TypeError(wrong('dialect', 'dialect', JSON.stringify(dialect)));
+  const budget = retry?.budget;
+  if (budget !== undefined && budget !== false) checkOne(budget, 'count', 'retry.budget');
+  for (const [index, feature] of use.entries())
+    if (typeOf((feature as Feature | undefined)?.parts) !== 'object') throw new TypeError(wrong(`use[${index}]`, 'feature', typeOf(feature)));
+  // The first call would be refused, too.
+  if (durability === 'required' && store?.survives === 'context' && !store.ready) throw new TypeError(wrong("durability 'required'", 'durability', store.kind));
+}
+
+/** The same of one call. */
+export function checkCallOptions(init: object): void {
+  check(init, OPERATION, 'once');
+  checkLease((init as OperationOptions).limits);
+}

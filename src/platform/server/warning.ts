@@ -1,0 +1,24 @@
+/** Tells a developer that a server forgets its keys. */
+import type { Store } from '../../ports.js';
+
+let warned = false;
+
+/** A store over `memory` that warns when it stores its first operation. A client that a build or a server render only makes stores none. */
+export const warning =
+  (warn: (message: string, code: string) => void) =>
+  (memory: Store): Store => ({
+    ...memory,
+    update: (id, change, options) =>
+      memory.update(
+        id,
+        (current, now) => {
+          const changed = change(current, now);
+          if (changed.next && !warned) {
+            warned = true;
+            warn('keys are forgotten when this process ends; give createOnce a store', 'ONCEFETCH_MEMORY');
+          }
+          return changed;
+        },
+        options,
+      ),
+  });
