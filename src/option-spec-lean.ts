@@ -2,13 +2,20 @@
 import type * as full from './option-spec.js';
 
 const OF_BOTH = 'fingerprint,repeat,verdict,keep,limits,whenBusy,whenChanged,accepted,reconcile,headers,onOutcome,operation,';
-
-const checkNames = (options: object, names: string, prefix: string): void => {
-  const unknown = Object.keys(options).find((name) => !(OF_BOTH + names).split(',').includes(name));
-  if (unknown !== undefined) throw new TypeError(`once: there is no option ${prefix}${unknown}`);
+const MEMBERS: { readonly [group: string]: string } = {
+  keep: 'request,response,headers,forMs',
+  limits: 'attempts,attemptMs,totalMs,inProgressMs,offlineWaitMs,leaseMs,keyWindowMs,bodyBytes',
+  retry: 'minDelayMs,maxDelayMs,factor,budget',
 };
 
-export const checkClientOptions: typeof full.checkClientOptions = (options) =>
-  checkNames(options, 'use,namespace,store,dialect,fetch,durability,retry,origins,connectivity,randomUUID', '');
+function checkNames(options: object, names: string, prefix: string): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (!names.split(',').includes(name)) throw new TypeError(`once: there is no option ${prefix}${name}`);
+    if (MEMBERS[name]) checkNames(value ?? {}, MEMBERS[name], `${prefix}${name}.`);
+  }
+}
 
-export const checkCallOptions: typeof full.checkCallOptions = (init) => checkNames(init, 'key,meta,background', 'once.');
+export const checkClientOptions: typeof full.checkClientOptions = (options) =>
+  checkNames(options, `${OF_BOTH}use,namespace,store,dialect,fetch,durability,retry,origins,connectivity,randomUUID`, '');
+
+export const checkCallOptions: typeof full.checkCallOptions = (init) => checkNames(init, `${OF_BOTH}key,meta,background`, 'once.');

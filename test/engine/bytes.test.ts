@@ -50,35 +50,36 @@ test('an answer without a stream is read as text, as React Native’s own fetch 
   expect(seen).toEqual([{ says: TEXT }]);
 });
 
-describe.skipIf(LEAN)('bodies of classes without a tag, as React Native has them', () => {
-  const sent: unknown[] = [];
-  const fetch = async (_: unknown, init?: RequestInit) => {
-    sent.push(init?.body, new Headers(init?.headers).get('content-type'));
-    return new Response('{}', { status: 201 });
-  };
-  const pay = (body: object) =>
-    createOnce({ store: memoryStore(), fetch }).fetch('https://shop.example/pay', { method: 'POST', body: body as BodyInit, once: ['pay', 1] });
-  afterEach(() => void sent.splice(0));
+if (!LEAN)
+  describe('bodies of classes without a tag, as React Native has them', () => {
+    const sent: unknown[] = [];
+    const fetch = async (_: unknown, init?: RequestInit) => {
+      sent.push(init?.body, new Headers(init?.headers).get('content-type'));
+      return new Response('{}', { status: 201 });
+    };
+    const pay = (body: object) =>
+      createOnce({ store: memoryStore(), fetch }).fetch('https://shop.example/pay', { method: 'POST', body: body as BodyInit, once: ['pay', 1] });
+    afterEach(() => void sent.splice(0));
 
-  test('URLSearchParams are text', async () => {
-    await pay({ append() {}, sort() {}, toString: () => 'a=1' });
-    expect(sent).toEqual(['a=1', 'application/x-www-form-urlencoded;charset=UTF-8']);
-  });
+    test('URLSearchParams are text', async () => {
+      await pay({ append() {}, sort() {}, toString: () => 'a=1' });
+      expect(sent).toEqual(['a=1', 'application/x-www-form-urlencoded;charset=UTF-8']);
+    });
 
-  test('a form whose bytes nobody can fix is refused, and nothing is sent', async () => {
-    vi.stubGlobal(
-      'Response',
-      class {
-        arrayBuffer() {
-          throw new Error('could not read FormData body as blob');
-        }
-      },
-    );
-    await expect(pay({ append() {}, getParts: () => [] })).rejects.toMatchObject({ code: 'ERR_ONCE_BODY' });
-    expect(sent).toEqual([]);
-  });
+    test('a form whose bytes nobody can fix is refused, and nothing is sent', async () => {
+      vi.stubGlobal(
+        'Response',
+        class {
+          arrayBuffer() {
+            throw new Error('could not read FormData body as blob');
+          }
+        },
+      );
+      await expect(pay({ append() {}, getParts: () => [] })).rejects.toMatchObject({ code: 'ERR_ONCE_BODY' });
+      expect(sent).toEqual([]);
+    });
 
-  test('any other object is refused', async () => {
-    await expect(pay({ a: 1 })).rejects.toMatchObject({ code: 'ERR_ONCE_BODY' });
+    test('any other object is refused', async () => {
+      await expect(pay({ a: 1 })).rejects.toMatchObject({ code: 'ERR_ONCE_BODY' });
+    });
   });
-});

@@ -134,11 +134,12 @@ describe('a body', () => {
     expect([await asText(view), await asText(buffer)]).toEqual(['ab', 'ab']);
   });
 
-  test.skipIf(LEAN)('without a tag is known by what it can do', async () => {
-    const blob = { slice() {}, size: 1 };
-    expect((await ready(blob)).body).toBe(blob);
-    expect((await ready({ append() {}, sort() {}, toString: () => 'a=1' })).body).toBe('a=1');
-  });
+  if (!LEAN)
+    test('without a tag is known by what it can do', async () => {
+      const blob = { slice() {}, size: 1 };
+      expect((await ready(blob)).body).toBe(blob);
+      expect((await ready({ append() {}, sort() {}, toString: () => 'a=1' })).body).toBe('a=1');
+    });
 
   test.each<[string, unknown, RegExp]>([
     ['an object', { a: 1 }, /got object/],
