@@ -196,7 +196,7 @@ export interface Driver {
   readonly facts: Facts;
   readonly refusals: {
     readonly last: Refusal | undefined;
-    note(sent: AttemptResult, now: number): number | undefined;
+    note(sent: AttemptResult): number | undefined;
     toStore(reason: UnknownReason): Pick<OnceRecord, 'refusedOnly' | 'refusal' | 'madeAgain'> | undefined;
   };
   /** Sends another payload of this key once; `undefined` when nothing may be sent now. */

@@ -2,7 +2,10 @@
 
 import type { UnknownReason } from '../core/codes.js';
 import type { OnceRecord, Refusal } from '../core/record.js';
-import type { AttemptResult } from './client.js';
+import type { DeviceClock } from '../ports.js';
+import type { AttemptResult, OperationRun } from './client.js';
+import { evenForMs } from './even-clock.js';
+import { storeForOperation } from './record-access.js';
 import type { Start } from './stopped.js';
 
 export class Refusals {
@@ -14,13 +17,22 @@ export class Refusals {
   #madeAgain: boolean | undefined;
   readonly #record: OnceRecord;
   readonly #found: boolean;
+  readonly #clock: DeviceClock;
+  /** The store is a server, with a clock that the device does not set. */
+  readonly #served: boolean;
+  /** What makes the store's time of the wall clock, and of the monotonic one. */
   readonly #aheadMs: number;
+  readonly #monotonicAheadMs: number;
 
   /** `ambiguous`: an attempt may have ended in something other than a refusal. */
-  constructor({ record, refusedOnly: found, aheadMs = 0 }: Start, ambiguous: boolean) {
+  constructor({ client, operationKey }: Pick<OperationRun, 'client' | 'operationKey'>, { record, refusedOnly: found, aheadMs = 0 }: Start, ambiguous: boolean) {
+    const { clock } = client.platform;
     this.#record = record;
     this.#found = found;
+    this.#clock = clock;
     this.#aheadMs = aheadMs;
+    this.#monotonicAheadMs = clock.now() + aheadMs - clock.monotonic();
+    this.#served = storeForOperation(client, operationKey).shared === 'cluster';
     this.#only = found || !ambiguous;
     this.last = record.refusal && { digest: record.refusal.digest, at: record.refusal.at };
     this.#madeAgain = record.madeAgain;
@@ -32,7 +44,7 @@ export class Refusals {
   }
 
   /** Notes how an attempt ended. Gives for how long the application has been giving this very refusal, ms: 0 if it is new, `undefined` if nothing tells. */
-  note({ reading, refusal }: AttemptResult, now: number): number | undefined {
+  note({ reading, refusal }: AttemptResult): number | undefined {
     if (reading.ambiguous) {
       this.#only = false;
       // This attempt may still take effect. Start over: after it, only a refusal that comes twice proves something. A mismatch
@@ -42,9 +54,12 @@ export class Refusals {
     if (refusal === undefined || reading.from === 'in-front') return undefined;
     if (!reading.replayed) this.#madeAgain = undefined;
     const known = this.last?.digest === refusal ? this.last : undefined;
-    const at = now + this.#aheadMs;
-    this.last = known ?? { digest: refusal, at };
-    return known ? Math.max(1, at - known.at) : 0;
+    const clock = this.#clock;
+    const at = [clock.now() + this.#aheadMs, clock.monotonic() + this.#monotonicAheadMs] as const;
+    // A clock that was set proves nothing. On a device, only the time counts that this realm has seen pass.
+    const passed = this.#served ? Number.POSITIVE_INFINITY : evenForMs(clock);
+    this.last = known ?? { digest: refusal, at: Math.max(...at) };
+    return known ? Math.max(1, Math.min(passed, ...at.map((one) => one - known.at))) : 0;
   }
 
   /** What to store for the next call after a stop that settled nothing; `undefined` if the record has it already. */
