@@ -87,7 +87,7 @@ export function createOn(bare: Platform, options: OnceOptions = {}, from?: Clien
     closing: new Closing(),
     sweeps: { left: 0, place: 0, restedAt: Number.NEGATIVE_INFINITY, damaged: 0 },
     ns: undefined,
-    seen: undefined,
+    session: from && from.settings.namespace === settings.namespace ? from.session : { seen: undefined, changes: 0 },
     owner: undefined,
   };
   // From now on this realm knows whether somebody sets the clock.

@@ -31,6 +31,14 @@ export interface Sweeps {
   damaged: number;
 }
 
+/** What a client has seen of its `namespace`. */
+export interface Session {
+  /** The last value; screens are told when it changes. */
+  seen: unknown;
+  /** How often it has changed. */
+  changes: number;
+}
+
 export interface Client {
   readonly settings: Settings;
   /** What it was made with, for clients that are extended from it. */
@@ -55,8 +63,8 @@ export interface Client {
   readonly sweeps: Sweeps;
   /** The digest of the namespace that was asked for last. */
   ns: { readonly of: Namespace; readonly digest: NamespaceDigest } | undefined;
-  /** The last value of `namespace`; screens are told when it changes. */
-  seen: unknown;
+  /** Who was here; shared with the clients that are extended from this one and ask the same `namespace`. */
+  readonly session: Session;
   /** Its name in leases; made at the first one. */
   owner: string | undefined;
 }
