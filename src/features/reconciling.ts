@@ -33,9 +33,9 @@ async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', resu
   const { job, record } = drive;
   const proof = await prove(drive, reason, result);
   if (!proof) return undefined;
-  // An earlier payload is done, and this one is not: the state that it brings about is still to be sent.
+  // An earlier payload is done, and this one is not: the change, or the next effect of that name, is still to be sent.
   const isEarlier = !isOwn(job, record) && (reason === 'mismatch' || !record.payloads.includes(job.fingerprint));
-  if (proof !== 'none' && isEarlier && job.settings.repeat === 'if-changed')
+  if (proof !== 'none' && isEarlier && job.settings.repeat !== 'never')
     return settle(drive, replayed('reconcile'), undefined, { earlier: true, payloads: record.payloads.filter((one) => one !== job.fingerprint) });
   if (typeof proof === 'object' && !isEffect(drive)) return settle(drive, replayed('reconcile'), proof);
   if (proof === 'none') {
