@@ -18,6 +18,7 @@ import type { Extensions } from './extensions.js';
 import type { Finished, InFlightTables } from './in-flight.js';
 import type { Listener, ObservableState } from './observed.js';
 import type { Result } from './result.js';
+import type { Session } from './session.js';
 import type { Start, Stopped } from './stopped.js';
 
 /** What a client knows of its sweeps. */
@@ -29,14 +30,6 @@ export interface Sweeps {
   restedAt: number;
   /** Damaged records that the last sweep met. */
   damaged: number;
-}
-
-/** What a client has seen of its `namespace`. */
-export interface Session {
-  /** The last value; screens are told when it changes. */
-  seen: unknown;
-  /** How often it has changed. */
-  changes: number;
 }
 
 export interface Client {
