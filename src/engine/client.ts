@@ -13,24 +13,13 @@ import type { SendOnce } from '../http/sending.js';
 import type { OnceOptions } from '../option-types.js';
 import type { Settings } from '../options.js';
 import type { Platform, Store, Transport } from '../ports.js';
+import type { Session, Sweeps } from './client-state.js';
 import type { Closing } from './closing.js';
 import type { Extensions } from './extensions.js';
 import type { Finished, InFlightTables } from './in-flight.js';
 import type { Listener, ObservableState } from './observed.js';
 import type { Result } from './result.js';
-import type { Session } from './session.js';
 import type { Start, Stopped } from './stopped.js';
-
-/** What a client knows of its sweeps. */
-export interface Sweeps {
-  /** Settles that come before the next one, and which settle of its `sweepEvery` the last one came with. */
-  left: number;
-  place: number;
-  /** Wall clock, ms: when a sweep last found less than it would have removed. */
-  restedAt: number;
-  /** Damaged records that the last sweep met. */
-  damaged: number;
-}
 
 export interface Client {
   readonly settings: Settings;
