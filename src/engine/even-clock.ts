@@ -11,7 +11,8 @@ const since = new WeakMap<DeviceClock, { readonly wall: number; readonly at: num
  * after a jump or a sleep.
  */
 export function evenForMs(clock: DeviceClock): number {
-  const [wall, at] = [clock.now(), clock.monotonic()];
+  const wall = clock.now();
+  const at = clock.monotonic();
   const first = since.get(clock);
   if (first && Math.abs(wall - first.wall - (at - first.at)) < DRIFT_MS_MAX) return at - first.at;
   since.set(clock, { wall, at });

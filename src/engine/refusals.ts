@@ -2,7 +2,6 @@
 
 import type { UnknownReason } from '../core/codes.js';
 import type { OnceRecord, Refusal } from '../core/record.js';
-import type { DeviceClock } from '../ports.js';
 import type { AttemptResult, OperationRun } from './client.js';
 import { evenForMs } from './even-clock.js';
 import { storeForOperation } from './record-access.js';
@@ -17,22 +16,20 @@ export class Refusals {
   #madeAgain: boolean | undefined;
   readonly #record: OnceRecord;
   readonly #found: boolean;
-  readonly #clock: DeviceClock;
-  /** The store is a server, with a clock that the device does not set. */
-  readonly #served: boolean;
-  /** What makes the store's time of the wall clock, and of the monotonic one. */
-  readonly #aheadMs: number;
-  readonly #monotonicAheadMs: number;
+  /** The store's time, by the wall clock and by the monotonic one. */
+  readonly #times: () => readonly [number, number];
+  /** How much time this realm has seen pass for sure, ms; any, where the store is a server, with a clock that the device does not set. */
+  readonly #passed: () => number;
 
   /** `ambiguous`: an attempt may have ended in something other than a refusal. */
   constructor({ client, operationKey }: Pick<OperationRun, 'client' | 'operationKey'>, { record, refusedOnly: found, aheadMs = 0 }: Start, ambiguous: boolean) {
     const { clock } = client.platform;
     this.#record = record;
     this.#found = found;
-    this.#clock = clock;
-    this.#aheadMs = aheadMs;
-    this.#monotonicAheadMs = clock.now() + aheadMs - clock.monotonic();
-    this.#served = storeForOperation(client, operationKey).shared === 'cluster';
+    const monotonicAheadMs = clock.now() + aheadMs - clock.monotonic();
+    this.#times = () => [clock.now() + aheadMs, clock.monotonic() + monotonicAheadMs];
+    const served = storeForOperation(client, operationKey).shared === 'cluster';
+    this.#passed = () => (served ? Number.POSITIVE_INFINITY : evenForMs(clock));
     this.#only = found || !ambiguous;
     this.last = record.refusal && { digest: record.refusal.digest, at: record.refusal.at };
     this.#madeAgain = record.madeAgain;
@@ -54,12 +51,11 @@ export class Refusals {
     if (refusal === undefined || reading.from === 'in-front') return undefined;
     if (!reading.replayed) this.#madeAgain = undefined;
     const known = this.last?.digest === refusal ? this.last : undefined;
-    const clock = this.#clock;
-    const at = [clock.now() + this.#aheadMs, clock.monotonic() + this.#monotonicAheadMs] as const;
-    // A clock that was set proves nothing. On a device, only the time counts that this realm has seen pass.
-    const passed = this.#served ? Number.POSITIVE_INFINITY : evenForMs(clock);
-    this.last = known ?? { digest: refusal, at: Math.max(...at) };
-    return known ? Math.max(1, Math.min(passed, ...at.map((one) => one - known.at))) : 0;
+    const times = this.#times();
+    // A clock that was set proves nothing.
+    const passed = this.#passed();
+    this.last = known ?? { digest: refusal, at: Math.max(...times) };
+    return known ? Math.max(1, Math.min(passed, Math.min(...times) - known.at)) : 0;
   }
 
   /** What to store for the next call after a stop that settled nothing; `undefined` if the record has it already. */

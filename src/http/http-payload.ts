@@ -102,7 +102,7 @@ export async function hooked(
   const late = over.then(() => Promise.reject(new Error('the headers hook did not answer in time')));
   const given = await Promise.race([asked, late]).finally(off);
   // Somebody else was here, so the credentials may be theirs.
-  if (sessionOf(client) !== session && isSamePerson(client, namespace)) throw new Error('another user was logged in');
+  if (sessionOf(client) !== session && isSamePerson(client, namespace)) throw new Error('another user has logged in');
   return given;
 }
 
