@@ -128,7 +128,7 @@ async function send(prepared: ReplayableRequest, a: AttemptRequest): Promise<Att
     const last = first && settings.headers ? await withKey(merged(first, await hooked(first, a)), a) : first;
     // This request has no place where the record's key belongs.
     if (!last) return { reading: NOT_A_VERDICT, reached: false };
-    const slow = clock.now() - asking > settings.tuning.thawMs;
+    const slow = Math.abs(clock.now() - asking) > settings.tuning.thawMs;
     if (slow && a.stillMine && !(await a.stillMine())) return { reading: NOT_SENT, reached: false };
     const sending = { ms: a.ms - (clock.now() - asking), stop, bodyBytes: settings.limits.bodyBytes, leaves };
     const left = await (client.parts.around ?? callTransport)(client, last, sending, a);

@@ -4,10 +4,10 @@
  */
 import { describe, expect, test } from 'vitest';
 import { evenForMs } from '../../src/engine/even-clock.js';
-import type { Outcome } from '../../src/entries/index.js';
+import { type Around, around, clear, type Outcome, settle } from '../../src/entries/index.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
-import { answers, during, lost } from '../support/server.js';
-import { CART, HOUR, MINUTE, newWorld, pay, SECOND } from '../support/world.js';
+import { answers, charged, during, lost } from '../support/server.js';
+import { CART, HOUR, MINUTE, NAME, newWorld, pay, SECOND, type World, watched } from '../support/world.js';
 
 const DECLINE = answers(402, { error: 'declined' });
 const MISMATCH = answers(422, { title: 'Idempotency-Key is already used' });
@@ -120,6 +120,51 @@ describe("where the store is a server, its clock counts, and a machine's does no
     const { tab, once } = other();
     expect((await world.end(tab, pay(once))).outcome).toMatchObject(NONE);
   });
+});
+
+describe('a log-out elsewhere while a slow hook is at work, and the clock is set back by as much and more: nothing leaves', () => {
+  const slow = async (world: World) => {
+    await world.run(clear(world.open().once));
+    world.clock.jump(-2 * MINUTE);
+  };
+
+  test('headers', async () => {
+    const world = newWorld();
+    const headers = async () => {
+      await slow(world);
+      return {};
+    };
+    const { tab, once } = world.open({ headers });
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST' });
+    expect(world.server.arrivals).toEqual([]);
+  });
+
+  test('around', async () => {
+    const world = newWorld();
+    const hook: Around = async (_, send) => {
+      await slow(world);
+      return send();
+    };
+    const { tab, once } = world.open({ use: [around(hook)] });
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST' });
+    expect(world.server.arrivals).toEqual([]);
+  });
+});
+
+test('settle as none by a tab that hangs, while another one sends and the clock is set back, is refused: it says nothing of what was sent', async () => {
+  const world = newWorld();
+  const ONE = { limits: { attempts: 1 } };
+  const [app, other] = [world.open(), world.open(ONE)];
+  world.server.plays(lost(), charged(lost()));
+  await world.end(other.tab, pay(other.once));
+  app.tab.at(1, () => app.tab.freeze());
+  const word = watched(settle(app.once, NAME, 'none'));
+  world.clock.jump(-MINUTE);
+  await world.clock.advance(2 * SECOND);
+  expect((await world.end(other.tab, pay(other.once))).outcome).toMatchObject({ effect: 'unknown' });
+  app.tab.thaw();
+  await expect(world.run(word)).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+  expect(world.record()).toMatchObject({ state: 'pending' });
 });
 
 test('a clock is even as long as nobody sets it, and a second of drift is no jump', async () => {
