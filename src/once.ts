@@ -5,6 +5,7 @@ import { defaultStore } from './default-store.js';
 import { addressOf } from './engine/address.js';
 import type { Client, Parts } from './engine/client.js';
 import { Closing } from './engine/closing.js';
+import { evenForMs } from './engine/even-clock.js';
 import { abortReason } from './engine/in-flight.js';
 import { operate, readRequest } from './engine/operate.js';
 import { registry } from './engine/registry.js';
@@ -84,9 +85,11 @@ export function createOn(bare: Platform, options: OnceOptions = {}, from?: Clien
     closing: new Closing(),
     sweeps: { left: 0, place: 0, restedAt: Number.NEGATIVE_INFINITY, damaged: 0 },
     ns: undefined,
-    seen: undefined,
+    session: from && from.settings.namespace === settings.namespace ? from.session : { seen: undefined, changes: 0 },
     owner: undefined,
   };
+  // From now on this realm knows whether somebody sets the clock.
+  evenForMs(platform.clock);
   parts.made?.(client);
   return { fetch: (input, init) => callFetch(client, input, init), '~oncefetch': () => client };
 }

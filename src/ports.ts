@@ -107,6 +107,12 @@ export interface Clock {
   timer(ms: number, fire: () => void): () => void;
 }
 
+/** A clock of the device, which people, time servers and a sleep may set. */
+export interface DeviceClock extends Clock {
+  /** Time that has passed since some moment, ms: whoever sets the wall clock does not change it. It may stand still while the device sleeps. */
+  monotonic(): number;
+}
+
 export interface Randomness {
   /** Uniform in [0, 1). Only ever used to spread waits. */
   random(): number;
@@ -149,7 +155,7 @@ export interface Connectivity {
 }
 
 export interface Platform {
-  readonly clock: Clock;
+  readonly clock: DeviceClock;
   readonly randomness: Randomness;
   readonly digest: Digest;
   /** Absent where contexts cannot exclude one another. */

@@ -12,8 +12,10 @@ function ask(client: Client): unknown {
     given = client.settings.namespace?.() as unknown;
     return given;
   } finally {
-    if (given !== client.seen) {
-      client.seen = given;
+    const { session } = client;
+    if (given !== session.seen) {
+      session.seen = given;
+      session.changes++;
       look(client.registry);
     }
   }
@@ -48,6 +50,12 @@ export function isSamePerson(client: Client, namespace: Namespace): boolean {
     return false;
   }
 }
+
+/**
+ * Another number as soon as this client has seen somebody else here, even if the first user is back: what was asked meanwhile may
+ * have been asked in the other one's session. On a server many users meet in one client, and each call has a session of its own.
+ */
+export const sessionOf = ({ platform, session }: Client): number => (platform.server ? 0 : session.changes);
 
 /** `own` tells unnamed operations of one label apart. */
 export const operationKeyOf = ({ store }: Client, namespace: Namespace, label: Label, own = ''): OperationKey =>

@@ -48,7 +48,7 @@ export class AttemptLoop implements Driver {
     this.#storedIn = storedIn(storeForOperation(job.client, job.operationKey));
     this.record = start.record;
     this.ambiguous = start.resumed || !start.record.random;
-    this.refusals = new Refusals(start, this.ambiguous);
+    this.refusals = new Refusals(job, start, this.ambiguous);
     this.#sameAmbiguous = start.sentBefore;
     this.#triesMax = job.settings.limits.attempts;
   }
@@ -92,7 +92,7 @@ export class AttemptLoop implements Driver {
       const decision = decide(reading, {
         ...this.#known(),
         now,
-        refusedForMs: this.refusals.note(sent, now),
+        refusedForMs: this.refusals.note(sent),
         answered: this.#last !== undefined,
         tries: this.#tries,
         triesMax: spent ? this.#tries : this.#triesMax,

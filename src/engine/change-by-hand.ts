@@ -15,7 +15,11 @@ import { giveBack, heldElsewhere, storedIn, storeForOperation, updateStored } fr
 
 /** Takes the claim of a name for one change; rejects with ERR_ONCE_BUSY while a live driver holds it. */
 async function claimed<T>(client: Client, address: OperationAddress, work: (id: RecordId, ns: NamespaceDigest) => Promise<T>): Promise<T> {
-  if (client.registry.flights.has(address.operationKey)) throw busyError({ client, ...address });
+  const { flights } = client.registry;
+  const flight = flights.get(address.operationKey);
+  // Whoever listens for the end of a call hears of it a moment before the claim is released.
+  if (flight?.ended) await flight.landed;
+  if (flights.has(address.operationKey)) throw busyError({ client, ...address });
   // Claims the name in this tick, so that a call made meanwhile waits until the change is stored.
   const hold = new InFlightOperation(client.registry, address.operationKey, client);
   hold.fingerprinted(undefined);

@@ -13,23 +13,13 @@ import type { SendOnce } from '../http/sending.js';
 import type { OnceOptions } from '../option-types.js';
 import type { Settings } from '../options.js';
 import type { Platform, Store, Transport } from '../ports.js';
+import type { Session, Sweeps } from './client-state.js';
 import type { Closing, Stop } from './closing.js';
 import type { Extensions } from './extensions.js';
 import type { Finished, InFlightTables } from './in-flight.js';
 import type { Listener, ObservableState } from './observed.js';
 import type { Result } from './result.js';
 import type { Start, Stopped } from './stopped.js';
-
-/** What a client knows of its sweeps. */
-export interface Sweeps {
-  /** Settles that come before the next one, and which settle of its `sweepEvery` the last one came with. */
-  left: number;
-  place: number;
-  /** Wall clock, ms: when a sweep last found less than it would have removed. */
-  restedAt: number;
-  /** Damaged records that the last sweep met. */
-  damaged: number;
-}
 
 export interface Client {
   readonly settings: Settings;
@@ -55,8 +45,8 @@ export interface Client {
   readonly sweeps: Sweeps;
   /** The digest of the namespace that was asked for last. */
   ns: { readonly of: Namespace; readonly digest: NamespaceDigest } | undefined;
-  /** The last value of `namespace`; screens are told when it changes. */
-  seen: unknown;
+  /** Who was here; shared with the clients that are extended from this one and ask the same `namespace`. */
+  readonly session: Session;
   /** Its name in leases; made at the first one. */
   owner: string | undefined;
 }
@@ -196,7 +186,7 @@ export interface Driver {
   readonly facts: Facts;
   readonly refusals: {
     readonly last: Refusal | undefined;
-    note(sent: AttemptResult, now: number): number | undefined;
+    note(sent: AttemptResult): number | undefined;
     toStore(reason: UnknownReason): Pick<OnceRecord, 'refusedOnly' | 'refusal' | 'madeAgain'> | undefined;
   };
   /** Sends another payload of this key once; `undefined` when nothing may be sent now. */

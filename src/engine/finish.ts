@@ -161,7 +161,7 @@ async function probe(drive: Driver, result: Result | undefined): Promise<Finishe
     if (end?.reading.kind === 'replayed' || end?.reading.kind === 'fresh')
       return settle(drive, replayed('server'), end.result, { earlier: true, payloads: [fingerprint] });
     const now = job.client.platform.clock.now();
-    const again = end && refusedAgain(end.reading, now, drive.refusals.note(end, now));
+    const again = end && refusedAgain(end.reading, now, drive.refusals.note(end));
     if (again === 'proven') return anew(drive, end?.result);
     retryAt ??= again;
   }

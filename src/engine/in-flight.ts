@@ -89,6 +89,9 @@ export class InFlightOperation {
   /** The deadline of the call that began it, ms since 1970. */
   readonly endsAt: number;
 
+  /** It has ended, and its callers are told as soon as screens and logs were. */
+  ended = false;
+
   /** Claims the operation. Await nothing between the look into the table and this. */
   constructor(registry: InFlightTables, operationKey: OperationKey, owner: object, endsAt = 0) {
     this.owner = owner;

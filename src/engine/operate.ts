@@ -122,6 +122,7 @@ async function fly({ client, settings, address, held }: Call, flight: InFlightOp
       resumeOnly: request.payload === undefined,
     };
     const ended = await execute(job, free);
+    flight.ended = true;
     conclude(job, ended);
     flight.land(ended);
     if (ended.driven) changed(client);
@@ -132,6 +133,7 @@ async function fly({ client, settings, address, held }: Call, flight: InFlightOp
     );
     if (error instanceof CallerLeft) {
       const ended = await leftBefore({ client, deadline, ...address, ...(await idsOf(client, address)) });
+      flight.ended = true;
       conclude({ client, ...address }, ended);
       return flight.land(ended);
     }

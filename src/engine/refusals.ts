@@ -2,7 +2,9 @@
 
 import type { UnknownReason } from '../core/codes.js';
 import type { OnceRecord, Refusal } from '../core/record.js';
-import type { AttemptResult } from './client.js';
+import type { AttemptResult, OperationRun } from './client.js';
+import { evenForMs } from './even-clock.js';
+import { storeForOperation } from './record-access.js';
 import type { Start } from './stopped.js';
 
 export class Refusals {
@@ -14,13 +16,20 @@ export class Refusals {
   #madeAgain: boolean | undefined;
   readonly #record: OnceRecord;
   readonly #found: boolean;
-  readonly #aheadMs: number;
+  /** The store's time, by the wall clock and by the monotonic one. */
+  readonly #times: () => readonly [number, number];
+  /** How much time this realm has seen pass for sure, ms; any, where the store is a server, with a clock that the device does not set. */
+  readonly #passed: () => number;
 
   /** `ambiguous`: an attempt may have ended in something other than a refusal. */
-  constructor({ record, refusedOnly: found, aheadMs = 0 }: Start, ambiguous: boolean) {
+  constructor({ client, operationKey }: Pick<OperationRun, 'client' | 'operationKey'>, { record, refusedOnly: found, aheadMs = 0 }: Start, ambiguous: boolean) {
+    const { clock } = client.platform;
     this.#record = record;
     this.#found = found;
-    this.#aheadMs = aheadMs;
+    const monotonicAheadMs = clock.now() + aheadMs - clock.monotonic();
+    this.#times = () => [clock.now() + aheadMs, clock.monotonic() + monotonicAheadMs];
+    const served = storeForOperation(client, operationKey).shared === 'cluster';
+    this.#passed = () => (served ? Number.POSITIVE_INFINITY : evenForMs(clock));
     this.#only = found || !ambiguous;
     this.last = record.refusal && { digest: record.refusal.digest, at: record.refusal.at };
     this.#madeAgain = record.madeAgain;
@@ -32,7 +41,7 @@ export class Refusals {
   }
 
   /** Notes how an attempt ended. Gives for how long the application has been giving this very refusal, ms: 0 if it is new, `undefined` if nothing tells. */
-  note({ reading, refusal }: AttemptResult, now: number): number | undefined {
+  note({ reading, refusal }: AttemptResult): number | undefined {
     if (reading.ambiguous) {
       this.#only = false;
       // This attempt may still take effect. Start over: after it, only a refusal that comes twice proves something. A mismatch
@@ -42,9 +51,11 @@ export class Refusals {
     if (refusal === undefined || reading.from === 'in-front') return undefined;
     if (!reading.replayed) this.#madeAgain = undefined;
     const known = this.last?.digest === refusal ? this.last : undefined;
-    const at = now + this.#aheadMs;
-    this.last = known ?? { digest: refusal, at };
-    return known ? Math.max(1, at - known.at) : 0;
+    const times = this.#times();
+    // A clock that was set proves nothing.
+    const passed = this.#passed();
+    this.last = known ?? { digest: refusal, at: Math.max(...times) };
+    return known ? Math.max(1, Math.min(passed, Math.min(...times) - known.at)) : 0;
   }
 
   /** What to store for the next call after a stop that settled nothing; `undefined` if the record has it already. */

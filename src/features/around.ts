@@ -124,7 +124,7 @@ class Passage {
 
   #leave(request: ReplayableRequest, init: RequestInit): Promise<Response> {
     const { clock } = this.#client.platform;
-    const slow = clock.now() - this.#begun > this.#client.settings.tuning.thawMs;
+    const slow = Math.abs(clock.now() - this.#begun) > this.#client.settings.tuning.thawMs;
     // While a slow hook was at work, the record may have been lost to another driver.
     return slow && this.#a.stillMine ? this.#a.stillMine().then((mine) => this.#call(request, init, mine)) : this.#call(request, init, true);
   }

@@ -4,7 +4,7 @@ import type { UnknownReason } from '../core/codes.js';
 import { typeOf } from '../core/name.js';
 import { rejected, replayed, unknown } from '../core/outcome.js';
 import { workState } from '../core/work-state.js';
-import { isSamePerson } from '../engine/address.js';
+import { isSamePerson, sessionOf } from '../engine/address.js';
 import type { Driver, Parts } from '../engine/client.js';
 import { notice } from '../engine/diagnostics.js';
 import { finish, settle, tell } from '../engine/finish.js';
@@ -33,9 +33,9 @@ async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', resu
   const { job, record } = drive;
   const proof = await prove(drive, reason, result);
   if (!proof) return undefined;
-  // An earlier payload is done, and this one is not: the state that it brings about is still to be sent.
+  // An earlier payload is done, and this one is not: the change, or the next effect of that name, is still to be sent.
   const isEarlier = !isOwn(job, record) && (reason === 'mismatch' || !record.payloads.includes(job.fingerprint));
-  if (proof !== 'none' && isEarlier && job.settings.repeat === 'if-changed')
+  if (proof !== 'none' && isEarlier && job.settings.repeat !== 'never')
     return settle(drive, replayed('reconcile'), undefined, { earlier: true, payloads: record.payloads.filter((one) => one !== job.fingerprint) });
   if (typeof proof === 'object' && !isEffect(drive)) return settle(drive, replayed('reconcile'), proof);
   if (proof === 'none') {
@@ -63,6 +63,7 @@ async function prove(drive: Driver, reason: UnknownReason | 'done-elsewhere', re
   const { reconcile, limits } = settings;
   // The hook would ask with the credentials of the user who is logged in now, and see what that user may see.
   if (!reconcile || !isSamePerson(client, namespace)) return undefined;
+  const session = sessionOf(client);
   const { clock } = client.platform;
   const ms = Math.min(limits.attemptMs, deadline - clock.now());
   if (ms <= 0 || stop.aborted || client.closing.aborted) return undefined;
@@ -82,7 +83,7 @@ async function prove(drive: Driver, reason: UnknownReason | 'done-elsewhere', re
     };
     const asked = (async () => proofOf(drive, await reconcile(question)))();
     const proof = await Promise.race([asked, late]);
-    return isSamePerson(client, namespace) ? proof : undefined;
+    return isSamePerson(client, namespace) && sessionOf(client) === session ? proof : undefined;
   } catch (error) {
     client.platform.report(error);
     return undefined;

@@ -43,8 +43,10 @@ function settleByHand(client: Client, address: OperationAddress, effect: 'done' 
       };
     if (record?.state === 'settled') return { value: undefined };
     const base = record ?? blank(client, address, id, ns, randomness.uuid(), now);
-    // Behind a slow store or a sleep it says nothing of what has been sent since. Else clocks do not count, because they differ.
-    if (effect === 'none' && now - since > tuning.thawMs && base.touchedAt > since) return { value: busyError({ client, ...address }) };
+    // Behind a slow store or a sleep it says nothing of what has been sent since, and a clock that was set back does not tell how
+    // long that was. Else clocks do not count, because they differ.
+    const behind = now < since - tuning.thawMs || (now - since > tuning.thawMs && base.touchedAt > since);
+    if (effect === 'none' && behind) return { value: busyError({ client, ...address }) };
     const latest = Math.max(now, storeNow);
     // Nothing tells what `repeat` the next call has, and a key that can be made again must not come round inside its window.
     const keepMs = base.random ? keep.forMs : Math.max(keep.forMs, limits.keyWindowMs, (base.windowEndsAt ?? 0) - latest);

@@ -5,7 +5,7 @@ import type { Answer, Reading } from '../core/dialect.js';
 import type { OnceRecord, StoredAnswer } from '../core/record.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, refusesHtml } from '../core/verdict.js';
-import { isSamePerson } from '../engine/address.js';
+import { isSamePerson, sessionOf } from '../engine/address.js';
 import type { AttemptRequest, AttemptResult, Payload } from '../engine/client.js';
 import { endpointOf, noticeAnswer, noticeSilence } from '../engine/diagnostics.js';
 import type { Result } from '../engine/result.js';
@@ -96,10 +96,14 @@ export async function hooked(
   const { settings, client, stop, namespace } = job;
   // The hook would get one user's request and answer with the next one's credentials.
   if (!isSamePerson(client, namespace)) throw new Error('another user has logged in');
+  const session = sessionOf(client);
   const asked = Promise.resolve(settings.headers?.({ attempt: number, resumed, method, url, headers: new Headers(headers), body }));
   const { over, off } = limit(client.platform.clock, ms, [stop, client.closing]);
   const late = over.then(() => Promise.reject(new Error('the headers hook did not answer in time')));
-  return Promise.race([asked, late]).finally(off);
+  const given = await Promise.race([asked, late]).finally(off);
+  // Somebody else was here, so the credentials may be theirs.
+  if (sessionOf(client) !== session && isSamePerson(client, namespace)) throw new Error('another user has logged in');
+  return given;
 }
 
 /** The request with its key where the record says; `undefined` if the request has no such place. */
@@ -126,7 +130,7 @@ async function send(prepared: ReplayableRequest, a: AttemptRequest): Promise<Att
     const last = first && settings.headers ? await withKey(merged(first, await hooked(first, a)), a) : first;
     // This request has no place where the record's key belongs.
     if (!last) return { reading: NOT_A_VERDICT, reached: false };
-    const slow = clock.now() - asking > settings.tuning.thawMs;
+    const slow = Math.abs(clock.now() - asking) > settings.tuning.thawMs;
     if (slow && a.stillMine && !(await a.stillMine())) return { reading: NOT_SENT, reached: false };
     const sending = { ms: a.ms - (clock.now() - asking), stop, bodyBytes: settings.limits.bodyBytes, leaves };
     const left = await (client.parts.around ?? callTransport)(client, last, sending, a);

@@ -1,6 +1,6 @@
 /** What every platform does in the same way. Globals are looked up at each use, so that a test's or a polyfill's count. */
 import { typeOf } from '../core/name.js';
-import type { Clock, Platform, Randomness } from '../ports.js';
+import type { DeviceClock, Platform, Randomness } from '../ports.js';
 import { needs, wrong } from '../texts/full.js';
 
 /** Node, or what has its names: Deno and Bun. workerd may have them too, but lets no request wait for another one's promise. */
@@ -18,8 +18,9 @@ export const isPage = (): boolean =>
 /** A module of Node's, found without an import, which a bundler for browsers would stumble over. */
 export const builtin = <T>(name: string): T | undefined => (globalThis.process as { getBuiltinModule?(name: string): T } | undefined)?.getBuiltinModule?.(name);
 
-export const systemClock: Clock = {
+export const systemClock: DeviceClock = {
   now: () => Date.now(),
+  monotonic: () => Math.round(performance.now()),
   timer: (ms, fire) => {
     const id = setTimeout(fire, ms);
     return () => clearTimeout(id);

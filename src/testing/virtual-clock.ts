@@ -26,6 +26,8 @@ export interface VirtualClock extends Clock {
   jump(ms: number): void;
   /** Timers that have yet to fire. */
   readonly pending: number;
+  /** The time that the test has let pass, ms: {@link VirtualClock.jump} does not change it. */
+  monotonic(): number;
 }
 
 interface Timer {
@@ -86,6 +88,7 @@ export function virtualClock({ start = 1_700_000_000_000, settle = someTurns }: 
 
   return {
     now: () => wall,
+    monotonic: () => elapsed,
     timer(ms, fire) {
       const timer = { dueMs: elapsed + (ms > 0 ? ms : 0), fire };
       timers.add(timer);

@@ -5,13 +5,17 @@
  */
 
 import { describe, expect, test } from 'vitest';
-import { type OnceOptions, pending, resume, resumeOne, run, settle } from '../../src/entries/index.js';
+import { extend, namespace, type Once, type OnceOptions, pending, refresh, resume, resumeOne, run, settle } from '../../src/entries/index.js';
 import { answers, charged, during, type Entry, idle, lost } from '../support/server.js';
 import { MINUTE, NAME, newWorld, pay, rest, saying, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
 const ACCEPTED = answers(202, '', { location: '/jobs/1' });
 const IDENTITY = { effect: 'unknown', reason: 'identity' } as const;
+
+interface Was {
+  readonly once: Once;
+}
 
 /** A tab in which a user is logged in. */
 function session(options: OnceOptions = {}) {
@@ -46,6 +50,45 @@ describe('reconcile', () => {
     expect((await world.end(tab, pay(once, { limits: { attempts: 2 } }))).outcome).toMatchObject(IDENTITY);
     expect(world.record()).toMatchObject({ state: 'pending' });
     expect(tab.reported).toEqual([]);
+  });
+
+  test.each([
+    ['refresh', async ({ once }: Was) => refresh(once)],
+    ['a look at who is here', async ({ once }: Was) => expect(namespace(once)).toBe('bob')],
+    ['a call of theirs', async ({ once }: Was) => pending(once)],
+    ['a call through an extended client', async ({ once }: Was) => pending(extend(once, { repeat: 'always' }))],
+  ])('that was answered while somebody else was here settles nothing, although the first user is back: the client saw %s', async (_, notice) => {
+    const { world, logIn, tab, once } = session({
+      reconcile: async () => {
+        logIn('bob');
+        void notice({ once });
+        await rest();
+        logIn('ann');
+        return 'none';
+      },
+    });
+    world.server.plays(charged(lost()), answers(401));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
+    expect(world.record()).toMatchObject({ state: 'pending' });
+    world.server.plays(answers(200, {}, { 'idempotent-replayed': 'true' }));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+  });
+
+  test('counts on a server, where others call meanwhile', async () => {
+    const world = newWorld();
+    const tab = world.tab({ server: true, locks: false });
+    let user = 'ann';
+    const once = tab.once({
+      namespace: () => user,
+      reconcile: async () => {
+        user = 'bob';
+        await pending(once);
+        user = 'ann';
+        return 'none';
+      },
+    });
+    world.server.plays(lost(), answers(401));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'none' });
   });
 
   test('is not asked about work that goes on behind a link: the poll keeps its reason', async () => {
@@ -145,6 +188,23 @@ describe('a hook', () => {
     expect(end.outcome).toMatchObject({ ...IDENTITY, sent: 'maybe' });
     expect(world.writes).toEqual([]);
   });
+});
+
+test('headers that were given while somebody else was here are not sent, although the first user is back: the hook is asked again', async () => {
+  let asked = 0;
+  const { world, logIn, tab, once } = session({
+    headers: async () => {
+      if (++asked > 1) return { authorization: 'ann' };
+      logIn('bob');
+      refresh(once);
+      await rest();
+      logIn('ann');
+      return { authorization: 'bob' };
+    },
+  });
+  world.server.plays(answers(201));
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+  expect(world.server.arrivals.map(({ headers }) => headers.get('authorization'))).toEqual(['ann']);
 });
 
 describe('lists', () => {

@@ -28,3 +28,34 @@ test.each([[true], [{}]] as const)('A12: another person logs in while the body i
   expect(world.server.arrivals.map(({ headers }) => headers.get('authorization'))).toEqual([]);
   expect(outcome).toMatchObject({ effect: 'none' });
 });
+
+test.each([
+  ['is here by then: nothing goes out', 'bob', 0],
+  ['is gone again by then: it goes out once, as the call of whoever made it', 'ann', 1],
+] as const)('another person logs in while an async fingerprint answers, and %s', async (_, atTheEnd, sent) => {
+  const world = newWorld();
+  const tab = world.tab();
+  let user = 'ann';
+  let answer: () => void = () => {};
+  const client = tab.once({
+    namespace: () => user,
+    headers: () => ({ authorization: user }),
+    fingerprint: ({ body }) => new Promise((resolve) => (answer = () => resolve(String(body)))),
+  });
+  world.server.otherwise = answers(201);
+  const post = () => watched(client.fetch(URL_, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"amount":10}', once: true }));
+  const call = post();
+  await rest();
+  const first = answer;
+  user = 'bob';
+  // Bob sends the very same content, which is an operation of his own.
+  const other = post();
+  await rest();
+  answer();
+  expect((await world.end(tab, other)).outcome).toMatchObject({ effect: 'done' });
+  user = atTheEnd;
+  first();
+  expect((await world.end(tab, call)).outcome).toMatchObject({ effect: sent ? 'done' : 'none' });
+  expect(world.server.arrivals.map(({ headers }) => headers.get('authorization'))).toEqual(['bob', ...Array(sent).fill('ann')]);
+  expect(new Set(world.server.keys).size).toBe(1 + sent);
+});

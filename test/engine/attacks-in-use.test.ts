@@ -83,14 +83,15 @@ test('the key window ends while a call under a key in use waits: it goes on unde
   expect(paid.outcome?.key).not.toBe(outcome?.key);
 });
 
-describe('if-changed, and reconcile says that the earlier payload is done', () => {
+describe.each(['if-changed', 'always'] as const)('%s, and reconcile says that the earlier payload is done', (repeat) => {
   test.each([
     ['after the key window', {}, DAY],
     ['at another address', { url: ELSEWHERE }, 0],
-  ] as const)('%s: the change is made all the same', async (_, more, wait) => {
+    ['after the key window, with a Response', { reconcile: async () => Response.json({ id: 'ch_1' }) }, DAY],
+  ] as const)('%s: the new payload is sent all the same', async (_, more, wait) => {
     const world = newWorld();
     const asked: unknown[] = [];
-    const { tab, once } = world.open({ repeat: 'if-changed', reconcile: saying(asked, 'done'), limits: { attempts: 1 } });
+    const { tab, once } = world.open({ repeat, reconcile: saying(asked, 'done'), limits: { attempts: 1 } });
     world.server.plays(charged(lost()));
     await world.end(tab, pay(once));
     await world.clock.advance(wait);
@@ -102,23 +103,53 @@ describe('if-changed, and reconcile says that the earlier payload is done', () =
   test('after a mismatch', async () => {
     const world = newWorld();
     const asked: unknown[] = [];
-    const { tab, once } = world.open({ repeat: 'if-changed', reconcile: saying(asked, 'done'), limits: { attempts: 1 } });
+    const { tab, once } = world.open({ repeat, reconcile: saying(asked, 'done'), limits: { attempts: 1 } });
     world.server.plays(charged(lost()));
     await world.end(tab, pay(once));
     const next = tab.reload();
-    const again = next.once({ repeat: 'if-changed', reconcile: saying(asked, 'done'), limits: { attempts: 1 } });
+    const again = next.once({ repeat, reconcile: saying(asked, 'done'), limits: { attempts: 1 } });
     world.server.plays(answers(422, { title: 'Idempotency-Key is already used' }), answers(201));
     expect((await world.end(next, pay(again, { body: CARD_B }))).outcome).toMatchObject({ effect: 'done', type: 'fresh' });
     expect(world.server.arrivals).toHaveLength(3);
   });
 
-  test.each([undefined, 'profile-0001'])('a change that may be done itself is not sent again (key: %s)', async (key) => {
+  test.each([undefined, 'profile-0001'])('a payload that may be done itself is not sent again (key: %s)', async (key) => {
     const world = newWorld();
-    const { tab, once } = world.open({ repeat: 'if-changed', reconcile: saying([], 'done'), limits: { attempts: 1 } });
+    const { tab, once } = world.open({ repeat, reconcile: saying([], 'done'), limits: { attempts: 1 } });
     world.server.plays(lost(), charged(lost()), answers(402));
     await world.end(tab, pay(once, { key }));
     await world.end(tab, pay(once, { key, body: CARD_B }));
     expect((await world.end(tab, pay(once, { key, body: CARD_B }))).outcome).toMatchObject({ effect: 'done' });
     expect(world.server.arrivals).toHaveLength(3);
   });
+
+  test('a text of your own as its key can be for no second payload: nothing is sent, and it is told that this one had no effect', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ repeat, reconcile: saying([], 'done'), limits: { attempts: 1 } });
+    const key = 'profile-0001';
+    world.server.plays(charged(lost()));
+    await world.end(tab, pay(once, { key }));
+    await world.clock.advance(DAY);
+    const end = await world.end(tab, pay(once, { key, body: CARD_B }));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_KEY_BURNT', outcome: { effect: 'none' } });
+    expect(world.record()).toMatchObject({ state: 'settled' });
+  });
+
+  test('the same payload again is what is done', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ repeat, reconcile: saying([], 'done'), limits: { attempts: 1 } });
+    world.server.plays(charged(lost()));
+    await world.end(tab, pay(once));
+    await world.clock.advance(DAY);
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', outcome: { effect: 'done', from: 'reconcile' } });
+  });
+});
+
+test('never, another payload, and reconcile says done: it is told that the name is done, and nothing is sent', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open({ reconcile: saying([], 'done'), limits: { attempts: 1 } });
+  world.server.plays(charged(lost()));
+  await world.end(tab, pay(once));
+  await world.clock.advance(DAY);
+  expect(await world.end(tab, pay(once, { body: CARD_B }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', outcome: { effect: 'done' } });
 });

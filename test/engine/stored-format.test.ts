@@ -32,7 +32,7 @@ function found(records: readonly [OnceRecord, OnceRecord]) {
     return Response.json({ id: 'ch_2' }, { status: 201, headers: { 'idempotent-replayed': 'true' } });
   };
   const store = { ...memoryStore({ medium, now }), survives: 'process' as const };
-  return { keys, once: createOn({ ...nodePlatform(), clock: { now, timer } }, { namespace: 'u-7', store, fetch }) };
+  return { keys, once: createOn({ ...nodePlatform(), clock: { now, monotonic: now, timer } }, { namespace: 'u-7', store, fetch }) };
 }
 
 describe.each(FILES)('%s', (file) => {

@@ -21,7 +21,7 @@ function scene(own: (memory: Store) => Partial<Store> = () => ({}), random = 0) 
   const memory = memoryStore({ medium, now: () => NOW });
   const told: unknown[] = [];
   const client = {
-    platform: { clock: { now: () => NOW, timer: () => () => {} }, randomness: { random: () => random } },
+    platform: { clock: { now: () => NOW, monotonic: () => NOW, timer: () => () => {} }, randomness: { random: () => random } },
     settings: { tuning: { sweepEvery: EVERY, sweepRestMs: 0, storeTimeoutMs: 1000 } },
     store: { ...memory, ...own(memory) },
     listeners: new Set([

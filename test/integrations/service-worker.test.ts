@@ -159,6 +159,59 @@ describe('who is here', () => {
   });
 });
 
+describe('a hook for headers that throws', () => {
+  /** Throws at its first call, in the session of whoever is here then. */
+  async function throwing(meanwhile: () => void) {
+    let asked = 0;
+    const headers: OnceOptions['headers'] = async () => {
+      if (++asked > 1) return { authorization: `Bearer ${asked}` };
+      meanwhile();
+      throw new Error('no token');
+    };
+    return { ...(await scene({ headers })), asked: () => asked };
+  }
+
+  test('is asked again, and so is who is here; then it goes on', async () => {
+    let questions = 0;
+    const { world, once, sent, asked } = await throwing(() => {});
+    world.server.plays(replays());
+    await world.run(outbox(once, { namespace: async () => (++questions > 0 ? 'ann' : undefined) })());
+    expect(sent().map(({ headers }) => headers.get('authorization'))).toEqual(['Bearer 2']);
+    expect(asked()).toBe(2);
+    // At the start, before the hook when it threw, and before and after it when it did not.
+    expect(questions).toBe(4);
+    expect(world.record()).toMatchObject({ state: 'settled' });
+  });
+
+  test('while another user logs in: the hook is not asked again, and nothing is sent', async () => {
+    let user = 'ann';
+    const { world, once, sent, asked } = await throwing(() => {
+      user = 'bob';
+    });
+    await world.run(outbox(once, { namespace: async () => user })());
+    expect(sent()).toEqual([]);
+    expect(asked()).toBe(1);
+    expect(world.record()).toMatchObject({ state: 'pending' });
+  });
+
+  test('each time: nothing is sent, it stays open, and a later run goes on with its key', async () => {
+    let broken = true;
+    const headers: OnceOptions['headers'] = () => {
+      if (broken) throw new Error('no token');
+      return {};
+    };
+    const { world, once, sent } = await scene({ headers, limits: { attempts: 2 } });
+    state = 'installed';
+    const goOn = outbox(once, ANN);
+    expect(await world.run(goOn())).toEqual({ open: 1 });
+    expect(sent()).toEqual([]);
+    broken = false;
+    world.server.plays(replays());
+    expect(await world.run(goOn())).toEqual({ open: 0 });
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+});
+
 test('a slow answer to one attempt does not take back what a fast one to another has told', async () => {
   const world = newWorld();
   const page = world.open({ namespace: 'ann', limits: { attempts: 1 } });

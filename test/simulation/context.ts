@@ -194,7 +194,7 @@ export class Context {
     const world = this.#world;
     const sha256 = (data: string | Uint8Array): string => hash('sha256', data, 'hex');
     return {
-      clock: { now: () => device.wall(), timer: (ms, fire) => this.later(ms, fire) },
+      clock: { now: () => device.wall(), monotonic: () => world.time.now, timer: (ms, fire) => this.later(ms, fire) },
       randomness: { random: () => this.#random.next(), uuid: () => this.#random.uuid() },
       digest: kind === 'tab' ? async (data) => sha256(data) : sha256,
       locks: kind === 'tab' ? device.locks?.for(this) : undefined,

@@ -7,7 +7,7 @@ import { type OnceOptions, type Outcome, outcomeOf } from '../../src/entries/ind
 import { everything } from '../../src/everything.js';
 import { createOn, type Once } from '../../src/once.js';
 import { resolveUrl } from '../../src/platform/shared.js';
-import type { Clock, Durability, Platform, Store, Stored } from '../../src/ports.js';
+import type { DeviceClock, Durability, Platform, Store, Stored } from '../../src/ports.js';
 import { type MemoryMedium, memoryMedium, memoryStore } from '../../src/stores/memory.js';
 import { faultyStore, StoreFaults } from '../../src/testing/faulty-store.js';
 import { NeverConnected } from './server.js';
@@ -191,8 +191,9 @@ export class Tab {
     };
   }
 
-  readonly #clock: Clock = {
+  readonly #clock: DeviceClock = {
     now: () => this.world.clock.now() + this.skewMs,
+    monotonic: () => this.world.clock.monotonic(),
     timer: (ms, fire) => this.world.clock.timer(ms, () => void this.#pass().then(fire)),
   };
 

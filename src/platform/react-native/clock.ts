@@ -1,19 +1,19 @@
 /** A clock for apps that are put to sleep. */
-import type { Clock, Connectivity } from '../../ports.js';
+import type { Connectivity, DeviceClock } from '../../ports.js';
 import { systemClock } from '../shared.js';
 
 /**
  * Timers stand still while the app is in the background, on some devices with their clock. Whenever `connectivity` wakes,
  * each one is held against the wall clock: what is due fires at once, and the others are set anew.
  */
-export function wakefulClock(connectivity: Connectivity): Clock {
+export function wakefulClock(connectivity: Connectivity): DeviceClock {
   const looks = new Set<() => void>();
   let unsubscribe: (() => void) | undefined;
   const look = (): void => {
     for (const one of [...looks]) one();
   };
   return {
-    now: systemClock.now,
+    ...systemClock,
     timer(ms, fire) {
       const due = Date.now() + ms;
       const cancel = (): void => {

@@ -3,15 +3,16 @@ import type { Once, OnceOptions } from '../../../src/entries/index.js';
 import { createOn } from '../../../src/once.js';
 import { browserPlatform } from '../../../src/platform/browser/index.js';
 import { nodePlatform } from '../../../src/platform/node/index.js';
-import type { Clock, Platform, Store, Stored } from '../../../src/ports.js';
+import type { DeviceClock, Platform, Store, Stored } from '../../../src/ports.js';
 import { type MemoryMedium, memoryMedium, memoryStore } from '../../../src/stores/memory.js';
 import { openShop, type Shop } from './shop.js';
 
 /** Waits of seconds must not make the tests slow: on the stage time runs faster. */
 const SPEED = 25;
 const startedAt = Date.now();
-const clock: Clock = {
+const clock: DeviceClock = {
   now: () => startedAt + (Date.now() - startedAt) * SPEED,
+  monotonic: () => performance.now() * SPEED,
   timer: (ms, fire) => {
     const id = setTimeout(fire, ms / SPEED);
     return () => clearTimeout(id);

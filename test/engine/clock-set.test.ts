@@ -1,0 +1,181 @@
+/**
+ * Goal: a clock that somebody sets proves nothing. That a copy of a lost attempt is gone for good shows in time that has
+ * passed, and not in what the device's clock says.
+ */
+import { describe, expect, test } from 'vitest';
+import { evenForMs } from '../../src/engine/even-clock.js';
+import { type Around, around, clear, type Outcome, settle } from '../../src/entries/index.js';
+import { virtualClock } from '../../src/testing/virtual-clock.js';
+import { answers, charged, during, lost } from '../support/server.js';
+import { CART, HOUR, MINUTE, NAME, newWorld, pay, SECOND, type World, watched } from '../support/world.js';
+
+const DECLINE = answers(402, { error: 'declined' });
+const MISMATCH = answers(422, { title: 'Idempotency-Key is already used' });
+const CARD_B = { ...CART, card: 'B' };
+const UNSURE = { effect: 'unknown', reason: 'refused-after-ambiguity' };
+const NONE = { type: 'rejected', effect: 'none' };
+const retryAtOf = (outcome: Outcome | undefined) => (outcome as { retryAt?: number } | undefined)?.retryAt;
+
+/** A payment whose answer was lost, and then the first decline of it. */
+async function declined() {
+  const world = newWorld();
+  const { tab, once } = world.open();
+  world.server.plays(lost(), DECLINE);
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject(UNSURE);
+  return { world, tab, once };
+}
+
+describe('the same decline again, after the clock was set forward by an hour', () => {
+  test('is no proof; two minutes later it is one', async () => {
+    const { world, tab, once } = await declined();
+    world.clock.jump(HOUR);
+    await world.clock.advance(10 * SECOND);
+    world.server.plays(DECLINE, DECLINE);
+    const early = await world.end(tab, pay(once));
+    expect(early.outcome).toMatchObject({ ...UNSURE, retryAt: world.clock.now() + 2 * MINUTE - 1 });
+    await world.clock.advance(2 * MINUTE);
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject(NONE);
+  });
+
+  test('while the second attempt is on its way, is no proof', async () => {
+    const { world, tab, once } = await declined();
+    world.server.plays(during(() => world.clock.jump(HOUR), DECLINE));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject(UNSURE);
+  });
+
+  test('is no proof to a page that was loaded since: it has seen no time pass', async () => {
+    const { world, tab } = await declined();
+    const next = tab.reload();
+    world.clock.jump(HOUR);
+    const once = next.once();
+    await world.clock.advance(MINUTE);
+    world.server.plays(DECLINE, DECLINE);
+    const early = await world.end(next, pay(once));
+    expect(early.outcome).toMatchObject({ ...UNSURE, retryAt: world.clock.now() + MINUTE });
+    await world.clock.advance(MINUTE);
+    expect((await world.end(next, pay(once))).outcome).toMatchObject(NONE);
+  });
+
+  test('is no proof to another tab either, whether it was open before or not', async () => {
+    const { world } = await declined();
+    const open = world.open();
+    await world.clock.advance(MINUTE);
+    world.clock.jump(HOUR);
+    const opened = world.open();
+    world.server.plays(DECLINE, DECLINE);
+    for (const { tab, once } of [open, opened]) expect((await world.end(tab, pay(once))).outcome).toMatchObject(UNSURE);
+  });
+
+  test('does not say either how another card has ended', async () => {
+    const { world, tab, once } = await declined();
+    world.clock.jump(HOUR);
+    world.server.plays(MISMATCH, DECLINE);
+    const end = await world.end(tab, pay(once, { body: CARD_B }));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown' } });
+    expect(retryAtOf(end.outcome)).toBe(world.clock.now() + 2 * MINUTE - 1);
+  });
+});
+
+test('set back by some minutes, the clock proves no more than it would', async () => {
+  const { world, tab, once } = await declined();
+  world.clock.jump(-4 * MINUTE);
+  await world.clock.advance(3 * MINUTE);
+  world.server.plays(DECLINE, DECLINE);
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject(UNSURE);
+  await world.clock.advance(4 * MINUTE);
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject(NONE);
+});
+
+test('a tab that was open all the time takes the word of a page that is gone', async () => {
+  const { world, tab } = await declined();
+  tab.kill();
+  const other = world.open();
+  await world.clock.advance(2 * MINUTE);
+  world.server.plays(DECLINE);
+  expect((await world.end(other.tab, pay(other.once))).outcome).toMatchObject(NONE);
+});
+
+describe("where the store is a server, its clock counts, and a machine's does not", () => {
+  const PROCESS = { server: true, locks: false, claims: { shared: 'cluster' } } as const;
+
+  test('a machine whose clock was an hour slow when the first decline came', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ limits: { attempts: 1 } }, PROCESS);
+    world.server.plays(lost());
+    await world.end(tab, pay(once));
+    world.server.plays(during(() => void (tab.skewMs = -HOUR), DECLINE));
+    await world.end(tab, pay(once));
+    const other = world.open({}, PROCESS);
+    await world.clock.advance(MINUTE);
+    world.server.plays(DECLINE);
+    expect((await world.end(other.tab, pay(other.once))).outcome).toMatchObject(UNSURE);
+  });
+
+  test('a process that began a moment ago takes the word of another one', async () => {
+    const world = newWorld();
+    const [one, other] = [world.open({}, PROCESS), () => world.open({}, PROCESS)];
+    world.server.plays(lost(), DECLINE, DECLINE);
+    await world.end(one.tab, pay(one.once));
+    await world.clock.advance(2 * MINUTE);
+    const { tab, once } = other();
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject(NONE);
+  });
+});
+
+describe('a log-out elsewhere while a slow hook is at work, and the clock is set back by as much and more: nothing leaves', () => {
+  const slow = async (world: World) => {
+    await world.run(clear(world.open().once));
+    world.clock.jump(-2 * MINUTE);
+  };
+
+  test('headers', async () => {
+    const world = newWorld();
+    const headers = async () => {
+      await slow(world);
+      return {};
+    };
+    const { tab, once } = world.open({ headers });
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST' });
+    expect(world.server.arrivals).toEqual([]);
+  });
+
+  test('around', async () => {
+    const world = newWorld();
+    const hook: Around = async (_, send) => {
+      await slow(world);
+      return send();
+    };
+    const { tab, once } = world.open({ use: [around(hook)] });
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST' });
+    expect(world.server.arrivals).toEqual([]);
+  });
+});
+
+test('settle as none by a tab that hangs, while another one sends and the clock is set back, is refused: it says nothing of what was sent', async () => {
+  const world = newWorld();
+  const ONE = { limits: { attempts: 1 } };
+  const [app, other] = [world.open(), world.open(ONE)];
+  world.server.plays(lost(), charged(lost()));
+  await world.end(other.tab, pay(other.once));
+  app.tab.at(1, () => app.tab.freeze());
+  const word = watched(settle(app.once, NAME, 'none'));
+  world.clock.jump(-MINUTE);
+  await world.clock.advance(2 * SECOND);
+  expect((await world.end(other.tab, pay(other.once))).outcome).toMatchObject({ effect: 'unknown' });
+  app.tab.thaw();
+  await expect(world.run(word)).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+  expect(world.record()).toMatchObject({ state: 'pending' });
+});
+
+test('a clock is even as long as nobody sets it, and a second of drift is no jump', async () => {
+  const clock = virtualClock();
+  expect(evenForMs(clock)).toBe(0);
+  await clock.advance(MINUTE);
+  clock.jump(999);
+  expect(evenForMs(clock)).toBe(MINUTE);
+  clock.jump(1);
+  expect(evenForMs(clock)).toBe(0);
+  await clock.advance(MINUTE);
+  clock.jump(-1000);
+  expect(evenForMs(clock)).toBe(0);
+});

@@ -1,0 +1,142 @@
+/**
+ * Goal: whoever hears that an operation is unknown can settle or forget it there and then, and that opens no gap for a second
+ * effect: a press that came first still goes first, in this tab and in another one.
+ */
+import { describe, expect, test } from 'vitest';
+import { forget, type Once, operation, settle, subscribe } from '../../src/entries/index.js';
+import { answers, charged, delayed, idle, lost } from '../support/server.js';
+import { CART, NAME, newWorld, pay, rest, SECOND } from '../support/world.js';
+
+const ONE = { limits: { attempts: 1 } } as const;
+const CARD_B = { ...CART, card: 'B' };
+const BUSY = { code: 'ERR_ONCE_BUSY' };
+
+/** Does `act` once, when an event of this kind comes; gives what became of it. */
+function at(once: Once, type: 'attempt' | 'wait' | 'unknown', act: () => Promise<unknown>): { readonly done: Promise<unknown> } {
+  let resolve: (value: unknown) => void = () => {};
+  const done = new Promise<unknown>((told) => {
+    resolve = told;
+  });
+  const off = subscribe(once, (event) => {
+    if (event.type !== type) return;
+    off();
+    resolve(act().catch((error: unknown) => error));
+  });
+  return { done };
+}
+
+describe('in a listener of its unknown end', () => {
+  test.each([
+    ['settled as none', (once: Once) => settle(once, NAME, 'none'), lost(), answers(201)],
+    ['forgotten', (once: Once) => forget(once, NAME, { evenIfUnknown: true }), lost(), answers(201)],
+  ] as const)('it is %s, and the next press has another key', async (_, act, first, next) => {
+    const world = newWorld();
+    const { tab, once } = world.open(ONE);
+    world.server.plays(first, next);
+    const heard = at(once, 'unknown', () => act(once));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
+    expect(await heard.done).toBeUndefined();
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'fresh' });
+    expect(new Set(world.server.keys).size).toBe(2);
+  });
+
+  test('it is settled as done, and the next press sends nothing', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open(ONE);
+    world.server.plays(charged(lost()));
+    const heard = at(once, 'unknown', () => settle(once, NAME, 'done'));
+    await world.end(tab, pay(once));
+    expect(await heard.done).toBeUndefined();
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+    expect(operation(once, NAME).state).toMatchObject({ phase: 'settled' });
+  });
+
+  test('of a screen, too, and where the call was given up', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open(ONE);
+    const handle = operation(once, NAME);
+    let told: Promise<void> | undefined;
+    handle.subscribe(() => {
+      if (handle.state.phase === 'unsettled') told ??= settle(once, NAME, 'done');
+    });
+    const abort = new AbortController();
+    world.server.plays(delayed(5 * SECOND, charged(lost())));
+    const call = pay(once, { signal: abort.signal });
+    await rest();
+    abort.abort();
+    await world.end(tab, call);
+    await world.clock.advance(10 * SECOND);
+    await expect(world.run(told as Promise<void>)).resolves.toBeUndefined();
+  });
+
+  test('a press with another card that waited for this end comes before or after: one of the two is refused or waits', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open(ONE);
+    world.server.plays(lost(), answers(201));
+    const heard = at(once, 'unknown', () => settle(once, NAME, 'none'));
+    const [first, second] = [pay(once), pay(once, { body: CARD_B })];
+    expect((await world.end(tab, first)).outcome).toMatchObject({ effect: 'unknown' });
+    expect((await world.end(tab, second)).outcome).toMatchObject({ effect: 'done' });
+    const refused = (await heard.done) !== undefined;
+    expect(new Set(world.server.keys).size).toBe(refused ? 1 : 2);
+  });
+
+  test('a second press in the same listener shares the end that is being told, and sends nothing', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open(ONE);
+    world.server.plays(lost());
+    const heard = at(once, 'unknown', async () => {
+      const again = pay(once).catch((error: { outcome: unknown }) => error.outcome);
+      await settle(once, NAME, 'none');
+      return again;
+    });
+    await world.end(tab, pay(once));
+    expect(await world.run(heard.done)).toMatchObject({ effect: 'unknown', joined: true });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+});
+
+test.each(['attempt', 'wait'] as const)('while it goes on, it is refused: in a listener of %s', async (type) => {
+  const world = newWorld();
+  const { tab, once } = world.open({ limits: { attempts: 2 } });
+  world.server.plays(charged(lost()), answers(200, {}, { 'idempotent-replayed': 'true' }));
+  const heard = at(once, type, () => settle(once, NAME, 'none'));
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+  expect(await heard.done).toMatchObject(BUSY);
+});
+
+describe.each([true, false])('two tabs, with locks: %s', (locks) => {
+  test('a press that waits in the other tab: whichever of it and the listener comes first, no key is sent after its operation was settled', async () => {
+    const world = newWorld();
+    const [one, other] = [world.open(ONE, { locks }), world.open(ONE, { locks })];
+    world.server.plays(idle(delayed(5 * SECOND, lost())));
+    world.server.otherwise = answers(201);
+    const heard = at(one.once, 'unknown', () => settle(one.once, NAME, 'none'));
+    const first = pay(one.once);
+    await rest();
+    const second = pay(other.once);
+    expect((await world.end(one.tab, first)).outcome).toMatchObject({ effect: 'unknown' });
+    const end = await world.end(other.tab, second);
+    const refused = await world.run(heard.done);
+    if (refused) expect(refused).toMatchObject(BUSY);
+    // With leases, the press that waited shares the end that the app has told.
+    const sent = world.server.arrivals.length - 1;
+    expect(end.outcome).toMatchObject({ effect: sent ? 'done' : 'none' });
+    expect(new Set(world.server.keys).size).toBe(refused || !sent ? 1 : 2);
+  });
+
+  test('the listener settles as done: the other tab, which waits, sends nothing more, or was first', async () => {
+    const world = newWorld();
+    const [one, other] = [world.open(ONE, { locks }), world.open(ONE, { locks })];
+    world.server.plays(delayed(5 * SECOND, charged(lost())));
+    world.server.otherwise = answers(200, {}, { 'idempotent-replayed': 'true' });
+    const heard = at(one.once, 'unknown', () => settle(one.once, NAME, 'done'));
+    const first = pay(one.once);
+    await rest();
+    const second = pay(other.once);
+    await world.end(one.tab, first);
+    expect((await world.end(other.tab, second)).outcome).toMatchObject({ effect: 'done' });
+    await world.run(heard.done);
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+});
