@@ -28,6 +28,13 @@ const everyLook = (store: Store): (() => Promise<unknown>)[] => [
   () => store.scan({ before: 2000, limit: 1 }),
 ];
 
+/** Refused until the time was over. On a busy machine the last question of some may still be on its way then. */
+function expectRefused(ends: readonly PromiseSettledResult<unknown>[]): void {
+  const reasons = ends.map((end) => (end as { reason?: { reason?: string } }).reason?.reason);
+  expect(reasons).toEqual(ends.map(() => expect.stringMatching(/^(blocked|timeout)$/)));
+  expect(reasons).toContain('blocked');
+}
+
 /** A payment over this store: how it ended, and whether anything was sent. */
 async function pay(store: Store, durability: 'best-effort' | 'required') {
   let sent = 0;
@@ -91,10 +98,9 @@ describeOn(withoutRedis)('Redis', () => {
       const store = await storeOn();
       await put(store, record('x'));
       await demote();
-      const calls = everyLook(store);
-      const ends = await Promise.allSettled(calls.map((call) => call()));
+      const ends = await Promise.allSettled(everyLook(store).map((call) => call()));
       await admin.replicaof('NO', 'ONE');
-      expect(ends.map((end) => (end as { reason?: { reason?: string } }).reason?.reason)).toEqual(calls.map(() => 'blocked'));
+      expectRefused(ends);
     });
 
     test.each(['best-effort', 'required'] as const)('a replica that answers late makes no payment begin, durability %s', async (durability) => {
@@ -143,7 +149,7 @@ describeOn(withoutRedis)('Redis', () => {
       const ends = await Promise.allSettled(everyLook(store).map((call) => call()));
       const end = await pay(await storeOn(), 'best-effort');
       await admin.config('SET', 'min-replicas-to-write', '0');
-      expect(new Set(ends.map((one) => (one as { reason?: { reason?: string } }).reason?.reason))).toEqual(new Set(['blocked']));
+      expectRefused(ends);
       expect(end).toEqual(NOT_SENT);
     });
 

@@ -4,7 +4,7 @@ import { answer } from './http.js';
 import type { Lie } from './liar.js';
 
 /** How long the slow one works, ms. */
-export const WORK_MS = 300;
+export const WORK_MS = 600;
 export const OTHER = 'k-other';
 
 /** It looks at its keys first, and takes them when the work is done. */
