@@ -115,7 +115,8 @@ async function readAgain(job: OperationRun, record: OnceRecord): Promise<Ended |
   // this key, and would execute the request.
   const from = (record.ending as { from?: unknown } | undefined)?.from;
   if (
-    !payload ||
+    // A function given to `run` would be called again, and a server that ignores the key would execute the request.
+    !payload?.keyed?.(job, record.carrier) ||
     (from && from !== 'server') ||
     isElsewhere(record, { ...payload, scope: settings.dialect.scope ?? 'endpoint' }) ||
     record.state !== 'settled' ||

@@ -139,7 +139,7 @@ async function readResponse(response: Response, said: Verdict | undefined, a: At
   const answer = answerOf(answered);
   // Nothing is known of the request: a page in HTML may be what it asked for.
   const asked = { method: 'POST', key: a.key, refusesHtml: false, otherPayloads: a.otherPayloads };
-  const reading = said === undefined ? readAnswer(answer, asked, settings.dialect, a.ambiguous, false) : hookReading(a.job, said);
+  const reading = said === undefined ? readAnswer(answer, asked, settings.dialect, a.ambiguous, settings.accepted === 'poll') : hookReading(a.job, said);
   const refusal = reading.kind === 'refused' ? await client.platform.digest(`${answer.status}\n${answer.text}`) : undefined;
   // The function has most likely called the platform's own fetch.
   const mayResend = client.transport.mayResend({});
