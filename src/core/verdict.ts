@@ -82,36 +82,22 @@ const OTHER_PAYLOAD = /mismatch|different|do(es)? not match|another (payload|bod
 const DUPLICATE =
   /duplicate.?(request|submission|transaction|payment|order|charge|operation|message)|\balready (been )?(processed|submitted|received|executed|completed|paid|charged|accepted|handled)\b/i;
 
-/** What the words of an answer are about. */
-function heard({ json, text }: Answer, { key }: Asked) {
-  const all = words(json);
-  const aboutKey = /idempoten/i.test(all.said) || (key.length > 7 && text.includes(key));
-  return { ...all, aboutKey, working: WORKING.test(all.said) || (aboutKey && KEY_BUSY.test(all.said)) };
-}
-
-const isLocked = (status: number): boolean => status === 409 || status === 423;
-
-/** A server may mark every answer to a key that it knows, the one that says "still at work" too. */
-function stillWorks(answer: Answer, asked: Asked): boolean {
-  if (!isLocked(answer.status)) return false;
-  const { aboutKey, working } = heard(answer, asked);
-  return answer.header('retry-after') !== null || (aboutKey && working);
-}
-
 /**
  * What an answer says of the key or of an earlier request, in words. Words prove nothing: they choose the next question (wait
  * and ask again, read the end of another payload, ask `reconcile`), and no operation ends by them.
  */
 function spoken(answer: Answer, asked: Asked): Reading | undefined {
-  const { status } = answer;
-  const locked = isLocked(status);
-  if (!locked && status !== 400 && status !== 422 && status !== 429) return undefined;
+  const { status, text } = answer;
+  if (status !== 400 && status !== 409 && status !== 422 && status !== 423 && status !== 429) return undefined;
+  const locked = status === 409 || status === 423;
   // The server wants to be asked again, whatever else it says.
   if (locked && answer.header('retry-after') !== null) return IN_PROGRESS;
-  const { codes, said, resource, aboutKey, working } = heard(answer, asked);
+  const { codes, said, resource } = words(answer.json);
   const duplicate = DUPLICATE.test(said);
   // An answer that speaks of a duplicate proves that there was a request, and says nothing of how it ended.
   if (status === 429) return duplicate ? IN_PROGRESS : undefined;
+  const aboutKey = /idempoten/i.test(said) || (asked.key.length > 7 && text.includes(asked.key));
+  const working = WORKING.test(said) || (aboutKey && KEY_BUSY.test(said));
   const otherPayload = aboutKey && !working && (OTHER_PAYLOAD.test(said) || (status === 422 && /already.used/i.test(said)));
   if (otherPayload && asked.otherPayloads) return MISMATCH;
   if (!working && (duplicate || (status === 409 && aboutKey && resource))) return OPEN;
@@ -165,12 +151,13 @@ export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambig
   if (isForeign(answer, asked, marked)) return NOT_A_VERDICT;
   if (status === 202 && poll) return reading('accepted', true);
   if (marked && status < 400) return READING_OF_VERDICT.replayed;
+  const said = spoken(answer, asked);
+  // A server may mark every answer to a key that it knows, the one that says "still at work" too.
+  const works = said === IN_PROGRESS && (answer.header('retry-after') !== null || /idempoten/i.test(answer.text));
   // A replayed 5xx is as ambiguous as the original one.
-  if (marked && !stillWorks(answer, asked))
-    return status > 499 || unsure(status) ? reading('burnt', true) : { ...reading('refused', false, true, true), from: 'application' };
+  if (marked && !works) return status > 499 || unsure(status) ? reading('burnt', true) : { ...reading('refused', false, true, true), from: 'application' };
   // "Already being processed": the work that it speaks of may still fail.
   if (status === 202 && ambiguous && !asked.settles202) return IN_PROGRESS;
-  const said = spoken(answer, asked);
   if (said) return said;
   // Gone, or never there: only a 2xx proves that it was done, and a 404 may come from in front of the application.
   if (ambiguous && (status === 412 || (asked.method === 'DELETE' && (status === 404 || status === 410)))) return OPEN;
