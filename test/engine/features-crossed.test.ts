@@ -27,6 +27,29 @@ describe('run, with a dialect that replays', () => {
   });
 });
 
+describe('run', () => {
+  test("with accepted: 'settle': a 202 is the answer, after a lost one too", async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ accepted: 'settle' });
+    const effect = vi.fn(async ({ key }: { key: string }) => {
+      world.server.charged.add(key);
+      if (effect.mock.calls.length === 1) throw new TypeError('socket hang up');
+      return new Response('', { status: 202 });
+    });
+    expect(await world.end(tab, watched(runOnce(once, NAME, effect)))).toMatchObject({ status: 202, outcome: { effect: 'done', attempts: 2 } });
+  });
+
+  test('whose verdict is async and rejects: it is reported, and does not end the process', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open(ONE);
+    const broken = new Error('a bug of the app');
+    const verdict = (async () => Promise.reject(broken)) as never;
+    const end = await world.end(tab, watched(runOnce(once, NAME, async () => 1, { verdict })) as Promise<never>);
+    expect(end.outcome).toMatchObject({ effect: 'unknown', reason: 'not-a-verdict' });
+    expect(tab.reported).toEqual([broken]);
+  });
+});
+
 test('a server that says it ignores the key is not asked for the stored answer, though its dialect replays', async () => {
   const world = newWorld();
   const { tab, once } = world.open({ dialect: stripe(), keep: { response: false } });
@@ -54,6 +77,17 @@ describe("accepted: 'poll'", () => {
     const end = await world.end(tab, watched(runOnce(once, NAME, effect)));
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'in-progress' } });
     expect(end.error).toMatchObject({ response: { status: 202 } });
+  });
+
+  test('and a document behind it that tells of an error alone: that the work is done is not told', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open(options);
+    world.server.plays(
+      charged(answers(202, '', ACCEPTED)),
+      idle(answers(200, { error: 'no session' })),
+      answers(200, { id: 'ch_1' }, { 'idempotent-replayed': 'true' }),
+    );
+    expect(await (await world.end(tab, pay(once))).response?.json()).toEqual({ id: 'ch_1' });
   });
 
   test("and an edited form: the earlier payload's work fails, and the edited one goes on under a new key", async () => {
