@@ -148,6 +148,16 @@ describe('a replay marker on an answer that says "still at work"', () => {
   });
 });
 
+test("a later client with dialect 'none' does not send again what an earlier one sent under a key", async () => {
+  const world = newWorld();
+  const { tab, once } = world.open({ ...ONE });
+  world.server.plays(charged(lost()));
+  await world.end(tab, pay(once));
+  const next = tab.reload();
+  expect((await world.end(next, pay(next.once({ dialect: 'none' })))).outcome).toMatchObject({ effect: 'unknown', reason: 'no-answer' });
+  expect(world.server.arrivals).toHaveLength(1);
+});
+
 describe('move, where the app gave the guest and the user one key', () => {
   const options = { key: 'order-42', ...ONE };
 
