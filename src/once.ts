@@ -111,7 +111,8 @@ export async function callFetch(
   const init = asked ?? {};
   const { once, ...rest } = init;
   const send = () => (client.settings.fetch ?? globalThis.fetch)(input, 'once' in init ? rest : init);
-  if (once === false && !handle) return send();
+  // What waits to be sent there again would undo this call, too.
+  if (once === false && !handle) return client.parts.retry?.(client, client.settings, { input, init }, send) ?? send();
   const own = callSettings(client.settings, once);
   if (handle && own.operation) throw new TypeError(wrong('this operation', 'name-given', typeOf(own.operation)));
   checkNeeds(own, client.parts);

@@ -162,6 +162,8 @@ export function decide(reading: Reading, s: Situation): Decision {
       // Of a new key the server has seen one payload only, so its answer is a mere refusal.
       return s.ambiguous || s.changed ? { do: 'probe' } : settle(rejected(), { keyInUse: true });
     case 'done-elsewhere':
+      // Before an attempt of the present payload can be the one, the answer is about another: this state is still to be brought about.
+      if (s.ifChanged && s.changed && !s.sameAmbiguous) return settle(replayed('elsewhere'), { earlier: true });
       return { do: 'done-elsewhere', resource: reading.resource };
     case 'accepted':
       return { do: 'poll' };

@@ -144,17 +144,20 @@ function isForeign(answer: Answer, asked: Asked, marked: boolean): boolean {
 export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambiguous: boolean, poll: boolean): Reading {
   const { status } = answer;
   const own = dialect.read?.(answer, asked, ambiguous);
-  if (own) return own;
+  // Only the link says how the work ends.
+  if (own && !(poll && status === 202 && ENDED.has(own.kind))) return own;
   const marked = dialect.replayed(answer);
   if (status > 99 && status < 200) return NO_ANSWER;
   if (isForeign(answer, asked, marked)) return NOT_A_VERDICT;
   if (status === 202 && poll) return reading('accepted', true);
   if (marked && status < 400) return READING_OF_VERDICT.replayed;
+  const said = spoken(answer, asked);
+  // A server may mark every answer to a key that it knows, the one that says "still at work" too.
+  const works = said === IN_PROGRESS && (answer.header('retry-after') !== null || /idempoten/i.test(answer.text));
   // A replayed 5xx is as ambiguous as the original one.
-  if (marked) return status > 499 || unsure(status) ? reading('burnt', true) : { ...reading('refused', false, true, true), from: 'application' };
+  if (marked && !works) return status > 499 || unsure(status) ? reading('burnt', true) : { ...reading('refused', false, true, true), from: 'application' };
   // "Already being processed": the work that it speaks of may still fail.
   if (status === 202 && ambiguous && !asked.settles202) return IN_PROGRESS;
-  const said = spoken(answer, asked);
   if (said) return said;
   // Gone, or never there: only a 2xx proves that it was done, and a 404 may come from in front of the application.
   if (ambiguous && (status === 412 || (asked.method === 'DELETE' && (status === 404 || status === 410)))) return OPEN;

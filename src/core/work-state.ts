@@ -25,7 +25,7 @@ const inside = (json: Members, depth: number): WorkState | undefined => {
 /** The outermost state counts. `undefined` when the document has none that is known. */
 export function workState(json: unknown, depth = 0): WorkState | undefined {
   if (typeof json !== 'object' || json === null || depth > DEPTH_MAX) return undefined;
-  const { done, name, kind, error, errors, message, id, status, state, provisioningState } = json as Members;
+  const { done, name, kind, error, errors, message, id, status, state, provisioningState, success, ok } = json as Members;
   // google.longrunning.Operation; its JSON leaves out a `done` that is false.
   if (typeof done === 'boolean' || (typeof name === 'string' && /(^|\/)operations\//.test(name))) return done ? (error ? 'failed' : 'done') : 'running';
   // Kubernetes and Dataproc: status.state.
@@ -43,6 +43,7 @@ export function workState(json: unknown, depth = 0): WorkState | undefined {
   }
   const job = inside(json as Members, depth);
   if (job) return job;
-  if (Array.isArray(errors) && errors.length) return 'running';
+  // The question failed, or the work did: nothing tells which.
+  if (error || success === false || ok === false || (Array.isArray(errors) && errors.length)) return 'running';
   return ENVELOPE.test(word) ? 'done' : undefined;
 }

@@ -24,7 +24,11 @@ export const shopify = ({ field }: { field?: string | undefined } = {}): Defined
     answers: [
       { status: 200, at: { 'data.*.userErrors.*.code': 'IDEMPOTENCY_CONCURRENT_REQUEST' }, means: 'in-progress' },
       { status: 200, at: { 'data.*.userErrors.*.code': 'IDEMPOTENCY_KEY_PARAMETER_MISMATCH' }, means: 'mismatch' },
+      // The mutation did not ask for `code`, so nothing else tells a refusal from the two above.
+      { status: 200, at: { 'data.*.userErrors.*.message': /idempoten/i }, absent: 'data.*.userErrors.*.code', means: 'in-progress' },
       ...REQUEST_AND_FIELD_ERRORS,
-      { status: 200, at: { 'data.*.userErrors.*.message': /^/ }, means: 'refused' },
+      // Whatever members of an error the mutation asked for.
+      { status: 200, at: { 'data.*.userErrors.*.*': /^/ }, means: 'refused' },
+      { status: 200, at: { 'data.*.userErrors.*.field.*': /^/ }, means: 'refused' },
     ],
   });

@@ -80,7 +80,9 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
   const present = record.payloads.at(-1) ?? '';
   // The server compares bytes with those that reached its key layer. Refused ones did not, so this call's bytes go out: a form may have been corrected.
   const refused = begun.do === 'drive' && (begun.reused || begun.refusedOnly) && job.payload !== undefined;
-  const earlier = refused ? undefined : (payloads.get(keyed)?.get(present) ?? storedPayload(record));
+  // Where only the link of a 202 is stored, it is asked, and is not the request.
+  const stored = job.payload && !record.request ? undefined : storedPayload(record);
+  const earlier = refused ? undefined : (payloads.get(keyed)?.get(present) ?? stored);
   const payload = earlier && job.payload?.withBytesOf ? job.payload.withBytesOf(earlier) : (job.payload ?? earlier);
   const start: Start =
     begun.do === 'drive'
@@ -95,7 +97,7 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
   // Nothing can be sent, so only `reconcile` can say more.
   if (!payload) return stop('record');
   const kept = payloads.get(keyed) ?? new Map<string, Payload>();
-  keepRecent(kept, present, payload, 8);
+  if (job.payload || record.request) keepRecent(kept, present, payload, 8);
   keepRecent(payloads, keyed, kept, 32);
   const finished = await holdingLease(drive, async () => {
     const stopped = await drive.run();
@@ -115,7 +117,8 @@ async function readAgain(job: OperationRun, record: OnceRecord): Promise<Ended |
   // this key, and would execute the request.
   const from = (record.ending as { from?: unknown } | undefined)?.from;
   if (
-    !payload ||
+    // A function given to `run` would be called again, and a server that ignores the key would execute the request.
+    !payload?.keyed?.(job, record.carrier) ||
     (from && from !== 'server') ||
     isElsewhere(record, { ...payload, scope: settings.dialect.scope ?? 'endpoint' }) ||
     record.state !== 'settled' ||

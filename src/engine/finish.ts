@@ -143,6 +143,8 @@ export function settlePolled(drive: Driver, { state, result }: Polled): Promise<
   // The link was stored by an earlier call, so its work is not that of a payload which has not been sent yet.
   const earlier = changed && record.link !== undefined && !sentBefore;
   const doubtful = changed && (record.link !== undefined || !drive.job.settings.dialect.answersMismatch);
+  // It used the key up, and is no answer to this call.
+  if (state === 'failed' && earlier) return anew(drive, result);
   if (state === 'done') return earlier ? settle(drive, replayed('server'), result, { earlier }) : settle(drive, fresh(!doubtful, changed), result);
   return state === 'failed' ? settle(drive, rejected(), result, { sticky: true }) : undefined;
 }

@@ -66,6 +66,16 @@ function givesWay(stored: unknown, taken: OnceRecord): boolean {
   return stored === undefined || (there !== undefined && (there.key === taken.key || weightOf(there) < weightOf(taken)));
 }
 
+/** Nothing of it has left. */
+const isClean = ({ state, ambiguous }: OnceRecord): boolean => state === 'pending' && !ambiguous;
+
+/** Where the app gave both operations one key, an answer under it may be that of either. */
+function withPayloadsOf(there: OnceRecord, { state, payloads, scheme }: OnceRecord): { next?: OnceRecord } {
+  const more = payloads.filter((one) => !there.payloads.includes(one));
+  if (there.state !== 'pending' || state !== 'pending' || scheme !== there.scheme || !more.length) return {};
+  return { next: seal({ ...there, payloads: [...more, ...there.payloads] }) };
+}
+
 /** Whether a call in this context or in another one holds the claim. */
 async function isDriven(client: Client, address: Pick<OperationAddress, 'label' | 'id'>, operationKey: OperationKey, namespace: Namespace): Promise<boolean> {
   const release = await tryLock(client, { name: [], namespace, operationKey, ...address });
@@ -112,15 +122,18 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, record: O
   if (id !== old) {
     // What the user has of that name may be in the other place: what is in memory would hide it, or be hidden.
     const other = memory ? client.store : degraded.get(there);
+    let isDone = false;
     const free =
       givesWay(other && (await timed(client, other.read(id))), taken) &&
       (await update(id, (there, stored) => {
+        isDone = there?.state === 'settled';
         // It came with an earlier move that did not come to its end, and may have gone on since.
-        if (there?.key === key) return { value: true };
+        if (there?.key === key && !(isClean(there) && taken.ambiguous)) return { value: true, ...withPayloadsOf(there, taken) };
         return givesWay(stored, taken) ? { next: moved(taken, there?.generation), value: true } : { value: false };
       }));
     if (!free) {
-      if (taken.state === 'pending') diagnose(client, { name: decodeName(label), label }, key, 'move-conflict', diagnosticText('move-conflict'));
+      // A key in use that is left behind costs nothing where the user's own operation is done: no press follows.
+      if (taken.state === 'pending' || !isDone) diagnose(client, { name: decodeName(label), label }, key, 'move-conflict', diagnosticText('move-conflict'));
       return;
     }
     if (other && !memory) await updateIn(client, other, id, () => ({ next: null, value: undefined }), 'relaxed');

@@ -21,7 +21,13 @@ import type { Settings } from '../options.js';
  */
 export const retrying = (): Feature => ({ name: 'retrying', parts: { retry } satisfies Partial<Parts> });
 
-const retry: Parts['retry'] = (client, settings, { input, init }, send) => sendAgain(client, settings, outline(client.platform, input, init), send);
+const retry: Parts['retry'] = (client, settings, { input, init }, send) => {
+  const call = outline(client.platform, input, init);
+  if (!('once' in init) || init.once !== false) return sendAgain(client, settings, call, send);
+  // It is sent once, as it is; a PUT that waits for its next attempt must not undo it.
+  if (!isSafe(call.method)) client.registry.latest.delete(call.place());
+  return send();
+};
 
 /** Sends as it came, and again after a network error or a transient answer. */
 export async function sendAgain(client: Client, settings: Settings, call: Outline, send: () => Promise<Response>): Promise<Response> {

@@ -111,6 +111,8 @@ async function read(end: RunEnd<unknown>, verdict: ((end: RunEnd<never>) => Verd
   let said: Verdict | undefined;
   try {
     said = verdict?.(end as RunEnd<never>);
+    // A promise is no verdict; its rejection is only reported.
+    void Promise.resolve(said as unknown).catch((error) => a.job.client.platform.report(error));
   } catch (error) {
     a.job.client.platform.report(error);
     return { reading: NOT_A_VERDICT, cause: error, reached: true };
@@ -138,8 +140,9 @@ async function readResponse(response: Response, said: Verdict | undefined, a: At
   }
   const answer = answerOf(answered);
   // Nothing is known of the request: a page in HTML may be what it asked for.
-  const asked = { method: 'POST', key: a.key, refusesHtml: false, otherPayloads: a.otherPayloads };
-  const reading = said === undefined ? readAnswer(answer, asked, settings.dialect, a.ambiguous, false) : hookReading(a.job, said);
+  const { accepted, dialect } = settings;
+  const asked = { method: 'POST', key: a.key, refusesHtml: false, settles202: accepted === 'settle', otherPayloads: a.otherPayloads };
+  const reading = said === undefined ? readAnswer(answer, asked, dialect, a.ambiguous, accepted === 'poll') : hookReading(a.job, said);
   const refusal = reading.kind === 'refused' ? await client.platform.digest(`${answer.status}\n${answer.text}`) : undefined;
   // The function has most likely called the platform's own fetch.
   const mayResend = client.transport.mayResend({});

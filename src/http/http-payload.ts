@@ -24,7 +24,8 @@ export const httpPayload = (prepared: ReplayableRequest): Payload => ({
   withBytesOf: (earlier) => (earlier.prepared ? httpPayload(withBytes(prepared, earlier.prepared)) : earlier),
   send: (a) => send(prepared, a),
   storable: (headers) => storable(prepared, headers),
-  keyed: ({ client }, carrier) => carrier !== '' && !client.registry.ignored.has(endpointOf(prepared)),
+  // What an earlier release sent under a key is not sent again, either, once the app says that the server knows none.
+  keyed: ({ client, settings }, carrier) => carrier !== '' && settings.dialect.carrier !== '' && !client.registry.ignored.has(endpointOf(prepared)),
 });
 
 /** Takes the body and its content type from the earlier call, and all else from this one. */

@@ -54,6 +54,11 @@ const CASES: Record<string, readonly (readonly [unknown, WorkState | undefined])
   'a state that does not tell whether there was an effect': [
     [{ status: 'TIMED_OUT' }, 'running'],
     [{ status: 'completed', error: { code: 'half' } }, 'running'],
+    [{ error: 'no session' }, 'running'],
+    [{ success: false }, 'running'],
+    [{ ok: false, error: 'rate_limited' }, 'running'],
+    [{ data: { error: { code: 3 } } }, 'running'],
+    [{ success: true, error: null }, undefined],
   ],
   'JSend, whose status is that of the request': [
     [{ status: 'success', data: { status: 'failed' } }, 'failed'],

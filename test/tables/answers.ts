@@ -35,6 +35,13 @@ export const EVIDENCE: readonly Evidence[] = [
   ...statuses([200, 201, 303], { headers: MARK }, ', replay marker'),
   ...statuses([400, 402, 404, 409, 422, 429], { headers: MARK }, ', replay marker'),
   ...statuses([408, 460, 499, 500, 502, 503], { headers: MARK }, ', replay marker'),
+  {
+    shows: '409 that speaks of work in progress, replay marker',
+    status: 409,
+    headers: MARK,
+    body: { title: 'A request is outstanding for this Idempotency-Key' },
+  },
+  { shows: '423 with Retry-After, replay marker', status: 423, headers: { ...MARK, 'retry-after': '1' } },
   ...statuses([400, 409, 422], { body: { title: 'The Idempotency-Key was used with a different payload' } }, ' that speaks of another payload under the key'),
   { shows: '409 that speaks of the key and names a resource', status: 409, body: { type: 'idempotency_key_already_used_error', resource_id: 'r_1' } },
   ...statuses([412], {}),

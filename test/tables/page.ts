@@ -47,7 +47,7 @@ export function page(): string {
     'Answers that public servers document, as the generic dialect reads them:',
     table([...HEADS, 'source'], documentedRows('generic', generic.dialect)),
     '## Behind the link of a 202',
-    "With `accepted: 'poll'`, oncefetch asks at the link until the work has ended. Your `verdict` reads the answer first, then the dialect (`polled`, `answers`), then oncefetch looks for a state in the document itself (a status of `failed`; Azure's, Google's and JSON:API's formats: `src/core/work-state.ts`). Without any of these, a 2xx means that the work is done, and no answer means that it failed.",
+    "With `accepted: 'poll'`, oncefetch asks at the link until the work has ended. Your `verdict` reads the answer first, then the dialect (`polled`, `answers`), then oncefetch looks for a state in the document itself (a status of `failed`; Azure's, Google's and JSON:API's formats: `src/core/work-state.ts`). A document that tells of an error and of no state (`error`, `errors`, `success: false`, `ok: false`) says nothing of the work. Without any of these, a 2xx means that the work is done, and no answer means that it failed.",
     table(['evidence', 'the work', 'then'], polledRows(generic.dialect)),
     `## Every reading, in every situation\n\nEvery reading in all ${ALL.length} possible situations; a row names only what makes a difference. "At the limits" means that no attempt is left, or no time to wait for work in progress.`,
     table(['reading', 'when', 'decision'], decisionRows()),

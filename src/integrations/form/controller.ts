@@ -4,6 +4,7 @@ import { formIn, ignoredIn, nameFrom, nameOfButton, nextIn } from './attributes.
 import { ask, collect, send } from './call.js';
 import { FieldErrors } from './fields.js';
 import { nextKey, renderedKey } from './key.js';
+import { Known } from './known.js';
 import type { FormOptions, OnceFormElement } from './options.js';
 import { busyButton, Status } from './status.js';
 import { isSamePress, type Press, readSubmission, type Submitter, typedInto } from './submission.js';
@@ -25,6 +26,7 @@ const LAST_WORDS: ReadonlySet<string> = new Set<FormMoment>(['refused', 'unsent'
 
 export class FormController {
   moment: FormMoment | '' = '';
+  readonly known = new Known();
   readonly #element: OnceFormElement;
   readonly #shared: Shared;
   readonly #errors = new FieldErrors();
@@ -164,8 +166,7 @@ export class FormController {
     const next = told.moment === 'refused' || told.moment === 'done' ? nextKey(told.answer) : undefined;
     const key = this.#form && renderedKey(this.#form);
     if (key && next !== undefined) key.value = next;
-    const event = new CustomEvent('once-outcome', { detail: told, bubbles: true, cancelable: true });
-    if (this.#element.dispatchEvent(event)) this.#display(told);
+    if (this.#element.dispatchEvent(new CustomEvent('once-outcome', { detail: told, bubbles: true, cancelable: true }))) this.#display(told);
     else this.#mark(told.moment);
   }
 
@@ -199,7 +200,7 @@ export class FormController {
 
   /** Nobody is at it now. */
   #rest(state: OperationState): void {
-    if (this.#element.getAttribute('known') === 'done') {
+    if (this.known.isDone(this.#element, this.#user, state)) {
       // The server has rendered what is so: what was open here is not any more.
       if (state.phase === 'unsettled') void settle(this.#shared.client, state.pending.name, 'done').catch(() => {});
       this.#show('');

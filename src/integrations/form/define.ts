@@ -1,5 +1,5 @@
 /** `<once-form>`: a plain form inside it takes effect once. */
-import type { Once } from 'oncefetch';
+import { namespace, type Once } from 'oncefetch';
 import { FormController } from './controller.js';
 import { clientForForms } from './key.js';
 import { checkOptions, type FormOptions, type OnceFormElement } from './options.js';
@@ -27,7 +27,7 @@ export function defineOnceForm(once: Once, options: FormOptions = {}): void {
 function elementFor(once: Once, options: FormOptions): new () => OnceFormElement {
   const { client, fingerprints } = clientForForms(once);
   return class extends HTMLElement {
-    static readonly observedAttributes = ['operation'];
+    static readonly observedAttributes = ['operation', 'known'];
     readonly #form: FormController = new FormController(this, { client, fingerprints, options });
 
     constructor() {
@@ -48,8 +48,9 @@ function elementFor(once: Once, options: FormOptions): new () => OnceFormElement
       this.#form.connect();
     }
 
-    attributeChangedCallback(): void {
-      this.#form.rename();
+    attributeChangedCallback(attribute: string): void {
+      if (attribute === 'operation') this.#form.rename();
+      else this.#form.known.rendered(namespace(client));
     }
 
     disconnectedCallback(): void {

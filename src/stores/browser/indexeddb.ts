@@ -108,7 +108,9 @@ async function scanIn(records: IDBObjectStore, query: ScanQuery): Promise<ScanPa
   const all = (index: string, range: IDBKeyRange, count: number): Promise<Stored[]> => promisifyRequest(records.index(index).getAll(range, count));
   if ('before' in query) return pageOf(await all('time', IDBKeyRange.upperBound(query.before), query.limit), query);
   const { ns, state, prefix = '', after, limit } = query;
-  const start = after ? (JSON.parse(after) as string[]) : [prefix];
+  const from = after ? (JSON.parse(after) as [string, string]) : undefined;
+  // A cursor of a longer list may lie before the prefix: what stands between the two must not use up the count.
+  const start = from && from[0] >= prefix ? from : [prefix];
   // An array comes after every string: the range ends where the state does. One more for the record that `after` names, one
   // more to know whether there is a next page.
   return pageOf(await all('label', IDBKeyRange.bound([ns, state, ...start], [ns, state, []]), limit + 2), query);

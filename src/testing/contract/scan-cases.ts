@@ -139,6 +139,17 @@ const pages: readonly Case[] = [
       same(await after('d'), { records: [] }, 'after the last one');
     },
   },
+  {
+    title: 'a page of a prefix can begin after a record that comes before all with that prefix',
+    async run({ open }) {
+      const store = await open();
+      for (const id of letters('abcde')) await put(store, record(id, { label: 'w' }));
+      for (const id of letters('fg')) await put(store, record(id, { label: 'x' }));
+      const { records, next } = await store.scan({ ...all, prefix: 'x', after: JSON.stringify(['w', 'a']), limit: 1 });
+      same(idsIn(records), ['f'], 'the first page');
+      same(idsIn((await store.scan({ ...all, prefix: 'x', after: next, limit: 1 })).records), ['g'], 'the second page');
+    },
+  },
 ];
 
 const sweeps: readonly Case[] = [

@@ -1,0 +1,62 @@
+/**
+ * Goal: what the server has rendered as done for one user settles nothing of another one, and nothing that began later. Method: the page stays, and somebody
+ * else logs in; or whoever is here presses once more.
+ */
+import { operation, pending, refresh } from 'oncefetch';
+import { expect, test, vi } from 'vitest';
+import { client, show, withForms } from '../support/form.js';
+import { Shop } from '../support/shop.js';
+
+withForms();
+
+const DONE = 'operation="pay 1" known="done"';
+
+/** Bob's payment is lost; then the page is rendered for `first`, and Bob logs in. */
+async function bobComes(first: string | undefined) {
+  const shop = new Shop();
+  const [ann, bob] = [`${shop.namespace}-ann`, `${shop.namespace}-bob`];
+  let user: string | undefined = bob;
+  const once = client(shop, { namespace: () => user, limits: { attempts: 1 } });
+  await shop.meets('lose-response');
+  await operation(once, ['pay', '1'])
+    .fetch(shop.url, { method: 'POST', body: 'a=1' })
+    .catch(() => {});
+  user = first && ann;
+  const page = show({ shop, once, element: DONE });
+  if (first) await vi.waitFor(() => expect(page.element.state).toBe('done'));
+  user = bob;
+  refresh(once);
+  return { page, once };
+}
+
+test('for whoever was here before: the open operation of whoever logs in stays open', async () => {
+  const { page, once } = await bobComes('ann');
+  await page.says(/^Not sure yet/);
+  expect(await pending(once)).toHaveLength(1);
+});
+
+test('before the page knew its user: it is said of the first one', async () => {
+  const { page, once } = await bobComes(undefined);
+  await vi.waitFor(() => expect(page.element.state).toBe('done'));
+  await vi.waitFor(async () => expect(await pending(once)).toEqual([]));
+});
+
+test('and said anew, by the server or the app: it is said of whoever is here then', async () => {
+  const { page, once } = await bobComes('ann');
+  await page.says(/^Not sure yet/);
+  page.element.setAttribute('known', 'done');
+  refresh(once);
+  await vi.waitFor(async () => expect(await pending(once)).toEqual([]));
+});
+
+test.each(['never', 'always'] as const)('for an earlier press: what is pressed since, with repeat %s, stays open', async (repeat) => {
+  const page = show({ element: DONE, client: { limits: { attempts: 1 } }, options: { call: () => ({ repeat }) } });
+  await vi.waitFor(() => expect(page.element.state).toBe('done'));
+  await page.shop.meets('lose-response');
+  page.press();
+  await page.says(/^Not sure yet/);
+  refresh(page.once);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(await pending(page.once)).toHaveLength(1);
+  expect(page.element.state).toBe('unknown');
+});
