@@ -44,7 +44,7 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
   'IndexedDB (idb-keyval)': [/stores\/browser\/indexeddb/, /node_modules\/idb-keyval\//],
   localStorage: [/stores\/browser\/local-storage/],
   'what to do without a store: a chain, memory': [/stores\/(browser\/automatic|memory)/, /default-store/],
-  'checks of options': [/src\/check\./, /src\/options\./],
+  'checks of options': [/src\/(check|options|option-spec.*)\./],
   'errors and what they say': [/src\/errors\./, /src\/texts\//],
   'reading answers: verdicts, the generic dialect': [/core\/verdict/, /dialects\/generic/, /core\/decide/],
   'claims: locks, leases, beginning': [/engine\/(claim|lease|address)\./, /core\/begin/],
@@ -85,7 +85,7 @@ const instead = (file: RegExp, code: string | ((text: string) => string)) => (pa
 /** What could be smaller, and what it would bring. docs/decisions/0004-size.md says why each was left as it is. */
 const CONSIDERED: Readonly<Record<string, (path: string) => string | undefined>> = {
   'private fields as plain ones': instead(/src\/(engine|stores)\//, (text) => text.replace(/(\.|^ +(?:readonly |get |async )*)#(\w+)/gm, '$1_$2')),
-  'options that are not checked': instead(/src\/check\./, 'export const check = () => {}, checkOne = () => {};'),
+  'names of options that are not checked': instead(/src\/option-spec-lean\./, 'export const checkClientOptions = () => {}, checkCallOptions = () => {};'),
 };
 
 const SOURCE = `export { createOnce } from './src/entries/index.ts'`;

@@ -22,10 +22,13 @@ import type { Settings } from '../options.js';
 export const retrying = (): Feature => ({ name: 'retrying', parts: { retry } satisfies Partial<Parts> });
 
 const retry: Parts['retry'] = (client, settings, { input, init }, send) => {
-  const call = outline(client.platform, input, init);
-  if (!('once' in init) || init.once !== false) return sendAgain(client, settings, call, send);
+  const { latest } = client.registry;
+  if (!('once' in init) || init.once !== false) return sendAgain(client, settings, outline(client.platform, input, init), send);
   // It is sent once, as it is; a PUT that waits for its next attempt must not undo it.
-  if (!isSafe(call.method)) client.registry.latest.delete(call.place());
+  if (latest.size) {
+    const { method, place } = outline(client.platform, input, init);
+    if (!isSafe(method)) latest.delete(place());
+  }
   return send();
 };
 
