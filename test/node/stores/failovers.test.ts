@@ -120,7 +120,7 @@ describeOn(withoutRedis)('a sentinel’s group', () => {
 
   test('A34: with wait, what was told to be stored is there after the failover', async () => {
     const group = await groupOf();
-    const store = await storeOn(group, { wait: { replicas: 1, timeoutMs: 5000 } });
+    const store = await storeOn(group, { wait: { replicas: 1, timeoutMs: 3000 } });
     const stored: string[] = [];
     const writing = Promise.all(
       Array.from({ length: 16 }, async (_, lane) => {
