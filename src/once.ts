@@ -88,8 +88,9 @@ export function createOn(bare: Platform, options: OnceOptions = {}, from?: Clien
     session: from && from.settings.namespace === settings.namespace ? from.session : { seen: undefined, changes: 0 },
     owner: undefined,
   };
-  // From now on this realm knows whether somebody sets the clock.
-  evenForMs(platform.clock);
+  // From now on this page knows whether somebody sets the clock. A server looks at its first call: while a framework renders in advance,
+  // it may refuse whoever asks for the time (Next.js with `cacheComponents`).
+  if (!platform.server) evenForMs(platform.clock);
   parts.made?.(client);
   return { fetch: (input, init) => callFetch(client, input, init), '~oncefetch': () => client };
 }

@@ -107,6 +107,16 @@ function spoken(answer: Answer, asked: Asked): Reading | undefined {
   return locked && (aboutKey || working || codes.length === 0) ? IN_PROGRESS : undefined;
 }
 
+/**
+ * A server may mark every answer to a key that it knows, the one that says "still at work" too. Whether this is such a one, and no
+ * stored refusal: a refusal may repeat the key as well, in a member such as `idempotencyKey`.
+ */
+function speaksOfWork({ header, json, text }: Answer, { key }: Asked): boolean {
+  const { said } = words(json);
+  const rest = text.split(`"${key}"`).map((part) => part.replace(/"[^"]*"\s*:\s*$/, ''));
+  return header('retry-after') !== null || /idempoten/i.test(String(rest)) || (/idempoten/i.test(text) && (WORKING.test(said) || KEY_BUSY.test(said)));
+}
+
 /** A refusal that nothing else explains, with who made it. 402 is the answer of whoever takes the payment. */
 function refusal(answer: Answer, asked: Asked, dialect: Dialect): Reading {
   const { status } = answer;
@@ -152,8 +162,7 @@ export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambig
   if (status === 202 && poll) return reading('accepted', true);
   if (marked && status < 400) return READING_OF_VERDICT.replayed;
   const said = spoken(answer, asked);
-  // A server may mark every answer to a key that it knows, the one that says "still at work" too.
-  const works = said === IN_PROGRESS && (answer.header('retry-after') !== null || /idempoten/i.test(answer.text));
+  const works = marked && said === IN_PROGRESS && speaksOfWork(answer, asked);
   // A replayed 5xx is as ambiguous as the original one.
   if (marked && !works) return status > 499 || unsure(status) ? reading('burnt', true) : { ...reading('refused', false, true, true), from: 'application' };
   // "Already being processed": the work that it speaks of may still fail.

@@ -43,7 +43,9 @@ export function workState(json: unknown, depth = 0): WorkState | undefined {
   }
   const job = inside(json as Members, depth);
   if (job) return job;
+  // Some APIs have an empty one in every answer.
+  const wrong = typeof error === 'object' ? Object.keys(error ?? {}).length : error;
   // The question failed, or the work did: nothing tells which.
-  if (error || success === false || ok === false || (Array.isArray(errors) && errors.length)) return 'running';
+  if (wrong || success === false || ok === false || (Array.isArray(errors) && errors.length)) return 'running';
   return ENVELOPE.test(word) ? 'done' : undefined;
 }

@@ -29,6 +29,7 @@ export class Refusals {
     const monotonicAheadMs = clock.now() + aheadMs - clock.monotonic();
     this.#times = () => [clock.now() + aheadMs, clock.monotonic() + monotonicAheadMs];
     const served = storeForOperation(client, operationKey).shared === 'cluster';
+    evenForMs(clock);
     this.#passed = () => (served ? Number.POSITIVE_INFINITY : evenForMs(clock));
     this.#only = found || !ambiguous;
     this.last = record.refusal && { digest: record.refusal.digest, at: record.refusal.at };

@@ -9,18 +9,23 @@ function after(clock: Clock, ms: number, signals: readonly Stop[], end: () => vo
     end();
     return () => {};
   }
+  let off = (): void => {};
+  let ended = false;
   const over = (): void => {
+    ended = true;
     off();
     end();
   };
   const cancel = clock.timer(ms, over);
   const unsubscribe = connectivity?.subscribe(over);
   for (const signal of signals) signal.addEventListener('abort', over);
-  const off = (): void => {
+  off = () => {
     cancel();
     unsubscribe?.();
     for (const signal of signals) signal.removeEventListener('abort', over);
   };
+  // An app's own `subscribe` may wake before it returns.
+  if (ended) off();
   return off;
 }
 

@@ -59,6 +59,10 @@ const CASES: Record<string, readonly (readonly [unknown, WorkState | undefined])
     [{ ok: false, error: 'rate_limited' }, 'running'],
     [{ data: { error: { code: 3 } } }, 'running'],
     [{ success: true, error: null }, undefined],
+    [{ error: [], result: { id: 1 } }, undefined],
+    [{ error: {}, result: { id: 1 } }, undefined],
+    [{ status: 'ok', error: {} }, 'done'],
+    [{ error: ['no session'] }, 'running'],
   ],
   'JSend, whose status is that of the request': [
     [{ status: 'success', data: { status: 'failed' } }, 'failed'],

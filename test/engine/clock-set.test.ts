@@ -2,9 +2,9 @@
  * Goal: a clock that somebody sets proves nothing. That a copy of a lost attempt is gone for good shows in time that has
  * passed, and not in what the device's clock says.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { evenForMs } from '../../src/engine/even-clock.js';
-import { type Around, around, clear, type Outcome, settle } from '../../src/entries/index.js';
+import { type Around, around, clear, createOnce, type Outcome, settle } from '../../src/entries/index.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
 import { answers, charged, during, lost } from '../support/server.js';
 import { CART, HOUR, MINUTE, NAME, newWorld, pay, SECOND, type World, watched } from '../support/world.js';
@@ -165,6 +165,28 @@ test('settle as none by a tab that hangs, while another one sends and the clock 
   app.tab.thaw();
   await expect(world.run(word)).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
   expect(world.record()).toMatchObject({ state: 'pending' });
+});
+
+describe('a server', () => {
+  test('that only makes its client, as while it renders, asks for no time', () => {
+    const [now, monotonic] = [vi.spyOn(Date, 'now'), vi.spyOn(performance, 'now')];
+    createOnce({ namespace: () => 'ann' });
+    expect([now.mock.calls.length, monotonic.mock.calls.length]).toEqual([0, 0]);
+    vi.restoreAllMocks();
+  });
+
+  test('counts from its first call on, whatever that was', async () => {
+    const world = newWorld();
+    const PROCESS = { server: true, locks: false } as const;
+    const one = world.open({}, PROCESS);
+    world.server.plays(lost(), DECLINE, answers(201));
+    await world.end(one.tab, pay(one.once));
+    const { tab, once } = world.open({}, PROCESS);
+    await world.end(tab, pay(once, { operation: ['pay', 'c2'] }));
+    await world.clock.advance(2 * MINUTE);
+    world.server.plays(DECLINE);
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject(NONE);
+  });
 });
 
 test('a clock is even as long as nobody sets it, and a second of drift is no jump', async () => {

@@ -140,6 +140,25 @@ describe('a replay marker on an answer that says "still at work"', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
+  test('in plain text does not make it a refusal', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const busy = () => new Response('A request with this idempotency key is in progress', { status: 409, headers: { 'idempotent-replayed': 'true' } });
+    world.server.plays(charged(lost()), idle(busy), replays());
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'replayed', effect: 'done' });
+  });
+
+  test.each<[string, (key: string) => object]>([
+    ['in a member', (key) => ({ code: 'out_of_stock', message: 'Sold out', idempotencyKey: key })],
+    ['beside other details', (key) => ({ error: { code: 'out_of_stock' }, request: { idempotency_key: key } })],
+  ])('a stored refusal that repeats the key %s is one, and is told at once', async (_, body) => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const refuses = idle(({ key }) => Response.json(body(key ?? ''), { status: 409, headers: { 'idempotent-replayed': 'true' } }));
+    world.server.plays(lost(), refuses);
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'rejected', effect: 'none', attempts: 2 });
+  });
+
   test('a stored refusal is one, whatever it says of its order', async () => {
     const world = newWorld();
     const { tab, once } = world.open();

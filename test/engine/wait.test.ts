@@ -58,6 +58,19 @@ describe('a wait ends', () => {
     expect(left()).toEqual([0, 0, 0, 0]);
   });
 
+  test('when a subscription wakes before it returns, as one that begins with the present state does', async () => {
+    const clock = virtualClock({ settle: rest });
+    const { signal } = new AbortController();
+    let subscribed = 0;
+    const subscribe = (wake: () => void) => {
+      subscribed++;
+      wake();
+      return () => void subscribed--;
+    };
+    await wait(clock, MS, [signal], { kind: 'wakes at once', online: () => true, subscribe });
+    expect([clock.pending, subscribed, getEventListeners(signal, 'abort').length]).toEqual([0, 0, 0]);
+  });
+
   test('before it began, if one of its signals was aborted', async () => {
     const clock = virtualClock({ settle: rest });
     const calm = new AbortController().signal;
