@@ -13,8 +13,10 @@ function ask(client: Client): unknown {
     return given;
   } finally {
     const { session } = client;
-    if (given !== session.seen) {
-      session.seen = given;
+    // What is no text names nobody: a hook that is async by mistake gives another promise each time, and screens would look without end.
+    const seen = typeof given === 'string' ? given : undefined;
+    if (seen !== session.seen) {
+      session.seen = seen;
       session.changes++;
       look(client.registry);
     }

@@ -68,10 +68,12 @@ export function watch(client: Client, screen: (elsewhere: boolean) => void): () 
   };
 }
 
-/** Resets a stale `sending` or `waiting`: nothing is in flight any more, and what is stored is unknown or unchanged. */
+/** Resets a stale `sending` or `waiting`: nothing is in flight here any more, and what is stored is unknown or unchanged. Screens that stay read it anew. */
 export function resetStaleState(client: Client, operationKey: OperationKey): void {
   const state = client.registry.lives.get(operationKey)?.state;
-  if (state?.phase === 'sending' || state?.phase === 'waiting') publish(client, operationKey, { phase: 'loading' });
+  if (state?.phase !== 'sending' && state?.phase !== 'waiting') return;
+  publish(client, operationKey, LOADING);
+  look(client.registry, true);
 }
 
 /** The operation, with its user where that is known. */

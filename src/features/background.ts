@@ -55,7 +55,9 @@ function begins(job: OperationRun): typeof begin {
     const asked = began.next.request ?? (consent && payload?.storable(settings.keep.headers));
     const given = consent ?? asked?.consent;
     if (given) void askForSync(job).catch(() => {});
-    const request = asked && { ...asked, consent: given && { ...given, alone: given.alone && !c.request } };
+    // An earlier call asked to keep it, whatever this one adds.
+    const kept = asked !== undefined && asked === before?.request && !asked.consent?.alone;
+    const request = asked && { ...asked, consent: given && { ...given, alone: given.alone && !c.request && !kept } };
     const record = seal({ ...began.next, request, earlier: began.next.earlier?.filter(({ request }) => !request.consent?.alone) });
     return { next: record, value: { ...began.value, record } as Begun };
   };

@@ -43,10 +43,13 @@ export function operation(once: Once, name: OperationName): Operation {
 /** Reads what is stored for the screens of one operation. */
 async function showStored(client: Client, address: OperationAddress): Promise<void> {
   const { operationKey } = address;
+  const { flights, lives } = client.registry;
+  const before = lives.get(operationKey)?.state;
   const { id } = await idsOf(client, address);
   const state = stateOf(await readStored(client, operationKey, id), storedIn(storeForOperation(client, operationKey)));
-  const { flights, lives } = client.registry;
   const shown = lives.get(operationKey)?.state;
+  // A call began or ended, or another look came first, while this one was on its way: what it found may be older than what is shown.
+  if (shown && shown !== before) return flights.has(operationKey) ? undefined : showStored(client, address);
   // An operation without an effect leaves its name free; its screen says so until something else begins.
   const stays = state.phase === 'idle' && shown?.phase === 'settled' && shown.outcome.effect === 'none';
   if (!flights.has(operationKey) && !stays) publish(client, operationKey, state);

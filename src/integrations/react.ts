@@ -18,8 +18,9 @@ const LOADING: OperationState = { phase: 'loading' };
 
 /** Names are arrays, so a new one comes with every render. */
 const textOf = (name: OperationName): string => JSON.stringify(name.map((part) => (typeof part === 'bigint' ? { n: String(part) } : part)));
+/** What is no name part may come out as `null`, which is refused like it. */
 const nameOf = (text: string): OperationName =>
-  (JSON.parse(text) as (string | number | { n: string })[]).map((part) => (typeof part === 'object' ? BigInt(part.n) : part));
+  (JSON.parse(text) as (string | number | { n: string })[]).map((part) => (part && typeof part === 'object' ? BigInt(part.n) : part));
 
 /**
  * One operation for a screen: its `fetch`, and its state, which renders anew when it changes. A new mount finds what an
@@ -89,13 +90,17 @@ function listOf(once: Once, prefix: OperationName | undefined, inFlightToo: bool
     // What somebody else's screen showed goes at once.
     if (asked !== of) show();
     if (asked === undefined) return;
-    // What could not be read is left as it was; the next change asks again.
     const all = await pending(once, { prefix }).catch(() => undefined);
-    if (!all || mine !== turn) return;
+    if (mine !== turn) return;
+    clearTimeout(timer);
+    // What could not be read is left as it was, and looked at again.
+    if (!all) {
+      timer = setTimeout(read, LOOK_AGAIN_MS, show);
+      return;
+    }
     of = asked;
     const busy = all.some(({ inFlight }) => inFlight);
     found = busy && !inFlightToo ? all.filter(({ inFlight }) => !inFlight) : all;
-    clearTimeout(timer);
     if (busy) timer = setTimeout(read, LOOK_AGAIN_MS, show);
     show();
   };

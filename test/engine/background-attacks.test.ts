@@ -60,6 +60,38 @@ describe('what was stored for a consent alone', () => {
     await goOn();
     expect(world.record()?.request).toMatchObject({ method: 'POST', consent: undefined });
   });
+
+  test('stays after its time where an earlier call has asked to keep it', async () => {
+    const { world, inMs, pays, goOn } = scene();
+    await pays({ keep: { request: true } });
+    await pays(inMs(MINUTE));
+    expect(world.record()?.request?.consent).toMatchObject({ alone: false });
+    await world.clock.advance(10 * MINUTE);
+    await goOn();
+    expect(world.record()?.request).toMatchObject({ method: 'POST', consent: undefined });
+  });
+
+  test('goes after its time where an earlier call has asked to keep another payload', async () => {
+    const { world, inMs, pays, goOn } = scene();
+    await pays({ keep: { request: true } });
+    await pays({ body: OTHER, ...inMs(MINUTE) });
+    await world.clock.advance(10 * MINUTE);
+    await goOn();
+    expect(world.record()?.request).toBeUndefined();
+    expect(JSON.stringify(world.record()?.earlier)).toContain('10');
+  });
+});
+
+test('a press that joins a call under way brings no consent of its own', async () => {
+  const { world, page, inMs, goOn } = scene();
+  world.server.plays(delayed(SECOND, lost()));
+  watched(pay(page.once, ONE));
+  await rest();
+  watched(pay(page.once, { ...ONE, ...inMs(10 * MINUTE) }));
+  await rest();
+  page.tab.kill();
+  expect(await goOn()).toEqual({ open: 0 });
+  expect(world.record()?.request).toBeUndefined();
 });
 
 test('a time without an end is refused: a store of JSON could not keep it', async () => {

@@ -25,3 +25,9 @@ test('one client at module level shows no request what another one began, and do
   expect(renderToString(h(screen(once)))).toBe('<p>loading 0</p>');
   expect(namespace).not.toHaveBeenCalled();
 });
+
+test.each([undefined, null, Number.NaN])('a name with a part that is not known yet, such as %s, is refused as by any other call', (part) => {
+  const once = createOnce({ store: memoryStore() });
+  const Screen = () => h('p', null, useOperation(once, ['pay', part as never]).state.phase);
+  expect(() => renderToString(h(Screen))).toThrow(/operation\[1\]/);
+});

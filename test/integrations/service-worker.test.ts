@@ -159,6 +159,42 @@ describe('who is here', () => {
   });
 });
 
+describe('`reconcile` of the client', () => {
+  /** Ann's payment is charged, its attempt by the worker refused by an expired login; `reconcile` sees the orders of whoever is here. */
+  async function asking(acts: { answered?: (log: (user: string) => void) => void; asked?: (log: (user: string) => void) => void }) {
+    let user = 'ann';
+    const log = (next: string): void => void (user = next);
+    const sees: string[] = [];
+    const reconcile: OnceOptions['reconcile'] = async () => {
+      acts.asked?.(log);
+      sees.push(user);
+      return user === 'ann' ? 'done' : 'none';
+    };
+    const { world, once } = await scene({ reconcile, limits: { attempts: 1 } });
+    world.server.plays(during(() => acts.answered?.(log), answers(401)));
+    await world.run(outbox(once, { namespace: async () => user })());
+    return { sees, record: world.record() };
+  }
+
+  test('is asked for the user who is here, and believed', async () => {
+    const { sees, record } = await asking({});
+    expect(sees).toEqual(['ann']);
+    expect(record).toMatchObject({ state: 'settled' });
+  });
+
+  test('is not asked in the session of the next user, who sees no such order', async () => {
+    const { sees, record } = await asking({ answered: (log) => log('bob') });
+    expect(sees).toEqual([]);
+    expect(record).toMatchObject({ state: 'pending' });
+  });
+
+  test('is not believed where another user logs in while it asks', async () => {
+    const { sees, record } = await asking({ asked: (log) => log('bob') });
+    expect(sees).toEqual(['bob']);
+    expect(record).toMatchObject({ state: 'pending' });
+  });
+});
+
 describe('a hook for headers that throws', () => {
   /** Throws at its first call, in the session of whoever is here then. */
   async function throwing(meanwhile: () => void) {

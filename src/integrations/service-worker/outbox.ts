@@ -17,7 +17,6 @@ interface Here {
   /** Nobody could tell. */
   unsure: boolean;
 }
-type Hook = NonNullable<OnceOptions['headers']>;
 
 const TAG = 'oncefetch';
 const ASK_MS_MAX = 10_000;
@@ -81,7 +80,7 @@ function checked(once: Once, options: OutboxOptions): OutboxOptions['namespace']
 
 /** Goes on for whoever is there. The client asks for its namespace right before it sends, and gets the answer of a moment before. */
 function goFor(once: Once, asks: NonNullable<OutboxOptions['namespace']>, here: Here): () => Promise<InBackground> {
-  const { settings } = once['~oncefetch']() as { readonly settings: { readonly headers?: Hook | undefined } };
+  const { settings } = once['~oncefetch']() as { readonly settings: Pick<OnceOptions, 'headers' | 'reconcile'> };
   const still = async (before: string | undefined): Promise<void> => {
     const { user } = await inTime(asks);
     // An answer that is slower than that to another attempt is older, too.
@@ -90,16 +89,23 @@ function goFor(once: Once, asks: NonNullable<OutboxOptions['namespace']>, here: 
       throw new Error('another user has logged in');
     }
   };
-  const headers: Hook = async (leaving) => {
-    const before = here.user;
-    await still(before);
-    if (!settings.headers) return {};
-    const more = await settings.headers(leaving);
-    // It may have taken its time, for a token of whoever is here by now.
-    await still(before);
-    return more ?? {};
-  };
-  const client = extend(once, { namespace: () => here.user, headers });
+  /** A hook of the client, which asks a server with the session of whoever is here: it is not called, or not believed, where that is somebody else. */
+  const inSession =
+    <Q, A>(hook: (question: Q) => A | Promise<A>) =>
+    async (question: Q): Promise<A> => {
+      const before = here.user;
+      await still(before);
+      const given = await hook(question);
+      // It may have taken its time, for a token of whoever is here by now.
+      await still(before);
+      return given;
+    };
+  const { headers, reconcile } = settings;
+  const client = extend(once, {
+    namespace: () => here.user,
+    headers: headers ? inSession(headers) : () => still(here.user).then(() => ({})),
+    ...(reconcile && { reconcile: inSession(reconcile) }),
+  });
   return async () => {
     Object.assign(here, await inTime(asks));
     return here.user === undefined ? { open: 0 } : resumeInBackground(client);

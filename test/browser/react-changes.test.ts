@@ -1,0 +1,144 @@
+/**
+ * What a component shows when something under it changes in the middle of a payment: its name, its client, its user, another
+ * component of the same name, or React's own way to show it. Method: as in `react.test.ts`; every render is noted.
+ */
+import { createOnce, memoryStore, type Once, settle } from 'oncefetch';
+import { useNamespace, useOperation, usePending } from 'oncefetch/react';
+import { Activity, type ActivityProps, act, createElement as h, StrictMode, Suspense, startTransition, use, useState } from 'react';
+import { beforeEach, expect, test } from 'vitest';
+import { body, cart, client, onStage, root, server, settled, shown } from './support/react.js';
+
+onStage();
+
+const pause = (ms: number): Promise<void> => act(() => new Promise<void>((go) => setTimeout(go, ms)));
+let frames: string[] = [];
+let pays: (() => Promise<unknown>)[] = [];
+beforeEach(() => {
+  frames = [];
+  pays = [];
+});
+
+function Screen({ once, name, id = '' }: { once: Once; name: string; id?: string }) {
+  const p = useOperation(once, ['pay', name]);
+  const open = usePending(once, { prefix: ['pay', name], inFlight: true });
+  pays.push(() => p.fetch('/api/payments', body).catch((e) => e));
+  frames.push(`${id}${name.slice(-1)}:${p.state.phase}`);
+  return h('output', { id: `o${id}` }, `${p.state.phase}/${open.length}`);
+}
+
+test('another name in mid-call shows its own operation, and the first one’s end when it is back', async () => {
+  const once = client({ limits: { attempts: 1 } });
+  const at = (n: string) => root.render(h(StrictMode, null, h(Screen, { once, name: cart + n })));
+  await act(() => at('a'));
+  server.faults.next({ name: 'delay', ms: 300 });
+  let paying: Promise<unknown> | undefined;
+  await act(async () => {
+    paying = pays.at(-1)?.();
+  });
+  await settled(() => expect(shown('output')).toBe('sending/1'));
+  frames = [];
+  await act(() => at('b'));
+  await pause(50);
+  expect(shown('output')).toBe('idle/0');
+  expect(frames.filter((f) => f.startsWith('b') && !/loading|idle/.test(f))).toEqual([]);
+  await act(() => paying);
+  await pause(50);
+  expect(shown('output')).toBe('idle/0');
+  frames = [];
+  await act(() => at('a'));
+  await settled(() => expect(shown('output')).toBe('settled/0'));
+  expect(frames.filter((f) => /idle|sending/.test(f))).toEqual([]);
+});
+
+test('another client in mid-call shows what that one knows, and the first one’s end when it is back', async () => {
+  const [one, two] = [client({ store: memoryStore() }), client({ namespace: 'bert' })];
+  const at = (once: Once) => root.render(h(StrictMode, null, h(Screen, { once, name: cart })));
+  await act(() => at(one));
+  server.faults.next({ name: 'delay', ms: 300 });
+  let paying: Promise<unknown> | undefined;
+  await act(async () => {
+    paying = pays.at(-1)?.();
+  });
+  await settled(() => expect(shown('output')).toBe('sending/1'));
+  await act(() => at(two));
+  await settled(() => expect(shown('output')).toBe('idle/0'));
+  await act(() => paying);
+  await pause(50);
+  expect(shown('output')).toBe('idle/0');
+  await act(() => at(one));
+  await settled(() => expect(shown('output')).toBe('settled/0'));
+  expect(server.effects).toHaveLength(1);
+});
+
+test('two components of one name pay once, and both show the end, also the one that was away', async () => {
+  const once = client({ limits: { attempts: 1 } });
+  const both = (second: boolean) =>
+    root.render(h(StrictMode, null, h(Screen, { once, name: cart, id: '1' }), second && h(Screen, { once, name: cart, id: '2' })));
+  await act(() => both(true));
+  server.faults.next('lose-response', { name: 'delay', ms: 10 });
+  let all: Promise<unknown> | undefined;
+  await act(async () => {
+    all = Promise.all([pays.at(-1)?.(), pays.at(-2)?.()]);
+    both(false);
+  });
+  await act(() => all);
+  await settled(() => expect(shown('#o1')).toBe('unsettled/1'));
+  await act(() => both(true));
+  await settled(() => expect(shown('#o2')).toBe('unsettled/1'));
+  await act(() => settle(once, ['pay', cart], 'done'));
+  await settled(() => expect([shown('#o1'), shown('#o2')]).toEqual(['settled/0', 'settled/0']));
+  expect(server.effects).toHaveLength(1);
+});
+
+test('a component that was hidden while its operation was settled shows that when it is visible again', async () => {
+  const once = client({ limits: { attempts: 1 } });
+  const at = (mode: 'visible' | 'hidden') => root.render(h(StrictMode, null, h(Activity, { mode } as ActivityProps, h(Screen, { once, name: cart }))));
+  await act(() => at('visible'));
+  server.faults.next('lose-response');
+  await act(() => pays.at(-1)?.());
+  await settled(() => expect(shown('output')).toBe('unsettled/1'));
+  await act(() => at('hidden'));
+  const other = createOnce({ namespace: 'ann', fetch: server.fetch });
+  await act(() => settle(other, ['pay', cart], 'done'));
+  await pause(50);
+  await act(() => at('visible'));
+  await settled(() => expect(shown('output')).toBe('settled/0'));
+});
+
+test('a user who logs in without a refresh is seen by the first call, and by every screen with it', async () => {
+  let user: string | undefined;
+  const once = client({ namespace: (() => user) as () => string });
+  const Who = () => h('b', null, String(useNamespace(once)));
+  const draw = () => root.render(h(StrictMode, null, h(Who), h(Screen, { once, name: cart })));
+  await act(draw);
+  await pause(30);
+  expect([shown('b'), shown('output')]).toEqual(['undefined', 'loading/0']);
+  user = 'ann';
+  await act(() => pays.at(-1)?.());
+  await settled(() => expect([shown('b'), shown('output')]).toEqual(['ann', 'settled/0']));
+});
+
+test('a transition that suspends in mid-call loses nothing', async () => {
+  const once = client({ limits: { attempts: 1 } });
+  let go: (n: number) => void = () => {};
+  const slow = new Promise<string>((r) => setTimeout(() => r('x'), 200));
+  const Slow = () => h('i', null, use(slow));
+  function App() {
+    const [page, set] = useState(0);
+    go = (n) => startTransition(() => set(n));
+    return h(Suspense, { fallback: 'wait' }, page ? h(Slow) : null, h(Screen, { once, name: cart + (page ? 'b' : 'a') }));
+  }
+  await act(() => root.render(h(StrictMode, null, h(App))));
+  server.faults.next('lose-response');
+  const first = pays.at(-1);
+  await act(async () => {
+    go(1);
+    void first?.();
+  });
+  await settled(() => expect(shown('output')).toBe('idle/0'));
+  await act(() => {
+    go(0);
+  });
+  await settled(() => expect(shown('output')).toBe('unsettled/1'));
+  expect(server.effects).toHaveLength(1);
+});

@@ -1,0 +1,100 @@
+/**
+ * What hooks show while they stay mounted: a call that is given up behind another tab, a read that comes late, a `namespace` that
+ * names nobody, a look that failed. Method: as in `react.test.ts`, with a store, a hook or a tab that does the awkward thing.
+ */
+import { memoryStore, type Once } from 'oncefetch';
+import { useOperation, usePending } from 'oncefetch/react';
+import { act, createElement as h, StrictMode, useEffect } from 'react';
+import { expect, test, vi } from 'vitest';
+import { body, cart, client, onStage, root, server, settled, shown } from './support/react.js';
+import { openFrame } from './support/realms.js';
+
+onStage();
+
+const pause = (ms: number): Promise<void> => act(() => new Promise<void>((go) => setTimeout(go, ms)));
+
+function Screen({ once }: { once: Once }) {
+  const { state } = useOperation(once, ['pay', cart]);
+  return h('output', null, state.phase);
+}
+
+/** Pays as long as it is there. */
+function Paying({ once }: { once: Once }) {
+  const { fetch } = useOperation(once, ['pay', cart]);
+  useEffect(() => {
+    const stop = new AbortController();
+    fetch('/api/payments', { ...body, signal: stop.signal }).catch(() => {});
+    return () => stop.abort();
+  }, [fetch]);
+  return null;
+}
+
+test('a component that pays and unmounts while another tab is at it: the screens that stay go back to what is stored', async () => {
+  const once = client();
+  const tab = await openFrame();
+  await tab.run(async (lib, cart) => {
+    globalThis.fetch = () => new Promise(() => {});
+    const there = lib.createOnce({ namespace: 'ann' });
+    there.fetch('/api/payments', { method: 'POST', body: '{"total":42}', once: { operation: ['pay', cart] } }).catch(() => {});
+    while ((await lib.pending(there)).length === 0) await new Promise((go) => setTimeout(go, 10));
+  }, cart);
+  const both = (paying: boolean) => h(StrictMode, null, h(Screen, { once }), paying && h(Paying, { once }));
+  await act(() => root.render(both(false)));
+  await settled(() => expect(shown('output')).toBe('unsettled'));
+  await act(() => root.render(both(true)));
+  await settled(() => expect(shown('output')).toBe('waiting'));
+  await act(() => root.render(both(false)));
+  await pause(300);
+  expect(shown('output')).toBe('unsettled');
+  tab.close();
+});
+
+test('a read that comes late does not take back what a call has said since', async () => {
+  const store = memoryStore();
+  let slow = 1;
+  const late = {
+    ...store,
+    read: async (id: string) => {
+      const found = await store.read(id);
+      if (slow-- > 0) await new Promise((go) => setTimeout(go, 200));
+      return found;
+    },
+  };
+  const once = client({ store: late, limits: { attempts: 1 } });
+  await act(() => root.render(h(Screen, { once })));
+  server.faults.next('lose-response');
+  await act(() => once.fetch('/api/payments', { ...body, once: ['pay', cart] }).catch(() => {}));
+  await settled(() => expect(shown('output')).toBe('unsettled'));
+  await pause(400);
+  expect(shown('output')).toBe('unsettled');
+});
+
+test.each<[string, () => unknown]>([
+  ['a promise, of a hook that is async by mistake', async () => 'ann'],
+  ['an object', () => ({ id: 7 })],
+  ['NaN', () => Number.NaN],
+])('a namespace that gives %s: screens load, and the page is not held up', async (_, namespace) => {
+  const asks = vi.fn(() => (asks.mock.calls.length < 500 ? namespace() : undefined) as string);
+  const once = client({ namespace: asks });
+  await act(() => root.render(h(StrictMode, null, h(Screen, { once }))));
+  await pause(50);
+  expect(shown('output')).toBe('loading');
+  expect(asks.mock.calls.length).toBeLessThan(100);
+});
+
+test('a list whose look fails when a call ends looks again by itself', async () => {
+  const store = memoryStore();
+  let broken = false;
+  const scan: typeof store.scan = (query) => (broken ? Promise.reject(new Error('unreadable')) : store.scan(query));
+  const once = client({ store: { ...store, scan }, limits: { attempts: 1 } });
+  const List = () => h('output', null, usePending(once, { prefix: ['pay', cart] }).length);
+  await act(() => root.render(h(StrictMode, null, h(List))));
+  await settled(() => expect(shown('output')).toBe('0'));
+  broken = true;
+  server.faults.next('lose-response');
+  await act(() => once.fetch('/api/payments', { ...body, once: ['pay', cart] }).catch(() => {}));
+  await pause(50);
+  expect(shown('output')).toBe('0');
+  broken = false;
+  await settled(() => expect(shown('output')).toBe('1'));
+});
