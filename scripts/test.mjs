@@ -80,7 +80,8 @@ async function inTurn(checks) {
 await inTurn(checks);
 // Only now it is known which browsers there are.
 const here = browsers.filter((browser) => executablesOf(browser) !== undefined).map(({ name }) => name);
-const inNode = [tests('tests', 'unit', 'lean', 'proof', 'docs', 'node', 'package')];
+// Databases and processes that are killed come first, beside the browsers: they are the ones that a busy processor disturbs.
+const inNode = [tests('node', 'node'), tests('tests', 'unit', 'lean', 'proof', 'docs', 'package')];
 const inPages = here.map((name) => tests(name, name));
 const endToEnd = here.includes('chromium') ? [tests('e2e', 'e2e')] : [];
 // Another thousand packages, the binaries of five runtimes, three frameworks, and some minutes: where it matters, or when asked for.

@@ -120,7 +120,7 @@ describeOn(withoutRedis)('a sentinel’s group', () => {
 
   test('A34: with wait, what was told to be stored is there after the failover', async () => {
     const group = await groupOf();
-    const store = await storeOn(group, { wait: { replicas: 1, timeoutMs: 3000 } });
+    const store = await storeOn(group, { wait: { replicas: 1, timeoutMs: 3000 }, timeoutMs: 9000 });
     const stored: string[] = [];
     const writing = Promise.all(
       Array.from({ length: 16 }, async (_, lane) => {
@@ -130,7 +130,7 @@ describeOn(withoutRedis)('a sentinel’s group', () => {
         }
       }),
     ).catch(ignore);
-    await vi.waitFor(() => expect(stored.length).toBeGreaterThan(100), { timeout: 10_000 });
+    await vi.waitFor(() => expect(stored.length).toBeGreaterThan(100), { timeout: 20_000 });
     await group.master.kill();
     await writing;
     await group.takenOver();
@@ -138,7 +138,7 @@ describeOn(withoutRedis)('a sentinel’s group', () => {
     expect(await Promise.all(stored.map((id) => after.read(id)))).toEqual(stored.map(record));
     // Now there is no replica, and a strict update says so.
     const refused = { reason: 'timeout', message: expect.stringContaining('only 0 of 1 replicas') };
-    await vi.waitFor(() => expect(put(store, 'alone')).rejects.toMatchObject(refused), { timeout: 20_000 });
+    await vi.waitFor(() => expect(put(store, 'alone')).rejects.toMatchObject(refused), { timeout: 40_000 });
   });
 
   test('with min-replicas-to-write, a master whose replica is out of reach takes no payment any more, a moment later', async () => {

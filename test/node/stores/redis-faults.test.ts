@@ -242,7 +242,7 @@ const faults = (name: string) => () => {
     });
 
     test('A34: a strict update waits for them, rejects where there are too few, and a relaxed one does not ask', async () => {
-      const { store } = await storeOn({ wait: { replicas: 1, timeoutMs: 1000 }, timeoutMs: 3000 }, master.port);
+      const { store } = await storeOn({ wait: { replicas: 1, timeoutMs: 4000 }, timeoutMs: 9000 }, master.port);
       expect(await put(store, record('a'))).toBe('stored');
       const there = new Redis(replica.port, '127.0.0.1');
       expect((await there.keys('*')).some((key) => key.endsWith(':r:a'))).toBe(true);
@@ -254,7 +254,7 @@ const faults = (name: string) => () => {
 
     test('A34: what a strict update stored is there after a failover', async () => {
       const prefix = `failover-${name}`;
-      const { store } = await storeOn({ prefix, wait: { replicas: 1, timeoutMs: 1000 }, timeoutMs: 3000 }, master.port);
+      const { store } = await storeOn({ prefix, wait: { replicas: 1, timeoutMs: 4000 }, timeoutMs: 9000 }, master.port);
       for (let n = 0; n < 50; n++) await put(store, record(`f${n}`));
       await master.kill();
       const promoted = new Redis(replica.port, '127.0.0.1');

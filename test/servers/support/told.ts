@@ -52,7 +52,7 @@ export async function told(one: Case, liar: Liar) {
       last = await pay();
     }
   // What timed out may still be at work.
-  if (one.settles) await sleep(2 * WORK_MS);
+  if (one.settles) await sleep(3 * WORK_MS);
   await close(once);
   const outcome = outcomeOf(last);
   const why = outcome?.type === 'unknown' ? outcome.reason : outcome?.type === 'fresh' && !outcome.certain ? 'not certain' : outcome?.type;
