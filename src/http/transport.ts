@@ -73,7 +73,7 @@ export async function read(response: Response, bodyBytes: number, clock: Clock, 
   const stream = copy.body?.getReader ? copy.body : undefined;
   const patience = stream && response.ok && !DOCUMENT.test(type) ? limit(clock, patienceMs, []) : undefined;
   const upTo = (from: NonNullable<typeof stream>) => readUpTo(from, bodyBytes, patience && { over: patience.over, holds: beginsJson });
-  const bytes = await (stream ? upTo(stream).then((whole) => whole?.buffer) : textual(type) ? copy.text() : copy.arrayBuffer()).finally(patience?.off);
+  const bytes = await (stream ? upTo(stream).then((whole) => whole?.buffer) : textual(type) ? copy.text() : copy.arrayBuffer()).finally(() => patience?.off());
   if (bytes === undefined) return { response, text: '' };
   if (!textual(type)) return { response, body: bytes, text: '' };
   const text = textOf(bytes);
