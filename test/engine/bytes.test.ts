@@ -1,5 +1,5 @@
-/** Goal: bytes become text as UTF-8 where a platform has no TextDecoder, no streams, and a Response that takes bytes for Latin-1. */
-import { afterEach, describe, expect, test, vi } from 'vitest';
+/** Goal: an answer is read, and its bytes become text as UTF-8, where a platform has no TextDecoder, no streams, another Promise, and a Response that takes bytes for Latin-1. */
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createOnce, memoryStore } from '../../src/entries/index.js';
 import { readUpTo } from '../../src/http/bytes.js';
 import { textOf } from '../../src/http/native.js';
@@ -12,6 +12,20 @@ test.each(LEAN ? ['with'] : ['with', 'without'])('UTF-8 %s a TextDecoder', (how)
   const bytes = new TextEncoder().encode(TEXT);
   if (how === 'without') vi.stubGlobal('TextDecoder', undefined);
   expect([textOf(bytes), textOf(bytes.buffer), textOf(TEXT), textOf(new Uint8Array())]).toEqual([TEXT, TEXT, TEXT, '']);
+});
+
+test('an answer is read where a Promise calls whatever `finally` is given, as that of React Native does', async () => {
+  vi.spyOn(Promise.prototype, 'finally').mockImplementation(function (this: Promise<unknown>, end) {
+    const ended = async () => (end as () => void)();
+    return this.then(
+      (value) => ended().then(() => value),
+      (error: unknown) => ended().then(() => Promise.reject(error)),
+    );
+  });
+  onTestFinished(() => void vi.restoreAllMocks());
+  const once = createOnce({ store: memoryStore(), fetch: async () => Response.json({ id: 'ch_1' }, { status: 201 }), limits: { attempts: 1 } });
+  const answer = await once.fetch('https://shop.example/pay', { method: 'POST', body: '{}', once: ['pay', 2] });
+  expect(await answer.json()).toEqual({ id: 'ch_1' });
 });
 
 test.each(LEAN ? ['with'] : ['with', 'without'])('control characters %s a TextDecoder', (how) => {
