@@ -98,3 +98,10 @@ describe('work within a time', () => {
     await expect(work).rejects.toBeInstanceOf(Late);
   });
 });
+
+test('work that has ended wins over a signal that has aborted: what took effect is told, though nobody waits any more', async () => {
+  const { clock } = scene();
+  const late = () => new Error('late');
+  expect(await within(clock, MS, Promise.resolve('done'), late, [AbortSignal.abort()])).toBe('done');
+  await expect(within(clock, MS, new Promise(() => {}), late, [AbortSignal.abort()])).rejects.toThrow('late');
+});
