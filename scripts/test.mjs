@@ -80,8 +80,9 @@ async function inTurn(checks) {
 await inTurn(checks);
 // Only now it is known which browsers there are.
 const here = browsers.filter((browser) => executablesOf(browser) !== undefined).map(({ name }) => name);
-// Databases and processes that are killed come first, beside the browsers: they are the ones that a busy processor disturbs.
-const inNode = [tests('node', 'node'), tests('tests', 'unit', 'lean', 'proof', 'docs', 'package')];
+// Databases and processes that are killed have the processor to themselves: they are the ones that a busy one disturbs.
+const alone = tests('node', 'node');
+const inNode = [tests('tests', 'unit', 'lean', 'proof', 'docs', 'package')];
 const inPages = here.map((name) => tests(name, name));
 const endToEnd = here.includes('chromium') ? [tests('e2e', 'e2e')] : [];
 // Another thousand packages, the binaries of five runtimes, three frameworks, and some minutes: where it matters, or when asked for.
@@ -93,8 +94,9 @@ const pages = async () => {
   await Promise.all(inPages.map(run));
   await inTurn(endToEnd);
 };
+await run(alone);
 await Promise.all([inTurn(inNode), pages()]);
-const TESTS = [...inNode, ...inPages, ...endToEnd];
+const TESTS = [alone, ...inNode, ...inPages, ...endToEnd];
 
 const counts = TESTS.map(([name]) => {
   const report = join(reports, `${name}.json`);
