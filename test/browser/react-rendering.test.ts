@@ -89,7 +89,8 @@ function Screen({ once }: { once: Client }) {
 test('rendered on a server it knows nothing, says so, and hydrates without a complaint to what is stored', async () => {
   const before = client({ limits: { attempts: 1 } });
   server.faults.next('lose-response');
-  await before.fetch('/api/payments', { ...body, once: ['pay', cart] }).catch(() => {});
+  const lost: unknown = await before.fetch('/api/payments', { ...body, once: ['pay', cart] }).catch((error: unknown) => error);
+  expect(outcomeOf(lost), JSON.stringify(server.requests)).toMatchObject({ effect: 'unknown', attempts: 1 });
   const once = client();
   const html = renderToString(h(StrictMode, null, h(Screen, { once })));
   expect(html).toContain('<output>loading</output><b>0</b>');
