@@ -16,7 +16,8 @@ const IN_THE_WAY_MS = 200;
 /**
  * One checkpoint for each message; an empty one ends the thread. Without a log there is nothing to do, and a file that is gone is not made anew.
  * One that fails says nothing: the log stays as it is until the next one, or until SQLite's own. Where somebody reads for long, the log can't
- * begin anew, and writers are made to wait less and less often.
+ * begin anew, and writers are made to wait less and less often. Where only a writer was in the way, as on a busy disk, all is in the database but
+ * what was written meanwhile: the next one tries again.
  */
 const THREAD = `
 const { existsSync } = require('node:fs');
@@ -27,8 +28,8 @@ function checkpoint(database) {
   database.exec('PRAGMA busy_timeout = ${IN_THE_WAY_MS}');
   const { log } = database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get();
   if (log < anew) return;
-  const { busy } = database.prepare('PRAGMA wal_checkpoint(RESTART)').get();
-  anew = busy ? 2 * log : ${PAGES_ANEW};
+  const { busy, log: length, checkpointed } = database.prepare('PRAGMA wal_checkpoint(RESTART)').get();
+  anew = busy && length - checkpointed > ${PAGES_ANEW / 2} ? 2 * log : ${PAGES_ANEW};
 }
 parentPort.on('message', (more) => {
   if (!more) return parentPort.close();

@@ -2,7 +2,7 @@
  * Goal: checkpoints of an SQLite file hold up nobody's event loop, its log stays bounded all the same, and the thread that makes them keeps
  * neither a process nor a file. Method: real files; the database file alone shows what has left the log.
  */
-import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { closeSync, copyFileSync, existsSync, mkdtempSync, openSync, readFileSync, readSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,6 +22,8 @@ const SOME = 300;
 const BYTES_MIN = 150;
 /** Four times the length at which a log is to begin anew, bytes. */
 const LOG_MAX = 8000 * 4096;
+/** Where the header of a log counts how often it began anew: the field "checkpoint sequence number" of SQLite's file format. */
+const TIMES_ANEW_AT = 12;
 const slow = { timeout: 10_000, interval: 20 };
 
 const open: Store[] = [];
@@ -49,11 +51,19 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function write(store: Store, count: number, from = 0): Promise<void> {
+async function write(store: Store, count: number, from = 0, body = ''): Promise<void> {
   for (let n = from; n < from + count; n++) {
-    const record: Stored = { id: `${n}`, ns: 'ns', state: 'pending', label: `["${n}"]`, forgetAt: n };
+    const record = { id: `${n}`, ns: 'ns', state: 'pending', label: `["${n}"]`, forgetAt: n, body } satisfies Stored & { body: string };
     await store.update(record.id, () => ({ next: record, value: undefined }), { durability: n % 2 ? 'strict' : 'relaxed' });
   }
+}
+
+/** Somebody who reads what there is by now, until it is closed. */
+function reads(path: string): DatabaseSync {
+  const reader = new DatabaseSync(path);
+  reader.exec('BEGIN');
+  reader.prepare('SELECT count(*) FROM oncefetch_records').get();
+  return reader;
 }
 
 /** How many records are in the database without its log. */
@@ -66,6 +76,14 @@ function inDatabaseAlone(path: string): number {
   } finally {
     database.close();
   }
+}
+
+function timesAnew(path: string): number {
+  const header = Buffer.alloc(TIMES_ANEW_AT + 4);
+  const file = openSync(`${path}-wal`, 'r');
+  readSync(file, header);
+  closeSync(file);
+  return header.readUInt32BE(TIMES_ANEW_AT);
 }
 
 /** What the package starts of threads. */
@@ -103,7 +121,7 @@ describeOn(canFlush() ? undefined : 'SQLite makes its checkpoints by itself here
     expect(started).toHaveLength(1);
   });
 
-  test('the log stays bounded while several processes always write', { timeout: 60_000 }, async () => {
+  test('the log begins anew while several processes always write', { timeout: 60_000 }, async () => {
     const path = fresh();
     const worker = script(join(import.meta.dirname, 'sqlite-worker.ts'));
     const names = ['a', 'b', 'c'];
@@ -112,7 +130,7 @@ describeOn(canFlush() ? undefined : 'SQLite makes its checkpoints by itself here
       await Promise.all(children.map((child) => child.line((line) => line === 'ready')));
       for (const child of children) child.say('go');
       await Promise.all(children.map((child, at) => child.line((line) => line === `stored ${names[at]}-2500`)));
-      expect(statSync(`${path}-wal`).size).toBeLessThan(LOG_MAX);
+      expect(timesAnew(path)).toBeGreaterThan(1);
     } finally {
       for (const child of children) child.process.kill('SIGKILL');
       await Promise.all(children.map((child) => child.ended));
@@ -124,9 +142,7 @@ describeOn(canFlush() ? undefined : 'SQLite makes its checkpoints by itself here
     const path = fresh();
     const { store } = storeOn(path);
     await write(store, SOME);
-    const reader = new DatabaseSync(path);
-    reader.exec('BEGIN');
-    reader.prepare('SELECT count(*) FROM oncefetch_records').get();
+    const reader = reads(path);
     await write(store, 4 * SOME, SOME);
     const size = statSync(`${path}-wal`).size;
     reader.exec('COMMIT');
@@ -134,6 +150,49 @@ describeOn(canFlush() ? undefined : 'SQLite makes its checkpoints by itself here
     await write(store, 4 * SOME, 5 * SOME);
     await vi.waitFor(() => expect(inDatabaseAlone(path)).toBeGreaterThan(7 * SOME), slow);
     expect(statSync(`${path}-wal`).size).toBeLessThan(size + LOG_MAX);
+  });
+
+  test('a writer in the way puts no checkpoint off: the next one tries again to begin the log anew', async () => {
+    const tries = fresh();
+    const { Worker } = threads;
+    const aWriterInTheWay = `{
+      const { DatabaseSync } = require('node:sqlite');
+      const { appendFileSync } = require('node:fs');
+      const { prepare } = DatabaseSync.prototype;
+      DatabaseSync.prototype.prepare = function (sql) {
+        if (!sql.includes('RESTART')) return prepare.call(this, sql);
+        const writer = new DatabaseSync(require('node:worker_threads').workerData);
+        writer.exec('PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE');
+        const statement = prepare.call(this, sql);
+        return { get: () => {
+          const result = statement.get();
+          writer.close();
+          appendFileSync(${JSON.stringify(tries)}, result.busy + ' ');
+          return result;
+        } };
+      };
+    }`;
+    vi.spyOn(threads, 'Worker').mockImplementation(
+      class extends Worker {
+        constructor(code: string, options: ConstructorParameters<typeof Worker>[1]) {
+          super(aWriterInTheWay + code, options);
+        }
+      } as never,
+    );
+    const path = fresh();
+    const { store } = storeOn(path);
+    await write(store, 1);
+    // Somebody always reads for a moment, so that no writer begins the log anew by itself.
+    let reader = reads(path);
+    for (let batch = 1; batch <= 5; batch++) {
+      await write(store, 250, 250 * batch, 'x'.repeat(50_000));
+      const next = reads(path);
+      reader.close();
+      reader = next;
+      await write(store, 10, 250 * batch);
+      await vi.waitFor(() => expect(readFileSync(tries, 'utf8')).toBe('1 '.repeat(batch)), slow);
+    }
+    reader.close();
   });
 
   test('where no thread may be started, SQLite makes them as ever', async () => {
