@@ -16,6 +16,8 @@ const PAUSE_MS_MAX = 120;
 /** Operations that nobody has finished yet: many of them stand still, because the lease of one who was killed lasts. */
 const OPEN_MAX = 1000;
 const OPEN_PER_KILL = 8;
+/** Longest time without the end of any operation: several leases of processes that were killed. */
+const STANDSTILL_MS = 60_000;
 
 export type Kind = 'sqlite' | 'redis' | 'postgres' | 'none';
 
@@ -75,6 +77,14 @@ class Progress {
   }
 }
 
+/** Waits for the last operation. @throws Error that names those which never end */
+async function allEnded({ open }: Progress): Promise<void> {
+  for (let left = open.size, since = Date.now(); open.size > 0; await pause(20)) {
+    if (open.size < left) [left, since] = [open.size, Date.now()];
+    if (Date.now() - since > STANDSTILL_MS) throw new Error(`no operation ended for ${STANDSTILL_MS} ms; open: ${[...open].slice(0, 10).join(', ')}`);
+  }
+}
+
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Whether it was killed between the start of an operation and its end. */
@@ -112,7 +122,7 @@ export async function killRun(kind: Kind, kills: number, random: () => number = 
       start(n);
       if (more.length > 0) for (const [m, other] of children.entries()) if (m !== n) other.say(more.join(' '));
     }
-    while (kind !== 'none' && progress.open.size > 0) await pause(20);
+    if (kind !== 'none') await allEnded(progress);
     over = true;
     for (const child of children) child.say('over');
     const pending = await Promise.all(children.map((child) => child.line((line) => line.startsWith('pending '))));
