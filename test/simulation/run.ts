@@ -47,7 +47,9 @@ export async function run(scenario: Scenario, seed: number, { plan, without = []
   const drawn = scenario.options(random.of('options'), seed);
   const faults = { ...drawn.faults };
   for (const name of without) delete faults[name];
-  const options = { ...drawn, faults, client: { ...drawn.client, dialect: drawn.client.dialect ?? dialectFor(drawn.server, random.of('dialect')) } };
+  const dialect = drawn.client.dialect ?? dialectFor(drawn.server, random.of('dialect'));
+  const { laterClient: later } = drawn;
+  const options = { ...drawn, faults, client: { ...drawn.client, dialect }, laterClient: later && { ...later, dialect: later.dialect ?? dialect } };
   const world = new World(random.seed, options, { tracing: tracing ?? false, ...(checkers ? { checkers } : {}) });
   const app = new App(world);
   const actions = plan ?? options.plan ?? planOf(random.of('plan'), world.slots.length, options.workload);

@@ -32,9 +32,12 @@ function codeIn(body: string | null): string | undefined {
   }
 }
 
-/** What the app makes of it: only a refusal that can't be anything else is one. */
+const isPage = ({ headers, redirected }: Response): boolean => /html/.test(headers.get('content-type') ?? '') || redirected;
+
+/** What the app makes of it: only a refusal that can't be anything else is one. `run` can't know which answer is a login page. */
 const verdict: NonNullable<RunOptions<unknown>['verdict']> = (end) => {
-  if (!('error' in end) || !(end.error instanceof ProviderError)) return undefined;
+  if ('value' in end) return typeof end.value === 'object' && isPage(end.value as Response) ? 'ambiguous' : undefined;
+  if (!(end.error instanceof ProviderError)) return undefined;
   const { status, code, replayed } = end.error;
   if (code !== undefined && DECLINED_WITH.has(code)) return replayed ? 'rejected-for-good' : 'rejected';
   // Whatever stands in front of the provider says nothing of a copy that the browser sent before.
@@ -48,17 +51,19 @@ export function runSdk(
   { signal, ...init }: RequestInit,
   options: Pick<OperationOptions, 'key' | 'limits' | 'onOutcome'>,
 ): Promise<unknown> {
-  const effect = async ({ key, signal: ended }: { readonly key: string; readonly signal: AbortSignal }): Promise<number> => {
+  const effect = async ({ key, signal: ended }: { readonly key: string; readonly signal: AbortSignal }): Promise<unknown> => {
     const headers = new Headers(init.headers);
     headers.set('idempotency-key', key);
     const response = await world.network.send(context, PAY.url, { ...init, headers, signal: ended });
-    const page = /html/.test(response.headers.get('content-type') ?? '') || response.redirected;
+    const { runs } = world.options.client;
+    if (runs === 'response') return response;
+    const page = isPage(response);
     const reader = response.body?.getReader();
     const decoder = new TextDecoder();
     let body = '';
     for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) body += decoder.decode(part.value);
     if (!response.ok || page) throw new ProviderError(page ? 302 : response.status, codeIn(body), response.headers.has('idempotent-replayed'));
-    return response.status;
+    return runs === 'function' ? () => response.status : response.status;
   };
   return run(context.once, op.name, effect, { ...options, verdict, fingerprint: () => payload, ...(signal ? { signal } : {}) });
 }

@@ -1,8 +1,9 @@
 /** What apps do: hooks that fail, options that differ, log-outs, and words that are not true. */
 import type { OnceOptions } from '../../../src/option-types.js';
+import { HONEST, WORDED } from '../families.js';
 import type { Random } from '../random.js';
-import type { Scenario } from '../scenario.js';
-import { anyDevices, family, HOOKS, LIFE, NETWORK, PEOPLE, processes, SERVER, tabs } from './parts.js';
+import type { ClientOptions, Scenario } from '../scenario.js';
+import { anyDevices, family, HOOKS, LIFE, NETWORK, PEOPLE, processes, SERVER, STORE, tabs } from './parts.js';
 
 export const asked: Scenario = {
   name: 'asked',
@@ -108,4 +109,59 @@ export const outbox: Scenario = {
     faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.01 },
     workload: { ...PEOPLE, resumeAll: 1, logOut: 0.15, settle: 0.1, die: 0.3 },
   }),
+};
+
+type Way = 'fetch' | 'run' | 'by-content' | 'unnamed';
+
+/** Options that are drawn one by one, whatever the others are. */
+function anyOptions(random: Random): ClientOptions {
+  return {
+    keep: { request: random.chance(0.4), response: random.pick(['memory', 'disk', false] as const) },
+    whenBusy: random.pick(['join', 'join', 'reject'] as const),
+    reconciles: random.chance(0.3),
+    hooks: random.chance(0.2),
+    reads: random.chance(0.2),
+  };
+}
+
+/** Options of which an app has one for good: its records and its server go by them. */
+function anyApp(random: Random, way: Way): ClientOptions {
+  const named = way === 'fetch' || way === 'run';
+  // The SDK's app takes no answer for a mismatch, and a given key leads back to what it has sent before.
+  const keys = way === 'fetch' ? random.pick(['random', 'random', 'random', 'derived', 'literal'] as const) : 'random';
+  return {
+    runs: way === 'run' ? random.pick(['value', 'response', 'function'] as const) : undefined,
+    byContent: way === 'by-content',
+    unnamed: way === 'unnamed',
+    keys,
+    repeat: named && keys === 'random' ? random.pick(['never', 'never', 'if-changed', 'always'] as const) : undefined,
+    consentMs: way === 'fetch' && random.chance(0.2) ? random.pick([5000, 3_600_000]) : undefined,
+    whenChanged: random.pick([undefined, 'same-key', 'refuse'] as const),
+    durability: random.pick(['required', 'best-effort', 'best-effort'] as const),
+    followsRedirects: random.chance(0.3),
+    limits: random.pick([undefined, way === 'run' ? undefined : { attempts: 1 }, { totalMs: 60_000, attemptMs: 25_000 }]),
+    other: random.chance(0.3) ? { whenBusy: 'reject', keep: { request: random.chance(0.5), response: 'disk' } } : undefined,
+  };
+}
+
+/** Servers whose answers an SDK in `run` reads for its app. */
+const READ_BY_SDK = ['409-retry-after', '409-retry-after, refusals not kept', '409 bare, no marker', 'another payload replays'];
+
+export const crossed: Scenario = {
+  name: 'crossed',
+  says: 'every option of a client is drawn by itself, and drawn again for the next release of its app',
+  options: (random) => {
+    const way = random.pick(['fetch', 'fetch', 'run', 'run', 'by-content', 'unnamed'] as const);
+    // What has no name can't be meant by one.
+    const byName = way === 'unnamed' ? {} : { forget: 0.05, settle: 0.05, resumeAll: 0.2 };
+    const app = anyApp(random, way);
+    return {
+      ...(way === 'unnamed' ? { devices: tabs(random) } : anyDevices(random)),
+      server: family(random, way === 'run' ? READ_BY_SDK : [...HONEST, ...WORDED]),
+      client: { ...anyOptions(random), ...app },
+      laterClient: random.chance(0.5) ? { ...anyOptions(random), ...app } : undefined,
+      faults: { ...NETWORK, ...SERVER, ...LIFE, ...HOOKS, ...(way !== 'unnamed' && random.chance(0.2) ? STORE : {}), killed: 0.005 },
+      workload: { ...PEOPLE, gapMs: random.pick([3000, 20_000]), logOut: 0.1, ...byName },
+    };
+  },
 };

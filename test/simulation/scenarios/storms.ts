@@ -179,7 +179,7 @@ export const runs: Scenario = {
   options: (random) => ({
     ...anyDevices(random),
     server: family(random, ['409-retry-after', '409-retry-after, refusals not kept', '409 bare, no marker', 'another payload replays']),
-    client: { runs: true },
+    client: { runs: 'value' },
     faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.01 },
     workload: PEOPLE,
   }),
