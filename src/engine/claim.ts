@@ -1,6 +1,6 @@
 /** The claim of a name and the first look at its record. */
 
-import { type Begun, begin, type Claimant, lifeOf } from '../core/begin.js';
+import { type Begun, begin, type Claimant, endedBefore } from '../core/begin.js';
 import type { IdempotencyKey } from '../core/ids.js';
 import { unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
@@ -20,7 +20,7 @@ import { inTime, Late, limit } from './wait.js';
 const NO_KEY_YET = -1;
 const NO_KEY = '' as IdempotencyKey;
 
-/** For a call that had to wait: the ended record that it saw before, if there was one. */
+/** For a call that had to wait: the end that it saw before, if there was one. */
 export interface Waited {
   readonly ended: string | undefined;
 }
@@ -64,11 +64,10 @@ export async function awaitLock(client: Client, address: Parameters<typeof lockN
   return release ?? undefined;
 }
 
-/** Looks, before a wait, which ended record is there. */
+/** Looks, before a wait, which end is known. */
 async function look(job: OperationRun): Promise<string | undefined> {
   try {
-    const record = readRecord(await readStored(job.client, job.operationKey, job.id, job.deadline));
-    return record && record.state !== 'pending' ? lifeOf(record) : undefined;
+    return endedBefore(readRecord(await readStored(job.client, job.operationKey, job.id, job.deadline)));
   } catch (cause) {
     throw storeError(job, cause);
   }
