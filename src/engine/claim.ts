@@ -198,11 +198,11 @@ async function afterFailedInsert(job: OperationRun, begun: Inserted, random: boo
   const { client, operationKey, id, deadline } = job;
   const stored = await readStored(client, operationKey, id, deadline).catch((error: unknown) => Promise.reject(storeError(job, error)));
   const record = readRecord(stored);
-  // It was stored in spite of the error.
-  if (record && sameRecord(record, begun)) return begun;
+  // It was stored in spite of the error, but perhaps not on the disk or the replicas, as it was to be. One more write tells.
+  if (record && sameRecord(record, begun) && (await writeAgain(job, begun, record))) return begun;
   if (stored !== undefined) throw storeError(job, cause);
   if (job.settings.required) {
-    const gone = random && (await withdraw(job, begun)) && !(cause instanceof Late);
+    const gone = random && (await writeAgain(job, begun, null)) && !(cause instanceof Late);
     throw gone ? failure(job, unsent('store-write'), { cause, says: REASONS['store-write'] }) : storeError(job, cause);
   }
   // A write that timed out may still be committed, and another context would find it.
@@ -216,14 +216,11 @@ async function afterFailedInsert(job: OperationRun, begun: Inserted, random: boo
 /** Whether it is the very record that this call inserted: an earlier one may have the same key, if that is not random. */
 const sameRecord = ({ sum, lease }: OnceRecord, { record: own }: Inserted): boolean => sum === own.sum && lease?.owner === own.lease?.owner;
 
-/** Removes a record whose write failed but may have been stored; `true` only if it is gone for certain. */
-async function withdraw({ client, operationKey, id }: OperationRun, begun: Inserted): Promise<boolean> {
-  try {
-    return await updateStored(client, operationKey, id, (stored) => {
-      const record = readRecord(stored);
-      return record && sameRecord(record, begun) ? { next: null, value: true } : { value: stored === undefined };
-    });
-  } catch {
-    return false;
-  }
+/** Stores once more, or removes (`null`), a record whose write failed but may have been stored; `true` only if that is so for certain. */
+async function writeAgain({ client, operationKey, id, name, deadline }: OperationRun, begun: Inserted, next: OnceRecord | null): Promise<boolean> {
+  const change = (stored: unknown) => {
+    const record = readRecord(stored);
+    return record && sameRecord(record, begun) ? { next, value: true } : { value: stored === undefined && !next };
+  };
+  return updateStored<boolean>(client, operationKey, id, change, next && name.length ? 'strict' : 'relaxed', next ? deadline : undefined).catch(() => false);
 }
