@@ -33,6 +33,16 @@ export async function tryLock(client: Client, address: OperationAddress): Promis
   return locks ? locks.acquire(lockNameOf(client, address), { wait: false }).catch(() => FREE) : FREE;
 }
 
+/** The same where no limit of a call ends the wait for the lock manager's word: without one, another context may hold the lock. */
+export async function tryLockInTime(client: Client, address: OperationAddress): Promise<(() => void) | undefined> {
+  const asked = tryLock(client, address);
+  return timed(client, asked).catch(() => {
+    // If the lock comes after all, release it.
+    void asked.then((release) => release?.());
+    return undefined;
+  });
+}
+
 /** Takes the lock that contexts share, if the platform has one. `free`: its release, if it is taken already. The wait is bounded: the holder may be frozen. */
 export async function takeLock(
   job: OperationRun,
