@@ -13,6 +13,12 @@ const EARLIER_MAX = 3;
 /** Tells one life of a key from the next one: a key that stays in use ends more than once. */
 export const lifeOf = ({ key, revision }: OnceRecord): string => `${key} ${revision}`;
 
+/** Which end a call sees before it waits. That of a pending record's predecessor comes back if nothing of the pending one leaves. */
+export function endedBefore(record: OnceRecord | undefined): string | undefined {
+  const ended = record?.state === 'pending' ? record.previous : record;
+  return ended && lifeOf(ended);
+}
+
 /** Decides on the record as stored; to be called within one atomic update, with the store's own time for leases. */
 export function begin(stored: unknown, c: Claimant, now: number, storeNow: number): Began {
   if (stored === undefined) return c.resumeOnly ? { value: { do: 'nothing' } } : insert(undefined, c, now, storeNow);

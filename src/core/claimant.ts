@@ -30,7 +30,7 @@ export interface Claimant {
   readonly marginMs: number;
   /** It waits before its first attempt, so whoever finds the record until then can tell that nothing left. */
   readonly clean: boolean;
-  /** Set when it waited for another context: which ended record its first look showed, if it showed one ({@link lifeOf}). */
+  /** Set when it waited for another context: which end its first look showed, if it showed one ({@link lifeOf}). */
   readonly waited?: { readonly ended: string | undefined } | undefined;
   /** Its name in leases, if it ever took one. */
   readonly owner?: string | undefined;

@@ -5,7 +5,7 @@ import { type OnceRecord, readRecord } from '../core/record.js';
 import { OnceError } from '../errors.js';
 import type { Changed } from '../ports.js';
 import { idsOf } from './address.js';
-import { tryLock } from './claim.js';
+import { tryLockInTime } from './claim.js';
 import type { Client, OperationAddress } from './client.js';
 import { busyError, failure } from './failure.js';
 import { InFlightOperation } from './in-flight.js';
@@ -24,7 +24,7 @@ async function claimed<T>(client: Client, address: OperationAddress, work: (id: 
   const hold = new InFlightOperation(client.registry, address.operationKey, client);
   hold.fingerprinted(undefined);
   try {
-    const release = await tryLock(client, address);
+    const release = await tryLockInTime(client, address);
     if (!release) throw busyError({ client, ...address });
     const { id, ns } = await idsOf(client, address);
     await giveBack(client, address.operationKey, id);

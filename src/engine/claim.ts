@@ -1,6 +1,6 @@
 /** The claim of a name and the first look at its record. */
 
-import { type Begun, begin, type Claimant, lifeOf } from '../core/begin.js';
+import { type Begun, begin, type Claimant, endedBefore } from '../core/begin.js';
 import type { IdempotencyKey } from '../core/ids.js';
 import { unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
@@ -20,7 +20,7 @@ import { inTime, Late, limit } from './wait.js';
 const NO_KEY_YET = -1;
 const NO_KEY = '' as IdempotencyKey;
 
-/** For a call that had to wait: the ended record that it saw before, if there was one. */
+/** For a call that had to wait: the end that it saw before, if there was one. */
 export interface Waited {
   readonly ended: string | undefined;
 }
@@ -31,6 +31,16 @@ const FREE = (): void => {};
 export async function tryLock(client: Client, address: OperationAddress): Promise<(() => void) | undefined> {
   const { locks } = client.platform;
   return locks ? locks.acquire(lockNameOf(client, address), { wait: false }).catch(() => FREE) : FREE;
+}
+
+/** The same where no limit of a call ends the wait for the lock manager's word: without one, another context may hold the lock. */
+export async function tryLockInTime(client: Client, address: OperationAddress): Promise<(() => void) | undefined> {
+  const asked = tryLock(client, address);
+  return timed(client, asked).catch(() => {
+    // If the lock comes after all, release it.
+    void asked.then((release) => release?.());
+    return undefined;
+  });
 }
 
 /** Takes the lock that contexts share, if the platform has one. `free`: its release, if it is taken already. The wait is bounded: the holder may be frozen. */
@@ -64,11 +74,10 @@ export async function awaitLock(client: Client, address: Parameters<typeof lockN
   return release ?? undefined;
 }
 
-/** Looks, before a wait, which ended record is there. */
+/** Looks, before a wait, which end is known. */
 async function look(job: OperationRun): Promise<string | undefined> {
   try {
-    const record = readRecord(await readStored(job.client, job.operationKey, job.id, job.deadline));
-    return record && record.state !== 'pending' ? lifeOf(record) : undefined;
+    return endedBefore(readRecord(await readStored(job.client, job.operationKey, job.id, job.deadline)));
   } catch (cause) {
     throw storeError(job, cause);
   }
@@ -199,11 +208,11 @@ async function afterFailedInsert(job: OperationRun, begun: Inserted, random: boo
   const { client, operationKey, id, deadline } = job;
   const stored = await readStored(client, operationKey, id, deadline).catch((error: unknown) => Promise.reject(storeError(job, error)));
   const record = readRecord(stored);
-  // It was stored in spite of the error.
-  if (record && sameRecord(record, begun)) return begun;
+  // It was stored in spite of the error, but perhaps not on the disk or the replicas, as it was to be. One more write tells.
+  if (record && sameRecord(record, begun) && (await writeAgain(job, begun, record))) return begun;
   if (stored !== undefined) throw storeError(job, cause);
   if (job.settings.required) {
-    const gone = random && (await withdraw(job, begun)) && !(cause instanceof Late);
+    const gone = random && (await writeAgain(job, begun, null)) && !(cause instanceof Late);
     throw gone ? failure(job, unsent('store-write'), { cause, says: REASONS['store-write'] }) : storeError(job, cause);
   }
   // A write that timed out may still be committed, and another context would find it.
@@ -217,14 +226,11 @@ async function afterFailedInsert(job: OperationRun, begun: Inserted, random: boo
 /** Whether it is the very record that this call inserted: an earlier one may have the same key, if that is not random. */
 const sameRecord = ({ sum, lease }: OnceRecord, { record: own }: Inserted): boolean => sum === own.sum && lease?.owner === own.lease?.owner;
 
-/** Removes a record whose write failed but may have been stored; `true` only if it is gone for certain. */
-async function withdraw({ client, operationKey, id }: OperationRun, begun: Inserted): Promise<boolean> {
-  try {
-    return await updateStored(client, operationKey, id, (stored) => {
-      const record = readRecord(stored);
-      return record && sameRecord(record, begun) ? { next: null, value: true } : { value: stored === undefined };
-    });
-  } catch {
-    return false;
-  }
+/** Stores once more, or removes (`null`), a record whose write failed but may have been stored; `true` only if that is so for certain. */
+async function writeAgain({ client, operationKey, id, name, deadline }: OperationRun, begun: Inserted, next: OnceRecord | null): Promise<boolean> {
+  const change = (stored: unknown) => {
+    const record = readRecord(stored);
+    return record && sameRecord(record, begun) ? { next, value: true } : { value: stored === undefined && !next };
+  };
+  return updateStored<boolean>(client, operationKey, id, change, next && name.length ? 'strict' : 'relaxed', next ? deadline : undefined).catch(() => false);
 }

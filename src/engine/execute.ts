@@ -1,6 +1,6 @@
 /** From the claim to the end: begin, drive, finish; again when a key was used up without an effect. */
 
-import { type Begun, isElsewhere } from '../core/begin.js';
+import { type Begun, endedBefore, isElsewhere } from '../core/begin.js';
 import type { UnknownReason } from '../core/codes.js';
 import { type Ending, type Outcome, rejected, replayed, unknown, unsent } from '../core/outcome.js';
 import type { OnceRecord } from '../core/record.js';
@@ -70,7 +70,7 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
   if (begun.do === 'busy') {
     await awaitLease(job, begun.ms);
     if (job.stop.aborted || job.client.closing.aborted) return leftBefore(job, false, true);
-    return executeOnce(job, waited ?? { ended: undefined });
+    return executeOnce(job, waited ?? { ended: endedBefore(begun.record) });
   }
   if (begun.do === 'remembered') return (await readAgain(job, begun.record)) ?? rememberedResult(job, begun);
   if (begun.do !== 'drive' && begun.do !== 'expired' && begun.do !== 'elsewhere') return rememberedResult(job, begun);

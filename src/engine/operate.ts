@@ -104,7 +104,12 @@ function cutBy<T>({ platform, closing }: Client, signal: AbortSignal | undefined
 async function fly({ client, settings, address, held }: Call, flight: InFlightOperation, read: Promise<PreparedCall>, startedAt: number): Promise<void> {
   // Requested while the body is read and digested, which takes as long.
   const deadline = startedAt + settings.limits.totalMs;
-  const lock = held ? Promise.resolve(held) : tryLock(client, address);
+  /** Another context holds the lock, and may send at any moment. */
+  let elsewhere = false;
+  const lock = (held ? Promise.resolve(held) : tryLock(client, address)).then((release) => {
+    elsewhere = !release;
+    return release;
+  });
   try {
     const asked = Promise.all([read, idsOf(client, address), lock]);
     const [request, ids, free] = await inTime({ client, stop: flight.stop, deadline }, settings.limits.totalMs, asked, () => busyError({ client, ...address }));
@@ -132,13 +137,13 @@ async function fly({ client, settings, address, held }: Call, flight: InFlightOp
       () => {},
     );
     if (error instanceof CallerLeft) {
-      const ended = await leftBefore({ client, deadline, ...address, ...(await idsOf(client, address)) });
+      const ended = await leftBefore({ client, deadline, ...address, ...(await idsOf(client, address)) }, elsewhere);
       flight.ended = true;
       conclude({ client, ...address }, ended);
       return flight.land(ended);
     }
     resetStaleState(client, address.operationKey);
-    const known = error instanceof UnreplayableBody ? await bodyError(client, address, error, deadline) : error;
+    const known = error instanceof UnreplayableBody ? await bodyError(client, address, error, deadline, elsewhere) : error;
     flight.land(
       isOnceError(known)
         ? { outcome: known.outcome, fail: (own) => (own === known.outcome ? known : new OnceError(known.code, own, { cause: known })) }
@@ -149,11 +154,11 @@ async function fly({ client, settings, address, held }: Call, flight: InFlightOp
 }
 
 /** Made after a look at the record, so that "nothing was sent" is true of the operation, not only of this call. */
-export async function bodyError(client: Client, address: OperationAddress, cause: UnreplayableBody, deadline: number): Promise<unknown> {
+export async function bodyError(client: Client, address: OperationAddress, cause: UnreplayableBody, deadline: number, elsewhere = false): Promise<unknown> {
   const job = { client, ...address };
   try {
     const { id } = await idsOf(client, address);
-    const clean = await nothingSent(client, address.operationKey, id, deadline, isSamePerson(client, address.namespace));
+    const clean = !elsewhere && (await nothingSent(client, address.operationKey, id, deadline, isSamePerson(client, address.namespace)));
     const more = { cause, says: cause.message.replace('once: ', '') };
     return failure(job, clean ? unsent('unreplayable-body') : unknown('record'), more, 'ERR_ONCE_BODY');
   } catch (error) {

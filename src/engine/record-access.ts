@@ -127,5 +127,7 @@ export async function nothingSent(client: Client, operationKey: OperationKey, id
   if (Math.abs(platform.clock.now() - askedAt) > settings.tuning.thawMs) return false;
   if (stored === undefined) return absent;
   const record = readRecord(stored);
-  return record?.state === 'pending' ? !record.ambiguous && record.random : record?.ending?.effect === 'none';
+  if (record?.state !== 'pending') return record?.ending?.effect === 'none';
+  // A lease of another driver: that one may send at any moment.
+  return !record.ambiguous && record.random && (record.lease == null || record.lease.owner === client.owner);
 }

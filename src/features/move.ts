@@ -4,7 +4,7 @@ import { decodeName, isUnnamed, typeOf } from '../core/name.js';
 import { type OnceRecord, readRecord, seal } from '../core/record.js';
 import { leaseHolds, MOVED } from '../core/retention.js';
 import { digestOfNamespace, idOfUnnamed, idsOf, namespaceOf, operationKeyOf } from '../engine/address.js';
-import { tryLock } from '../engine/claim.js';
+import { tryLockInTime } from '../engine/claim.js';
 import type { Client, OperationAddress } from '../engine/client.js';
 import { changed, diagnose, pendingOf, publish } from '../engine/observe.js';
 import { timed, updateIn } from '../engine/record-access.js';
@@ -78,7 +78,7 @@ function withPayloadsOf(there: OnceRecord, { state, payloads, scheme }: OnceReco
 
 /** Whether a call in this context or in another one holds the claim. */
 async function isDriven(client: Client, address: Pick<OperationAddress, 'label' | 'id'>, operationKey: OperationKey, namespace: Namespace): Promise<boolean> {
-  const release = await tryLock(client, { name: [], namespace, operationKey, ...address });
+  const release = await tryLockInTime(client, { name: [], namespace, operationKey, ...address });
   release?.();
   return !release || client.registry.flights.has(operationKey);
 }

@@ -6,7 +6,7 @@ import { isSamePerson, lockNameOf, namespaceNow } from '../engine/address.js';
 import type { Client } from '../engine/client.js';
 import { pendingOf } from '../engine/observe.js';
 import type { PendingOperation } from '../engine/observed.js';
-import { heldElsewhere } from '../engine/record-access.js';
+import { heldElsewhere, timed } from '../engine/record-access.js';
 import { keyedOperationOf } from '../engine/registry.js';
 import { PAGE, scanPending } from '../engine/scan.js';
 import { clientOf, type Once } from '../once.js';
@@ -43,7 +43,7 @@ async function listPending(client: Client, options: PendingOptions): Promise<rea
   const limit = options.limit ?? PAGE;
   let held: ReadonlySet<string> | undefined;
   for await (const { record, operationKey } of scanPending(client, namespace, options.prefix, options.after)) {
-    held ??= (await client.platform.locks?.held?.().catch(() => undefined)) ?? new Set();
+    held ??= await heldLocks(client);
     const lock = lockNameOf(client, { namespace, label: record.label, id: record.id });
     // A lease is read on this clock here, which may differ from the store's: only what is shown depends on it.
     const busy = client.registry.flights.has(operationKey) || held.has(lock) || heldElsewhere(client, record, client.platform.clock.now());
@@ -52,4 +52,10 @@ async function listPending(client: Client, options: PendingOptions): Promise<rea
   }
   // Another user logged in while it was read: what is shown now is theirs. Nobody's, after a log-out.
   return isSamePerson(client, namespace) ? found : listPending(client, options);
+}
+
+/** None where the lock manager does not say. */
+async function heldLocks(client: Client): Promise<ReadonlySet<string>> {
+  const asked = client.platform.locks?.held?.();
+  return (asked && (await timed(client, asked).catch(() => undefined))) ?? new Set();
 }

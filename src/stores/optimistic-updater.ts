@@ -111,7 +111,8 @@ export class OptimisticUpdater {
   }
 
   async #rounds(asking: Asking): Promise<void> {
-    const { id, next, durability } = asking;
+    const { id, durability } = asking;
+    let { next } = asking;
     let seen = this.#seen.get(id);
     let heard = false;
     for (let round = 0; performance.now() < asking.deadline; round++) {
@@ -134,10 +135,17 @@ export class OptimisticUpdater {
       const answer = await this.#send(attempt, asking);
       this.clock.hear(answer.now);
       if (isDone(attempt, answer)) {
+        if (!answer.done && durability === 'strict') {
+          // Its own answer was lost, and with it the word that it is stored as safely as asked. The same record written once more has that word.
+          next = (current) => current as Next;
+          seen = answer.seen;
+          asking.broke = false;
+          continue;
+        }
         this.learn(id, asked.next ? { rev: attempt.rev, text: asked.text } : asked.next === null ? undefined : seen);
         return;
       }
-      if (asking.broke && asked.next !== undefined && answer.seen?.rev !== seen?.rev) {
+      if (asking.broke && next === asking.next && asked.next !== undefined && answer.seen?.rev !== seen?.rev) {
         throw new StoreFault('io', 'the connection broke, and whether the update was committed can not be told: the record was changed since');
       }
       seen = answer.seen;

@@ -83,6 +83,29 @@ test.each(['insert', 'end'])('a store that rejects with what has no text, at the
   expect((await world.end(tab, pay(tab.once({ namespace: 'ann', store })))).outcome).toMatchObject({ effect: 'done' });
 });
 
+test.each([1, 2])('a store that has stored a new record and rejects, %i times: nothing is sent before it says that it is stored', async (times) => {
+  const world = newWorld();
+  const tab = world.tab();
+  let updates = 0;
+  const store: Store = {
+    ...tab.store,
+    update: async (...call) => {
+      const value = await tab.store.update(...call);
+      if (++updates <= times) throw new Error('stored, but on no replica');
+      return value;
+    },
+  };
+  const once = tab.once({ namespace: 'ann', store });
+  world.server.plays(charged(answers(201)));
+  const first = await world.end(tab, pay(once));
+  if (times > 1) {
+    expect(first).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
+    expect(world.server.arrivals).toHaveLength(0);
+    await world.end(tab, pay(once));
+  }
+  expect(world.server.keys).toEqual([world.record()?.key]);
+});
+
 describe('a key in use that a press without a network took up, of which a bit has flipped since', () => {
   /** The key that may have charged, and the page after the reload. */
   async function flipped(world: World, namespace: string): Promise<{ key: string | undefined; tab: Tab }> {

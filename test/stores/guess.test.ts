@@ -140,6 +140,18 @@ describe('an answer that was lost', () => {
     expect([fault, saw.length, countIn(server)]).toEqual([undefined, 1, 1]);
   });
 
+  test('of a strict one that is recognized: it is written once more, for nobody has said that it is stored as safely as asked', async () => {
+    const { server, guesses } = setup();
+    server.fate = (attempt) => (attempt === 1 ? { after: broken } : {});
+    await guesses.update('n', () => record('n'), 'relaxed');
+    expect(server.attempts).toBe(2);
+    server.fate = (attempt) => (attempt === 3 ? { after: broken } : {});
+    expect([(await raise(guesses)).fault, server.attempts, countIn(server)]).toEqual([undefined, 5, 1]);
+    server.fate = (attempt) => (attempt === 6 ? { after: broken } : attempt > 7 ? { before: new StoreFault('timeout', 'too few replicas') } : {});
+    const { saw, fault } = await raise(guesses);
+    expect([fault?.reason, saw.at(-1)]).toEqual(['timeout', 'could not be looked at']);
+  });
+
   test('after the commit, and another one has built on it since: recognized all the same', async () => {
     const { server, guesses } = setup();
     server.fate = (attempt) => (attempt === 1 ? { after: broken, meanwhile: () => server.put('n', { count: 2 }) } : {});

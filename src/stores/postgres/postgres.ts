@@ -154,10 +154,11 @@ async function send(rows: Query, sql: Statements, { id, expected, now, offMs, ne
   return { done: row?.done === '1', now: Number(row?.now), seen: seenOf(row) };
 }
 
-/** Asks once which schema the table has; until it was right, anew for each call. */
+/** Asks which schema the table has until it was right: each call for itself, because one may wait for a connection that never answers. */
 function schemaCheck(scope: string, name: string, query: Query, { version }: Statements): () => Promise<void> {
-  let checking: Promise<void> | undefined;
-  const check = async (): Promise<void> => {
+  let right = false;
+  return async () => {
+    if (right) return;
     const [row] = await query(version, name);
     if (row?.found == null) throw new StoreFault('io', `${scope} has no table ${name} yet: run the SQL that postgresMigration() gives`);
     const found = Number(/^oncefetch schema (\d+)/.exec(row.comment ?? '')?.[1] ?? SCHEMA_VERSION);
@@ -166,13 +167,7 @@ function schemaCheck(scope: string, name: string, query: Query, { version }: Sta
         'newer',
         `${scope} was made by a newer version of oncefetch (schema ${found}, this is ${SCHEMA_VERSION}); nothing was changed, update oncefetch here`,
       );
-  };
-  return () => {
-    checking ??= check().catch((error) => {
-      checking = undefined;
-      throw error;
-    });
-    return checking;
+    right = true;
   };
 }
 

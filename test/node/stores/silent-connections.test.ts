@@ -20,10 +20,15 @@ const TIMEOUT_MS = 1000;
 const record = (id: string): Stored => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000 });
 const put = (store: Store, id: string) => store.update(id, () => ({ next: record(id), value: 'stored' }));
 
-/** Hands on what comes. After `silence`, nothing more on the connections that there are, and they stay open. */
-async function proxy(port: number): Promise<{ readonly port: number; silence(): void; close(): void }> {
+/** Hands on what comes; nothing of the first `deafTo` connections. After `silence`, nothing more on the connections that there are, and they stay open. */
+async function proxy(port: number, deafTo = 0): Promise<{ readonly port: number; silence(): void; close(): void }> {
   const sockets = new Set<Socket>();
+  const all: Socket[] = [];
   const server = createServer((from) => {
+    if (all.length < deafTo) {
+      all.push(from);
+      return;
+    }
     const to = connect(port, '127.0.0.1');
     for (const [one, other] of [
       [from, to],
@@ -36,7 +41,6 @@ async function proxy(port: number): Promise<{ readonly port: number; silence(): 
     }
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const all: Socket[] = [];
   return {
     port: (server.address() as { port: number }).port,
     silence: () => {
@@ -139,5 +143,15 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(ends.length).toBeLessThanOrEqual(1 + Math.floor(max / 2));
     await pool.end();
     between.close();
+  });
+
+  test('by a pool of pg whose first connection never comes about: the next call goes over another one', async () => {
+    const between = await proxy(server.port, 1);
+    const pool = new pg.Pool({ ...server.connection, port: between.port });
+    pool.on('error', () => {});
+    const store = postgresStore(pool, { timeoutMs: TIMEOUT_MS });
+    expect(await endsUntilStored(store, 'first')).toEqual(['timeout', 'stored']);
+    between.close();
+    await pool.end();
   });
 });

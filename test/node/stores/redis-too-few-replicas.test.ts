@@ -1,0 +1,36 @@
+/** Goal: with `wait`, nothing is sent before the replicas have its record, whatever the process guessed of it first. */
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { type RedisServer, startRedis, withoutRedis } from '../../../scripts/start-services.ts';
+import { createOnce, run } from '../../../src/entries/index.js';
+import { redisStore } from '../../../src/stores/redis/redis.js';
+import { describeOn } from '../../support/describe-on.js';
+
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
+
+describeOn(withoutRedis)('a master without replicas', () => {
+  let server: RedisServer;
+  let client: Redis;
+  beforeAll(async () => {
+    server = await startRedis();
+    client = new Redis(server.port, '127.0.0.1');
+    client.on('error', () => {});
+  });
+  afterAll(async () => {
+    client.disconnect();
+    await server.stop();
+  });
+
+  test.each([
+    ['a new name', false],
+    ['a name that another process was refused before', true],
+  ])('%s: ERR_ONCE_STORE, and nothing is sent', async (name, refused) => {
+    const declined = () => Promise.reject(new Error('declined'));
+    const other = createOnce({ namespace: 'shop', store: redisStore(client) });
+    if (refused) await expect(run(other, ['pay', name], declined, { verdict: () => 'rejected' })).rejects.toThrow('declined');
+    const once = createOnce({ namespace: 'shop', store: redisStore(client, { wait: { replicas: 1, timeoutMs: 50 } }) });
+    let sent = 0;
+    await expect(run(once, ['pay', name], () => ++sent)).rejects.toMatchObject({ code: 'ERR_ONCE_STORE' });
+    expect(sent).toBe(0);
+  });
+});
