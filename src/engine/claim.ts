@@ -64,11 +64,15 @@ export async function awaitLock(client: Client, address: Parameters<typeof lockN
   return release ?? undefined;
 }
 
-/** Looks, before a wait, which ended record is there. */
+/** Which ended record a call sees before it waits. What is pending may turn out never to have been sent, and what the name stood for before comes back. */
+export function endedOf(record: OnceRecord | undefined): string | undefined {
+  const ended = record?.state === 'pending' ? record.previous : record;
+  return ended && lifeOf(ended);
+}
+
 async function look(job: OperationRun): Promise<string | undefined> {
   try {
-    const record = readRecord(await readStored(job.client, job.operationKey, job.id, job.deadline));
-    return record && record.state !== 'pending' ? lifeOf(record) : undefined;
+    return endedOf(readRecord(await readStored(job.client, job.operationKey, job.id, job.deadline)));
   } catch (cause) {
     throw storeError(job, cause);
   }

@@ -10,7 +10,7 @@ import { restored, storedPayload } from '../http/http-payload.js';
 import { REASONS } from '../texts/full.js';
 import { isSamePerson } from './address.js';
 import { AttemptLoop } from './attempt-loop.js';
-import { beginRecord, takeLock, type Waited } from './claim.js';
+import { beginRecord, endedOf, takeLock, type Waited } from './claim.js';
 import type { OperationRun, Payload } from './client.js';
 import { codeOf, undriven } from './failure.js';
 import { finish } from './finish.js';
@@ -70,7 +70,7 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
   if (begun.do === 'busy') {
     await awaitLease(job, begun.ms);
     if (job.stop.aborted || job.client.closing.aborted) return leftBefore(job, false, true);
-    return executeOnce(job, waited ?? { ended: undefined });
+    return executeOnce(job, waited ?? { ended: endedOf(begun.record) });
   }
   if (begun.do === 'remembered') return (await readAgain(job, begun.record)) ?? rememberedResult(job, begun);
   if (begun.do !== 'drive' && begun.do !== 'expired' && begun.do !== 'elsewhere') return rememberedResult(job, begun);
