@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { around, type OnceOptions } from '../../src/entries/index.js';
 import { outbox } from '../../src/entries/service-worker.js';
 import { everything } from '../../src/everything.js';
-import { charged, type Entry, lost, replays } from '../support/server.js';
-import { MINUTE, newWorld, pay } from '../support/world.js';
+import { answers, charged, type Entry, lost, replays } from '../support/server.js';
+import { MINUTE, newWorld, pay, SECOND } from '../support/world.js';
 
 beforeEach(() => {
   vi.stubGlobal('ServiceWorkerGlobalScope', class {});
@@ -60,5 +60,32 @@ describe('`around`', () => {
     world.server.plays(replays());
     expect(await world.run(outbox(once, { namespace: async () => 'ann' })())).toEqual({ open: 0 });
     expect(sent().map(({ headers }) => headers.get('authorization'))).toEqual(['ann']);
+  });
+});
+
+describe('the link of a 202 is not asked in another session, where the work of that user has failed,', () => {
+  const POLL = { accepted: 'poll' } as const;
+  const LIMITS = { inProgressMs: 10 * SECOND, totalMs: 20 * SECOND, attemptMs: 5 * SECOND };
+  const ACCEPTED = [answers(202, { state: 'running' }, { location: '/jobs/1' }), answers(200, { state: 'running' })];
+
+  test('by a hook for headers that throws while another user logs in', async () => {
+    let user = 'ann';
+    const headers = () => {
+      user = 'bob';
+      throw new Error('no token');
+    };
+    const { world, once, sent } = await scene(ACCEPTED, POLL, { headers, limits: LIMITS });
+    await world.run(outbox(once, { namespace: async () => user })());
+    expect(sent()).toEqual([]);
+    expect(world.record()).toMatchObject({ state: 'pending', link: expect.stringContaining('/jobs/1') });
+  });
+
+  test('while nobody can tell in time who is here', async () => {
+    const { world, once, sent } = await scene(ACCEPTED, POLL, { limits: LIMITS });
+    let asked = 0;
+    const namespace = () => (asked++ === 0 ? 'ann' : new Promise<string>(() => {}));
+    await world.run(outbox(once, { namespace })());
+    expect(sent()).toEqual([]);
+    expect(world.record()).toMatchObject({ state: 'pending' });
   });
 });
