@@ -91,9 +91,12 @@ export interface PreparedCall {
   readonly raw: string;
   /** The key that the call already bears. It is never replaced, and no other is put beside it. */
   readonly key?: string | undefined;
-  /** It goes on only with what was agreed to go on until then, wall clock, ms. */
-  readonly agreed?: number | undefined;
+  /** It goes on only with this operation, as far as its customer agreed. */
+  readonly agreed?: Agreed | undefined;
 }
+
+/** An operation as it was found, and until when it was agreed to go on, wall clock, ms. */
+export type Agreed = Pick<OnceRecord, 'key' | 'revision'> & { readonly until: number };
 
 export interface Call {
   readonly client: Client;
@@ -123,7 +126,7 @@ export interface OperationRun extends Omit<OperationAddress, 'id'> {
   readonly stop: Stop;
   readonly deadline: number;
   readonly resumeOnly: boolean;
-  readonly agreed?: number | undefined;
+  readonly agreed?: Agreed | undefined;
   /** Another context holds the lock and does not release it, so this call goes on without. */
   readonly unlocked?: boolean | undefined;
 }

@@ -86,6 +86,8 @@ export async function resumeRecord(
     limits,
     operation: name,
     onOutcome: (told: Outcome) => {
+      // What was agreed to is not there any more: whoever took it back has been told.
+      if (agreed && told.effect === 'unknown' && told.reason === 'record') return undefined;
       outcome = told;
       // What it rejects with is reported by whoever calls this one.
       return client.settings.onOutcome?.(told);

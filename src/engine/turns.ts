@@ -9,7 +9,7 @@ import { type Pages, pendingIn } from './scan.js';
 const KINDS_MAX = 8;
 
 /** Which record it is. The record itself is not held: there may be a request in it. */
-export type Waiting = Pick<OnceRecord, 'id' | 'key' | 'label'> & { readonly consent: Consent | undefined };
+export type Waiting = Pick<OnceRecord, 'id' | 'key' | 'label' | 'revision'> & { readonly consent: Consent | undefined };
 
 interface Look {
   readonly found: Waiting[];
@@ -46,7 +46,7 @@ export async function* pendingInTurns(client: Client, namespace: Namespace, pref
 
 async function look(pages: Pages, start: string | undefined, after: string): Promise<Look> {
   const { found, next } = await pages(start, after || undefined);
-  return { found: found.map(({ record: { id, key, label, request } }) => ({ id, key, label, consent: request?.consent })), next };
+  return { found: found.map(({ record: { id, key, label, revision, request } }) => ({ id, key, label, revision, consent: request?.consent })), next };
 }
 
 /** The kinds of one page, which is in the order of labels: only the last kind can go on behind it. */

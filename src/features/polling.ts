@@ -92,8 +92,15 @@ async function askOnce(prepared: ReplayableRequest, a: AttemptRequest, link: str
   for (const name of [...headers.keys()]) if (/^(content-|if-)/.test(name)) headers.delete(name);
   const begun = clock.now();
   const asking = { ...prepared, url: link, method: 'GET', body: undefined, headers };
-  const rest = merged(asking, await hooked(asking, a).catch(() => undefined));
-  const left = await callTransport(client, rest, { ms: a.ms - (clock.now() - begun), stop, bodyBytes: settings.limits.bodyBytes, leaves: () => a.leaves() });
+  // Where the hook fails, as a service worker's does when somebody else has logged in, the link is not asked, as no attempt would leave.
+  const more = await hooked(asking, a).catch(() => 'failed' as const);
+  if (more === 'failed') return { state: 'running' };
+  const left = await callTransport(client, merged(asking, more), {
+    ms: a.ms - (clock.now() - begun),
+    stop,
+    bodyBytes: settings.limits.bodyBytes,
+    leaves: () => a.leaves(),
+  });
   if (left.end !== 'answer') return { state: 'running' };
   const answer = answerOf(left.answered);
   return {

@@ -129,6 +129,29 @@ test.each([
   expect(told).toMatchObject([ended]);
 });
 
+test.each<[string, Entry | undefined]>([
+  ['nothing', undefined],
+  ['one that is done', answers(201)],
+  ['one that was declined', answers(402, { code: 'card_declined' })],
+])('a worker waits for a page, whose customer cancels before anything is sent: it tells nothing, as before it there was %s', async (_, before) => {
+  const { world, page, inMs, worker, told } = scene();
+  if (before) {
+    world.server.plays(before);
+    await world.end(page.tab, pay(page.once));
+  }
+  page.tab.online = false;
+  const cancel = new AbortController();
+  const press = watched(pay(page.once, { ...inMs(10 * MINUTE), repeat: 'always', signal: cancel.signal }));
+  await rest();
+  const going = watched(resumeInBackground(worker.once));
+  await rest();
+  cancel.abort(new Error('cancelled'));
+  const { error } = await world.end(page.tab, press);
+  expect(await world.run(going)).toEqual({ open: 0 });
+  expect(page.tab.outcomeOf(error)).toMatchObject({ type: 'unsent' });
+  expect(told).toEqual([]);
+});
+
 test('a guest logs in while the worker is at it: it goes on as hers, and its end is stored', async () => {
   const { world, who, page, worker, inMs, pays, goOn } = scene();
   who.user = 'guest';

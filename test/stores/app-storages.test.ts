@@ -105,3 +105,24 @@ test('two stores on one database are one, whichever object they were given', () 
   expect(named('a')).toBe(named('a'));
   expect(named('a')).not.toBe(named('b'));
 });
+
+test.each([2, 3] as const)(
+  'AsyncStorage %i: a scan finds what is there, in whatever order it is given, and whatever is removed while it reads',
+  async (version) => {
+    const at = disk();
+    const storage = asyncStorage(at, version);
+    const store = asyncStorageStore(storage);
+    for (const id of ['a', 'b', 'c']) await put(store, record(id));
+    const { getMany, multiGet } = storage;
+    /** What is there, as a database has it; what is not comes last. */
+    const asFound = (keys: string[]): string[] =>
+      [...keys].sort((one, other) => Number(at.pairs.has(other)) - Number(at.pairs.has(one)) || (one < other ? 1 : -1));
+    const meanwhile = (keys: string[]): string[] => {
+      at.pairs.delete('oncefetch/a');
+      return asFound(keys);
+    };
+    if (getMany) storage.getMany = (keys) => getMany(meanwhile(keys));
+    if (multiGet) storage.multiGet = (keys) => multiGet(meanwhile(keys));
+    expect((await store.scan({ ns: 'ns', state: 'pending', limit: 9 })).records).toEqual([record('b'), record('c')]);
+  },
+);

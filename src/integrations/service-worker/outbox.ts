@@ -1,5 +1,5 @@
 /** The service worker's part of an outbox: when it goes on, and for whom. */
-import { extend, type InBackground, type Once, type OnceOptions, resumeInBackground } from 'oncefetch';
+import { around, extend, type InBackground, type Once, type OnceOptions, resumeInBackground } from 'oncefetch';
 import { isActive, type SyncEvent, scope } from './scope.js';
 
 /** Who is logged in. */
@@ -80,7 +80,7 @@ function checked(once: Once, options: OutboxOptions): OutboxOptions['namespace']
 
 /** Goes on for whoever is there. The client asks for its namespace right before it sends, and gets the answer of a moment before. */
 function goFor(once: Once, asks: NonNullable<OutboxOptions['namespace']>, here: Here): () => Promise<InBackground> {
-  const { settings } = once['~oncefetch']() as { readonly settings: Pick<OnceOptions, 'headers' | 'reconcile'> };
+  const { settings, parts } = once['~oncefetch']() as { readonly settings: Pick<OnceOptions, 'headers' | 'reconcile'>; readonly parts: object };
   const still = async (before: string | undefined): Promise<void> => {
     const { user } = await inTime(asks);
     // An answer that is slower than that to another attempt is older, too.
@@ -105,6 +105,8 @@ function goFor(once: Once, asks: NonNullable<OutboxOptions['namespace']>, here: 
     namespace: () => here.user,
     headers: headers ? inSession(headers) : () => still(here.user).then(() => ({})),
     ...(reconcile && { reconcile: inSession(reconcile) }),
+    // The innermost hook: those around it may have taken their time, too.
+    ...('around' in parts && { use: [around((_, send) => still(here.user).then(() => send()))] }),
   });
   return async () => {
     Object.assign(here, await inTime(asks));

@@ -38,9 +38,11 @@ export function asyncStorageStore(AsyncStorage: AsyncStorageLike, { prefix = 'on
   });
 }
 
+/** By key: version 3 gives them in the order of its database, and what has been removed meanwhile at the end, or not at all. */
 async function many(AsyncStorage: AsyncStorageLike, keys: string[]): Promise<readonly Text[]> {
   if (keys.length === 0) return [];
-  if (AsyncStorage.getMany) return Object.values(await AsyncStorage.getMany(keys));
-  if (AsyncStorage.multiGet) return (await AsyncStorage.multiGet(keys)).map(([, text]) => text);
-  return Promise.all(keys.map((key) => AsyncStorage.getItem(key)));
+  if (!AsyncStorage.getMany && !AsyncStorage.multiGet) return Promise.all(keys.map((key) => AsyncStorage.getItem(key)));
+  const pairs = AsyncStorage.getMany ? Object.entries(await AsyncStorage.getMany(keys)) : await AsyncStorage.multiGet?.(keys);
+  const found = new Map(pairs);
+  return keys.map((key) => found.get(key));
 }

@@ -48,8 +48,13 @@ const together: readonly Case[] = [
     needs: ['shared'],
     async run({ open }) {
       const [first, second] = [await open(), await open()];
-      await put(first, record('a', { count: 1 }));
-      same(await second.read('a'), record('a', { count: 1 }), 'for one that was open');
+      same(await second.read('a'), undefined, 'absent');
+      await put(first, record('a', { count: 0 }));
+      same(await second.read('a'), record('a', { count: 0 }), 'for one that was open, and has looked before');
+      await first.update('a', () => ({ next: record('a', { count: 1 }), value: undefined }), { durability: 'relaxed' });
+      same(await second.read('a'), record('a', { count: 1 }), 'a relaxed one, too');
+      await Promise.all(upTo(20).map((n) => put(n % 2 ? first : second, record(`r${n}`))));
+      for (const n of upTo(20)) same(await second.read(`r${n}`), record(`r${n}`), `r${n}, of many through both at once`);
       await first.close();
       await second.close();
       same(await (await open()).read('a'), record('a', { count: 1 }), 'for one that is opened later');

@@ -1,0 +1,91 @@
+/**
+ * Goal: whatever a hook of the worker's client waits for, nothing leaves in the session of the user who has logged in meanwhile.
+ * Method: the scope of a service worker, stood in for, and hooks during which another user logs in.
+ */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { around, type OnceOptions } from '../../src/entries/index.js';
+import { outbox } from '../../src/entries/service-worker.js';
+import { everything } from '../../src/everything.js';
+import { answers, charged, type Entry, lost, replays } from '../support/server.js';
+import { MINUTE, newWorld, pay, SECOND } from '../support/world.js';
+
+beforeEach(() => {
+  vi.stubGlobal('ServiceWorkerGlobalScope', class {});
+  vi.stubGlobal('registration', { active: {}, installing: null, waiting: null });
+  // It goes on when it is asked to, and not by itself.
+  vi.stubGlobal('serviceWorker', { state: 'installed' });
+  vi.stubGlobal('addEventListener', () => {});
+});
+afterEach(() => vi.unstubAllGlobals());
+
+/** Ann's payment, whose page is gone, and a worker's client. */
+async function scene(replies: readonly Entry[], ofBoth: OnceOptions, ofWorker: OnceOptions) {
+  const world = newWorld();
+  const page = world.open({ namespace: 'ann', ...ofBoth, limits: { attempts: 1, inProgressMs: 1 } });
+  world.server.plays(...replies);
+  await world.end(page.tab, pay(page.once, { background: { untilMs: world.clock.now() + 10 * MINUTE } }));
+  page.tab.kill();
+  const { once } = world.open({ ...ofBoth, ...ofWorker }, { name: 'worker' });
+  return { world, once, sent: () => world.server.arrivals.filter(({ from }) => from === 'worker') };
+}
+
+describe('`around`', () => {
+  const signing = (user: () => string, meanwhile: () => void): OnceOptions => ({
+    use: [
+      ...everything(),
+      around(async (_, send) => {
+        meanwhile();
+        return send({ authorization: user() });
+      }),
+    ],
+  });
+
+  test('waits for a signature while another user logs in: nothing is sent', async () => {
+    let user = 'ann';
+    const hook = signing(
+      () => user,
+      () => void (user = 'bob'),
+    );
+    const { world, once, sent } = await scene([charged(lost())], {}, hook);
+    expect(await world.run(outbox(once, { namespace: async () => user })())).toEqual({ open: 1 });
+    expect(sent()).toEqual([]);
+  });
+
+  test('of whoever is still here signs what is sent', async () => {
+    const hook = signing(
+      () => 'ann',
+      () => {},
+    );
+    const { world, once, sent } = await scene([charged(lost())], {}, hook);
+    world.server.plays(replays());
+    expect(await world.run(outbox(once, { namespace: async () => 'ann' })())).toEqual({ open: 0 });
+    expect(sent().map(({ headers }) => headers.get('authorization'))).toEqual(['ann']);
+  });
+});
+
+describe('the link of a 202 is not asked in another session, where the work of that user has failed,', () => {
+  const POLL = { accepted: 'poll' } as const;
+  const LIMITS = { inProgressMs: 10 * SECOND, totalMs: 20 * SECOND, attemptMs: 5 * SECOND };
+  const ACCEPTED = [answers(202, { state: 'running' }, { location: '/jobs/1' }), answers(200, { state: 'running' })];
+
+  test('by a hook for headers that throws while another user logs in', async () => {
+    let user = 'ann';
+    const headers = () => {
+      user = 'bob';
+      throw new Error('no token');
+    };
+    const { world, once, sent } = await scene(ACCEPTED, POLL, { headers, limits: LIMITS });
+    await world.run(outbox(once, { namespace: async () => user })());
+    expect(sent()).toEqual([]);
+    expect(world.record()).toMatchObject({ state: 'pending', link: expect.stringContaining('/jobs/1') });
+  });
+
+  test('while nobody can tell in time who is here', async () => {
+    const { world, once, sent } = await scene(ACCEPTED, POLL, { limits: LIMITS });
+    let asked = 0;
+    const namespace = () => (asked++ === 0 ? 'ann' : new Promise<string>(() => {}));
+    await world.run(outbox(once, { namespace })());
+    expect(sent()).toEqual([]);
+    expect(world.record()).toMatchObject({ state: 'pending' });
+  });
+});
