@@ -131,14 +131,17 @@ async function fly({ client, settings, address, held }: Call, flight: InFlightOp
       (release) => release?.(),
       () => {},
     );
+    // Another context that holds the lock may send it at any moment. So may one, for all that is known, where the lock manager has not answered.
+    const isElsewhere = async () =>
+      !(await inTime({ client, stop: flight.stop, deadline }, settings.limits.attemptMs, lock, () => busyError({ client, ...address })).catch(() => undefined));
     if (error instanceof CallerLeft) {
-      const ended = await leftBefore({ client, deadline, ...address, ...(await idsOf(client, address)) });
+      const ended = await leftBefore({ client, deadline, ...address, ...(await idsOf(client, address)) }, await isElsewhere());
       flight.ended = true;
       conclude({ client, ...address }, ended);
       return flight.land(ended);
     }
     resetStaleState(client, address.operationKey);
-    const known = error instanceof UnreplayableBody ? await bodyError(client, address, error, deadline) : error;
+    const known = error instanceof UnreplayableBody ? await bodyError(client, address, error, deadline, await isElsewhere()) : error;
     flight.land(
       isOnceError(known)
         ? { outcome: known.outcome, fail: (own) => (own === known.outcome ? known : new OnceError(known.code, own, { cause: known })) }
@@ -149,11 +152,11 @@ async function fly({ client, settings, address, held }: Call, flight: InFlightOp
 }
 
 /** Made after a look at the record, so that "nothing was sent" is true of the operation, not only of this call. */
-export async function bodyError(client: Client, address: OperationAddress, cause: UnreplayableBody, deadline: number): Promise<unknown> {
+export async function bodyError(client: Client, address: OperationAddress, cause: UnreplayableBody, deadline: number, elsewhere = false): Promise<unknown> {
   const job = { client, ...address };
   try {
     const { id } = await idsOf(client, address);
-    const clean = await nothingSent(client, address.operationKey, id, deadline, isSamePerson(client, address.namespace));
+    const clean = !elsewhere && (await nothingSent(client, address.operationKey, id, deadline, isSamePerson(client, address.namespace)));
     const more = { cause, says: cause.message.replace('once: ', '') };
     return failure(job, clean ? unsent('unreplayable-body') : unknown('record'), more, 'ERR_ONCE_BODY');
   } catch (error) {

@@ -126,6 +126,6 @@ export async function nothingSent(client: Client, operationKey: OperationKey, id
   // If the process was suspended while reading, the result may be stale: treat it as unknown.
   if (Math.abs(platform.clock.now() - askedAt) > settings.tuning.thawMs) return false;
   if (stored === undefined) return absent;
-  const record = readRecord(stored);
-  return record?.state === 'pending' ? !record.ambiguous && record.random : record?.ending?.effect === 'none';
+  // One that is pending, and clean, may be sent at any moment: by another tab, by the outbox, by a resume.
+  return readRecord(stored)?.ending?.effect === 'none';
 }
