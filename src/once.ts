@@ -14,7 +14,7 @@ import { bearsKey, isRequest, type RequestInput, readInput, refuseHidden } from 
 import type { OnceInit, OnceOptions } from './option-types.js';
 import { callSettings, clientSettings, partsOf, type Settings, withDialect } from './options.js';
 import { detectPlatform } from './platform/detect.js';
-import { randomnessOf } from './platform/shared.js';
+import { connectivityOf, randomnessOf } from './platform/shared.js';
 import type { Platform } from './ports.js';
 import { memoryBeside } from './stores/memory.js';
 import { needs, wrong } from './texts/full.js';
@@ -68,7 +68,7 @@ export function createOn(bare: Platform, options: OnceOptions = {}, from?: Clien
   const platform = parts.platform?.(bare) ?? bare;
   const settings = { ...given, origins: parts.origins?.(given.origins, platform) };
   const store = settings.store ?? from?.store ?? defaultStore(platform);
-  const connectivity = settings.connectivity ?? platform.connectivity;
+  const connectivity = connectivityOf(platform, settings.connectivity);
   const client: Client = {
     settings,
     parts,

@@ -25,6 +25,13 @@ export class Closing implements Stop {
 
   abort(): void {
     this.aborted = true;
-    for (const end of [...this.#ends]) end();
+    for (const end of [...this.#ends]) {
+      try {
+        end();
+      } catch (error) {
+        // The others end all the same, as those of an AbortSignal do.
+        void Promise.reject(error);
+      }
+    }
   }
 }
