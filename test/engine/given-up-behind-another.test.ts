@@ -104,3 +104,31 @@ test('where nobody else is at it, it is none, as before', async () => {
   await rest();
   expect(tab.outcomeOf(reason)).toMatchObject({ type: 'unsent', effect: 'none' });
 });
+
+test('without locks: who gives up what a page that is gone has begun, and never sent, gives its lease back', async () => {
+  const world = newWorld();
+  const offline = () => {
+    const opened = world.open({}, { locks: false });
+    opened.tab.online = false;
+    return opened;
+  };
+  const gone = offline();
+  void pay(gone.once);
+  await rest();
+  gone.tab.kill();
+  await world.clock.advance(20 * SECOND);
+  const { tab, once } = offline();
+  const [controller, reason] = [new AbortController(), REASON()];
+  const call = pay(once, { signal: controller.signal });
+  await rest();
+  controller.abort(reason);
+  await world.end(tab, call);
+  await rest();
+  expect(tab.outcomeOf(reason)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
+  expect(world.record()?.lease).toBeUndefined();
+  const next = world.open({}, { locks: false });
+  const at = world.clock.now();
+  world.server.plays(answers(201));
+  expect((await world.end(next.tab, pay(next.once))).outcome).toMatchObject({ type: 'fresh' });
+  expect(world.clock.now()).toBe(at);
+});
