@@ -5,6 +5,7 @@ import { defaultStore } from './default-store.js';
 import { addressOf } from './engine/address.js';
 import type { Client, Parts } from './engine/client.js';
 import { Closing } from './engine/closing.js';
+import { connectivityOf } from './engine/connectivity.js';
 import { evenForMs } from './engine/even-clock.js';
 import { abortReason } from './engine/in-flight.js';
 import { operate, readRequest } from './engine/operate.js';
@@ -14,7 +15,7 @@ import { bearsKey, isRequest, type RequestInput, readInput, refuseHidden } from 
 import type { OnceInit, OnceOptions } from './option-types.js';
 import { callSettings, clientSettings, partsOf, type Settings, withDialect } from './options.js';
 import { detectPlatform } from './platform/detect.js';
-import { connectivityOf, randomnessOf } from './platform/shared.js';
+import { randomnessOf } from './platform/shared.js';
 import type { Platform } from './ports.js';
 import { memoryBeside } from './stores/memory.js';
 import { needs, wrong } from './texts/full.js';

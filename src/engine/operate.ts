@@ -105,9 +105,10 @@ async function fly({ client, settings, address, held }: Call, flight: InFlightOp
   // Requested while the body is read and digested, which takes as long.
   const deadline = startedAt + settings.limits.totalMs;
   const lock = held ? Promise.resolve(held) : tryLock(client, address);
+  const soon = <T>(work: Promise<T>): Promise<T> =>
+    inTime({ client, stop: flight.stop, deadline }, settings.limits.totalMs, work, () => busyError({ client, ...address }));
   try {
-    const asked = Promise.all([read, idsOf(client, address), lock]);
-    const [request, ids, free] = await inTime({ client, stop: flight.stop, deadline }, settings.limits.totalMs, asked, () => busyError({ client, ...address }));
+    const [request, ids, free] = await soon(Promise.all([read, idsOf(client, address), lock]));
     flight.fingerprinted(request.fingerprint);
     const { key, ...rest } = request;
     const own = key === undefined ? settings : { ...settings, key };
@@ -132,8 +133,7 @@ async function fly({ client, settings, address, held }: Call, flight: InFlightOp
       () => {},
     );
     // Another context that holds the lock may send it at any moment. So may one, for all that is known, where the lock manager has not answered.
-    const isElsewhere = async () =>
-      !(await inTime({ client, stop: flight.stop, deadline }, settings.limits.attemptMs, lock, () => busyError({ client, ...address })).catch(() => undefined));
+    const isElsewhere = async () => !(await soon(lock).catch(() => undefined));
     if (error instanceof CallerLeft) {
       const ended = await leftBefore({ client, deadline, ...address, ...(await idsOf(client, address)) }, await isElsewhere());
       flight.ended = true;

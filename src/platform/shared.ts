@@ -1,6 +1,6 @@
 /** What every platform does in the same way. Globals are looked up at each use, so that a test's or a polyfill's count. */
 import { typeOf } from '../core/name.js';
-import type { Connectivity, DeviceClock, Platform, Randomness } from '../ports.js';
+import type { DeviceClock, Platform, Randomness } from '../ports.js';
 import { needs, wrong } from '../texts/full.js';
 
 /** Node, or what has its names: Deno and Bun. workerd may have them too, but lets no request wait for another one's promise. */
@@ -71,27 +71,6 @@ export function randomnessOf(randomness: Randomness, own: (() => string) | undef
     return made.toLowerCase();
   };
   return { ...randomness, uuid };
-}
-
-/** A platform's own, or the caller's. It is a hint: what that one throws is reported, and no call fails or hangs by it. */
-export function connectivityOf({ connectivity, report }: Pick<Platform, 'connectivity' | 'report'>, own: Connectivity | undefined): Connectivity {
-  if (!own) return connectivity;
-  const guarded = <T>(ask: () => T): T | undefined => {
-    try {
-      return ask();
-    } catch (error) {
-      report(error);
-      return undefined;
-    }
-  };
-  return {
-    kind: own.kind,
-    online: () => guarded(() => own.online()),
-    subscribe: (wake) => {
-      const off = guarded(() => own.subscribe(wake));
-      return () => guarded(() => off?.());
-    },
-  };
 }
 
 /** The URL without its fragment. Throws a TypeError on what can't be sent as it stands. */
