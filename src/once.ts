@@ -5,6 +5,7 @@ import { defaultStore } from './default-store.js';
 import { addressOf } from './engine/address.js';
 import type { Client, Parts } from './engine/client.js';
 import { Closing } from './engine/closing.js';
+import { connectivityOf } from './engine/connectivity.js';
 import { evenForMs } from './engine/even-clock.js';
 import { abortReason } from './engine/in-flight.js';
 import { operate, readRequest } from './engine/operate.js';
@@ -68,7 +69,7 @@ export function createOn(bare: Platform, options: OnceOptions = {}, from?: Clien
   const platform = parts.platform?.(bare) ?? bare;
   const settings = { ...given, origins: parts.origins?.(given.origins, platform) };
   const store = settings.store ?? from?.store ?? defaultStore(platform);
-  const connectivity = settings.connectivity ?? platform.connectivity;
+  const connectivity = connectivityOf(platform, settings.connectivity);
   const client: Client = {
     settings,
     parts,

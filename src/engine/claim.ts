@@ -7,7 +7,7 @@ import { type OnceRecord, readRecord } from '../core/record.js';
 import { SCHEME } from '../http/request.js';
 import type { KeyStrategy } from '../option-types.js';
 import { needs, REASONS, wrong } from '../texts/full.js';
-import { isSamePerson, lockNameOf } from './address.js';
+import { isSamePerson, lockNameOf, sessionOf } from './address.js';
 import type { Client, OperationAddress, OperationRun } from './client.js';
 import type { Stop } from './closing.js';
 import { notice } from './diagnostics.js';
@@ -138,13 +138,13 @@ export async function askStrategy(
   strategy: KeyStrategy,
   asked: Parameters<KeyStrategy>[0],
 ): Promise<string> {
-  const check = (): void => {
-    if (!isSamePerson(job.client, job.namespace)) throw failure(job, unknown('identity'));
-  };
-  check();
+  const foreign = () => failure(job, unknown('identity'));
+  if (!isSamePerson(job.client, job.namespace)) throw foreign();
+  const session = sessionOf(job.client);
   const late = (): Error => new Error('the key strategy did not answer in time');
   const key = await inTime(job, job.settings.limits.attemptMs, Promise.resolve(strategy(asked)), late);
-  check();
+  // If somebody else was here meanwhile, a server may have issued it to them.
+  if (!isSamePerson(job.client, job.namespace) || sessionOf(job.client) !== session) throw foreign();
   return key;
 }
 

@@ -25,6 +25,7 @@ export class Closing implements Stop {
 
   abort(): void {
     this.aborted = true;
-    for (const end of [...this.#ends]) end();
+    // What one of them throws keeps none of the others from ending, as with an AbortSignal.
+    for (const end of [...this.#ends]) void (async () => end())();
   }
 }

@@ -102,7 +102,7 @@ async function halt(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, 
   const { job, record } = drive;
   if (decision.ending.type === 'unsent') {
     // A record that another call inserted must not be removed.
-    if (decision.ending.reason === 'aborted' && !drive.start.inserted) return tell(drive, unknown('aborted'), undefined);
+    if (decision.ending.reason === 'aborted' && !drive.start.inserted) return halt(drive, { ending: unknown('aborted'), ask: false }, {});
     // Without a page, or without its user, it goes on later, as clean as it was found: nobody is here who would press again.
     const { agreed } = job;
     const stays = agreed || (job.resumeOnly && !isSamePerson(job.client, job.namespace));

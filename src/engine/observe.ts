@@ -18,12 +18,15 @@ const LIVES_MAX = 500;
 const LOOKS = 32;
 
 /** Calls a listener. What it throws is reported, and must not change what becomes of a payment. */
-export function guarded({ platform }: Client, listener: () => unknown): void {
+export function guarded<T>({ platform }: Pick<Client, 'platform'>, listener: () => T): T | undefined {
   try {
+    const given = listener();
     // The same for the rejection of an async listener.
-    void Promise.resolve(listener()).catch((error) => platform.report(error));
+    void Promise.resolve(given).catch((error) => platform.report(error));
+    return given;
   } catch (error) {
     platform.report(error);
+    return undefined;
   }
 }
 

@@ -15,7 +15,7 @@ import { busyError, failure, storeError, undriven } from './failure.js';
 import { abortReason, giveUp, InFlightOperation } from './in-flight.js';
 import { changed, guarded, resetStaleState } from './observe.js';
 import { nothingSent } from './record-access.js';
-import { CallerLeft, inTime, limit, within } from './wait.js';
+import { CallerLeft, inTime, Late, limit, within } from './wait.js';
 
 /** A call that only goes on with what is stored. */
 export const NOTHING_TO_READ = async (): Promise<PreparedCall> => ({ payload: undefined, fingerprint: '', raw: '' });
@@ -104,12 +104,7 @@ function cutBy<T>({ platform, closing }: Client, signal: AbortSignal | undefined
 async function fly({ client, settings, address, held }: Call, flight: InFlightOperation, read: Promise<PreparedCall>, startedAt: number): Promise<void> {
   // Requested while the body is read and digested, which takes as long.
   const deadline = startedAt + settings.limits.totalMs;
-  /** Another context holds the lock, and may send at any moment. */
-  let elsewhere = false;
-  const lock = (held ? Promise.resolve(held) : tryLock(client, address)).then((release) => {
-    elsewhere = !release;
-    return release;
-  });
+  const lock = held ? Promise.resolve(held) : tryLock(client, address);
   try {
     const asked = Promise.all([read, idsOf(client, address), lock]);
     const [request, ids, free] = await inTime({ client, stop: flight.stop, deadline }, settings.limits.totalMs, asked, () => busyError({ client, ...address }));
@@ -136,14 +131,20 @@ async function fly({ client, settings, address, held }: Call, flight: InFlightOp
       (release) => release?.(),
       () => {},
     );
+    // Another context that holds the lock may send it at any moment. So may one, for all that is known, where the lock manager does not answer.
+    const {
+      platform,
+      settings: { tuning },
+    } = client;
+    const isElsewhere = async () => !(await within(platform.clock, tuning.thawMs, lock, () => new Late()).catch(() => undefined));
     if (error instanceof CallerLeft) {
-      const ended = await leftBefore({ client, deadline, ...address, ...(await idsOf(client, address)) }, elsewhere);
+      const ended = await leftBefore({ client, deadline, ...address, ...(await idsOf(client, address)) }, await isElsewhere());
       flight.ended = true;
       conclude({ client, ...address }, ended);
       return flight.land(ended);
     }
     resetStaleState(client, address.operationKey);
-    const known = error instanceof UnreplayableBody ? await bodyError(client, address, error, deadline, elsewhere) : error;
+    const known = error instanceof UnreplayableBody ? await bodyError(client, address, error, deadline, await isElsewhere()) : error;
     flight.land(
       isOnceError(known)
         ? { outcome: known.outcome, fail: (own) => (own === known.outcome ? known : new OnceError(known.code, own, { cause: known })) }

@@ -14,11 +14,14 @@ export class Outage {
   async outlasts(pause: (ms: number) => Promise<void>): Promise<boolean> {
     const { client, settings, deadline } = this.#job;
     const { clock, connectivity } = client.platform;
-    const end = (this.#since ?? clock.now()) + settings.limits.offlineWaitMs;
-    const ms = Math.min(end, deadline) - clock.now();
+    const since = this.#since ?? clock.now();
+    const { offlineWaitMs } = settings.limits;
+    const end = since + offlineWaitMs;
+    // A clock that was set back by hours would have the call wait for as long.
+    const ms = Math.min(offlineWaitMs, Math.min(end, deadline) - clock.now());
     if (connectivity.online() === false && ms > 0) await pause(ms);
     // An outage that has ended no longer counts, and the next one gets the full time.
-    this.#since = connectivity.online() === false ? end - settings.limits.offlineWaitMs : undefined;
+    this.#since = connectivity.online() === false ? since : undefined;
     return this.#since !== undefined && clock.now() >= end;
   }
 }

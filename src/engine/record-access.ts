@@ -126,8 +126,6 @@ export async function nothingSent(client: Client, operationKey: OperationKey, id
   // If the process was suspended while reading, the result may be stale: treat it as unknown.
   if (Math.abs(platform.clock.now() - askedAt) > settings.tuning.thawMs) return false;
   if (stored === undefined) return absent;
-  const record = readRecord(stored);
-  if (record?.state !== 'pending') return record?.ending?.effect === 'none';
-  // A lease of another driver: that one may send at any moment.
-  return !record.ambiguous && record.random && (record.lease == null || record.lease.owner === client.owner);
+  // One that is pending, and clean, may be sent at any moment: by another tab, by the outbox, by a resume.
+  return readRecord(stored)?.ending?.effect === 'none';
 }

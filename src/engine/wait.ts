@@ -13,8 +13,8 @@ function after(clock: Clock, ms: number, signals: readonly Stop[], end: () => vo
   let ended = false;
   const over = (): void => {
     ended = true;
-    off();
     end();
+    off();
   };
   const cancel = clock.timer(ms, over);
   const unsubscribe = connectivity?.subscribe(over);

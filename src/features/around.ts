@@ -1,5 +1,6 @@
 /** A hook around each attempt: for telemetry, measurements, and signatures. */
 import { type OperationName, typeOf } from '../core/name.js';
+import { isSamePerson, sessionOf } from '../engine/address.js';
 import type { AttemptRequest, Client, Parts } from '../engine/client.js';
 import { named } from '../engine/observe.js';
 import { merged, withKey } from '../http/http-payload.js';
@@ -56,6 +57,7 @@ class Passage {
   readonly #sending: Sending;
   readonly #a: AttemptRequest;
   readonly #begun: number;
+  readonly #session: number;
   #sent: RequestInit | undefined;
   #given: Response | undefined;
   #never = false;
@@ -67,6 +69,7 @@ class Passage {
     this.#sending = sending;
     this.#a = a;
     this.#begun = client.platform.clock.now();
+    this.#session = sessionOf(client);
   }
 
   async send(_: string, init: RequestInit): Promise<Response> {
@@ -130,9 +133,12 @@ class Passage {
   }
 
   async #call({ url, headers, body }: ReplayableRequest, init: RequestInit, mine: boolean): Promise<Response> {
+    const client = this.#client;
+    // What a hook added while somebody else was here may be theirs: their token, a signature made with it.
+    if (isSamePerson(client, this.#a.job.namespace) && sessionOf(client) !== this.#session) throw new Error('once: another user has logged in');
     // A second copy, or one that leaves when this attempt has been told of already, would be an attempt that nobody counts.
     if (!mine || this.#sent || this.#over || init.signal?.aborted || !this.#sending.leaves()) throw new Error('once: this attempt has left, or is over');
-    const { transport } = this.#client;
+    const { transport } = client;
     const sent = { ...init, headers, body: body ?? null } as RequestInit;
     this.#sent = sent;
     try {

@@ -13,7 +13,8 @@ export const close = (once: Once): Promise<void> => closeClient(clientOf(once, '
 
 async function closeClient(client: Client): Promise<void> {
   client.closing.abort();
-  const own = [...client.registry.flights.values()].filter((flight) => flight.owner === client);
-  await Promise.all([...(client.extensions?.living ?? []).map(closeClient), ...own.map((flight) => flight.landed)]);
+  const own = () => [...client.registry.flights.values()].filter((flight) => flight.owner === client).map((flight) => flight.landed);
+  // Again and again, because a listener that hears of an end may settle the operation there and then.
+  for (let ends = [...own(), ...(client.extensions?.living ?? []).map(closeClient)]; ends.length; ends = own()) await Promise.all(ends);
   if (client.ownsStore) await client.store.close();
 }

@@ -101,6 +101,9 @@ async function operateUnnamed(client: Client, settings: Settings, draft: Request
     (literal === undefined
       ? unnamedAddress(client, namespace, label, shape(platform.randomness.uuid()))
       : unnamedAddress(client, namespace, label, literal, await idOfUnnamed(client, namespace, { key: literal, random: false })));
+  // A `resume` of this realm has begun with it meanwhile: it is waited for, and needs the lock itself.
+  const waits = client.registry.flights.has(address.operationKey);
+  if (waits) orphan?.release();
   return operate({
     client,
     settings: { ...settings, key: literal, repeat: 'always' },
@@ -109,7 +112,7 @@ async function operateUnnamed(client: Client, settings: Settings, draft: Request
     signal: draft.signal,
     request: draft.request,
     startedAt,
-    held: orphan?.release,
+    held: waits ? undefined : orphan?.release,
   });
 }
 

@@ -141,7 +141,8 @@ const HANGS: Record<string, Hang> = {
       other.tab.freeze();
     },
   },
-  'a lock manager': { before: lockless({ acquire: never }) },
+  // Its word decides whether nothing was sent, and is waited for a moment longer.
+  'a lock manager': { before: lockless({ acquire: never }), closing: SECOND },
   'a lock manager, asked to wait': {
     before: (tab, world) => {
       world.server.otherwise = deaf();

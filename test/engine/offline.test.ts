@@ -119,3 +119,32 @@ describe('a device that says that it is offline, and is not', () => {
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { attempts: 3 } });
   });
 });
+
+test('a clock that is set back while the device is offline makes the wait no longer', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open();
+  tab.online = false;
+  const begun = world.clock.monotonic();
+  world.server.plays(during(() => world.clock.jump(-4 * MINUTE), lost()));
+  world.server.otherwise = lost();
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
+  expect(world.clock.monotonic() - begun).toBeLessThan(MINUTE);
+});
+
+test('offlineWaitMs: Infinity waits as long as the call may, also after something else has woken it: no attempt goes into the void', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open({ limits: { offlineWaitMs: Number.POSITIVE_INFINITY } });
+  world.server.plays(gone(tab));
+  const call = pay(once);
+  // The page is shown again, for example, and is still offline: one attempt each.
+  for (let shown = 0; shown < 2; shown++) {
+    await world.clock.advance(20 * SECOND);
+    world.server.plays(lost());
+    tab.wake();
+    await world.clock.advance(20 * SECOND);
+    expect(world.server.arrivals).toHaveLength(2 + shown);
+  }
+  world.server.plays(replays());
+  tab.connect(true);
+  expect((await world.end(tab, call)).outcome).toMatchObject({ effect: 'done', attempts: 4 });
+});

@@ -1,0 +1,16 @@
+/** The app's own word on whether the device is online. */
+import type { Connectivity, Platform } from '../ports.js';
+import { guarded } from './observe.js';
+
+/** A platform's own, or the caller's. It is a hint: what that one throws is reported, and no call fails or hangs by it. */
+export const connectivityOf = (platform: Platform, own: Connectivity | undefined): Connectivity =>
+  own
+    ? {
+        kind: own.kind,
+        online: () => guarded({ platform }, () => own.online()),
+        subscribe: (wake) => {
+          const off = guarded({ platform }, () => own.subscribe(wake));
+          return () => void guarded({ platform }, () => off?.());
+        },
+      }
+    : platform.connectivity;

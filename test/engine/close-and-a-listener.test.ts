@@ -1,0 +1,74 @@
+/**
+ * Goal: `close` and a listener that settles what it hears of: the store is closed when the word is stored, the word is never half
+ * taken, and neither waits for the other without end.
+ */
+import { describe, expect, test } from 'vitest';
+import { close, extend, type Once, settle, subscribe } from '../../src/entries/index.js';
+import { charged, hangs, lost } from '../support/server.js';
+import { NAME, newWorld, pay, rest, SECOND } from '../support/world.js';
+
+/** Settles the operation as soon as it is told unknown; gives what became of that. */
+function settling(once: Once, effect: 'done' | 'none', also?: () => void): Promise<unknown> {
+  return new Promise((resolve) => {
+    subscribe(once, ({ type }) => {
+      if (type !== 'unknown') return;
+      also?.();
+      settle(once, NAME, effect).then(() => resolve('stored'), resolve);
+    });
+  });
+}
+
+describe('settled in a listener of the end that close brings', () => {
+  test.each(['done', 'none'] as const)('%s: it is stored before the store is closed', async (effect) => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const word = settling(once, effect);
+    world.server.plays(effect === 'done' ? charged(lost()) : lost());
+    const call = pay(once);
+    await rest();
+    const closed = close(once);
+    expect((await world.end(tab, call)).outcome).toMatchObject({ effect: 'unknown', reason: 'aborted' });
+    await world.run(closed);
+    expect(await word).toBe('stored');
+    expect(world.record()).toMatchObject({ state: effect === 'done' ? 'settled' : 'retired', ending: { effect } });
+  });
+
+  test('the same by a client that was extended, closed with the one whose store it has', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const child = tab.in(() => extend(once, {}));
+    const word = settling(child, 'done');
+    world.server.plays(charged(lost()));
+    const call = pay(child);
+    await rest();
+    const closed = close(once);
+    await world.end(tab, call);
+    await world.run(closed);
+    expect(await word).toBe('stored');
+  });
+});
+
+test('a listener that closes the client and settles, both at once', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open({ limits: { attempts: 1 } });
+  let closed: Promise<void> | undefined;
+  const word = settling(once, 'done', () => {
+    closed = close(once);
+  });
+  world.server.plays(charged(lost()));
+  await world.end(tab, pay(once));
+  await world.run(closed as Promise<void>);
+  expect(await word).toBe('stored');
+});
+
+test('close waits no longer than the attempt under way', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open({ limits: { attemptMs: 5 * SECOND } });
+  world.server.plays(hangs());
+  const call = pay(once);
+  await rest();
+  const at = world.clock.now();
+  await world.run(close(once));
+  expect(world.clock.now() - at).toBe(5 * SECOND);
+  expect((await world.end(tab, call)).outcome).toMatchObject({ effect: 'unknown' });
+});

@@ -1,0 +1,134 @@
+/**
+ * Goal: "nothing was sent, and nothing will be" is said of the operation, not of the call alone. Who gives up, or has a body that
+ * can't be read, while another context is about to send that very operation, is told that nobody knows.
+ */
+import { describe, expect, test } from 'vitest';
+import { close, type Once } from '../../src/entries/index.js';
+import { answers } from '../support/server.js';
+import { NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
+
+const REASON = () => new Error('the user pressed cancel');
+/** A payment whose body never comes to its end. */
+const slowly = (once: Once, signal?: AbortSignal) =>
+  watched(once.fetch(URL_, { method: 'POST', body: new ReadableStream({ start() {} }), duplex: 'half', ...(signal && { signal }), once: NAME } as never));
+
+describe.each([true, false])('while a press in another tab waits for the network, with locks: %s', (locks) => {
+  async function scene() {
+    const world = newWorld();
+    const first = world.open({}, { locks });
+    first.tab.online = false;
+    const call = pay(first.once);
+    await rest();
+    world.server.plays(answers(201));
+    /** The other tab's press goes on, and charges. */
+    const charge = async () => {
+      first.tab.connect(true);
+      expect((await world.end(first.tab, call)).outcome).toMatchObject({ effect: 'done' });
+    };
+    return { world, charge, ...world.open({ limits: { totalMs: 2 * SECOND } }, { locks }) };
+  }
+
+  test.each([pay, (once: Once, { signal }: { signal?: AbortSignal }) => slowly(once, signal)])('an abort is not told as none', async (press) => {
+    const { world, tab, once, charge } = await scene();
+    const [controller, reason] = [new AbortController(), REASON()];
+    const call = press(once, { signal: controller.signal });
+    await rest();
+    controller.abort(reason);
+    await world.end(tab, call);
+    await rest();
+    expect(tab.outcomeOf(reason)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
+    await charge();
+  });
+
+  test('neither is the end of the client', async () => {
+    const { world, tab, once, charge } = await scene();
+    const call = pay(once);
+    await rest();
+    const closed = close(once);
+    expect((await world.end(tab, call)).outcome).toMatchObject({ effect: 'unknown', reason: 'aborted' });
+    await closed;
+    await charge();
+  });
+
+  test('nor a body that can not be read', async () => {
+    const { world, tab, once, charge } = await scene();
+    expect(await world.end(tab, slowly(once))).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { effect: 'unknown' } });
+    await charge();
+  });
+});
+
+describe('while another tab has the lock and asks its key strategy, with nothing stored yet', () => {
+  async function scene() {
+    const world = newWorld();
+    let give: (key: string) => void = () => {};
+    const key = () => new Promise<string>((resolve) => void (give = resolve));
+    const first = world.open();
+    const call = pay(first.once, { key });
+    await rest();
+    world.server.plays(answers(201));
+    const charge = async () => {
+      give('order-1');
+      expect((await world.end(first.tab, call)).outcome).toMatchObject({ effect: 'done' });
+    };
+    return { world, charge, ...world.open({ limits: { totalMs: 2 * SECOND } }) };
+  }
+
+  test('an abort while the body is read is not told as none', async () => {
+    const { world, tab, once, charge } = await scene();
+    const [controller, reason] = [new AbortController(), REASON()];
+    const call = slowly(once, controller.signal);
+    await rest();
+    controller.abort(reason);
+    await world.end(tab, call);
+    await rest();
+    expect(tab.outcomeOf(reason)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
+    await charge();
+  });
+
+  test('nor is a body that can not be read', async () => {
+    const { world, tab, once, charge } = await scene();
+    expect(await world.end(tab, slowly(once))).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { effect: 'unknown' } });
+    await charge();
+  });
+});
+
+test('where nobody else is at it, it is none, as before', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open({ limits: { totalMs: 2 * SECOND } });
+  expect(await world.end(tab, slowly(once))).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { effect: 'none' } });
+  const [controller, reason] = [new AbortController(), REASON()];
+  const call = slowly(once, controller.signal);
+  await rest();
+  controller.abort(reason);
+  await world.end(tab, call);
+  await rest();
+  expect(tab.outcomeOf(reason)).toMatchObject({ type: 'unsent', effect: 'none' });
+});
+
+test('without locks: who gives up what a page that is gone has begun, and never sent, gives its lease back', async () => {
+  const world = newWorld();
+  const offline = () => {
+    const opened = world.open({}, { locks: false });
+    opened.tab.online = false;
+    return opened;
+  };
+  const gone = offline();
+  void pay(gone.once);
+  await rest();
+  gone.tab.kill();
+  await world.clock.advance(20 * SECOND);
+  const { tab, once } = offline();
+  const [controller, reason] = [new AbortController(), REASON()];
+  const call = pay(once, { signal: controller.signal });
+  await rest();
+  controller.abort(reason);
+  await world.end(tab, call);
+  await rest();
+  expect(tab.outcomeOf(reason)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
+  expect(world.record()?.lease).toBeUndefined();
+  const next = world.open({}, { locks: false });
+  const at = world.clock.now();
+  world.server.plays(answers(201));
+  expect((await world.end(next.tab, pay(next.once))).outcome).toMatchObject({ type: 'fresh' });
+  expect(world.clock.now()).toBe(at);
+});

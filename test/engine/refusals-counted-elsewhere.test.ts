@@ -1,0 +1,118 @@
+/**
+ * Goal: the two minutes after which the same refusal proves something are counted in the same way where features cross: beside
+ * work behind a 202, and in an outbox, whose worker has just begun or lived through a clock that was set.
+ */
+import { describe, expect, test } from 'vitest';
+import { clear, resumeInBackground } from '../../src/entries/index.js';
+import { answers, charged, idle, lost } from '../support/server.js';
+import { DAY, HOUR, MINUTE, newWorld, pay, SECOND } from '../support/world.js';
+
+const DECLINE = answers(402, { error: 'declined' });
+const UNSURE = { effect: 'unknown', reason: 'refused-after-ambiguity' };
+const NONE = { type: 'rejected', effect: 'none' };
+const ACCEPTED = answers(202, '', { location: '/jobs/1' });
+const RUNNING = idle(answers(200, { status: 'running' }));
+
+describe("accepted: 'poll'", () => {
+  const options = { namespace: 'ann', accepted: 'poll', limits: { inProgressMs: SECOND } } as const;
+
+  async function accepted() {
+    const world = newWorld();
+    const { tab, once } = world.open(options);
+    world.server.plays(lost(), DECLINE);
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject(UNSURE);
+    await world.clock.advance(MINUTE);
+    world.server.plays(charged(ACCEPTED));
+    world.server.otherwise = RUNNING;
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'in-progress' });
+    world.server.otherwise = undefined;
+    return { world, tab, once };
+  }
+
+  test('a decline from before a 202 counts no more: the work behind that may have charged', async () => {
+    const { world, tab, once } = await accepted();
+    // A log-out takes the link, so that the next press sends again.
+    await world.run(clear(once));
+    await world.clock.advance(2 * MINUTE);
+    world.server.plays(DECLINE);
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ ...UNSURE, retryAt: world.clock.now() + 2 * MINUTE });
+  });
+
+  test('the same where the page was closed while it asked the link', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open(options);
+    world.server.plays(lost(), DECLINE, charged(ACCEPTED));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject(UNSURE);
+    const other = world.open(options);
+    world.server.otherwise = (arrival, server) => {
+      if (arrival.method === 'GET') tab.kill();
+      return RUNNING(arrival, server);
+    };
+    void pay(once);
+    await world.clock.advance(2 * MINUTE);
+    world.server.otherwise = undefined;
+    await world.run(clear(other.once));
+    world.server.plays(DECLINE);
+    expect((await world.end(other.tab, pay(other.once))).outcome).toMatchObject(UNSURE);
+  });
+
+  test('work that failed is none at once, whatever the clock says', async () => {
+    const { world, tab, once } = await accepted();
+    world.server.charged.clear();
+    world.clock.jump(HOUR);
+    world.server.plays(idle(answers(200, { status: 'failed' })));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject(NONE);
+  });
+});
+
+describe('an outbox', () => {
+  /** A payment that goes on without its page; its answer was lost, then it was declined. */
+  async function agreed() {
+    const world = newWorld();
+    const { tab, once } = world.open({ namespace: 'ann' });
+    world.server.plays(lost(), DECLINE);
+    expect((await world.end(tab, pay(once, { background: { untilMs: world.clock.now() + DAY } }))).outcome).toMatchObject(UNSURE);
+    tab.kill();
+    /** A worker that begins now. */
+    const worker = () => {
+      const once = world.open({ namespace: 'ann' }).once;
+      return async () => {
+        world.server.plays(DECLINE);
+        const { open } = await world.run(resumeInBackground(once));
+        return { open, state: world.record()?.state };
+      };
+    };
+    return { world, worker };
+  }
+
+  test('whose worker has just begun proves nothing by the time on the clock; two minutes later it does', async () => {
+    const { world, worker } = await agreed();
+    await world.clock.advance(10 * MINUTE);
+    const goOn = worker();
+    expect(await goOn()).toEqual({ open: 1, state: 'pending' });
+    await world.clock.advance(2 * MINUTE);
+    expect(await goOn()).toEqual({ open: 0, state: 'retired' });
+  });
+
+  test('whose worker saw the clock set forward does not, either', async () => {
+    const { world, worker } = await agreed();
+    const goOn = worker();
+    await world.clock.advance(MINUTE);
+    world.clock.jump(HOUR);
+    expect(await goOn()).toEqual({ open: 1, state: 'pending' });
+    await world.clock.advance(2 * MINUTE);
+    expect(await goOn()).toEqual({ open: 0, state: 'retired' });
+  });
+
+  test('and an attempt of it whose end nobody knows begins the count anew', async () => {
+    const { world, worker } = await agreed();
+    const goOn = worker();
+    await world.clock.advance(MINUTE);
+    world.server.plays(lost());
+    expect(await goOn()).toEqual({ open: 1, state: 'pending' });
+    await world.clock.advance(MINUTE);
+    expect(await goOn()).toEqual({ open: 1, state: 'pending' });
+    await world.clock.advance(MINUTE);
+    expect(await goOn()).toEqual({ open: 0, state: 'retired' });
+  });
+});
