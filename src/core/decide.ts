@@ -122,7 +122,8 @@ function refused(reading: Reading, s: Situation): Decision {
   if ((s.ambiguous && !s.refusedOnly) || reading.ambiguous) return refusedAfterAmbiguity(reading, s);
   // The same refusal a second time: the server keeps it, and marks no replay.
   if (s.reused && s.refusedForMs && from !== 'in-front') return { do: 'anew' };
-  return cleanlyRefused(from, s);
+  // A copy of an earlier payload may have taken effect unseen: then the key is refused to every other payload.
+  return cleanlyRefused(s.refusedOnly && s.changed ? (from ?? 'in-front') : from, s);
 }
 
 /**

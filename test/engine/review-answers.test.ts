@@ -3,8 +3,8 @@
  * the sequences that did, each with the answer as that service gives it.
  */
 import { expect, test } from 'vitest';
-import { paypal } from '../../src/entries/dialects.js';
-import { answers } from '../support/server.js';
+import { paypal, telnyx } from '../../src/entries/dialects.js';
+import { answers, charged } from '../support/server.js';
 import { newWorld, pay } from '../support/world.js';
 
 test('what is done is not asked for again where another release had put its key elsewhere: this server may never have looked there', async () => {
@@ -16,4 +16,19 @@ test('what is done is not asked for again where another release had put its key 
   const end = await world.end(next, pay(next.once({ namespace: 'ann', dialect: paypal() })));
   expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
   expect(world.server.arrivals).toHaveLength(1);
+});
+
+test('an edited form after a refusal that may hide an effect: a mismatch that looks like any other 422 proves nothing', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open({ dialect: telnyx() }, { resends: true });
+  const edited = { body: { cart: 'c1', amount: 20 } };
+  // The browser's first copy was charged, and its second one met an expired login.
+  world.server.plays(charged(answers(401)));
+  const { outcome } = await world.end(tab, pay(once));
+  expect(outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
+  world.server.otherwise = answers(422, { errors: [{ title: 'Unprocessable Entity' }] });
+  for (let press = 1; press < 4; press++) expect((await world.end(tab, pay(once, edited))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
+  world.server.otherwise = answers(201);
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+  expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
 });
