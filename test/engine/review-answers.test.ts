@@ -32,3 +32,10 @@ test('an edited form after a refusal that may hide an effect: a mismatch that lo
   expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
   expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
 });
+
+test('a server that knows no keys: a rate limit that may have met the second copy only is not answered by a third one', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open({ dialect: () => 'none' }, { resends: true });
+  world.server.plays(charged(answers(429, {}, { 'retry-after': '1' })));
+  expect(await world.end(tab, pay(once))).toMatchObject({ status: 429, outcome: { effect: 'unknown', reason: 'refused', attempts: 1 } });
+});
