@@ -2,9 +2,9 @@
  * Goal: no answer of a real service lets an operation be charged twice, or told `none` or `done` where it may be otherwise. Method:
  * the sequences that did, each with the answer as that service gives it.
  */
-import { expect, test } from 'vitest';
-import { paypal, telnyx } from '../../src/entries/dialects.js';
-import { answers, charged } from '../support/server.js';
+import { describe, expect, test } from 'vitest';
+import { braintree, paypal, shopify, telnyx } from '../../src/entries/dialects.js';
+import { answers, charged, idle } from '../support/server.js';
 import { newWorld, pay } from '../support/world.js';
 
 test('what is done is not asked for again where another release had put its key elsewhere: this server may never have looked there', async () => {
@@ -38,4 +38,24 @@ test('a server that knows no keys: a rate limit that may have met the second cop
   const { tab, once } = world.open({ dialect: () => 'none' }, { resends: true });
   world.server.plays(charged(answers(429, {}, { 'retry-after': '1' })));
   expect(await world.end(tab, pay(once))).toMatchObject({ status: 429, outcome: { effect: 'unknown', reason: 'refused', attempts: 1 } });
+});
+
+describe.each([braintree(), shopify()])('$name: a 200 is not done', (dialect) => {
+  const body = { query: 'mutation m($input: I!) { go(input: $input) { id userErrors { field } } }', variables: { input: {} } };
+
+  test.each<[string, unknown, string]>([
+    ['with errors that have no message', { errors: [{ extensions: { errorClass: 'AUTHENTICATION' } }], data: null }, 'unknown'],
+    ['with errors alone that have no message', { errors: [{ path: ['go'] }] }, 'none'],
+    ['with an error that says nothing', { errors: [{}] }, 'unknown'],
+    ['with an error that is text', { errors: 'upstream timeout' }, 'unknown'],
+    ['without data', {}, 'unknown'],
+    ['with the error of a gateway', { message: 'no healthy upstream' }, 'unknown'],
+    ['whose data is null', { data: null }, 'unknown'],
+    ['that is empty', undefined, 'unknown'],
+  ])('%s', async (_, json, effect) => {
+    const world = newWorld();
+    const { tab, once } = world.open({ dialect });
+    world.server.otherwise = idle(answers(200, json));
+    expect((await world.end(tab, pay(once, { body }))).outcome).toMatchObject({ effect });
+  });
 });
