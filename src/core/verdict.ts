@@ -117,11 +117,14 @@ function speaksOfWork({ header, json, text }: Answer, { key }: Asked): boolean {
   return header('retry-after') !== null || /idempoten/i.test(String(rest)) || (/idempoten/i.test(text) && (WORKING.test(said) || KEY_BUSY.test(said)));
 }
 
-/** A refusal that nothing else explains, with who made it. 402 is the answer of whoever takes the payment. */
+/** Whether whoever takes the payment declined it. A page or a message without a code may be of a host whose own bill was not paid. */
+const isDecline = ({ status, text, json }: Answer): boolean => status === 402 && (text === '' || words(json).codes.length > 0);
+
+/** A refusal that nothing else explains, with who made it. */
 function refusal(answer: Answer, asked: Asked, dialect: Dialect): Reading {
   const { status } = answer;
   const echoed = asked.key.length > 7 && (answer.header('idempotency-key')?.includes(asked.key) ?? false);
-  if (status === 402 || echoed || dialect.keyLayer?.(answer)) return REFUSED;
+  if (isDecline(answer) || echoed || dialect.keyLayer?.(answer)) return REFUSED;
   const page = asked.refusesHtml && isHtml(answer);
   return { ...REFUSED, from: IN_FRONT.includes(status) || page ? 'in-front' : undefined };
 }

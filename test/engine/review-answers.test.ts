@@ -4,8 +4,8 @@
  */
 import { describe, expect, test } from 'vitest';
 import { braintree, paypal, shopify, telnyx } from '../../src/entries/dialects.js';
-import { answers, charged, idle } from '../support/server.js';
-import { newWorld, pay } from '../support/world.js';
+import { answers, charged, idle, lost, replays } from '../support/server.js';
+import { MINUTE, newWorld, pay } from '../support/world.js';
 
 test('what is done is not asked for again where another release had put its key elsewhere: this server may never have looked there', async () => {
   const world = newWorld();
@@ -58,4 +58,19 @@ describe.each([braintree(), shopify()])('$name: a 200 is not done', (dialect) =>
     world.server.otherwise = idle(answers(200, json));
     expect((await world.end(tab, pay(once, { body }))).outcome).toMatchObject({ effect });
   });
+});
+
+test.each<[string, unknown, Record<string, string>]>([
+  ['as a page', '<html>This Deployment has been disabled. 402: PAYMENT_REQUIRED', { 'content-type': 'text/html; charset=utf-8' }],
+  ['as text', 'Payment required\n\nDEPLOYMENT_DISABLED\n\nfra1::6zsv8', {}],
+  ['as JSON', { message: 'Service for this project is restricted due to the following violations: exceed_db_size_quota.' }, {}],
+])('a host that answers 402 for its own bill, %s, is no card that was declined: it proves nothing of a lost answer', async (_, body, headers) => {
+  const world = newWorld();
+  const { tab, once } = world.open();
+  world.server.plays(charged(lost()), answers(402, body, headers), answers(402, body, headers), replays());
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
+  await world.clock.advance(3 * MINUTE);
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+  expect(new Set(world.server.keys).size).toBe(1);
 });
