@@ -2,8 +2,9 @@
  * Goal: no answer of a real service lets an operation be charged twice, or told `none` or `done` where it may be otherwise. Method:
  * the sequences that did, each with the answer as that service gives it.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { braintree, paypal, shopify, telnyx } from '../../src/entries/dialects.js';
+import { textOf } from '../../src/http/native.js';
 import { answers, charged, idle, lost, replays } from '../support/server.js';
 import { MINUTE, newWorld, pay } from '../support/world.js';
 
@@ -73,4 +74,22 @@ test.each<[string, unknown, Record<string, string>]>([
   expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
   expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
   expect(new Set(world.server.keys).size).toBe(1);
+});
+
+test.each(['ISO-8859-1', 'us-ascii', '"windows-1252"'])('JSON that says %s is read, and kept byte for byte: a decline in a 200 is not done', async (charset) => {
+  const world = newWorld();
+  const { tab, once } = world.open({ verdict: ({ json }) => ((json as { status?: string } | undefined)?.status === 'declined' ? 'rejected' : undefined) });
+  const body = new TextEncoder().encode('{"status":"declined","name":"?"}').map((byte) => (byte === 63 ? 0xe9 : byte));
+  world.server.plays(() => new Response(body, { headers: { 'content-type': `application/json;charset=${charset}` } }));
+  const end = await world.end(tab, pay(once));
+  expect(end.outcome).toMatchObject({ type: 'rejected', effect: 'none' });
+  expect(new Uint8Array((await end.response?.arrayBuffer()) as ArrayBuffer)).toEqual(body);
+});
+
+test('bytes that are no UTF-8 are text also where there is no TextDecoder, as in React Native', () => {
+  vi.stubGlobal('TextDecoder', undefined);
+  const latin = textOf(Uint8Array.from([0x7b, 0xe9, 0x7d]));
+  const utf8 = textOf(Uint8Array.from([0x7b, 0xc3, 0xa9, 0x7d]));
+  vi.unstubAllGlobals();
+  expect([latin, utf8]).toEqual(['{é}', '{é}']);
 });
