@@ -75,7 +75,7 @@ function words(json: unknown): Words {
   return { codes, said: `${codes.join(' ')} ${prose.join(' ')}`, resource };
 }
 
-const WORKING = /outstanding|in.?progress|being.processed|still.processing/i;
+const WORKING = /outstanding|in.?progress|being.processed|still.(processing|running|executing|at.work)/i;
 /** Said of a key only: an e-mail "in use" or a "concurrent" edit is an ordinary conflict. */
 const KEY_BUSY = /in.?use|concurrent|processing|pending|locked|running|executing|in.?flight|not.finished|being.handled/i;
 const OTHER_PAYLOAD = /mismatch|different|do(es)? not match|another (payload|body)|same (param|payload|body|request)|reused/i;
@@ -113,6 +113,9 @@ function spoken(answer: Answer, asked: Asked): Reading | undefined {
  */
 function speaksOfWork({ header, json, text }: Answer, { key }: Asked): boolean {
   const { said } = words(json);
+  const about = json === undefined ? text : said;
+  // "The first request is still being processed": a stored refusal speaks of an order, and of no request.
+  if (/request/i.test(about) && WORKING.test(about)) return true;
   const rest = text.split(`"${key}"`).map((part) => part.replace(/"[^"]*"\s*:\s*$/, ''));
   return header('retry-after') !== null || /idempoten/i.test(String(rest)) || (/idempoten/i.test(text) && (WORKING.test(said) || KEY_BUSY.test(said)));
 }
