@@ -40,11 +40,15 @@ export const mayPass = (status: number): boolean => /^(408|421|425|429|460|499|5
 /** Whether a page in HTML can't be the answer to a request that sent JSON, or that accepts something else only. */
 export const refusesHtml = (sentJson: boolean, accept: string | null): boolean => sentJson || (accept !== null && !/text\/html|text\/\*|\*\/\*/i.test(accept));
 
+/** Also 410: hosts give it for what was deployed there before. */
+const IN_FRONT: readonly number[] = [401, 403, 404, 405, 407, 410, 413, 415, 418, 419, 420, 421, 501, 505];
+
 /**
- * Statuses that proxies, logins, routers and rate limits give before an application looks at anything. They never use up a
- * key: behind them, another copy of the request may have had its effect.
+ * Whether proxies, logins, routers, firewalls and rate limits give this status before an application looks at anything: among
+ * others 425 to 499, most of which only they have (433, 463). It never uses up a key: behind them, another copy of the
+ * request may have had its effect.
  */
-const IN_FRONT: readonly number[] = [401, 403, 404, 405, 407, 413, 415, 421, 425, 428, 429, 431, 451, 501, 505];
+const mayBeInFront = (status: number): boolean => IN_FRONT.includes(status) || (status > 424 && status < 500);
 
 interface Words {
   readonly codes: readonly string[];
@@ -129,7 +133,7 @@ function refusal(answer: Answer, asked: Asked, dialect: Dialect): Reading {
   const echoed = asked.key.length > 7 && (answer.header('idempotency-key')?.includes(asked.key) ?? false);
   if (isDecline(answer) || echoed || dialect.keyLayer?.(answer)) return REFUSED;
   const page = asked.refusesHtml && isHtml(answer);
-  return { ...REFUSED, from: IN_FRONT.includes(status) || page ? 'in-front' : undefined };
+  return { ...REFUSED, from: mayBeInFront(status) || page ? 'in-front' : undefined };
 }
 
 /** A server's own word, in a header, on whether to come back. */
