@@ -148,7 +148,8 @@ function serverRetryHint(answer: Answer, asked: Asked, dialect: Dialect): Readin
   return undefined;
 }
 
-const isHtml = (answer: Answer): boolean => /html/i.test(answer.header('content-type') ?? '');
+/** A captive portal may leave the type out, or say that its page is plain text. */
+export const isHtml = ({ header, text }: Answer): boolean => /html/i.test(header('content-type') ?? '') || /^\s*<(!doctype html|html)\b/i.test(text);
 
 /** What is no answer of this server's to this request: a followed redirect, an opaque answer, a login page in place of JSON. */
 function isForeign(answer: Answer, asked: Asked, marked: boolean): boolean {
@@ -195,7 +196,7 @@ const ENDED: ReadonlySet<AnswerKind> = new Set<AnswerKind>(['fresh', 'replayed',
  */
 export function readPoll(answer: Answer, asked: Asked, dialect: Dialect, said?: Reading): WorkState {
   const { status } = answer;
-  const ok = status > 199 && status < 300 && status !== 202 && !/^opaque/.test(answer.type) && !/html/i.test(answer.header('content-type') ?? '');
+  const ok = status > 199 && status < 300 && status !== 202 && !/^opaque/.test(answer.type) && !isHtml(answer);
   const state = workState(answer.json);
   const runs = !ok || state === 'running';
   // A hook that does not tell polls apart would call every answer without its payment a refusal.

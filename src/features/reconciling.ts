@@ -3,6 +3,7 @@
 import type { UnknownReason } from '../core/codes.js';
 import { typeOf } from '../core/name.js';
 import { rejected, replayed, unknown } from '../core/outcome.js';
+import { isHtml } from '../core/verdict.js';
 import { tellsOfError, workState } from '../core/work-state.js';
 import { isSamePerson, sessionOf } from '../engine/address.js';
 import type { Driver, Parts } from '../engine/client.js';
@@ -109,5 +110,5 @@ function provesDone(answered: Parameters<typeof answerOf>[0]): boolean {
   const answer = answerOf(answered);
   const { status, type } = answer;
   if (status < 200 || status > 299 || status === 202 || /^opaque/.test(type)) return false;
-  return !/html/i.test(answer.header('content-type') ?? '') && workState(answer.json) !== 'failed' && !tellsOfError(answer.json);
+  return !isHtml(answer) && workState(answer.json) !== 'failed' && !tellsOfError(answer.json);
 }

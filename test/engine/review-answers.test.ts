@@ -93,3 +93,15 @@ test('bytes that are no UTF-8 are text also where there is no TextDecoder, as in
   vi.unstubAllGlobals();
   expect([latin, utf8]).toEqual(['{é}', '{é}']);
 });
+
+test.each<[string, Record<string, string>]>([
+  ['has no type', {}],
+  ['is said to be plain text', { 'content-type': 'text/plain' }],
+  ['is said to be JSON', { 'content-type': 'application/json' }],
+])('a page in HTML that %s is no answer to JSON: a captive portal has charged nothing', async (_, headers) => {
+  const world = newWorld();
+  const { tab, once } = world.open();
+  world.server.plays(idle(() => new Response(new TextEncoder().encode('\n<!DOCTYPE html><html>Log in to the network'), { headers })), replays());
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'not-a-verdict' });
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+});
