@@ -76,15 +76,18 @@ test.each<[string, unknown, Record<string, string>]>([
   expect(new Set(world.server.keys).size).toBe(1);
 });
 
-test.each(['ISO-8859-1', 'us-ascii', '"windows-1252"'])('JSON that says %s is read, and kept byte for byte: a decline in a 200 is not done', async (charset) => {
-  const world = newWorld();
-  const { tab, once } = world.open({ verdict: ({ json }) => ((json as { status?: string } | undefined)?.status === 'declined' ? 'rejected' : undefined) });
-  const body = new TextEncoder().encode('{"status":"declined","name":"?"}').map((byte) => (byte === 63 ? 0xe9 : byte));
-  world.server.plays(() => new Response(body, { headers: { 'content-type': `application/json;charset=${charset}` } }));
-  const end = await world.end(tab, pay(once));
-  expect(end.outcome).toMatchObject({ type: 'rejected', effect: 'none' });
-  expect(new Uint8Array((await end.response?.arrayBuffer()) as ArrayBuffer)).toEqual(body);
-});
+test.each(['ISO-8859-1', 'us-ascii', '"windows-1252"'])(
+  'JSON that says %s is read, and kept byte for byte: a decline in a 200 is not done',
+  async (charset) => {
+    const world = newWorld();
+    const { tab, once } = world.open({ verdict: ({ json }) => ((json as { status?: string } | undefined)?.status === 'declined' ? 'rejected' : undefined) });
+    const body = new TextEncoder().encode('{"status":"declined","name":"?"}').map((byte) => (byte === 63 ? 0xe9 : byte));
+    world.server.plays(() => new Response(body, { headers: { 'content-type': `application/json;charset=${charset}` } }));
+    const end = await world.end(tab, pay(once));
+    expect(end.outcome).toMatchObject({ type: 'rejected', effect: 'none' });
+    expect(new Uint8Array((await end.response?.arrayBuffer()) as ArrayBuffer)).toEqual(body);
+  },
+);
 
 test('bytes that are no UTF-8 are text also where there is no TextDecoder, as in React Native', () => {
   vi.stubGlobal('TextDecoder', undefined);
@@ -101,7 +104,10 @@ test.each<[string, Record<string, string>]>([
 ])('a page in HTML that %s is no answer to JSON: a captive portal has charged nothing', async (_, headers) => {
   const world = newWorld();
   const { tab, once } = world.open();
-  world.server.plays(idle(() => new Response(new TextEncoder().encode('\n<!DOCTYPE html><html>Log in to the network'), { headers })), replays());
+  world.server.plays(
+    idle(() => new Response(new TextEncoder().encode('\n<!DOCTYPE html><html>Log in to the network'), { headers })),
+    replays(),
+  );
   expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'not-a-verdict' });
   expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
 });
