@@ -92,6 +92,8 @@ function done(marked: boolean, s: Situation): Decision {
 function retryOrStop(reading: Reading, s: Situation): Decision {
   const ms = s.retryAfterMs === undefined ? backoffMs(s.backoff, s.tries, s.random) : atLeast(s.backoff, s.tries, s.retryAfterMs);
   if (!s.keyed && (s.ambiguous || reading.ambiguous)) return stop(s.answered ? 'unavailable' : 'no-answer', true);
+  // The refusal may be that of a second copy, and the first one may have had its effect.
+  if (!s.keyed && s.answered && s.mayResend) return cleanlyRefused('in-front', s);
   if (s.tries < s.triesMax && s.now + ms < s.deadline) return { do: 'wait', ms, why: s.retryAfterMs === undefined ? 'backoff' : 'retry-after' };
   if (s.ambiguous || reading.ambiguous) return stop(s.answered ? 'unavailable' : 'no-answer', false, s.retryAfterMs && s.now + s.retryAfterMs);
   return s.answered ? cleanlyRefused('in-front', s) : { do: 'stop', ending: unsent('unreachable'), ask: false };
@@ -122,7 +124,8 @@ function refused(reading: Reading, s: Situation): Decision {
   if ((s.ambiguous && !s.refusedOnly) || reading.ambiguous) return refusedAfterAmbiguity(reading, s);
   // The same refusal a second time: the server keeps it, and marks no replay.
   if (s.reused && s.refusedForMs && from !== 'in-front') return { do: 'anew' };
-  return cleanlyRefused(from, s);
+  // A copy of an earlier payload may have taken effect unseen: then the key is refused to every other payload.
+  return cleanlyRefused(s.refusedOnly && s.changed ? (from ?? 'in-front') : from, s);
 }
 
 /**

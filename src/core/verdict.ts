@@ -40,11 +40,15 @@ export const mayPass = (status: number): boolean => /^(408|421|425|429|460|499|5
 /** Whether a page in HTML can't be the answer to a request that sent JSON, or that accepts something else only. */
 export const refusesHtml = (sentJson: boolean, accept: string | null): boolean => sentJson || (accept !== null && !/text\/html|text\/\*|\*\/\*/i.test(accept));
 
+/** Also 410: hosts give it for what was deployed there before. */
+const IN_FRONT: readonly number[] = [401, 403, 404, 405, 407, 410, 413, 415, 418, 419, 420, 421, 501, 505];
+
 /**
- * Statuses that proxies, logins, routers and rate limits give before an application looks at anything. They never use up a
- * key: behind them, another copy of the request may have had its effect.
+ * Whether proxies, logins, routers, firewalls and rate limits give this status before an application looks at anything: among
+ * others 425 to 499, most of which only they have (433, 463). It never uses up a key: behind them, another copy of the
+ * request may have had its effect.
  */
-const IN_FRONT: readonly number[] = [401, 403, 404, 405, 407, 413, 415, 421, 425, 428, 429, 431, 451, 501, 505];
+const mayBeInFront = (status: number): boolean => IN_FRONT.includes(status) || (status > 424 && status < 500);
 
 interface Words {
   readonly codes: readonly string[];
@@ -75,12 +79,12 @@ function words(json: unknown): Words {
   return { codes, said: `${codes.join(' ')} ${prose.join(' ')}`, resource };
 }
 
-const WORKING = /outstanding|in.?progress|being.processed|still.processing/i;
+const WORKING = /outstanding|in.?progress|being.processed|still.(processing|running|executing|at.work)/i;
 /** Said of a key only: an e-mail "in use" or a "concurrent" edit is an ordinary conflict. */
 const KEY_BUSY = /in.?use|concurrent|processing|pending|locked|running|executing|in.?flight|not.finished|being.handled/i;
 const OTHER_PAYLOAD = /mismatch|different|do(es)? not match|another (payload|body)|same (param|payload|body|request)|reused/i;
 const DUPLICATE =
-  /duplicate.?(request|submission|transaction|payment|order|charge|operation|message)|\balready (been )?(processed|submitted|received|executed|completed|paid|charged|accepted|handled)\b/i;
+  /duplicate.?(request|submission|transaction|payment|order|charge|operation|message)|(\b|_)already[ _-]?(been[ _-])?(processed|submitted|received|executed|completed|paid|charged|accepted|handled)\b/i;
 
 /**
  * What an answer says of the key or of an earlier request, in words. Words prove nothing: they choose the next question (wait
@@ -113,17 +117,23 @@ function spoken(answer: Answer, asked: Asked): Reading | undefined {
  */
 function speaksOfWork({ header, json, text }: Answer, { key }: Asked): boolean {
   const { said } = words(json);
+  const about = json === undefined ? text : said;
+  // "The first request is still being processed": a stored refusal speaks of an order, and of no request.
+  if (/request/i.test(about) && WORKING.test(about)) return true;
   const rest = text.split(`"${key}"`).map((part) => part.replace(/"[^"]*"\s*:\s*$/, ''));
   return header('retry-after') !== null || /idempoten/i.test(String(rest)) || (/idempoten/i.test(text) && (WORKING.test(said) || KEY_BUSY.test(said)));
 }
 
-/** A refusal that nothing else explains, with who made it. 402 is the answer of whoever takes the payment. */
+/** Whether whoever takes the payment declined it. A page or a message without a code may be of a host whose own bill was not paid. */
+const isDecline = ({ status, text, json }: Answer): boolean => status === 402 && (text === '' || words(json).codes.length > 0);
+
+/** A refusal that nothing else explains, with who made it. */
 function refusal(answer: Answer, asked: Asked, dialect: Dialect): Reading {
   const { status } = answer;
   const echoed = asked.key.length > 7 && (answer.header('idempotency-key')?.includes(asked.key) ?? false);
-  if (status === 402 || echoed || dialect.keyLayer?.(answer)) return REFUSED;
+  if (isDecline(answer) || echoed || dialect.keyLayer?.(answer)) return REFUSED;
   const page = asked.refusesHtml && isHtml(answer);
-  return { ...REFUSED, from: IN_FRONT.includes(status) || page ? 'in-front' : undefined };
+  return { ...REFUSED, from: mayBeInFront(status) || page ? 'in-front' : undefined };
 }
 
 /** A server's own word, in a header, on whether to come back. */
@@ -138,7 +148,8 @@ function serverRetryHint(answer: Answer, asked: Asked, dialect: Dialect): Readin
   return undefined;
 }
 
-const isHtml = (answer: Answer): boolean => /html/i.test(answer.header('content-type') ?? '');
+/** A captive portal may leave the type out, or say that its page is plain text. */
+export const isHtml = ({ header, text }: Answer): boolean => /html/i.test(header('content-type') ?? '') || /^\s*<(!doctype html|html)\b/i.test(text);
 
 /** What is no answer of this server's to this request: a followed redirect, an opaque answer, a login page in place of JSON. */
 function isForeign(answer: Answer, asked: Asked, marked: boolean): boolean {
@@ -185,7 +196,7 @@ const ENDED: ReadonlySet<AnswerKind> = new Set<AnswerKind>(['fresh', 'replayed',
  */
 export function readPoll(answer: Answer, asked: Asked, dialect: Dialect, said?: Reading): WorkState {
   const { status } = answer;
-  const ok = status > 199 && status < 300 && status !== 202 && !/^opaque/.test(answer.type) && !/html/i.test(answer.header('content-type') ?? '');
+  const ok = status > 199 && status < 300 && status !== 202 && !/^opaque/.test(answer.type) && !isHtml(answer);
   const state = workState(answer.json);
   const runs = !ok || state === 'running';
   // A hook that does not tell polls apart would call every answer without its payment a refusal.

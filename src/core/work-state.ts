@@ -22,10 +22,18 @@ const inside = (json: Members, depth: number): WorkState | undefined => {
   return undefined;
 };
 
+/** Whether a document says that something went wrong, whatever it was. */
+export function tellsOfError(json: unknown): boolean {
+  const { error, errors, status, success, ok } = (json ?? {}) as Members;
+  // Some APIs have an empty one in every answer.
+  const wrong = typeof error === 'object' ? Object.keys(error ?? {}).length > 0 : Boolean(error);
+  return wrong || success === false || ok === false || (Array.isArray(errors) && errors.length > 0) || /^(fail|error)$/i.test(String(status));
+}
+
 /** The outermost state counts. `undefined` when the document has none that is known. */
 export function workState(json: unknown, depth = 0): WorkState | undefined {
   if (typeof json !== 'object' || json === null || depth > DEPTH_MAX) return undefined;
-  const { done, name, kind, error, errors, message, id, status, state, provisioningState, success, ok } = json as Members;
+  const { done, name, kind, error, message, id, status, state, provisioningState } = json as Members;
   // google.longrunning.Operation; its JSON leaves out a `done` that is false.
   if (typeof done === 'boolean' || (typeof name === 'string' && /(^|\/)operations\//.test(name))) return done ? (error ? 'failed' : 'done') : 'running';
   // Kubernetes and Dataproc: status.state.
@@ -43,9 +51,7 @@ export function workState(json: unknown, depth = 0): WorkState | undefined {
   }
   const job = inside(json as Members, depth);
   if (job) return job;
-  // Some APIs have an empty one in every answer.
-  const wrong = typeof error === 'object' ? Object.keys(error ?? {}).length : error;
   // The question failed, or the work did: nothing tells which.
-  if (wrong || success === false || ok === false || (Array.isArray(errors) && errors.length)) return 'running';
+  if (tellsOfError(json)) return 'running';
   return ENVELOPE.test(word) ? 'done' : undefined;
 }

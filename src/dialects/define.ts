@@ -142,9 +142,9 @@ function check({ name, place, shape, windowMs, answers = [] }: DialectDefinition
   if (!pattern.test(shape ? shape(SAMPLE) : SAMPLE)) throw new RangeError(wrong(`${of}: pattern`, 'pattern-uuid'));
   if (windowMs !== undefined && !(windowMs > 0 && windowMs < Number.MAX_SAFE_INTEGER))
     throw new RangeError(wrong(`${of}: windowMs`, 'window-time', String(windowMs)));
-  for (const [index, { status, at, headers, text, sticky, means, redirected }] of answers.entries()) {
+  for (const [index, { status, at, present, headers, text, sticky, means, redirected }] of answers.entries()) {
     const rule = `${of}: answers[${index}]`;
-    if (status === undefined && !at && !headers && !text && !redirected) throw new TypeError(wrong(rule, 'rule-for-all'));
+    if (status === undefined && !at && !present && !headers && !text && !redirected) throw new TypeError(wrong(rule, 'rule-for-all'));
     if (!MEANINGS.test(means)) throw new TypeError(wrong(rule, 'rule-means', JSON.stringify(means)));
     if (sticky && means !== 'refused') throw new TypeError(wrong(rule, 'rule-sticky'));
     if (sticky && [status ?? []].flat().some(unsure)) throw new RangeError(wrong(rule, 'rule-burnt', String(status)));

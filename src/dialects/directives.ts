@@ -48,7 +48,9 @@ export function directives(carrier: string): Carry | undefined {
   const look = (body: unknown) => {
     const json = bodyJson(body);
     const document = typeof json?.['query'] === 'string' ? json['query'] : undefined;
-    const [, variable, literal] = (document !== undefined && use.exec(document)) || [];
+    // A directive that a comment or a description speaks of is none.
+    const code = document?.replace(TOKEN, (token) => (/^("""|#)/.test(token) ? '' : token));
+    const [, variable, literal] = (code !== undefined && use.exec(code)) || [];
     const variables = json?.['variables'] as Record<string, unknown> | null | undefined;
     return { document, variable, variables, key: literal ?? (variable === undefined ? undefined : keyIn(variables?.[variable], `the variable $${variable}`)) };
   };

@@ -6,6 +6,8 @@ export interface Match {
   readonly status?: number | readonly number[] | undefined;
   /** By path into the JSON body what is there, as text: `'error.code': 'idempotency_key_in_use'`, `duplicate: 'true'`; `*` stands for any one member or element. */
   readonly at?: Readonly<Record<string, string | RegExp>> | undefined;
+  /** A path at which something stands, and neither null nor an empty text, list or object. */
+  readonly present?: string | undefined;
   /** A path at which nothing stands, not even null. */
   readonly absent?: string | undefined;
   /** A path at which nothing but null stands. */
@@ -39,12 +41,15 @@ const fits = (value: unknown, wanted: string | RegExp): boolean => {
   return typeof wanted === 'string' ? String(value) === wanted : wanted.test(String(value));
 };
 
+const isEmpty = (value: unknown): boolean => value === '' || value === null || (typeof value === 'object' && Object.keys(value).length === 0);
+
 export function matches(rule: Match, answer: Answer, ambiguous: boolean): boolean {
-  const { status, at = {}, absent, empty, headers = {}, text, redirected = false, afterAmbiguity } = rule;
+  const { status, at = {}, present, absent, empty, headers = {}, text, redirected = false, afterAmbiguity } = rule;
   if (afterAmbiguity && !ambiguous) return false;
   if (answer.redirected !== redirected || /^opaque/.test(answer.type)) return false;
   if (status !== undefined && ![status].flat().includes(answer.status)) return false;
   if (text && !text.test(answer.text)) return false;
+  if (present !== undefined && valuesAt(answer.json, present).every(isEmpty)) return false;
   if (absent !== undefined && valuesAt(answer.json, absent).length > 0) return false;
   if (empty !== undefined && valuesAt(answer.json, empty).some((value) => value !== null)) return false;
   return (

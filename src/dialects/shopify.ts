@@ -28,7 +28,6 @@ export const shopify = ({ field }: { field?: string | undefined } = {}): Defined
       { status: 200, at: { 'data.*.userErrors.*.message': /idempoten/i }, absent: 'data.*.userErrors.*.code', means: 'in-progress' },
       ...REQUEST_AND_FIELD_ERRORS,
       // Whatever members of an error the mutation asked for.
-      { status: 200, at: { 'data.*.userErrors.*.*': /^/ }, means: 'refused' },
-      { status: 200, at: { 'data.*.userErrors.*.field.*': /^/ }, means: 'refused' },
+      { status: 200, present: 'data.*.userErrors', means: 'refused' },
     ],
   });

@@ -119,6 +119,8 @@ async function readAgain(job: OperationRun, record: OnceRecord): Promise<Ended |
   if (
     // A function given to `run` would be called again, and a server that ignores the key would execute the request.
     !payload?.keyed?.(job, record.carrier) ||
+    // Another release put the key elsewhere, where this dialect's server may not look for it.
+    record.carrier !== settings.dialect.carrier ||
     (from && from !== 'server') ||
     isElsewhere(record, { ...payload, scope: settings.dialect.scope ?? 'endpoint' }) ||
     record.state !== 'settled' ||

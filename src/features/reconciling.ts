@@ -3,7 +3,8 @@
 import type { UnknownReason } from '../core/codes.js';
 import { typeOf } from '../core/name.js';
 import { rejected, replayed, unknown } from '../core/outcome.js';
-import { workState } from '../core/work-state.js';
+import { isHtml } from '../core/verdict.js';
+import { tellsOfError, workState } from '../core/work-state.js';
 import { isSamePerson, sessionOf } from '../engine/address.js';
 import type { Driver, Parts } from '../engine/client.js';
 import { notice } from '../engine/diagnostics.js';
@@ -104,10 +105,10 @@ async function proofOf(drive: Driver, said: unknown): Promise<Proof | undefined>
   return undefined;
 }
 
-/** Whether the Response shows what was made. An HTML page does not: it may be a login, or what a single-page app gives for any address. */
+/** Whether the Response shows what was made. An error does not, nor an HTML page: it may be a login, or what a single-page app gives for any address. */
 function provesDone(answered: Parameters<typeof answerOf>[0]): boolean {
   const answer = answerOf(answered);
   const { status, type } = answer;
   if (status < 200 || status > 299 || status === 202 || /^opaque/.test(type)) return false;
-  return !/html/i.test(answer.header('content-type') ?? '') && workState(answer.json) !== 'failed';
+  return !isHtml(answer) && workState(answer.json) !== 'failed' && !tellsOfError(answer.json);
 }

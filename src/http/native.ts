@@ -5,7 +5,12 @@ export function textOf(data: string | ArrayBuffer | Uint8Array): string {
   if (typeof data === 'string') return data;
   if (typeof TextDecoder === 'function') return new TextDecoder().decode(data);
   const bytes = ArrayBuffer.isView(data) ? data : new Uint8Array(data);
-  return decodeURIComponent(Array.from(bytes, (byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''));
+  try {
+    return decodeURIComponent(Array.from(bytes, (byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''));
+  } catch {
+    // It is no UTF-8; what it says in ASCII stays.
+    return Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
+  }
 }
 
 /** The class of a body, by its tag or by its methods: React Native's own classes have no tag. */

@@ -62,6 +62,16 @@ test('a literal key in the document is the key', () => {
   expect(put({ query: 'mutation { go @idempotent(key: "mine") { ok } }' }).found).toBe('mine');
 });
 
+test.each([
+  '# repeats are kept out by @idempotent(key: "…")\nmutation { go }',
+  '# it is filled in: @idempotent(key: $k)\nmutation { go }',
+  'mutation m("""@idempotent(key: "x")""" $a: X) { go(a: $a) }',
+])('a directive that the document only speaks of is no key: %s', (query) => {
+  const { sent, found } = put({ query, variables: { a: 1 } });
+  expect(sent?.query).toContain('@idempotent(key: "k-1")');
+  expect(found).toBe('k-1');
+});
+
 test('a key that is no text is refused', () => {
   expect(() => put({ query: 'mutation m($k: X) { go @idempotent(key: $k) { ok } }', variables: { k: 7 } })).toThrow(TypeError);
 });

@@ -131,6 +131,9 @@ describe('a replay marker on an answer that says "still at work"', () => {
   test.each<[string, object, Record<string, string>]>([
     ['in words', { title: 'A request is outstanding for this Idempotency-Key' }, {}],
     ['by a code', { code: 'idempotency_key_in_use' }, {}],
+    ['in words about the first request', { error: 'conflict', message: 'The first request is still being processed' }, {}],
+    ['by a code about a request', { code: 'REQUEST_IN_PROGRESS' }, {}],
+    ['in words about the original request', { code: 'CONFLICT', message: 'The original request is still running' }, {}],
     ['by Retry-After', { code: 'order_locked' }, { 'retry-after': '1' }],
   ])('%s does not make it a refusal', async (_, body, headers) => {
     const world = newWorld();
@@ -140,10 +143,10 @@ describe('a replay marker on an answer that says "still at work"', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('in plain text does not make it a refusal', async () => {
+  test.each(['A request with this idempotency key is in progress', 'The previous request is still being processed'])('%s: plain text, too', async (text) => {
     const world = newWorld();
     const { tab, once } = world.open();
-    const busy = () => new Response('A request with this idempotency key is in progress', { status: 409, headers: { 'idempotent-replayed': 'true' } });
+    const busy = () => new Response(text, { status: 409, headers: { 'idempotent-replayed': 'true' } });
     world.server.plays(charged(lost()), idle(busy), replays());
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'replayed', effect: 'done' });
   });

@@ -1,0 +1,125 @@
+/**
+ * Goal: no answer of a real service lets an operation be charged twice, or told `none` or `done` where it may be otherwise. Method:
+ * the sequences that did, each with the answer as that service gives it.
+ */
+import { describe, expect, test, vi } from 'vitest';
+import { braintree, paypal, shopify, telnyx } from '../../src/entries/dialects.js';
+import { textOf } from '../../src/http/native.js';
+import { answers, charged, idle, lost, replays } from '../support/server.js';
+import { MINUTE, newWorld, pay } from '../support/world.js';
+
+test('what is done is not asked for again where another release had put its key elsewhere: this server may never have looked there', async () => {
+  const world = newWorld();
+  const tab = world.tab();
+  world.server.plays(answers(201));
+  await world.end(tab, pay(tab.once({ namespace: 'ann' })));
+  const next = tab.reload();
+  const end = await world.end(next, pay(next.once({ namespace: 'ann', dialect: paypal() })));
+  expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+  expect(world.server.arrivals).toHaveLength(1);
+});
+
+test('an edited form after a refusal that may hide an effect: a mismatch that looks like any other 422 proves nothing', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open({ dialect: telnyx() }, { resends: true });
+  const edited = { body: { cart: 'c1', amount: 20 } };
+  // The browser's first copy was charged, and its second one met an expired login.
+  world.server.plays(charged(answers(401)));
+  const { outcome } = await world.end(tab, pay(once));
+  expect(outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
+  world.server.otherwise = answers(422, { errors: [{ title: 'Unprocessable Entity' }] });
+  for (let press = 1; press < 4; press++) expect((await world.end(tab, pay(once, edited))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
+  world.server.otherwise = answers(201);
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+  expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
+});
+
+test('a server that knows no keys: a rate limit that may have met the second copy only is not answered by a third one', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open({ dialect: () => 'none' }, { resends: true });
+  world.server.plays(charged(answers(429, {}, { 'retry-after': '1' })));
+  expect(await world.end(tab, pay(once))).toMatchObject({ status: 429, outcome: { effect: 'unknown', reason: 'refused', attempts: 1 } });
+});
+
+describe.each([braintree(), shopify()])('$name: a 200 is not done', (dialect) => {
+  const body = { query: 'mutation m($input: I!) { go(input: $input) { id userErrors { field } } }', variables: { input: {} } };
+
+  test.each<[string, unknown, string]>([
+    ['with errors that have no message', { errors: [{ extensions: { errorClass: 'AUTHENTICATION' } }], data: null }, 'unknown'],
+    ['with errors alone that have no message', { errors: [{ path: ['go'] }] }, 'none'],
+    ['with an error that says nothing', { errors: [{}] }, 'unknown'],
+    ['with an error that is text', { errors: 'upstream timeout' }, 'unknown'],
+    ['without data', {}, 'unknown'],
+    ['with the error of a gateway', { message: 'no healthy upstream' }, 'unknown'],
+    ['whose data is null', { data: null }, 'unknown'],
+    ['that is empty', undefined, 'unknown'],
+  ])('%s', async (_, json, effect) => {
+    const world = newWorld();
+    const { tab, once } = world.open({ dialect });
+    world.server.otherwise = idle(answers(200, json));
+    expect((await world.end(tab, pay(once, { body }))).outcome).toMatchObject({ effect });
+  });
+});
+
+test.each<[string, unknown, Record<string, string>]>([
+  ['as a page', '<html>This Deployment has been disabled. 402: PAYMENT_REQUIRED', { 'content-type': 'text/html; charset=utf-8' }],
+  ['as text', 'Payment required\n\nDEPLOYMENT_DISABLED\n\nfra1::6zsv8', {}],
+  ['as JSON', { message: 'Service for this project is restricted due to the following violations: exceed_db_size_quota.' }, {}],
+])('a host that answers 402 for its own bill, %s, is no card that was declined: it proves nothing of a lost answer', async (_, body, headers) => {
+  const world = newWorld();
+  const { tab, once } = world.open();
+  world.server.plays(charged(lost()), answers(402, body, headers), answers(402, body, headers), replays());
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
+  await world.clock.advance(3 * MINUTE);
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+  expect(new Set(world.server.keys).size).toBe(1);
+});
+
+test.each(['ISO-8859-1', 'us-ascii', '"windows-1252"'])(
+  'JSON that says %s is read, and kept byte for byte: a decline in a 200 is not done',
+  async (charset) => {
+    const world = newWorld();
+    const { tab, once } = world.open({ verdict: ({ json }) => ((json as { status?: string } | undefined)?.status === 'declined' ? 'rejected' : undefined) });
+    const body = new TextEncoder().encode('{"status":"declined","name":"?"}').map((byte) => (byte === 63 ? 0xe9 : byte));
+    world.server.plays(() => new Response(body, { headers: { 'content-type': `application/json;charset=${charset}` } }));
+    const end = await world.end(tab, pay(once));
+    expect(end.outcome).toMatchObject({ type: 'rejected', effect: 'none' });
+    expect(new Uint8Array((await end.response?.arrayBuffer()) as ArrayBuffer)).toEqual(body);
+  },
+);
+
+test('bytes that are no UTF-8 are text also where there is no TextDecoder, as in React Native', () => {
+  vi.stubGlobal('TextDecoder', undefined);
+  const latin = textOf(Uint8Array.from([0x7b, 0xe9, 0x7d]));
+  const utf8 = textOf(Uint8Array.from([0x7b, 0xc3, 0xa9, 0x7d]));
+  vi.unstubAllGlobals();
+  expect([latin, utf8]).toEqual(['{é}', '{é}']);
+});
+
+test.each<[string, Record<string, string>]>([
+  ['has no type', {}],
+  ['is said to be plain text', { 'content-type': 'text/plain' }],
+  ['is said to be JSON', { 'content-type': 'application/json' }],
+])('a page in HTML that %s is no answer to JSON: a captive portal has charged nothing', async (_, headers) => {
+  const world = newWorld();
+  const { tab, once } = world.open();
+  world.server.plays(
+    idle(() => new Response(new TextEncoder().encode('\n<!DOCTYPE html><html>Log in to the network'), { headers })),
+    replays(),
+  );
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'not-a-verdict' });
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+});
+
+test.each(['payment_already_processed', 'ORDER_ALREADY_PAID', 'already-completed', 'AlreadyCharged', 'already_been_executed'])(
+  'a code that says that it is done, %s, leaves the outcome open, as the same words do',
+  async (code) => {
+    for (const status of [400, 409, 422]) {
+      const world = newWorld();
+      const { tab, once } = world.open({}, { resends: true });
+      world.server.plays(charged(answers(status, { code })));
+      expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
+    }
+  },
+);
