@@ -40,8 +40,7 @@ export const mayPass = (status: number): boolean => /^(408|421|425|429|460|499|5
 /** Whether a page in HTML can't be the answer to a request that sent JSON, or that accepts something else only. */
 export const refusesHtml = (sentJson: boolean, accept: string | null): boolean => sentJson || (accept !== null && !/text\/html|text\/\*|\*\/\*/i.test(accept));
 
-/** Also 410: hosts give it for what was deployed there before. */
-const IN_FRONT: readonly number[] = [401, 403, 404, 405, 407, 410, 413, 415, 418, 419, 420, 421, 501, 505];
+const IN_FRONT: readonly number[] = [401, 403, 404, 405, 407, 413, 415, 418, 419, 420, 421, 501, 505];
 
 /**
  * Whether proxies, logins, routers, firewalls and rate limits give this status before an application looks at anything: among

@@ -8,8 +8,8 @@ import { pending, settle } from '../../src/entries/index.js';
 import { answers, charged, lost, replays, unreachable } from '../support/server.js';
 import { CART, DAY, MINUTE, NAME, newWorld, pay, saying } from '../support/world.js';
 
-const IN_FRONT = [401, 403, 404, 405, 407, 410, 413, 415, 418, 419, 420, 421, 425, 426, 428, 429, 430, 431, 440, 451, 463, 494, 498, 501, 505];
-const OF_THE_APPLICATION = [400, 406, 409, 411, 412, 414, 416, 417, 422, 423, 424];
+const IN_FRONT = [401, 403, 404, 405, 407, 413, 415, 418, 419, 420, 421, 425, 426, 428, 429, 430, 431, 440, 451, 463, 494, 498, 501, 505];
+const OF_THE_APPLICATION = [400, 406, 409, 410, 411, 412, 414, 416, 417, 422, 423, 424];
 const code = (status: number) => answers(status, { code: 'not_so' });
 
 const CARD_B = { ...CART, card: 'B' };
