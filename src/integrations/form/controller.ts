@@ -7,8 +7,8 @@ import { nextKey, renderedKey } from './key.js';
 import { Known } from './known.js';
 import type { FormOptions, OnceFormElement } from './options.js';
 import { busyButton, Status } from './status.js';
-import { isSamePress, type Press, readSubmission, type Submitter, typedInto } from './submission.js';
-import { type FormMoment, type FormOutcome, report, wordsFor } from './words.js';
+import { isSameName, isSamePress, type Press, readSubmission, type Submitter, typedInto } from './submission.js';
+import { BUSY, type FormMoment, type FormOutcome, LAST_WORDS, report, wordsFor } from './words.js';
 
 /** What all elements of one definition share. */
 export interface Shared {
@@ -19,10 +19,6 @@ export interface Shared {
 
 /** A tab that dies while it sends says nothing, so what another tab is at is looked at again after this time, ms. */
 const LOOK_AGAIN_MS = 2000;
-
-const BUSY: ReadonlySet<string> = new Set<FormMoment>(['sending', 'waiting']);
-/** Said of a submit; it stays until the next one, whatever the store says. */
-const LAST_WORDS: ReadonlySet<string> = new Set<FormMoment>(['refused', 'unsent', 'failed']);
 
 export class FormController {
   moment: FormMoment | '' = '';
@@ -158,13 +154,14 @@ export class FormController {
     if (gone) return this.#draw();
     if (told.moment === 'failed') report(told.error);
     if (told.moment !== 'unknown') this.#open = undefined;
-    this.#tell(told);
+    this.#tell(told, name);
     if (next && this.#next === next) await this.#send(next);
   }
 
-  #tell(told: FormOutcome): void {
+  #tell(told: FormOutcome, name: OperationName): void {
     const next = told.moment === 'refused' || told.moment === 'done' ? nextKey(told.answer) : undefined;
-    const key = this.#form && renderedKey(this.#form);
+    // The rendered key is of the form's operation, and not of a button's own.
+    const key = isSameName(name, this.#payment?.name) && this.#form && renderedKey(this.#form);
     if (key && next !== undefined) key.value = next;
     if (this.#element.dispatchEvent(new CustomEvent('once-outcome', { detail: told, bubbles: true, cancelable: true }))) this.#display(told);
     else this.#mark(told.moment);

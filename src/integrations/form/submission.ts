@@ -75,8 +75,10 @@ export const typedInto = (form: HTMLFormElement): string =>
     }),
   );
 
+export const isSameName = (one: OperationName, other: OperationName | undefined): boolean => JSON.stringify(one) === JSON.stringify(other);
+
 /** Whether the operation is the same, and nobody has edited anything between the two. */
-export const isSamePress = (before: Press, now: Press): boolean => before.typed === now.typed && JSON.stringify(before.name) === JSON.stringify(now.name);
+export const isSamePress = (before: Press, now: Press): boolean => before.typed === now.typed && isSameName(before.name, now.name);
 
 const lines = (text: string): string => text.replace(/\r\n?|\n/g, '\r\n');
 

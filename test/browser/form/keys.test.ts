@@ -1,0 +1,36 @@
+/**
+ * Goal: each operation goes out under the key that the server rendered for it, whatever the page does with the hidden field
+ * meanwhile. Method: a server that answers when the test says so, and notes the keys; the page changes as frameworks change it.
+ */
+import { expect, test } from 'vitest';
+import { show, withForms } from '../support/form.js';
+
+withForms();
+
+const KEY = '<input type="hidden" name="idempotency-key" value="k-1">';
+const refused = (next: string): Response => Response.json({ title: 'Look again.', 'idempotency-key': next }, { status: 422 });
+const paid = (): Response => Response.json({ id: 1 }, { status: 201 });
+
+/** Notes the key of each request; the answers come in this order. */
+function bank(...answers: (Response | 'lost')[]) {
+  const keys: (string | null)[] = [];
+  const fetch = (async (_: string, init?: RequestInit) => {
+    keys.push(new Headers(init?.headers).get('idempotency-key'));
+    const answer = answers.shift() ?? paid();
+    if (answer === 'lost') throw new TypeError('Failed to fetch');
+    return answer;
+  }) as typeof globalThis.fetch;
+  return { fetch, keys };
+}
+
+test('a button’s own operation that is refused leaves the key of the form’s operation where it is', async () => {
+  const { fetch, keys } = bank('lost', refused('k-of-the-draft'));
+  const fields = `${KEY}<button id="pay">Pay</button><button id="draft" data-once-operation="draft 1">Save</button>`;
+  const page = show({ client: { fetch, limits: { attempts: 1 } }, fields });
+  page.press('#pay');
+  await page.says(/^Not sure yet/);
+  page.press('#draft');
+  await page.says('Look again.');
+  expect(new FormData(page.form).get('idempotency-key')).toBe('k-1');
+  expect(keys[0]).toBe('k-1');
+});
