@@ -28,12 +28,13 @@ export interface Asked {
 /** Collects the form as it is now. */
 export function collect({ element, submission, name, keyed, ignored, fingerprints, call }: Asked): Sent {
   const fields = fieldsOf(submission);
-  const field = keyed ? renderedKey(submission.form) : undefined;
+  // As it is now: by the time that it is asked for, the page may show another operation in the same field.
+  const key = keyed ? renderedKey(submission.form)?.value : undefined;
   const once = {
     ...(fingerprints ? {} : { fingerprint: () => fingerprintOf(fields, submission.multipart, ignored) }),
     ...call?.(element, fields),
-    // Asked anew after a refusal, which has put the next one there.
-    ...(field && { key: () => field.value }),
+    // A function, because what is open may have begun under another key.
+    ...(key !== undefined && { key: () => key }),
   };
   return { name, url: submission.url, init: { method: 'POST', headers: { accept: 'application/json' }, body: bodyOf(submission, fields), once } };
 }

@@ -2,7 +2,7 @@
  * Goal: each operation goes out under the key that the server rendered for it, whatever the page does with the hidden field
  * meanwhile. Method: a server that answers when the test says so, and notes the keys; the page changes as frameworks change it.
  */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { show, withForms } from '../support/form.js';
 
 withForms();
@@ -33,4 +33,16 @@ test('a button’s own operation that is refused leaves the key of the form’s 
   await page.says('Look again.');
   expect(new FormData(page.form).get('idempotency-key')).toBe('k-1');
   expect(keys[0]).toBe('k-1');
+});
+
+test('the form is for the next operation before the first one has left: each has its own key', async () => {
+  const { fetch, keys } = bank();
+  const page = show({ client: { fetch }, fields: `${KEY}<button>Pay</button>` });
+  page.press();
+  page.element.setAttribute('operation', 'pay 2');
+  (page.form.elements.namedItem('idempotency-key') as HTMLInputElement).value = 'k-2';
+  await vi.waitFor(() => expect(keys).toHaveLength(1));
+  page.press();
+  await page.says('Done.');
+  expect(keys).toEqual(['k-1', 'k-2']);
 });
