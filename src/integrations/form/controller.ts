@@ -1,21 +1,14 @@
 /** From a submit to what is shown, for one element. */
-import { namespace, type Once, type Operation, type OperationName, type OperationState, operation, pending, settle } from 'oncefetch';
+import { namespace, type Operation, type OperationName, type OperationState, operation, pending, settle } from 'oncefetch';
 import { formIn, ignoredIn, nameFrom, nameOfButton, nextIn } from './attributes.js';
 import { ask, collect, send } from './call.js';
 import { FieldErrors } from './fields.js';
 import { nextKey, renderedKey } from './key.js';
 import { Known } from './known.js';
-import type { FormOptions, OnceFormElement } from './options.js';
+import type { OnceFormElement, Shared } from './options.js';
 import { busyButton, Status } from './status.js';
 import { isSameName, isSamePress, type Press, readSubmission, type Submitter, typedInto } from './submission.js';
 import { BUSY, type FormMoment, type FormOutcome, LAST_WORDS, report, wordsFor } from './words.js';
-
-/** What all elements of one definition share. */
-export interface Shared {
-  readonly client: Once;
-  readonly fingerprints: boolean;
-  readonly options: FormOptions;
-}
 
 /** A tab that dies while it sends says nothing, so what another tab is at is looked at again after this time, ms. */
 const LOOK_AGAIN_MS = 2000;
@@ -77,6 +70,7 @@ export class FormController {
     // A listener of the app's has taken it; or it is another form.
     if (event.defaultPrevented || !this.#leave || !form || event.target !== form) return;
     this.#form = form;
+    this.#shared.spent.renew(form);
     const read = this.#read(form, (event.submitter as Submitter | null) ?? undefined);
     // Nobody is logged in, as far as the page knows: the server knows better, and says so.
     if (!read || namespace(this.#shared.client) === undefined) return;
@@ -162,7 +156,7 @@ export class FormController {
     const next = told.moment === 'refused' || told.moment === 'done' ? nextKey(told.answer) : undefined;
     // The rendered key is of the form's operation, and not of a button's own.
     const key = isSameName(name, this.#payment?.name) && this.#form && renderedKey(this.#form);
-    if (key && next !== undefined) key.value = next;
+    if (key && next !== undefined) this.#shared.spent.replace(key, next);
     if (this.#element.dispatchEvent(new CustomEvent('once-outcome', { detail: told, bubbles: true, cancelable: true }))) this.#display(told);
     else this.#mark(told.moment);
   }

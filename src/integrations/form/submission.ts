@@ -1,5 +1,6 @@
 /** What one submit asks for, read as the browser would (HTML standard, "form submission algorithm"). */
 import type { OperationName } from 'oncefetch';
+import { KEY_FIELD } from './key.js';
 import { wrong } from './options.js';
 
 export type Submitter = HTMLButtonElement | HTMLInputElement;
@@ -65,10 +66,11 @@ export interface Press {
   readonly typed: string;
 }
 
-/** What stands in the form. Its `formdata` listeners are left alone: they may add something else each time. */
+/** What stands in the form, but for the key, which nobody types. Its `formdata` listeners are left alone: they may add something else each time. */
 export const typedInto = (form: HTMLFormElement): string =>
   JSON.stringify(
     [...form.elements].map((one) => {
+      if (one.getAttribute('name') === KEY_FIELD) return '';
       if (one instanceof HTMLSelectElement) return [...one.selectedOptions].map(({ value }) => value);
       if (!(one instanceof HTMLInputElement)) return (one as HTMLTextAreaElement).value;
       return one.files ? [...one.files].map(({ name, size, lastModified }) => [name, size, lastModified]) : [one.value, one.checked];

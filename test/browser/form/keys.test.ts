@@ -2,8 +2,11 @@
  * Goal: each operation goes out under the key that the server rendered for it, whatever the page does with the hidden field
  * meanwhile. Method: a server that answers when the test says so, and notes the keys; the page changes as frameworks change it.
  */
+import { act, createElement as h, useState } from 'react';
+import { createRoot } from 'react-dom/client';
 import { expect, test, vi } from 'vitest';
-import { show, withForms } from '../support/form.js';
+import { client, define, host, show, withForms } from '../support/form.js';
+import { Shop } from '../support/shop.js';
 
 withForms();
 
@@ -45,4 +48,42 @@ test('the form is for the next operation before the first one has left: each has
   page.press();
   await page.says('Done.');
   expect(keys).toEqual(['k-1', 'k-2']);
+});
+
+test('a framework that renders the spent key again: the corrected form goes out under the next one', async () => {
+  const { fetch, keys } = bank(refused('k-2'));
+  const shop = new Shop();
+  const tag = define(client(shop, { fetch }));
+  function Form() {
+    const [card, type] = useState('4000');
+    const typed = ({ target }: { target: { value: string } }): void => type(target.value);
+    return h(
+      tag,
+      { operation: 'pay 1' },
+      h('p', { role: 'status' }),
+      h(
+        'form',
+        { method: 'post', action: shop.url },
+        h('input', { type: 'hidden', name: 'idempotency-key', value: 'k-1', readOnly: true }),
+        h('input', { name: 'card', value: card, onChange: typed }),
+        h('button', { type: 'submit' }, 'Pay'),
+      ),
+    );
+  }
+  Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
+  const root = createRoot(host);
+  await act(() => root.render(h(Form)));
+  const says = (text: string): Promise<void> => vi.waitFor(() => expect(host.querySelector('[role=status]')?.textContent).toBe(text));
+  const press = (): void => (host.querySelector('form button') as HTMLElement).click();
+  press();
+  await says('Look again.');
+  const card = host.querySelector('[name=card]') as HTMLInputElement;
+  await act(() => {
+    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set?.call(card, '4242');
+    card.dispatchEvent(new Event('input', { bubbles: true }));
+  });
+  press();
+  await says('Done.');
+  expect(keys).toEqual(['k-1', 'k-2']);
+  await act(() => root.unmount());
 });
