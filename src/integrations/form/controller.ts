@@ -28,6 +28,8 @@ export class FormController {
   /** The call of this element that is under way: its own words come at its end. */
   #call: object | undefined;
   #begun = false;
+  /** The attribute that it began with. */
+  #named: string | null | undefined;
   /** The press that the call is for, and one since then that is for something else. */
   #pressed: Press | undefined;
   #next: Press | undefined;
@@ -55,13 +57,10 @@ export class FormController {
     clearTimeout(this.#timer);
   }
 
-  /** Its operation has another name. */
+  /** Its operation may have another name. */
   rename(): void {
     if (!this.#begun || !this.#element.isConnected) return;
     this.disconnect();
-    // What is under way goes on, for the operation that it was sent for.
-    this.#call = undefined;
-    this.#forget();
     this.#begin();
   }
 
@@ -108,7 +107,14 @@ export class FormController {
   #begin(): void {
     const { client } = this.#shared;
     this.#begun = true;
-    const name = nameFrom('operation', this.#element.getAttribute('operation'));
+    const named = this.#element.getAttribute('operation');
+    // What is under way goes on, for the operation that it was sent for.
+    if (named !== this.#named) {
+      this.#call = undefined;
+      this.#forget();
+      this.#named = named;
+    }
+    const name = nameFrom('operation', named);
     nextIn(this.#element);
     this.#form = formIn(this.#element);
     this.#status ??= new Status(this.#element, () => void this.check());

@@ -1,0 +1,52 @@
+/**
+ * Goal: what a form says is of its own operation and of whoever is here, also where the page changes under it. Method: the element
+ * is moved, renamed, copied and asked at awkward moments, and the next user comes in the middle of a call.
+ */
+import { expect, test } from 'vitest';
+import { show, withForms } from '../support/form.js';
+
+withForms();
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Takes the element out, gives it another name, and puts it back, as whoever sorts or morphs a page does. */
+function renameOutside(element: Element, name: string): void {
+  const place = element.parentElement as HTMLElement;
+  element.remove();
+  element.setAttribute('operation', name);
+  place.append(element);
+}
+
+test('another name while it is out of the page, in mid-call: the end of the old operation is not told as that of the new one', async () => {
+  const page = show();
+  await page.shop.hold();
+  page.press();
+  await page.shop.arrived(1);
+  renameOutside(page.element, 'pay 2');
+  await page.says('');
+  await page.shop.release();
+  await page.shop.oneEffect();
+  await pause(200);
+  expect([page.status(), page.element.state, page.outcomes]).toEqual(['', '', []]);
+});
+
+test('another name while it is out of the page, after a refusal: nothing of that is left', async () => {
+  const fetch = (async () => Response.json({ title: 'No.' }, { status: 402 })) as unknown as typeof globalThis.fetch;
+  const page = show({ client: { fetch } });
+  page.press();
+  await page.says('No.');
+  renameOutside(page.element, 'pay 2');
+  await page.says('');
+  expect(page.element.state).toBe('');
+});
+
+test('the same name set once more in mid-call changes nothing', async () => {
+  const page = show();
+  await page.shop.hold();
+  page.press();
+  await page.shop.arrived(1);
+  page.element.setAttribute('operation', 'pay 1');
+  await page.shop.release();
+  await page.says('Done.');
+  expect(page.outcomes.map(({ moment }) => moment)).toEqual(['done']);
+});
