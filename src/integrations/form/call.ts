@@ -47,6 +47,9 @@ export async function send(client: Once, { name, url, init }: Sent): Promise<For
 /** Asks what became of what an earlier page sent. */
 export const ask = (client: Once, name: OperationName): Promise<FormOutcome> => told(resumeOne(client, name));
 
+/** A mistake of the page's. */
+export const mistake = (error: unknown): FormOutcome => ({ moment: 'failed', outcome: undefined, response: undefined, answer: undefined, error });
+
 async function told(call: Promise<Response>): Promise<FormOutcome> {
   const ended: unknown = await call.catch((error: unknown) => error);
   const outcome = outcomeOf(ended);

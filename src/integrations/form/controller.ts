@@ -1,7 +1,7 @@
 /** From a submit to what is shown, for one element. */
 import { namespace, type Operation, type OperationName, type OperationState, operation, pending, settle } from 'oncefetch';
 import { formIn, ignoredIn, nameFrom, nameOfButton, nextIn } from './attributes.js';
-import { ask, collect, send } from './call.js';
+import { ask, collect, mistake, send } from './call.js';
 import { FieldErrors } from './fields.js';
 import { nextKey, renderedKey } from './key.js';
 import { Known } from './known.js';
@@ -25,8 +25,8 @@ export class FormController {
   #leave: (() => void) | undefined;
   /** Whose form it is. */
   #user: string | undefined;
-  /** The call of this element that is under way: its own words come at its end. */
-  #call: object | undefined;
+  /** The call of this element that is under way, and whose: its own words come at its end. */
+  #call: { readonly user: string | undefined } | undefined;
   #begun = false;
   /** The attribute that it began with. */
   #named: string | null | undefined;
@@ -76,7 +76,7 @@ export class FormController {
     event.preventDefault();
     const press = { ...read, typed: typedInto(form) };
     // One click more changes nothing. What is for another operation, or was edited, has its turn when the call has ended.
-    if (!this.#call) void this.#send(press);
+    if (!this.#busy) void this.#send(press);
     else if (!this.#pressed || !isSamePress(this.#pressed, press)) this.#next = press;
   }
 
@@ -99,9 +99,14 @@ export class FormController {
 
   async check(): Promise<void> {
     const name = this.#open ?? this.#payment?.name;
-    if (this.#call || !name) return;
+    if (this.#busy || !name) return;
     this.#pressed = undefined;
     await this.#ask(name, () => ask(this.#shared.client, name));
+  }
+
+  /** Its call is under way, and of whoever is here: who logs in meanwhile need not wait for it. */
+  get #busy(): boolean {
+    return this.#call !== undefined && this.#call.user === namespace(this.#shared.client);
   }
 
   #begin(): void {
@@ -136,19 +141,17 @@ export class FormController {
   }
 
   async #ask(name: OperationName, call: () => Promise<FormOutcome>, rest?: () => void): Promise<void> {
-    const user = namespace(this.#shared.client);
-    const mine = {};
+    const mine = { user: namespace(this.#shared.client) };
     this.#call = mine;
     this.#open = name;
     this.#show('sending');
-    const mistake = (error: unknown): FormOutcome => ({ moment: 'failed', outcome: undefined, response: undefined, answer: undefined, error });
     const told = await (async () => call())().catch(mistake);
     rest?.();
     if (this.#call !== mine) return;
     this.#call = undefined;
     const next = this.#next;
     // Of somebody who has logged out nothing is shown, and nobody is led anywhere.
-    const gone = user !== namespace(this.#shared.client);
+    const gone = mine.user !== namespace(this.#shared.client);
     // Whoever edits on will press again.
     if (gone || (next && next.typed !== typedInto(next.submission.form))) this.#next = undefined;
     if (gone) return this.#draw();
@@ -192,7 +195,7 @@ export class FormController {
     this.#user = user;
     if (state?.phase === 'sending') this.#show('sending');
     else if (state?.phase === 'waiting') this.#show(state.why === 'in-progress' ? 'waiting' : 'sending');
-    else if (state && !this.#call) this.#rest(state);
+    else if (state && !this.#busy) this.#rest(state);
   }
 
   /** Nobody is at it now. */
@@ -211,7 +214,7 @@ export class FormController {
   async #lookAround(name: OperationName): Promise<void> {
     const turn = ++this.#turn;
     const open = await pending(this.#shared.client, { prefix: name }).catch(() => []);
-    if (turn !== this.#turn || this.#call || this.#payment?.state.phase !== 'unsettled') return;
+    if (turn !== this.#turn || this.#busy || this.#payment?.state.phase !== 'unsettled') return;
     const found = open.find((one) => one.name.length === name.length);
     if (!found?.inFlight) return this.#show('unknown', undefined, found?.resumable);
     this.#show('sending');

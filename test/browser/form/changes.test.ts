@@ -2,8 +2,10 @@
  * Goal: what a form says is of its own operation and of whoever is here, also where the page changes under it. Method: the element
  * is moved, renamed, copied and asked at awkward moments, and the next user comes in the middle of a call.
  */
+import { refresh } from 'oncefetch';
 import { expect, test } from 'vitest';
 import { show, withForms } from '../support/form.js';
+import { Shop } from '../support/shop.js';
 
 withForms();
 
@@ -47,6 +49,24 @@ test('the same name set once more in mid-call changes nothing', async () => {
   await page.shop.arrived(1);
   page.element.setAttribute('operation', 'pay 1');
   await page.shop.release();
+  await page.says('Done.');
+  expect(page.outcomes.map(({ moment }) => moment)).toEqual(['done']);
+});
+
+test('who logs in while the call of the user before is under way can press at once', async () => {
+  const shop = new Shop();
+  let user = `${shop.namespace}-ann`;
+  const page = show({ shop, client: { namespace: () => user }, fields: '<input name="bags" value="2"><button>Pay</button>' });
+  await shop.hold();
+  page.press();
+  await shop.arrived(1);
+  user = `${shop.namespace}-bob`;
+  refresh(page.once);
+  await page.says('');
+  page.press();
+  await shop.arrived(2);
+  await page.says('Sending…');
+  await shop.release();
   await page.says('Done.');
   expect(page.outcomes.map(({ moment }) => moment)).toEqual(['done']);
 });
