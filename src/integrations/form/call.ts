@@ -50,6 +50,12 @@ export const ask = (client: Once, name: OperationName): Promise<FormOutcome> => 
 /** A mistake of the page's. */
 export const mistake = (error: unknown): FormOutcome => ({ moment: 'failed', outcome: undefined, response: undefined, answer: undefined, error });
 
+/** Whether there is nothing to ask after, as far as this page knows. */
+export function isNothing(client: Once, name: OperationName): boolean {
+  const { state } = operation(client, name);
+  return state.phase === 'idle' || (state.phase === 'settled' && state.outcome.effect === 'none');
+}
+
 async function told(call: Promise<Response>): Promise<FormOutcome> {
   const ended: unknown = await call.catch((error: unknown) => error);
   const outcome = outcomeOf(ended);

@@ -1,7 +1,7 @@
 /** From a submit to what is shown, for one element. */
 import { namespace, type Operation, type OperationName, type OperationState, operation, pending, settle } from 'oncefetch';
 import { formIn, ignoredIn, nameFrom, nameOfButton, nextIn } from './attributes.js';
-import { ask, collect, mistake, send } from './call.js';
+import { ask, collect, isNothing, mistake, send } from './call.js';
 import { FieldErrors } from './fields.js';
 import { nextKey, renderedKey } from './key.js';
 import { Known } from './known.js';
@@ -99,7 +99,7 @@ export class FormController {
 
   async check(): Promise<void> {
     const name = this.#open ?? this.#payment?.name;
-    if (this.#busy || !name) return;
+    if (this.#busy || !name || isNothing(this.#shared.client, name)) return;
     this.#pressed = undefined;
     await this.#ask(name, () => ask(this.#shared.client, name));
   }

@@ -70,3 +70,11 @@ test('who logs in while the call of the user before is under way can press at on
   await page.says('Done.');
   expect(page.outcomes.map(({ moment }) => moment)).toEqual(['done']);
 });
+
+test('nothing was sent, and it is asked: it does not say that something may be done', async () => {
+  const page = show();
+  await pause(100);
+  await page.element.check();
+  await pause(100);
+  expect([page.status(), page.element.state]).toEqual(['', '']);
+});
