@@ -4,7 +4,7 @@
  */
 import { refresh } from 'oncefetch';
 import { expect, test } from 'vitest';
-import { show, withForms } from '../support/form.js';
+import { host, show, withForms } from '../support/form.js';
 import { Shop } from '../support/shop.js';
 
 withForms();
@@ -77,4 +77,19 @@ test('nothing was sent, and it is asked: it does not say that something may be d
   await page.element.check();
   await pause(100);
   expect([page.status(), page.element.state]).toEqual(['', '']);
+});
+
+test('a copy of an element that is at work, for another operation: nothing is at work there', async () => {
+  const page = show({ fields: '<button data-once-busy="Paying…">Pay</button>' });
+  await page.shop.hold();
+  page.press();
+  await page.shop.arrived(1);
+  const copy = page.element.cloneNode(true) as typeof page.element;
+  copy.setAttribute('operation', 'pay 2');
+  host.append(copy);
+  await pause(200);
+  expect(copy.querySelector('[role=status]')?.textContent).toBe('');
+  expect(copy.querySelector('form')?.hasAttribute('aria-busy')).toBe(false);
+  await page.shop.release();
+  await page.says('Done.');
 });
