@@ -79,8 +79,14 @@ export const typedInto = (form: HTMLFormElement): string =>
 
 export const isSameName = (one: OperationName, other: OperationName | undefined): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** Whether the operation is the same, and nobody has edited anything between the two. */
-export const isSamePress = (before: Press, now: Press): boolean => before.typed === now.typed && isSameName(before.name, now.name);
+/** Whether both are sent alike. Code that submits a form presses no button, and means whichever was pressed. */
+function isSameButton({ submitter: one, url }: Submission, { submitter: other, url: otherUrl }: Submission): boolean {
+  return !one || !other || (url === otherUrl && one.name === other.name && (one.name === '' || one.value === other.value));
+}
+
+/** Whether operation and button are the same, and nobody has edited anything between the two. */
+export const isSamePress = (before: Press, now: Press): boolean =>
+  before.typed === now.typed && isSameName(before.name, now.name) && isSameButton(before.submission, now.submission);
 
 const lines = (text: string): string => text.replace(/\r\n?|\n/g, '\r\n');
 
