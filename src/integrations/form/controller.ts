@@ -142,8 +142,8 @@ export class FormController {
 
   async #ask(name: OperationName, call: () => Promise<FormOutcome>, rest?: () => void): Promise<void> {
     const mine = { user: namespace(this.#shared.client) };
-    this.#call = mine;
-    this.#open = name;
+    [this.#call, this.#open] = [mine, name];
+    this.known.pressed();
     this.#show('sending');
     const told = await (async () => call())().catch(mistake);
     rest?.();
@@ -200,7 +200,7 @@ export class FormController {
 
   /** Nobody is at it now. */
   #rest(state: OperationState): void {
-    if (this.known.isDone(this.#element, this.#user, state)) {
+    if (this.known.isDone(this.#element, this.#user, state, this.moment)) {
       // The server has rendered what is so: what was open here is not any more.
       if (state.phase === 'unsettled') void settle(this.#shared.client, state.pending.name, 'done').catch(() => {});
       this.#show('');
