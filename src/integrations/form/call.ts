@@ -28,12 +28,13 @@ export interface Asked {
 /** Collects the form as it is now. */
 export function collect({ element, submission, name, keyed, ignored, fingerprints, call }: Asked): Sent {
   const fields = fieldsOf(submission);
-  const field = keyed ? renderedKey(submission.form) : undefined;
+  // As it is now: by the time that it is asked for, the page may show another operation in the same field.
+  const key = keyed ? renderedKey(submission.form)?.value : undefined;
   const once = {
     ...(fingerprints ? {} : { fingerprint: () => fingerprintOf(fields, submission.multipart, ignored) }),
     ...call?.(element, fields),
-    // Asked anew after a refusal, which has put the next one there.
-    ...(field && { key: () => field.value }),
+    // A function, because what is open may have begun under another key.
+    ...(key !== undefined && { key: () => key }),
   };
   return { name, url: submission.url, init: { method: 'POST', headers: { accept: 'application/json' }, body: bodyOf(submission, fields), once } };
 }
@@ -45,6 +46,15 @@ export async function send(client: Once, { name, url, init }: Sent): Promise<For
 
 /** Asks what became of what an earlier page sent. */
 export const ask = (client: Once, name: OperationName): Promise<FormOutcome> => told(resumeOne(client, name));
+
+/** A mistake of the page's. */
+export const mistake = (error: unknown): FormOutcome => ({ moment: 'failed', outcome: undefined, response: undefined, answer: undefined, error });
+
+/** Whether there is nothing to ask after, as far as this page knows. */
+export function isNothing(client: Once, name: OperationName): boolean {
+  const { state } = operation(client, name);
+  return state.phase === 'idle' || (state.phase === 'settled' && state.outcome.effect === 'none');
+}
 
 async function told(call: Promise<Response>): Promise<FormOutcome> {
   const ended: unknown = await call.catch((error: unknown) => error);

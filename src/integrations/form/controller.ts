@@ -1,28 +1,17 @@
 /** From a submit to what is shown, for one element. */
-import { namespace, type Once, type Operation, type OperationName, type OperationState, operation, pending, settle } from 'oncefetch';
+import { namespace, type Operation, type OperationName, type OperationState, operation, pending, settle } from 'oncefetch';
 import { formIn, ignoredIn, nameFrom, nameOfButton, nextIn } from './attributes.js';
-import { ask, collect, send } from './call.js';
+import { ask, collect, isNothing, mistake, send } from './call.js';
 import { FieldErrors } from './fields.js';
 import { nextKey, renderedKey } from './key.js';
 import { Known } from './known.js';
-import type { FormOptions, OnceFormElement } from './options.js';
+import type { OnceFormElement, Shared } from './options.js';
 import { busyButton, Status } from './status.js';
-import { isSamePress, type Press, readSubmission, type Submitter, typedInto } from './submission.js';
-import { type FormMoment, type FormOutcome, report, wordsFor } from './words.js';
-
-/** What all elements of one definition share. */
-export interface Shared {
-  readonly client: Once;
-  readonly fingerprints: boolean;
-  readonly options: FormOptions;
-}
+import { isSameName, isSamePress, type Press, readSubmission, type Submitter, typedInto } from './submission.js';
+import { BUSY, type FormMoment, type FormOutcome, LAST_WORDS, report, wordsFor } from './words.js';
 
 /** A tab that dies while it sends says nothing, so what another tab is at is looked at again after this time, ms. */
 const LOOK_AGAIN_MS = 2000;
-
-const BUSY: ReadonlySet<string> = new Set<FormMoment>(['sending', 'waiting']);
-/** Said of a submit; it stays until the next one, whatever the store says. */
-const LAST_WORDS: ReadonlySet<string> = new Set<FormMoment>(['refused', 'unsent', 'failed']);
 
 export class FormController {
   moment: FormMoment | '' = '';
@@ -36,9 +25,11 @@ export class FormController {
   #leave: (() => void) | undefined;
   /** Whose form it is. */
   #user: string | undefined;
-  /** The call of this element that is under way: its own words come at its end. */
-  #call: object | undefined;
+  /** The call of this element that is under way, and whose: its own words come at its end. */
+  #call: { readonly user: string | undefined } | undefined;
   #begun = false;
+  /** The attribute that it began with. */
+  #named: string | null | undefined;
   /** The press that the call is for, and one since then that is for something else. */
   #pressed: Press | undefined;
   #next: Press | undefined;
@@ -66,13 +57,10 @@ export class FormController {
     clearTimeout(this.#timer);
   }
 
-  /** Its operation has another name. */
+  /** Its operation may have another name. */
   rename(): void {
     if (!this.#begun || !this.#element.isConnected) return;
     this.disconnect();
-    // What is under way goes on, for the operation that it was sent for.
-    this.#call = undefined;
-    this.#forget();
     this.#begin();
   }
 
@@ -81,13 +69,14 @@ export class FormController {
     // A listener of the app's has taken it; or it is another form.
     if (event.defaultPrevented || !this.#leave || !form || event.target !== form) return;
     this.#form = form;
+    this.#shared.spent.renew(form);
     const read = this.#read(form, (event.submitter as Submitter | null) ?? undefined);
     // Nobody is logged in, as far as the page knows: the server knows better, and says so.
     if (!read || namespace(this.#shared.client) === undefined) return;
     event.preventDefault();
     const press = { ...read, typed: typedInto(form) };
     // One click more changes nothing. What is for another operation, or was edited, has its turn when the call has ended.
-    if (!this.#call) void this.#send(press);
+    if (!this.#busy) void this.#send(press);
     else if (!this.#pressed || !isSamePress(this.#pressed, press)) this.#next = press;
   }
 
@@ -110,15 +99,27 @@ export class FormController {
 
   async check(): Promise<void> {
     const name = this.#open ?? this.#payment?.name;
-    if (this.#call || !name) return;
+    if (this.#busy || !name || isNothing(this.#shared.client, name)) return;
     this.#pressed = undefined;
     await this.#ask(name, () => ask(this.#shared.client, name));
+  }
+
+  /** Its call is under way, and of whoever is here: who logs in meanwhile need not wait for it. */
+  get #busy(): boolean {
+    return this.#call !== undefined && this.#call.user === namespace(this.#shared.client);
   }
 
   #begin(): void {
     const { client } = this.#shared;
     this.#begun = true;
-    const name = nameFrom('operation', this.#element.getAttribute('operation'));
+    const named = this.#element.getAttribute('operation');
+    // What is under way goes on, for the operation that it was sent for.
+    if (named !== this.#named) {
+      this.#call = undefined;
+      this.#forget();
+      this.#named = named;
+    }
+    const name = nameFrom('operation', named);
     nextIn(this.#element);
     this.#form = formIn(this.#element);
     this.#status ??= new Status(this.#element, () => void this.check());
@@ -140,32 +141,31 @@ export class FormController {
   }
 
   async #ask(name: OperationName, call: () => Promise<FormOutcome>, rest?: () => void): Promise<void> {
-    const user = namespace(this.#shared.client);
-    const mine = {};
-    this.#call = mine;
-    this.#open = name;
+    const mine = { user: namespace(this.#shared.client) };
+    [this.#call, this.#open] = [mine, name];
+    this.known.pressed();
     this.#show('sending');
-    const mistake = (error: unknown): FormOutcome => ({ moment: 'failed', outcome: undefined, response: undefined, answer: undefined, error });
     const told = await (async () => call())().catch(mistake);
     rest?.();
     if (this.#call !== mine) return;
     this.#call = undefined;
     const next = this.#next;
     // Of somebody who has logged out nothing is shown, and nobody is led anywhere.
-    const gone = user !== namespace(this.#shared.client);
+    const gone = mine.user !== namespace(this.#shared.client);
     // Whoever edits on will press again.
     if (gone || (next && next.typed !== typedInto(next.submission.form))) this.#next = undefined;
     if (gone) return this.#draw();
     if (told.moment === 'failed') report(told.error);
     if (told.moment !== 'unknown') this.#open = undefined;
-    this.#tell(told);
+    this.#tell(told, name);
     if (next && this.#next === next) await this.#send(next);
   }
 
-  #tell(told: FormOutcome): void {
+  #tell(told: FormOutcome, name: OperationName): void {
     const next = told.moment === 'refused' || told.moment === 'done' ? nextKey(told.answer) : undefined;
-    const key = this.#form && renderedKey(this.#form);
-    if (key && next !== undefined) key.value = next;
+    // The rendered key is of the form's operation, and not of a button's own.
+    const key = isSameName(name, this.#payment?.name) && this.#form && renderedKey(this.#form);
+    if (key && next !== undefined) this.#shared.spent.replace(key, next);
     if (this.#element.dispatchEvent(new CustomEvent('once-outcome', { detail: told, bubbles: true, cancelable: true }))) this.#display(told);
     else this.#mark(told.moment);
   }
@@ -195,12 +195,12 @@ export class FormController {
     this.#user = user;
     if (state?.phase === 'sending') this.#show('sending');
     else if (state?.phase === 'waiting') this.#show(state.why === 'in-progress' ? 'waiting' : 'sending');
-    else if (state && !this.#call) this.#rest(state);
+    else if (state && !this.#busy) this.#rest(state);
   }
 
   /** Nobody is at it now. */
   #rest(state: OperationState): void {
-    if (this.known.isDone(this.#element, this.#user, state)) {
+    if (this.known.isDone(this.#element, this.#user, state, this.moment)) {
       // The server has rendered what is so: what was open here is not any more.
       if (state.phase === 'unsettled') void settle(this.#shared.client, state.pending.name, 'done').catch(() => {});
       this.#show('');
@@ -214,7 +214,7 @@ export class FormController {
   async #lookAround(name: OperationName): Promise<void> {
     const turn = ++this.#turn;
     const open = await pending(this.#shared.client, { prefix: name }).catch(() => []);
-    if (turn !== this.#turn || this.#call || this.#payment?.state.phase !== 'unsettled') return;
+    if (turn !== this.#turn || this.#busy || this.#payment?.state.phase !== 'unsettled') return;
     const found = open.find((one) => one.name.length === name.length);
     if (!found?.inFlight) return this.#show('unknown', undefined, found?.resumable);
     this.#show('sending');

@@ -1,7 +1,7 @@
 /** `<once-form>`: a plain form inside it takes effect once. */
 import { namespace, type Once } from 'oncefetch';
 import { FormController } from './controller.js';
-import { clientForForms } from './key.js';
+import { clientForForms, SpentKeys } from './key.js';
 import { checkOptions, type FormOptions, type OnceFormElement } from './options.js';
 import type { FormMoment } from './words.js';
 
@@ -26,9 +26,10 @@ export function defineOnceForm(once: Once, options: FormOptions = {}): void {
 /** Made where there is a page: elsewhere there is no HTMLElement. */
 function elementFor(once: Once, options: FormOptions): new () => OnceFormElement {
   const { client, fingerprints } = clientForForms(once);
+  const shared = { client, fingerprints, options, spent: new SpentKeys() };
   return class extends HTMLElement {
     static readonly observedAttributes = ['operation', 'known'];
-    readonly #form: FormController = new FormController(this, { client, fingerprints, options });
+    readonly #form: FormController = new FormController(this, shared);
 
     constructor() {
       super();

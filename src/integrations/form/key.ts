@@ -10,6 +10,25 @@ export function renderedKey(form: HTMLFormElement): HTMLInputElement | undefined
   return [...form.elements].find((one): one is HTMLInputElement => one instanceof HTMLInputElement && one.name === KEY_FIELD && one.value !== '');
 }
 
+/** Keys that are used up, each with the one that counts now: a framework may render the first one again. */
+export class SpentKeys {
+  readonly #next = new Map<string, string>();
+
+  /** The form goes out under this key from now on. */
+  replace(field: HTMLInputElement, next: string): void {
+    for (const [spent, key] of this.#next) if (key === field.value) this.#next.set(spent, next);
+    this.#next.set(field.value, next);
+    this.#next.delete(next);
+    field.value = next;
+  }
+
+  /** Puts the key that counts into a form that bears a spent one. */
+  renew(form: HTMLFormElement): void {
+    const field = renderedKey(form);
+    if (field) field.value = this.#next.get(field.value) ?? field.value;
+  }
+}
+
 /** The key for the corrected form. A server that gives one says that the key before it is used up. */
 export function nextKey(answer: unknown): string | undefined {
   const next = typeof answer === 'object' && answer !== null ? (answer as Record<string, unknown>)[KEY_FIELD] : undefined;

@@ -1,5 +1,6 @@
 /** What an app says of its forms. */
 import type { Once, OperationOptions } from 'oncefetch';
+import type { SpentKeys } from './key.js';
 import type { FormMoment, FormWords } from './words.js';
 
 /** Options of {@link defineOnceForm}. */
@@ -18,6 +19,14 @@ export interface OnceFormElement extends HTMLElement {
   readonly state: FormMoment | '';
   /** Asks what became of what was sent last, under the same key. What has not been sent it does not send. */
   check(): Promise<void>;
+}
+
+/** What all elements of one definition share. */
+export interface Shared {
+  readonly client: Once;
+  readonly fingerprints: boolean;
+  readonly options: FormOptions;
+  readonly spent: SpentKeys;
 }
 
 const TYPES = { tag: 'string', says: 'object', call: 'function' } as const;

@@ -1,6 +1,9 @@
 /** Where a form speaks: a line that screen readers read out by themselves, a button to ask again, and the button that was pressed. */
 import type { Submitter } from './submission.js';
 
+/** On the line while what it says is the element's. */
+const SAID = 'data-once-said';
+
 export class Status {
   readonly #line: HTMLElement;
   readonly #check: HTMLButtonElement;
@@ -10,6 +13,8 @@ export class Status {
   constructor(host: HTMLElement, onCheck: () => void) {
     this.#line = host.querySelector<HTMLElement>('[role=status]') ?? madeLine(host);
     this.#check = host.querySelector<HTMLButtonElement>('button[data-once-check]') ?? madeCheck(host);
+    // A copy of an element (a row of a list, a framework's snapshot of the page) bears what was said in the first one.
+    if (this.#line.hasAttribute(SAID)) this.#write('');
     this.#check.hidden = true;
     this.#check.addEventListener('click', onCheck);
   }
@@ -17,7 +22,12 @@ export class Status {
   /** Each thing is said once. `''` takes back what was said here, and leaves the server's own text. */
   say(words: string): void {
     if (words === '' ? this.#line.textContent !== this.#said : this.#line.textContent === words) return;
+    this.#write(words);
+  }
+
+  #write(words: string): void {
     this.#line.textContent = words;
+    this.#line.toggleAttribute(SAID, words !== '');
     this.#said = words;
   }
 

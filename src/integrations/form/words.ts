@@ -7,6 +7,12 @@ import type { Outcome } from 'oncefetch';
  */
 export type FormMoment = 'sending' | 'waiting' | 'done' | 'already' | 'refused' | 'unsent' | 'unknown' | 'failed';
 
+/** Somebody is at it. */
+export const BUSY: ReadonlySet<string> = new Set<FormMoment>(['sending', 'waiting']);
+
+/** Said of a submit; it stays until the next one, whatever the store says. */
+export const LAST_WORDS: ReadonlySet<string> = new Set<FormMoment>(['refused', 'unsent', 'failed']);
+
 /** What became of a submit: the detail of the event `once-outcome`. */
 export interface FormOutcome {
   readonly moment: FormMoment;

@@ -60,3 +60,17 @@ test.each(['never', 'always'] as const)('for an earlier press: what is pressed s
   expect(await pending(page.once)).toHaveLength(1);
   expect(page.element.state).toBe('unknown');
 });
+
+test('for an earlier press: a refusal of what is pressed since stays on the screen, also where the element is moved', async () => {
+  const fetch = (async () => Response.json({ title: 'No.' }, { status: 402 })) as unknown as typeof globalThis.fetch;
+  const page = show({ element: DONE, client: { fetch }, options: { call: () => ({ repeat: 'if-changed' }) } });
+  await vi.waitFor(() => expect(page.element.state).toBe('done'));
+  page.press();
+  await page.says('No.');
+  page.element.parentElement?.append(page.element);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect([page.status(), page.element.state]).toEqual(['No.', 'refused']);
+  page.element.setAttribute('known', 'done');
+  page.element.parentElement?.append(page.element);
+  await vi.waitFor(() => expect([page.status(), page.element.state]).toEqual(['', 'done']));
+});

@@ -55,6 +55,18 @@ describe('a press while the form is being sent', () => {
     await vi.waitFor(() => expect(page.outcomes.map(({ moment }) => moment)).toEqual(['done', 'done']));
   });
 
+  test('of another button of the same operation is for what that one sends', async () => {
+    const fields = '<button id="save" name="do" value="save">Save</button><button id="publish" name="do" value="publish">Publish</button>';
+    const { page, sent, arrived, answer } = await sending({ fields, options: { call: () => ({ repeat: 'if-changed' }) } }, '#save');
+    page.press('#save');
+    page.press('#publish');
+    answer(paid());
+    await arrived(2);
+    answer(paid(), 1);
+    await page.says(DONE);
+    expect(sent).toEqual(['random do=save', 'random do=publish']);
+  });
+
   test('of an edited form is told that the changes were not sent', async () => {
     const { page, sent, answer, type } = await sending({ fields: BAGS });
     type('3');

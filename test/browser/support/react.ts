@@ -7,7 +7,8 @@ import { afterEach, beforeEach } from 'vitest';
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 
-export const server: IdempotentServer = idempotentServer({ url: '/api/payments', retryAfter: 0 });
+/** Each test's own: a request that an earlier one has left behind must not meet the faults of this one, nor be counted. */
+export let server: IdempotentServer;
 export let root: Root;
 export let place: HTMLElement;
 export let cart = '';
@@ -16,7 +17,7 @@ let carts = 0;
 /** To be called once in a file. */
 export function onStage(): void {
   beforeEach(() => {
-    server.reset();
+    server = idempotentServer({ url: '/api/payments', retryAfter: 0 });
     cart = `cart-${Date.now()}-${carts++}`;
     place = document.createElement('div');
     document.body.append(place);
@@ -25,6 +26,7 @@ export function onStage(): void {
   afterEach(async () => {
     await act(() => root.unmount());
     place.remove();
+    server.reset();
   });
 }
 

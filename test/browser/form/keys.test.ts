@@ -1,0 +1,89 @@
+/**
+ * Goal: each operation goes out under the key that the server rendered for it, whatever the page does with the hidden field
+ * meanwhile. Method: a server that answers when the test says so, and notes the keys; the page changes as frameworks change it.
+ */
+import { act, createElement as h, useState } from 'react';
+import { createRoot } from 'react-dom/client';
+import { expect, test, vi } from 'vitest';
+import { client, define, host, show, withForms } from '../support/form.js';
+import { Shop } from '../support/shop.js';
+
+withForms();
+
+const KEY = '<input type="hidden" name="idempotency-key" value="k-1">';
+const refused = (next: string): Response => Response.json({ title: 'Look again.', 'idempotency-key': next }, { status: 422 });
+const paid = (): Response => Response.json({ id: 1 }, { status: 201 });
+
+/** Notes the key of each request; the answers come in this order. */
+function bank(...answers: (Response | 'lost')[]) {
+  const keys: (string | null)[] = [];
+  const fetch = (async (_: string, init?: RequestInit) => {
+    keys.push(new Headers(init?.headers).get('idempotency-key'));
+    const answer = answers.shift() ?? paid();
+    if (answer === 'lost') throw new TypeError('Failed to fetch');
+    return answer;
+  }) as typeof globalThis.fetch;
+  return { fetch, keys };
+}
+
+test('a button’s own operation that is refused leaves the key of the form’s operation where it is', async () => {
+  const { fetch, keys } = bank('lost', refused('k-of-the-draft'));
+  const fields = `${KEY}<button id="pay">Pay</button><button id="draft" data-once-operation="draft 1">Save</button>`;
+  const page = show({ client: { fetch, limits: { attempts: 1 } }, fields });
+  page.press('#pay');
+  await page.says(/^Not sure yet/);
+  page.press('#draft');
+  await page.says('Look again.');
+  expect(new FormData(page.form).get('idempotency-key')).toBe('k-1');
+  expect(keys[0]).toBe('k-1');
+});
+
+test('the form is for the next operation before the first one has left: each has its own key', async () => {
+  const { fetch, keys } = bank();
+  const page = show({ client: { fetch }, fields: `${KEY}<button>Pay</button>` });
+  page.press();
+  page.element.setAttribute('operation', 'pay 2');
+  (page.form.elements.namedItem('idempotency-key') as HTMLInputElement).value = 'k-2';
+  await vi.waitFor(() => expect(keys).toHaveLength(1));
+  page.press();
+  await page.says('Done.');
+  expect(keys).toEqual(['k-1', 'k-2']);
+});
+
+test('a framework that renders the spent key again: the corrected form goes out under the next one', async () => {
+  const { fetch, keys } = bank(refused('k-2'));
+  const shop = new Shop();
+  const tag = define(client(shop, { fetch }));
+  function Form() {
+    const [card, type] = useState('4000');
+    const typed = ({ target }: { target: { value: string } }): void => type(target.value);
+    return h(
+      tag,
+      { operation: 'pay 1' },
+      h('p', { role: 'status' }),
+      h(
+        'form',
+        { method: 'post', action: shop.url },
+        h('input', { type: 'hidden', name: 'idempotency-key', value: 'k-1', readOnly: true }),
+        h('input', { name: 'card', value: card, onChange: typed }),
+        h('button', { type: 'submit' }, 'Pay'),
+      ),
+    );
+  }
+  Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
+  const root = createRoot(host);
+  await act(() => root.render(h(Form)));
+  const says = (text: string): Promise<void> => vi.waitFor(() => expect(host.querySelector('[role=status]')?.textContent).toBe(text));
+  const press = (): void => (host.querySelector('form button') as HTMLElement).click();
+  press();
+  await says('Look again.');
+  const card = host.querySelector('[name=card]') as HTMLInputElement;
+  await act(() => {
+    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set?.call(card, '4242');
+    card.dispatchEvent(new Event('input', { bubbles: true }));
+  });
+  press();
+  await says('Done.');
+  expect(keys).toEqual(['k-1', 'k-2']);
+  await act(() => root.unmount());
+});
