@@ -33,6 +33,11 @@ test.each(LEAN ? ['with'] : ['with', 'without'])('control characters %s a TextDe
   expect(textOf(new TextEncoder().encode('a\n\u0001b'))).toBe('a\n\u0001b');
 });
 
+test.each(LEAN ? ['with'] : ['with', 'without'])('bytes that are no UTF-8 %s a TextDecoder are text all the same', (how) => {
+  if (how === 'without') vi.stubGlobal('TextDecoder', undefined);
+  expect(textOf(Uint8Array.from([0x7b, 0xe9, 0x7d]))).toBe(how === 'with' ? '{\uFFFD}' : '{é}');
+});
+
 describe('a stream', () => {
   const cancel = vi.fn();
   const stream = () =>

@@ -2,9 +2,8 @@
  * Goal: no answer of a real service lets an operation be charged twice, or told `none` or `done` where it may be otherwise. Method:
  * the sequences that did, each with the answer as that service gives it.
  */
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { braintree, paypal, shopify, telnyx } from '../../src/entries/dialects.js';
-import { textOf } from '../../src/http/native.js';
 import { answers, charged, idle, lost, replays } from '../support/server.js';
 import { MINUTE, newWorld, pay } from '../support/world.js';
 
@@ -88,14 +87,6 @@ test.each(['ISO-8859-1', 'us-ascii', '"windows-1252"'])(
     expect(new Uint8Array((await end.response?.arrayBuffer()) as ArrayBuffer)).toEqual(body);
   },
 );
-
-test('bytes that are no UTF-8 are text also where there is no TextDecoder, as in React Native', () => {
-  vi.stubGlobal('TextDecoder', undefined);
-  const latin = textOf(Uint8Array.from([0x7b, 0xe9, 0x7d]));
-  const utf8 = textOf(Uint8Array.from([0x7b, 0xc3, 0xa9, 0x7d]));
-  vi.unstubAllGlobals();
-  expect([latin, utf8]).toEqual(['{é}', '{é}']);
-});
 
 test.each<[string, Record<string, string>]>([
   ['has no type', {}],
