@@ -45,7 +45,7 @@ export class AttemptLoop implements Driver {
     this.payload = payload;
     this.start = start;
     this.#outage = new Outage(job);
-    this.#storedIn = storedIn(storeForOperation(job.client, job.operationKey));
+    this.#storedIn = storedIn(storeForOperation(job));
     this.record = start.record;
     this.ambiguous = start.resumed || !start.record.random;
     this.refusals = new Refusals(job, start, this.ambiguous);
@@ -203,10 +203,9 @@ export class AttemptLoop implements Driver {
 
   /** Whether a log-out, a `forget` or another driver has taken the record. */
   async stillMine(): Promise<Stopped | undefined> {
-    const { client, operationKey, id, deadline } = this.job;
     try {
       // Renew the lease, which may be over after a sleep: otherwise the app could settle between this look and the attempt.
-      const stored = await (this.record.lease ? renew(this) : readStored(client, operationKey, id, deadline));
+      const stored = await (this.record.lease ? renew(this) : readStored(this.job));
       return takenOver(readRecord(stored), this.record);
     } catch (cause) {
       return this.#end('store', cause);

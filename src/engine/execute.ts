@@ -54,8 +54,7 @@ export async function leftBefore(
   elsewhere = false,
   waited = false,
 ): Promise<Ended> {
-  const { client, namespace, operationKey, id, deadline } = job;
-  const clean = !elsewhere && (await nothingSent(client, operationKey, id, deadline, !waited && isSamePerson(client, namespace)).catch(() => false));
+  const clean = !elsewhere && (await nothingSent(job, !waited && isSamePerson(job.client, job.namespace)).catch(() => false));
   return failed(undriven(job, clean ? unsent('aborted') : unknown('aborted')));
 }
 
@@ -146,7 +145,7 @@ async function readAgain(job: OperationRun, record: OnceRecord): Promise<Ended |
   if (!sent.result || !/^(replayed|fresh)$/.test(sent.reading.kind)) return undefined;
   remember(job, record, sent.result);
   return {
-    outcome: { ...rememberedOutcome(record, replayed('server'), storedIn(storeForOperation(client, job.operationKey)), true), attempts: 1 },
+    outcome: { ...rememberedOutcome(record, replayed('server'), storedIn(storeForOperation(job)), true), attempts: 1 },
     result: sent.result,
   };
 }
@@ -159,7 +158,7 @@ function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 'drive'
   if (begun.do === 'corrupt') return failed(undriven(job, unknown('record')), 'ERR_ONCE_RECORD');
   if (begun.do === 'nothing' || begun.do === 'rekey') return failed(undriven(job, unknown('record')), undefined, REASONS['nothing-stored']);
   const { record } = begun;
-  const outcome = (ending: Ending): Outcome => rememberedOutcome(record, ending, storedIn(storeForOperation(job.client, job.operationKey)), true);
+  const outcome = (ending: Ending): Outcome => rememberedOutcome(record, ending, storedIn(storeForOperation(job)), true);
   if (begun.do === 'mismatch') return failed({ ...outcome(unknown('mismatch')), sent: record.ambiguous ? 'maybe' : 'no' }, undefined, undefined, record);
   if (begun.do === 'key-burnt') return failed(outcome(rejected(true)), 'ERR_ONCE_KEY_BURNT');
   const result = record.state === 'settled' && isOwn(job, record) ? answerIn(job, record) : undefined;
