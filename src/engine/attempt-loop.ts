@@ -1,7 +1,7 @@
 /** Drives one record: attempt, read, decide, wait, until there is something to tell. */
 
 import type { UnknownReason } from '../core/codes.js';
-import { cleanlyRefused, decide, type Situation } from '../core/decide.js';
+import { cleanlyRefused, decide, type Situation, stop } from '../core/decide.js';
 import type { WaitReason } from '../core/event.js';
 import { type Outcome, unknown, unsent } from '../core/outcome.js';
 import { type PendingRecord, readRecord } from '../core/record.js';
@@ -75,7 +75,7 @@ export class AttemptLoop implements Driver {
   /** Makes attempts until the decision is something other than to wait. */
   async run(): Promise<Stopped> {
     // A server that knows no keys must not get the request twice: only `reconcile` can say more.
-    if (this.start.resumed && !this.#keyed) return { decision: { do: 'stop', ending: unknown('no-answer'), ask: true } };
+    if (this.start.resumed && !this.#keyed) return { decision: stop('no-answer', true) };
     if (this.record.link !== undefined) return { decision: { do: 'poll' } };
     await this.#beforeFirst();
     for (;;) {
@@ -180,7 +180,7 @@ export class AttemptLoop implements Driver {
   /** The checks that need no I/O; repeated right before the attempt leaves, because hooks and stores take time. */
   mustStop(): Stopped | undefined {
     const reason = reasonToHalt(this.job, this.record, this.ambiguous && this.record.ambiguous);
-    if (reason === 'key-expired') return { decision: { do: 'stop', ending: unknown(reason), ask: true } };
+    if (reason === 'key-expired') return { decision: stop(reason, true) };
     // A key that stayed in use is given up with its window, as the next call would do.
     if (!reason && this.start.reused && !this.ambiguous && windowIsOver(this.job, this.record)) return { decision: { do: 'anew' } };
     return reason && this.#end(reason);

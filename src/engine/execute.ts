@@ -2,6 +2,7 @@
 
 import { type Begun, endedBefore, isElsewhere } from '../core/begin.js';
 import type { UnknownReason } from '../core/codes.js';
+import { stop } from '../core/decide.js';
 import { type Ending, type Outcome, rejected, replayed, unknown, unsent } from '../core/outcome.js';
 import type { OnceRecord } from '../core/record.js';
 import { NOT_SENT } from '../core/verdict.js';
@@ -90,11 +91,11 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
   // A resumed call learns only here which request it is, and so which dialect.
   const asked = job.resumeOnly && payload?.prepared;
   const drive = new AttemptLoop(asked ? { ...job, settings: job.client.withDialect(job.settings, asked) } : job, payload ?? NOTHING, start);
-  const stop = (reason: UnknownReason) => finish(drive, { decision: { do: 'stop', ending: unknown(reason), ask: true } });
-  if (begun.do === 'expired') return stop('key-expired');
-  if (begun.do === 'elsewhere') return stop('elsewhere');
+  const end = (reason: UnknownReason) => finish(drive, { decision: stop(reason, true) });
+  if (begun.do === 'expired') return end('key-expired');
+  if (begun.do === 'elsewhere') return end('elsewhere');
   // Nothing can be sent, so only `reconcile` can say more.
-  if (!payload) return stop('record');
+  if (!payload) return end('record');
   const kept = payloads.get(keyed) ?? new Map<string, Payload>();
   if (job.payload || record.request) keepRecent(kept, present, payload, 8);
   keepRecent(payloads, keyed, kept, 32);
