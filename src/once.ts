@@ -113,17 +113,17 @@ export async function callFetch(
   const init = asked ?? {};
   const { once, ...rest } = init;
   const send = () => (client.settings.fetch ?? globalThis.fetch)(input, 'once' in init ? rest : init);
+  const retried = (settings: Settings) => client.parts.retry?.(client, settings, { input, init }, send) ?? send();
   // What waits to be sent there again would undo this call, too.
-  if (once === false && !handle) return client.parts.retry?.(client, client.settings, { input, init }, send) ?? send();
+  if (once === false && !handle) return retried(client.settings);
   const own = callSettings(client.settings, once);
   if (handle && own.operation) throw new TypeError(wrong('this operation', 'name-given', typeOf(own.operation)));
   checkNeeds(own, client.parts);
-  const retried = () => client.parts.retry?.(client, own, { input, init }, send) ?? send();
   const method = (init.method ?? (isRequest(input) ? input.method : 'GET')).toUpperCase();
   const idempotent = !needsKey(method);
   const nameOf = once === undefined ? own.nameOf : undefined;
   const bare = once !== true && !handle && !own.operation && own.key === undefined;
-  if (idempotent && bare && !nameOf) return retried();
+  if (idempotent && bare && !nameOf) return retried(own);
   let request: RequestInput;
   try {
     request = readInput(input, init, client.platform);
@@ -150,7 +150,7 @@ export async function callFetch(
       signal: request.signal,
       request: request.request,
     }) as Promise<Response>;
-  const plain = idempotent ? retried : send;
+  const plain = () => (idempotent ? retried(own) : send());
   if (given === false || (idempotent && once === undefined)) return plain();
   if (!client.parts.unnamed) throw new TypeError(needs(`a ${method} without a name`, 'unnamed'));
   const by = once === undefined ? undefined : once === true ? 'content' : 'call';

@@ -74,7 +74,7 @@ export type Decision =
   | { readonly do: 'probe' }
   | { readonly do: 'poll' };
 
-const stop = (reason: UnknownReason, ask: boolean, retryAt?: number): Decision => ({ do: 'stop', ending: unknown(reason, retryAt), ask });
+export const stop = (reason: UnknownReason, ask: boolean, retryAt?: number): Stop => ({ do: 'stop', ending: unknown(reason, retryAt), ask });
 const settle = (ending: Ending, how: Omit<Settle, 'do' | 'ending'> = {}): Settle => ({ do: 'settle', ending, ...how });
 
 /** A 2xx, marked as a replay or not: whose is it when more than one payload went out under the key? */
@@ -102,7 +102,7 @@ function retryOrStop(reading: Reading, s: Situation): Decision {
 function inProgress(s: Situation): Decision {
   const ms = atLeast(s.backoff, s.waits, s.retryAfterMs ?? backoffMs(s.backoff, s.waits, s.random));
   if (s.keyed && s.now + ms < Math.min(s.waitsEnd, s.deadline)) return { do: 'wait', ms, why: 'in-progress' };
-  return { do: 'stop', ending: unknown('in-progress', s.retryAfterMs && s.now + s.retryAfterMs), ask: true, spent: true };
+  return { ...stop('in-progress', true, s.retryAfterMs && s.now + s.retryAfterMs), spent: true };
 }
 
 /**
@@ -112,7 +112,7 @@ export const COPY_LIFETIME_MS = 120_000;
 
 /** Refused, with nothing ambiguous before. Where a copy may have gone out unseen, only the application's word is one. */
 export function cleanlyRefused(from: Reading['from'], s: Pick<Situation, 'mayResend' | 'refusedOnly'>): Settle | Stop {
-  if (from === 'in-front' && (s.mayResend || s.refusedOnly)) return { do: 'stop', ending: unknown('refused'), ask: true };
+  if (from === 'in-front' && (s.mayResend || s.refusedOnly)) return stop('refused', true);
   return settle(rejected(), { keyInUse: from !== 'application' });
 }
 

@@ -1,7 +1,7 @@
 /** Drives one record: attempt, read, decide, wait, until there is something to tell. */
 
 import type { UnknownReason } from '../core/codes.js';
-import { cleanlyRefused, decide, type Situation } from '../core/decide.js';
+import { cleanlyRefused, decide, type Situation, stop } from '../core/decide.js';
 import type { WaitReason } from '../core/event.js';
 import { type Outcome, unknown, unsent } from '../core/outcome.js';
 import { type PendingRecord, readRecord } from '../core/record.js';
@@ -10,7 +10,6 @@ import type { AttemptResult, Driver, OperationRun, Payload } from './client.js';
 import { reasonToHalt, reasonUnsent, takenOver, windowIsOver } from './halt.js';
 import { renew } from './lease.js';
 import { emit, named, publish, tellWait } from './observe.js';
-import { Outage } from './outage.js';
 import { commitMark, readStored, storedIn, storeForOperation } from './record-access.js';
 import { Refusals } from './refusals.js';
 import type { Result } from './result.js';
@@ -32,7 +31,8 @@ export class AttemptLoop implements Driver {
   #waits = 0;
   #waitsEnd = 0;
   #triesMax: number;
-  readonly #outage: Outage;
+  /** When this call first saw the device offline; `undefined` while it is online. */
+  #offlineSince: number | undefined;
   #answered = false;
   #mayResend = false;
   /** The loop has waited, so the record may have changed. */
@@ -44,8 +44,7 @@ export class AttemptLoop implements Driver {
     this.job = job;
     this.payload = payload;
     this.start = start;
-    this.#outage = new Outage(job);
-    this.#storedIn = storedIn(storeForOperation(job.client, job.operationKey));
+    this.#storedIn = storedIn(storeForOperation(job));
     this.record = start.record;
     this.ambiguous = start.resumed || !start.record.random;
     this.refusals = new Refusals(job, start, this.ambiguous);
@@ -75,7 +74,7 @@ export class AttemptLoop implements Driver {
   /** Makes attempts until the decision is something other than to wait. */
   async run(): Promise<Stopped> {
     // A server that knows no keys must not get the request twice: only `reconcile` can say more.
-    if (this.start.resumed && !this.#keyed) return { decision: { do: 'stop', ending: unknown('no-answer'), ask: true } };
+    if (this.start.resumed && !this.#keyed) return { decision: stop('no-answer', true) };
     if (this.record.link !== undefined) return { decision: { do: 'poll' } };
     await this.#beforeFirst();
     for (;;) {
@@ -124,7 +123,7 @@ export class AttemptLoop implements Driver {
       else this.#triesMax = 1;
     }
     // A device may be wrong about being offline, so the first attempt is made all the same.
-    await this.#awaitNetwork();
+    await this.cutOff();
   }
 
   /** Waits, and tells screens and logs. */
@@ -138,11 +137,22 @@ export class AttemptLoop implements Driver {
     await wait(clock, ms, [stop, client.closing], why === 'backoff' || why === 'offline' ? connectivity : undefined);
   }
 
-  readonly #awaitNetwork = (): Promise<boolean> => this.#outage.outlasts((ms) => this.pause(ms, 'offline'));
-
-  /** After an attempt without an answer: waits while the device is offline, so that an outage costs no attempts; a long one ends the call. */
+  /**
+   * After an attempt without an answer: waits while the device is offline, so that an outage costs no attempts. A long one ends the
+   * call: what the device says is a hint, and the user hears of it within seconds.
+   */
   async cutOff(): Promise<Stopped | undefined> {
-    return (await this.#awaitNetwork()) ? this.#end('offline') : undefined;
+    const { client, settings, deadline } = this.job;
+    const { clock, connectivity } = client.platform;
+    const { offlineWaitMs } = settings.limits;
+    const since = this.#offlineSince ?? clock.now();
+    const end = since + offlineWaitMs;
+    // A clock that was set back by hours would have the call wait for as long.
+    const ms = Math.min(offlineWaitMs, Math.min(end, deadline) - clock.now());
+    if (connectivity.online() === false && ms > 0) await this.pause(ms, 'offline');
+    // An outage that has ended no longer counts, and the next one gets the full time.
+    this.#offlineSince = connectivity.online() === false ? since : undefined;
+    return this.#offlineSince !== undefined && clock.now() >= end ? this.#end('offline') : undefined;
   }
 
   /** What is known of this key and its server, apart from the last answer. */
@@ -173,14 +183,17 @@ export class AttemptLoop implements Driver {
     const look = this.#attempts > 0 || this.#waited || slept;
     // If another driver owns the record by now, `reconcile` is not asked.
     if (stopped) return (look && stopped.decision.do === 'stop' && stopped.decision.ask && (await this.stillMine())) || stopped;
-    if (!this.record.ambiguous) return this.#mark();
-    return look ? this.stillMine() : undefined;
+    if (this.record.ambiguous) return look ? this.stillMine() : undefined;
+    // It was stored clean, and is marked before its first attempt leaves.
+    const next = await commitMark(this.job, this.record);
+    this.record = next ?? this.record;
+    return next ? undefined : this.#end('store');
   }
 
   /** The checks that need no I/O; repeated right before the attempt leaves, because hooks and stores take time. */
   mustStop(): Stopped | undefined {
     const reason = reasonToHalt(this.job, this.record, this.ambiguous && this.record.ambiguous);
-    if (reason === 'key-expired') return { decision: { do: 'stop', ending: unknown(reason), ask: true } };
+    if (reason === 'key-expired') return { decision: stop(reason, true) };
     // A key that stayed in use is given up with its window, as the next call would do.
     if (!reason && this.start.reused && !this.ambiguous && windowIsOver(this.job, this.record)) return { decision: { do: 'anew' } };
     return reason && this.#end(reason);
@@ -194,19 +207,11 @@ export class AttemptLoop implements Driver {
     return { decision: { do: 'stop', ending, ask: false }, cause };
   }
 
-  /** A record that was stored clean is marked before its first attempt leaves. */
-  async #mark(): Promise<Stopped | undefined> {
-    const next = await commitMark(this.job, this.record);
-    this.record = next ?? this.record;
-    return next ? undefined : this.#end('store');
-  }
-
   /** Whether a log-out, a `forget` or another driver has taken the record. */
   async stillMine(): Promise<Stopped | undefined> {
-    const { client, operationKey, id, deadline } = this.job;
     try {
       // Renew the lease, which may be over after a sleep: otherwise the app could settle between this look and the attempt.
-      const stored = await (this.record.lease ? renew(this) : readStored(client, operationKey, id, deadline));
+      const stored = await (this.record.lease ? renew(this) : readStored(this.job));
       return takenOver(readRecord(stored), this.record);
     } catch (cause) {
       return this.#end('store', cause);
@@ -233,9 +238,8 @@ export class AttemptLoop implements Driver {
     const ms = Math.min(settings.limits.attemptMs, job.deadline - client.platform.clock.now());
     const { key, carrier, firstSentAt = this.record.createdAt } = this.record;
     const { ambiguous, start } = this;
-    const { resumed } = start;
     const otherPayloads = start.changed || start.otherBytes || !this.record.random || this.record.refusedBefore === true;
-    const sent = await payload.send({ job, key, carrier, firstSentAt, number, ambiguous, resumed, otherPayloads, ms, stillMine, leaves });
+    const sent = await payload.send({ job, key, carrier, firstSentAt, number, ambiguous, resumed: start.resumed, otherPayloads, ms, stillMine, leaves });
     if (stopped) return stopped;
     // If nothing was sent, the previous answer stays the last one.
     if (sent.result || sent.reading.kind !== 'not-sent') this.#last = sent.result;

@@ -27,8 +27,9 @@ async function claimed<T>(client: Client, address: OperationAddress, work: (id: 
     const release = await tryLockInTime(client, address);
     if (!release) throw busyError({ client, ...address });
     const { id, ns } = await idsOf(client, address);
-    await giveBack(client, address.operationKey, id);
-    await freeFromTheGone(client, address.operationKey, id);
+    const place = { client, ...address, id };
+    await giveBack(place);
+    await freeFromTheGone(place);
     return await work(id, ns).finally(release);
   } finally {
     hold.free();
@@ -62,12 +63,13 @@ export async function changeByHand(
       left = justChanged ? result.next : stored;
       return result;
     };
-    const clash = await updateStored(client, operationKey, id, next, 'strict');
+    const clash = await updateStored({ client, operationKey, id }, next, 'strict');
     if (clash) throw clash;
     made?.();
   });
   // Without a second look at the store: if that failed, the caller would hear that the change was not made.
-  if (!client.registry.flights.has(operationKey)) publish(client, operationKey, stateOf(left, storedIn(storeForOperation(client, operationKey)), justChanged));
+  if (!client.registry.flights.has(operationKey))
+    publish(client, operationKey, stateOf(left, storedIn(storeForOperation({ client, operationKey })), justChanged));
 }
 
 /** The error for a change that contradicts the stored record. */
@@ -79,6 +81,6 @@ export function refusal(
   ending: Ending,
 ): OnceError {
   if (!record) return failure({ client, ...address }, ending, {}, code);
-  const where = storedIn(storeForOperation(client, address.operationKey));
+  const where = storedIn(storeForOperation({ client, ...address }));
   return new OnceError(code, { ...rememberedOutcome(record, ending, where, false), sent: record.ambiguous ? 'maybe' : 'no' });
 }

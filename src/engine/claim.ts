@@ -53,11 +53,12 @@ export async function takeLock(
   if (!locks && !server) notice(job, '', 'insecure-origin', client.platform.origin ?? '');
   if (free || !locks) return { release: free ?? FREE, waited: undefined };
   if (settings.whenBusy === 'reject') throw busyError(job);
-  const seen = await look(job);
+  // Before the wait: which end is known.
+  const ended = endedBefore(readRecord(await orStoreError(job, readStored(job))));
   const ms = Math.min(settings.limits.attemptMs, Math.max(0, deadline - clock.now()) / 2);
   tellWait(client, job, NO_KEY, 0, clock.now() + ms, 'another-context');
   const release = await awaitLock(client, job, ms, stop);
-  return { release: release ?? FREE, waited: { ended: seen }, elsewhere: !release };
+  return { release: release ?? FREE, waited: { ended }, elsewhere: !release };
 }
 
 /** Waits for the lock; `undefined` when the time is over first. */
@@ -74,21 +75,15 @@ export async function awaitLock(client: Client, address: Parameters<typeof lockN
   return release ?? undefined;
 }
 
-/** Looks, before a wait, which end is known. */
-async function look(job: OperationRun): Promise<string | undefined> {
-  try {
-    return endedBefore(readRecord(await readStored(job.client, job.operationKey, job.id, job.deadline)));
-  } catch (cause) {
-    throw storeError(job, cause);
-  }
-}
+/** Work of the store, which fails as the call fails. */
+const orStoreError = <T>(job: OperationRun, work: Promise<T>): Promise<T> => work.catch((cause: unknown) => Promise.reject(storeError(job, cause)));
 
 /** Begins: one durable update, before the first byte leaves. */
 export async function beginRecord(job: OperationRun, waited: Waited | undefined): Promise<Begun> {
   const { client } = job;
-  await giveBack(client, job.operationKey, job.id);
-  const store = storeForOperation(client, job.operationKey);
-  const ready = store.ready && (await timed(client, store.ready(), job.deadline).catch((cause: unknown) => Promise.reject(storeError(job, cause))));
+  await giveBack(job);
+  const store = storeForOperation(job);
+  const ready = store.ready && (await orStoreError(job, timed(client, store.ready(), job.deadline)));
   if (job.settings.required && store.survives === 'context') {
     const error = new TypeError(wrong("durability 'required'", 'durability', store.kind));
     // A page's own store may be back later; a server that was given none has none.
@@ -108,8 +103,10 @@ export async function beginRecord(job: OperationRun, waited: Waited | undefined)
 }
 
 /** A lease is wanted where other contexts share the store, and this call holds no lock that they see. */
-const wantsLease = ({ client, operationKey, unlocked }: OperationRun): boolean =>
-  (unlocked || !client.platform.locks) && (client.platform.isolated || storeForOperation(client, operationKey).shared !== 'context');
+const wantsLease = (job: OperationRun): boolean => {
+  const { locks, isolated } = job.client.platform;
+  return (job.unlocked || !locks) && (isolated || storeForOperation(job).shared !== 'context');
+};
 
 /** Makes the key. On a store that is not atomic, contexts that race must arrive at the same key, so it is derived. */
 async function keyFor(job: OperationRun, generation: number, random: boolean): Promise<IdempotencyKey> {
@@ -150,12 +147,12 @@ export async function askStrategy(
 
 /** One durable update, which decides what this call does with the record that it finds. */
 async function claim(job: OperationRun, waited: Waited | undefined, generation: number, key: IdempotencyKey, random: boolean): Promise<Begun> {
-  const { client, settings, payload, operationKey, id, deadline, resumeOnly } = job;
+  const { client, settings, payload, resumeOnly } = job;
   const { dialect, limits } = settings;
   const { owner, platform } = client;
   const writable = settings.namespace !== undefined || platform.server;
   const c: Claimant = {
-    id,
+    id: job.id,
     ns: job.ns,
     label: job.label,
     fingerprint: job.fingerprint,
@@ -169,7 +166,7 @@ async function claim(job: OperationRun, waited: Waited | undefined, generation: 
     key,
     keyGeneration: generation,
     keyKind: random ? 'random' : typeof settings.key === 'string' ? 'literal' : 'derived',
-    seesRaces: typeof settings.key === 'function' && storeForOperation(client, operationKey).atomic,
+    seesRaces: typeof settings.key === 'function' && storeForOperation(job).atomic,
     repeat: settings.repeat,
     whenChanged: settings.whenChanged ?? (dialect.answersMismatch === false ? 'refuse' : 'same-key'),
     windowMs: limits.keyWindowMs,
@@ -190,11 +187,11 @@ async function claim(job: OperationRun, waited: Waited | undefined, generation: 
     return began;
   };
   try {
-    return await updateStored(client, operationKey, id, change, job.name.length ? 'strict' : 'relaxed', deadline);
+    return await updateStored(job, change, job.name.length ? 'strict' : 'relaxed');
   } catch (cause) {
-    if (begun?.do !== 'drive' || !begun.inserted || client.registry.degraded.has(operationKey)) throw storeError(job, cause);
-    if (client.registry.degraded.size >= DEGRADED_MAX) throw storeError(job, cause);
-    return afterFailedInsert(job, begun, random, cause, () => updateStored(client, operationKey, id, change, 'relaxed', deadline));
+    const { degraded } = client.registry;
+    if (begun?.do !== 'drive' || !begun.inserted || degraded.has(job.operationKey) || degraded.size >= DEGRADED_MAX) throw storeError(job, cause);
+    return afterFailedInsert(job, begun, random, cause, () => updateStored(job, change));
   }
 }
 
@@ -205,8 +202,8 @@ type Inserted = Extract<Begun, { do: 'drive' }>;
 
 /** A new record could not be written, or not in time: what is stored now decides. */
 async function afterFailedInsert(job: OperationRun, begun: Inserted, random: boolean, cause: unknown, again: () => Promise<Begun>): Promise<Begun> {
-  const { client, operationKey, id, deadline } = job;
-  const stored = await readStored(client, operationKey, id, deadline).catch((error: unknown) => Promise.reject(storeError(job, error)));
+  const { client, operationKey } = job;
+  const stored = await orStoreError(job, readStored(job));
   const record = readRecord(stored);
   // It was stored in spite of the error, but perhaps not on the disk or the replicas, as it was to be. One more write tells.
   if (record && sameRecord(record, begun) && (await writeAgain(job, begun, record))) return begun;
@@ -227,10 +224,11 @@ async function afterFailedInsert(job: OperationRun, begun: Inserted, random: boo
 const sameRecord = ({ sum, lease }: OnceRecord, { record: own }: Inserted): boolean => sum === own.sum && lease?.owner === own.lease?.owner;
 
 /** Stores once more, or removes (`null`), a record whose write failed but may have been stored; `true` only if that is so for certain. */
-async function writeAgain({ client, operationKey, id, name, deadline }: OperationRun, begun: Inserted, next: OnceRecord | null): Promise<boolean> {
+async function writeAgain(job: OperationRun, begun: Inserted, next: OnceRecord | null): Promise<boolean> {
   const change = (stored: unknown) => {
     const record = readRecord(stored);
     return record && sameRecord(record, begun) ? { next, value: true } : { value: stored === undefined && !next };
   };
-  return updateStored<boolean>(client, operationKey, id, change, next && name.length ? 'strict' : 'relaxed', next ? deadline : undefined).catch(() => false);
+  const place = next ? job : { ...job, deadline: undefined };
+  return updateStored<boolean>(place, change, next && job.name.length ? 'strict' : 'relaxed').catch(() => false);
 }

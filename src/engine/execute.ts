@@ -2,6 +2,7 @@
 
 import { type Begun, endedBefore, isElsewhere } from '../core/begin.js';
 import type { UnknownReason } from '../core/codes.js';
+import { stop } from '../core/decide.js';
 import { type Ending, type Outcome, rejected, replayed, unknown, unsent } from '../core/outcome.js';
 import type { OnceRecord } from '../core/record.js';
 import { NOT_SENT } from '../core/verdict.js';
@@ -54,8 +55,7 @@ export async function leftBefore(
   elsewhere = false,
   waited = false,
 ): Promise<Ended> {
-  const { client, namespace, operationKey, id, deadline } = job;
-  const clean = !elsewhere && (await nothingSent(client, operationKey, id, deadline, !waited && isSamePerson(client, namespace)).catch(() => false));
+  const clean = !elsewhere && (await nothingSent(job, !waited && isSamePerson(job.client, job.namespace)).catch(() => false));
   return failed(undriven(job, clean ? unsent('aborted') : unknown('aborted')));
 }
 
@@ -91,11 +91,11 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
   // A resumed call learns only here which request it is, and so which dialect.
   const asked = job.resumeOnly && payload?.prepared;
   const drive = new AttemptLoop(asked ? { ...job, settings: job.client.withDialect(job.settings, asked) } : job, payload ?? NOTHING, start);
-  const stop = (reason: UnknownReason) => finish(drive, { decision: { do: 'stop', ending: unknown(reason), ask: true } });
-  if (begun.do === 'expired') return stop('key-expired');
-  if (begun.do === 'elsewhere') return stop('elsewhere');
+  const end = (reason: UnknownReason) => finish(drive, { decision: stop(reason, true) });
+  if (begun.do === 'expired') return end('key-expired');
+  if (begun.do === 'elsewhere') return end('elsewhere');
   // Nothing can be sent, so only `reconcile` can say more.
-  if (!payload) return stop('record');
+  if (!payload) return end('record');
   const kept = payloads.get(keyed) ?? new Map<string, Payload>();
   if (job.payload || record.request) keepRecent(kept, present, payload, 8);
   keepRecent(payloads, keyed, kept, 32);
@@ -146,7 +146,7 @@ async function readAgain(job: OperationRun, record: OnceRecord): Promise<Ended |
   if (!sent.result || !/^(replayed|fresh)$/.test(sent.reading.kind)) return undefined;
   remember(job, record, sent.result);
   return {
-    outcome: { ...rememberedOutcome(record, replayed('server'), storedIn(storeForOperation(client, job.operationKey)), true), attempts: 1 },
+    outcome: { ...rememberedOutcome(record, replayed('server'), storedIn(storeForOperation(job)), true), attempts: 1 },
     result: sent.result,
   };
 }
@@ -159,7 +159,7 @@ function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 'drive'
   if (begun.do === 'corrupt') return failed(undriven(job, unknown('record')), 'ERR_ONCE_RECORD');
   if (begun.do === 'nothing' || begun.do === 'rekey') return failed(undriven(job, unknown('record')), undefined, REASONS['nothing-stored']);
   const { record } = begun;
-  const outcome = (ending: Ending): Outcome => rememberedOutcome(record, ending, storedIn(storeForOperation(job.client, job.operationKey)), true);
+  const outcome = (ending: Ending): Outcome => rememberedOutcome(record, ending, storedIn(storeForOperation(job)), true);
   if (begun.do === 'mismatch') return failed({ ...outcome(unknown('mismatch')), sent: record.ambiguous ? 'maybe' : 'no' }, undefined, undefined, record);
   if (begun.do === 'key-burnt') return failed(outcome(rejected(true)), 'ERR_ONCE_KEY_BURNT');
   const result = record.state === 'settled' && isOwn(job, record) ? answerIn(job, record) : undefined;

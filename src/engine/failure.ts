@@ -22,15 +22,15 @@ export const codeOf = (ending: Ending): OnceErrorCode =>
 type Asked = Pick<OperationRun, 'client' | 'name' | 'operationKey'>;
 
 /** What is known before anything was driven. */
-export const undriven = <End extends Ending>({ client, name, operationKey }: Asked, ending: End): Facts & End => ({
-  operation: named(name),
+export const undriven = <End extends Ending>(asked: Asked, ending: End): Facts & End => ({
+  operation: named(asked.name),
   key: undefined,
   attempts: 0,
   firstSentAt: undefined,
   sent: ending.type === 'unsent' ? 'no' : 'maybe',
   resumed: false,
   joined: false,
-  storedIn: storedIn(storeForOperation(client, operationKey)),
+  storedIn: storedIn(storeForOperation(asked)),
   ...ending,
 });
 

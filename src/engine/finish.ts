@@ -89,12 +89,13 @@ export function tell(
   more: { cause?: unknown; says?: string | undefined; resource?: string | undefined; keyInUse?: boolean | undefined } = {},
 ): Ended {
   const outcome = { ...drive.facts, ...ending };
+  const ended = { outcome, record: drive.record, driven: true };
   const honest = result && (ending.effect !== 'unknown' || !result.ok);
-  if (honest && !code) return { outcome, result, record: drive.record, driven: true, keyInUse: more.keyInUse };
+  if (honest && !code) return { ...ended, result, keyInUse: more.keyInUse };
   // The error that an effect threw is its refusal: pass it on.
-  if (ending.type === 'rejected' && more.cause !== undefined && !result) return { outcome, record: drive.record, driven: true, fail: () => more.cause };
+  if (ending.type === 'rejected' && more.cause !== undefined && !result) return { ...ended, fail: () => more.cause };
   const fallback = ending.effect === 'none' ? 'ERR_ONCE_UNSENT' : 'ERR_ONCE_UNKNOWN';
-  return { outcome, record: drive.record, driven: true, fail: (own) => new OnceError(code ?? fallback, own, { ...more, response: result?.response }) };
+  return { ...ended, fail: (own) => new OnceError(code ?? fallback, own, { ...more, response: result?.response }) };
 }
 
 /** Ends a call without settling, or with `unsent`. */

@@ -1,6 +1,6 @@
 /** Checks that need no I/O, made before an attempt and again right before it leaves, because hooks and stores take time. */
 import type { UnknownReason, UnsentReason } from '../core/codes.js';
-import { unknown } from '../core/outcome.js';
+import { stop } from '../core/decide.js';
 import { isStill } from '../core/ownership.js';
 import type { OnceRecord } from '../core/record.js';
 import { clockWentBack, pastWindow } from '../core/retention.js';
@@ -26,7 +26,7 @@ export const windowIsOver = ({ client, settings: { limits } }: OperationRun, rec
 export function takenOver(found: OnceRecord | undefined, known: OnceRecord): Stopped | undefined {
   const sameKey = found?.key === known.key;
   if (found?.state === 'pending' && sameKey && isStill(known, found)) return undefined;
-  const lost: Stopped = { decision: { do: 'stop', ending: unknown('busy'), ask: false }, lost: true };
+  const lost: Stopped = { decision: stop('busy', false), lost: true };
   return found && found.state !== 'pending' && found.ending?.effect !== 'unknown' && sameKey ? { ...lost, ended: found } : lost;
 }
 

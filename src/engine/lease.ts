@@ -17,14 +17,14 @@ const UNREAD = {};
 
 /** Renews the lease of a driver, if it still has it, and gives what is stored. */
 export function renew({ job, record: own }: Pick<Driver, 'job' | 'record'>): Promise<unknown> {
-  const { client, operationKey, id, settings, deadline } = job;
+  const { leaseMs } = job.settings.limits;
   const change = (stored: unknown, now: number) => {
     const record = readRecord(stored);
     // The revision is not compared: a log-out raises it, but an attempt may be on the wire until this driver stops.
     const mine = record?.state === 'pending' && record.key === own.key && holds(own, record) && record.lease;
-    return { value: stored, ...(mine && { next: { ...record, lease: { ...mine, until: now + settings.limits.leaseMs } } }) };
+    return { value: stored, ...(mine && { next: { ...record, lease: { ...mine, until: now + leaseMs } } }) };
   };
-  return updateStored(client, operationKey, id, change, 'relaxed', deadline);
+  return updateStored(job, change);
 }
 
 /** Holds the lease while `work` goes on. */
@@ -48,9 +48,9 @@ export async function holdingLease<T>(drive: Driver, work: () => Promise<T>): Pr
 
 /** Waits until the other driver has settled, or its lease is over; no longer than this call may. */
 export async function awaitLease(job: OperationRun, ms: number): Promise<void> {
-  const { client, settings, stop, deadline, operationKey, id } = job;
+  const { client, settings, stop, deadline } = job;
   const { clock } = client.platform;
-  if (storeForOperation(client, operationKey).isGone && (await freeFromTheGone(client, operationKey, id))) return;
+  if (storeForOperation(job).isGone && (await freeFromTheGone(job))) return;
   if (settings.whenBusy === 'reject') throw busyError(job);
   const until = clock.now() + ms;
   tellWait(client, job, '', 0, until, 'another-context');
@@ -59,10 +59,10 @@ export async function awaitLease(job: OperationRun, ms: number): Promise<void> {
     if (clock.now() >= deadline || clock.now() < deadline - settings.limits.totalMs - CLOCK_BACK_MS) throw busyError(job);
     await wait(clock, Math.min(look, until - clock.now(), deadline - clock.now()), [stop, client.closing]);
     if (stop.aborted || client.closing.aborted) return;
-    const stored = await readStored(client, operationKey, id, deadline).catch(() => UNREAD);
+    const stored = await readStored(job).catch(() => UNREAD);
     // Settled, gone, or given back.
     const record = readRecord(stored);
     if (stored === undefined || (record && (record.state !== 'pending' || !record.lease))) return;
-    if (await freeFromTheGone(client, operationKey, id)) return;
+    if (await freeFromTheGone(job)) return;
   }
 }

@@ -159,7 +159,7 @@ export async function bodyError(client: Client, address: OperationAddress, cause
   const job = { client, ...address };
   try {
     const { id } = await idsOf(client, address);
-    const clean = !elsewhere && (await nothingSent(client, address.operationKey, id, deadline, isSamePerson(client, address.namespace)));
+    const clean = !elsewhere && (await nothingSent({ ...job, id, deadline }, isSamePerson(client, address.namespace)));
     const more = { cause, says: cause.message.replace('once: ', '') };
     return failure(job, clean ? unsent('unreplayable-body') : unknown('record'), more, 'ERR_ONCE_BODY');
   } catch (error) {

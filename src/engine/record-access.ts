@@ -1,7 +1,7 @@
 /** Reads and writes of one operation's record, each within its time. */
 
 import { marked } from '../core/begin.js';
-import type { OperationKey, RecordId } from '../core/ids.js';
+import type { RecordId } from '../core/ids.js';
 import { holds, isStill } from '../core/ownership.js';
 import { type OnceRecord, type PendingRecord, readRecord } from '../core/record.js';
 import { leaseHolds, MOVED } from '../core/retention.js';
@@ -10,11 +10,15 @@ import type { Client, OperationRun } from './client.js';
 import { diagnose, saysOf } from './observe.js';
 import { Late, within } from './wait.js';
 
+/** The place of one record, and the deadline of the call, ms since 1970, if there is one. */
+type Place = Pick<OperationRun, 'client' | 'operationKey' | 'id'> & { readonly deadline?: number | undefined };
+
 /** Where this operation's record lives. */
-export const storeForOperation = (client: Client, operationKey: OperationKey): Store => client.registry.degraded.get(operationKey) ?? client.store;
+export const storeForOperation = ({ client, operationKey }: Omit<Place, 'id'>): Store => client.registry.degraded.get(operationKey) ?? client.store;
 
 /** The store has a name again when what was kept in memory of it is gone. */
-export async function giveBack({ registry: { degraded } }: Client, operationKey: OperationKey, id: RecordId): Promise<void> {
+export async function giveBack({ client, operationKey, id }: Place): Promise<void> {
+  const { degraded } = client.registry;
   const kept = degraded.get(operationKey);
   if (kept && (await kept.read(id)) === undefined) degraded.delete(operationKey);
 }
@@ -34,8 +38,7 @@ export function timed<T>({ platform, settings: { tuning } }: Client, work: Promi
 }
 
 /** Rejects, too, where a store throws at once. */
-export const readStored = async (client: Client, operationKey: OperationKey, id: RecordId, until?: number): Promise<unknown> =>
-  timed(client, storeForOperation(client, operationKey).read(id), until);
+export const readStored = async (place: Place): Promise<unknown> => timed(place.client, storeForOperation(place).read(place.id), place.deadline);
 
 /** Rejects when the store fails or is too late. If the store runs the change after that, the change does nothing. */
 export async function updateIn<T>(
@@ -56,14 +59,8 @@ export async function updateIn<T>(
 }
 
 /** {@link updateIn}, where this operation's record lives. */
-export const updateStored = <T>(
-  client: Client,
-  operationKey: OperationKey,
-  id: RecordId,
-  change: (stored: unknown, now: number) => Changed<T>,
-  durability: Durability = 'relaxed',
-  until?: number,
-): Promise<T> => updateIn(client, storeForOperation(client, operationKey), id, change, durability, until);
+export const updateStored = <T>(place: Place, change: (stored: unknown, now: number) => Changed<T>, durability: Durability = 'relaxed'): Promise<T> =>
+  updateIn(place.client, storeForOperation(place), place.id, change, durability, place.deadline);
 
 /**
  * Replaces the record that this driver knows, if the driver still owns it; `false` if not, or if the store fails: a late
@@ -76,12 +73,10 @@ export async function commit(
   next: (now: number, latest: number) => OnceRecord | null,
   durability: Durability = 'relaxed',
 ): Promise<boolean> {
-  const { client, operationKey, id } = job;
+  const { client } = job;
   try {
     return await updateStored<boolean>(
-      client,
-      operationKey,
-      id,
+      job,
       (stored, storeNow) => {
         const record = readRecord(stored);
         if (record?.state !== 'pending' || record.key !== known.key) return { value: false };
@@ -97,7 +92,6 @@ export async function commit(
         return holds(known, record) ? { next: { ...record, lease: undefined }, value: false } : { value: false };
       },
       durability,
-      job.deadline,
     );
   } catch (error) {
     diagnose(client, job, known.key, 'store-write', `its end could not be stored: ${saysOf(error)}`);
@@ -118,11 +112,11 @@ const leased = (next: OnceRecord | null, { lease }: OnceRecord): OnceRecord | nu
 export const heldElsewhere = ({ owner }: Client, { lease }: Partial<OnceRecord> = {}, now: number): boolean => leaseHolds(lease, now) && lease.owner !== owner;
 
 /** For a call that never began: true if what is stored shows that nothing was sent; `absent`: what it says where nothing is stored. Rejects if the store can't be read. */
-export async function nothingSent(client: Client, operationKey: OperationKey, id: RecordId, until?: number, absent = true): Promise<boolean> {
-  const { platform, settings } = client;
+export async function nothingSent(place: Place, absent = true): Promise<boolean> {
+  const { platform, settings } = place.client;
   const askedAt = platform.clock.now();
-  await giveBack(client, operationKey, id);
-  const stored = await readStored(client, operationKey, id, until);
+  await giveBack(place);
+  const stored = await readStored(place);
   // If the process was suspended while reading, the result may be stale: treat it as unknown.
   if (Math.abs(platform.clock.now() - askedAt) > settings.tuning.thawMs) return false;
   if (stored === undefined) return absent;

@@ -37,7 +37,7 @@ export async function pendingIn(client: Client, namespace: Namespace, prefix: Op
       if (!record || (wanted && !wanted.begins(record.label))) return [];
       const operationKey = operationKeyOfRecord(client, namespace, record);
       // Scopes are compared, because each client has an object of its own for the same memory.
-      const hidden = storeForOperation(client, operationKey).scope !== store.scope;
+      const hidden = storeForOperation({ client, operationKey }).scope !== store.scope;
       return all || !hidden ? [{ record, operationKey, store, hidden }] : [];
     });
     return { found, next };

@@ -39,11 +39,11 @@ export async function settleRecord(
 
 /** The answer as it is to be stored, if at all. In a browser, nothing readable is stored without a namespace. */
 export function answerToStore(job: OperationRun, result: Result | undefined): StoredAnswer | undefined {
-  const { settings, client, name, operationKey } = job;
+  const { settings, client, name } = job;
   const { server } = client.platform;
   const { responseOnServer, responseElsewhere } = settings.tuning;
   // Decided here, because a store may be chosen late. A store that ends with its context needs no second copy.
-  const lasts = server && name.length > 0 && storeForOperation(client, operationKey).survives !== 'context';
+  const lasts = server && name.length > 0 && storeForOperation(job).survives !== 'context';
   const kept = settings.keep.response ?? (lasts ? responseOnServer : responseElsewhere);
   return kept === 'disk' && (settings.namespace || server) ? result?.stored() : undefined;
 }

@@ -93,7 +93,7 @@ async function askForSync({ client, operationKey, id }: OperationRun): Promise<v
   // A worker that goes on is woken again by the event that woke it.
   if (client.platform.server || client.platform.relay || !(await container?.getRegistration())) return;
   // The event comes at once where the network is there, and must find the record: a look queues behind the write.
-  const [registration] = await Promise.all([container?.ready, readStored(client, operationKey, id)]);
+  const [registration] = await Promise.all([container?.ready, readStored({ client, operationKey, id })]);
   await (registration as { readonly sync?: { register(tag: string): Promise<void> } } | undefined)?.sync?.register(TAG);
 }
 
@@ -160,7 +160,7 @@ async function turnOf(client: Client, address: OperationAddress, until: number, 
 /** The time is over: what was stored for this alone goes. */
 async function takeBack(client: Client, namespace: Namespace, record: Waiting, over: Consent): Promise<undefined> {
   const { operationKey } = addressOfRecord(client, namespace, record);
-  await updateStored<undefined>(client, operationKey, record.id, (stored) => {
+  await updateStored<undefined>({ client, operationKey, id: record.id }, (stored) => {
     const found = readRecord(stored);
     if (found?.state !== 'pending' || found.request?.consent?.until !== over.until) return { value: undefined };
     return { next: inForce(found, over.until), value: undefined };

@@ -45,8 +45,8 @@ async function showStored(client: Client, address: OperationAddress): Promise<vo
   const { operationKey } = address;
   const { flights, lives } = client.registry;
   const before = lives.get(operationKey)?.state;
-  const { id } = await idsOf(client, address);
-  const state = stateOf(await readStored(client, operationKey, id), storedIn(storeForOperation(client, operationKey)));
+  const place = { client, operationKey, ...(await idsOf(client, address)) };
+  const state = stateOf(await readStored(place), storedIn(storeForOperation(place)));
   const shown = lives.get(operationKey)?.state;
   // A call began or ended, or another look came first, while this one was on its way: what it found may be older than what is shown.
   if (shown && shown !== before) return flights.has(operationKey) ? undefined : showStored(client, address);

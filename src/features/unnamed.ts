@@ -176,6 +176,6 @@ async function findOrphan({ client, settings, namespace, deadline }: Placeless, 
 
 /** Whether it is still pending: it may have settled between the scan and the lock. */
 async function isPending(client: Client, { operationKey, id }: OperationAddress, deadline: number): Promise<boolean> {
-  const stored = await readStored(client, operationKey, id as RecordId, deadline).catch(() => undefined);
+  const stored = await readStored({ client, operationKey, id: id as RecordId, deadline }).catch(() => undefined);
   return readRecord(stored)?.state === 'pending';
 }

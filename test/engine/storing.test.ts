@@ -61,7 +61,10 @@ test('a record that could only be kept in memory is there', () => {
   const { client } = scene();
   const other = memoryStore();
   client.registry.degraded.set(made('other'), other);
-  expect([storeForOperation(client, made('operationKey')), storeForOperation(client, made('other'))]).toEqual([client.store, other]);
+  expect([storeForOperation({ client, operationKey: made('operationKey') }), storeForOperation({ client, operationKey: made('other') })]).toEqual([
+    client.store,
+    other,
+  ]);
 });
 
 test('a store that does not answer is given up in time', async () => {
@@ -81,7 +84,7 @@ describe('a write over a known record', () => {
     expect(medium.get('id')).toMatchObject({ revision: 2 });
     expect(await commit(job, record({ revision: 2 }), () => null, 'strict')).toBe(true);
     expect(medium.get('id')).toBeUndefined();
-    await updateStored(job.client, made('operationKey'), made('id'), () => ({ value: undefined }));
+    await updateStored(job, () => ({ value: undefined }));
     expect(durabilities).toEqual(['relaxed', 'strict', 'relaxed']);
   });
 
@@ -121,12 +124,12 @@ describe('nothing was sent', () => {
   ])('where there is %s', async (_, there, nothing) => {
     const { client, medium } = scene();
     medium.set('id', there);
-    expect((await nothingSent(client, made('operationKey'), made('id'))) === true).toBe(nothing);
+    expect((await nothingSent({ client, operationKey: made('operationKey'), id: made('id') })) === true).toBe(nothing);
   });
 
   test('is not said where nobody could look', async () => {
     const { client } = scene({ read: () => Promise.reject(new Error('gone')) });
-    await expect(nothingSent(client, made('operationKey'), made('id'))).rejects.toThrow('gone');
-    await expect(readStored(client, made('operationKey'), made('id'))).rejects.toThrow('gone');
+    await expect(nothingSent({ client, operationKey: made('operationKey'), id: made('id') })).rejects.toThrow('gone');
+    await expect(readStored({ client, operationKey: made('operationKey'), id: made('id') })).rejects.toThrow('gone');
   });
 });

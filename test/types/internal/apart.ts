@@ -15,11 +15,11 @@ declare const operationKey: OperationKey;
 declare const record: OnceRecord;
 const change = () => ({ value: undefined });
 
-void updateStored(client, operationKey, record.id, change);
-// @ts-expect-error the operation key and the id are swapped
-void updateStored(client, record.id, operationKey, change);
+void updateStored({ client, operationKey, id: record.id }, change);
+// @ts-expect-error an id is no operation key
+void updateStored({ client, operationKey: record.id, id: record.id }, change);
 // @ts-expect-error the idempotency key is no id
-void readStored(client, operationKey, record.key);
+void readStored({ client, operationKey, id: record.key });
 // @ts-expect-error an id is no operation key
 publish(client, record.id, { phase: 'idle' });
 // @ts-expect-error what is made up is no operation key
