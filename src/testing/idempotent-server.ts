@@ -94,7 +94,9 @@ export function idempotentServer<Body = unknown>(options: IdempotentServerOption
   // What still hangs is let go on a reset: it would else outlive the test that made it.
   const hanging = new Set<() => void>();
   const serve = async (request: Request): Promise<Response | undefined> => {
-    const delivery = await network.deliver(await read(request));
+    const bytes = new Uint8Array(await request.arrayBuffer());
+    // As text, two bodies that are no UTF-8 may look alike.
+    const delivery = await network.deliver(modelOf(request, bytes), bytes.join());
     if (delivery.kind === 'answer') return asResponse(delivery.answer, delivery.cutAt);
     if (delivery.kind === 'silence') await new Promise<void>((letGo) => hanging.add(letGo));
     return undefined;
@@ -132,12 +134,12 @@ const realClock: Clock = {
   },
 };
 
-const read = async (request: Request): Promise<ModelRequest> => ({
+const modelOf = (request: Request, bytes: Uint8Array): ModelRequest => ({
   method: request.method,
   url: request.url,
   // happy-dom keeps the case of a header's name.
   headers: Object.fromEntries([...request.headers].map(([name, value]) => [name.toLowerCase(), value])),
-  body: await request.text(),
+  body: new TextDecoder().decode(bytes),
 });
 
 const recorded = async (response: Response): Promise<ModelAnswer> => ({
