@@ -63,3 +63,9 @@ test.each([Number.NaN, undefined, '3', 3n])('a count that gives %s, which is no 
   expect(failures.length).toBeGreaterThan(5);
   expect(failures[0]).toContain(`count must give a number, got ${count}`);
 });
+
+test('a `send` that has no usual request lets no test pass', async () => {
+  const { failures } = await failuresOf((asked, ledger) => ledger.honest(asked), { send: () => undefined });
+  expect(failures.length).toBeGreaterThan(5);
+  expect(failures[0]).toContain('there is no such request (payload: usual');
+});
