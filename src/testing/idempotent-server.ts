@@ -142,11 +142,11 @@ const modelOf = (request: Request, bytes: Uint8Array): ModelRequest => ({
   body: new TextDecoder().decode(bytes),
 });
 
-const recorded = async (response: Response): Promise<ModelAnswer> => ({
-  status: response.status,
-  headers: Object.fromEntries(response.headers),
-  body: await response.text(),
-});
+async function recorded(response: Response): Promise<ModelAnswer> {
+  const { status, headers } = response;
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  return { status, headers: Object.fromEntries(headers), body: new TextDecoder().decode(bytes), bytes };
+}
 
 /** Rejects once the caller gives up, as fetch does, whatever the server is still doing. */
 const aborted = (signal: AbortSignal) =>
@@ -159,10 +159,9 @@ const aborted = (signal: AbortSignal) =>
 // The Fetch standard's null body statuses: a Response with one of these and a body cannot be made.
 const BODILESS = new Set([204, 205, 304]);
 
-function asResponse({ status, headers, body }: ModelAnswer, cutAt: number | undefined): Response {
+function asResponse({ status, headers, body, bytes = new TextEncoder().encode(body) }: ModelAnswer, cutAt: number | undefined): Response {
   if (BODILESS.has(status)) return new Response(null, { status, headers });
-  if (cutAt === undefined) return new Response(body, { status, headers });
-  const bytes = new TextEncoder().encode(body);
+  if (cutAt === undefined) return new Response(bytes, { status, headers });
   return new Response(brokenOff(bytes.subarray(0, cutAt)), { status, headers: { ...headers, 'content-length': String(bytes.length) } });
 }
 

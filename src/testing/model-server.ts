@@ -16,6 +16,8 @@ export interface ModelAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** The body, where it may be no text. */
+  readonly bytes?: Uint8Array<ArrayBuffer> | undefined;
 }
 
 /** One thing that really happened. */
