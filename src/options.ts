@@ -94,7 +94,9 @@ function limitsOf(base: Required1<Limits>, over: Limits | undefined): Required1<
 export function extendOptions(base: OnceOptions, over: Partial<OnceOptions>): OnceOptions {
   const groups = (['keep', 'limits', 'retry'] as const).map((name) => [name, base[name] && over[name] ? merge(base[name], over[name]) : undefined]);
   const use = [...(base.use ?? []), ...(over.use ?? [])];
-  return merge(merge(base, over), { ...Object.fromEntries(groups), use });
+  const extended = merge(merge(base, over), { ...Object.fromEntries(groups), use });
+  // Of a customer who is not known, the operations are not those of everybody: `clientSettings` refuses it.
+  return 'namespace' in over ? { ...extended, namespace: over.namespace } : extended;
 }
 
 /** What features add to a client. */

@@ -1,5 +1,6 @@
 /** What the panel knows: heard from this page's calls and from other panels, and read from the store whenever that may have changed. */
 import { namespace, type Once, watch } from 'oncefetch';
+import { readRecord } from '../core/record.js';
 import type { Client } from '../engine/client.js';
 import { keyedOperationOf } from '../engine/registry.js';
 import { Faults } from './faults.js';
@@ -88,6 +89,14 @@ export class Model {
   /** Whether this page still has the request of an operation. */
   holds({ id, key }: Row): boolean {
     return this.client.registry.payloads.has(keyedOperationOf(id as never, key as never));
+  }
+
+  /** Whether what is stored is still the operation that the row shows: by now its name may be that of another one. */
+  async isStill({ id, record }: Row): Promise<boolean> {
+    if (!record) return false;
+    const { registry, store } = this.client;
+    const stored = readRecord(await (registry.degraded.get(id as never) ?? store).read(record.id));
+    return stored?.key === record.key && stored.state === record.state;
   }
 
   end(): void {

@@ -98,12 +98,13 @@ export class Panel {
     });
   }
 
-  async #act(action: Action): Promise<void> {
+  async #act(action: Action, row: Row): Promise<void> {
     this.#change(() => {
       this.#asked = undefined;
       this.#said = `${action.label}…`;
     });
-    const said = await action.run(this.#once).catch((error: unknown) => `${action.label}: ${errorSays(error)}`);
+    const run = async () => ((await this.#model.isStill(row)) ? action.run(this.#once) : `${action.label}: this has changed meanwhile. Look again.`);
+    const said = await run().catch((error: unknown) => `${action.label}: ${errorSays(error)}`);
     this.#change(() => {
       this.#said = said;
     });
@@ -211,7 +212,7 @@ export class Panel {
       actions: actionsOf(row, this.#model.holds(row)),
       asked: this.#asked,
       now: client.platform.clock.now(),
-      act: (action) => void this.#act(action),
+      act: (action) => void this.#act(action, row),
       ask: (id) => this.#change(() => (this.#asked = id)),
     });
   }

@@ -4,12 +4,16 @@ import type { ReplayableRequest } from '../http/request.js';
 import { type DiagnosticCode, diagnosticText } from '../texts/full.js';
 import type { AttemptRequest, OperationRun } from './client.js';
 import { diagnose } from './observe.js';
+import { keepRecentIn } from './registry.js';
+
+/** Places that are remembered: a server may have one for each order. */
+const PLACES_MAX = 1000;
 
 /** Emits a diagnostic once for each place. */
 export function notice(job: OperationRun, key: string, code: DiagnosticCode, where: string): void {
   const { noticed } = job.client.registry;
   if (noticed.has(`${code} ${where}`)) return;
-  noticed.add(`${code} ${where}`);
+  keepRecentIn(noticed, `${code} ${where}`, PLACES_MAX);
   diagnose(job.client, job, key, code, diagnosticText(code, where));
 }
 
@@ -20,7 +24,7 @@ export const endpointOf = ({ method, url }: Pick<ReplayableRequest, 'method' | '
 export function noticeAnswer({ job, key, ambiguous }: AttemptRequest, prepared: ReplayableRequest, answer: Answer): void {
   const { origin } = prepared;
   if (/^\s*ignored\s*$/i.test(answer.header('idempotency-status') ?? answer.header('x-idempotency-status') ?? '')) {
-    job.client.registry.ignored.add(endpointOf(prepared));
+    keepRecentIn(job.client.registry.ignored, endpointOf(prepared), PLACES_MAX);
     notice(job, key, 'key-ignored', endpointOf(prepared));
   }
   if (answer.type !== 'cors') return;

@@ -14,7 +14,16 @@ export const keyedOperationOf = (operationKey: OperationKey, key: IdempotencyKey
 /** Adds to one of the tables above, and drops the oldest entries beyond `max`. */
 export function keepRecent<Key, T>(table: Map<Key, T>, key: Key, value: T, max: number): void {
   table.delete(key);
-  table.set(key, value);
+  dropOldest(table.set(key, value), max);
+}
+
+/** The same of a set. */
+export function keepRecentIn<T>(set: Set<T>, value: T, max: number): void {
+  set.delete(value);
+  dropOldest(set.add(value), max);
+}
+
+function dropOldest<Key>(table: Map<Key, unknown> | Set<Key>, max: number): void {
   for (const oldest of table.keys()) {
     if (table.size <= max) break;
     table.delete(oldest);

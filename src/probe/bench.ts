@@ -101,19 +101,22 @@ export class Bench {
     );
   }
 
-  /** Effects by now. */
+  /** Effects by now. Throws a TypeError where what counts gives no number: no difference of it would show a second effect. */
   async countNow(): Promise<number | undefined> {
-    return this.target.count?.();
+    if (!this.target.count) return undefined;
+    const effects: unknown = await this.target.count();
+    if (typeof effects !== 'number' || !Number.isFinite(effects)) throw new TypeError(`oncefetch: count must give a number, got ${String(effects)}`);
+    return effects;
   }
 
   /** Effects when nothing more happens. */
   async countAtRest(): Promise<number | undefined> {
     if (!this.target.count) return undefined;
     await sleep(this.times.settleMs + this.learnt.workMs);
-    let last = await this.target.count();
+    let last = await this.countNow();
     for (let reading = 0; reading < COUNTS_MAX; reading++) {
       await sleep(this.times.settleMs);
-      const now = await this.target.count();
+      const now = await this.countNow();
       if (now === last) break;
       last = now;
     }

@@ -29,6 +29,7 @@ export async function preflight(bench: Bench): Promise<Found> {
     await bench.send(operation),
     await bench.sendInto({ kind: 'header', name: 'origin', value: ORIGIN }, operation),
   ]);
+  if (effects !== undefined && effects > 1) return { answers: [answer, ...value], effects, finding: 'doubles' };
   const read = listed(value[1]?.headers.get('access-control-expose-headers') ?? null);
   const hidden = READ.filter((name) => value[1]?.headers.has(name) && !read.includes(name) && !read.includes('*'));
   return { answers: [answer, ...value], effects, finding: hidden.length > 0 ? 'cors-hides' : 'cors-allows' };

@@ -57,7 +57,7 @@ export function forward(asked: Forwarded, sent?: (socket: Socket | null) => void
 async function carry(from: IncomingMessage, to: ServerResponse, target: string, fate: Fate | undefined): Promise<void> {
   const { method = 'GET', url = '/' } = from;
   const more = fate?.kind === 'header' ? { [fate.name]: fate.value } : {};
-  const asked = { method, url: new URL(url, target), headers: { ...from.headers, ...more }, body: await bytesOf(from) };
+  const asked = { method, url: new URL(new URL(target).origin + url), headers: { ...from.headers, ...more }, body: await bytesOf(from) };
   const reset = (upstream: Socket | null): void => {
     if (fate?.kind !== 'reset') return;
     setTimeout(() => {

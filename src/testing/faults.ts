@@ -45,7 +45,8 @@ const FAULTS = {
   /** The effect is committed; the answer's body breaks off half-way. */
   truncate: async (wire: Wire): Promise<Delivery> => {
     const answer = await wire.pass();
-    return { kind: 'answer', answer, cutAt: answer.body.length >> 1 };
+    // What has no body breaks off before its head is whole.
+    return answer.body === '' ? networkError : { kind: 'answer', answer, cutAt: answer.body.length >> 1 };
   },
   /** Never reaches the server; the client waits until it gives up. */
   hang: async () => silence,

@@ -94,7 +94,9 @@ export function idempotentServer<Body = unknown>(options: IdempotentServerOption
   // What still hangs is let go on a reset: it would else outlive the test that made it.
   const hanging = new Set<() => void>();
   const serve = async (request: Request): Promise<Response | undefined> => {
-    const delivery = await network.deliver(await read(request));
+    const bytes = new Uint8Array(await request.arrayBuffer());
+    // As text, two bodies that are no UTF-8 may look alike.
+    const delivery = await network.deliver(modelOf(request, bytes), bytes.join());
     if (delivery.kind === 'answer') return asResponse(delivery.answer, delivery.cutAt);
     if (delivery.kind === 'silence') await new Promise<void>((letGo) => hanging.add(letGo));
     return undefined;
@@ -132,19 +134,19 @@ const realClock: Clock = {
   },
 };
 
-const read = async (request: Request): Promise<ModelRequest> => ({
+const modelOf = (request: Request, bytes: Uint8Array): ModelRequest => ({
   method: request.method,
   url: request.url,
   // happy-dom keeps the case of a header's name.
   headers: Object.fromEntries([...request.headers].map(([name, value]) => [name.toLowerCase(), value])),
-  body: await request.text(),
+  body: new TextDecoder().decode(bytes),
 });
 
-const recorded = async (response: Response): Promise<ModelAnswer> => ({
-  status: response.status,
-  headers: Object.fromEntries(response.headers),
-  body: await response.text(),
-});
+async function recorded(response: Response): Promise<ModelAnswer> {
+  const { status, headers } = response;
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  return { status, headers: Object.fromEntries(headers), body: new TextDecoder().decode(bytes), bytes };
+}
 
 /** Rejects once the caller gives up, as fetch does, whatever the server is still doing. */
 const aborted = (signal: AbortSignal) =>
@@ -157,10 +159,9 @@ const aborted = (signal: AbortSignal) =>
 // The Fetch standard's null body statuses: a Response with one of these and a body cannot be made.
 const BODILESS = new Set([204, 205, 304]);
 
-function asResponse({ status, headers, body }: ModelAnswer, cutAt: number | undefined): Response {
+function asResponse({ status, headers, body, bytes = new TextEncoder().encode(body) }: ModelAnswer, cutAt: number | undefined): Response {
   if (BODILESS.has(status)) return new Response(null, { status, headers });
-  if (cutAt === undefined) return new Response(body, { status, headers });
-  const bytes = new TextEncoder().encode(body);
+  if (cutAt === undefined) return new Response(bytes, { status, headers });
   return new Response(brokenOff(bytes.subarray(0, cutAt)), { status, headers: { ...headers, 'content-length': String(bytes.length) } });
 }
 

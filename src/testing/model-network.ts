@@ -27,8 +27,8 @@ export class ModelNetwork {
     this.#keyHeader = options.keyHeader.toLowerCase();
   }
 
-  /** Carries one request; never rejects. */
-  async deliver(request: ModelRequest): Promise<Delivery> {
+  /** Carries one request; never rejects. `payload`: as {@link ModelServer.handle} takes it. */
+  async deliver(request: ModelRequest, payload?: string): Promise<Delivery> {
     const fault = this.faults.draw();
     const life = this.#life;
     let noted: Noted | undefined = this.#note(request, fault?.name ?? 'none');
@@ -37,7 +37,7 @@ export class ModelNetwork {
       // A fault that passes more than once has put more copies on the wire.
       const copy = noted ?? this.#note(request, fault?.name ?? 'none');
       noted = undefined;
-      const answer = await this.#server.handle(request);
+      const answer = await this.#server.handle(request, payload);
       copy.status = answer.status;
       return answer;
     };

@@ -16,6 +16,8 @@ export interface ModelAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** The body, where it may be no text. */
+  readonly bytes?: Uint8Array<ArrayBuffer> | undefined;
 }
 
 /** One thing that really happened. */
@@ -68,14 +70,14 @@ export class ModelServer {
     this.#options = options;
   }
 
-  /** Answers one copy of a request as it came off the wire. */
-  async handle(request: ModelRequest): Promise<ModelAnswer> {
+  /** Answers one copy of a request as it came off the wire. `payload`: what tells its body from others, where the text of it does not. */
+  async handle(request: ModelRequest, payload = request.body): Promise<ModelAnswer> {
     const key = request.headers[this.#options.keyHeader.toLowerCase()];
     if (key === undefined || key === '') {
       return this.#options.requireKey ? keyProblem(400, 'Idempotency-Key is missing') : this.#execute(request, undefined, undefined);
     }
-    // The body as text, because that is what most servers compare: the same JSON in another order is another payload.
-    const fingerprint = `${request.method} ${request.url}\n${request.body}`;
+    // The body as it came, because that is what most servers compare: the same JSON in another order is another payload.
+    const fingerprint = `${request.method} ${request.url}\n${payload}`;
     const found = this.#find(key);
     if (found && found.fingerprint !== fingerprint) return keyProblem(422, 'Idempotency-Key is already used');
     if (found?.answer) return { ...found.answer, headers: { ...found.answer.headers, [this.#options.replayHeader.toLowerCase()]: 'true' } };

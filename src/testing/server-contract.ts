@@ -87,7 +87,8 @@ export function serverContract(options: ServerContractOptions): ServerContractRe
     if (because) left.push({ title, because });
     else
       test(`${name}: ${title}`, async () => {
-        const { finding } = await playFirst();
+        const { finding, severity, means } = await playFirst();
+        if (severity === 'not-tried') throw new Error(`server contract: ${means}`);
         const played = row === 'first' || finding === 'no-effect' ? await playFirst() : await play(row);
         if (played.severity === 'not-tried') left.push({ title, because: played.means });
         else rows.push(played);

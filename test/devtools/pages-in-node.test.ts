@@ -2,7 +2,7 @@
 /** Goal: an app whose tests run in jsdom, with the panel left on, does not break by it. Method: a page without constructable style sheets. */
 import { expect, test, vi } from 'vitest';
 import { devtools } from '../../src/entries/devtools.js';
-import { createOnce, memoryStore } from '../../src/entries/index.js';
+import { createOnce, forget, memoryStore, pending } from '../../src/entries/index.js';
 
 test('the panel is there, shows a payment, and goes', async () => {
   const once = createOnce({ namespace: 'u-1', store: memoryStore(), fetch: async () => Response.json({ id: 1 }) });
@@ -20,5 +20,26 @@ test('a fetch that gives what cannot be copied works as without the panel', asyn
   const once = createOnce({ namespace: 'u-2', store: memoryStore(), fetch: async () => odd });
   const close = devtools(once, { open: true });
   expect((await once.fetch('http://shop.test/pay', { method: 'POST', body: '{}', once: ['pay', 1] })).status).toBe(200);
+  close();
+});
+
+test('a button of a row hits no operation that came under its name since the row was drawn', async () => {
+  const lost = async (): Promise<Response> => {
+    throw new TypeError('Failed to fetch');
+  };
+  const once = createOnce({ namespace: 'u-3', store: memoryStore(), fetch: lost, limits: { attempts: 1 } });
+  const press = () => once.fetch('http://shop.test/pay', { method: 'POST', body: '{}', once: ['pay', 1] }).catch(() => {});
+  const close = devtools(once, { open: true });
+  const root = () => document.querySelector('oncefetch-devtools')?.shadowRoot;
+  const button = (label: string) => [...(root()?.querySelectorAll('button') ?? [])].find(({ textContent }) => textContent === label);
+  await press();
+  await vi.waitFor(() => expect(button('Settle as none')?.disabled).toBe(false));
+  button('Settle as none')?.click();
+  await forget(once, ['pay', 1], { evenIfUnknown: true });
+  await press();
+  const [newer] = await pending(once);
+  button('Yes, settle as none')?.click();
+  await vi.waitFor(() => expect(root()?.textContent).toContain('Settle as none: this has changed meanwhile. Look again.'));
+  expect(await pending(once)).toMatchObject([{ key: newer?.key }]);
   close();
 });

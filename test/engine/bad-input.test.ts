@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
-import type { OnceOptions, OperationOptions } from '../../src/entries/index.js';
+import { createOnce, extend, memoryStore, type OnceOptions, type OperationOptions } from '../../src/entries/index.js';
 import { number, text } from '../support/arbitraries.js';
 import { answers, charged, lost } from '../support/server.js';
 import { LEAN } from '../support/texts.js';
@@ -98,6 +98,11 @@ const CLIENT: Mistake[] = [
   ['connectivity', { connectivity: true }, TypeError],
   ['idempotencyKey', { idempotencyKey: 'x' }, TypeError],
 ];
+
+test.each([undefined, null, ''])('extend refuses the namespace %o, as createOnce does: a customer who is not known shares nobody’s operations', (namespace) => {
+  for (const parent of [createOnce({ store: memoryStore() }), createOnce({ store: memoryStore(), namespace: 'shop' })])
+    expect(() => extend(parent, { namespace: namespace as undefined })).toThrow(/namespace/);
+});
 
 const CALL: Mistake[] = [
   ['operation', { operation: 'pay' }, TypeError],

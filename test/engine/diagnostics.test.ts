@@ -1,7 +1,8 @@
 /** Goal: each sign of wrong set-up is told, with its code, a sentence and a link. Here are those of records; those of servers and browsers stand in `test/browser/engine`. */
 
 import { describe, expect, test } from 'vitest';
-import { move, type Once, type OnceEvent, pending, subscribe } from '../../src/entries/index.js';
+import { registry } from '../../src/engine/registry.js';
+import { createOnce, memoryStore, move, type Once, type OnceEvent, pending, subscribe } from '../../src/entries/index.js';
 import { answers, charged, during, type Entry, lost, replays, shaped } from '../support/server.js';
 import { DAY, NAME, newWorld, pay, rest, SECOND, URL_ } from '../support/world.js';
 
@@ -51,6 +52,24 @@ describe('a diagnostic', () => {
     await world.end(tab, pay(once, { operation: ['pay', 2] }));
     expect(told).toMatchObject([{ code: 'key-ignored', message: expect.stringMatching(/^[a-z].* \(docs\/diagnostics\.md#key-ignored; .*\)$/) }]);
   });
+});
+
+test('a server that ignores the keys of an endpoint for each order fills no memory, and the latest of them is known', async () => {
+  const { ignored, noticed } = registry();
+  const before = Array.from({ length: 1000 }, (_, order) => `POST https://ignores.example/orders/${order}/pay`);
+  for (const endpoint of before) {
+    ignored.add(endpoint);
+    noticed.add(`key-ignored ${endpoint}`);
+  }
+  const shop: typeof globalThis.fetch = async () => Response.json({}, { headers: { 'idempotency-status': 'ignored' } });
+  const once = createOnce({ store: memoryStore(), fetch: shop });
+  await once.fetch('https://ignores.example/orders/1000/pay', { method: 'POST', once: ['ignored', 1000] });
+  expect([ignored.size, noticed.size]).toEqual([1000, 1000]);
+  expect(ignored).toContain('POST https://ignores.example/orders/1000/pay');
+  for (const endpoint of before) {
+    ignored.delete(endpoint);
+    noticed.delete(`key-ignored ${endpoint}`);
+  }
 });
 
 describe('what an answer or its absence gives away', () => {

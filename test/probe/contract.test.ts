@@ -57,3 +57,15 @@ test('a count that sees nothing lets no test pass', async () => {
   expect(failures.length).toBeGreaterThan(5);
   expect(failures[0]).toContain('Nothing was counted');
 });
+
+test.each([Number.NaN, undefined, '3', 3n])('a count that gives %s, which is no number, lets no test pass', async (count) => {
+  const { failures } = await failuresOf(lies.ignores, { count: () => count as number });
+  expect(failures.length).toBeGreaterThan(5);
+  expect(failures[0]).toContain(`count must give a number, got ${count}`);
+});
+
+test('a `send` that has no usual request lets no test pass', async () => {
+  const { failures } = await failuresOf((asked, ledger) => ledger.honest(asked), { send: () => undefined });
+  expect(failures.length).toBeGreaterThan(5);
+  expect(failures[0]).toContain('there is no such request (payload: usual');
+});

@@ -83,7 +83,7 @@ const EARNED: Readonly<Record<ProbeFinding, Earned>> = {
   'not-tried': { row: 'killed' },
 };
 
-test.concurrent.each(Object.entries(EARNED))('%s', async (finding, { row, parts = {}, uncounted }) => {
+async function found({ row, parts = {}, uncounted }: Earned): Promise<ProbeFinding> {
   await using server = await startByParts(parts);
   const probe = await openProbe(
     {
@@ -98,10 +98,18 @@ test.concurrent.each(Object.entries(EARNED))('%s', async (finding, { row, parts 
     { workMs: WORK_MS / 3, accepts: false },
   );
   try {
-    expect((await probe.play(row)).finding).toBe(finding);
+    return (await probe.play(row)).finding;
   } finally {
     await probe.close();
   }
+}
+
+test.concurrent.each(Object.entries(EARNED))('%s', async (finding, earned) => {
+  expect(await found(earned)).toBe(finding);
+});
+
+test('a server that forgets its keys where a page of another origin asks doubles', async () => {
+  expect(await found({ row: 'preflight', parts: { ...cors('*'), scope: ({ key, origin }) => `${key} ${origin}` } })).toBe('doubles');
 });
 
 test('the honest server is found to be so in every row', async () => {

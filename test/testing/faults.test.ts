@@ -140,3 +140,11 @@ describe('who decides', () => {
     expect(() => server.faults.rate('truncate', Number.NaN)).toThrow(RangeError);
   });
 });
+
+test('an answer without a body is truncated before its head is whole', async () => {
+  const bare = idempotentServer({ url: '/api/payments', effect: () => new Response(null, { status: 204 }) });
+  bare.faults.next('truncate');
+  expect(await seen(bare.fetch)).toBe('network error');
+  expect(await seen(bare.fetch)).toBe(204);
+  expect(bare.effects).toHaveLength(1);
+});

@@ -164,3 +164,17 @@ describe('what can be set', () => {
     expect(server.effects).toHaveLength(1);
   });
 });
+
+test('two bodies of bytes that are no text are two payloads, and the same bytes again are one', async () => {
+  const server = listen();
+  const send = (...bytes: number[]) => pay('k1', undefined, { body: new Uint8Array(bytes) });
+  await send(0xff, 1);
+  expect((await send(0xfe, 1)).status).toBe(422);
+  expect((await send(0xff, 1)).headers.get('idempotent-replayed')).toBe('true');
+  expect(server.effects).toHaveLength(1);
+});
+
+test('an answer of bytes that are no text comes as it is, and so does its replay', async () => {
+  listen({ effect: () => new Response(new Uint8Array([0xff, 1])) });
+  for (let copy = 0; copy < 2; copy++) expect([...new Uint8Array(await (await pay('k1')).arrayBuffer())]).toEqual([0xff, 1]);
+});

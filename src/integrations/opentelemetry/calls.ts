@@ -17,6 +17,7 @@ const flightOf = ({ client, address }: Call): Flight => client.registry.flights.
 /** Notes that this span is of the operation under way: what a call drives that waited for another one first. */
 export function drives(span: OperationSpan, { client, operationKey }: OperationRun): void {
   const flight = client.registry.flights.get(operationKey);
+  span.landed ??= flight?.landed;
   if (flight && !underWay.has(flight)) underWay.set(flight, span);
 }
 
@@ -116,7 +117,8 @@ class Followed {
   /** The caller gave up. What it began ends by itself, and its outcome is still told, unless it broke. */
   #abandon(error: unknown): void {
     if (!this.#span.started) return;
-    if (this.#flight) void this.#flight.landed.then(() => this.#span.fail(error));
+    const landed = this.#flight?.landed ?? this.#span.landed;
+    if (landed) void landed.then(() => this.#span.fail(error));
     else this.#span.fail(error);
   }
 }

@@ -18,6 +18,8 @@ export interface Telling {
 
 /** No method of it throws, whatever the SDK does. */
 export class OperationSpan {
+  /** The end of its operation, known from the first attempt on: in Workers no table that calls share has it. */
+  landed: Promise<void> | undefined;
   readonly #telling: Telling;
   readonly #startedAt = Date.now();
   /** That of the caller, and from the start on that of this span. */

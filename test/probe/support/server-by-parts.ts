@@ -8,6 +8,8 @@ export interface Asked {
   readonly key: string;
   readonly path: string;
   readonly login: string;
+  /** Of the page that asks. */
+  readonly origin: string | undefined;
   readonly order: string;
   readonly payload: string;
 }
@@ -103,7 +105,8 @@ export async function startByParts(parts: Partial<Parts>): Promise<ServerByParts
     const gone = new AbortController();
     to.on('close', () => gone.abort());
     const { order = '', payload = '' } = JSON.parse(await textOf(from)) as Record<string, string>;
-    const asked = { key: String(from.headers['idempotency-key']), path: from.url ?? '', login: String(from.headers.authorization), order, payload };
+    const { authorization, origin } = from.headers;
+    const asked = { key: String(from.headers['idempotency-key']), path: from.url ?? '', login: String(authorization), origin, order, payload };
     const told = await answerTo(asked, gone.signal);
     if (told) send(to, { ...told, headers: { ...headers, ...told.headers } });
     else from.socket.destroy();
