@@ -54,7 +54,7 @@ function foundPending(record: PendingRecord, same: boolean, c: Claimant, now: nu
     // Nothing has left since it was begun, so what the name stood for before still counts, whatever key this press has.
     const previous = readRecord(record.previous);
     if (previous && staysInUse(previous, previous.scheme === c.scheme && previous.payloads.at(-1) === c.fingerprint, c, now))
-      return reuse(seal({ ...previous, revision: record.revision }), c, now, storeNow);
+      return reuse(previous, c, now, storeNow, record.revision);
     if (previous?.key === record.key || !same) return insert(record, c, now, storeNow);
   }
   const wasSent = record.ambiguous || record.firstSentAt !== undefined;
@@ -150,11 +150,15 @@ const drive = (record: PendingRecord, how: Partial<typeof INSERTED>, aheadMs: nu
 
 const leaseOf = ({ lease }: Claimant, storeNow: number): OnceRecord['lease'] => lease && { owner: lease.owner, until: storeNow + lease.ms };
 
-/** Begins anew under the key of an operation that was refused: nothing proves that the application used it up. */
-function reuse(before: OnceRecord, c: Claimant, now: number, storeNow: number): Began {
+/**
+ * Begins anew under the key of an operation that was refused: nothing proves that the application used it up. `revision`: that of the
+ * record in its place. The predecessor keeps its own, by which a call that waits knows it again.
+ */
+function reuse(before: OnceRecord, c: Claimant, now: number, storeNow: number, revision = before.revision): Began {
   const { next } = insert(before, { ...c, key: before.key }, now, storeNow);
   const { firstSentAt, windowEndsAt, generation } = before;
-  const record = seal({ ...(next as PendingRecord), generation, firstSentAt, windowEndsAt, refusal: reopened(before), refusedBefore: true });
+  const kept = { revision: revision + 1, generation, firstSentAt, windowEndsAt };
+  const record = seal({ ...(next as PendingRecord), ...kept, refusal: reopened(before), refusedBefore: true });
   return drive(record, { reused: true }, storeNow - now);
 }
 

@@ -57,7 +57,7 @@ interface Words {
 }
 
 /** A status's own phrase, `true` or the status again are no codes of the application's. */
-const NO_CODE = /^(|true|false|conflict|locked|about:blank|\d{3})$/i;
+const NO_CODE = /^(|true|false|conflict|locked|payment.required|about:blank|\d{3})$/i;
 
 /** The members of an answer that name what went wrong. */
 function words(json: unknown): Words {

@@ -75,8 +75,8 @@ export async function read(response: Response, bodyBytes: number, clock: Clock, 
   const upTo = (from: NonNullable<typeof stream>) => readUpTo(from, bodyBytes, patience && { over: patience.over, holds: beginsJson });
   const bytes = await (stream ? upTo(stream).then((whole) => whole?.buffer) : textual(type) ? copy.text() : copy.arrayBuffer()).finally(() => patience?.off());
   if (bytes === undefined) return { response, text: '' };
-  // JSON has no encoding but UTF-8 (RFC 8259, section 8.1); whatever its type says, what it says in ASCII can be read.
-  if (!textual(type)) return { response, body: bytes, text: /json/i.test(type) ? textOf(bytes) : '' };
+  // JSON has no encoding but UTF-8 (RFC 8259, section 8.1). Of text in another one, the ASCII can be read: a page is not an empty answer.
+  if (!textual(type)) return { response, body: bytes, text: /json|text/i.test(type) ? textOf(bytes) : '' };
   const text = textOf(bytes);
   return { response, body: text, text };
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { forget, move, pending, settle } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { charged, lost, replays } from '../support/server.js';
-import { MINUTE, NAME, newWorld, pay, rest, SECOND, watched } from '../support/world.js';
+import { MINUTE, NAME, newWorld, type PayOptions, pay, rest, SECOND, watched } from '../support/world.js';
 
 const BUSY = { code: 'ERR_ONCE_BUSY' };
 
@@ -36,4 +36,22 @@ test.each([
   const again = world.clock.now();
   expect((await world.end(tab, pay(tab.once({ namespace: 'ann' })))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
   expect(world.clock.now() - again).toBeLessThan(SECOND);
+});
+
+const endless = () => new ReadableStream({ pull: (body) => body.enqueue(new Uint8Array(100)) });
+
+test.each<[string, PayOptions]>([
+  ['is aborted', {}],
+  ['has a body that can not be read', { init: { body: endless(), duplex: 'half' } as RequestInit, limits: { bodyBytes: 1000 } }],
+])('a call that %s meanwhile does not say that nothing was sent: another page may hold the lock', async (_, more) => {
+  const world = newWorld();
+  const tab = world.tab();
+  Object.assign(tab.platform, { locks: { acquire: () => new Promise(() => {}) } });
+  const controller = new AbortController();
+  const call = pay(tab.once(), { ...more, signal: controller.signal });
+  await rest();
+  controller.abort(new Error('cancelled'));
+  const { error } = await world.end(tab, call);
+  await world.clock.advance(MINUTE);
+  expect(tab.outcomeOf(error)).toMatchObject({ effect: 'unknown' });
 });

@@ -106,6 +106,32 @@ test.each([1, 2])('a store that has stored a new record and rejects, %i times: n
   expect(world.server.keys).toEqual([world.record()?.key]);
 });
 
+test.each<[string, () => Promise<unknown>, number]>([
+  ['is gone by then', async () => undefined, 0],
+  ['is not told in time', () => new Promise(() => {}), 3 * SECOND],
+])('a store that has stored a new record and rejects: nothing is sent where the record %s', async (_, then, ms) => {
+  const world = newWorld();
+  const tab = world.tab();
+  let updates = 0;
+  const store: Store = {
+    ...tab.store,
+    update: async (...call) => {
+      if (++updates === 2) {
+        await then();
+        world.medium.set(call[0], undefined);
+      }
+      const value = await tab.store.update(...call);
+      if (updates === 1) throw new Error('stored, but on no replica');
+      return value;
+    },
+  };
+  const begun = world.clock.now();
+  const end = await world.end(tab, pay(tab.once({ namespace: 'ann', store, limits: { totalMs: 2 * SECOND } })));
+  expect(end).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
+  expect(world.clock.now() - begun).toBeLessThanOrEqual(ms);
+  expect(world.server.arrivals).toHaveLength(0);
+});
+
 describe('a key in use that a press without a network took up, of which a bit has flipped since', () => {
   /** The key that may have charged, and the page after the reload. */
   async function flipped(world: World, namespace: string): Promise<{ key: string | undefined; tab: Tab }> {

@@ -5,19 +5,20 @@
 import { describe, expect, test } from 'vitest';
 import { background, move, type OnceOptions, type Outcome, resume, resumeInBackground } from '../../src/entries/index.js';
 import { answers, charged, delayed, type Entry, lost, replays } from '../support/server.js';
+import type { TabOptions } from '../support/tab.js';
 import { MINUTE, newWorld, type PayOptions, pay, rest, SECOND, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
 const OTHER = { cart: 'c1', amount: 11 };
 
 /** Ann's page, and a worker that shares store and locks with it. */
-function scene(ofWorker: OnceOptions = {}) {
+function scene(ofWorker: OnceOptions = {}, of: TabOptions = {}) {
   const world = newWorld();
   const who: { user: string } = { user: 'ann' };
   const all: OnceOptions = { namespace: () => who.user, use: [background()] };
-  const page = world.open(all);
+  const page = world.open(all, of);
   const told: Outcome[] = [];
-  const worker = world.open({ ...all, onOutcome: (outcome) => void told.push(outcome), ...ofWorker }, { name: 'worker' });
+  const worker = world.open({ ...all, onOutcome: (outcome) => void told.push(outcome), ...ofWorker }, { ...of, name: 'worker' });
   const inMs = (ms: number) => ({ background: { untilMs: world.clock.now() + ms } });
   const pays = async (more: PayOptions, reply: Entry = lost()) => {
     world.server.plays(reply);
@@ -133,6 +134,7 @@ test.each<[string, Entry | undefined]>([
   ['nothing', undefined],
   ['one that is done', answers(201)],
   ['one that was declined', answers(402, { code: 'card_declined' })],
+  ['one that was refused, and left its key in use', answers(422, { code: 'no_such_address' })],
 ])('a worker waits for a page, whose customer cancels before anything is sent: it tells nothing, as before it there was %s', async (_, before) => {
   const { world, page, inMs, worker, told } = scene();
   if (before) {
@@ -149,6 +151,23 @@ test.each<[string, Entry | undefined]>([
   const { error } = await world.end(page.tab, press);
   expect(await world.run(going)).toEqual({ open: 0 });
   expect(page.tab.outcomeOf(error)).toMatchObject({ type: 'unsent' });
+  expect(told).toEqual([]);
+});
+
+test('nor does it tell the end of what the customer pressed after that, without an agreement', async () => {
+  const { world, page, inMs, worker, told } = scene({}, { locks: false });
+  page.tab.online = false;
+  const cancel = new AbortController();
+  const press = watched(pay(page.once, { ...inMs(10 * MINUTE), signal: cancel.signal }));
+  await rest();
+  const going = watched(resumeInBackground(worker.once));
+  await rest();
+  cancel.abort(new Error('cancelled'));
+  await world.end(page.tab, press);
+  page.tab.online = true;
+  world.server.plays(answers(201));
+  await world.end(page.tab, pay(page.once));
+  expect(await world.run(going)).toEqual({ open: 0 });
   expect(told).toEqual([]);
 });
 

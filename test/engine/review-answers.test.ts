@@ -62,6 +62,8 @@ describe.each([braintree(), shopify()])('$name: a 200 is not done', (dialect) =>
 
 test.each<[string, unknown, Record<string, string>]>([
   ['as a page', '<html>This Deployment has been disabled. 402: PAYMENT_REQUIRED', { 'content-type': 'text/html; charset=utf-8' }],
+  ['as a page in the charset that Apache has for its own', '<html>Account suspended', { 'content-type': 'text/html; charset=iso-8859-1' }],
+  ['as JSON that repeats the phrase of the status', { error: 'Payment Required' }, {}],
   ['as text', 'Payment required\n\nDEPLOYMENT_DISABLED\n\nfra1::6zsv8', {}],
   ['as JSON', { message: 'Service for this project is restricted due to the following violations: exceed_db_size_quota.' }, {}],
 ])('a host that answers 402 for its own bill, %s, is no card that was declined: it proves nothing of a lost answer', async (_, body, headers) => {
@@ -91,6 +93,7 @@ test.each(['ISO-8859-1', 'us-ascii', '"windows-1252"'])(
 test.each<[string, Record<string, string>]>([
   ['has no type', {}],
   ['is said to be plain text', { 'content-type': 'text/plain' }],
+  ['is said to be plain text of another charset', { 'content-type': 'text/plain; charset=iso-8859-1' }],
   ['is said to be JSON', { 'content-type': 'application/json' }],
 ])('a page in HTML that %s is no answer to JSON: a captive portal has charged nothing', async (_, headers) => {
   const world = newWorld();

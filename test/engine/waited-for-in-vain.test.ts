@@ -33,3 +33,26 @@ describe.each([
     expect((await world.end(other.tab, waits)).outcome).toMatchObject({ type: 'fresh', attempts: 1 });
   });
 });
+
+test('nor is who waits for a second one which took over from a page that is gone, and was never sent either', async () => {
+  const world = newWorld();
+  const [gone, two, three] = [world.open(), world.open(), world.open()];
+  world.server.plays(answers(422, { code: 'no_such_address' }));
+  const { outcome } = await world.end(two.tab, pay(two.once));
+  expect(outcome).toMatchObject({ type: 'rejected' });
+  gone.tab.online = two.tab.online = false;
+  void pay(gone.once);
+  await rest();
+  const cancel = new AbortController();
+  const given = pay(two.once, { signal: cancel.signal });
+  await rest();
+  const waits = pay(three.once);
+  await rest();
+  gone.tab.kill();
+  await rest();
+  world.server.plays(answers(201));
+  cancel.abort(new Error('cancelled'));
+  const { error } = await world.end(two.tab, given);
+  expect(two.tab.outcomeOf(error)).toMatchObject({ type: 'unsent' });
+  expect((await world.end(three.tab, waits)).outcome).toMatchObject({ type: 'fresh', attempts: 1, key: outcome?.key });
+});

@@ -54,7 +54,10 @@ export const EVIDENCE: readonly Evidence[] = [
   ...statuses([200, 201, 202, 204, 205], {}),
   ...statuses([408, 460, 499, 500, 502, 503, 504, 511, 520, 599], {}),
   ...statuses([421, 425, 429], {}),
-  ...statuses([400, 401, 402, 403, 404, 405, 407, 410, 413, 415, 417, 422, 424, 428, 431, 451, 501, 505], {}),
+  ...statuses([400, 401, 403, 404, 405, 407, 410, 413, 415, 417, 418, 422, 424, 428, 431, 433, 451, 463, 501, 505], {}),
+  ...statuses([402], {}, ', empty'),
+  ...statuses([402], { body: { code: 'card_declined' } }, ' with a code'),
+  ...statuses([402], { body: { message: 'The quota is exceeded' } }, ' with a message alone'),
 ];
 
 const answerFor = ({ status = 0, headers = {}, body, type, redirected }: Evidence): Answer =>

@@ -123,7 +123,6 @@ export class FormController {
     nextIn(this.#element);
     this.#form = formIn(this.#element);
     this.#status ??= new Status(this.#element, () => void this.check());
-    this.#user = namespace(client);
     this.#payment = operation(client, name);
     this.#leave = this.#payment.subscribe(() => this.#draw());
     this.#draw();

@@ -1,5 +1,5 @@
 /** The service worker's part of an outbox: when it goes on, and for whom. */
-import { around, extend, type InBackground, type Once, type OnceOptions, resumeInBackground } from 'oncefetch';
+import { type Around, extend, type InBackground, type Once, type OnceOptions, resumeInBackground } from 'oncefetch';
 import { isActive, type SyncEvent, scope } from './scope.js';
 
 /** Who is logged in. */
@@ -100,13 +100,15 @@ function goFor(once: Once, asks: NonNullable<OutboxOptions['namespace']>, here: 
       await still(before);
       return given;
     };
+  // What `around` would give, but for the feature itself: the client has that, and a worker without hooks need not load it.
+  const last: Around = (_, send) => still(here.user).then(() => send());
   const { headers, reconcile } = settings;
   const client = extend(once, {
     namespace: () => here.user,
     headers: headers ? inSession(headers) : () => still(here.user).then(() => ({})),
     ...(reconcile && { reconcile: inSession(reconcile) }),
     // The innermost hook: those around it may have taken their time, too.
-    ...('around' in parts && { use: [around((_, send) => still(here.user).then(() => send()))] }),
+    ...('around' in parts && { use: [{ name: 'around', parts: { [Symbol('around')]: last } }] }),
   });
   return async () => {
     Object.assign(here, await inTime(asks));

@@ -93,3 +93,18 @@ test('a copy of an element that is at work, for another operation: nothing is at
   await page.shop.release();
   await page.says('Done.');
 });
+
+test('the next user logs in while it is out of the page, after a refusal: nothing of that is left', async () => {
+  const shop = new Shop();
+  let user = `${shop.namespace}-ann`;
+  const fetch = (async () => Response.json({ title: 'No.' }, { status: 402 })) as unknown as typeof globalThis.fetch;
+  const page = show({ shop, client: { fetch, namespace: () => user } });
+  page.press();
+  await page.says('No.');
+  const place = page.element.parentElement as HTMLElement;
+  page.element.remove();
+  user = `${shop.namespace}-ben`;
+  place.append(page.element);
+  await page.says('');
+  expect(page.element.state).toBe('');
+});

@@ -50,6 +50,22 @@ test('the form is for the next operation before the first one has left: each has
   expect(keys).toEqual(['k-1', 'k-2']);
 });
 
+test('a key that was spent two refusals ago is rendered again: the form goes out under the one that counts now', async () => {
+  const { fetch, keys } = bank(refused('k-2'), refused('k-3'));
+  const page = show({ client: { fetch }, fields: `${KEY}<input name="card" value="1"><button>Pay</button>` });
+  const put = (name: string, value: string): void => void ((page.form.elements.namedItem(name) as HTMLInputElement).value = value);
+  for (const card of ['1', '2']) {
+    put('card', card);
+    page.press();
+    await vi.waitFor(() => expect(page.outcomes).toHaveLength(Number(card)));
+  }
+  put('card', '3');
+  put('idempotency-key', 'k-1');
+  page.press();
+  await page.says('Done.');
+  expect(keys).toEqual(['k-1', 'k-2', 'k-3']);
+});
+
 test('a framework that renders the spent key again: the corrected form goes out under the next one', async () => {
   const { fetch, keys } = bank(refused('k-2'));
   const shop = new Shop();

@@ -67,6 +67,18 @@ describe('a press while the form is being sent', () => {
     expect(sent).toEqual(['random do=save', 'random do=publish']);
   });
 
+  test('of a button without a name that goes to another address is for that one', async () => {
+    const fields = '<button id="save">Save</button><button id="publish" formaction="/publish">Publish</button>';
+    const { page, sent, arrived, answer } = await sending({ fields, options: { call: () => ({ repeat: 'always' }) } }, '#save');
+    page.press('#save');
+    page.press('#publish');
+    answer(paid());
+    await arrived(2);
+    answer(paid(), 1);
+    await page.says(DONE);
+    expect(sent).toHaveLength(2);
+  });
+
   test('of an edited form is told that the changes were not sent', async () => {
     const { page, sent, answer, type } = await sending({ fields: BAGS });
     type('3');
