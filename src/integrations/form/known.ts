@@ -25,7 +25,7 @@ export class Known {
    */
   isDone(element: Element, user: string | undefined, state: OperationState, moment: FormMoment | ''): boolean {
     this.#for ??= user;
-    const later = state.phase === 'unsettled' ? state.pending.createdAt > this.#at : this.#pressed && LAST_WORDS.has(moment);
+    const later = state.phase === 'unsettled' ? state.pending.createdAt > this.#at : this.#pressed && (state.phase === 'settled' || LAST_WORDS.has(moment));
     return element.getAttribute('known') === 'done' && this.#for === user && !later;
   }
 }

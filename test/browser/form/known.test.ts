@@ -74,3 +74,21 @@ test('for an earlier press: a refusal of what is pressed since stays on the scre
   page.element.parentElement?.append(page.element);
   await vi.waitFor(() => expect([page.status(), page.element.state]).toEqual(['', 'done']));
 });
+
+test('for an earlier press: what is said of a later one stays on the screen', async () => {
+  const page = show({ element: DONE, options: { call: () => ({ repeat: 'always' }) } });
+  await vi.waitFor(() => expect(page.element.state).toBe('done'));
+  page.press();
+  await page.says('Done.');
+  refresh(page.once);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect([page.status(), page.element.state]).toEqual(['Done.', 'done']);
+});
+
+test('and said, or taken back, while the page stays: that shows at once', () => {
+  const page = show();
+  page.element.setAttribute('known', 'done');
+  expect(page.element.state).toBe('done');
+  page.element.removeAttribute('known');
+  expect(page.element.state).toBe('');
+});
