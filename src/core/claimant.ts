@@ -38,6 +38,8 @@ export interface Claimant {
   readonly lease?: { readonly owner: string; readonly ms: number } | undefined;
   /** Only goes on with what is there; starts nothing. */
   readonly resumeOnly: boolean;
+  /** Where it goes on with what was found: the revision that it had then. */
+  readonly foundAt?: number | undefined;
   readonly meta?: unknown;
   readonly request?: PendingRecord['request'];
 }

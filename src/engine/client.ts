@@ -93,6 +93,8 @@ export interface PreparedCall {
   readonly key?: string | undefined;
   /** It goes on only with this operation, as far as its customer agreed. */
   readonly agreed?: Agreed | undefined;
+  /** Where it goes on with what was found: the revision that it had then. */
+  readonly foundAt?: number | undefined;
 }
 
 /** An operation as it was found, and until when it was agreed to go on, wall clock, ms. */
@@ -127,6 +129,7 @@ export interface OperationRun extends Omit<OperationAddress, 'id'> {
   readonly deadline: number;
   readonly resumeOnly: boolean;
   readonly agreed?: Agreed | undefined;
+  readonly foundAt?: number | undefined;
   /** Another context holds the lock and does not release it, so this call goes on without. */
   readonly unlocked?: boolean | undefined;
 }

@@ -11,7 +11,6 @@ import type { ObservableState, OperationState, PendingOperation } from './observ
 import { look } from './registry.js';
 
 const LOADING: OperationState = { phase: 'loading' };
-const IDLE: OperationState = { phase: 'idle' };
 /** From this many states on, the oldest go: who shows one again reads what is stored. */
 const LIVES_MAX = 500;
 /** How many of the oldest are looked at then. */
@@ -149,5 +148,6 @@ export function stateOf(stored: unknown, storedIn: Outcome['storedIn'], justEnde
   if (record?.state === 'pending') return { phase: 'unsettled', pending: pendingOf(record) };
   return record?.ending && (record.state === 'settled' || (justEnded && record.ending.effect === 'none'))
     ? { phase: 'settled', outcome: rememberedOutcome(record, record.ending, storedIn, false) }
-    : IDLE;
+    : // Another object each time: a look that is on its way can tell that another one came first.
+      { phase: 'idle' };
 }

@@ -1,13 +1,14 @@
 /** From a submit to what is shown, for one element. */
 import { namespace, type Operation, type OperationName, type OperationState, operation, pending, settle } from 'oncefetch';
-import { formIn, ignoredIn, nameFrom, nameOfButton, nextIn } from './attributes.js';
+import { formIn, ignoredIn, nameFrom, nextIn } from './attributes.js';
 import { ask, collect, isNothing, mistake, send } from './call.js';
 import { FieldErrors } from './fields.js';
 import { nextKey, renderedKey } from './key.js';
 import { Known } from './known.js';
 import type { OnceFormElement, Shared } from './options.js';
+import { isSameName, isSamePress, type Press, pressOf, queued, typedInto } from './press.js';
 import { busyButton, Status } from './status.js';
-import { isSameName, isSamePress, type Press, readSubmission, type Submitter, typedInto } from './submission.js';
+import type { Submitter } from './submission.js';
 import { BUSY, type FormMoment, type FormOutcome, LAST_WORDS, report, wordsFor } from './words.js';
 
 /** A tab that dies while it sends says nothing, so what another tab is at is looked at again after this time, ms. */
@@ -20,7 +21,6 @@ export class FormController {
   readonly #shared: Shared;
   readonly #errors = new FieldErrors();
   #status: Status | undefined;
-  #form: HTMLFormElement | undefined;
   #payment: Operation | undefined;
   #leave: (() => void) | undefined;
   /** Whose form it is. */
@@ -30,9 +30,9 @@ export class FormController {
   #begun = false;
   /** The attribute that it began with. */
   #named: string | null | undefined;
-  /** The press that the call is for, and one since then that is for something else. */
+  /** The press that the call is for, and those since then that are for something else. */
   #pressed: Press | undefined;
-  #next: Press | undefined;
+  #next: readonly Press[] = [];
   /** What was sent last, and may have taken effect. */
   #open: OperationName | undefined;
   #turn = 0;
@@ -57,39 +57,30 @@ export class FormController {
     clearTimeout(this.#timer);
   }
 
-  /** Its operation may have another name. */
-  rename(): void {
+  /** Its operation may have another name, or the server knows more of it. */
+  changed(): void {
     if (!this.#begun || !this.#element.isConnected) return;
     this.disconnect();
     this.#begin();
   }
 
   submitted(event: SubmitEvent): void {
-    const form = this.#element.querySelector('form');
+    const form = this.#form;
     // A listener of the app's has taken it; or it is another form.
     if (event.defaultPrevented || !this.#leave || !form || event.target !== form) return;
-    this.#form = form;
     this.#shared.spent.renew(form);
-    const read = this.#read(form, (event.submitter as Submitter | null) ?? undefined);
+    const press = pressOf(this.#element, form, (event.submitter as Submitter | null) ?? undefined, (this.#payment as Operation).name);
     // Nobody is logged in, as far as the page knows: the server knows better, and says so.
-    if (!read || namespace(this.#shared.client) === undefined) return;
+    if (!press || this.#whoIsHere() === undefined) return;
     event.preventDefault();
-    const press = { ...read, typed: typedInto(form) };
     // One click more changes nothing. What is for another operation, or was edited, has its turn when the call has ended.
     if (!this.#busy) void this.#send(press);
-    else if (!this.#pressed || !isSamePress(this.#pressed, press)) this.#next = press;
+    else if (!this.#pressed || !isSamePress(this.#pressed, press)) this.#next = queued(this.#next, press);
   }
 
-  /** `undefined`: it is left to the browser. */
-  #read(form: HTMLFormElement, submitter: Submitter | undefined): Omit<Press, 'typed'> | undefined {
-    const submission = readSubmission(form, submitter);
-    try {
-      if (!('left' in submission)) return { submission, name: nameOfButton(submitter) ?? (this.#payment as Operation).name };
-      if (submission.mistake) throw submission.mistake;
-    } catch (error) {
-      report(error);
-    }
-    return undefined;
+  /** As it is now: a framework may put another one in its place. */
+  get #form(): HTMLFormElement | null {
+    return this.#element.querySelector('form');
   }
 
   /** Whoever corrects a field need not read on what was wrong with it. */
@@ -115,13 +106,12 @@ export class FormController {
     const named = this.#element.getAttribute('operation');
     // What is under way goes on, for the operation that it was sent for.
     if (named !== this.#named) {
-      this.#call = undefined;
+      [this.#call, this.#named] = [undefined, named];
       this.#forget();
-      this.#named = named;
     }
     const name = nameFrom('operation', named);
     nextIn(this.#element);
-    this.#form = formIn(this.#element);
+    formIn(this.#element);
     this.#status ??= new Status(this.#element, () => void this.check());
     this.#payment = operation(client, name);
     this.#leave = this.#payment.subscribe(() => this.#draw());
@@ -130,11 +120,11 @@ export class FormController {
 
   async #send(press: Press): Promise<void> {
     const { submission, name } = press;
-    [this.#pressed, this.#next] = [press, undefined];
+    [this.#pressed, this.#next] = [press, this.#next.filter((one) => one !== press)];
     const { client, fingerprints, options } = this.#shared;
     const rest = busyButton(submission.submitter);
     this.#errors.clear();
-    const keyed = nameOfButton(submission.submitter) === undefined;
+    const keyed = isSameName(name, this.#payment?.name);
     const asked = { element: this.#element, submission, name, keyed, ignored: ignoredIn(this.#element), fingerprints, call: options.call };
     await this.#ask(name, () => send(client, collect(asked)), rest);
   }
@@ -148,16 +138,15 @@ export class FormController {
     rest?.();
     if (this.#call !== mine) return;
     this.#call = undefined;
-    const next = this.#next;
     // Of somebody who has logged out nothing is shown, and nobody is led anywhere.
-    const gone = mine.user !== namespace(this.#shared.client);
+    if (mine.user !== this.#whoIsHere()) return this.#draw();
     // Whoever edits on will press again.
-    if (gone || (next && next.typed !== typedInto(next.submission.form))) this.#next = undefined;
-    if (gone) return this.#draw();
+    this.#next = this.#next.filter(({ submission: { form }, typed }) => typed === typedInto(form, ignoredIn(this.#element)));
     if (told.moment === 'failed') report(told.error);
     if (told.moment !== 'unknown') this.#open = undefined;
     this.#tell(told, name);
-    if (next && this.#next === next) await this.#send(next);
+    const [next] = this.#next;
+    if (next && !this.#busy) await this.#send(next);
   }
 
   #tell(told: FormOutcome, name: OperationName): void {
@@ -165,8 +154,12 @@ export class FormController {
     // The rendered key is of the form's operation, and not of a button's own.
     const key = isSameName(name, this.#payment?.name) && this.#form && renderedKey(this.#form);
     if (key && next !== undefined) this.#shared.spent.replace(key, next);
-    if (this.#element.dispatchEvent(new CustomEvent('once-outcome', { detail: told, bubbles: true, cancelable: true }))) this.#display(told);
-    else this.#mark(told.moment);
+    const named = this.#named;
+    const shows = this.#element.dispatchEvent(new CustomEvent('once-outcome', { detail: told, bubbles: true, cancelable: true }));
+    // A listener may have turned the element to another operation.
+    if (named !== this.#named) return;
+    if (shows) this.#display(told);
+    else this.#markOnly(told.moment);
   }
 
   #display(told: FormOutcome): void {
@@ -174,7 +167,7 @@ export class FormController {
     const { first, rest } = this.#form && refused ? this.#errors.show(this.#form, told.answer) : { first: undefined, rest: [] };
     this.#show(told.moment, told, told.moment === 'unknown', rest);
     if (!this.#element.isConnected) return;
-    if (told.moment === 'done' && !this.#next) this.#goOn();
+    if (told.moment === 'done' && !this.#next.length) this.#goOn();
     else first?.focus();
   }
 
@@ -187,14 +180,19 @@ export class FormController {
 
   /** What is known of the operation, whoever is at it: this page, another tab, or the one before a reload. */
   #draw(): void {
-    const { client } = this.#shared;
     const state = this.#payment?.state;
-    const user = namespace(client);
-    if (this.#user !== user) this.#forget();
-    this.#user = user;
+    this.#whoIsHere();
     if (state?.phase === 'sending') this.#show('sending');
     else if (state?.phase === 'waiting') this.#show(state.why === 'in-progress' ? 'waiting' : 'sending');
     else if (state && !this.#busy) this.#rest(state);
+  }
+
+  /** Nothing of the user before is left on the screen. */
+  #whoIsHere(): string | undefined {
+    const user = namespace(this.#shared.client);
+    if (this.#user !== user) this.#forget();
+    this.#user = user;
+    return user;
   }
 
   /** Nobody is at it now. */
@@ -202,8 +200,7 @@ export class FormController {
     if (this.known.isDone(this.#element, this.#user, state, this.moment)) {
       // The server has rendered what is so: what was open here is not any more.
       if (state.phase === 'unsettled') void settle(this.#shared.client, state.pending.name, 'done').catch(() => {});
-      this.#show('');
-      this.#mark('done');
+      this.#markOnly('done');
     } else if (state.phase === 'unsettled') void this.#lookAround(state.pending.name);
     else if (state.phase !== 'settled' || state.outcome.effect !== 'done') LAST_WORDS.has(this.moment) || this.#show('');
     else if (this.moment !== 'already') this.#show('done');
@@ -221,22 +218,26 @@ export class FormController {
     this.#timer = setTimeout(() => this.#draw(), LOOK_AGAIN_MS);
   }
 
-  /** Nothing of the user before is left on the screen. */
   #forget(): void {
     this.#errors.clear();
     this.#open = undefined;
-    this.#next = undefined;
+    this.#next = [];
     this.#show('');
   }
 
   /** `asks`: it can be asked after. */
   #show(moment: FormMoment | '', told?: FormOutcome, asks = this.#open !== undefined, rest: readonly string[] = []): void {
-    const element = this.#element;
     const { says = {} } = this.#shared.options;
     // What this very submit was told says more than what is stored.
-    if (told || moment !== this.moment) this.#status?.say(moment && [wordsFor(element, says, moment, told), ...rest].join(' '));
+    if (told || moment !== this.moment) this.#status?.say(moment && [wordsFor(this.#element, says, moment, told), ...rest].join(' '));
     this.#mark(moment);
-    this.#status?.offer(asks && moment === 'unknown' ? wordsFor(element, says, 'check') : undefined);
+    this.#status?.offer(asks && moment === 'unknown' ? wordsFor(this.#element, says, 'check') : undefined);
+  }
+
+  /** Says nothing of it; what was said before goes. */
+  #markOnly(moment: FormMoment): void {
+    this.#show('');
+    this.#mark(moment);
   }
 
   #mark(moment: FormMoment | ''): void {

@@ -50,8 +50,8 @@ function elementFor(once: Once, options: FormOptions): new () => OnceFormElement
     }
 
     attributeChangedCallback(attribute: string): void {
-      if (attribute === 'operation') this.#form.rename();
-      else this.#form.known.rendered(namespace(client));
+      if (attribute === 'known') this.#form.known.rendered(namespace(client), this.isConnected || document.readyState === 'loading');
+      this.#form.changed();
     }
 
     disconnectedCallback(): void {

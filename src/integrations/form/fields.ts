@@ -1,5 +1,8 @@
 /** What a server says of single fields, shown at them: `aria-invalid`, and a text that describes the field. */
 
+/** On what the element has written, while it stands: a copy of it takes that back. */
+export const SAID = 'data-once-said';
+
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 
 interface FieldError {
@@ -46,7 +49,7 @@ function placeFor(form: HTMLFormElement, control: Control): { readonly place: HT
   return { place, made: true };
 }
 
-const described = (control: Control): readonly string[] => (control.getAttribute('aria-describedby') ?? '').split(/\s+/).filter(Boolean);
+const described = (control: Element): readonly string[] => (control.getAttribute('aria-describedby') ?? '').split(/\s+/).filter(Boolean);
 
 /** The errors that a form shows. */
 export class FieldErrors {
@@ -78,21 +81,33 @@ export class FieldErrors {
   }
 }
 
+/** Takes away the errors of the element that this one is a copy of. */
+export function takeBackErrors(host: HTMLElement): void {
+  for (const place of host.querySelectorAll<HTMLElement>(`[data-error-for][${SAID}]`)) {
+    for (const control of host.querySelectorAll(`[aria-describedby~="${place.id}"]`)) detach(control, place, null);
+  }
+}
+
 function attach(form: HTMLFormElement, control: Control, message: string): () => void {
   const { place, made } = placeFor(form, control);
   const id = place.id || `once-error-${++ids}`;
   place.id = id;
   place.textContent = message;
+  place.setAttribute(SAID, made ? 'made' : '');
   const before = control.getAttribute('aria-invalid');
   control.setAttribute('aria-invalid', 'true');
   control.setAttribute('aria-describedby', [...described(control), id].join(' '));
-  return () => {
-    if (made) place.remove();
-    else place.textContent = '';
-    if (before === null) control.removeAttribute('aria-invalid');
-    else control.setAttribute('aria-invalid', before);
-    const others = described(control).filter((one) => one !== id);
-    if (others.length) control.setAttribute('aria-describedby', others.join(' '));
-    else control.removeAttribute('aria-describedby');
-  };
+  return () => detach(control, place, before);
+}
+
+/** `before`: what `aria-invalid` said before. */
+function detach(control: Element, place: HTMLElement, before: string | null): void {
+  if (place.getAttribute(SAID) === 'made') place.remove();
+  else place.textContent = '';
+  place.removeAttribute(SAID);
+  if (before === null) control.removeAttribute('aria-invalid');
+  else control.setAttribute('aria-invalid', before);
+  const others = described(control).filter((one) => one !== place.id);
+  if (others.length) control.setAttribute('aria-describedby', others.join(' '));
+  else control.removeAttribute('aria-describedby');
 }

@@ -2,15 +2,18 @@
 import type { OperationState } from 'oncefetch';
 import { type FormMoment, LAST_WORDS } from './words.js';
 
+/** Whether the browser had this page stored, as it may on the way back: nobody knows when it was rendered. */
+const isOldPage = (): boolean => (performance.getEntriesByType('navigation')[0] as PerformanceNavigationTiming | undefined)?.transferSize === 0;
+
 export class Known {
   #for: string | undefined;
-  #at = Date.now();
+  #at: number | undefined;
   #pressed = false;
 
-  /** It was rendered anew, for this user. */
-  rendered(user: string | undefined): void {
+  /** It was rendered anew, for this user; `inPage`: it may have come with the page, and was not made by a script. */
+  rendered(user: string | undefined, inPage: boolean): void {
     this.#for = user;
-    this.#at = Date.now();
+    this.#at = this.#at === undefined && inPage && isOldPage() ? 0 : Date.now();
     this.#pressed = false;
   }
 
@@ -25,7 +28,8 @@ export class Known {
    */
   isDone(element: Element, user: string | undefined, state: OperationState, moment: FormMoment | ''): boolean {
     this.#for ??= user;
-    const later = state.phase === 'unsettled' ? state.pending.createdAt > this.#at : this.#pressed && LAST_WORDS.has(moment);
+    const later =
+      state.phase === 'unsettled' ? state.pending.createdAt > (this.#at ?? 0) : this.#pressed && (state.phase === 'settled' || LAST_WORDS.has(moment));
     return element.getAttribute('known') === 'done' && this.#for === user && !later;
   }
 }

@@ -1,6 +1,4 @@
 /** What one submit asks for, read as the browser would (HTML standard, "form submission algorithm"). */
-import type { OperationName } from 'oncefetch';
-import { KEY_FIELD } from './key.js';
 import { wrong } from './options.js';
 
 export type Submitter = HTMLButtonElement | HTMLInputElement;
@@ -58,35 +56,6 @@ export function fieldsOf({ form, submitter }: Submission): FormData {
   if (submitter.name) fields.append(submitter.name, submitter.value);
   return fields;
 }
-
-/** What was asked for, of which operation, and what stood in the form then. */
-export interface Press {
-  readonly submission: Submission;
-  readonly name: OperationName;
-  readonly typed: string;
-}
-
-/** What stands in the form, but for the key, which nobody types. Its `formdata` listeners are left alone: they may add something else each time. */
-export const typedInto = (form: HTMLFormElement): string =>
-  JSON.stringify(
-    [...form.elements].map((one) => {
-      if (one.getAttribute('name') === KEY_FIELD) return '';
-      if (one instanceof HTMLSelectElement) return [...one.selectedOptions].map(({ value }) => value);
-      if (!(one instanceof HTMLInputElement)) return (one as HTMLTextAreaElement).value;
-      return one.files ? [...one.files].map(({ name, size, lastModified }) => [name, size, lastModified]) : [one.value, one.checked];
-    }),
-  );
-
-export const isSameName = (one: OperationName, other: OperationName | undefined): boolean => JSON.stringify(one) === JSON.stringify(other);
-
-/** Whether both are sent alike. Code that submits a form presses no button, and means whichever was pressed. */
-function isSameButton({ submitter: one, url }: Submission, { submitter: other, url: otherUrl }: Submission): boolean {
-  return !one || !other || (url === otherUrl && one.name === other.name && (one.name === '' || one.value === other.value));
-}
-
-/** Whether operation and button are the same, and nobody has edited anything between the two. */
-export const isSamePress = (before: Press, now: Press): boolean =>
-  before.typed === now.typed && isSameName(before.name, now.name) && isSameButton(before.submission, now.submission);
 
 const lines = (text: string): string => text.replace(/\r\n?|\n/g, '\r\n');
 

@@ -94,17 +94,87 @@ test('a copy of an element that is at work, for another operation: nothing is at
   await page.says('Done.');
 });
 
-test('the next user logs in while it is out of the page, after a refusal: nothing of that is left', async () => {
-  const shop = new Shop();
-  let user = `${shop.namespace}-ann`;
-  const fetch = (async () => Response.json({ title: 'No.' }, { status: 402 })) as unknown as typeof globalThis.fetch;
-  const page = show({ shop, client: { fetch, namespace: () => user } });
+const FIELDS = '<input name="card"><button data-once-busy="Paying…"><b>Pay</b></button>';
+/** A server that declines, and says why at the field. */
+const declines = (async () => Response.json({ title: 'No.', errors: { card: 'Declined.' } }, { status: 402 })) as unknown as typeof globalThis.fetch;
+
+test('the next user, who logged in while the element was out of the page, reads nothing of what was refused before', async () => {
+  let user = 'ann';
+  const page = show({ client: { fetch: declines, namespace: () => user }, fields: FIELDS });
   page.press();
   await page.says('No.');
   const place = page.element.parentElement as HTMLElement;
   page.element.remove();
-  user = `${shop.namespace}-ben`;
+  user = 'bob';
+  refresh(page.once);
   place.append(page.element);
   await page.says('');
-  expect(page.element.state).toBe('');
+  expect([page.element.textContent, page.element.state]).toEqual(['Pay', '']);
+});
+
+test('the app says itself what became of it: the form says no more that it is being sent', async () => {
+  const page = show();
+  page.element.addEventListener('once-outcome', (event) => event.preventDefault());
+  page.press();
+  await page.says('');
+  expect([page.outcomes.length, page.element.state]).toEqual([1, 'done']);
+});
+
+test('whoever hears the outcome gives the element another name: nothing is said of the new operation', async () => {
+  const page = show({ client: { fetch: declines }, fields: FIELDS });
+  page.element.addEventListener('once-outcome', () => page.element.setAttribute('operation', 'pay 2'));
+  page.press();
+  await page.says('');
+  expect([page.outcomes.length, page.form.textContent, page.element.state]).toEqual([1, 'Pay', '']);
+});
+
+test('a framework renders all that is inside anew: what is said stands in the new line', async () => {
+  const page = show({ fields: FIELDS });
+  await page.says('');
+  page.element.innerHTML = String(page.element.innerHTML);
+  page.press();
+  await page.says('Done.');
+});
+
+test('a framework renders the form anew in mid-call: what was refused stands at the new fields', async () => {
+  let answers = (): void => {};
+  const fetch = (async () => {
+    await new Promise<void>((resolve) => {
+      answers = resolve;
+    });
+    return Response.json({ title: 'No.', errors: { card: 'Declined.' } }, { status: 402 });
+  }) as unknown as typeof globalThis.fetch;
+  const page = show({ client: { fetch }, fields: FIELDS });
+  page.press();
+  await page.says('Sending…');
+  await pause(50);
+  page.form.replaceWith(page.form.cloneNode(true));
+  answers();
+  await page.says('No.');
+  const form = page.element.querySelector('form') as HTMLFormElement;
+  expect([form.querySelector('[data-error-for=card]')?.textContent, form.hasAttribute('aria-busy')]).toEqual(['Declined.', false]);
+});
+
+test('a copy of an element that is at work: its button is not', async () => {
+  const page = show({ fields: FIELDS });
+  await page.shop.hold();
+  page.press();
+  await page.shop.arrived(1);
+  const copy = page.element.cloneNode(true) as typeof page.element;
+  copy.setAttribute('operation', 'pay 2');
+  host.append(copy);
+  expect(copy.querySelector('form')?.innerHTML).toBe(FIELDS);
+  await page.shop.release();
+  await page.says('Done.');
+  expect(page.form.innerHTML).toBe(FIELDS);
+});
+
+test('a copy of an element that was refused: its fields are not', async () => {
+  const page = show({ client: { fetch: declines }, fields: FIELDS });
+  page.press();
+  await page.says('No.');
+  const copy = page.element.cloneNode(true) as typeof page.element;
+  copy.setAttribute('operation', 'pay 2');
+  host.append(copy);
+  expect(copy.querySelector('form')?.innerHTML).toBe(FIELDS);
 });

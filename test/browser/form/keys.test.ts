@@ -103,3 +103,11 @@ test('a framework that renders the spent key again: the corrected form goes out 
   expect(keys).toEqual(['k-1', 'k-2']);
   await act(() => root.unmount());
 });
+
+test('a button that names the form’s own operation sends the rendered key', async () => {
+  const { fetch, keys } = bank();
+  const page = show({ client: { fetch }, fields: `${KEY}<button data-once-operation="pay 1">Pay</button>` });
+  page.press();
+  await page.says('Done.');
+  expect(keys).toEqual(['k-1']);
+});

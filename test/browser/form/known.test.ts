@@ -3,8 +3,9 @@
  * else logs in; or whoever is here presses once more.
  */
 import { operation, pending, refresh } from 'oncefetch';
+import { defineOnceForm, type OnceFormElement } from 'oncefetch/form';
 import { expect, test, vi } from 'vitest';
-import { client, show, withForms } from '../support/form.js';
+import { client, host, show, withForms } from '../support/form.js';
 import { Shop } from '../support/shop.js';
 
 withForms();
@@ -73,4 +74,41 @@ test('for an earlier press: a refusal of what is pressed since stays on the scre
   page.element.setAttribute('known', 'done');
   page.element.parentElement?.append(page.element);
   await vi.waitFor(() => expect([page.status(), page.element.state]).toEqual(['', 'done']));
+});
+
+test('for an earlier press: what is said of a later one stays on the screen', async () => {
+  const page = show({ element: DONE, options: { call: () => ({ repeat: 'always' }) } });
+  await vi.waitFor(() => expect(page.element.state).toBe('done'));
+  page.press();
+  await page.says('Done.');
+  refresh(page.once);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect([page.status(), page.element.state]).toEqual(['Done.', 'done']);
+});
+
+test('and said, or taken back, while the page stays: that shows at once', () => {
+  const page = show();
+  page.element.setAttribute('known', 'done');
+  expect(page.element.state).toBe('done');
+  page.element.removeAttribute('known');
+  expect(page.element.state).toBe('');
+});
+
+test('in a page that the browser had stored: what was pressed since it was rendered stays open', async () => {
+  const shop = new Shop();
+  const once = client(shop, { limits: { attempts: 1 } });
+  await shop.meets('lose-response');
+  await operation(once, ['pay', '1'])
+    .fetch(shop.url, { method: 'POST', body: 'a=1', once: { repeat: 'always' } })
+    .catch(() => {});
+  const entries = vi.spyOn(performance, 'getEntriesByType').mockReturnValue([{ transferSize: 0 } as PerformanceNavigationTiming]);
+  host.innerHTML = `<once-form-of-old ${DONE}><form method="post" action="${shop.url}"></form></once-form-of-old>`;
+  defineOnceForm(once, { tag: 'once-form-of-old' });
+  const element = host.firstElementChild as OnceFormElement;
+  await vi.waitFor(() => expect(element.state).toBe('unknown'));
+  entries.mockRestore();
+  expect(await pending(once)).toHaveLength(1);
+  // Said anew, while the page stays, it is of now.
+  element.setAttribute('known', 'done');
+  await vi.waitFor(async () => expect(await pending(once)).toEqual([]));
 });

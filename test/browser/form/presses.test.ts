@@ -142,4 +142,49 @@ describe('a press while the form is being sent', () => {
     await page.says(DONE);
     expect(sent.map((one) => one.slice(0, 10))).toEqual(['k-rendered', 'k-next ide']);
   });
+
+  test('for two other operations: each has its turn', async () => {
+    const fields = `${BUTTONS}<button id="print" data-once-operation="print 1">Print</button>`;
+    const { page, sent, arrived, answer } = await sending({ fields }, '#pay');
+    page.press('#draft');
+    page.press('#print');
+    answer(paid());
+    await arrived(2);
+    answer(paid(), 1);
+    await arrived(3);
+    answer(paid(), 2);
+    await vi.waitFor(() => expect(page.outcomes.map(({ moment }) => moment)).toEqual(['done', 'done', 'done']));
+    expect(sent).toHaveLength(3);
+  });
+
+  test('of a form in which an element of the app’s was edited is sent', async () => {
+    class Stars extends HTMLElement {
+      static readonly formAssociated = true;
+      readonly #inside = this.attachInternals();
+      rate(stars: string): void {
+        this.#inside.setFormValue(stars);
+      }
+    }
+    customElements.define('x-stars', Stars);
+    const fields = '<x-stars name="stars"></x-stars><button>Pay</button>';
+    const { page, sent, arrived, answer } = await sending({ fields, options: { call: () => ({ repeat: 'if-changed' }) } });
+    (page.form.querySelector('x-stars') as Stars).rate('3');
+    page.press();
+    answer(paid());
+    await arrived(2);
+    answer(paid(), 1);
+    await page.says(DONE);
+    expect(sent).toEqual(['random ', 'random stars=3']);
+  });
+
+  test('is one click more where only a field that is ignored has changed', async () => {
+    const fields = '<input type="hidden" name="token" value="a"><button>Pay</button>';
+    const { page, sent, answer } = await sending({ element: 'operation="pay 1" ignore="token"', fields, options: { call: () => ({ repeat: 'always' }) } });
+    (page.form.elements.namedItem('token') as HTMLInputElement).value = 'b';
+    page.press();
+    answer(paid());
+    await page.says(DONE);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(sent).toEqual(['random token=a']);
+  });
 });

@@ -1,0 +1,53 @@
+/** One press of a form: what it asks for, and whether another one asks for the same. */
+import type { OperationName } from 'oncefetch';
+import { ignoredIn, nameOfButton } from './attributes.js';
+import { KEY_FIELD } from './key.js';
+import { readSubmission, type Submission, type Submitter } from './submission.js';
+import { report } from './words.js';
+
+/** What was asked for, of which operation, and what stood in the form then. */
+export interface Press {
+  readonly submission: Submission;
+  readonly name: OperationName;
+  readonly typed: string;
+}
+
+const unheard = (event: Event): void => event.stopImmediatePropagation();
+
+/**
+ * What would be sent of the form as it stands, but for the key and what is ignored, which nobody types. Its `formdata` listeners
+ * are left alone: they may add something else each time.
+ */
+export function typedInto(form: HTMLFormElement, ignored: readonly string[]): string {
+  const root = form.getRootNode();
+  root.addEventListener('formdata', unheard, true);
+  const fields = [...new FormData(form)].filter(([name]) => name !== KEY_FIELD && !ignored.includes(name));
+  root.removeEventListener('formdata', unheard, true);
+  return JSON.stringify(fields.map(([name, value]) => (typeof value === 'string' ? [name, value] : [name, value.name, value.size, value.lastModified])));
+}
+
+export const isSameName = (one: OperationName, other: OperationName | undefined): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+/** Whether both are sent alike. Code that submits a form presses no button, and means whichever was pressed. */
+function isSameButton({ submitter: one, url }: Submission, { submitter: other, url: otherUrl }: Submission): boolean {
+  return !one || !other || (url === otherUrl && one.name === other.name && (one.name === '' || one.value === other.value));
+}
+
+/** Whether operation and button are the same, and nobody has edited anything between the two. */
+export const isSamePress = (before: Press, now: Press): boolean =>
+  before.typed === now.typed && isSameName(before.name, now.name) && isSameButton(before.submission, now.submission);
+
+/** The presses that wait, with one more: of each operation the last one counts. */
+export const queued = (waiting: readonly Press[], press: Press): readonly Press[] => [...waiting.filter(({ name }) => !isSameName(name, press.name)), press];
+
+/** Reads a press; `undefined`: it is left to the browser. */
+export function pressOf(element: Element, form: HTMLFormElement, submitter: Submitter | undefined, own: OperationName): Press | undefined {
+  const submission = readSubmission(form, submitter);
+  try {
+    if (!('left' in submission)) return { submission, name: nameOfButton(submitter) ?? own, typed: typedInto(form, ignoredIn(element)) };
+    if (submission.mistake) throw submission.mistake;
+  } catch (error) {
+    report(error);
+  }
+  return undefined;
+}
