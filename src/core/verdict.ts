@@ -40,14 +40,12 @@ export const mayPass = (status: number): boolean => /^(408|421|425|429|460|499|5
 /** Whether a page in HTML can't be the answer to a request that sent JSON, or that accepts something else only. */
 export const refusesHtml = (sentJson: boolean, accept: string | null): boolean => sentJson || (accept !== null && !/text\/html|text\/\*|\*\/\*/i.test(accept));
 
-const IN_FRONT: readonly number[] = [401, 403, 404, 405, 407, 413, 415, 418, 419, 420, 421, 501, 505];
-
 /**
  * Whether proxies, logins, routers, firewalls and rate limits give this status before an application looks at anything: among
  * others 425 to 499, most of which only they have (433, 463). It never uses up a key: behind them, another copy of the
  * request may have had its effect.
  */
-const mayBeInFront = (status: number): boolean => IN_FRONT.includes(status) || (status > 424 && status < 500);
+const mayBeInFront = (status: number): boolean => /^(40[13457]|41[3589]|42[015-9]|4[3-9]\d|50[15])$/.test(String(status));
 
 interface Words {
   readonly codes: readonly string[];
