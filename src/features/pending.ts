@@ -2,7 +2,7 @@
 
 import { check } from '../check.js';
 import type { OperationName } from '../core/name.js';
-import { isSamePerson, lockNameOf, namespaceNow } from '../engine/address.js';
+import { lockNameOf, namespaceNow } from '../engine/address.js';
 import type { Client } from '../engine/client.js';
 import { pendingOf } from '../engine/observe.js';
 import type { PendingOperation } from '../engine/observed.js';
@@ -51,7 +51,7 @@ async function listPending(client: Client, options: PendingOptions): Promise<rea
     if (found.length >= limit) break;
   }
   // Another user logged in while it was read: what is shown now is theirs. Nobody's, after a log-out.
-  return isSamePerson(client, namespace) ? found : listPending(client, options);
+  return namespaceNow(client) === namespace ? found : listPending(client, options);
 }
 
 /** None where the lock manager does not say. */

@@ -192,7 +192,7 @@ describe('with script', () => {
     );
     await pay(page);
     await expect.poll(() => page.evaluate(() => (window as { told?: { moment: string; answer: object } }).told?.answer)).toMatchObject({ amount: 4200 });
-    expect(await page.getByRole('status').textContent()).toBe('Paying…');
+    await expect.poll(() => page.getByRole('status').textContent()).toBe('');
     expect(await state(page)).toBe('done');
   });
 

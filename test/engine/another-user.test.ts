@@ -28,6 +28,23 @@ function session(options: OnceOptions = {}) {
   return { world, who, logIn, all, ...world.open(all) };
 }
 
+test('a list whose user logs out while it is read is empty; that nobody is logged in is no error of the app', async () => {
+  const world = newWorld();
+  let user: string | undefined = 'ann';
+  const namespaceOf = () => {
+    if (user === undefined) throw new Error('nobody is logged in');
+    return user;
+  };
+  const { tab, once } = world.open({ namespace: namespaceOf, ...ONE });
+  world.server.plays(charged(lost()));
+  await world.end(tab, pay(once));
+  expect(await pending(once)).toHaveLength(1);
+  const listed = pending(once);
+  user = undefined;
+  expect(await listed).toEqual([]);
+  expect(tab.reported).toEqual([]);
+});
+
 describe('reconcile', () => {
   test('is not asked when another user has logged in during the attempt', async () => {
     const asked: unknown[] = [];

@@ -3,7 +3,7 @@
  * is moved, renamed, copied and asked at awkward moments, and the next user comes in the middle of a call.
  */
 import { refresh } from 'oncefetch';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { host, show, withForms } from '../support/form.js';
 import { Shop } from '../support/shop.js';
 
@@ -137,7 +137,7 @@ test('a framework renders all that is inside anew: what is said stands in the ne
 });
 
 test('a framework renders the form anew in mid-call: what was refused stands at the new fields', async () => {
-  let answers = (): void => {};
+  let answers: (() => void) | undefined;
   const fetch = (async () => {
     await new Promise<void>((resolve) => {
       answers = resolve;
@@ -147,9 +147,9 @@ test('a framework renders the form anew in mid-call: what was refused stands at 
   const page = show({ client: { fetch }, fields: FIELDS });
   page.press();
   await page.says('Sending…');
-  await pause(50);
+  await vi.waitFor(() => expect(answers).toBeDefined(), { timeout: 10_000 });
   page.form.replaceWith(page.form.cloneNode(true));
-  answers();
+  answers?.();
   await page.says('No.');
   const form = page.element.querySelector('form') as HTMLFormElement;
   expect([form.querySelector('[data-error-for=card]')?.textContent, form.hasAttribute('aria-busy')]).toEqual(['Declined.', false]);

@@ -181,18 +181,11 @@ describeOn(canFlush() ? undefined : 'SQLite makes its checkpoints by itself here
     );
     const path = fresh();
     const { store } = storeOn(path);
-    await write(store, 1);
-    // Somebody always reads for a moment, so that no writer begins the log anew by itself.
-    let reader = reads(path);
+    // Each time more than a log has before it begins anew, whether or not one that is all in the database has begun anew by itself.
     for (let batch = 1; batch <= 5; batch++) {
       await write(store, 250, 250 * batch, 'x'.repeat(50_000));
-      const next = reads(path);
-      reader.close();
-      reader = next;
-      await write(store, 10, 250 * batch);
       await vi.waitFor(() => expect(readFileSync(tries, 'utf8')).toBe('1 '.repeat(batch)), slow);
     }
-    reader.close();
   });
 
   test('where no thread may be started, SQLite makes them as ever', async () => {
