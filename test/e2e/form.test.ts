@@ -34,6 +34,7 @@ describe('with script', () => {
   test('Enter plus click: aria-busy, a status line, one charge under the key that the server rendered', async () => {
     const page = await open();
     const key = await renderedKey(page);
+    await playground.breakNetwork('delay', 1, 'default');
     await page.getByLabel(/^Bags/).press('Enter');
     await pay(page);
     await says(page, 'Paying…');
