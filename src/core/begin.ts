@@ -31,7 +31,7 @@ export function begin(stored: unknown, c: Claimant, now: number, storeNow: numbe
   if (record.state === 'pending' && driven) return { value: { do: 'busy', record, ms: lease.until - storeNow } };
   if (record.state === 'pending') return foundPending(record, same, c, now, storeNow);
   // What was found never left, and has gone: what its name stood for before is there again.
-  if (c.foundAt !== undefined && record.revision < c.foundAt) return { value: { do: 'nothing' } };
+  if (c.found && record.revision < c.found.revision) return { value: { do: 'nothing' } };
   const answers = same || (record.state === 'settled' && record.scheme === c.scheme && record.payloads.includes(c.fingerprint));
   if (c.waited && c.waited.ended !== lifeOf(record) && (answers || c.resumeOnly)) return { value: { do: 'remembered', record } };
   // What should have been forgotten by now answers nothing, swept or not.

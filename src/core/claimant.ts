@@ -1,6 +1,9 @@
 /** What a call brings to its first look at a record, and what comes of it. Types only. */
 import type { IdempotencyKey, Label, NamespaceDigest, RecordId } from './ids.js';
-import type { EndedRecord, PendingRecord } from './record.js';
+import type { EndedRecord, OnceRecord, PendingRecord } from './record.js';
+
+/** Which life of which key a listing has shown: what ended before it, or begins after it, is another operation. */
+export type Found = Pick<OnceRecord, 'key' | 'revision'>;
 
 /** What a call brings to its first look. */
 export interface Claimant {
@@ -38,8 +41,8 @@ export interface Claimant {
   readonly lease?: { readonly owner: string; readonly ms: number } | undefined;
   /** Only goes on with what is there; starts nothing. */
   readonly resumeOnly: boolean;
-  /** Where it goes on with what was found: the revision that it had then. */
-  readonly foundAt?: number | undefined;
+  /** The record that it is to go on with, as it was found. */
+  readonly found?: Found | undefined;
   readonly meta?: unknown;
   readonly request?: PendingRecord['request'];
 }

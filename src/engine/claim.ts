@@ -176,7 +176,7 @@ async function claim(job: OperationRun, waited: Waited | undefined, generation: 
     owner,
     lease: owner && wantsLease(job) ? { owner, ms: limits.leaseMs } : undefined,
     resumeOnly,
-    foundAt: job.foundAt,
+    found: job.found,
     meta: writable ? settings.meta : undefined,
     request: writable && settings.keep.request ? payload?.storable(settings.keep.headers) : undefined,
   };

@@ -1,6 +1,7 @@
 /** What one client's calls share, what one call brings, and what it sends. Types only, in one file because each of them names the others. */
 
 import type { begin } from '../core/begin.js';
+import type { Found } from '../core/claimant.js';
 import type { UnknownReason } from '../core/codes.js';
 import type { Reading } from '../core/dialect.js';
 import type { WaitReason } from '../core/event.js';
@@ -91,14 +92,11 @@ export interface PreparedCall {
   readonly raw: string;
   /** The key that the call already bears. It is never replaced, and no other is put beside it. */
   readonly key?: string | undefined;
-  /** It goes on only with this operation, as far as its customer agreed. */
-  readonly agreed?: Agreed | undefined;
-  /** Where it goes on with what was found: the revision that it had then. */
-  readonly foundAt?: number | undefined;
+  /** It goes on only with what was agreed to go on until then, wall clock, ms. */
+  readonly agreed?: number | undefined;
+  /** The record that it is to go on with, as it was found. */
+  readonly found?: Found | undefined;
 }
-
-/** An operation as it was found, and until when it was agreed to go on, wall clock, ms. */
-export type Agreed = Pick<OnceRecord, 'key' | 'revision'> & { readonly until: number };
 
 export interface Call {
   readonly client: Client;
@@ -128,8 +126,8 @@ export interface OperationRun extends Omit<OperationAddress, 'id'> {
   readonly stop: Stop;
   readonly deadline: number;
   readonly resumeOnly: boolean;
-  readonly agreed?: Agreed | undefined;
-  readonly foundAt?: number | undefined;
+  readonly agreed?: number | undefined;
+  readonly found?: Found | undefined;
   /** Another context holds the lock and does not release it, so this call goes on without. */
   readonly unlocked?: boolean | undefined;
 }

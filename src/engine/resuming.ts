@@ -93,7 +93,7 @@ export async function resumeRecord(
       return client.settings.onOutcome?.(told);
     },
   };
-  const read = async (): Promise<PreparedCall> => ({ ...(await NOTHING_TO_READ()), agreed, foundAt: record.revision });
+  const read = async (): Promise<PreparedCall> => ({ ...(await NOTHING_TO_READ()), agreed, found: record });
   try {
     const response = (await operate({ client, settings, address, read, signal, request: undefined, held })) as Response;
     return outcome && { name, outcome, response };
