@@ -7,7 +7,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Browser } from 'playwright';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fitsAnybody } from './support/axe.ts';
 import { launch } from './support/playground.ts';
 
@@ -75,20 +76,21 @@ const KINDS = [
   'variables/testing.faultnames.html',
 ];
 
-test('axe finds nothing on a page of each kind', async () => {
-  const browser = await launch();
-  try {
+describe('a page of each kind', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launch();
+  });
+  afterAll(() => browser?.close());
+
+  test.each(KINDS)('axe finds nothing on %s', async (kind) => {
+    const path = [...pages.keys()].find((name) => name.toLowerCase() === kind);
+    if (path === undefined) throw new Error('The site has no such page');
     const page = await browser.newPage();
-    for (const path of KINDS) {
-      const found = [...pages.keys()].find((name) => name.toLowerCase() === path);
-      expect.soft(found, path).toBeDefined();
-      if (found === undefined) continue;
-      await page.goto(pathToFileURL(join(site, found)).href);
-      // The theme's script fills the menu.
-      await page.getByRole('navigation', { name: 'All pages' }).getByText('Loading...').waitFor({ state: 'detached' });
-      await fitsAnybody({ page }, path);
-    }
-  } finally {
-    await browser.close();
-  }
+    await page.goto(pathToFileURL(join(site, path)).href);
+    // The theme's script fills the menu.
+    await page.getByRole('navigation', { name: 'All pages' }).getByText('Loading...').waitFor({ state: 'detached' });
+    await fitsAnybody({ page }, kind);
+    await page.close();
+  });
 });
