@@ -8,14 +8,37 @@ import { answers } from '../support/server.js';
 import { NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
 
 const REASON = () => new Error('the user pressed cancel');
+type World = ReturnType<typeof newWorld>;
+type Press = (once: Once, signal?: AbortSignal) => ReturnType<typeof pay>;
+const streams = (body: () => ReadableStream): Press => {
+  return (once, signal) => watched(once.fetch(URL_, { method: 'POST', body: body(), duplex: 'half', ...(signal && { signal }), once: NAME } as never));
+};
+const payNow: Press = (once, signal) => pay(once, { signal });
 /** A payment whose body never comes to its end. */
-const slowly = (once: Once, signal?: AbortSignal) =>
-  watched(once.fetch(URL_, { method: 'POST', body: new ReadableStream({ start() {} }), duplex: 'half', ...(signal && { signal }), once: NAME } as never));
+const slowly = streams(() => new ReadableStream({ start() {} }));
+/** One whose body is longer than the limit of bytes. */
+const endlessly = streams(() => new ReadableStream({ pull: (body) => body.enqueue(new Uint8Array(100)) }));
+const LIMITS = { totalMs: 2 * SECOND, bodyBytes: 1000 };
 
-describe.each([true, false])('while a press in another tab waits for the network, with locks: %s', (locks) => {
+/** Presses, cancels, and says what the reason of the abort tells. */
+async function cancelled(world: World, { tab, once }: ReturnType<World['open']>, press: Press) {
+  const [controller, reason] = [new AbortController(), REASON()];
+  const call = press(once, controller.signal);
+  await rest();
+  controller.abort(reason);
+  await world.end(tab, call);
+  await rest();
+  return tab.outcomeOf(reason);
+}
+
+describe.each([
+  ['tabs with locks', {}],
+  ['tabs without', { locks: false }],
+  ['processes', { server: true, locks: false }],
+])('while a press in another context waits for the network, %s', (_, of) => {
   async function scene() {
     const world = newWorld();
-    const first = world.open({}, { locks });
+    const first = world.open({}, of);
     first.tab.online = false;
     const call = pay(first.once);
     await rest();
@@ -25,18 +48,15 @@ describe.each([true, false])('while a press in another tab waits for the network
       first.tab.connect(true);
       expect((await world.end(first.tab, call)).outcome).toMatchObject({ effect: 'done' });
     };
-    return { world, charge, ...world.open({ limits: { totalMs: 2 * SECOND } }, { locks }) };
+    return { world, charge, ...world.open({ limits: LIMITS }, of) };
   }
 
-  test.each([pay, (once: Once, { signal }: { signal?: AbortSignal }) => slowly(once, signal)])('an abort is not told as none', async (press) => {
-    const { world, tab, once, charge } = await scene();
-    const [controller, reason] = [new AbortController(), REASON()];
-    const call = press(once, { signal: controller.signal });
-    await rest();
-    controller.abort(reason);
-    await world.end(tab, call);
-    await rest();
-    expect(tab.outcomeOf(reason)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
+  test.each<[string, Press]>([
+    ['while it waits', payNow],
+    ['while its body is read', slowly],
+  ])('an abort %s is not told as none', async (_, press) => {
+    const { world, charge, ...mine } = await scene();
+    expect(await cancelled(world, mine, press)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
     await charge();
   });
 
@@ -50,9 +70,12 @@ describe.each([true, false])('while a press in another tab waits for the network
     await charge();
   });
 
-  test('nor a body that can not be read', async () => {
+  test.each([
+    ['does not end', slowly],
+    ['is too long', endlessly],
+  ])('nor a body that %s', async (_, press) => {
     const { world, tab, once, charge } = await scene();
-    expect(await world.end(tab, slowly(once))).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { effect: 'unknown' } });
+    expect(await world.end(tab, press(once))).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { effect: 'unknown' } });
     await charge();
   });
 });
@@ -70,18 +93,12 @@ describe('while another tab has the lock and asks its key strategy, with nothing
       give('order-1');
       expect((await world.end(first.tab, call)).outcome).toMatchObject({ effect: 'done' });
     };
-    return { world, charge, ...world.open({ limits: { totalMs: 2 * SECOND } }) };
+    return { world, charge, ...world.open({ limits: LIMITS }) };
   }
 
   test('an abort while the body is read is not told as none', async () => {
-    const { world, tab, once, charge } = await scene();
-    const [controller, reason] = [new AbortController(), REASON()];
-    const call = slowly(once, controller.signal);
-    await rest();
-    controller.abort(reason);
-    await world.end(tab, call);
-    await rest();
-    expect(tab.outcomeOf(reason)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
+    const { world, charge, ...mine } = await scene();
+    expect(await cancelled(world, mine, slowly)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
     await charge();
   });
 
@@ -94,15 +111,9 @@ describe('while another tab has the lock and asks its key strategy, with nothing
 
 test('where nobody else is at it, it is none, as before', async () => {
   const world = newWorld();
-  const { tab, once } = world.open({ limits: { totalMs: 2 * SECOND } });
+  const { tab, once } = world.open({ limits: LIMITS });
   expect(await world.end(tab, slowly(once))).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { effect: 'none' } });
-  const [controller, reason] = [new AbortController(), REASON()];
-  const call = slowly(once, controller.signal);
-  await rest();
-  controller.abort(reason);
-  await world.end(tab, call);
-  await rest();
-  expect(tab.outcomeOf(reason)).toMatchObject({ type: 'unsent', effect: 'none' });
+  expect(await cancelled(world, { tab, once }, slowly)).toMatchObject({ type: 'unsent', effect: 'none' });
 });
 
 test('without locks: who gives up what a page that is gone has begun, and never sent, gives its lease back', async () => {
@@ -117,14 +128,7 @@ test('without locks: who gives up what a page that is gone has begun, and never 
   await rest();
   gone.tab.kill();
   await world.clock.advance(20 * SECOND);
-  const { tab, once } = offline();
-  const [controller, reason] = [new AbortController(), REASON()];
-  const call = pay(once, { signal: controller.signal });
-  await rest();
-  controller.abort(reason);
-  await world.end(tab, call);
-  await rest();
-  expect(tab.outcomeOf(reason)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
+  expect(await cancelled(world, offline(), payNow)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
   expect(world.record()?.lease).toBeUndefined();
   const next = world.open({}, { locks: false });
   const at = world.clock.now();

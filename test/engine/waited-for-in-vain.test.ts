@@ -2,36 +2,45 @@
  * Goal: whoever waits for a press that turns out never to have been sent is not told how an earlier operation of that name ended.
  * Method: two contexts, of which the first one gives up before its attempt leaves; under a lock, and with leases.
  */
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { OnceOptions } from '../../src/entries/index.js';
-import { answers, type Entry } from '../support/server.js';
-import { newWorld, pay, rest, watched } from '../support/world.js';
+import { answers, charged, delayed, type Entry, unreachable } from '../support/server.js';
+import { DAY, HOUR, newWorld, pay, rest, SECOND, watched } from '../support/world.js';
 
-describe.each([
-  ['under a lock', true],
-  ['with leases', false],
-] as const)('a press that waits, %s,', (_, locks) => {
-  test.each<[string, OnceOptions, Entry]>([
-    ['done', { repeat: 'always' }, answers(201)],
-    ['declined', {}, answers(402, { code: 'card_declined' })],
-  ])('is sent where the one before it was %s, and the one that it waited for was never sent', async (_, options, before) => {
-    const world = newWorld();
-    const first = world.open(options, { locks });
-    world.server.plays(before);
-    await world.end(first.tab, pay(first.once));
-    let fails = (_: Error): void => {};
-    const token = new Promise<never>((_, reject) => (fails = reject));
-    const one = world.open({ ...options, headers: () => token, limits: { attempts: 1 } }, { locks });
-    const other = world.open(options, { locks });
-    const given = watched(pay(one.once));
-    await rest();
-    const waits = watched(pay(other.once));
-    await rest();
-    world.server.plays(answers(201));
-    fails(new Error('no token'));
-    expect((await world.end(one.tab, given)).outcome).toMatchObject({ type: 'unsent' });
-    expect((await world.end(other.tab, waits)).outcome).toMatchObject({ type: 'fresh', attempts: 1 });
-  });
+const CONTEXTS = [
+  ['under a lock', {}],
+  ['with leases', { locks: false }],
+  ['in processes', { server: true, locks: false }],
+] as const;
+const BEFORE: readonly [string, OnceOptions, Entry][] = [
+  ['done', { repeat: 'always' }, charged(answers(201))],
+  ['done, and its time is over', { keep: { forMs: HOUR } }, charged(answers(201))],
+  ['declined', {}, answers(402, { code: 'card_declined' })],
+];
+/** With the promise of a token that is refused in the end. */
+const NEVER_SENT: readonly [string, (token: Promise<never>) => OnceOptions, readonly Entry[]][] = [
+  ['gets no token', (token) => ({ headers: () => token }), []],
+  ['does not reach the server', () => ({}), [delayed(5 * SECOND, unreachable())]],
+];
+const ALL = CONTEXTS.flatMap(([where, of]) => BEFORE.flatMap((before) => NEVER_SENT.map((never) => [where, ...before, ...never, of] as const)));
+
+test.each(ALL)('a press that waits, %s, is sent: the one before was %s, and the one that it waited for %s', async (...row) => {
+  const [, , options, before, , never, entries, of] = row;
+  const world = newWorld();
+  let refuse = (_: Error): void => {};
+  const token = watched(new Promise<never>((_, reject) => (refuse = reject)));
+  const one = world.open({ namespace: 'ann', ...options, ...never(token) }, of);
+  const other = world.open({ namespace: 'ann', ...options }, of);
+  world.server.plays(before, ...entries, charged(answers(201)));
+  await world.end(other.tab, pay(other.once));
+  await world.clock.advance(DAY);
+  const given = pay(one.once, { limits: { attempts: 1 } });
+  await rest();
+  const waits = pay(other.once);
+  await rest();
+  refuse(new Error('no token'));
+  expect((await world.end(one.tab, given)).outcome).toMatchObject({ type: 'unsent' });
+  expect((await world.end(other.tab, waits)).outcome).toMatchObject({ type: 'fresh', attempts: 1 });
 });
 
 test('nor is who waits for a second one which took over from a page that is gone, and was never sent either', async () => {
