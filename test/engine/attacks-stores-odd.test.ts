@@ -83,19 +83,25 @@ test.each(['insert', 'end'])('a store that rejects with what has no text, at the
   expect((await world.end(tab, pay(tab.once({ namespace: 'ann', store })))).outcome).toMatchObject({ effect: 'done' });
 });
 
-test.each([1, 2])('a store that has stored a new record and rejects, %i times: nothing is sent before it says that it is stored', async (times) => {
-  const world = newWorld();
-  const tab = world.tab();
+/** Stores what it is given, and rejects all the same; the number of the update says when. */
+function storing(tab: Tab, rejects: (update: number) => boolean, before: (update: number, id: string) => Promise<void> = async () => {}): Store {
   let updates = 0;
-  const store: Store = {
+  return {
     ...tab.store,
     update: async (...call) => {
+      const update = ++updates;
+      await before(update, call[0]);
       const value = await tab.store.update(...call);
-      if (++updates <= times) throw new Error('stored, but on no replica');
+      if (rejects(update)) throw new Error('stored, but on no replica');
       return value;
     },
   };
-  const once = tab.once({ namespace: 'ann', store });
+}
+
+test.each([1, 2])('a store that has stored a new record and rejects, %i times: nothing is sent before it says that it is stored', async (times) => {
+  const world = newWorld();
+  const tab = world.tab();
+  const once = tab.once({ namespace: 'ann', store: storing(tab, (update) => update <= times) });
   world.server.plays(charged(answers(201)));
   const first = await world.end(tab, pay(once));
   if (times > 1) {
@@ -112,19 +118,12 @@ test.each<[string, () => Promise<unknown>, number]>([
 ])('a store that has stored a new record and rejects: nothing is sent where the record %s', async (_, then, ms) => {
   const world = newWorld();
   const tab = world.tab();
-  let updates = 0;
-  const store: Store = {
-    ...tab.store,
-    update: async (...call) => {
-      if (++updates === 2) {
-        await then();
-        world.medium.set(call[0], undefined);
-      }
-      const value = await tab.store.update(...call);
-      if (updates === 1) throw new Error('stored, but on no replica');
-      return value;
-    },
+  const gone = async (update: number, id: string): Promise<void> => {
+    if (update !== 2) return;
+    await then();
+    world.medium.set(id, undefined);
   };
+  const store = storing(tab, (update) => update === 1, gone);
   const begun = world.clock.now();
   const end = await world.end(tab, pay(tab.once({ namespace: 'ann', store, limits: { totalMs: 2 * SECOND } })));
   expect(end).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });

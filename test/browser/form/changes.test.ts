@@ -4,7 +4,7 @@
  */
 import { refresh } from 'oncefetch';
 import { expect, test, vi } from 'vitest';
-import { host, show, withForms } from '../support/form.js';
+import { host, pressAndHold, show, withForms } from '../support/form.js';
 import { Shop } from '../support/shop.js';
 
 withForms();
@@ -21,9 +21,7 @@ function renameOutside(element: Element, name: string): void {
 
 test('another name while it is out of the page, in mid-call: the end of the old operation is not told as that of the new one', async () => {
   const page = show();
-  await page.shop.hold();
-  page.press();
-  await page.shop.arrived(1);
+  await pressAndHold(page);
   renameOutside(page.element, 'pay 2');
   await page.says('');
   await page.shop.release();
@@ -44,9 +42,7 @@ test('another name while it is out of the page, after a refusal: nothing of that
 
 test('the same name set once more in mid-call changes nothing', async () => {
   const page = show();
-  await page.shop.hold();
-  page.press();
-  await page.shop.arrived(1);
+  await pressAndHold(page);
   page.element.setAttribute('operation', 'pay 1');
   await page.shop.release();
   await page.says('Done.');
@@ -57,9 +53,7 @@ test('who logs in while the call of the user before is under way can press at on
   const shop = new Shop();
   let user = `${shop.namespace}-ann`;
   const page = show({ shop, client: { namespace: () => user }, fields: '<input name="bags" value="2"><button>Pay</button>' });
-  await shop.hold();
-  page.press();
-  await shop.arrived(1);
+  await pressAndHold(page);
   user = `${shop.namespace}-bob`;
   refresh(page.once);
   await page.says('');
@@ -77,21 +71,6 @@ test('nothing was sent, and it is asked: it does not say that something may be d
   await page.element.check();
   await pause(100);
   expect([page.status(), page.element.state]).toEqual(['', '']);
-});
-
-test('a copy of an element that is at work, for another operation: nothing is at work there', async () => {
-  const page = show({ fields: '<button data-once-busy="Paying…">Pay</button>' });
-  await page.shop.hold();
-  page.press();
-  await page.shop.arrived(1);
-  const copy = page.element.cloneNode(true) as typeof page.element;
-  copy.setAttribute('operation', 'pay 2');
-  host.append(copy);
-  await pause(200);
-  expect(copy.querySelector('[role=status]')?.textContent).toBe('');
-  expect(copy.querySelector('form')?.hasAttribute('aria-busy')).toBe(false);
-  await page.shop.release();
-  await page.says('Done.');
 });
 
 const FIELDS = '<input name="card"><button data-once-busy="Paying…"><b>Pay</b></button>';
@@ -155,15 +134,15 @@ test('a framework renders the form anew in mid-call: what was refused stands at 
   expect([form.querySelector('[data-error-for=card]')?.textContent, form.hasAttribute('aria-busy')]).toEqual(['Declined.', false]);
 });
 
-test('a copy of an element that is at work: its button is not', async () => {
+test('a copy of an element that is at work, for another operation: nothing is at work there', async () => {
   const page = show({ fields: FIELDS });
-  await page.shop.hold();
-  page.press();
-  await page.shop.arrived(1);
+  await pressAndHold(page);
   const copy = page.element.cloneNode(true) as typeof page.element;
   copy.setAttribute('operation', 'pay 2');
   host.append(copy);
-  expect(copy.querySelector('form')?.innerHTML).toBe(FIELDS);
+  await pause(200);
+  expect([copy.querySelector('[role=status]')?.textContent, copy.querySelector('form')?.innerHTML]).toEqual(['', FIELDS]);
+  expect(copy.querySelector('form')?.hasAttribute('aria-busy')).toBe(false);
   await page.shop.release();
   await page.says('Done.');
   expect(page.form.innerHTML).toBe(FIELDS);

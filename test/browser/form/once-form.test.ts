@@ -4,7 +4,7 @@
  */
 import { clear, memoryStore, refresh } from 'oncefetch';
 import { describe, expect, test, vi } from 'vitest';
-import { client, host, reported, show, withForms } from '../support/form.js';
+import { client, host, pressAndHold, reported, show, withForms } from '../support/form.js';
 import { Shop, sends } from '../support/shop.js';
 
 withForms();
@@ -319,9 +319,7 @@ describe('crossings', () => {
 
   test('removed in mid-call: the call goes on, and a new element finds its end', async () => {
     const page = show({ fields: `${KEY}<button>Pay</button>`, element: 'operation="pay 1" next="/site/empty.html"' });
-    await page.shop.hold();
-    page.press();
-    await page.shop.arrived(1);
+    await pressAndHold(page);
     page.element.remove();
     await page.shop.release();
     await page.shop.oneEffect();
@@ -352,9 +350,7 @@ describe('crossings', () => {
 
   test('another name in mid-call: its end is not shown for the new operation, which can be sent at once', async () => {
     const page = show();
-    await page.shop.hold();
-    page.press();
-    await page.shop.arrived(1);
+    await pressAndHold(page);
     page.element.setAttribute('operation', 'pay 2');
     await page.says('');
     page.press();
@@ -393,9 +389,7 @@ describe('crossings', () => {
       fields: `${KEY}<input name="a"><button>Pay</button>`,
       element: 'operation="pay 1" next="/site/empty.html"',
     });
-    await shop.hold();
-    page.press();
-    await shop.arrived(1);
+    await pressAndHold(page);
     await clear(page.once);
     user = '';
     refresh(page.once);

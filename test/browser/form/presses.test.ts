@@ -55,28 +55,19 @@ describe('a press while the form is being sent', () => {
     await vi.waitFor(() => expect(page.outcomes.map(({ moment }) => moment)).toEqual(['done', 'done']));
   });
 
-  test('of another button of the same operation is for what that one sends', async () => {
-    const fields = '<button id="save" name="do" value="save">Save</button><button id="publish" name="do" value="publish">Publish</button>';
-    const { page, sent, arrived, answer } = await sending({ fields, options: { call: () => ({ repeat: 'if-changed' }) } }, '#save');
+  test.each([
+    ['the same operation', 'name="do" value="save"', 'name="do" value="publish"', 'if-changed', ['random do=save', 'random do=publish']],
+    ['no name, that goes to another address,', '', 'formaction="/publish"', 'always', ['random ', 'random ']],
+  ] as const)('of another button of %s is for what that one sends', async (_, save, publish, repeat, all) => {
+    const fields = `<button id="save" ${save}>Save</button><button id="publish" ${publish}>Publish</button>`;
+    const { page, sent, arrived, answer } = await sending({ fields, options: { call: () => ({ repeat }) } }, '#save');
     page.press('#save');
     page.press('#publish');
     answer(paid());
     await arrived(2);
     answer(paid(), 1);
     await page.says(DONE);
-    expect(sent).toEqual(['random do=save', 'random do=publish']);
-  });
-
-  test('of a button without a name that goes to another address is for that one', async () => {
-    const fields = '<button id="save">Save</button><button id="publish" formaction="/publish">Publish</button>';
-    const { page, sent, arrived, answer } = await sending({ fields, options: { call: () => ({ repeat: 'always' }) } }, '#save');
-    page.press('#save');
-    page.press('#publish');
-    answer(paid());
-    await arrived(2);
-    answer(paid(), 1);
-    await page.says(DONE);
-    expect(sent).toHaveLength(2);
+    expect(sent).toEqual(all);
   });
 
   test('of an edited form is told that the changes were not sent', async () => {
@@ -109,34 +100,18 @@ describe('a press while the form is being sent', () => {
     expect(sent).toEqual(['random bags=2']);
   });
 
-  test('after a refusal goes out under the next key', async () => {
-    const { page, sent, arrived, answer, type } = await sending({ fields: `${KEY}${BAGS}` });
-    type('3');
-    page.press();
-    answer(Response.json({ title: 'Too few', 'idempotency-key': 'k-next' }, { status: 422 }));
-    await arrived(2);
-    answer(paid(), 1);
-    await page.says(DONE);
-    expect(sent.map((one) => one.slice(0, 10))).toEqual(['k-rendered', 'k-next ide']);
-  });
-
-  test('keeps the rendered key where the element is moved meanwhile', async () => {
-    const { page, sent, arrived, answer, type } = await sending({ fields: `${KEY}${BAGS}` });
-    type('3');
-    page.press();
-    page.element.parentElement?.append(page.element);
-    answer(Response.json({ title: 'Too few', 'idempotency-key': 'k-next' }, { status: 422 }));
-    await arrived(2);
-    answer(paid(), 1);
-    await page.says(DONE);
-    expect(sent.map((one) => one.slice(0, 10))).toEqual(['k-rendered', 'k-next ide']);
-  });
-
-  test('for what may be done again goes out under the key that the answer brought', async () => {
+  const REFUSED = Response.json({ title: 'Too few', 'idempotency-key': 'k-next' }, { status: 422 });
+  const PAID = Response.json({ id: 1, 'idempotency-key': 'k-next' }, { status: 201 });
+  test.each<[string, Response, (element: Element) => void]>([
+    ['a refusal', REFUSED, () => {}],
+    ['a refusal, though the element was moved meanwhile', REFUSED, (element) => element.parentElement?.append(element)],
+    ['what may be done again', PAID, () => {}],
+  ])('after %s goes out under the key that the answer brought', async (_, first, meanwhile) => {
     const { page, sent, arrived, answer, type } = await sending({ fields: `${KEY}${BAGS}`, options: { call: () => ({ repeat: 'if-changed' }) } });
     type('3');
     page.press();
-    answer(Response.json({ id: 1, 'idempotency-key': 'k-next' }, { status: 201 }));
+    meanwhile(page.element);
+    answer(first.clone());
     await arrived(2);
     answer(paid(), 1);
     await page.says(DONE);

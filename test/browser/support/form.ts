@@ -99,3 +99,10 @@ export function show({
     status,
   };
 }
+
+/** A press whose request the shop holds. */
+export async function pressAndHold(page: OnPage): Promise<void> {
+  await page.shop.hold();
+  page.press();
+  await page.shop.arrived(1);
+}

@@ -101,6 +101,18 @@ function startedThreads() {
   return started;
 }
 
+/** Has each thread run this first. */
+function threadsBegin(code: string): void {
+  const { Worker } = threads;
+  vi.spyOn(threads, 'Worker').mockImplementation(
+    class extends Worker {
+      constructor(rest: string, options: ConstructorParameters<typeof Worker>[1]) {
+        super(code + rest, options);
+      }
+    } as never,
+  );
+}
+
 describeOn(canFlush() ? undefined : 'SQLite makes its checkpoints by itself here')('checkpoints', () => {
   test('another thread makes them, and SQLite itself none on the way', async () => {
     const path = fresh();
@@ -154,7 +166,6 @@ describeOn(canFlush() ? undefined : 'SQLite makes its checkpoints by itself here
 
   test('a writer in the way puts no checkpoint off: the next one tries again to begin the log anew', async () => {
     const tries = fresh();
-    const { Worker } = threads;
     const aWriterInTheWay = `{
       const { DatabaseSync } = require('node:sqlite');
       const { appendFileSync } = require('node:fs');
@@ -172,13 +183,7 @@ describeOn(canFlush() ? undefined : 'SQLite makes its checkpoints by itself here
         } };
       };
     }`;
-    vi.spyOn(threads, 'Worker').mockImplementation(
-      class extends Worker {
-        constructor(code: string, options: ConstructorParameters<typeof Worker>[1]) {
-          super(aWriterInTheWay + code, options);
-        }
-      } as never,
-    );
+    threadsBegin(aWriterInTheWay);
     const path = fresh();
     const { store } = storeOn(path);
     // Each time more than a log has before it begins anew, whether or not one that is all in the database has begun anew by itself.
@@ -233,20 +238,13 @@ describeOn(canFlush() ? undefined : 'SQLite makes its checkpoints by itself here
   });
 
   test('a store that is closed in the midst of a checkpoint leaves one whole file, too', async () => {
-    const { Worker } = threads;
     const lingering = `
       const { close } = require('node:sqlite').DatabaseSync.prototype;
       require('node:sqlite').DatabaseSync.prototype.close = function () {
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
         close.call(this);
       };`;
-    vi.spyOn(threads, 'Worker').mockImplementation(
-      class extends Worker {
-        constructor(code: string, options: ConstructorParameters<typeof Worker>[1]) {
-          super(lingering + code, options);
-        }
-      } as never,
-    );
+    threadsBegin(lingering);
     const path = fresh();
     const { store } = storeOn(path);
     await write(store, SOME);
