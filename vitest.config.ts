@@ -22,7 +22,9 @@ const GROUPS = [
   browsers.map(({ name }) => name),
   ['react-native', 'package', 'e2e', 'slow', 'runtimes', 'frameworks'],
 ];
-const inTurn = (name: string) => ({ name, sequence: { groupOrder: GROUPS.findIndex((group) => group.includes(name)) + 1 } });
+/** Where a machine is busy, what a test waits for takes many times as long. */
+const PATIENCE = { poll: { timeout: 20_000 } };
+const inTurn = (name: string) => ({ name, expect: PATIENCE, sequence: { groupOrder: GROUPS.findIndex((group) => group.includes(name)) + 1 } });
 
 /** What takes minutes, by `npm run test:slow`: the same worlds as in other tests, for longer or in one more browser. */
 const SLOW = [

@@ -20,7 +20,7 @@ const rowsOf = (text: string): Record<string, string> =>
     }),
   );
 
-test('oncefetch charges once in every scenario, as docs/why.md says', async () => {
+test('oncefetch charges once in every scenario, as docs/why.md says', { timeout: 600_000 }, async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['playground/why.ts', '--only', 'oncefetch'], { cwd: root });
   const played = rowsOf(stdout);
   expect(Object.keys(played)).toEqual(expect.arrayContaining(SCENARIOS.map(({ name }) => name)));

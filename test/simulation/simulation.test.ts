@@ -61,7 +61,7 @@ describe('a context that dies at any await', slow, () => {
   });
 });
 
-describe('fresh seeds', slow, () => {
+describe('fresh seeds', { timeout: 3 * slow.timeout }, () => {
   const base = Math.floor(Math.random() * 2 ** 32);
   test(`from ${base}, ${FRESH_OPERATIONS} operations`, async () => {
     const failures: string[] = [];
