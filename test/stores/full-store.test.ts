@@ -10,7 +10,7 @@ import { sqliteStore } from '../../src/stores/sqlite/sqlite.js';
 
 const KEPT = 10_000;
 
-test('a full store: ten thousand payments go on in memory, then no more are begun, and none is forgotten', { timeout: 120_000 }, async () => {
+test('a full store: ten thousand payments go on in memory, then no more are begun, and none is forgotten', { timeout: 300_000 }, async () => {
   let ran = 0;
   class Counting extends DatabaseSync {
     override exec(sql: string): void {
