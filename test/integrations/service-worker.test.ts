@@ -75,6 +75,19 @@ describe('it goes on', () => {
     expect(sent()).toHaveLength(1);
   });
 
+  test('and a page’s request does not wait for it: one that goes through a worker is held until that has become active', async () => {
+    const world = newWorld();
+    const page = world.open({ namespace: 'ann' });
+    const worker = world.open({}, { name: 'worker' });
+    state = 'installed';
+    outbox(worker.once, ANN);
+    // A version that does not wait for its turn becomes active in the middle of a payment.
+    world.server.plays(during(() => fire('activate'), answers(201)));
+    const { outcome } = await world.end(page.tab, pay(page.once, { background: { untilMs: world.clock.now() + 10 * MINUTE } }));
+    expect(outcome).toMatchObject({ type: 'fresh', attempts: 1 });
+    expect(world.server.arrivals.map(({ from }) => from)).toEqual([page.tab.name]);
+  });
+
   test('not at the sync event of somebody else', async () => {
     const { once, sent } = await scene();
     state = 'installed';

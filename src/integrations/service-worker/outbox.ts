@@ -52,7 +52,8 @@ export function outbox(once: Once, options: OutboxOptions = {}): () => Promise<I
     return running;
   };
   const quietly = (): Promise<unknown> => goOn().catch((error: unknown) => own.reportError?.(error));
-  own.addEventListener('activate', (event) => event.waitUntil(quietly()));
+  // It is not told to wait: a browser holds what pages ask for until the worker is active, and the worker waits for pages that pay.
+  own.addEventListener('activate', () => void quietly());
   own.addEventListener('online', () => void quietly());
   own.addEventListener('sync', (event) => event.tag === TAG && event.waitUntil(goOn().then(retried(event, here))));
   // A new version that waits for its turn leaves it to the one that is there.
