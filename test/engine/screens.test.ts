@@ -307,6 +307,23 @@ test('a refusal stays on the screen that saw it until something else begins, and
   expect(other.state).toEqual({ phase: 'idle' });
 });
 
+test('what this page can send again is shown as such, by the list and by its own screen, however often that looks', async () => {
+  const { once, lose } = scene();
+  const handle = operation(once, ['k']);
+  handle.subscribe(() => {});
+  await lose('k');
+  const same = { phase: 'unsettled', pending: { resumable: true } };
+  expect(handle.state).toMatchObject(same);
+  refresh(once);
+  await soon();
+  expect(await pending(once)).toMatchObject([{ resumable: true }]);
+  expect(handle.state).toMatchObject(same);
+  await clear(once);
+  refresh(once);
+  await soon();
+  expect(handle.state).toMatchObject({ phase: 'unsettled', pending: { resumable: false } });
+});
+
 test('what was settled by hand as none is shown so', async () => {
   const { once, lose } = scene();
   const handle = operation(once, ['h']);
