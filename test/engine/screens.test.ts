@@ -215,6 +215,10 @@ test('what another process holds by a lease is in flight; what its lease has lef
   const other = scene({ store }).once;
   here[Symbol.for('oncefetch')] = tables;
   expect(await pending(other)).toMatchObject([{ inFlight: true }]);
+  const screen = operation(other, ['f']);
+  screen.subscribe(() => {});
+  await soon();
+  expect(screen.state, 'nobody would tell it that the other process died').toMatchObject({ phase: 'unsettled', pending: { inFlight: false } });
   cut(new TypeError('cut'));
   await losing;
   expect(await pending(other)).toMatchObject([{ inFlight: false }]);

@@ -88,6 +88,17 @@ describe('it goes on', () => {
     expect(world.server.arrivals.map(({ from }) => from)).toEqual([page.tab.name]);
   });
 
+  test.each<[string, OutboxOptions]>([
+    ['the option namespace', ANN],
+    ['the namespace of the client', {}],
+  ])('with %s, and tells `onOutcome` of the client how it ended', async (_, options) => {
+    const told: unknown[] = [];
+    const { world, once } = await scene({ onOutcome: ({ effect }) => void told.push(effect), ...(options.namespace ? {} : { namespace: 'ann' }) });
+    world.server.plays(replays());
+    await world.run(outbox(once, options)());
+    expect(told).toEqual(['done']);
+  });
+
   test('not at the sync event of somebody else', async () => {
     const { once, sent } = await scene();
     state = 'installed';

@@ -24,6 +24,7 @@ const ASK_MS_MAX = 10_000;
 /**
  * In a service worker: goes on with what customers agreed to (`once.background`) when the worker starts, when its browser sends a
  * `sync` event, and when the device comes online. Call it while the script is read for the first time.
+ * How each one ends is told to `onOutcome` of the client; with `namespace`, what was given to `subscribe` hears nothing of it.
  *
  * @param once - the client, with the options that it has in pages
  * @returns what goes on at once, for events of your own; give its promise to their `waitUntil`
