@@ -119,7 +119,7 @@ export interface Consent {
 }
 
 /** With `keep.request` or `background`: what another context needs to send the request again. */
-export interface StoredRequest {
+export interface StoredRequest extends Partial<Readonly<Record<'mode' | 'credentials' | 'redirect', string | undefined>>> {
   readonly method: string;
   readonly url: string;
   readonly headers: readonly (readonly [string, string])[];

@@ -17,7 +17,7 @@ export interface PendingOperation<Meta = Json> {
   readonly retryAt: number | undefined;
   /** `resume()` has a request to send. Without one, `resumeOne()` can still ask `reconcile`. */
   readonly resumable: boolean;
-  /** A call is at it now: in this realm, or in another as far as can be seen. No banner is needed yet. */
+  /** A call is at it now: in this realm, or in another as far as can be seen. No banner is needed yet. Only `pending` looks; the state of an operation says `false`. */
   readonly inFlight: boolean;
   /** What the call gave as `meta`; absent where it gave none, and after `clear()`. */
   readonly meta: Meta | undefined;

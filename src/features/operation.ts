@@ -7,6 +7,7 @@ import type { Client, OperationAddress } from '../engine/client.js';
 import { live, publish, stateOf, watch } from '../engine/observe.js';
 import type { OperationState } from '../engine/observed.js';
 import { readStored, storedIn, storeForOperation } from '../engine/record-access.js';
+import { keyedOperationOf } from '../engine/registry.js';
 import { callFetch, clientOf, type Once } from '../once.js';
 import type { OperationOptions } from '../option-types.js';
 
@@ -43,10 +44,11 @@ export function operation(once: Once, name: OperationName): Operation {
 /** Reads what is stored for the screens of one operation. */
 async function showStored(client: Client, address: OperationAddress): Promise<void> {
   const { operationKey } = address;
-  const { flights, lives } = client.registry;
+  const { flights, lives, payloads } = client.registry;
   const before = lives.get(operationKey)?.state;
   const place = { client, operationKey, ...(await idsOf(client, address)) };
-  const state = stateOf(await readStored(place), storedIn(storeForOperation(place)));
+  const stored = await readStored(place);
+  const state = stateOf(stored, storedIn(storeForOperation(place)), false, (key) => payloads.has(keyedOperationOf(operationKey, key)));
   const shown = lives.get(operationKey)?.state;
   // A call began or ended, or another look came first, while this one was on its way: what it found may be older than what is shown.
   if (shown && shown !== before) return flights.has(operationKey) ? undefined : showStored(client, address);

@@ -39,7 +39,7 @@ function withBytes(present: ReplayableRequest, { body, json, headers: earlier }:
 /** The request as another context stored it, or only the link of work that goes on. */
 export function storedPayload({ request, origin, link }: OnceRecord): Payload | undefined {
   if (!request && link === undefined) return undefined;
-  const { method = 'GET', url = link as string, headers = [], body: text, base64 } = request ?? {};
+  const { method = 'GET', url = link as string, headers = [], body: text, base64, consent: _, ...rest } = request ?? {};
   const body = base64 && text !== undefined ? bytesOf(text) : text;
   return httpPayload({
     method,
@@ -47,10 +47,8 @@ export function storedPayload({ request, origin, link }: OnceRecord): Payload | 
     origin,
     headers: new Headers(headers as [string, string][]),
     body,
-    json: body !== undefined && looksJson(body),
-    rest: {},
-    signal: undefined,
-    request: undefined,
+    json: looksJson(body ?? ''),
+    rest: rest as RequestInit,
   });
 }
 

@@ -16,9 +16,9 @@ export interface RequestInput {
   readonly headers: Headers;
   readonly body: unknown;
   readonly rest: RequestInit;
-  readonly signal: AbortSignal | undefined;
+  readonly signal?: AbortSignal | undefined;
   /** The caller's own Request object, if there is one. */
-  readonly request: Request | undefined;
+  readonly request?: Request | undefined;
 }
 
 /** A body that gives the same bytes at every attempt. */
@@ -202,14 +202,12 @@ export async function fingerprint(
 /** Without one of these it would be another request: other bytes, or one that overwrites what its caller would have left alone. */
 const STORED = ['content-type', 'content-encoding', 'accept', 'accept-language', 'if-match', 'if-none-match', 'if-unmodified-since'];
 
-/** What another context needs to send it again: no credential, unless the caller listed its header. */
+/** What another context needs to send it again, no farther than this one would: no credential, unless the caller listed its header. */
 export function storable(prepared: ReplayableRequest, listed: readonly string[]): StoredRequest | undefined {
   const { method, url, body, headers } = prepared;
   if (typeof body === 'object' && !ArrayBuffer.isView(body)) return undefined;
-  const kept = [...STORED, ...listed].flatMap((name) => {
-    const value = headers.get(name);
-    return value === null ? [] : [[name, value] as const];
-  });
-  if (typeof body !== 'object') return { method, url, headers: kept, body };
-  return { method, url, headers: kept, body: base64Of(body), base64: true };
+  const kept = [...STORED, ...listed].filter((name) => headers.has(name)).map((name) => [name, headers.get(name) as string] as const);
+  const { mode, credentials, redirect } = prepared.rest;
+  const how = { method, url, mode, credentials, redirect, headers: kept };
+  return typeof body === 'object' ? { ...how, body: base64Of(body), base64: true } : { ...how, body };
 }

@@ -16,11 +16,11 @@ import { useMemo, useSyncExternalStore } from 'react';
 /** On a server nothing is stored, so nothing is known. */
 const LOADING: OperationState = { phase: 'loading' };
 
-/** Names are arrays, so a new one comes with every render. */
-const textOf = (name: OperationName): string => JSON.stringify(name.map((part) => (typeof part === 'bigint' ? { n: String(part) } : part)));
-/** What is no name part may come out as `null`, which is refused like it. */
+/** Names are arrays, so a new one comes with every render. Refuses what is none, as every call does. */
+const textOf = (once: Once, name: OperationName): string =>
+  JSON.stringify(operation(once, name).name.map((part) => (typeof part === 'bigint' ? { n: String(part) } : part)));
 const nameOf = (text: string): OperationName =>
-  (JSON.parse(text) as (string | number | { n: string })[]).map((part) => (part && typeof part === 'object' ? BigInt(part.n) : part));
+  (JSON.parse(text) as (string | number | { n: string })[]).map((part) => (typeof part === 'object' ? BigInt(part.n) : part));
 
 /**
  * One operation for a screen: its `fetch`, and its state, which renders anew when it changes. A new mount finds what an
@@ -32,7 +32,7 @@ const nameOf = (text: string): OperationName =>
  * return <button aria-busy={payment.state.phase === 'sending'}>Pay</button>;
  */
 export function useOperation(once: Once, name: OperationName): Operation & { readonly state: OperationState } {
-  const text = textOf(name);
+  const text = textOf(once, name);
   const observed = useMemo(() => operation(once, nameOf(text)), [once, text]);
   const state = useSyncExternalStore(
     useMemo(() => (listener: () => void) => observed.subscribe(listener), [observed]),
@@ -124,6 +124,7 @@ function listOf(once: Once, prefix: OperationName | undefined, inFlightToo: bool
  *
  * @param options - `prefix`: only names that begin so. `inFlight`: also what is being sent right now, so that a row stays while it is checked
  * @default `inFlight: false`, so that a banner does not flash at every payment
+ * @throws TypeError on a wrong prefix
  * @example
  * const [last] = usePending<{ total: string }>(once, { prefix: ['pay'] });
  */
@@ -132,7 +133,7 @@ export function usePending<Meta = Json>(
   options: { prefix?: OperationName | undefined; inFlight?: boolean | undefined } = {},
 ): readonly PendingOperation<Meta>[] {
   const { prefix, inFlight = false } = options;
-  const text = prefix && textOf(prefix);
+  const text = prefix && prefix.length !== 0 ? textOf(once, prefix) : undefined;
   const { subscribe, get } = useMemo(() => listOf(once, text === undefined ? undefined : nameOf(text), inFlight), [once, text, inFlight]);
   return useSyncExternalStore(subscribe, get, none) as readonly PendingOperation<Meta>[];
 }

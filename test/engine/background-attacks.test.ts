@@ -83,6 +83,20 @@ describe('what was stored for a consent alone', () => {
   });
 });
 
+test('what is sent without the page follows no redirect that the page’s own call would have refused', async () => {
+  const effects: string[] = [];
+  // A release moves the address, and the new one knows none of the old one’s keys.
+  const fetch: NonNullable<OnceOptions['fetch']> = async (_, init) => {
+    if (init?.redirect === 'error') throw new TypeError('Failed to fetch');
+    effects.push('at the new address');
+    return Response.json({});
+  };
+  const { inMs, pays, goOn } = scene({ fetch, limits: { attempts: 1 } });
+  await pays({ ...inMs(MINUTE), init: { redirect: 'error' } }, charged(lost()));
+  expect(await goOn()).toEqual({ open: 1 });
+  expect(effects).toEqual([]);
+});
+
 test('a press that joins a call under way brings no consent of its own', async () => {
   const { world, page, inMs, goOn } = scene();
   world.server.plays(delayed(SECOND, lost()));

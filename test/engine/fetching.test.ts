@@ -92,6 +92,9 @@ describe('a request from the store', () => {
       body: 'text',
     });
     expect(storedPayload(record({ request }))?.prepared?.headers.get('a')).toBe('b');
+    const far = { mode: 'same-origin', credentials: 'omit', redirect: 'error' };
+    expect(storedPayload(record({ request: { ...request, ...far, consent: { until: 1, alone: true } } }))?.prepared?.rest).toEqual(far);
+    expect(storedPayload(record({ request }))?.prepared?.rest).toEqual({});
     expect(storedPayload(record({ request: { ...request, body: 'AP8=', base64: true } }))?.prepared?.body).toEqual(new Uint8Array([0, 255]));
     expect(storedPayload(record({ request: { ...request, body: undefined, base64: true } }))?.prepared?.body).toBeUndefined();
     expect(storedPayload(record({ request: { ...request, body: '' } }))?.prepared?.body).toBe('');

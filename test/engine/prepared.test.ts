@@ -320,6 +320,12 @@ describe('for another page', () => {
     expect(storable(prepared, ['x-own', 'x-none'])?.headers).toEqual([...kept, ['x-own', 'f']]);
   });
 
+  test('what its call said of origins, cookies and redirects is kept, and nothing else that is for fetch alone', async () => {
+    const far = { mode: 'same-origin', credentials: 'omit', redirect: 'error' } as const;
+    const prepared = { ...(await ready('x')), rest: { ...far, cache: 'no-store', keepalive: true } } as const;
+    expect(storable(prepared, [])).toEqual({ method: 'POST', url: URL_, ...far, headers: [], body: 'x' });
+  });
+
   test('bytes are kept as text, and a file is not', async () => {
     expect(storable(await ready(new Uint8Array([0, 255])), [])).toEqual({ method: 'POST', url: URL_, headers: [], body: 'AP8=', base64: true });
     expect(storable(await ready(new Blob(['x'])), [])).toBeUndefined();

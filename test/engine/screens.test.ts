@@ -215,6 +215,10 @@ test('what another process holds by a lease is in flight; what its lease has lef
   const other = scene({ store }).once;
   here[Symbol.for('oncefetch')] = tables;
   expect(await pending(other)).toMatchObject([{ inFlight: true }]);
+  const screen = operation(other, ['f']);
+  screen.subscribe(() => {});
+  await soon();
+  expect(screen.state, 'nobody would tell it that the other process died').toMatchObject({ phase: 'unsettled', pending: { inFlight: false } });
   cut(new TypeError('cut'));
   await losing;
   expect(await pending(other)).toMatchObject([{ inFlight: false }]);
@@ -305,6 +309,23 @@ test('a refusal stays on the screen that saw it until something else begins, and
   expect(other.state).toMatchObject(none);
   await clear(once);
   expect(other.state).toEqual({ phase: 'idle' });
+});
+
+test('what this page can send again is shown as such, by the list and by its own screen, however often that looks', async () => {
+  const { once, lose } = scene();
+  const handle = operation(once, ['k']);
+  handle.subscribe(() => {});
+  await lose('k');
+  const same = { phase: 'unsettled', pending: { resumable: true } };
+  expect(handle.state).toMatchObject(same);
+  refresh(once);
+  await soon();
+  expect(await pending(once)).toMatchObject([{ resumable: true }]);
+  expect(handle.state).toMatchObject(same);
+  await clear(once);
+  refresh(once);
+  await soon();
+  expect(handle.state).toMatchObject({ phase: 'unsettled', pending: { resumable: false } });
 });
 
 test('what was settled by hand as none is shown so', async () => {

@@ -1,9 +1,9 @@
 /** The React hooks on a server: nothing is stored there, so nothing is known, nobody is asked for, and nothing fails. */
-import { createOnce, pending as listPending, memoryStore } from 'oncefetch';
+import { createOnce, pending as listPending, memoryStore, type Once, type OperationName } from 'oncefetch';
 import { useOperation, usePending } from 'oncefetch/react';
 import { createElement as h } from 'react';
 import { renderToString } from 'react-dom/server';
-import { expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 
 const screen = (once: ReturnType<typeof createOnce>) => () => {
   const payment = useOperation(once, ['pay', 1n]);
@@ -26,8 +26,25 @@ test('one client at module level shows no request what another one began, and do
   expect(namespace).not.toHaveBeenCalled();
 });
 
-test.each([undefined, null, Number.NaN])('a name with a part that is not known yet, such as %s, is refused as by any other call', (part) => {
-  const once = createOnce({ store: memoryStore() });
-  const Screen = () => h('p', null, useOperation(once, ['pay', part as never]).state.phase);
-  expect(() => renderToString(h(Screen))).toThrow(/operation\[1\]/);
+/** What JSON would make a text or an object of, and what is no name at all. */
+const WRONG: [string, unknown, RegExp][] = [
+  ['a part that is not known yet', ['pay', undefined], /operation\[1\]/],
+  ['null', ['pay', null], /operation\[1\]/],
+  ['NaN', ['pay', Number.NaN], /operation\[1\]/],
+  ['a date', ['pay', new Date(0)], /operation\[1\]/],
+  ['an object', ['pay', { id: 7 }], /operation\[1\]/],
+  ['one that looks like a bigint', ['pay', { n: '7' }], /operation\[1\]/],
+  ['a text in place of the name', 'pay', /once: operation/],
+];
+
+describe.each(WRONG)('a name with %s is refused as by any other call', (_, name, says) => {
+  test.each<[string, (once: Once) => unknown]>([
+    ['useOperation', (once) => useOperation(once, name as OperationName).state.phase],
+    ['usePending', (once) => usePending(once, { prefix: name as OperationName }).length],
+  ])('by %s', (_, hook) => {
+    const once = createOnce({ store: memoryStore() });
+    const Screen = () => h('p', null, String(hook(once)));
+    expect(() => renderToString(h(Screen))).toThrow(TypeError);
+    expect(() => renderToString(h(Screen))).toThrow(says);
+  });
 });

@@ -75,6 +75,30 @@ describe('it goes on', () => {
     expect(sent()).toHaveLength(1);
   });
 
+  test('and a page’s request does not wait for it: one that goes through a worker is held until that has become active', async () => {
+    const world = newWorld();
+    const page = world.open({ namespace: 'ann' });
+    const worker = world.open({}, { name: 'worker' });
+    state = 'installed';
+    outbox(worker.once, ANN);
+    // A version that does not wait for its turn becomes active in the middle of a payment.
+    world.server.plays(during(() => fire('activate'), answers(201)));
+    const { outcome } = await world.end(page.tab, pay(page.once, { background: { untilMs: world.clock.now() + 10 * MINUTE } }));
+    expect(outcome).toMatchObject({ type: 'fresh', attempts: 1 });
+    expect(world.server.arrivals.map(({ from }) => from)).toEqual([page.tab.name]);
+  });
+
+  test.each<[string, OutboxOptions]>([
+    ['the option namespace', ANN],
+    ['the namespace of the client', {}],
+  ])('with %s, and tells `onOutcome` of the client how it ended', async (_, options) => {
+    const told: unknown[] = [];
+    const { world, once } = await scene({ onOutcome: ({ effect }) => void told.push(effect), ...(options.namespace ? {} : { namespace: 'ann' }) });
+    world.server.plays(replays());
+    await world.run(outbox(once, options)());
+    expect(told).toEqual(['done']);
+  });
+
   test('not at the sync event of somebody else', async () => {
     const { once, sent } = await scene();
     state = 'installed';

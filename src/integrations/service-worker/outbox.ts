@@ -24,6 +24,7 @@ const ASK_MS_MAX = 10_000;
 /**
  * In a service worker: goes on with what customers agreed to (`once.background`) when the worker starts, when its browser sends a
  * `sync` event, and when the device comes online. Call it while the script is read for the first time.
+ * How each one ends is told to `onOutcome` of the client; with `namespace`, what was given to `subscribe` hears nothing of it.
  *
  * @param once - the client, with the options that it has in pages
  * @returns what goes on at once, for events of your own; give its promise to their `waitUntil`
@@ -52,7 +53,8 @@ export function outbox(once: Once, options: OutboxOptions = {}): () => Promise<I
     return running;
   };
   const quietly = (): Promise<unknown> => goOn().catch((error: unknown) => own.reportError?.(error));
-  own.addEventListener('activate', (event) => event.waitUntil(quietly()));
+  // It is not told to wait: a browser holds what pages ask for until the worker is active, and the worker waits for pages that pay.
+  own.addEventListener('activate', () => void quietly());
   own.addEventListener('online', () => void quietly());
   own.addEventListener('sync', (event) => event.tag === TAG && event.waitUntil(goOn().then(retried(event, here))));
   // A new version that waits for its turn leaves it to the one that is there.

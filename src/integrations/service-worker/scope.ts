@@ -11,7 +11,7 @@ export interface SyncEvent extends WorkerEvent {
 }
 
 interface Events {
-  readonly activate: WorkerEvent;
+  readonly activate: Event;
   readonly online: Event;
   readonly sync: SyncEvent;
 }
