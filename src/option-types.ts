@@ -184,7 +184,7 @@ export interface OnceOptions extends Omit<OperationOptions, 'operation' | 'meta'
   store?: Store | undefined;
   /** Where the server expects the key, and what its answers mean. `'none'`: the server knows no keys; it gets none, and nothing is sent again that may have taken effect. @default generic */
   dialect?: Dialect | 'none' | ((request: { method: string; url: string }) => Dialect | 'none') | undefined;
-  /** @default the global fetch, looked up at each call */
+  /** Sends at once; what it would wait for first, such as a token, belongs into `headers`. @default the global fetch, looked up at each call */
   fetch?: typeof fetch | undefined;
   /** `required`: refuse to send if the record would not outlive the process. @default 'best-effort' */
   durability?: 'best-effort' | 'required' | undefined;

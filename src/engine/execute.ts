@@ -9,10 +9,10 @@ import { NOT_SENT } from '../core/verdict.js';
 import { OnceError } from '../errors.js';
 import { restored, storedPayload } from '../http/http-payload.js';
 import { REASONS } from '../texts/full.js';
-import { isSamePerson } from './address.js';
+import { idsOf, isSamePerson } from './address.js';
 import { AttemptLoop } from './attempt-loop.js';
 import { beginRecord, takeLock, type Waited } from './claim.js';
-import type { OperationRun, Payload } from './client.js';
+import type { OperationAddress, OperationRun, Payload } from './client.js';
 import { codeOf, undriven } from './failure.js';
 import { finish } from './finish.js';
 import { reasonToHalt } from './halt.js';
@@ -50,12 +50,10 @@ export async function execute(asked: OperationRun, free: (() => void) | undefine
  * The end of a call that was given up before it began. If another context holds the lock (`elsewhere`), that one may send at any
  * moment. What a call that waited finds gone, or one whose user has changed, was moved or cleared meanwhile, and may have been sent.
  */
-export async function leftBefore(
-  job: Pick<OperationRun, 'client' | 'name' | 'namespace' | 'operationKey' | 'id' | 'deadline'>,
-  elsewhere = false,
-  waited = false,
-): Promise<Ended> {
-  const clean = !elsewhere && (await nothingSent(job, !waited && isSamePerson(job.client, job.namespace)).catch(() => false));
+export async function leftBefore(job: OperationAddress & Pick<OperationRun, 'client' | 'deadline'>, elsewhere = false, waited = false): Promise<Ended> {
+  // Where a page can make no digest, it cannot look either.
+  const look = () => idsOf(job.client, job).then((ids) => nothingSent({ ...job, ...ids }, !waited && isSamePerson(job.client, job.namespace)));
+  const clean = !elsewhere && (await look().catch(() => false));
   return failed(undriven(job, clean ? unsent('aborted') : unknown('aborted')));
 }
 

@@ -138,7 +138,7 @@ async function fly({ client, settings, address, held }: Call, flight: InFlightOp
     } = client;
     const isElsewhere = async () => !(await within(platform.clock, tuning.thawMs, lock, () => new Late()).catch(() => undefined));
     if (error instanceof CallerLeft) {
-      const ended = await leftBefore({ client, deadline, ...address, ...(await idsOf(client, address)) }, await isElsewhere());
+      const ended = await leftBefore({ client, deadline, ...address }, await isElsewhere());
       flight.ended = true;
       conclude({ client, ...address }, ended);
       return flight.land(ended);

@@ -5,6 +5,7 @@ import { atLeast, backoffMs } from '../core/backoff.js';
 import { isIdempotent, isSafe } from '../core/methods.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { mayPass } from '../core/verdict.js';
+import { namespaceNow } from '../engine/address.js';
 import type { Client, Parts } from '../engine/client.js';
 import { wait } from '../engine/wait.js';
 import { type Outline, outline } from '../http/outline.js';
@@ -13,8 +14,8 @@ import type { Settings } from '../options.js';
 
 /**
  * Sends idempotent requests without a name again after a network error or a transient answer, within `limits.attempts` and
- * `limits.totalMs` (RFC 9110, section 9.2.2). Without it they are sent once, as `fetch` does. One attempt may take as long as it
- * takes: give a `signal`.
+ * `limits.totalMs` (RFC 9110, section 9.2.2). Once another user has logged in they are not sent again. Without it they are sent
+ * once, as `fetch` does. One attempt may take as long as it takes: give a `signal`.
  *
  * @example
  * const once = createOnce({ use: [retrying()] });
@@ -37,6 +38,7 @@ export async function sendAgain(client: Client, settings: Settings, call: Outlin
   const { clock, randomness } = client.platform;
   const { method, replayable, signal } = call;
   const latest = client.registry.latest;
+  const user = namespaceNow(client);
   const place = isSafe(method) ? undefined : call.place();
   const turn = Symbol(place);
   if (place !== undefined) latest.set(place, turn);
@@ -52,7 +54,8 @@ export async function sendAgain(client: Client, settings: Settings, call: Outlin
     if (clock.now() + ms >= deadline || signal?.aborted || overtaken() || !(answer || call.sendable())) return false;
     await wait(clock, ms, stops);
     left = signal?.aborted === true;
-    if (stops.some(({ aborted }) => aborted) || overtaken()) return false;
+    // In the session of another user it would write one user's data into the account of the other, or read theirs.
+    if (stops.some(({ aborted }) => aborted) || overtaken() || namespaceNow(client) !== user) return false;
     void answer?.body?.cancel().catch(() => {});
     return true;
   };

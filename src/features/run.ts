@@ -1,7 +1,7 @@
 /** Runs a function once: a call of a provider's SDK, a message handler. */
 
 import { childKey } from '../core/derived.js';
-import type { OperationName } from '../core/name.js';
+import { type OperationName, typeOf } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, type Verdict } from '../core/verdict.js';
@@ -89,7 +89,11 @@ async function attempt(
     controller.abort();
   });
   const { key, number, resumed, ambiguous } = a;
-  const child = (label: string): string => childKey(key, label);
+  const child = (label: string): string => {
+    // Whatever else JSON cannot tell apart would give two calls one key, and the second would not take effect.
+    if (typeof label !== 'string' || !label) throw new TypeError(`once: child takes a label, got ${typeOf(label)}`);
+    return childKey(key, label);
+  };
   const act = () => effect({ key, attempt: number, resumed, ambiguous, signal: controller.signal, child });
   const effected = (async (): Promise<AttemptResult> => {
     let end: RunEnd<unknown>;

@@ -7,7 +7,7 @@
 import { describe, expect, test } from 'vitest';
 import { extend, namespace, type Once, type OnceOptions, pending, refresh, resume, resumeOne, run, settle } from '../../src/entries/index.js';
 import { answers, charged, during, type Entry, idle, lost } from '../support/server.js';
-import { MINUTE, NAME, newWorld, pay, rest, saying, watched } from '../support/world.js';
+import { MINUTE, NAME, newWorld, pay, rest, saying, URL_, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
 const ACCEPTED = answers(202, '', { location: '/jobs/1' });
@@ -222,6 +222,41 @@ test('headers that were given while somebody else was here are not sent, althoug
   world.server.plays(answers(201));
   expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
   expect(world.server.arrivals.map(({ headers }) => headers.get('authorization'))).toEqual(['ann']);
+});
+
+describe('a request without a name that waits to be sent again', () => {
+  /** Ann's tab, whose requests without a name get these answers, one after the other. */
+  function sending(...replies: readonly (number | Error)[]) {
+    const sent: string[] = [];
+    const own = session({
+      fetch: async () => {
+        const reply = replies[sent.push(own.who.user) - 1] ?? 200;
+        if (reply instanceof Error) throw reply;
+        return new Response(null, { status: reply });
+      },
+    });
+    return { ...own, sent };
+  }
+
+  test.each([
+    ['a PUT after a 503', { method: 'PUT', body: 'the address of Ann' }, 503, { status: 503 }],
+    ['a DELETE after an error', { method: 'DELETE' }, new TypeError('down'), { error: new TypeError('down') }],
+    ['a GET after a 503', {}, 503, { status: 503 }],
+  ] as const)('is not sent in the session of another user, who has logged in meanwhile: %s', async (_, init, reply, end) => {
+    const { world, logIn, tab, once, sent } = sending(reply);
+    const call = watched(once.fetch(URL_, init));
+    await rest();
+    logIn('bob');
+    expect(await world.end(tab, call)).toMatchObject(end);
+    expect(sent).toEqual(['ann']);
+  });
+
+  test('is sent again where nobody is logged in, before and after', async () => {
+    const { world, logIn, tab, once, sent } = sending(503);
+    logIn('');
+    expect(await world.end(tab, watched(once.fetch(URL_)))).toMatchObject({ status: 200 });
+    expect(sent).toHaveLength(2);
+  });
 });
 
 describe('lists', () => {

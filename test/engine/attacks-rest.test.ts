@@ -155,6 +155,18 @@ describe('A24: run', () => {
     expect(children[0]).toBe(children[1]);
     expect(new Set([...children, ...other]).size).toBe(3);
   });
+
+  test.each<[string, unknown]>([
+    ['undefined', undefined],
+    ['null', null],
+    ['NaN', Number.NaN],
+    ['an empty string', ''],
+  ])('A24: a child without a label gets no key, because two of them would share it: %s', async (got, label) => {
+    const world = newWorld();
+    const { once } = world.open();
+    const call = runOnce(once, ['evt', 1], ({ child }) => child(label as string), { limits: { attempts: 1 } });
+    await expect(world.run(call)).rejects.toMatchObject({ code: 'ERR_ONCE_UNKNOWN', cause: new TypeError(`once: child takes a label, got ${got}`) });
+  });
 });
 
 describe('A27: a device that says it is offline', () => {

@@ -7,8 +7,8 @@ import { describe, expect, test } from 'vitest';
 import { defineDialect } from '../../src/dialects/define.js';
 import { inBody } from '../../src/dialects/key-location.js';
 import { registry } from '../../src/engine/registry.js';
-import { close, type OnceOptions, type OperationOptions, run } from '../../src/entries/index.js';
-import type { Once } from '../../src/once.js';
+import { close, type OnceOptions, type OperationOptions, resumeOne, run } from '../../src/entries/index.js';
+import { createOn, type Once } from '../../src/once.js';
 import type { Locks } from '../../src/ports.js';
 import { answers, charged, deaf, during, type Entry, lost, stalls } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
@@ -251,5 +251,32 @@ describe.each(Object.entries(HANGS))('%s that never ends', (_, hang) => {
     expect(ended).toEqual({ after: SECOND, with: new Error('enough') });
     if (!hang.closing) expect(flights(tab)).toBe(0);
     tab.faults.clear();
+  });
+});
+
+describe('a page that can make no digest, because it is on http://', () => {
+  function insecure() {
+    const world = newWorld();
+    const tab = world.tab();
+    const digest = async (): Promise<never> => Promise.reject(new TypeError('needs insecureOrigins()'));
+    const once = tab.in(() => createOn({ ...tab.platform, digest }, { store: tab.store }));
+    return { world, tab, once };
+  }
+
+  test('a call of a client that is closed ends', async () => {
+    const { world, tab, once } = insecure();
+    await close(once);
+    expect((await world.end(tab, watched(resumeOne(once, NAME)))).outcome).toMatchObject({ effect: 'unknown', reason: 'aborted' });
+  });
+
+  test('a call that is aborted at once leaves the name free: the next one is told at once what is missing', async () => {
+    const { world, tab, once } = insecure();
+    const controller = new AbortController();
+    const call = pay(once, { signal: controller.signal });
+    controller.abort(new Error('enough'));
+    expect((await world.end(tab, call)).error).toEqual(new Error('enough'));
+    const began = world.clock.now();
+    expect((await world.end(tab, pay(once))).error).toEqual(new TypeError('needs insecureOrigins()'));
+    expect(world.clock.now() - began).toBe(0);
   });
 });

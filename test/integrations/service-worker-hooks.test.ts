@@ -25,8 +25,8 @@ async function scene(replies: readonly Entry[], ofBoth: OnceOptions, ofWorker: O
   world.server.plays(...replies);
   await world.end(page.tab, pay(page.once, { background: { untilMs: world.clock.now() + 10 * MINUTE } }));
   page.tab.kill();
-  const { once } = world.open({ ...ofBoth, ...ofWorker }, { name: 'worker' });
-  return { world, once, sent: () => world.server.arrivals.filter(({ from }) => from === 'worker') };
+  const { tab, once } = world.open({ ...ofBoth, ...ofWorker }, { name: 'worker' });
+  return { world, tab, once, sent: () => world.server.arrivals.filter(({ from }) => from === 'worker') };
 }
 
 describe('`around`', () => {
@@ -60,6 +60,45 @@ describe('`around`', () => {
     world.server.plays(replays());
     expect(await world.run(outbox(once, { namespace: async () => 'ann' })())).toEqual({ open: 0 });
     expect(sent().map(({ headers }) => headers.get('authorization'))).toEqual(['ann']);
+  });
+});
+
+describe('the store answers late, after somebody told slowly who is here,', () => {
+  test.each<[string, OnceOptions, last: number]>([
+    ['without hooks', {}, 1],
+    ['with `around`', { use: [...everything(), around(async (_, send) => send())] }, 2],
+  ])('and another user logs in meanwhile: nothing is sent, and it stays for its user (%s)', async (_, hooks, last) => {
+    let user = 'ann';
+    let asked = 0;
+    const { world, tab, once, sent } = await scene([charged(lost())], {}, hooks);
+    const namespace = async (): Promise<string> => {
+      const told = user;
+      if (asked++ === last) {
+        await new Promise<void>((resolve) => void world.clock.timer(2 * SECOND, resolve));
+        tab.faults.next({ name: 'slow', ms: 5 * SECOND });
+        world.clock.timer(3 * SECOND, () => void (user = 'bob'));
+      }
+      return told;
+    };
+    const goOn = outbox(once, { namespace });
+    expect(await world.run(goOn())).toEqual({ open: 1 });
+    expect(sent()).toEqual([]);
+    expect(world.record()).toMatchObject({ state: 'pending' });
+  });
+
+  test('and the user is still here: it is sent once', async () => {
+    let asked = 0;
+    const { world, tab, once, sent } = await scene([charged(lost())], {}, {});
+    world.server.plays(replays());
+    const namespace = async (): Promise<string> => {
+      if (asked++ === 1) {
+        await new Promise<void>((resolve) => void world.clock.timer(2 * SECOND, resolve));
+        tab.faults.next({ name: 'slow', ms: 5 * SECOND });
+      }
+      return 'ann';
+    };
+    expect(await world.run(outbox(once, { namespace })())).toEqual({ open: 0 });
+    expect([sent().length, asked]).toEqual([1, 3]);
   });
 });
 

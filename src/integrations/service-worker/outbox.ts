@@ -16,10 +16,14 @@ interface Here {
   user: string | undefined;
   /** Nobody could tell. */
   unsure: boolean;
+  /** When that was last known, wall clock, ms. */
+  at?: number;
 }
 
 const TAG = 'oncefetch';
 const ASK_MS_MAX = 10_000;
+/** From then on an answer is too old to send by. */
+const AGED_MS = 1000;
 
 /**
  * In a service worker: goes on with what customers agreed to (`once.background`) when the worker starts, when its browser sends a
@@ -80,9 +84,17 @@ function checked(once: Once, options: OutboxOptions): OutboxOptions['namespace']
   return namespace;
 }
 
+/** What is used of the inside of a client. */
+interface Inside {
+  readonly settings: Pick<OnceOptions, 'headers' | 'reconcile'>;
+  readonly parts: object;
+  readonly platform: { readonly clock: { now(): number } };
+  readonly transport: { send(url: string, init: RequestInit): Promise<Response> };
+}
+
 /** Goes on for whoever is there. The client asks for its namespace right before it sends, and gets the answer of a moment before. */
 function goFor(once: Once, asks: NonNullable<OutboxOptions['namespace']>, here: Here): () => Promise<InBackground> {
-  const { settings, parts } = once['~oncefetch']() as { readonly settings: Pick<OnceOptions, 'headers' | 'reconcile'>; readonly parts: object };
+  const { settings, parts, platform, transport } = once['~oncefetch']() as Inside;
   const still = async (before: string | undefined): Promise<void> => {
     const { user } = await inTime(asks);
     // An answer that is slower than that to another attempt is older, too.
@@ -90,6 +102,7 @@ function goFor(once: Once, asks: NonNullable<OutboxOptions['namespace']>, here: 
       here.user = undefined;
       throw new Error('another user has logged in');
     }
+    here.at = platform.clock.now();
   };
   /** A hook of the client, which asks a server with the session of whoever is here: it is not called, or not believed, where that is somebody else. */
   const inSession =
@@ -104,9 +117,15 @@ function goFor(once: Once, asks: NonNullable<OutboxOptions['namespace']>, here: 
     };
   // What `around` would give, but for the feature itself: the client has that, and a worker without hooks need not load it.
   const last: Around = (_, send) => still(here.user).then(() => send());
+  /** In the last moment: a slow look at the store may have come since somebody told who is here. */
+  const leave = async (input: unknown, init?: RequestInit): Promise<Response> => {
+    if (Math.abs(platform.clock.now() - (here.at ?? 0)) > AGED_MS) await still(here.user);
+    return transport.send(String(input), init ?? {});
+  };
   const { headers, reconcile } = settings;
   const client = extend(once, {
     namespace: () => here.user,
+    fetch: leave,
     headers: headers ? inSession(headers) : () => still(here.user).then(() => ({})),
     ...(reconcile && { reconcile: inSession(reconcile) }),
     // The innermost hook: those around it may have taken their time, too.
