@@ -157,6 +157,9 @@ export class OptimisticUpdater {
 
   /** Sends it; once more if the connection broke, which does nothing twice, because of the version's name. */
   async #send(attempt: Attempt, asking: Asking): Promise<Answer> {
+    // What was said before is no look any more: a write without an answer may be committed yet, unseen until then, and a server that lets
+    // nobody write may have a successor, which knows more.
+    asking.looked = false;
     for (;;) {
       try {
         const answer = await this.#server.attempt(attempt);
@@ -165,8 +168,6 @@ export class OptimisticUpdater {
         if (!asking.broke || !mayStillCome(attempt, answer) || performance.now() > asking.deadline - PAUSE_MS_MAX) return answer;
       } catch (error) {
         const fault = this.#server.fault(error);
-        // A server that lets nobody write any more may have a successor, which knows more than it said in this very call.
-        if (fault.reason === 'blocked' || fault.reason === 'denied') asking.looked = false;
         asking.blocked = fault.reason === 'blocked' ? fault : undefined;
         const again = fault.reason === 'blocked' || (fault.reason === 'io' && !asking.broke);
         // Before the time is over, so that the fault says why.

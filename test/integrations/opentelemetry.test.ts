@@ -424,6 +424,19 @@ describe('what is unsettled', () => {
   });
 });
 
+test('what is unsettled is counted as long as one client over the store is open', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open({});
+  const watching = { use: [traced()] };
+  const [first, second, third] = [extend(once, watching), extend(once, watching), extend(once, watching)];
+  world.server.plays(charged(lost()));
+  await world.end(tab, pay(third, ONE));
+  await world.run(close(first));
+  await world.run(close(second));
+  await world.clock.advance(HOUR);
+  expect((await telemetry.metric('age'))['']).toBeCloseTo(3600, -1);
+});
+
 test('what wakes somebody is counted from 0, so that its first time has a rate', async () => {
   traced();
   expect(await telemetry.all('conflicts')).toEqual({ 'in-progress': 0, mismatch: 0, busy: 0, 'claim-lost': 0 });

@@ -98,6 +98,17 @@ describe('a guess is no look', () => {
     expect(saw.map(counted)).toEqual([2, 0, 0]);
   });
 
+  test('nor is a look one any more, once a write was sent of which nothing was heard: it may be committed yet', async () => {
+    const { server, guesses } = setup(100);
+    server.put('n', { count: 1 });
+    await raise(guesses);
+    server.records.delete('n');
+    server.fate = (attempt) => (attempt > 3 ? { before: new StoreFault('timeout', 'too slow') } : {});
+    const { saw, fault } = await raise(guesses);
+    expect(fault?.reason).toBe('timeout');
+    expect(saw).toEqual([record('n', { count: 2 }), undefined, 'could not be looked at']);
+  });
+
   test('a store that is full is looked at', async () => {
     const { server, guesses } = setup();
     server.fate = () => ({ before: new StoreFault('quota', 'full') });

@@ -47,6 +47,17 @@ describe('what the database says', () => {
     await expect(read).rejects.toMatchObject({ name: 'StoreFault', reason, message: expect.stringMatching(says) });
   });
 
+  test.each([
+    'D1 DB exceeded its CPU time limit and was reset.',
+    'D1 DB storage operation exceeded timeout which caused object to be reset.',
+    'D1 DB reset because its code was updated.',
+  ])('D1 begins anew, which is no want of room: %s', async (message) => {
+    const says = [() => Promise.reject(new Error(`D1_ERROR: ${message}`)), async () => [{ results: [{}] }, { results: [{ now: Date.now() }] }]];
+    const store = d1Store({ ...failing(''), batch: () => (says.length > 1 ? says.shift() : says[0])?.() as never });
+    const next = { id: 'a', ns: 'ns', state: 'pending', label: '["a"]', forgetAt: 1000 } as const;
+    expect(await store.update('a', () => ({ next, value: 'stored' }))).toBe('stored');
+  });
+
   test('a Durable Object with a newer schema is left as it is', async () => {
     await expect(durableObjectStore(objectSaying(2)).read('a')).rejects.toMatchObject({ reason: 'newer' });
   });

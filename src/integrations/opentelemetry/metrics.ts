@@ -99,14 +99,43 @@ export function metricsOf(meter: Meter) {
 
 export type Metrics = ReturnType<typeof metricsOf>;
 
-/** Reports what the stores of all clients hold unsettled; a client is watched until it is closed. */
+/** From this many on, those that are gone are removed. */
+const LOOK_AT_MIN = 64;
+
+/** Clients over stores that are looked at through another one. Held weakly: a server may make one for each request, and forget it. */
+class Others {
+  readonly #clients = new Set<WeakRef<Client>>();
+  #lookAt = LOOK_AT_MIN;
+
+  add(client: Client): void {
+    if (typeof WeakRef === 'undefined') return;
+    this.#clients.add(new WeakRef(client));
+    if (this.#clients.size < this.#lookAt) return;
+    for (const ref of this.#clients) if (this.#living(ref) === undefined) this.#clients.delete(ref);
+    this.#lookAt = Math.max(LOOK_AT_MIN, this.#clients.size * 2);
+  }
+
+  /** One that is over this store, and open. */
+  over(store: Client['store']): Client | undefined {
+    return [...this.#clients].map(this.#living).find((client) => client?.store === store);
+  }
+
+  readonly #living = (ref: WeakRef<Client>): Client | undefined => {
+    const client = ref.deref();
+    return client?.closing.aborted ? undefined : client;
+  };
+}
+
+/** Reports what the stores of all clients hold unsettled; a store is watched until its clients are closed. */
 function watchUnsettled(meter: Meter): (client: Client) => void {
   const count = meter.createObservableGauge(METRICS.unsettled, { unit: '{operation}', description: 'Operations that nobody has settled.' });
   const age = meter.createObservableGauge(METRICS.age, { unit: 's', description: 'Age of the oldest operation that nobody has settled.' });
-  const clients = new Set<Client>();
+  // Clients over one store see the same.
+  const clients = new Map<Client['store'], Client>();
+  const others = new Others();
   const observe = async (report: { observe(gauge: ObservableGauge, value: number): void }): Promise<void> => {
     // A store that can't be read, or a page that nobody has logged in to, has nothing to report.
-    const looks = await Promise.all([...clients].map((client) => look(client).catch(() => undefined)));
+    const looks = await Promise.all([...clients.values()].map((client) => look(client).catch(() => undefined)));
     const seen = looks.filter((one) => one !== undefined);
     if (seen.length === 0) return;
     report.observe(
@@ -115,15 +144,23 @@ function watchUnsettled(meter: Meter): (client: Client) => void {
     );
     report.observe(age, Math.max(...seen.map(({ oldestS }) => oldestS)));
   };
-  return (client) => {
-    // Clients over one store see the same.
-    if (client.closing.aborted || [...clients].some(({ store }) => store === client.store)) return;
-    if (clients.size === 0) meter.addBatchObservableCallback(observe, [count, age]);
-    clients.add(client);
+  const watch = (client: Client): void => {
+    clients.set(client.store, client);
     client.closing.addEventListener('abort', () => {
-      clients.delete(client);
-      if (clients.size === 0) meter.removeBatchObservableCallback(observe, [count, age]);
+      clients.delete(client.store);
+      const next = others.over(client.store);
+      if (next) watch(next);
+      else if (clients.size === 0) meter.removeBatchObservableCallback(observe, [count, age]);
     });
+  };
+  return (client) => {
+    if (client.closing.aborted) return;
+    if (clients.has(client.store)) {
+      others.add(client);
+      return;
+    }
+    if (clients.size === 0) meter.addBatchObservableCallback(observe, [count, age]);
+    watch(client);
   };
 }
 

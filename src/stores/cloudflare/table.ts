@@ -40,10 +40,11 @@ export async function scanTable(table: string, query: ScanQuery, rows: (sql: str
 export function cloudflareFault(scope: string, thrown: unknown): StoreFault {
   if (thrown instanceof StoreFault) return thrown;
   const says = String((thrown as { message?: unknown } | undefined)?.message ?? thrown);
-  const reason = /SQLITE_(FULL|TOOBIG)|too big|exceeded/i.test(says)
-    ? 'quota'
-    : /overloaded|SQLITE_BUSY|reset because/i.test(says)
-      ? 'blocked'
+  // What was reset may have exceeded a limit, but not of its room.
+  const reason = /overloaded|SQLITE_BUSY|\breset\b/i.test(says)
+    ? 'blocked'
+    : /SQLITE_(FULL|TOOBIG)|too big|exceeded/i.test(says)
+      ? 'quota'
       : /SQLITE_(CORRUPT|NOTADB)/.test(says)
         ? 'corrupt'
         : 'io';

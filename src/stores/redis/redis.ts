@@ -38,6 +38,8 @@ export interface RedisStoreOptions {
 
 const TIMEOUT_MS = 5000;
 const CHECK_EVERY_MS = 60_000;
+/** So long updates join a check that has no answer yet, ms. */
+const TOGETHER_MS = 1000;
 const WITHOUT_EVICTION = 'noeviction';
 
 /**
@@ -89,11 +91,10 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
 
 /**
  * Asks for the server's role and eviction policy, and whether it logs to the disk: once a minute, because they may be changed while it
- * runs; until they are right, for each update.
+ * runs; until they are right, for each update. Updates at once ask together, but not for long: a connection of a pool may never answer.
  */
 function serverCheck({ scope, scripts, places }: Redis, accepted: string, heard: (logs: boolean) => void): () => Promise<void> {
-  let checking: Promise<void> | undefined;
-  let checkedAt = 0;
+  let last: { readonly at: number; readonly checking: Promise<void>; right: boolean } | undefined;
   const check = async (): Promise<void> => {
     const [said, logs, role] = ((await scripts.run(POLICY, [places], [])) as unknown[]).map(String);
     const policy = said || 'unknown';
@@ -109,14 +110,20 @@ function serverCheck({ scope, scripts, places }: Redis, accepted: string, heard:
       }, or accept it by acceptEviction: '${policy}'`,
     );
   };
-  return () => {
-    if (performance.now() - checkedAt >= CHECK_EVERY_MS) checking = undefined;
-    if (!checking) checkedAt = performance.now();
-    checking ??= check().catch((error) => {
-      checking = undefined;
+  const begin = async (): Promise<void> => {
+    const mine = { at: performance.now(), checking: check(), right: false };
+    last = mine;
+    try {
+      await mine.checking;
+      mine.right = true;
+    } catch (error) {
+      if (last === mine) last = undefined;
       throw error;
-    });
-    return checking;
+    }
+  };
+  return () => {
+    const lasts = last?.right ? CHECK_EVERY_MS : TOGETHER_MS;
+    return last && performance.now() - last.at < lasts ? last.checking : begin();
   };
 }
 

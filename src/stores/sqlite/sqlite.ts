@@ -54,8 +54,11 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   const claims = claimsOf(options);
   const { scope } = claims;
   let file: SqliteFile | undefined;
-  let closed: Promise<void> | undefined;
+  let closed = false;
+  let ended: Promise<void> | undefined;
   const open = (): SqliteFile => {
+    // A read may wait for others while it is closed.
+    if (closed) throw new StoreFault('closed', `${scope} is closed`);
     file ??= database ? fileOf(scope, database) : openFile(scope, path as string, constructorOf(options));
     return file;
   };
@@ -76,8 +79,9 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     scan: (query) => scan(waiting, query),
     close() {
       commits.end();
+      closed = true;
       holder?.close();
-      closed ??= file?.close();
+      ended ??= file?.close();
       file = undefined;
     },
   });
@@ -85,7 +89,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     ...store,
     close: async () => {
       await store.close();
-      await closed;
+      await ended;
     },
     ...(holder && { holder: async () => holder.name(), isGone: async (name) => holder.isGone(name) }),
     // Only where there is no SQLite is there no store. A file that can't be opened has keys in it, for all that is known.

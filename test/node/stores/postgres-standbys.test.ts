@@ -5,6 +5,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type PostgresServer, startPostgres, withoutPostgres } from '../../../scripts/start-services.ts';
+import { createOnce, outcomeOf, pending, resume } from '../../../src/entries/index.js';
+import type { Store } from '../../../src/ports.js';
 import { postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
 import { describeOn } from '../../support/describe-on.js';
 
@@ -26,13 +28,43 @@ describeOn(withoutPostgres)('a synchronous standby that is away', () => {
     await server.stop();
   });
 
+  const next = { id: 'a', ns: 'ns', state: 'pending', label: '["a"]', forgetAt: 1000 } as const;
+  /** A strict update, and what is done to the process of the server that waits for the standby meanwhile. */
+  const whileItWaits = async (store: Store, id: string, act: 'pg_terminate_backend' | 'pg_cancel_backend'): Promise<unknown> => {
+    const update = store.update(id, () => ({ next: { ...next, id }, value: 'stored' })).catch((fault) => fault.reason);
+    const met = async () => (await pool.query(`SELECT ${act}(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)).rowCount;
+    await vi.waitFor(async () => expect(await met()).toBe(1), { timeout: 4000 });
+    return update;
+  };
+
+  test('a strict update whose wait an operator cancels is told as stored, as docs/stores.md says', async () => {
+    expect(await whileItWaits(postgresStore(pool), 'cancelled', 'pg_cancel_backend')).toBe('stored');
+  });
+
   test('a strict update whose connection ends while it waits is committed, found again, and not told as stored', async () => {
     const store = postgresStore(pool);
-    const next = { id: 'a', ns: 'ns', state: 'pending', label: '["a"]', forgetAt: 1000 } as const;
-    const update = store.update('a', () => ({ next, value: 'stored' })).catch((fault) => fault.reason);
-    const ended = async () => (await pool.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")).rowCount;
-    await vi.waitFor(async () => expect(await ended()).toBe(1), { timeout: 4000 });
-    expect(await update).toMatch(/timeout|blocked|io/);
+    expect(await whileItWaits(store, 'a', 'pg_terminate_backend')).toMatch(/timeout|blocked|io/);
     expect(await store.read('a')).toEqual(next);
+  });
+
+  test('a payment whose record only waits for the standby is not told as one that nothing will come of', async () => {
+    let sent = 0;
+    const fetch = async () => {
+      sent++;
+      return new Response('{}', { status: 201 });
+    };
+    // This machine's clock is wrong, so the store has looked at the record before it writes.
+    const ahead = vi.spyOn(Date, 'now').mockImplementation(() => performance.timeOrigin + performance.now() + 60_000);
+    const store = postgresStore(pool, { timeoutMs: 1500 });
+    const once = createOnce({ namespace: 'shop', store, durability: 'required', keep: { request: true }, fetch: fetch as typeof globalThis.fetch });
+    const end = await once.fetch('https://shop.example/pay', { method: 'POST', body: '{}', once: ['pay', 'c1'] }).catch((error: unknown) => error);
+    ahead.mockRestore();
+    await pool.query('ALTER SYSTEM RESET synchronous_standby_names');
+    await pool.query('SELECT pg_reload_conf()');
+    // The standby is given up, and what waited for it is there.
+    await vi.waitFor(async () => expect(await pending(once)).toHaveLength(1), { timeout: 4000 });
+    const before = sent;
+    for await (const _ of resume(once));
+    expect([outcomeOf(end)?.effect, before, sent]).toEqual(['unknown', 0, 1]);
   });
 });

@@ -6,12 +6,12 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { createClient } from 'redis';
+import { createClient, createClientPool } from 'redis';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type PostgresServer, type RedisServer, startPostgres, startRedis, withoutPostgres, withoutRedis } from '../../../scripts/start-services.ts';
 import type { Store, Stored } from '../../../src/ports.js';
 import { postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
-import { redisStore } from '../../../src/stores/redis/redis.js';
+import { type RedisClient, redisStore } from '../../../src/stores/redis/redis.js';
 import { describeOn } from '../../support/describe-on.js';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -96,6 +96,18 @@ describeOn(withoutRedis)('Redis', () => {
     expect(later.length).toBeLessThanOrEqual(2);
     expect(await store.read('a')).toEqual(record('a'));
     close();
+    between.close();
+  });
+
+  test('one of a pool of node-redis: the next call goes over another one', async () => {
+    const between = await proxy(server.port);
+    const pool = createClientPool({ url: `redis://127.0.0.1:${between.port}` }, { minimum: 1, maximum: 4 });
+    pool.on('error', () => {});
+    await pool.connect();
+    const store = redisStore(pool as unknown as RedisClient, { prefix: 'pool', timeoutMs: TIMEOUT_MS });
+    between.silence();
+    expect(await endsUntilStored(store, 'later')).toEqual(['timeout', 'stored']);
+    pool.destroy();
     between.close();
   });
 

@@ -114,6 +114,28 @@ describe('locked', () => {
     other.close();
   });
 
+  test('from reading while the store is closed: the file is not opened again for it', async () => {
+    const path = await filled();
+    let left = 0;
+    class Counted extends DatabaseSync {
+      constructor(at: string) {
+        super(at);
+        left++;
+      }
+      override close(): void {
+        super.close();
+        left--;
+      }
+    }
+    const store = sqliteStore({ path, Database: Counted, busyTimeoutMs: 2000 });
+    const other = new DatabaseSync(path);
+    other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT; BEGIN EXCLUSIVE');
+    const read = store.read('a').catch((fault) => fault.reason);
+    await store.close();
+    other.close();
+    expect([await read, left]).toEqual(['closed', 0]);
+  });
+
   test('by its owner, in the middle of a transaction: nothing is written into it', async () => {
     const database = new DatabaseSync(fresh());
     const store = storeOn({ database, busyTimeoutMs: 500 });
