@@ -1,8 +1,8 @@
 /** One call for a form: what is sent, and what became of it. */
 import { isOnceError, type Once, type OperationName, type OperationRequestInit, operation, outcomeOf, resumeOne } from 'oncefetch';
 import { fingerprintOf } from './fingerprint.js';
-import { renderedKey } from './key.js';
-import type { FormOptions, OnceFormElement } from './options.js';
+import { nextKey, renderedKey, type SpentKeys } from './key.js';
+import type { OnceFormElement, Shared } from './options.js';
 import { bodyOf, fieldsOf, type Submission } from './submission.js';
 import type { FormMoment, FormOutcome } from './words.js';
 
@@ -20,32 +20,27 @@ export interface Asked {
   /** The rendered key belongs to this operation. */
   readonly keyed: boolean;
   readonly ignored: readonly string[];
-  /** The client takes fingerprints in a way of its own. */
-  readonly fingerprints: boolean;
-  readonly call: FormOptions['call'];
 }
 
 /** Collects the form as it is now. */
-export function collect({ element, submission, name, keyed, ignored, fingerprints, call }: Asked): Sent {
+export function collect({ element, submission, name, keyed, ignored }: Asked, { fingerprints, options: { call }, spent }: Shared): Sent {
   const fields = fieldsOf(submission);
   // As it is now: by the time that it is asked for, the page may show another operation in the same field.
   const key = keyed ? renderedKey(submission.form)?.value : undefined;
   const once = {
     ...(fingerprints ? {} : { fingerprint: () => fingerprintOf(fields, submission.multipart, ignored) }),
     ...call?.(element, fields),
-    // A function, because what is open may have begun under another key.
-    ...(key !== undefined && { key: () => key }),
+    // A function, because what is open may have begun under another key, and because another tab may use this one up meanwhile.
+    ...(key !== undefined && { key: () => spent.current(key) }),
   };
   return { name, url: submission.url, init: { method: 'POST', headers: { accept: 'application/json' }, body: bodyOf(submission, fields), once } };
 }
 
 /** Sends it, or asks what became of it. */
-export async function send(client: Once, { name, url, init }: Sent): Promise<FormOutcome> {
-  return told(operation(client, name).fetch(url, init));
-}
+export const send = ({ client, spent }: Shared, { name, url, init }: Sent): Promise<FormOutcome> => told(operation(client, name).fetch(url, init), spent);
 
 /** Asks what became of what an earlier page sent. */
-export const ask = (client: Once, name: OperationName): Promise<FormOutcome> => told(resumeOne(client, name));
+export const ask = ({ client, spent }: Shared, name: OperationName): Promise<FormOutcome> => told(resumeOne(client, name), spent);
 
 /** A mistake of the page's. */
 export const mistake = (error: unknown): FormOutcome => ({ moment: 'failed', outcome: undefined, response: undefined, answer: undefined, error });
@@ -56,7 +51,7 @@ export function isNothing(client: Once, name: OperationName): boolean {
   return state.phase === 'idle' || (state.phase === 'settled' && state.outcome.effect === 'none');
 }
 
-async function told(call: Promise<Response>): Promise<FormOutcome> {
+async function told(call: Promise<Response>, spent: SpentKeys): Promise<FormOutcome> {
   const ended: unknown = await call.catch((error: unknown) => error);
   const outcome = outcomeOf(ended);
   const error = ended instanceof Response ? undefined : ended;
@@ -73,8 +68,14 @@ async function told(call: Promise<Response>): Promise<FormOutcome> {
           ? 'failed'
           : outcome.type === 'unsent'
             ? 'unsent'
-            : 'refused';
-  return { moment, outcome, response, answer: response && (await jsonOf(response)), error };
+            : isOnceError(ended, 'ERR_ONCE_KEY_BURNT')
+              ? 'stale'
+              : 'refused';
+  const answer = response && (await jsonOf(response));
+  // Whatever has become of the form meanwhile: the key is used up.
+  const next = moment === 'refused' || moment === 'done' ? nextKey(answer) : undefined;
+  if (outcome?.key !== undefined && next !== undefined) spent.replace(outcome.key, next, moment === 'refused');
+  return { moment, outcome, response, answer, error };
 }
 
 /** The body stays unread for the app. */

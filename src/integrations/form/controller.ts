@@ -3,7 +3,6 @@ import { namespace, type Operation, type OperationName, type OperationState, ope
 import { formIn, ignoredIn, nameFrom, nextIn } from './attributes.js';
 import { ask, collect, isNothing, mistake, send } from './call.js';
 import { FieldErrors } from './fields.js';
-import { nextKey, renderedKey } from './key.js';
 import { Known } from './known.js';
 import type { OnceFormElement, Shared } from './options.js';
 import { isSameName, isSamePress, type Press, pressOf, queued, typedInto } from './press.js';
@@ -92,7 +91,7 @@ export class FormController {
     const name = this.#open ?? this.#payment?.name;
     if (this.#busy || !name || isNothing(this.#shared.client, name)) return;
     this.#pressed = undefined;
-    await this.#ask(name, () => ask(this.#shared.client, name));
+    await this.#ask(name, () => ask(this.#shared, name));
   }
 
   /** Its call is under way, and of whoever is here: who logs in meanwhile need not wait for it. */
@@ -121,12 +120,11 @@ export class FormController {
   async #send(press: Press): Promise<void> {
     const { submission, name } = press;
     [this.#pressed, this.#next] = [press, this.#next.filter((one) => one !== press)];
-    const { client, fingerprints, options } = this.#shared;
     const rest = busyButton(submission.submitter);
     this.#errors.clear();
     const keyed = isSameName(name, this.#payment?.name);
-    const asked = { element: this.#element, submission, name, keyed, ignored: ignoredIn(this.#element), fingerprints, call: options.call };
-    await this.#ask(name, () => send(client, collect(asked)), rest);
+    const asked = { element: this.#element, submission, name, keyed, ignored: ignoredIn(this.#element) };
+    await this.#ask(name, () => send(this.#shared, collect(asked, this.#shared)), rest);
   }
 
   async #ask(name: OperationName, call: () => Promise<FormOutcome>, rest?: () => void): Promise<void> {
@@ -144,16 +142,13 @@ export class FormController {
     this.#next = this.#next.filter(({ submission: { form }, typed }) => typed === typedInto(form, ignoredIn(this.#element)));
     if (told.moment === 'failed') report(told.error);
     if (told.moment !== 'unknown') this.#open = undefined;
-    this.#tell(told, name);
+    this.#tell(told);
     const [next] = this.#next;
     if (next && !this.#busy) await this.#send(next);
   }
 
-  #tell(told: FormOutcome, name: OperationName): void {
-    const next = told.moment === 'refused' || told.moment === 'done' ? nextKey(told.answer) : undefined;
-    // The rendered key is of the form's operation, and not of a button's own.
-    const key = isSameName(name, this.#payment?.name) && this.#form && renderedKey(this.#form);
-    if (key && next !== undefined) this.#shared.spent.replace(key, next);
+  #tell(told: FormOutcome): void {
+    if (this.#form) this.#shared.spent.renew(this.#form);
     const named = this.#named;
     const shows = this.#element.dispatchEvent(new CustomEvent('once-outcome', { detail: told, bubbles: true, cancelable: true }));
     // A listener may have turned the element to another operation.
