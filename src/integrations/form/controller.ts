@@ -26,6 +26,8 @@ export class FormController {
   #user: string | undefined;
   /** The call of this element that is under way, and whose: its own words come at its end. */
   #call: { readonly user: string | undefined } | undefined;
+  /** Takes the pressed button back to rest. */
+  #rests = (): void => {};
   #begun = false;
   /** The attribute that it began with. */
   #named: string | null | undefined;
@@ -120,22 +122,22 @@ export class FormController {
   async #send(press: Press): Promise<void> {
     const { submission, name } = press;
     [this.#pressed, this.#next] = [press, this.#next.filter((one) => one !== press)];
-    const rest = busyButton(submission.submitter);
+    this.#rests = busyButton(submission.submitter);
     this.#errors.clear();
     const keyed = isSameName(name, this.#payment?.name);
     const asked = { element: this.#element, submission, name, keyed, ignored: ignoredIn(this.#element) };
-    await this.#ask(name, () => send(this.#shared, collect(asked, this.#shared)), rest);
+    await this.#ask(name, () => send(this.#shared, collect(asked, this.#shared)));
   }
 
-  async #ask(name: OperationName, call: () => Promise<FormOutcome>, rest?: () => void): Promise<void> {
+  async #ask(name: OperationName, call: () => Promise<FormOutcome>): Promise<void> {
     const mine = { user: namespace(this.#shared.client) };
     [this.#call, this.#open] = [mine, name];
     this.known.pressed();
     this.#show('sending');
     const told = await (async () => call())().catch(mistake);
-    rest?.();
     if (this.#call !== mine) return;
     this.#call = undefined;
+    this.#rests();
     // Of somebody who has logged out nothing is shown, and nobody is led anywhere.
     if (mine.user !== this.#whoIsHere()) return this.#draw();
     // Whoever edits on will press again.
@@ -214,6 +216,7 @@ export class FormController {
   }
 
   #forget(): void {
+    this.#rests();
     this.#errors.clear();
     this.#open = undefined;
     this.#next = [];

@@ -4,7 +4,7 @@
  */
 import { refresh } from 'oncefetch';
 import { expect, test, vi } from 'vitest';
-import { host, pressAndHold, show, withForms } from '../support/form.js';
+import { host, type OnPage, pressAndHold, show, withForms } from '../support/form.js';
 import { Shop } from '../support/shop.js';
 
 withForms();
@@ -63,6 +63,27 @@ test('who logs in while the call of the user before is under way can press at on
   await shop.release();
   await page.says('Done.');
   expect(page.outcomes.map(({ moment }) => moment)).toEqual(['done']);
+});
+
+test.each<[string, (page: OnPage) => void, string]>([
+  ['somebody else is here', ({ once }) => refresh(once), 'bob'],
+  ['the element is for another operation', ({ element }) => element.setAttribute('operation', 'pay 2'), ''],
+])('in mid-call %s: the pressed button is not busy with that any more, and with a press of theirs until its end', async (_, change, next) => {
+  const shop = new Shop();
+  let user = `${shop.namespace}-ann`;
+  const page = show({ shop, client: { namespace: () => user }, fields: '<button data-once-busy="Paying…"><b>Pay</b></button>' });
+  const button = page.form.querySelector('button') as HTMLButtonElement;
+  await pressAndHold(page);
+  user += next;
+  change(page);
+  await page.says('');
+  expect(button.outerHTML).toBe('<button data-once-busy="Paying…"><b>Pay</b></button>');
+  page.press();
+  await shop.arrived(2);
+  expect([button.textContent, button.getAttribute('aria-busy')]).toEqual(['Paying…', 'true']);
+  await shop.release();
+  await page.says('Done.');
+  expect(button.outerHTML).toBe('<button data-once-busy="Paying…"><b>Pay</b></button>');
 });
 
 test('nothing was sent, and it is asked: it does not say that something may be done', async () => {
