@@ -1,5 +1,6 @@
 /** One call for a form: what is sent, and what became of it. */
-import { isOnceError, type Once, type OperationName, type OperationRequestInit, operation, outcomeOf, resumeOne } from 'oncefetch';
+import { isOnceError, type Once, type OperationName, type OperationRequestInit, type Outcome, operation, outcomeOf, resumeOne } from 'oncefetch';
+import { ignoredIn } from './attributes.js';
 import { fingerprintOf } from './fingerprint.js';
 import { nextKey, renderedKey, type SpentKeys } from './key.js';
 import type { OnceFormElement, Shared } from './options.js';
@@ -19,16 +20,15 @@ export interface Asked {
   readonly name: OperationName;
   /** The rendered key belongs to this operation. */
   readonly keyed: boolean;
-  readonly ignored: readonly string[];
 }
 
 /** Collects the form as it is now. */
-export function collect({ element, submission, name, keyed, ignored }: Asked, { fingerprints, options: { call }, spent }: Shared): Sent {
+export function collect({ element, submission, name, keyed }: Asked, { fingerprints, options: { call }, spent }: Shared): Sent {
   const fields = fieldsOf(submission);
   // As it is now: by the time that it is asked for, the page may show another operation in the same field.
   const key = keyed ? renderedKey(submission.form)?.value : undefined;
   const once = {
-    ...(fingerprints ? {} : { fingerprint: () => fingerprintOf(fields, submission.multipart, ignored) }),
+    ...(fingerprints ? {} : { fingerprint: () => fingerprintOf(fields, submission.multipart, ignoredIn(element)) }),
     ...call?.(element, fields),
     // A function, because what is open may have begun under another key, and because another tab may use this one up meanwhile.
     ...(key !== undefined && { key: () => spent.current(key) }),
@@ -51,26 +51,17 @@ export function isNothing(client: Once, name: OperationName): boolean {
   return state.phase === 'idle' || (state.phase === 'settled' && state.outcome.effect === 'none');
 }
 
+/** What is told of an outcome, whoever's it was. */
+export const momentOf = ({ effect, type }: Outcome): FormMoment => (effect !== 'none' ? effect : type === 'unsent' ? type : 'refused');
+
 async function told(call: Promise<Response>, spent: SpentKeys): Promise<FormOutcome> {
   const ended: unknown = await call.catch((error: unknown) => error);
   const outcome = outcomeOf(ended);
   const error = ended instanceof Response ? undefined : ended;
   const response = ended instanceof Response ? ended : isOnceError(ended) ? ended.response : undefined;
-  const already = isOnceError(ended) && ended.code === 'ERR_ONCE_ALREADY_SETTLED';
-  const moment: FormMoment =
-    outcome?.effect === 'done'
-      ? already
-        ? 'already'
-        : 'done'
-      : outcome?.effect === 'unknown'
-        ? 'unknown'
-        : !outcome
-          ? 'failed'
-          : outcome.type === 'unsent'
-            ? 'unsent'
-            : isOnceError(ended, 'ERR_ONCE_KEY_BURNT')
-              ? 'stale'
-              : 'refused';
+  const already = isOnceError(ended, 'ERR_ONCE_ALREADY_SETTLED') && outcome?.effect === 'done';
+  const stale = isOnceError(ended, 'ERR_ONCE_KEY_BURNT');
+  const moment = already ? 'already' : stale ? 'stale' : outcome ? momentOf(outcome) : 'failed';
   const answer = response && (await jsonOf(response));
   // Whatever has become of the form meanwhile: the key is used up.
   const next = moment === 'refused' || moment === 'done' ? nextKey(answer) : undefined;

@@ -1,7 +1,7 @@
 /** From a submit to what is shown, for one element. */
 import { namespace, type Operation, type OperationName, type OperationState, operation, pending, settle } from 'oncefetch';
 import { formIn, ignoredIn, nameFrom, nextIn } from './attributes.js';
-import { ask, collect, isNothing, mistake, send } from './call.js';
+import { ask, collect, isNothing, mistake, momentOf, send } from './call.js';
 import { FieldErrors } from './fields.js';
 import { Known } from './known.js';
 import type { OnceFormElement, Shared } from './options.js';
@@ -36,6 +36,8 @@ export class FormController {
   #next: readonly Press[] = [];
   /** What was sent last, and may have taken effect. */
   #open: OperationName | undefined;
+  /** The state of the form's operation does not show it: it is of a button's own, or could not be stored. */
+  #kept = false;
   #turn = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -102,7 +104,6 @@ export class FormController {
   }
 
   #begin(): void {
-    const { client } = this.#shared;
     this.#begun = true;
     const named = this.#element.getAttribute('operation');
     // What is under way goes on, for the operation that it was sent for.
@@ -114,7 +115,7 @@ export class FormController {
     nextIn(this.#element);
     formIn(this.#element);
     this.#status ??= new Status(this.#element, () => void this.check());
-    this.#payment = operation(client, name);
+    this.#payment = operation(this.#shared.client, name);
     this.#leave = this.#payment.subscribe(() => this.#draw());
     this.#draw();
   }
@@ -124,8 +125,7 @@ export class FormController {
     [this.#pressed, this.#next] = [press, this.#next.filter((one) => one !== press)];
     this.#rests = busyButton(submission.submitter);
     this.#errors.clear();
-    const keyed = isSameName(name, this.#payment?.name);
-    const asked = { element: this.#element, submission, name, keyed, ignored: ignoredIn(this.#element) };
+    const asked = { element: this.#element, submission, name, keyed: isSameName(name, this.#payment?.name) };
     await this.#ask(name, () => send(this.#shared, collect(asked, this.#shared)));
   }
 
@@ -143,7 +143,7 @@ export class FormController {
     // Whoever edits on will press again.
     this.#next = this.#next.filter(({ submission: { form }, typed }) => typed === typedInto(form, ignoredIn(this.#element)));
     if (told.moment === 'failed') report(told.error);
-    if (told.moment !== 'unknown') this.#open = undefined;
+    [this.#open, this.#kept] = [told.moment === 'unknown' ? name : undefined, this.#payment?.state.phase !== 'unsettled'];
     this.#tell(told);
     const [next] = this.#next;
     if (next && !this.#busy) await this.#send(next);
@@ -194,13 +194,15 @@ export class FormController {
 
   /** Nobody is at it now. */
   #rest(state: OperationState): void {
+    const ended = state.phase === 'settled' ? momentOf(state.outcome) : '';
     if (this.known.isDone(this.#element, this.#user, state, this.moment)) {
       // The server has rendered what is so: what was open here is not any more.
       if (state.phase === 'unsettled') void settle(this.#shared.client, state.pending.name, 'done').catch(() => {});
       this.#markOnly('done');
     } else if (state.phase === 'unsettled') void this.#lookAround(state.pending.name);
-    else if (state.phase !== 'settled' || state.outcome.effect !== 'done') LAST_WORDS.has(this.moment) || this.#show('');
-    else if (this.moment !== 'already') this.#show('done');
+    else if (ended === 'done') this.moment === 'already' || this.#show(ended);
+    // Whoever saw it being sent is told its end, also where a framework has put this element in the place of the one that was pressed.
+    else if (!LAST_WORDS.has(this.moment) && !(this.#kept && this.moment === 'unknown')) this.#show(BUSY.has(this.moment) ? ended : '');
   }
 
   /** Whether another tab is at it, whose customer need not hear "not sure" yet. */

@@ -2,7 +2,7 @@
  * Goal: what a form says is of its own operation and of whoever is here, also where the page changes under it. Method: the element
  * is moved, renamed, copied and asked at awkward moments, and the next user comes in the middle of a call.
  */
-import { refresh } from 'oncefetch';
+import { memoryStore, refresh } from 'oncefetch';
 import { expect, test, vi } from 'vitest';
 import { host, type OnPage, pressAndHold, show, withForms } from '../support/form.js';
 import { Shop } from '../support/shop.js';
@@ -177,4 +177,34 @@ test('a copy of an element that was refused: its fields are not', async () => {
   copy.setAttribute('operation', 'pay 2');
   host.append(copy);
   expect(copy.querySelector('form')?.innerHTML).toBe(FIELDS);
+});
+
+test('a framework puts another element in its place in mid-call: what was pressed is told there', async () => {
+  let answer: ((refusal: Response) => void) | undefined;
+  const fetch = (() => new Promise<Response>((resolve) => void (answer = resolve))) as typeof globalThis.fetch;
+  const page = show({ client: { fetch }, fields: FIELDS });
+  page.press();
+  await vi.waitFor(() => expect(answer).toBeDefined());
+  const copy = page.element.cloneNode(true) as typeof page.element;
+  page.element.replaceWith(copy);
+  const status = copy.querySelector('[role=status]') as HTMLElement;
+  await vi.waitFor(() => expect(status.textContent).toBe('Sending…'));
+  answer?.(Response.json({ title: 'No.' }, { status: 402 }));
+  await vi.waitFor(() => expect([status.textContent, copy.state]).toEqual(['It was refused, and nothing was done.', 'refused']));
+});
+
+const full = { ...memoryStore(), update: () => Promise.reject(new Error('full')) };
+const lost = (async () => Promise.reject(new TypeError('Failed to fetch'))) as typeof globalThis.fetch;
+test.each([
+  ['of what could not be stored', { store: full }, '<button>Pay</button>'],
+  ['of a button’s own operation', { fetch: lost, limits: { attempts: 1 } }, '<button data-once-operation="draft 1">Save</button>'],
+])('that nobody knows yet what became %s stays on the screen', async (_, client, fields) => {
+  const page = show({ client, fields });
+  await page.says('');
+  page.press();
+  await page.says(/^Not sure yet/);
+  await pause(200);
+  refresh(page.once);
+  await pause(200);
+  expect([page.status().slice(0, 12), page.element.state]).toEqual(['Not sure yet', 'unknown']);
 });
