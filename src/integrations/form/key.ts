@@ -24,6 +24,8 @@ function storedKeys(): Map<string, string> {
 
 /** Keys that are used up, each with the one that counts now: a framework, the browser's cache or another tab may show the first one. */
 export class SpentKeys {
+  /** Keys that something of this page goes out under: a server that names such a one says of what it speaks, and brings no next one. */
+  readonly sent = new Set<string>();
   readonly #here = new Map<string, string>();
 
   /**
@@ -51,6 +53,13 @@ export class SpentKeys {
     return key;
   }
 
+  /** The key that counts in place of this one; something goes out under it. */
+  leaves(rendered: string): string {
+    const key = this.current(rendered);
+    this.sent.add(key);
+    return key;
+  }
+
   /** Puts the key that counts into a form that bears a spent one. */
   renew(form: HTMLFormElement): void {
     const field = renderedKey(form);
@@ -68,11 +77,12 @@ export function nextKey(answer: unknown): string | undefined {
  * The client for forms. A rendered key may have been sent before, without script, so a refusal proves nothing by itself
  * (docs/decisions/0007-only-random-keys-are-clean.md); one that brings the next key is the last word on the key before it.
  */
-export function clientForForms(once: Once): { readonly client: Once; readonly fingerprints: boolean } {
+export function clientForForms(once: Once, { sent }: SpentKeys): { readonly client: Once; readonly fingerprints: boolean } {
   const { settings } = once['~oncefetch']() as { readonly settings: Pick<OnceOptions, 'verdict' | 'fingerprint'> };
   const verdict = (evidence: Evidence) => {
     const { status, json } = evidence;
-    return settings.verdict?.(evidence) ?? (status >= 400 && status < 500 && nextKey(json) !== undefined ? 'rejected-for-good' : undefined);
+    const next = status >= 400 && status < 500 ? nextKey(json) : undefined;
+    return settings.verdict?.(evidence) ?? (next !== undefined && !sent.has(next) ? 'rejected-for-good' : undefined);
   };
   return { client: extend(once, { verdict }), fingerprints: settings.fingerprint !== undefined };
 }

@@ -169,3 +169,11 @@ test('a button that names the form’s own operation sends the rendered key', as
   await page.says('Done.');
   expect(keys).toEqual(['k-1']);
 });
+
+test('an answer that names the key which was sent brings no next one: work in progress is waited for', async () => {
+  const { fetch, keys } = bank(Response.json({ title: 'The first request is still in progress', 'idempotency-key': 'k-1' }, { status: 409 }));
+  const page = show({ client: { fetch }, fields: CARD });
+  page.press();
+  await page.says('Done.');
+  expect(keys).toEqual(['k-1', 'k-1']);
+});
