@@ -69,11 +69,15 @@ async function told(call: Promise<Response>, spent: SpentKeys): Promise<FormOutc
   return { moment, outcome, response, answer, error };
 }
 
+/** For so long it is waited for the rest of a body that the client has not read: a stream, or a long one. It may never end. */
+const REST_MS = 2000;
+
 /** The body stays unread for the app. */
 async function jsonOf(response: Response): Promise<unknown> {
   if (!/\bjson\b/i.test(response.headers.get('content-type') ?? '')) return undefined;
-  return response
+  const json = response
     .clone()
     .json()
     .catch(() => undefined);
+  return Promise.race([json, new Promise<undefined>((resolve) => setTimeout(resolve, REST_MS))]);
 }
