@@ -58,6 +58,21 @@ describe('with script', () => {
     expect(await ledger()).toEqual([{ amount: 4200, key: next }]);
   });
 
+  test('a declined card in one tab, and another card in a second one that was open before: told to load it again, then one charge', async () => {
+    const page = await open();
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    await card(page, '0002, is declined');
+    await pay(page);
+    await says(page, DECLINED);
+    await pay(other);
+    await says(other, 'This page is out of date, and nothing was sent. Load it again.');
+    await other.reload();
+    await pay(other);
+    await says(other, PAID);
+    expect(await ledger()).toHaveLength(1);
+  });
+
   test('no request arrives, a reload: the form still says so and bears the same key, Pay charges once', async () => {
     const page = await open();
     const key = await renderedKey(page);

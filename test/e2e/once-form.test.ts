@@ -156,6 +156,36 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
+  test('a declined card in one tab, and another card in a second one that was open before: charged once, under the next key', async () => {
+    const page = await open();
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    await card(page, '0002, is declined');
+    await pay(page);
+    await says(page, DECLINED);
+    await pay(other);
+    await says(other, PAID);
+    expect(await ledger()).toEqual([{ amount: 4200, key: await renderedKey(page) }]);
+  });
+
+  test('a declined card, another page, and back to a page that the browser had stored: charged once, under the next key', async () => {
+    const page = await open();
+    const first = await renderedKey(page);
+    // A listener for it keeps the page out of the back-forward cache.
+    await page.evaluate(() => addEventListener('unload', () => {}));
+    await card(page, '0002, is declined');
+    await pay(page);
+    await says(page, DECLINED);
+    const next = await renderedKey(page);
+    await page.goto(`${playground.shop.url}/checkout/`);
+    await page.goBack();
+    expect(await renderedKey(page)).toBe(first);
+    await card(page, '4242, is accepted');
+    await pay(page);
+    await says(page, PAID);
+    expect(await ledger()).toEqual([{ amount: 4200, key: next }]);
+  });
+
   test('back, from the back-forward cache: paid, nothing is sent, one charge', async () => {
     const page = await open();
     await page.evaluate(() => addEventListener('pageshow', ({ persisted }) => persisted && Object.assign(window, { persisted })));

@@ -1,5 +1,5 @@
 /** Makes the form keep its promise where the browser alone cannot: lost answers, a closed tab, many clicks. */
-import { createOnce, operation as operationOf, outcomeOf, settle } from 'oncefetch';
+import { createOnce, isOnceError, operation as operationOf, outcomeOf, settle } from 'oncefetch';
 
 const form = document.querySelector('#pay') as HTMLFormElement;
 const status = document.querySelector('#status') as HTMLElement;
@@ -35,6 +35,8 @@ async function pay(): Promise<void> {
     case 'done':
       return say(answer instanceof Response ? receiptOf((await answer.json()) as Receipt) : 'Paid. Thank you!', 'paid');
     case 'none':
+      // Refused in another tab, which has the next key.
+      if (isOnceError(answer, 'ERR_ONCE_KEY_BURNT')) return say('This page is out of date, and nothing was sent. Load it again.');
       if (!(answer instanceof Response)) return say('Nothing was sent, and nothing was charged. Are you online?');
       // A corrected form gets another key, and the server has said which.
       if (answer.status === 402) field('key').value = ((await answer.json()) as { key: string }).key;

@@ -1,8 +1,9 @@
 /** One call for a form: what is sent, and what became of it. */
-import { isOnceError, type Once, type OperationName, type OperationRequestInit, operation, outcomeOf, resumeOne } from 'oncefetch';
+import { isOnceError, type Once, type OperationName, type OperationRequestInit, type Outcome, operation, outcomeOf, resumeOne } from 'oncefetch';
+import { ignoredIn } from './attributes.js';
 import { fingerprintOf } from './fingerprint.js';
-import { renderedKey } from './key.js';
-import type { FormOptions, OnceFormElement } from './options.js';
+import { nextKey, renderedKey, type SpentKeys } from './key.js';
+import type { OnceFormElement, Shared } from './options.js';
 import { bodyOf, fieldsOf, type Submission } from './submission.js';
 import type { FormMoment, FormOutcome } from './words.js';
 
@@ -19,33 +20,27 @@ export interface Asked {
   readonly name: OperationName;
   /** The rendered key belongs to this operation. */
   readonly keyed: boolean;
-  readonly ignored: readonly string[];
-  /** The client takes fingerprints in a way of its own. */
-  readonly fingerprints: boolean;
-  readonly call: FormOptions['call'];
 }
 
 /** Collects the form as it is now. */
-export function collect({ element, submission, name, keyed, ignored, fingerprints, call }: Asked): Sent {
+export function collect({ element, submission, name, keyed }: Asked, { fingerprints, options: { call }, spent }: Shared): Sent {
   const fields = fieldsOf(submission);
   // As it is now: by the time that it is asked for, the page may show another operation in the same field.
   const key = keyed ? renderedKey(submission.form)?.value : undefined;
   const once = {
-    ...(fingerprints ? {} : { fingerprint: () => fingerprintOf(fields, submission.multipart, ignored) }),
+    ...(fingerprints ? {} : { fingerprint: () => fingerprintOf(fields, submission.multipart, ignoredIn(element)) }),
     ...call?.(element, fields),
-    // A function, because what is open may have begun under another key.
-    ...(key !== undefined && { key: () => key }),
+    // A function, because what is open may have begun under another key, and because another tab may use this one up meanwhile.
+    ...(key !== undefined && { key: () => spent.leaves(key) }),
   };
   return { name, url: submission.url, init: { method: 'POST', headers: { accept: 'application/json' }, body: bodyOf(submission, fields), once } };
 }
 
 /** Sends it, or asks what became of it. */
-export async function send(client: Once, { name, url, init }: Sent): Promise<FormOutcome> {
-  return told(operation(client, name).fetch(url, init));
-}
+export const send = ({ client, spent }: Shared, { name, url, init }: Sent): Promise<FormOutcome> => told(operation(client, name).fetch(url, init), spent);
 
 /** Asks what became of what an earlier page sent. */
-export const ask = (client: Once, name: OperationName): Promise<FormOutcome> => told(resumeOne(client, name));
+export const ask = ({ client, spent }: Shared, name: OperationName): Promise<FormOutcome> => told(resumeOne(client, name), spent);
 
 /** A mistake of the page's. */
 export const mistake = (error: unknown): FormOutcome => ({ moment: 'failed', outcome: undefined, response: undefined, answer: undefined, error });
@@ -56,32 +51,33 @@ export function isNothing(client: Once, name: OperationName): boolean {
   return state.phase === 'idle' || (state.phase === 'settled' && state.outcome.effect === 'none');
 }
 
-async function told(call: Promise<Response>): Promise<FormOutcome> {
+/** What is told of an outcome, whoever's it was. */
+export const momentOf = ({ effect, type }: Outcome): FormMoment => (effect !== 'none' ? effect : type === 'unsent' ? type : 'refused');
+
+async function told(call: Promise<Response>, spent: SpentKeys): Promise<FormOutcome> {
   const ended: unknown = await call.catch((error: unknown) => error);
   const outcome = outcomeOf(ended);
   const error = ended instanceof Response ? undefined : ended;
   const response = ended instanceof Response ? ended : isOnceError(ended) ? ended.response : undefined;
-  const already = isOnceError(ended) && ended.code === 'ERR_ONCE_ALREADY_SETTLED';
-  const moment: FormMoment =
-    outcome?.effect === 'done'
-      ? already
-        ? 'already'
-        : 'done'
-      : outcome?.effect === 'unknown'
-        ? 'unknown'
-        : !outcome
-          ? 'failed'
-          : outcome.type === 'unsent'
-            ? 'unsent'
-            : 'refused';
-  return { moment, outcome, response, answer: response && (await jsonOf(response)), error };
+  const already = isOnceError(ended, 'ERR_ONCE_ALREADY_SETTLED') && outcome?.effect === 'done';
+  const stale = isOnceError(ended, 'ERR_ONCE_KEY_BURNT');
+  const moment = already ? 'already' : stale ? 'stale' : outcome ? momentOf(outcome) : 'failed';
+  const answer = response && (await jsonOf(response));
+  // Whatever has become of the form meanwhile: the key is used up.
+  const next = moment === 'refused' || moment === 'done' ? nextKey(answer) : undefined;
+  if (outcome?.key !== undefined && next !== undefined) spent.replace(outcome.key, next, moment === 'refused');
+  return { moment, outcome, response, answer, error };
 }
+
+/** For so long it is waited for the rest of a body that the client has not read: a stream, or a long one. It may never end. */
+const REST_MS = 2000;
 
 /** The body stays unread for the app. */
 async function jsonOf(response: Response): Promise<unknown> {
   if (!/\bjson\b/i.test(response.headers.get('content-type') ?? '')) return undefined;
-  return response
+  const json = response
     .clone()
     .json()
     .catch(() => undefined);
+  return Promise.race([json, new Promise<undefined>((resolve) => setTimeout(resolve, REST_MS))]);
 }

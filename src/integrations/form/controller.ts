@@ -1,9 +1,8 @@
 /** From a submit to what is shown, for one element. */
 import { namespace, type Operation, type OperationName, type OperationState, operation, pending, settle } from 'oncefetch';
 import { formIn, ignoredIn, nameFrom, nextIn } from './attributes.js';
-import { ask, collect, isNothing, mistake, send } from './call.js';
+import { ask, collect, isNothing, mistake, momentOf, send } from './call.js';
 import { FieldErrors } from './fields.js';
-import { nextKey, renderedKey } from './key.js';
 import { Known } from './known.js';
 import type { OnceFormElement, Shared } from './options.js';
 import { isSameName, isSamePress, type Press, pressOf, queued, typedInto } from './press.js';
@@ -27,6 +26,8 @@ export class FormController {
   #user: string | undefined;
   /** The call of this element that is under way, and whose: its own words come at its end. */
   #call: { readonly user: string | undefined } | undefined;
+  /** Takes the pressed button back to rest. */
+  #rests = (): void => {};
   #begun = false;
   /** The attribute that it began with. */
   #named: string | null | undefined;
@@ -35,6 +36,8 @@ export class FormController {
   #next: readonly Press[] = [];
   /** What was sent last, and may have taken effect. */
   #open: OperationName | undefined;
+  /** The state of the form's operation does not show it: it is of a button's own, or could not be stored. */
+  #kept = false;
   #turn = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -92,7 +95,7 @@ export class FormController {
     const name = this.#open ?? this.#payment?.name;
     if (this.#busy || !name || isNothing(this.#shared.client, name)) return;
     this.#pressed = undefined;
-    await this.#ask(name, () => ask(this.#shared.client, name));
+    await this.#ask(name, () => ask(this.#shared, name));
   }
 
   /** Its call is under way, and of whoever is here: who logs in meanwhile need not wait for it. */
@@ -101,7 +104,6 @@ export class FormController {
   }
 
   #begin(): void {
-    const { client } = this.#shared;
     this.#begun = true;
     const named = this.#element.getAttribute('operation');
     // What is under way goes on, for the operation that it was sent for.
@@ -113,7 +115,7 @@ export class FormController {
     nextIn(this.#element);
     formIn(this.#element);
     this.#status ??= new Status(this.#element, () => void this.check());
-    this.#payment = operation(client, name);
+    this.#payment = operation(this.#shared.client, name);
     this.#leave = this.#payment.subscribe(() => this.#draw());
     this.#draw();
   }
@@ -121,39 +123,34 @@ export class FormController {
   async #send(press: Press): Promise<void> {
     const { submission, name } = press;
     [this.#pressed, this.#next] = [press, this.#next.filter((one) => one !== press)];
-    const { client, fingerprints, options } = this.#shared;
-    const rest = busyButton(submission.submitter);
+    this.#rests = busyButton(submission.submitter);
     this.#errors.clear();
-    const keyed = isSameName(name, this.#payment?.name);
-    const asked = { element: this.#element, submission, name, keyed, ignored: ignoredIn(this.#element), fingerprints, call: options.call };
-    await this.#ask(name, () => send(client, collect(asked)), rest);
+    const asked = { element: this.#element, submission, name, keyed: isSameName(name, this.#payment?.name) };
+    await this.#ask(name, () => send(this.#shared, collect(asked, this.#shared)));
   }
 
-  async #ask(name: OperationName, call: () => Promise<FormOutcome>, rest?: () => void): Promise<void> {
+  async #ask(name: OperationName, call: () => Promise<FormOutcome>): Promise<void> {
     const mine = { user: namespace(this.#shared.client) };
     [this.#call, this.#open] = [mine, name];
     this.known.pressed();
     this.#show('sending');
     const told = await (async () => call())().catch(mistake);
-    rest?.();
     if (this.#call !== mine) return;
     this.#call = undefined;
+    this.#rests();
     // Of somebody who has logged out nothing is shown, and nobody is led anywhere.
     if (mine.user !== this.#whoIsHere()) return this.#draw();
     // Whoever edits on will press again.
     this.#next = this.#next.filter(({ submission: { form }, typed }) => typed === typedInto(form, ignoredIn(this.#element)));
     if (told.moment === 'failed') report(told.error);
-    if (told.moment !== 'unknown') this.#open = undefined;
-    this.#tell(told, name);
+    [this.#open, this.#kept] = [told.moment === 'unknown' ? name : undefined, this.#payment?.state.phase !== 'unsettled'];
+    this.#tell(told);
     const [next] = this.#next;
     if (next && !this.#busy) await this.#send(next);
   }
 
-  #tell(told: FormOutcome, name: OperationName): void {
-    const next = told.moment === 'refused' || told.moment === 'done' ? nextKey(told.answer) : undefined;
-    // The rendered key is of the form's operation, and not of a button's own.
-    const key = isSameName(name, this.#payment?.name) && this.#form && renderedKey(this.#form);
-    if (key && next !== undefined) this.#shared.spent.replace(key, next);
+  #tell(told: FormOutcome): void {
+    if (this.#form) this.#shared.spent.renew(this.#form);
     const named = this.#named;
     const shows = this.#element.dispatchEvent(new CustomEvent('once-outcome', { detail: told, bubbles: true, cancelable: true }));
     // A listener may have turned the element to another operation.
@@ -197,13 +194,15 @@ export class FormController {
 
   /** Nobody is at it now. */
   #rest(state: OperationState): void {
+    const ended = state.phase === 'settled' ? momentOf(state.outcome) : '';
     if (this.known.isDone(this.#element, this.#user, state, this.moment)) {
       // The server has rendered what is so: what was open here is not any more.
       if (state.phase === 'unsettled') void settle(this.#shared.client, state.pending.name, 'done').catch(() => {});
       this.#markOnly('done');
     } else if (state.phase === 'unsettled') void this.#lookAround(state.pending.name);
-    else if (state.phase !== 'settled' || state.outcome.effect !== 'done') LAST_WORDS.has(this.moment) || this.#show('');
-    else if (this.moment !== 'already') this.#show('done');
+    else if (ended === 'done') this.moment === 'already' || this.#show(ended);
+    // Whoever saw it being sent is told its end, also where a framework has put this element in the place of the one that was pressed.
+    else if (!LAST_WORDS.has(this.moment) && !(this.#kept && this.moment === 'unknown')) this.#show(BUSY.has(this.moment) ? ended : '');
   }
 
   /** Whether another tab is at it, whose customer need not hear "not sure" yet. */
@@ -219,6 +218,7 @@ export class FormController {
   }
 
   #forget(): void {
+    this.#rests();
     this.#errors.clear();
     this.#open = undefined;
     this.#next = [];

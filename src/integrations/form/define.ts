@@ -25,8 +25,9 @@ export function defineOnceForm(once: Once, options: FormOptions = {}): void {
 
 /** Made where there is a page: elsewhere there is no HTMLElement. */
 function elementFor(once: Once, options: FormOptions): new () => OnceFormElement {
-  const { client, fingerprints } = clientForForms(once);
-  const shared = { client, fingerprints, options, spent: new SpentKeys() };
+  const spent = new SpentKeys();
+  const { client, fingerprints } = clientForForms(once, spent);
+  const shared = { client, fingerprints, options, spent };
   return class extends HTMLElement {
     static readonly observedAttributes = ['operation', 'known'];
     readonly #form: FormController = new FormController(this, shared);

@@ -10,22 +10,60 @@ export function renderedKey(form: HTMLFormElement): HTMLInputElement | undefined
   return [...form.elements].find((one): one is HTMLInputElement => one instanceof HTMLInputElement && one.name === KEY_FIELD && one.value !== '');
 }
 
-/** Keys that are used up, each with the one that counts now: a framework may render the first one again. */
-export class SpentKeys {
-  readonly #next = new Map<string, string>();
+/** Where pages of an origin find the keys that were refused: keys alone, of nobody's name. */
+const STORED = 'once-form/refused-keys';
+const STORED_MAX = 50;
 
-  /** The form goes out under this key from now on. */
-  replace(field: HTMLInputElement, next: string): void {
-    for (const [spent, key] of this.#next) if (key === field.value) this.#next.set(spent, next);
-    this.#next.set(field.value, next);
-    this.#next.delete(next);
-    field.value = next;
+function storedKeys(): Map<string, string> {
+  try {
+    return new Map(JSON.parse(localStorage.getItem(STORED) ?? '[]') as [string, string][]);
+  } catch {
+    return new Map();
+  }
+}
+
+/** Keys that are used up, each with the one that counts now: a framework, the browser's cache or another tab may show the first one. */
+export class SpentKeys {
+  /** Keys that something of this page goes out under: a server that names such a one says of what it speaks, and brings no next one. */
+  readonly sent = new Set<string>();
+  readonly #here = new Map<string, string>();
+
+  /**
+   * From now on the form goes out under `next`, and in other tabs too if the key before it was refused. One that has done
+   * something stays theirs: where they share no store with this page, only the server can tell them so.
+   */
+  replace(spent: string, next: string, refused: boolean): void {
+    if (spent === next) return;
+    this.#here.set(spent, next).delete(next);
+    if (!refused) return;
+    const stored = storedKeys().set(spent, next);
+    stored.delete(next);
+    try {
+      localStorage.setItem(STORED, JSON.stringify([...stored].slice(-STORED_MAX)));
+    } catch {
+      // Full, or closed to this page: whoever presses in another tab is told to load it again.
+    }
+  }
+
+  /** The key that counts in place of this one. */
+  current(rendered: string): string {
+    const all = new Map([...storedKeys(), ...this.#here]);
+    let key = rendered;
+    for (let steps = all.size; steps > 0; steps--) key = all.get(key) ?? key;
+    return key;
+  }
+
+  /** The key that counts in place of this one; something goes out under it. */
+  leaves(rendered: string): string {
+    const key = this.current(rendered);
+    this.sent.add(key);
+    return key;
   }
 
   /** Puts the key that counts into a form that bears a spent one. */
   renew(form: HTMLFormElement): void {
     const field = renderedKey(form);
-    if (field) field.value = this.#next.get(field.value) ?? field.value;
+    if (field) field.value = this.current(field.value);
   }
 }
 
@@ -39,11 +77,12 @@ export function nextKey(answer: unknown): string | undefined {
  * The client for forms. A rendered key may have been sent before, without script, so a refusal proves nothing by itself
  * (docs/decisions/0007-only-random-keys-are-clean.md); one that brings the next key is the last word on the key before it.
  */
-export function clientForForms(once: Once): { readonly client: Once; readonly fingerprints: boolean } {
+export function clientForForms(once: Once, { sent }: SpentKeys): { readonly client: Once; readonly fingerprints: boolean } {
   const { settings } = once['~oncefetch']() as { readonly settings: Pick<OnceOptions, 'verdict' | 'fingerprint'> };
   const verdict = (evidence: Evidence) => {
     const { status, json } = evidence;
-    return settings.verdict?.(evidence) ?? (status >= 400 && status < 500 && nextKey(json) !== undefined ? 'rejected-for-good' : undefined);
+    const next = status >= 400 && status < 500 ? nextKey(json) : undefined;
+    return settings.verdict?.(evidence) ?? (next !== undefined && !sent.has(next) ? 'rejected-for-good' : undefined);
   };
   return { client: extend(once, { verdict }), fingerprints: settings.fingerprint !== undefined };
 }

@@ -51,7 +51,8 @@ function takesSubmitter(): boolean {
 /** The fields as the browser would send them, with the button that was pressed. The form's `formdata` listeners run. */
 export function fieldsOf({ form, submitter }: Submission): FormData {
   if (!submitter) return new FormData(form);
-  if (takesSubmitter()) return new FormData(form, submitter);
+  // A framework may have put another button in its place since it was pressed.
+  if (submitter.form === form && takesSubmitter()) return new FormData(form, submitter);
   const fields = new FormData(form);
   if (submitter.name) fields.append(submitter.name, submitter.value);
   return fields;

@@ -3,15 +3,16 @@ import type { Outcome } from 'oncefetch';
 
 /**
  * Where a form is: `sending`; `waiting`, the server is still working on it; `done`; `already`, it was done before, by this
- * form or with other values, and was not sent again; `refused`; `unsent`, nothing has left; `unknown`, it may have taken effect; `failed`, a mistake of the page's.
+ * form or with other values, and was not sent again; `refused`; `stale`, the page's key is used up, and nothing was sent; `unsent`, nothing has
+ * left; `unknown`, it may have taken effect; `failed`, a mistake of the page's.
  */
-export type FormMoment = 'sending' | 'waiting' | 'done' | 'already' | 'refused' | 'unsent' | 'unknown' | 'failed';
+export type FormMoment = 'sending' | 'waiting' | 'done' | 'already' | 'refused' | 'stale' | 'unsent' | 'unknown' | 'failed';
 
 /** Somebody is at it. */
 export const BUSY: ReadonlySet<string> = new Set<FormMoment>(['sending', 'waiting']);
 
 /** Said of a submit; it stays until the next one, whatever the store says. */
-export const LAST_WORDS: ReadonlySet<string> = new Set<FormMoment>(['refused', 'unsent', 'failed']);
+export const LAST_WORDS: ReadonlySet<string> = new Set<FormMoment>(['refused', 'stale', 'unsent', 'failed']);
 
 /** What became of a submit: the detail of the event `once-outcome`. */
 export interface FormOutcome {
@@ -34,6 +35,7 @@ const WORDS: Readonly<Record<keyof FormWords, string>> = {
   done: 'Done.',
   already: 'It was done before, and was not sent again.',
   refused: 'It was refused, and nothing was done.',
+  stale: 'This page is out of date, and nothing was sent. Load it again.',
   unsent: 'Nothing was sent. Are you online?',
   unknown: 'Not sure yet whether it is done. Send it again: it will be done once.',
   failed: 'This form could not be sent.',

@@ -2,9 +2,9 @@
  * Goal: what a form says is of its own operation and of whoever is here, also where the page changes under it. Method: the element
  * is moved, renamed, copied and asked at awkward moments, and the next user comes in the middle of a call.
  */
-import { refresh } from 'oncefetch';
+import { memoryStore, refresh } from 'oncefetch';
 import { expect, test, vi } from 'vitest';
-import { host, pressAndHold, show, withForms } from '../support/form.js';
+import { host, type OnPage, pressAndHold, show, withForms } from '../support/form.js';
 import { Shop } from '../support/shop.js';
 
 withForms();
@@ -63,6 +63,27 @@ test('who logs in while the call of the user before is under way can press at on
   await shop.release();
   await page.says('Done.');
   expect(page.outcomes.map(({ moment }) => moment)).toEqual(['done']);
+});
+
+test.each<[string, (page: OnPage) => void, string]>([
+  ['somebody else is here', ({ once }) => refresh(once), 'bob'],
+  ['the element is for another operation', ({ element }) => element.setAttribute('operation', 'pay 2'), ''],
+])('in mid-call %s: the pressed button is not busy with that any more, and with a press of theirs until its end', async (_, change, next) => {
+  const shop = new Shop();
+  let user = `${shop.namespace}-ann`;
+  const page = show({ shop, client: { namespace: () => user }, fields: '<button data-once-busy="Paying…"><b>Pay</b></button>' });
+  const button = page.form.querySelector('button') as HTMLButtonElement;
+  await pressAndHold(page);
+  user += next;
+  change(page);
+  await page.says('');
+  expect(button.outerHTML).toBe('<button data-once-busy="Paying…"><b>Pay</b></button>');
+  page.press();
+  await shop.arrived(2);
+  expect([button.textContent, button.getAttribute('aria-busy')]).toEqual(['Paying…', 'true']);
+  await shop.release();
+  await page.says('Done.');
+  expect(button.outerHTML).toBe('<button data-once-busy="Paying…"><b>Pay</b></button>');
 });
 
 test('nothing was sent, and it is asked: it does not say that something may be done', async () => {
@@ -156,4 +177,34 @@ test('a copy of an element that was refused: its fields are not', async () => {
   copy.setAttribute('operation', 'pay 2');
   host.append(copy);
   expect(copy.querySelector('form')?.innerHTML).toBe(FIELDS);
+});
+
+test('a framework puts another element in its place in mid-call: what was pressed is told there', async () => {
+  let answer: ((refusal: Response) => void) | undefined;
+  const fetch = (() => new Promise<Response>((resolve) => void (answer = resolve))) as typeof globalThis.fetch;
+  const page = show({ client: { fetch }, fields: FIELDS });
+  page.press();
+  await vi.waitFor(() => expect(answer).toBeDefined());
+  const copy = page.element.cloneNode(true) as typeof page.element;
+  page.element.replaceWith(copy);
+  const status = copy.querySelector('[role=status]') as HTMLElement;
+  await vi.waitFor(() => expect(status.textContent).toBe('Sending…'));
+  answer?.(Response.json({ title: 'No.' }, { status: 402 }));
+  await vi.waitFor(() => expect([status.textContent, copy.state]).toEqual(['It was refused, and nothing was done.', 'refused']));
+});
+
+const full = { ...memoryStore(), update: () => Promise.reject(new Error('full')) };
+const lost = (async () => Promise.reject(new TypeError('Failed to fetch'))) as typeof globalThis.fetch;
+test.each([
+  ['of what could not be stored', { store: full }, '<button>Pay</button>'],
+  ['of a button’s own operation', { fetch: lost, limits: { attempts: 1 } }, '<button data-once-operation="draft 1">Save</button>'],
+])('that nobody knows yet what became %s stays on the screen', async (_, client, fields) => {
+  const page = show({ client, fields });
+  await page.says('');
+  page.press();
+  await page.says(/^Not sure yet/);
+  await pause(200);
+  refresh(page.once);
+  await pause(200);
+  expect([page.status().slice(0, 12), page.element.state]).toEqual(['Not sure yet', 'unknown']);
 });

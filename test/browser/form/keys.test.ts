@@ -2,10 +2,11 @@
  * Goal: each operation goes out under the key that the server rendered for it, whatever the page does with the hidden field
  * meanwhile. Method: a server that answers when the test says so, and notes the keys; the page changes as frameworks change it.
  */
+import { memoryStore, type Store } from 'oncefetch';
 import { act, createElement as h, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import { expect, test, vi } from 'vitest';
-import { client, define, host, show, withForms } from '../support/form.js';
+import { client, define, host, type OnPage, show, withForms } from '../support/form.js';
 import { Shop } from '../support/shop.js';
 
 withForms();
@@ -66,6 +67,63 @@ test('a key that was spent two refusals ago is rendered again: the form goes out
   expect(keys).toEqual(['k-1', 'k-2', 'k-3']);
 });
 
+const CARD = `${KEY}<input name="card" value="1"><button>Pay</button>`;
+const correct = ({ form }: { readonly form: HTMLFormElement }): void => void ((form.elements.namedItem('card') as HTMLInputElement).value = '2');
+
+/** The same form in two tabs, of which the first is told this. */
+async function inTwoTabs(first: Response, store?: () => Store) {
+  const shop = new Shop();
+  const { fetch, keys } = bank(first);
+  const [page, other] = [0, 1].map(() => show({ shop, client: { fetch, ...(store && { store: store() }) }, fields: CARD })) as [OnPage, OnPage];
+  page.press();
+  await vi.waitFor(() => expect(page.outcomes).toHaveLength(1));
+  correct(other);
+  other.press();
+  await vi.waitFor(() => expect(other.outcomes).toHaveLength(1));
+  return { keys, told: other.outcomes[0]?.moment };
+}
+
+test('a key that was refused in another tab: the form goes out under the next one', async () => {
+  expect(await inTwoTabs(refused('k-2'))).toEqual({ keys: ['k-1', 'k-2'], told: 'done' });
+});
+
+test('a key that has paid in another tab, which has a store of its own: the server is asked under that key', async () => {
+  const answer = Response.json({ id: 1, 'idempotency-key': 'k-2' }, { status: 201 });
+  expect(await inTwoTabs(answer, memoryStore)).toEqual({ keys: ['k-1', 'k-1'], told: 'done' });
+});
+
+test('a key that is used up, where nobody knows the next one: told to load the page again, and nothing is sent', async () => {
+  const { fetch, keys } = bank(Response.json({ title: 'No.' }, { status: 422 }));
+  const page = show({ client: { fetch, verdict: ({ status }) => (status === 422 ? 'rejected-for-good' : undefined) }, fields: CARD });
+  page.press();
+  await page.says('No.');
+  correct(page);
+  page.press();
+  await page.says('This page is out of date, and nothing was sent. Load it again.');
+  expect([page.element.state, page.outcomes[1]?.moment, keys]).toEqual(['stale', 'stale', ['k-1']]);
+});
+
+test.each<[string, (page: OnPage) => void]>([
+  ['the form was for another operation in between', ({ element }) => ['pay 2', 'pay 1'].forEach((name) => void element.setAttribute('operation', name))],
+  ['a framework rendered all of it anew', ({ element }) => void (element.innerHTML = element.innerHTML.replace('k-2', 'k-1'))],
+])('the next key comes in mid-call, and %s: the form goes out under it', async (_, meanwhile) => {
+  let answer: ((refusal: Response) => void) | undefined;
+  const { fetch, keys } = bank();
+  const held = (async (url: string, init?: RequestInit) => {
+    const paid = fetch(url, init);
+    return answer ? paid : new Promise<Response>((resolve) => void (answer = resolve));
+  }) as typeof globalThis.fetch;
+  const page = show({ client: { fetch: held }, fields: CARD });
+  page.press();
+  await vi.waitFor(() => expect(keys).toHaveLength(1));
+  meanwhile(page);
+  answer?.(refused('k-2'));
+  await vi.waitFor(() => expect(page.element.querySelector('form')?.hasAttribute('aria-busy')).toBe(false));
+  page.press();
+  await page.says('Done.');
+  expect(keys).toEqual(['k-1', 'k-2']);
+});
+
 test('a framework that renders the spent key again: the corrected form goes out under the next one', async () => {
   const { fetch, keys } = bank(refused('k-2'));
   const shop = new Shop();
@@ -110,4 +168,12 @@ test('a button that names the form’s own operation sends the rendered key', as
   page.press();
   await page.says('Done.');
   expect(keys).toEqual(['k-1']);
+});
+
+test('an answer that names the key which was sent brings no next one: work in progress is waited for', async () => {
+  const { fetch, keys } = bank(Response.json({ title: 'The first request is still in progress', 'idempotency-key': 'k-1' }, { status: 409 }));
+  const page = show({ client: { fetch }, fields: CARD });
+  page.press();
+  await page.says('Done.');
+  expect(keys).toEqual(['k-1', 'k-1']);
 });

@@ -229,6 +229,14 @@ describe('what is left to the browser', () => {
   });
 });
 
+test('an answer whose body never ends: done is told without it', async () => {
+  const body = new ReadableStream<Uint8Array>({ start: (stream) => stream.enqueue(new TextEncoder().encode('{}')) });
+  const { fetch } = answers(new Response(body, { status: 201, headers: { 'content-type': 'application/stream+json' } }));
+  const page = show({ client: { fetch } });
+  page.press();
+  await page.says(DONE);
+});
+
 describe('a refusal', () => {
   const FIELDS = `${KEY}<label>Card <input name="card" aria-describedby="hint"></label><span id="hint">16 digits</span><label><input type="radio" name="ship" value="a">A</label><label><input type="radio" name="ship" value="b">B</label><button>Pay</button>`;
 

@@ -118,6 +118,17 @@ describe('a press while the form is being sent', () => {
     expect(sent.map((one) => one.slice(0, 10))).toEqual(['k-rendered', 'k-next ide']);
   });
 
+  test('of a button that a framework renders anew meanwhile has its turn', async () => {
+    const fields = '<button id="pay">Pay</button><button id="draft" name="do" value="draft" data-once-operation="draft 1">Save</button>';
+    const { page, sent, arrived, answer } = await sending({ fields }, '#pay');
+    page.press('#draft');
+    const draft = page.form.querySelector('#draft') as HTMLElement;
+    draft.replaceWith(draft.cloneNode(true));
+    answer(paid());
+    await arrived(2);
+    expect(sent).toEqual(['random ', 'random do=draft']);
+  });
+
   test('for two other operations: each has its turn', async () => {
     const fields = `${BUTTONS}<button id="print" data-once-operation="print 1">Print</button>`;
     const { page, sent, arrived, answer } = await sending({ fields }, '#pay');

@@ -26,6 +26,8 @@ export function withForms(): void {
   afterEach(() => {
     removeEventListener('error', hear, true);
     host.remove();
+    // The keys of a test's forms are used up in that test alone.
+    localStorage.removeItem('once-form/refused-keys');
   });
 }
 
