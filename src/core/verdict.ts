@@ -81,7 +81,7 @@ const WORKING = /outstanding|in.?progress|being.processed|still.(processing|runn
 const KEY_BUSY = /in.?use|concurrent|processing|pending|locked|running|executing|in.?flight|not.finished|being.handled/i;
 const OTHER_PAYLOAD = /mismatch|different|do(es)? not match|another (payload|body)|same (param|payload|body|request)|reused/i;
 const DUPLICATE =
-  /duplicate.?(request|submission|transaction|payment|order|charge|operation|message)|(\b|_)already[ _-]?(been[ _-])?(processed|submitted|received|executed|completed|paid|charged|accepted|handled)\b/i;
+  /duplicate.?(request|submission|transaction|payment|order|charge|operation|message)|already[ _-]?(been[ _-]?)?(processed|submitted|received|executed|completed|paid|charged|accepted|handled)/i;
 
 /**
  * What an answer says of the key or of an earlier request, in words. Words prove nothing: they choose the next question (wait
