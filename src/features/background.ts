@@ -130,16 +130,13 @@ export async function resumeInBackground(once: Once, options: { signal?: AbortSi
 }
 
 async function goOn(client: Client, namespace: Namespace, record: Waiting, { until }: Consent, stop: AbortSignal): Promise<Resumed | undefined> {
-  const { platform, registry, settings } = client;
+  const { platform, settings } = client;
   const address = addressOfRecord(client, namespace, record);
   const held = await turnOf(client, address, until, stop);
   try {
     const totalMs = Math.min(settings.limits.totalMs, until - platform.clock.now());
     if (!held || totalMs <= 0) return undefined;
-    // A call of this realm has begun while the lock came: it is joined, and needs the lock itself.
-    const joins = registry.flights.has(address.operationKey);
-    if (joins) held();
-    return await resumeRecord(client, namespace, record, stop, { held: joins ? undefined : held, agreed: until, limits: { ...settings.limits, totalMs } });
+    return await resumeRecord(client, namespace, record, stop, { held, agreed: until, limits: { ...settings.limits, totalMs } });
   } finally {
     held?.();
   }
