@@ -30,16 +30,19 @@ export function begin(stored: unknown, c: Claimant, now: number, storeNow: numbe
   const driven = leaseHolds(lease, storeNow) && lease.owner !== c.owner && (c.lease !== undefined || lease.owner !== MOVED);
   if (record.state === 'pending' && driven) return { value: { do: 'busy', record, ms: lease.until - storeNow } };
   if (record.state === 'pending') return foundPending(record, same, c, now, storeNow);
-  // What was found never left, and has gone: what its name stood for before is there again.
-  if (c.found && record.revision < c.found.revision) return { value: { do: 'nothing' } };
+  const endedSince = c.waited && c.waited.ended !== lifeOf(record);
+  if (c.resumeOnly) {
+    // What was found may never have left, and be gone: what its name stood for before is there again, or what was begun since.
+    const tells = c.found ? record.key === c.found.key && record.revision >= c.found.revision : endedSince || record.state === 'settled';
+    return { value: { do: tells ? 'remembered' : 'nothing', record } };
+  }
   const answers = same || (record.state === 'settled' && record.scheme === c.scheme && record.payloads.includes(c.fingerprint));
-  if (c.waited && c.waited.ended !== lifeOf(record) && (answers || c.resumeOnly)) return { value: { do: 'remembered', record } };
+  if (endedSince && answers) return { value: { do: 'remembered', record } };
   // What should have been forgotten by now answers nothing, swept or not.
   // One clock that is fast is not enough.
-  if (isOver(record, Math.min(now, storeNow)) && !c.resumeOnly) return insert(record, c, now, storeNow);
+  if (isOver(record, Math.min(now, storeNow))) return insert(record, c, now, storeNow);
   // A random key is never used for a second operation.
   if (c.keyKind === 'random' && record.key === c.key) return { value: { do: 'remembered', record } };
-  if (c.resumeOnly) return { value: { do: record.state === 'settled' ? 'remembered' : 'nothing', record } as Begun };
   if (record.state === 'retired') {
     if (staysInUse(record, same, c, now)) return reuse(record, c, now, storeNow);
     const begun = insert(record, c, now, storeNow);

@@ -55,7 +55,7 @@ interface Words {
 }
 
 /** A status's own phrase, `true` or the status again are no codes of the application's. */
-const NO_CODE = /^(|true|false|conflict|locked|payment.required|about:blank|\d{3})$/i;
+const NO_CODE = /^(|true|false|conflict|locked|about:blank|\d{3})$/i;
 
 /** The members of an answer that name what went wrong. */
 function words(json: unknown): Words {
@@ -81,7 +81,7 @@ const WORKING = /outstanding|in.?progress|being.processed|still.(processing|runn
 const KEY_BUSY = /in.?use|concurrent|processing|pending|locked|running|executing|in.?flight|not.finished|being.handled/i;
 const OTHER_PAYLOAD = /mismatch|different|do(es)? not match|another (payload|body)|same (param|payload|body|request)|reused/i;
 const DUPLICATE =
-  /duplicate.?(request|submission|transaction|payment|order|charge|operation|message)|(\b|_)already[ _-]?(been[ _-])?(processed|submitted|received|executed|completed|paid|charged|accepted|handled)\b/i;
+  /duplicate.?(request|submission|transaction|payment|order|charge|operation|message)|already[ _-]?(been[ _-]?)?(processed|submitted|received|executed|completed|paid|charged|accepted|handled)/i;
 
 /**
  * What an answer says of the key or of an earlier request, in words. Words prove nothing: they choose the next question (wait
@@ -121,8 +121,12 @@ function speaksOfWork({ header, json, text }: Answer, { key }: Asked): boolean {
   return header('retry-after') !== null || /idempoten/i.test(String(rest)) || (/idempoten/i.test(text) && (WORKING.test(said) || KEY_BUSY.test(said)));
 }
 
-/** Whether whoever takes the payment declined it. A page or a message without a code may be of a host whose own bill was not paid. */
-const isDecline = ({ status, text, json }: Answer): boolean => status === 402 && (text === '' || words(json).codes.length > 0);
+/**
+ * Whether whoever takes the payment declined it. A page or a message without a code, or with the phrase of the status in its place, may be
+ * of a host whose own bill was not paid.
+ */
+const isDecline = ({ status, text, json }: Answer): boolean =>
+  status === 402 && (text === '' || words(json).codes.some((code) => !/^payment.required$/i.test(code)));
 
 /** A refusal that nothing else explains, with who made it. */
 function refusal(answer: Answer, asked: Asked, dialect: Dialect): Reading {

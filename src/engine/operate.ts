@@ -50,7 +50,7 @@ async function borneKey({ dialect: { carrier, carry: other, name } }: Settings, 
 export async function operate(asked: Call, handed = false): Promise<unknown> {
   const { parts } = asked.client;
   if (parts.call && !handed) return parts.call(asked, (own) => operate(own, true));
-  const call = { ...asked, client: contextOfCall(asked.client) };
+  const call: Call & { held?: Call['held'] } = { ...asked, client: contextOfCall(asked.client) };
   const { client, settings, address, signal, request } = call;
   const { clock } = client.platform;
   const { startedAt = clock.now() } = call;
@@ -71,6 +71,8 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
       void fly(call, own, read, startedAt);
       return answer;
     }
+    // What is under way in this realm needs the lock itself.
+    call.held = void call.held?.();
     if (settings.whenBusy === 'reject') throw busyError(here);
     read ??= call.read();
     const both = Promise.all([read.catch(() => undefined), flight.fingerprint]);

@@ -2,9 +2,8 @@
 
 import { check } from '../check.js';
 import { type Began, type Begun, begin } from '../core/begin.js';
-import type { Found } from '../core/claimant.js';
 import type { Namespace } from '../core/ids.js';
-import { type Consent, type EndedRecord, type OnceRecord, type PendingRecord, readRecord, seal } from '../core/record.js';
+import { type Consent, type PendingRecord, readRecord, seal } from '../core/record.js';
 import { namespaceNow } from '../engine/address.js';
 import { awaitLock } from '../engine/claim.js';
 import type { Client, OperationAddress, OperationRun, Parts } from '../engine/client.js';
@@ -44,13 +43,12 @@ export const background = (): Feature => ({ name: 'background', parts: { begins 
  * stored for a consent alone is not there for any other call: not after its time, and not beside another payload.
  */
 function begins(job: OperationRun): typeof begin {
-  const { agreed, found: meant, settings, payload } = job;
+  const { agreed, settings, payload } = job;
   const consent = consentOf(job);
   return (stored, c, now, storeNow): Began => {
     const found = readRecord(stored);
     const before = found?.state === 'pending' ? inForce(found, now) : undefined;
-    if (agreed !== undefined && before?.request?.consent?.until !== agreed)
-      return { value: found && isEndOf(found, meant) ? { do: 'remembered', record: found } : { do: 'nothing' } };
+    if (before && agreed !== undefined && before.request?.consent?.until !== agreed) return { value: { do: 'nothing' } };
     const began = begin(before ?? stored, c, now, storeNow);
     if (!began.next) return began;
     const asked = began.next.request ?? (consent && payload?.storable(settings.keep.headers));
@@ -63,10 +61,6 @@ function begins(job: OperationRun): typeof begin {
     return { next: record, value: { ...began.value, record } as Begun };
   };
 }
-
-/** Whether this is how it ended. If nothing of it was ever sent, what its name stood for before is there again. */
-const isEndOf = (found: OnceRecord, meant: Found | undefined): found is EndedRecord =>
-  found.state !== 'pending' && found.key === meant?.key && found.revision >= meant.revision;
 
 /** The record without a consent whose time is over, and without the request that was stored for that alone. */
 function inForce(record: PendingRecord, now: number): PendingRecord {
@@ -136,16 +130,13 @@ export async function resumeInBackground(once: Once, options: { signal?: AbortSi
 }
 
 async function goOn(client: Client, namespace: Namespace, record: Waiting, { until }: Consent, stop: AbortSignal): Promise<Resumed | undefined> {
-  const { platform, registry, settings } = client;
+  const { platform, settings } = client;
   const address = addressOfRecord(client, namespace, record);
   const held = await turnOf(client, address, until, stop);
   try {
     const totalMs = Math.min(settings.limits.totalMs, until - platform.clock.now());
     if (!held || totalMs <= 0) return undefined;
-    // A call of this realm has begun while the lock came: it is joined, and needs the lock itself.
-    const joins = registry.flights.has(address.operationKey);
-    if (joins) held();
-    return await resumeRecord(client, namespace, record, stop, { held: joins ? undefined : held, agreed: until, limits: { ...settings.limits, totalMs } });
+    return await resumeRecord(client, namespace, record, stop, { held, agreed: until, limits: { ...settings.limits, totalMs } });
   } finally {
     held?.();
   }

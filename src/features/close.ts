@@ -11,10 +11,15 @@ import { clientOf, type Once } from '../once.js';
  */
 export const close = (once: Once): Promise<void> => closeClient(clientOf(once, 'close'));
 
+const familyOf = (client: Client): Client[] => [client, ...(client.extensions?.living ?? []).flatMap(familyOf)];
+
 async function closeClient(client: Client): Promise<void> {
-  client.closing.abort();
-  const own = () => [...client.registry.flights.values()].filter((flight) => flight.owner === client).map((flight) => flight.landed);
-  // Again and again, because a listener that hears of an end may settle the operation there and then.
-  for (let ends = [...own(), ...(client.extensions?.living ?? []).map(closeClient)]; ends.length; ends = own()) await Promise.all(ends);
-  if (client.ownsStore) await client.store.close();
+  const family = familyOf(client);
+  for (const { closing } of family) closing.abort();
+  const ends = (): Promise<unknown> =>
+    Promise.all([...client.registry.flights.values()].filter(({ owner }) => family.includes(owner as Client)).map(({ landed }) => landed));
+  await ends();
+  // Once more, because a listener that hears of an end may settle the operation there and then.
+  await ends();
+  await Promise.all(family.map(({ ownsStore, store }) => ownsStore && store.close()));
 }

@@ -41,6 +41,9 @@ export function operation(once: Once, name: OperationName): Operation {
   return new ObservedOperation(client, Object.freeze([...name]));
 }
 
+/** The same object each time, whatever looks found nothing. */
+const IDLE: OperationState = { phase: 'idle' };
+
 /** Reads what is stored for the screens of one operation. */
 async function showStored(client: Client, address: OperationAddress): Promise<void> {
   const { operationKey } = address;
@@ -72,7 +75,8 @@ class ObservedOperation implements Operation {
 
   get state(): OperationState {
     const address = this.#placeNow();
-    return address ? this.#load(address).state : LOADING;
+    const state = address ? this.#load(address).state : LOADING;
+    return state.phase === 'idle' ? IDLE : state;
   }
 
   subscribe(listener: () => void): () => void {

@@ -101,9 +101,6 @@ async function operateUnnamed(client: Client, settings: Settings, draft: Request
     (literal === undefined
       ? unnamedAddress(client, namespace, label, shape(platform.randomness.uuid()))
       : unnamedAddress(client, namespace, label, literal, await idOfUnnamed(client, namespace, { key: literal, random: false })));
-  // A `resume` of this realm has begun with it meanwhile: it is waited for, and needs the lock itself.
-  const waits = client.registry.flights.has(address.operationKey);
-  if (waits) orphan?.release();
   return operate({
     client,
     settings: { ...settings, key: literal, repeat: 'always' },
@@ -112,7 +109,7 @@ async function operateUnnamed(client: Client, settings: Settings, draft: Request
     signal: draft.signal,
     request: draft.request,
     startedAt,
-    held: waits ? undefined : orphan?.release,
+    held: orphan?.release,
   });
 }
 

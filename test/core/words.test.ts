@@ -143,6 +143,10 @@ describe('words for another payload', () => {
   });
 });
 
+test.each([409, 423])("the phrase of a 402 is a code of the application's in a %d, which is not waited for", (status) => {
+  expect(kindOf(status, { code: 'PAYMENT_REQUIRED' })).toBe('refused');
+});
+
 describe('what is there already', () => {
   test.each(['resource_id', 'conflicting_resource_id'])('by %s', (name) => {
     expect(read(answer(409, { code: 'idempotency_conflict', [name]: 'PM1' }))).toMatchObject({ kind: 'open', ambiguous: true });

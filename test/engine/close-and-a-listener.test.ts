@@ -61,6 +61,24 @@ test('a listener that closes the client and settles, both at once', async () => 
   expect(await word).toBe('stored');
 });
 
+test('by a client that was extended, in a listener of the one that it was extended from', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open();
+  const child = tab.in(() => extend(once, {}));
+  const word = new Promise((resolve) => {
+    subscribe(once, ({ type }) => {
+      if (type === 'unknown') settle(child, NAME, 'done').then(() => resolve('stored'), resolve);
+    });
+  });
+  world.server.plays(charged(lost()));
+  const call = pay(once);
+  await rest();
+  const closed = close(once);
+  await world.end(tab, call);
+  await world.run(closed);
+  expect(await word).toBe('stored');
+});
+
 test('close waits no longer than the attempt under way', async () => {
   const world = newWorld();
   const { tab, once } = world.open({ limits: { attemptMs: 5 * SECOND } });

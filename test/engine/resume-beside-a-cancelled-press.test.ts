@@ -32,3 +32,29 @@ test.each([
   expect(ends.map(({ key }) => key)).not.toContain(first?.key);
   expect(ends.map(({ effect }) => effect)).toEqual(['unknown']);
 });
+
+test('nor is what was pressed and done after it', async () => {
+  const world = newWorld();
+  const options = { namespace: 'ann', keep: { request: true } } as const;
+  const page = world.open(options);
+  const third = world.open(options);
+  const other = world.open(options);
+  world.server.plays(answers(201), answers(201));
+  await world.end(page.tab, pay(page.once, { repeat: 'always' }));
+  page.tab.online = false;
+  const cancel = new AbortController();
+  const press = watched(pay(page.once, { repeat: 'always', signal: cancel.signal }));
+  await rest();
+  const later = watched(pay(third.once, { repeat: 'always' }));
+  await rest();
+  const ends: Outcome[] = [];
+  const resumed = (async () => {
+    for await (const { outcome } of resume(other.once)) ends.push(outcome);
+  })();
+  await rest();
+  cancel.abort(new Error('cancelled'));
+  expect((await world.end(page.tab, press)).outcome).toMatchObject({ type: 'unsent' });
+  expect((await world.end(third.tab, later)).outcome).toMatchObject({ type: 'fresh' });
+  await world.run(resumed);
+  expect(ends.map(({ effect }) => effect)).toEqual(['unknown']);
+});

@@ -106,14 +106,21 @@ test.each<[string, Record<string, string>]>([
   expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
 });
 
-test.each(['payment_already_processed', 'ORDER_ALREADY_PAID', 'already-completed', 'AlreadyCharged', 'already_been_executed'])(
-  'a code that says that it is done, %s, leaves the outcome open, as the same words do',
-  async (code) => {
-    for (const status of [400, 409, 422]) {
-      const world = newWorld();
-      const { tab, once } = world.open({}, { resends: true });
-      world.server.plays(charged(answers(status, { code })));
-      expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
-    }
-  },
-);
+test.each([
+  'payment_already_processed',
+  'ORDER_ALREADY_PAID',
+  'already-completed',
+  'AlreadyCharged',
+  'already_been_executed',
+  'OrderAlreadyPaid',
+  'orderHasAlreadyBeenPaid',
+  'ORDER_ALREADY_PAID_ERROR',
+  'PaymentAlreadyProcessedException',
+])('a code that says that it is done, %s, leaves the outcome open, as the same words do', async (code) => {
+  for (const status of [400, 409, 422]) {
+    const world = newWorld();
+    const { tab, once } = world.open({}, { resends: true });
+    world.server.plays(charged(answers(status, { code })));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
+  }
+});

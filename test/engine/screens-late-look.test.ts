@@ -47,3 +47,16 @@ test('nothing, then something that is gone again before the look at it comes bac
   await rest();
   expect(screen.state).toEqual({ phase: 'idle' });
 });
+
+test('a look that finds nothing once more gives the screen the same object: nothing has changed', async () => {
+  const world = newWorld();
+  const { once } = world.open();
+  const screen = operation(once, NAME);
+  screen.subscribe(() => {});
+  await rest();
+  const { state } = screen;
+  expect(state).toEqual({ phase: 'idle' });
+  refresh(once);
+  await rest();
+  expect(screen.state).toBe(state);
+});
