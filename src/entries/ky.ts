@@ -1,1 +1,1 @@
-export { withOnce } from '../integrations/ky.js';
+export { type OnceKyInstance, type OnceKyOptions, withOnce } from '../integrations/ky.js';

@@ -1,12 +1,25 @@
-import type { KyInstance, RetryOptions } from 'ky';
+import type { Input, KyInstance, Options, ResponsePromise, RetryOptions } from 'ky';
 import type { Once, OnceInit } from '../entries/index.js';
 
-declare module 'ky' {
-  interface Options {
-    /** The operation that this request makes take effect once; `false` for a plain fetch. */
-    once?: OnceInit | undefined;
-  }
+/** ky's options of a call, and `once`. */
+export interface OnceKyOptions extends Options {
+  /** The operation that this request makes take effect once; `false` for a plain fetch. */
+  once?: OnceInit | undefined;
 }
+
+type Send = <T>(url: Input, options?: OnceKyOptions) => ResponsePromise<T>;
+
+/**
+ * A ky instance that knows `once`, and what is extended from it. An instance that goes through no `once.fetch` has another
+ * type, `create()` makes one: it would leave `once` out without a word, and send the request without a key.
+ */
+export type OnceKyInstance = Send & {
+  [Name in keyof KyInstance]: Name extends 'extend'
+    ? (...given: Parameters<KyInstance['extend']>) => OnceKyInstance
+    : Name extends 'create' | 'stop' | 'retry'
+      ? KyInstance[Name]
+      : Send;
+};
 
 /** What ky may send again: without a key, it is no second effect. */
 const READS = ['get', 'head', 'options'];
@@ -26,7 +39,7 @@ const LIMIT = 2;
  * const api = withOnce(ky.create({ prefix: '/api' }), once);
  * const receipt = await api.post('payments', { json: cart, once: ['pay', cart.id] }).json();
  */
-export function withOnce(ky: KyInstance, once: Once): KyInstance {
+export function withOnce(ky: KyInstance, once: Once): OnceKyInstance {
   const inside: unknown = (once as Once | undefined)?.['~oncefetch'];
   if (typeof inside !== 'function') throw new TypeError(`once: withOnce takes a client from createOnce, got ${once === null ? 'null' : typeof once}`);
   const { parts } = inside() as { readonly parts: { readonly retry?: unknown } };

@@ -108,11 +108,12 @@ function* stepsOf(outcome: Outcome): Generator<string> {
   const { attempts, firstSentAt, resumed, joined, storedIn, sent } = outcome;
   if (outcome.key === undefined) yield 'This call drew no key.';
   else {
-    if (firstSentAt !== undefined) yield `The first attempt under this key left at ${time(firstSentAt)}.`;
+    if (firstSentAt !== undefined && sent !== 'no') yield `The first attempt under this key left at ${time(firstSentAt)}.`;
     if (resumed) yield 'This call went on with a key that an earlier call had stored.';
     yield joined ? 'This call joined another one, and shared its answer.' : `This call made ${count(attempts, 'attempt')}.`;
   }
-  if (sent === 'maybe') yield 'The server may have got an attempt; nothing that it answered proves it.';
+  if (sent === 'maybe')
+    yield attempts ? 'The server may have got an attempt; nothing that it answered proves it.' : 'An attempt of an earlier call may have reached the server.';
   if (sent === 'yes') yield attempts ? 'The server got an attempt.' : 'An attempt of an earlier call reached the server.';
   if (outcome.type === 'fresh' && outcome.changed) yield 'More than one payload was sent under this key, and one of them took effect.';
   if (outcome.key !== undefined && storedIn !== 'disk')

@@ -17,7 +17,11 @@ const queries = (): QueryClient =>
 
 const paying = (once: ReturnType<typeof client>) => ({
   mutationKey: ['pay', cart],
-  mutationFn: async (): Promise<number> => (await once.fetch('/api/payments', { ...body, once: ['pay', cart] })).status,
+  mutationFn: async (): Promise<number> => {
+    const response = await once.fetch('/api/payments', { ...body, once: ['pay', cart] });
+    if (outcomeOf(response)?.effect !== 'done') throw new Error(`payment: ${response.status}`, { cause: response });
+    return response.status;
+  },
 });
 
 function Pay({ once }: { once: ReturnType<typeof client> }) {

@@ -199,4 +199,18 @@ describe('a screen', () => {
     expect(shop.charges('ann')).toBe(1);
     expect(ann.faults).toEqual([]);
   });
+
+  test.each(named(screens.filter(begins)))('%s: what was refused is not told as paid, and what is paid is told so after a reload', async (_, fence) => {
+    const ann = await Device.of('ann', fence);
+    shop.refuse(402);
+    expect(await ann.press()).toMatch(/Not paid/);
+    shop.refuse(401); // from in front of the shop: perhaps a second copy came through
+    expect(await ann.press()).toMatch(/Not sure yet/);
+    shop.refuse(undefined);
+    expect(await ann.press()).toMatch(/Paid/);
+    await ann.load();
+    expect(await ann.press()).toMatch(/Paid/);
+    expect(shop.charges('ann')).toBe(1);
+    expect(ann.faults).toEqual([]);
+  });
 });

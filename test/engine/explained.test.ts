@@ -106,6 +106,18 @@ describe('explain', () => {
     return explain(outcome as Outcome);
   };
 
+  const common = { operation: ['pay', 'c1'], firstSentAt: 0, resumed: false, joined: false, storedIn: 'disk' } as const;
+
+  test('does not say that an attempt left where nothing was sent', () => {
+    const outcome = { ...common, type: 'unsent', effect: 'none', reason: 'unreachable', key: 'k-1', attempts: 5, sent: 'no' } as unknown as Outcome;
+    expect(explain(outcome).steps).toEqual(['This call made 5 attempts.']);
+  });
+
+  test('does not blame this call where only an earlier one may have sent it', () => {
+    const outcome = { ...common, type: 'unknown', effect: 'unknown', reason: 'store', key: undefined, attempts: 0, sent: 'maybe' } as unknown as Outcome;
+    expect(explain(outcome).steps).toEqual(['This call drew no key.', 'An attempt of an earlier call may have reached the server.']);
+  });
+
   test('says what a lost answer came to', async () => {
     const { summary, steps, next, guide } = await of({}, lost(), replays());
     expect(summary).toBe('It took effect earlier. The server said so: it repeated a stored answer, or the effect of an earlier attempt.');

@@ -1,14 +1,25 @@
 import ky from 'ky';
 import { isOnceError, type Once, type OnceRequestInit, outcomeOf, type UnknownReason } from 'oncefetch';
-import 'oncefetch/ky';
+import { withOnce } from 'oncefetch/ky';
 
 declare const once: Once;
 declare const cart: { id: string } | undefined;
 // @ts-expect-error undefined in a name (the classic: ['pay', undefined] shared by every cart)
 void once.fetch('/x', { once: ['pay', cart?.id] });
-void ky.post('/x', { once: ['pay', 'c1'] });
+const api = withOnce(ky.create({ prefix: '/api' }), once);
+void api.post('/x', { once: ['pay', 'c1'] });
+void api('/x', { method: 'post', once: ['pay', 'c1'] }).json<{ id: string }>();
+void api.extend({ headers: {} }).post<{ id: string }>('/x', { once: false });
 // @ts-expect-error typo
-void ky.post('/x', { once: { operaton: ['pay'] } });
+void api.post('/x', { once: { operaton: ['pay'] } });
+// @ts-expect-error an instance without oncefetch would send it without a key
+void ky.post('/x', { once: ['pay', 'c1'] });
+// @ts-expect-error so would one that inherits nothing
+void api.create({ prefix: '/api' }).post('/x', { once: ['pay', 'c1'] });
+// @ts-expect-error a name of the instance and one of the call would be joined
+void api.extend({ once: ['shop'] });
+const passed: typeof ky = api;
+void passed;
 // @ts-expect-error typo through an untyped carrier is caught by satisfies
 const carried = { fetchOptions: { once: { operaton: ['pay'] } } satisfies OnceRequestInit };
 // narrowing works

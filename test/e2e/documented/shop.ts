@@ -68,6 +68,8 @@ export interface DocumentedShop {
   charges(user: string): number;
   /** From now on the answers to payments are lost, after their effects, or no longer. */
   lose(which: boolean | 'next'): void;
+  /** From now on payments are refused with this status, or no longer. */
+  refuse(status: 401 | 402 | undefined): void;
   reset(): void;
   close(): Promise<void>;
 }
@@ -76,6 +78,7 @@ export async function openShop(fences: readonly Fence[]): Promise<DocumentedShop
   const files = await bundle(fences);
   const servers = new Map<string, IdempotentServer>();
   let losing: boolean | 'next' = false;
+  let refused: number | undefined;
   const serverOf = (user: string): IdempotentServer => {
     const known = servers.get(user) ?? idempotentServer({ url: '/api/*', retryAfter: 0, effect: () => ({ id: `ch_${serverOf(user).effects.length + 1}` }) });
     servers.set(user, known);
@@ -93,6 +96,7 @@ export async function openShop(fences: readonly Fence[]): Promise<DocumentedShop
     }
     const user = /(?:^|; )user=(\w+)/.exec((init.headers as Record<string, string>)['cookie'] ?? '')?.[1] ?? 'nobody';
     if (init.method === 'GET') return Response.json({ state: serverOf(user).effects.length ? 'paid' : 'open' });
+    if (refused) return Response.json({ title: 'refused' }, { status: refused });
     const response = await serverOf(user).fetch(url, init);
     const lost = losing;
     if (lost === 'next') losing = false;
@@ -109,9 +113,13 @@ export async function openShop(fences: readonly Fence[]): Promise<DocumentedShop
     lose: (which) => {
       losing = which;
     },
+    refuse: (status) => {
+      refused = status;
+    },
     reset: () => {
       servers.clear();
       losing = false;
+      refused = undefined;
     },
   };
 }
