@@ -7,18 +7,16 @@ export interface OnceKyOptions extends Options {
   once?: OnceInit | undefined;
 }
 
-type Send = <T>(url: Input, options?: OnceKyOptions) => ResponsePromise<T>;
-
 /**
  * A ky instance that knows `once`, and what is extended from it. An instance that goes through no `once.fetch` has another
  * type, `create()` makes one: it would leave `once` out without a word, and send the request without a key.
  */
-export type OnceKyInstance = Send & {
+export type OnceKyInstance = (<T>(url: Input, options?: OnceKyOptions) => ResponsePromise<T>) & {
   [Name in keyof KyInstance]: Name extends 'extend'
     ? (...given: Parameters<KyInstance['extend']>) => OnceKyInstance
     : Name extends 'create' | 'stop' | 'retry'
       ? KyInstance[Name]
-      : Send;
+      : <T>(url: Input, options?: OnceKyOptions) => ResponsePromise<T>;
 };
 
 /** What ky may send again: without a key, it is no second effect. */

@@ -70,7 +70,8 @@ test('without a count, answers that differ are taken for two effects', async () 
   expect((await oncefetch('probe', `${shop.origin}/payments`, '--body', '{"amount":10}', ...FAST)).status).toBe(1);
 });
 
-test('counts by a command, and finds the key in the body', async () => {
+// It starts a process for each count.
+test('counts by a command, and finds the key in the body', { timeout: 300_000 }, async () => {
   await using shop = await startLiar((asked, ledger) => ledger.honest({ ...asked, key: (JSON.parse(asked.body) as { id: string }).id }), 0);
   const command = `"${process.execPath}" -e "fetch('${shop.origin}').then((r) => r.json()).then((j) => console.log(j.payments))"`;
   const { status, out } = await oncefetch('probe', `${shop.origin}/payments`, '--body', '{"id":"{{key}}","amount":10}', '--count-command', command, ...FAST);
