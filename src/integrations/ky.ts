@@ -2,10 +2,10 @@ import type { Input, KyInstance, Options, ResponsePromise, RetryOptions } from '
 import type { Once, OnceInit } from '../entries/index.js';
 
 /** ky's options of a call, and `once`. */
-export interface OnceKyOptions extends Options {
+export type OnceKyOptions = Options & {
   /** The operation that this request makes take effect once; `false` for a plain fetch. */
   once?: OnceInit | undefined;
-}
+};
 
 /**
  * A ky instance that knows `once`, and what is extended from it. An instance that goes through no `once.fetch` has another
