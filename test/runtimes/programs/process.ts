@@ -9,6 +9,9 @@ import { type SqliteDatabase, sqliteStore } from 'oncefetch/sqlite';
 import { answer, clientOver } from './app.js';
 import { type ContractResult, runContract } from './contract.js';
 
+/** For fifty updates of one record at once where each commit waits for a busy disk. */
+const PATIENCE_MS = 30_000;
+
 interface Runtimes {
   readonly Deno?: {
     serve(options: object, handler: (request: Request) => Promise<Response>): unknown;
@@ -44,7 +47,7 @@ async function stores() {
     const kv = await Deno!.openKv(fileOf('kv'));
     const plant = async (medium: string, id: string, value: unknown): Promise<void> =>
       void (await kv.set([medium, 'record', id], { text: JSON.stringify(value), indexes: [] }));
-    return { store: denoKvStore(kv), contract: () => runContract({ open: (medium) => denoKvStore(kv, { prefix: medium }), plant }) };
+    return { store: denoKvStore(kv), contract: () => runContract({ open: (medium) => denoKvStore(kv, { prefix: medium, timeoutMs: PATIENCE_MS }), plant }) };
   }
   const open = (medium: string) => (STORE === 'handed' ? sqliteStore({ database: new (sqlite())(fileOf(medium)) }) : sqliteStore({ path: fileOf(medium) }));
   return { store: open('once'), contract: () => runContract({ open, plant: plantInSqlite }) };
