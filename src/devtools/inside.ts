@@ -10,8 +10,5 @@ export function insideOf(once: Once): Client {
   return inside() as Client;
 }
 
-/** A client and all that were extended from it: they share what is stored, and each has its own transport and listeners. */
-export const familyOf = (client: Client): readonly Client[] => [client, ...(client.extensions?.living ?? []).flatMap(familyOf)];
-
 /** The client as the package's functions take it. */
 export const faceOf = (client: Client): Once => ({ '~oncefetch': () => client }) as unknown as Once;

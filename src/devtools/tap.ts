@@ -1,8 +1,9 @@
 /** Stands between a client and its transport while the panel is there: plays faults, and sees what each attempt brought. */
 import { type OnceEvent, subscribe } from 'oncefetch';
 import type { Client } from '../engine/client.js';
+import { familyOf } from '../engine/family.js';
 import type { FaultName, Faults } from './faults.js';
-import { faceOf, familyOf } from './inside.js';
+import { faceOf } from './inside.js';
 import { type Evidence, noAnswer, readCopy } from './reading.js';
 import type { AttemptStep, Step, Timeline } from './timeline.js';
 

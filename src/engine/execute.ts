@@ -52,7 +52,7 @@ export async function execute(asked: OperationRun, free: (() => void) | undefine
  */
 export async function leftBefore(job: OperationAddress & Pick<OperationRun, 'client' | 'deadline'>, elsewhere = false, waited = false): Promise<Ended> {
   // Where a page can make no digest, it cannot look either.
-  const look = () => idsOf(job.client, job).then((ids) => nothingSent({ ...job, ...ids }, !waited && isSamePerson(job.client, job.namespace)));
+  const look = async () => nothingSent({ ...job, ...(await idsOf(job.client, job)) }, !waited && isSamePerson(job.client, job.namespace));
   const clean = !elsewhere && (await look().catch(() => false));
   return failed(undriven(job, clean ? unsent('aborted') : unknown('aborted')));
 }

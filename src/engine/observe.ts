@@ -1,6 +1,6 @@
 /** Tells screens and logs: the state of each operation, and events. */
 import type { OnceEvent, OnceEventDetail, WaitReason } from '../core/event.js';
-import type { IdempotencyKey, Namespace, OperationKey } from '../core/ids.js';
+import type { Namespace, OperationKey } from '../core/ids.js';
 import { decodeName, type OperationName } from '../core/name.js';
 import type { Ending, Outcome } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
@@ -142,10 +142,10 @@ export const rememberedOutcome = (record: OnceRecord, ending: Ending, storedIn: 
   ...ending,
 });
 
-/** What the stored record shows on a screen; one without an effect only where it has `justEnded`. `held`: whether this context still has the request of this key. */
-export function stateOf(stored: unknown, storedIn: Outcome['storedIn'], justEnded = false, held?: (key: IdempotencyKey) => boolean): OperationState {
+/** What the stored record shows on a screen; one without an effect only where it has `justEnded`. `held`: this context still has its request. */
+export function stateOf(stored: unknown, storedIn: Outcome['storedIn'], justEnded = false, held = false): OperationState {
   const record = readRecord(stored);
-  if (record?.state === 'pending') return { phase: 'unsettled', pending: pendingOf(record, held?.(record.key)) };
+  if (record?.state === 'pending') return { phase: 'unsettled', pending: pendingOf(record, held) };
   return record?.ending && (record.state === 'settled' || (justEnded && record.ending.effect === 'none'))
     ? { phase: 'settled', outcome: rememberedOutcome(record, record.ending, storedIn, false) }
     : // Another object each time: a look that is on its way can tell that another one came first.

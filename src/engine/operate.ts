@@ -50,7 +50,8 @@ async function borneKey({ dialect: { carrier, carry: other, name } }: Settings, 
 export async function operate(asked: Call, handed = false): Promise<unknown> {
   const { parts } = asked.client;
   if (parts.call && !handed) return parts.call(asked, (own) => operate(own, true));
-  const call: Call & { held?: Call['held'] } = { ...asked, client: contextOfCall(asked.client) };
+  const call = { ...asked, client: contextOfCall(asked.client) };
+  let { held } = call;
   const { client, settings, address, signal, request } = call;
   const { clock } = client.platform;
   const { startedAt = clock.now() } = call;
@@ -68,11 +69,12 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
       const own = new InFlightOperation(client.registry, address.operationKey, client, deadline);
       const answer = own.join({ ...caller, joined: false });
       read ??= call.read();
-      void fly(call, own, read, startedAt);
+      void fly(call, own, read, startedAt, held);
       return answer;
     }
     // What is under way in this realm needs the lock itself.
-    call.held = void call.held?.();
+    held?.();
+    held = undefined;
     if (settings.whenBusy === 'reject') throw busyError(here);
     read ??= call.read();
     const both = Promise.all([read.catch(() => undefined), flight.fingerprint]);
@@ -103,7 +105,13 @@ function cutBy<T>({ platform, closing }: Client, signal: AbortSignal | undefined
   return Promise.race([work, over.then(() => undefined)]).finally(off);
 }
 
-async function fly({ client, settings, address, held }: Call, flight: InFlightOperation, read: Promise<PreparedCall>, startedAt: number): Promise<void> {
+async function fly(
+  { client, settings, address }: Call,
+  flight: InFlightOperation,
+  read: Promise<PreparedCall>,
+  startedAt: number,
+  held: Call['held'],
+): Promise<void> {
   // Requested while the body is read and digested, which takes as long.
   const deadline = startedAt + settings.limits.totalMs;
   const lock = held ? Promise.resolve(held) : tryLock(client, address);

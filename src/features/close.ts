@@ -1,5 +1,6 @@
 /** Ends a client, and those that were extended from it. */
 import type { Client } from '../engine/client.js';
+import { familyOf } from '../engine/family.js';
 import { clientOf, type Once } from '../once.js';
 
 /**
@@ -11,15 +12,11 @@ import { clientOf, type Once } from '../once.js';
  */
 export const close = (once: Once): Promise<void> => closeClient(clientOf(once, 'close'));
 
-const familyOf = (client: Client): Client[] => [client, ...(client.extensions?.living ?? []).flatMap(familyOf)];
-
 async function closeClient(client: Client): Promise<void> {
   const family = familyOf(client);
   for (const { closing } of family) closing.abort();
-  const ends = (): Promise<unknown> =>
-    Promise.all([...client.registry.flights.values()].filter(({ owner }) => family.includes(owner as Client)).map(({ landed }) => landed));
-  await ends();
-  // Once more, because a listener that hears of an end may settle the operation there and then.
-  await ends();
+  const calls = () => [...client.registry.flights.values()].filter(({ owner }) => family.includes(owner as Client)).map(({ landed }) => landed);
+  // Again and again, because a listener that hears of an end may settle the operation there and then.
+  for (let left = calls(); left.length; left = calls()) await Promise.all(left);
   await Promise.all(family.map(({ ownsStore, store }) => ownsStore && store.close()));
 }

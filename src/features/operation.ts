@@ -2,6 +2,7 @@
 
 import type { OperationKey } from '../core/ids.js';
 import { encodeName, type OperationName } from '../core/name.js';
+import { readRecord } from '../core/record.js';
 import { addressOf, idsOf } from '../engine/address.js';
 import type { Client, OperationAddress } from '../engine/client.js';
 import { live, publish, stateOf, watch } from '../engine/observe.js';
@@ -50,8 +51,9 @@ async function showStored(client: Client, address: OperationAddress): Promise<vo
   const { flights, lives, payloads } = client.registry;
   const before = lives.get(operationKey)?.state;
   const place = { client, operationKey, ...(await idsOf(client, address)) };
-  const stored = await readStored(place);
-  const state = stateOf(stored, storedIn(storeForOperation(place)), false, (key) => payloads.has(keyedOperationOf(operationKey, key)));
+  const record = readRecord(await readStored(place));
+  const held = record && payloads.has(keyedOperationOf(operationKey, record.key));
+  const state = stateOf(record, storedIn(storeForOperation(place)), false, held);
   const shown = lives.get(operationKey)?.state;
   // A call began or ended, or another look came first, while this one was on its way: what it found may be older than what is shown.
   if (shown && shown !== before) return flights.has(operationKey) ? undefined : showStored(client, address);

@@ -7,13 +7,13 @@ import { close, extend, type Once, settle, subscribe } from '../../src/entries/i
 import { charged, hangs, lost } from '../support/server.js';
 import { NAME, newWorld, pay, rest, SECOND } from '../support/world.js';
 
-/** Settles the operation as soon as it is told unknown; gives what became of that. */
-function settling(once: Once, effect: 'done' | 'none', also?: () => void): Promise<unknown> {
+/** Settles the operation, by `by`, as soon as `once` tells that it is unknown; gives what became of that. */
+function settling(once: Once, effect: 'done' | 'none', also?: () => void, by = once): Promise<unknown> {
   return new Promise((resolve) => {
     subscribe(once, ({ type }) => {
       if (type !== 'unknown') return;
       also?.();
-      settle(once, NAME, effect).then(() => resolve('stored'), resolve);
+      settle(by, NAME, effect).then(() => resolve('stored'), resolve);
     });
   });
 }
@@ -65,11 +65,7 @@ test('by a client that was extended, in a listener of the one that it was extend
   const world = newWorld();
   const { tab, once } = world.open();
   const child = tab.in(() => extend(once, {}));
-  const word = new Promise((resolve) => {
-    subscribe(once, ({ type }) => {
-      if (type === 'unknown') settle(child, NAME, 'done').then(() => resolve('stored'), resolve);
-    });
-  });
+  const word = settling(once, 'done', undefined, child);
   world.server.plays(charged(lost()));
   const call = pay(once);
   await rest();

@@ -3,58 +3,59 @@
  * press that has not left, and is cancelled, so that what its name stood for before is there again.
  */
 import { expect, test } from 'vitest';
-import { type Outcome, resume } from '../../src/entries/index.js';
-import { answers } from '../support/server.js';
-import { newWorld, pay, rest, watched } from '../support/world.js';
+import { type Once, type Outcome, resume } from '../../src/entries/index.js';
+import { answers, type Entry } from '../support/server.js';
+import { newWorld, pay, rest, type World, watched } from '../support/world.js';
+
+const OPTIONS = { namespace: 'ann', keep: { request: true }, repeat: 'always' } as const;
+
+/** A page whose second press waits for the network, after a first one that ended. */
+async function waitingPress(world: World, before: Entry) {
+  const page = world.open(OPTIONS);
+  world.server.plays(before);
+  const first = (await world.end(page.tab, pay(page.once))).outcome;
+  page.tab.online = false;
+  const cancel = new AbortController();
+  const press = watched(pay(page.once, { signal: cancel.signal }));
+  await rest();
+  const cancelled = async () => {
+    cancel.abort(new Error('cancelled'));
+    expect((await world.end(page.tab, press)).outcome).toMatchObject({ type: 'unsent' });
+  };
+  return { first, cancelled };
+}
+
+/** What `resume` of another tab tells, in the end. */
+async function resumed({ once }: { readonly once: Once }): Promise<Outcome[]> {
+  const ends: Outcome[] = [];
+  for await (const { outcome } of resume(once)) ends.push(outcome);
+  return ends;
+}
 
 test.each([
   ['done', answers(201)],
   ['refused', answers(402, { code: 'card_declined' })],
 ] as const)('what was %s before is not told again', async (_, before) => {
   const world = newWorld();
-  const options = { namespace: 'ann', keep: { request: true } } as const;
-  const page = world.open(options);
-  const other = world.open(options);
-  world.server.plays(before);
-  const first = (await world.end(page.tab, pay(page.once, { repeat: 'always' }))).outcome;
-  page.tab.online = false;
-  const cancel = new AbortController();
-  const press = watched(pay(page.once, { repeat: 'always', signal: cancel.signal }));
+  const { first, cancelled } = await waitingPress(world, before);
+  const resuming = resumed(world.open(OPTIONS));
   await rest();
-  const ends: Outcome[] = [];
-  const resumed = (async () => {
-    for await (const { outcome } of resume(other.once)) ends.push(outcome);
-  })();
-  await rest();
-  cancel.abort(new Error('cancelled'));
-  expect((await world.end(page.tab, press)).outcome).toMatchObject({ type: 'unsent' });
-  await world.run(resumed);
+  await cancelled();
+  const ends = await world.run(resuming);
   expect(ends.map(({ key }) => key)).not.toContain(first?.key);
   expect(ends.map(({ effect }) => effect)).toEqual(['unknown']);
 });
 
 test('nor is what was pressed and done after it', async () => {
   const world = newWorld();
-  const options = { namespace: 'ann', keep: { request: true } } as const;
-  const page = world.open(options);
-  const third = world.open(options);
-  const other = world.open(options);
-  world.server.plays(answers(201), answers(201));
-  await world.end(page.tab, pay(page.once, { repeat: 'always' }));
-  page.tab.online = false;
-  const cancel = new AbortController();
-  const press = watched(pay(page.once, { repeat: 'always', signal: cancel.signal }));
+  const { cancelled } = await waitingPress(world, answers(201));
+  world.server.plays(answers(201));
+  const third = world.open(OPTIONS);
+  const later = pay(third.once);
   await rest();
-  const later = watched(pay(third.once, { repeat: 'always' }));
+  const resuming = resumed(world.open(OPTIONS));
   await rest();
-  const ends: Outcome[] = [];
-  const resumed = (async () => {
-    for await (const { outcome } of resume(other.once)) ends.push(outcome);
-  })();
-  await rest();
-  cancel.abort(new Error('cancelled'));
-  expect((await world.end(page.tab, press)).outcome).toMatchObject({ type: 'unsent' });
+  await cancelled();
   expect((await world.end(third.tab, later)).outcome).toMatchObject({ type: 'fresh' });
-  await world.run(resumed);
-  expect(ends.map(({ effect }) => effect)).toEqual(['unknown']);
+  expect((await world.run(resuming)).map(({ effect }) => effect)).toEqual(['unknown']);
 });

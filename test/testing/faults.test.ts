@@ -20,9 +20,12 @@ const request = (signal?: AbortSignal): [string, RequestInit] => [
   { method: 'POST', headers: { 'Idempotency-Key': 'k1' }, body: '{"amount":42}', ...(signal && { signal }) },
 ];
 
+/** Much longer than any answer takes, on a busy machine too. */
+const PATIENCE_MS = 2000;
+
 /** What a client can see: a status, a body that breaks off, a network error, or nothing at all. */
 async function seen(fetch: typeof globalThis.fetch): Promise<number | 'cut' | 'network error' | 'silence'> {
-  const gaveUp = AbortSignal.timeout(400);
+  const gaveUp = AbortSignal.timeout(PATIENCE_MS);
   let response: Response;
   try {
     response = await fetch(...request(gaveUp));

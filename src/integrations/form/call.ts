@@ -31,7 +31,7 @@ export function collect({ element, submission, name, keyed }: Asked, { fingerpri
     ...(fingerprints ? {} : { fingerprint: () => fingerprintOf(fields, submission.multipart, ignoredIn(element)) }),
     ...call?.(element, fields),
     // A function, because what is open may have begun under another key, and because another tab may use this one up meanwhile.
-    ...(key !== undefined && { key: () => spent.leaves(key) }),
+    ...(key !== undefined && { key: () => spent.keyToSend(key) }),
   };
   return { name, url: submission.url, init: { method: 'POST', headers: { accept: 'application/json' }, body: bodyOf(submission, fields), once } };
 }

@@ -53,8 +53,8 @@ export class SpentKeys {
     return key;
   }
 
-  /** The key that counts in place of this one; something goes out under it. */
-  leaves(rendered: string): string {
+  /** The key that counts in place of this one, for something that goes out now. */
+  keyToSend(rendered: string): string {
     const key = this.current(rendered);
     this.sent.add(key);
     return key;
