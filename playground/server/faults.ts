@@ -46,6 +46,8 @@ const FAULTS = {
     await sleep(ms);
     send(response, answer);
   },
+  /** The effect comes late, and so does the answer. */
+  slow: async ({ response, pay, ms }: Call) => send(response, await pay({ beforeCharge: () => sleep(ms) })),
   /** `503`, no effect. */
   unavailable: async ({ response }: Call) => send(response, unavailable),
   /** The effect is committed, and a gateway makes `503` of the answer. */

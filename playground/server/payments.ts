@@ -16,8 +16,10 @@ export interface PaymentRequest {
   readonly lane: string;
 }
 
-/** Called at the two points where a kill tells a good server from a bad one. */
+/** Called where a fault can meet a payment whose key was taken. */
 export interface Moments {
+  /** Nothing is written but the key. */
+  readonly beforeCharge?: (() => Promise<void>) | undefined;
   /** The charge is written, its answer is not, neither is committed. */
   readonly beforeCommit?: (() => void) | undefined;
   readonly afterCommit?: (() => void) | undefined;
@@ -56,6 +58,7 @@ export class Payments {
     this.busy++;
     try {
       await sleep(this.#chargeMs / 2);
+      await moments.beforeCharge?.();
       const answer = transaction(this.#db, () => {
         const charged = order.card === DECLINED_CARD ? declined(order) : this.#insert(order, lane, key);
         moments.beforeCommit?.();

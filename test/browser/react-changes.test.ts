@@ -38,8 +38,7 @@ test('another name in mid-call shows its own operation, and the first one’s en
   await settled(() => expect(shown('output')).toBe('sending/1'));
   frames = [];
   await act(() => at('b'));
-  await pause(50);
-  expect(shown('output')).toBe('idle/0');
+  await settled(() => expect(shown('output')).toBe('idle/0'));
   expect(frames.filter((f) => f.startsWith('b') && !/loading|idle/.test(f))).toEqual([]);
   await act(() => paying);
   await pause(50);

@@ -45,7 +45,7 @@ describe('a reload', () => {
 
   test('before the charge is made, and a press of Pay instead of Check: one charge', async () => {
     const tab = await playground.customer();
-    await tab.choose('Nothing');
+    await playground.chargeSlowly();
     await tab.once.pay();
     await playground.charging('oncefetch');
     await tab.reload();
@@ -135,7 +135,7 @@ describe('two tabs', () => {
 describe('a SIGKILL to the server', () => {
   test('while both lanes are being charged: one charge, and nobody is told a lie by oncefetch', async () => {
     const tab = await playground.customer();
-    await tab.choose('Nothing');
+    await playground.chargeSlowly();
     await tab.button('Pay in both lanes').click();
     await playground.charging('oncefetch');
     await playground.shop.kill();
@@ -146,8 +146,8 @@ describe('a SIGKILL to the server', () => {
 
   test('while two tabs pay and one of them reloads: one charge', async () => {
     const first = await playground.customer();
-    await first.choose('Nothing');
     const second = await first.another();
+    await playground.chargeSlowly();
     await Promise.all([first.once.pay(), second.once.pay()]);
     await playground.charging('oncefetch');
     await playground.shop.kill();

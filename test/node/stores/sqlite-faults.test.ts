@@ -64,7 +64,7 @@ describe('locked', () => {
     const start = performance.now();
     await expect(put(store, 'b')).rejects.toMatchObject({ reason: 'blocked' });
     clearInterval(ticking);
-    expect(performance.now() - start).toBeLessThan(5000);
+    expect(performance.now() - start).toBeLessThan(15_000);
     expect(turns).toBeGreaterThan(5);
     expect(await store.read('a')).toEqual(record('a'));
     other.exec('ROLLBACK');
@@ -93,15 +93,15 @@ describe('locked', () => {
   test('for a while, on a connection whose owner lets SQLite wait for seconds: the event loop goes on, and the setting stays', async () => {
     const path = await filled();
     const other = new DatabaseSync(path);
-    const database = new DatabaseSync(path, { timeout: 3000 });
+    const database = new DatabaseSync(path, { timeout: 20_000 });
     const store = storeOn({ database });
     other.exec('BEGIN IMMEDIATE');
     // A thread that stands still never gets here.
     setTimeout(() => other.exec('COMMIT'), 100);
     const begun = performance.now();
     await put(store, 'b');
-    expect(performance.now() - begun).toBeLessThan(2000);
-    expect(database.prepare('PRAGMA busy_timeout').get()).toEqual({ timeout: 3000 });
+    expect(performance.now() - begun).toBeLessThan(15_000);
+    expect(database.prepare('PRAGMA busy_timeout').get()).toEqual({ timeout: 20_000 });
     other.close();
     database.close();
   });

@@ -9,8 +9,8 @@ import { type SqliteDatabase, sqliteStore } from 'oncefetch/sqlite';
 import { answer, clientOver } from './app.js';
 import { type ContractResult, runContract } from './contract.js';
 
-/** For fifty updates of one record at once where each commit waits for a busy disk. */
-const PATIENCE_MS = 30_000;
+/** For fifty updates of one record at once where each commit waits for a busy disk; a store allows no more. */
+const PATIENCE_MS = 10_000;
 
 interface Runtimes {
   readonly Deno?: {
