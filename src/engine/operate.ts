@@ -79,7 +79,8 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
     read ??= call.read();
     const both = Promise.all([read.catch(() => undefined), flight.fingerprint]);
     const [mine, theirs] = (await cutBy(client, signal, deadline, both)) ?? [];
-    const same = mine !== undefined && (mine.payload === undefined || mine.fingerprint === theirs);
+    // What was agreed to is not what a press is at, which may be cancelled: its call goes on alone, after that one.
+    const same = mine && (mine.payload ? mine.fingerprint === theirs : !mine.agreed);
     if (same && theirs !== undefined && !flight.stop.aborted) {
       if (flight.endsAt <= deadline) return flight.join({ ...caller, joined: true });
       // The other call ends later: it began while this one waited, or before the clock was set back.
