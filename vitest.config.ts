@@ -95,7 +95,6 @@ const inBrowsers = browsers.flatMap((browser): TestProjectConfiguration[] => {
           'swr/mutation',
           'react-dom/server',
           'uuid',
-          'canonicalize',
           'axe-core',
         ],
       },

@@ -1,5 +1,4 @@
 /** Fingerprints for bodies whose bytes vary without meaning. */
-import canonicalize from 'canonicalize';
 
 /**
  * A `fingerprint` that reads the body as JSON and takes it in canonical form (RFC 8785), so that the order of members and
@@ -17,6 +16,14 @@ export function canonicalJson(
     const counts = (name: string): boolean => (pick ? pick.includes(name) : true) && !omit.includes(name);
     const kept =
       typeof body === 'object' && body !== null && !Array.isArray(body) ? Object.fromEntries(Object.entries(body).filter(([name]) => counts(name))) : body;
-    return typeof body === 'string' || body instanceof Uint8Array ? undefined : canonicalize(kept);
+    return typeof body === 'string' || body instanceof Uint8Array ? undefined : canonical(kept);
   };
+}
+
+/** JSON without white space, the members of each object in the order of their names' UTF-16 code units (RFC 8785, section 3.2). */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.keys(value).sort();
+  return `{${members.map((name) => `${JSON.stringify(name)}:${canonical((value as Record<string, unknown>)[name])}`).join(',')}}`;
 }

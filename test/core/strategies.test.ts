@@ -2,6 +2,8 @@
  * Goal: keys and fingerprints that are worked out are the same where they must be, and different everywhere else. Method:
  * properties over generated names and bodies, and known values that must never change.
  */
+
+import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { canonicalJson } from '../../src/core/canonical-json.js';
@@ -66,6 +68,23 @@ describe('canonicalJson', () => {
               .map(([name, one]) => [name, shuffled(one)]),
           )
         : value;
+
+  test('is what a library of RFC 8785 makes of it', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (body) => {
+        if (typeof body !== 'string') expect(at(body)).toBe(canonicalize(body));
+      }),
+    );
+  });
+
+  test('orders names by their UTF-16 code units, and keeps what JavaScript would move or drop', () => {
+    const body = JSON.parse('{"\\u20ac":1,"\\r":2,"10":3,"9":4,"\\ud83d\\ude00":5,"\\ufb33":6,"__proto__":{"b":-0,"a":1e21}}');
+    expect(at(body)).toBe('{"\\r":2,"10":3,"9":4,"__proto__":{"a":1e+21,"b":0},"\u20ac":1,"\u{1f600}":5,"\ufb33":6}');
+  });
+
+  test('refuses no text: half of a surrogate pair is escaped', () => {
+    expect(at({ note: '\ud83d' })).toBe('{"note":"\\ud83d"}');
+  });
 
   test('does not look at the order of members', () => {
     fc.assert(

@@ -6,13 +6,13 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createOnce, memoryStore, type OnceOptions, outcomeOf } from 'oncefetch';
 import { square } from 'oncefetch/dialects';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 
 const ATTEMPT_MS = 800;
 
 const servers: Server[] = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) {
+afterAll(() => {
+  for (const server of servers) {
     server.closeAllConnections();
     server.close();
   }
@@ -50,7 +50,7 @@ const ask = (once: ReturnType<typeof createOnce>, url: string, init: RequestInit
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-describe('a stream is handed over at its headers', () => {
+describe('a stream is handed over at its headers', { concurrent: true }, () => {
   test.each([
     'text/event-stream',
     'application/x-ndjson',
@@ -79,7 +79,7 @@ describe('a stream is handed over at its headers', () => {
   });
 });
 
-describe('a body that goes on, of a type that says nothing of streams', () => {
+describe('a body that goes on, of a type that says nothing of streams', { concurrent: true }, () => {
   test.each(['text/plain', 'text/csv; charset=utf-8', 'application/octet-stream', 'image/png', undefined])(
     '%s: is handed over, and never sent for again',
     async (type) => {
@@ -127,7 +127,7 @@ describe('a body that goes on, of a type that says nothing of streams', () => {
   });
 });
 
-describe('a document', () => {
+describe('a document', { concurrent: true }, () => {
   test.each<[string | undefined, string]>([
     ['application/json', '{"id":'],
     ['application/problem+json', '{"id":'],
@@ -157,7 +157,7 @@ describe('a document', () => {
   });
 });
 
-describe('a content-length from the caller', () => {
+describe('a content-length from the caller', { concurrent: true }, () => {
   const echo = () => serve((to, _, body) => void to.end(body));
 
   test.each([

@@ -128,6 +128,21 @@ describe('the package', () => {
     expect([...new Set(imported)].filter((name) => !brought.includes(name as string))).toEqual([]);
   });
 
+  test('brings no dependency that asks for a newer Node than it does itself', () => {
+    const { packages } = readJson<{ packages: Record<string, { engines?: { node?: string }; dependencies?: Record<string, string> }> }>(
+      join(root, 'package-lock.json'),
+    );
+    const { engines } = readJson<{ engines: { node: string } }>(join(root, 'package.json'));
+    const whole = (names: readonly string[]): string[] =>
+      names.flatMap((name) => [name, ...whole(Object.keys(packages[`node_modules/${name}`]?.dependencies ?? {}))]);
+    const asks = whole(Object.keys(manifest.dependencies)).map((name) => [name, packages[`node_modules/${name}`]?.engines?.node ?? '*'] as const);
+    expect(asks.length).toBeGreaterThan(4);
+    // A manager that keeps to `engines`, as Yarn 1 does, would refuse to install it. A range that is no lower bound fails, too.
+    const ours = `${engines.node.replace('>=', '')}.0`;
+    const later = (range: string): boolean => (/^>= ?([\d.]+)$/.exec(range)?.[1] ?? 'later').localeCompare(ours, 'en', { numeric: true }) > 0;
+    expect(asks.filter(([, range]) => range !== '*' && later(range))).toEqual([]);
+  });
+
   test('has source maps that stand alone', () => {
     const maps = dist().filter((file) => file.endsWith('.map'));
     expect(maps.length).toBeGreaterThan(0);

@@ -14,8 +14,8 @@ import { killedAt } from './scenarios/killed-at.js';
 import seeds from './seeds.json' with { type: 'json' };
 import { shrink } from './shrink.js';
 
-/** Together with the seeds and sequences: more than 20,000 operations on each run. */
-const FRESH_OPERATIONS = 20_000;
+/** `npm run test:long` plays many more. */
+const FRESH_OPERATIONS = 10_000;
 const MINUTES = 60_000;
 /** The machine may be busy with other tests. */
 const slow = { timeout: 5 * MINUTES };
