@@ -33,6 +33,13 @@ const SLOW = [
   'test/node/kills/*.test.ts',
 ];
 
+/** What takes a second or more, and so is no part of `npm run check`. */
+const UNHURRIED = [
+  'test/dialects/safety.test.ts',
+  'test/dom/{happy-dom,jsdom}.test.ts',
+  'test/engine/{attacks-late-derived,begin-table,every-await,turns}.test.ts',
+];
+
 const WORKERS = Math.max(2, availableParallelism());
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
@@ -137,7 +144,7 @@ const lean = TWINS.filter(([file]) => !file.test('/platform/detect.js')).map(([f
 }));
 
 const projects: TestProjectConfiguration[] = [
-  { ...sources, test: { ...inTurn('unit'), ...unit } },
+  { ...sources, test: { ...inTurn('unit'), ...unit, exclude: [...unit.exclude, ...UNHURRIED] } },
   // Sources and tables are the same whatever texts say.
   {
     resolve: { alias: [...lean, ...sources.resolve.alias] },
@@ -145,7 +152,11 @@ const projects: TestProjectConfiguration[] = [
   },
   {
     ...sources,
-    test: { ...inTurn('proof'), testTimeout: MINUTE, include: ['test/{cost,explore,fuzz,probe,properties,simulation,stores,testing}/**/*.test.ts'] },
+    test: {
+      ...inTurn('proof'),
+      testTimeout: MINUTE,
+      include: ['test/{cost,explore,fuzz,probe,properties,simulation,stores,testing}/**/*.test.ts', ...UNHURRIED],
+    },
   },
   { ...sources, test: { ...inTurn('docs'), testTimeout: MINUTE, include: ['test/docs/**/*.test.ts'] } },
   // Real processes, started and killed.

@@ -7,18 +7,20 @@ import { fileURLToPath } from 'node:url';
 const cwd = fileURLToPath(new URL('..', import.meta.url));
 const shell = process.platform === 'win32';
 
-// From the second time on, tsc looks at what has changed alone.
-const checks = [
-  'biome check --error-on-warnings .',
-  'tsc --noEmit --incremental --tsBuildInfoFile node_modules/.cache/check.tsbuildinfo',
-  'vitest run --project unit',
-].map(async (line) => {
+/** TypeScript 7 compares types in half the time; 6 is there for tools that need its API. From the second time on, tsc looks at what has changed alone. One thread of it leaves the other core to the tests. */
+const CHECKS = {
+  biome: 'node_modules/.bin/biome check --error-on-warnings .',
+  tsc: 'node node_modules/typescript-native/bin/tsc --noEmit --singleThreaded --incremental --tsBuildInfoFile node_modules/.cache/check.tsbuildinfo',
+  vitest: 'node_modules/.bin/vitest run --project unit',
+};
+
+const checks = Object.entries(CHECKS).map(async ([name, line]) => {
   const [command = '', ...args] = line.split(' ');
-  const child = spawn(`node_modules/.bin/${command}`, args, { cwd, shell, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(command, args, { cwd, shell, stdio: ['ignore', 'pipe', 'pipe'] });
   const said = Promise.all([text(child.stdout), text(child.stderr)]);
   /** @type {number | null} */
   const status = await new Promise((resolve) => child.on('close', resolve));
-  console.log(`${(await said).join('')}${command}: ${status === 0 ? 'ok' : 'FAILED'}`);
+  console.log(`${(await said).join('')}${name}: ${status === 0 ? 'ok' : 'FAILED'}`);
   if (status !== 0) process.exitCode = 1;
 });
 await Promise.all(checks);

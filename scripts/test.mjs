@@ -30,7 +30,7 @@ const tests = (name, ...projects) => [
 const checks = [
   ['tools', process.execPath, 'scripts/ensure-tools.mjs'],
   ['lint', `${BIN}/biome`, 'check', '--error-on-warnings', '.'],
-  ['typecheck', `${BIN}/tsc`, '--noEmit'],
+  ['typecheck', process.execPath, 'node_modules/typescript-native/bin/tsc', '--noEmit'],
   ['build', process.execPath, 'scripts/build.mjs', '--if-stale'],
 ];
 /** @type {string[]} */

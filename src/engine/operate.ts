@@ -79,7 +79,7 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
     read ??= call.read();
     const both = Promise.all([read.catch(() => undefined), flight.fingerprint]);
     const [mine, theirs] = (await cutBy(client, signal, deadline, both)) ?? [];
-    // What was agreed to is not what a press is at, which may be cancelled: its call goes on alone, after that one.
+    // A call in the background sends only what was agreed to. So it joins no press, which may have another payload: it waits for its end.
     const same = mine && (mine.payload ? mine.fingerprint === theirs : !mine.agreed);
     if (same && theirs !== undefined && !flight.stop.aborted) {
       if (flight.endsAt <= deadline) return flight.join({ ...caller, joined: true });

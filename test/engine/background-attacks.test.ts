@@ -237,3 +237,29 @@ describe('a payment that has never left, of a page that is gone,', () => {
       throw new Error('no network');
     }));
 });
+
+describe.each([
+  ['with locks', {}],
+  ['without locks', { locks: false }],
+  ['on a server', { locks: false, server: true }],
+] as const)('beside a press of another payload, %s', (_, of) => {
+  test.each([
+    ['that its customer cancels', true],
+    ['that goes its way', false],
+  ] as const)('%s: what goes on joins no press, and sends nothing that nobody agreed to', async (_, cancels) => {
+    const { world, page, inMs, pays } = scene({}, of);
+    await pays({ ...inMs(10 * MINUTE), keep: { request: true } });
+    // What goes on is found before the press is stored.
+    page.tab.faults.next('none', { name: 'slow', ms: 3 * SECOND });
+    const cancel = new AbortController();
+    const going = resumeInBackground(page.once);
+    const press = watched(pay(page.once, { ...ONE, body: OTHER, signal: cancel.signal }));
+    if (!cancels) world.server.plays(answers(201));
+    await world.clock.advance(SECOND);
+    if (cancels) cancel.abort(new Error('cancelled'));
+    await world.run(going);
+    const pressed = await world.end(page.tab, press);
+    const sent = world.server.arrivals.slice(1).map(({ body }) => JSON.parse(String(body)) as unknown);
+    expect([sent, pressed.outcome?.effect, world.record()?.state]).toEqual(cancels ? [[], 'unknown', 'pending'] : [[OTHER], 'done', 'settled']);
+  });
+});
