@@ -28,7 +28,7 @@ export function noticeAnswer({ job, key, ambiguous }: AttemptRequest, prepared: 
     notice(job, key, 'key-ignored', endpointOf(prepared));
   }
   if (answer.type !== 'cors') return;
-  if ([409, 429, 503].includes(answer.status) && answer.header('retry-after') === null) notice(job, key, 'retry-after-hidden', origin);
+  if ([409, 423, 429, 503].includes(answer.status) && answer.header('retry-after') === null) notice(job, key, 'retry-after-hidden', origin);
   if (ambiguous && answer.status < 300 && !job.settings.dialect.replayed(answer)) notice(job, key, 'replay-hidden', origin);
 }
 

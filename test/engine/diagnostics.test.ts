@@ -90,6 +90,7 @@ describe('what an answer or its absence gives away', () => {
     ['asks to come back, and does not show when', ELSEWHERE, [cors(answers(503)), cors(answers(201))], ['retry-after-hidden', 'replay-hidden']],
     ['is full, and does not show for how long', ELSEWHERE, [cors(answers(429)), cors(answers(201))], ['retry-after-hidden']],
     ['is at work, and does not show for how long', ELSEWHERE, [cors(answers(409))], ['retry-after-hidden']],
+    ['has locked what it is at work on, and does not show for how long', ELSEWHERE, [cors(answers(423))], ['retry-after-hidden']],
     ['shows when to come back', ELSEWHERE, [cors(answers(429, '', ASKED)), cors(answers(201))], []],
     ['is in trouble of another kind', ELSEWHERE, [cors(answers(500))], []],
     ['is of the same origin', URL_, [answers(503), answers(201)], []],
