@@ -168,26 +168,24 @@ const ASKED = `asked AS MATERIALIZED (
   ), due AS (
     SELECT asked.* FROM asked, clock
     WHERE abs(clock.now - asked.now) <= asked.off AND clock.now + ${SHARES_MS_MIN} <= asked.now + asked.off AND clock.level <> ''
-  ), bound AS MATERIALIZED (SELECT min(now + off) AS until FROM due)`;
-const BOUND = '(SELECT until FROM bound)';
+  ), bound AS MATERIALIZED (SELECT coalesce(min(now + off), 'Infinity') AS until FROM due)`;
 
 /**
  * The same for many records at once, each for itself: how many were done, and of the others what is there. A row that somebody has
  * locked is passed over, so that nobody waits for it who did not ask for it. New ones go in one order: two of these never wait for each other.
- * Before each of them is looked how long it may wait.
  */
 function statementsOfMany(name: string): Pick<Statements, 'insertMany' | 'updateMany' | 'removeMany'> {
   const held = `held AS (SELECT r.id FROM ${name} AS r JOIN due ON r.id = due.id AND r.rev = due.expected FOR UPDATE OF r SKIP LOCKED)`;
   const attempts = (...work: string[]): string =>
     `WITH ${[ASKED, ...work].join(', ')}
-    SELECT clock.now::text AS now, (SELECT ${inTime(`coalesce(${BOUND}, 'Infinity')`, 'count(*)::text')} FROM done) AS done, missed.id, there.rev, there.data
+    SELECT clock.now::text AS now, (SELECT ${inTime('(SELECT until FROM bound)', 'count(*)::text')} FROM done) AS done, missed.id, there.rev, there.data
     FROM clock LEFT JOIN (SELECT asked.id FROM asked LEFT JOIN done ON done.id = asked.id WHERE done.id IS NULL) AS missed ON true
       LEFT JOIN LATERAL (SELECT r.rev, r.data FROM ${name} AS r WHERE r.id = missed.id OFFSET 0) AS there ON true`;
   return {
     insertMany: attempts(
       `done AS (INSERT INTO ${name} (id, rev, ns, state, label, forget_at, data)
-      SELECT id, rev, ns, state, label, until, data FROM (SELECT * FROM due ORDER BY id COLLATE "C" OFFSET 0) AS d
-      WHERE ${patience(BOUND)} ON CONFLICT (id) DO NOTHING RETURNING id)`,
+      SELECT id, rev, ns, state, label, until, data FROM due WHERE (SELECT ${patience('until')} FROM bound)
+      ORDER BY id COLLATE "C" ON CONFLICT (id) DO NOTHING RETURNING id)`,
     ),
     updateMany: attempts(
       held,

@@ -16,8 +16,10 @@ import {
   withoutPostgres,
   withoutRedis,
 } from '../../../scripts/start-services.ts';
+import { createOnce, outcomeOf } from '../../../src/entries/index.js';
 import type { Store, Stored } from '../../../src/ports.js';
 import { type PostgresClient, postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
+import { statementsOf, TOO_LATE } from '../../../src/stores/postgres/sql.js';
 import { type RedisClient, redisStore } from '../../../src/stores/redis/redis.js';
 import { describeOn } from '../../support/describe-on.js';
 
@@ -148,6 +150,22 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(await Promise.all(ids.map((id) => others.read(id)))).toEqual([record('a', 1), undefined, undefined, record('d', 1)]);
   });
 
+  test('a statement of many waits for two of them in turn: it is undone where one of its calls has ended meanwhile', async () => {
+    const { table, others } = await open(1000);
+    const theirs = (id: string): string => `INSERT INTO ${table} VALUES ('${id}', 'theirs', 'ns', 'pending', '', 1000, '{}')`;
+    const releases = [await holding(theirs('b')), await holding(theirs('c'))];
+    const now = Number((await admin.query('SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now')).rows[0].now);
+    const rowOf = (id: string, off: number) => ({ id, now, off, rev: 'r', ns: 'ns', state: 'pending', label: 'l', until: '1000', data: '{}' });
+    const asked = JSON.stringify([rowOf('a', 900), rowOf('b', 5000), rowOf('c', 5000)]);
+    const end = endOf(admin.query(statementsOf(table).insertMany, [asked, false]).catch((error) => Promise.reject({ reason: error.message })));
+    await pause(600);
+    await releases[0]?.();
+    await pause(600);
+    await releases[1]?.();
+    expect(await end).toMatch(TOO_LATE);
+    expect(await Promise.all(['a', 'b', 'c'].map((id) => others.read(id)))).toEqual([undefined, undefined, undefined]);
+  });
+
   test.each([1, 8])('a table that is locked, %i at once', async (many) => {
     const { store, table, others } = await open(600);
     const ids = Array.from({ length: many }, (_, n) => `r${n}`);
@@ -195,6 +213,41 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     await release();
     await pause(LATER_MS);
     expect(await others.read('a')).toEqual(record('a', 1));
+  });
+
+  test('a call that ends before the time of its store: the record may still be made, nothing is sent, and the next call goes on under its key', async () => {
+    const pool = poolOf();
+    // The first statement comes too late for the time that it was told, and the second one after the call has ended.
+    const delays = [1100, 2500];
+    const slow: PostgresClient = {
+      query: async (text, values) => {
+        if (text.includes('INSERT')) await pause(delays.shift() ?? 0);
+        return pool.query(text, values);
+      },
+    };
+    const table = await makeTable();
+    const store = postgresStore(slow, { table, timeoutMs: 6000 });
+    const keys: (string | null)[] = [];
+    const fetch = async (_: unknown, init?: RequestInit) => {
+      keys.push(new Headers(init?.headers).get('idempotency-key'));
+      return new Response('paid');
+    };
+    const once = createOnce({ namespace: 'n', store, fetch: fetch as typeof globalThis.fetch, limits: { totalMs: 2000, leaseMs: 1000 } });
+    const pay = (client: typeof once) => client.fetch('http://localhost/pay', { method: 'POST', once: ['pay', 1] });
+    const error = await pay(once).catch((thrown) => thrown);
+    expect([error.code, outcomeOf(error)?.effect, keys]).toEqual(['ERR_ONCE_STORE', 'unknown', []]);
+    const stored = await vi.waitFor(
+      async () => {
+        const { rows } = await admin.query(`SELECT data FROM ${table}`);
+        expect(rows).toHaveLength(1);
+        return JSON.parse(rows[0].data);
+      },
+      { timeout: 5000 },
+    );
+    expect(stored).toMatchObject({ state: 'pending' });
+    const patient = createOnce({ namespace: 'n', store: postgresStore(poolOf(), { table }), fetch: fetch as typeof globalThis.fetch });
+    expect(await (await pay(patient)).text()).toBe('paid');
+    expect(keys).toEqual([stored.key]);
   });
 
   describeOn(withoutPgBouncer)('through PgBouncer in transaction mode', () => {
