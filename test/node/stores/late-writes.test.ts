@@ -150,20 +150,20 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(await Promise.all(ids.map((id) => others.read(id)))).toEqual([record('a', 1), undefined, undefined, record('d', 1)]);
   });
 
-  test('a statement of many waits for two of them in turn: it is undone where one of its calls has ended meanwhile', async () => {
+  test('a statement of many waits for three of them in turn: it is undone where one of its calls has ended meanwhile', async () => {
     const { table, others } = await open(1000);
     const theirs = (id: string): string => `INSERT INTO ${table} VALUES ('${id}', 'theirs', 'ns', 'pending', '', 1000, '{}')`;
-    const releases = [await holding(theirs('b')), await holding(theirs('c'))];
+    const releases = [await holding(theirs('b')), await holding(theirs('c')), await holding(theirs('d'))];
     const now = Number((await admin.query('SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now')).rows[0].now);
     const rowOf = (id: string, off: number) => ({ id, now, off, rev: 'r', ns: 'ns', state: 'pending', label: 'l', until: '1000', data: '{}' });
-    const asked = JSON.stringify([rowOf('a', 900), rowOf('b', 5000), rowOf('c', 5000)]);
+    const asked = JSON.stringify([rowOf('a', 1800), rowOf('b', 5000), rowOf('c', 5000), rowOf('d', 5000)]);
     const end = endOf(admin.query(statementsOf(table).insertMany, [asked, false]).catch((error) => Promise.reject({ reason: error.message })));
-    await pause(600);
-    await releases[0]?.();
-    await pause(600);
-    await releases[1]?.();
+    for (const release of releases) {
+      await pause(650);
+      await release();
+    }
     expect(await end).toMatch(TOO_LATE);
-    expect(await Promise.all(['a', 'b', 'c'].map((id) => others.read(id)))).toEqual([undefined, undefined, undefined]);
+    expect(await Promise.all(['a', 'b', 'c', 'd'].map((id) => others.read(id)))).toEqual([undefined, undefined, undefined, undefined]);
   });
 
   test.each([1, 8])('a table that is locked, %i at once', async (many) => {
