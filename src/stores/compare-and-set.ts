@@ -16,7 +16,10 @@ export interface Attempt {
   readonly id: string;
   /** Commit only if the record is this; `undefined`: only if there is none. */
   readonly expected: Seen | undefined;
-  /** The time that the change was told. Commit only if the server's clock is no further from it than `offMs`. */
+  /**
+   * The time that the change was told. Commit only if the server's clock is no further from it than `offMs`: at `now + offMs`, nobody waits
+   * for this attempt any more. A statement that waits for locks on the server looks at the clock when it has them, too.
+   */
   readonly now: number;
   readonly offMs: number;
   readonly next: Next;

@@ -118,6 +118,7 @@ export class OptimisticUpdater {
     for (let round = 0; performance.now() < asking.deadline; round++) {
       if (round > QUICK_ROUNDS) await pause();
       const now = this.clock.now();
+      const left = asking.deadline - performance.now();
       const asked = ask(next, recordOf(seen?.text), seen);
       if ('thrown' in asked) {
         if (asking.looked) throw new Thrown(asked.thrown);
@@ -128,9 +129,10 @@ export class OptimisticUpdater {
       }
       // The server has just said what is there, and it is to stay so: that was the step.
       if (heard && asked.next === undefined) return;
-      // Once the server has told its time in this call, a slow way to it is no reason to refuse. Never longer than anybody
-      // waits for it: clients send what was given up when they are connected again.
-      const offMs = heard ? Math.max(this.#timeoutMs, CLOCK_OFF_MS_MAX) : CLOCK_OFF_MS_MAX;
+      // Clients send what was given up when they are connected again, and servers do it when a lock is free: after the time that is left
+      // for this call, the server must refuse it. Once the server has told its time in this call, a slow way to it is no other reason to
+      // refuse. Before, half of the time: even where the guess is so much too late, the whole is not exceeded.
+      const offMs = heard ? left : Math.min(left / 2, CLOCK_OFF_MS_MAX);
       const attempt: Attempt = { id, expected: seen, now, offMs, durability, ...asked };
       const answer = await this.#send(attempt, asking);
       this.clock.hear(answer.now);

@@ -126,3 +126,26 @@ test.each([2, 3] as const)(
     expect((await store.scan({ ns: 'ns', state: 'pending', limit: 9 })).records).toEqual([record('b'), record('c')]);
   },
 );
+
+test('AsyncStorage: a write that hangs until its call has given up overwrites nothing newer when it goes on', async () => {
+  const storage = asyncStorage(disk(), 2) as { setItem(key: string, value: string): Promise<void> };
+  const { setItem } = storage;
+  let goOn = (): void => {};
+  const hanging = new Promise<void>((done) => {
+    goOn = done;
+  });
+  let writes = 0;
+  storage.setItem = async (key, value) => {
+    if (++writes === 1) await hanging;
+    return setItem.call(storage, key, value);
+  };
+  const store = asyncStorageStore(storage as never);
+  const late = put(store, record('a', { count: 1 }));
+  const seen: unknown[] = [];
+  const next = store.update('a', (current) => ({ next: record('a', { count: 2 }), value: seen.push(current) }));
+  await new Promise((done) => setTimeout(done, 20));
+  expect([writes, seen]).toEqual([1, []]);
+  goOn();
+  await Promise.all([late, next]);
+  expect([seen, await store.read('a')]).toEqual([[record('a', { count: 1 })], record('a', { count: 2 })]);
+});

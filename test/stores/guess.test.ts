@@ -2,7 +2,7 @@
  * Goal: a guess never passes for a look, and an answer that was lost never makes one update two. Method: a server in this
  * process that answers, fails or loses its answer as scripted.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Stored } from '../../src/ports.js';
 import { type Answer, type Attempt, isDone, revAfter, type Seen } from '../../src/stores/compare-and-set.js';
 import { StoreFault } from '../../src/stores/fault.js';
@@ -10,6 +10,7 @@ import { OptimisticUpdater, type Server } from '../../src/stores/optimistic-upda
 
 const record = (id: string, more: object = {}): Stored => ({ id, ns: 'ns', state: 'pending', label: id, forgetAt: 1000, ...more });
 const counted = (current: unknown): number => (current as { count?: number } | undefined)?.count ?? 0;
+const realNow = Date.now;
 const broken = new StoreFault('io', 'the connection broke');
 
 /** Compares and sets in memory. `fate` may fail an attempt before it is committed, or lose its answer after. */
@@ -193,6 +194,35 @@ describe('an answer that was lost', () => {
     server.fate = () => ({ after: broken });
     expect((await raise(guesses)).fault?.reason).toBe('io');
     expect([server.attempts, countIn(server)]).toEqual([2, 1]);
+  });
+});
+
+describe.each([0, 200, -200, 5000])('an attempt that the server does after its call has rejected; the clock here is ahead by %i ms', (ahead) => {
+  test.each([1, 2])('commits nothing, as the attempt number %i of the call', async (late) => {
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => realNow() + ahead);
+    const { server, guesses } = setup(600);
+    clock.mockRestore();
+    server.put('n', { count: 1 });
+    const attempt = server.attempt.bind(server);
+    let rejected = (): void => {};
+    const rejection = new Promise<void>((done) => {
+      rejected = done;
+    });
+    const done: Promise<Answer>[] = [];
+    server.attempt = async (one) => {
+      // The first one took long, so that the second has less time than the call.
+      if (late === 2 && server.attempts === 0) await new Promise((resolve) => setTimeout(resolve, 250));
+      else {
+        await rejection;
+        done.push(attempt(one));
+        return done[0] as Promise<Answer>;
+      }
+      return attempt(one);
+    };
+    expect((await raise(guesses)).fault?.reason).toBe('timeout');
+    rejected();
+    await vi.waitFor(() => expect(done).toHaveLength(1));
+    expect([(await done[0])?.done, countIn(server)]).toEqual([false, 1]);
   });
 });
 

@@ -37,6 +37,23 @@ test('the longest time is that of the engine', () => {
   expect(clientSettings({}).tuning.storeTimeoutMs).toBe(STORE_MS_MAX);
 });
 
+test('an update that has rejected because another process had the file locked is not made when that lets go', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'oncefetch-late-'));
+  const path = join(folder, 'x.db');
+  const store = sqliteStore({ path, busyTimeoutMs: 300 });
+  await store.available?.();
+  const other = new DatabaseSync(path);
+  other.exec('BEGIN IMMEDIATE');
+  const put = (id: string) => store.update(id, () => ({ next: { id, ns: 'ns', state: 'pending', label: 'l', forgetAt: 1 }, value: 0 }));
+  const ends = await Promise.all(['a', 'b'].map((id) => put(id).catch((fault) => fault.reason)));
+  other.exec('ROLLBACK');
+  await put('c');
+  expect([ends, other.prepare('SELECT id FROM oncefetch_records').all()]).toEqual([['blocked', 'blocked'], [{ id: 'c' }]]);
+  other.close();
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
 test('a write that the lock of another process holds up until the call has ended is not made later', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'oncefetch-late-'));
   const path = join(folder, 'x.db');

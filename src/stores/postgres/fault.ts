@@ -1,7 +1,7 @@
 /** What PostgreSQL and its clients say, as a StoreFault. */
 import type { StoreFaultReason } from '../../ports.js';
 import { StoreFault } from '../fault.js';
-import { READ_ONLY } from './sql.js';
+import { READ_ONLY, TOO_LATE } from './sql.js';
 
 /** A Pool or Client of `pg`, or whatever has the same `query`: a pool, or a client that is used for nothing else. */
 export interface PostgresClient {
@@ -38,7 +38,8 @@ export function postgresFault(scope: string, client: PostgresClient, thrown: unk
   const { ending, ended, _ending, _ended } = client as Partial<Record<'ending' | 'ended' | '_ending' | '_ended', unknown>>;
   const closed = !state && [ending, ended, _ending, _ended].includes(true);
   // A statement that only reads goes through on a standby, so it says so itself.
-  const readOnly = state === '22P02' && String(message).includes(READ_ONLY);
-  const reason = readOnly ? 'denied' : (REASONS[state] ?? REASONS[state.slice(0, 2)] ?? (closed ? 'closed' : 'io'));
+  const says = (text: string): boolean => state === '22P02' && String(message).includes(text);
+  const ours = says(READ_ONLY) ? 'denied' : says(TOO_LATE) ? 'blocked' : undefined;
+  const reason = ours ?? REASONS[state] ?? REASONS[state.slice(0, 2)] ?? (closed ? 'closed' : 'io');
   return new StoreFault(reason, `${scope} failed: ${String(message)}`, thrown);
 }

@@ -8,8 +8,13 @@ const NAME_BYTES_MAX = 57;
 const LOCK = 7_241_630_915;
 /** No key of an index may be above 2.7 kB, so only so much of a label is in it. */
 const LABEL_START = 256;
-/** How long a statement waits for somebody who has locked the row, ms; then it gives its connection back and tries again. */
+/**
+ * How long a statement waits for somebody who has locked the row, ms, if its call waits so long; then it gives its connection back and the
+ * call tries again.
+ */
 export const LOCK_MS_MAX = 1000;
+/** A call that waits no longer than this shares no statement: the end of its time would undo the others' work, ms. */
+const SHARES_MS_MIN = 100;
 
 /** By the ends of their names. */
 const INDEXES = { place: `(ns, state, left(label, ${LABEL_START}))`, time: '(forget_at)' };
@@ -88,6 +93,17 @@ export type Statements = Readonly<
 
 /** In the error of a statement that would look at a server that takes no writes. */
 export const READ_ONLY = 'a read-only server, such as a standby, can not be looked at';
+/** In the error of a statement that had waited for locks until its call had ended. It is undone. */
+export const TOO_LATE = 'the call had ended before the statement had its locks';
+
+const CLOCK = 'extract(epoch FROM clock_timestamp()) * 1000';
+/** Waits for each lock until this time, ms since 1970, and no longer than {@link LOCK_MS_MAX}. 0 would be for ever. */
+const patience = (until: string): string => `set_config('lock_timeout', greatest(1, least(${LOCK_MS_MAX}, floor(${until} - ${CLOCK})))::int::text, true) <> ''`;
+/**
+ * `value`, a number, if it is not later than `until`; or else the statement fails. For what is asked for after the work: a statement may wait
+ * for several locks, one after the other, and each has its own patience.
+ */
+const inTime = (until: string, value: string): string => `(CASE WHEN ${CLOCK} <= ${until} THEN ${value} ELSE '${TOO_LATE}' END)::int::text`;
 
 /**
  * What every attempt asks for before it writes: that the guessed time is right ($2, and $3 how far it may be off), and
@@ -97,19 +113,19 @@ export const READ_ONLY = 'a read-only server, such as a standby, can not be look
 const level = (relaxed: string): string =>
   `set_config('synchronous_commit', CASE WHEN ${relaxed}::boolean THEN 'off' WHEN current_setting('synchronous_commit') = 'off' THEN 'on'
     ELSE current_setting('synchronous_commit') END, true)`;
-const PATIENCE = `set_config('lock_timeout', '${LOCK_MS_MAX}', true)`;
-const RIGHT = `abs(extract(epoch FROM clock_timestamp()) * 1000 - $2::float8) <= $3::float8 AND ${level('$4')} <> '' AND ${PATIENCE} <> ''`;
+const UNTIL = '($2::float8 + $3::float8)';
+const RIGHT = `abs(${CLOCK} - $2::float8) <= $3::float8 AND ${level('$4')} <> '' AND ${patience(UNTIL)}`;
 /**
  * What a standby says is no look, because it may lag behind, and a server that was made read-only may have a successor. On both
  * this fails, whether there are rows or not: it is one condition for the whole statement.
  */
 const WRITABLE = `(CASE current_setting('transaction_read_only') WHEN 'off' THEN 'true' ELSE '${READ_ONLY}' END)::boolean`;
-const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::text AS now';
+const NOW = `(${CLOCK})::text AS now`;
 
 /** The statements on a table. One is one step: what it gives is what is there if nothing was done. */
 export function statementsOf(name: string): Statements {
   const attempt = (work: string): string =>
-    `WITH done AS (${work} RETURNING '1')
+    `WITH done AS (${work} RETURNING ${inTime(UNTIL, "'1'")})
     SELECT did.done, ${NOW}, r.rev, r.data
     FROM (SELECT (SELECT * FROM done) AS done) AS did LEFT JOIN ${name} AS r ON did.done IS NULL AND r.id = $1::text`;
   return {
@@ -124,7 +140,7 @@ export function statementsOf(name: string): Statements {
     ),
     remove: attempt(`DELETE FROM ${name} WHERE id = $1::text AND rev = $5::text AND ${RIGHT}`),
     // Nothing is to be done but to see that the record ($4) and the time are as guessed.
-    keep: `SELECT CASE WHEN r.rev IS NOT DISTINCT FROM $4::text AND abs(extract(epoch FROM clock_timestamp()) * 1000 - $2::float8) <= $3::float8 THEN '1' END AS done,
+    keep: `SELECT CASE WHEN r.rev IS NOT DISTINCT FROM $4::text AND abs(${CLOCK} - $2::float8) <= $3::float8 THEN '1' END AS done,
         ${NOW}, r.rev, r.data
       FROM (SELECT 1) AS one LEFT JOIN ${name} AS r ON r.id = $1::text WHERE ${WRITABLE}`,
     read: `SELECT rev, data FROM ${name} WHERE ${WRITABLE} AND id = $1::text`,
@@ -141,30 +157,36 @@ export function statementsOf(name: string): Statements {
   };
 }
 
-/** What is asked for in one JSON ($1), and of it what comes at the right time. */
+/**
+ * What is asked for in one JSON ($1), and of it what comes at the right time, with enough of it left. It is one commit, so all of it must be
+ * done before the first call among them ends.
+ */
 const ASKED = `asked AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1::json) AS a(id text, now float8, off float8, expected text, rev text, ns text, state text, label text, until float8, data text)
   ), clock AS MATERIALIZED (
-    SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now, ${level('$2')} AS level, ${PATIENCE} AS patience
+    SELECT ${CLOCK} AS now, ${level('$2')} AS level
   ), due AS (
-    SELECT asked.* FROM asked, clock WHERE abs(clock.now - asked.now) <= asked.off AND clock.level <> '' AND clock.patience <> ''
-  )`;
+    SELECT asked.* FROM asked, clock
+    WHERE abs(clock.now - asked.now) <= asked.off AND clock.now + ${SHARES_MS_MIN} <= asked.now + asked.off AND clock.level <> ''
+  ), bound AS MATERIALIZED (SELECT coalesce(min(now + off), 'Infinity') AS until FROM due)`;
 
 /**
  * The same for many records at once, each for itself: how many were done, and of the others what is there. A row that somebody has
  * locked is passed over, so that nobody waits for it who did not ask for it. New ones go in one order: two of these never wait for each other.
+ * Where somebody else is inserting one of them, half of the time is left for sending each by itself.
  */
 function statementsOfMany(name: string): Pick<Statements, 'insertMany' | 'updateMany' | 'removeMany'> {
   const held = `held AS (SELECT r.id FROM ${name} AS r JOIN due ON r.id = due.id AND r.rev = due.expected FOR UPDATE OF r SKIP LOCKED)`;
   const attempts = (...work: string[]): string =>
     `WITH ${[ASKED, ...work].join(', ')}
-    SELECT clock.now::text AS now, (SELECT count(*) FROM done)::text AS done, missed.id, there.rev, there.data
+    SELECT clock.now::text AS now, (SELECT ${inTime('(SELECT until FROM bound)', 'count(*)::text')} FROM done) AS done, missed.id, there.rev, there.data
     FROM clock LEFT JOIN (SELECT asked.id FROM asked LEFT JOIN done ON done.id = asked.id WHERE done.id IS NULL) AS missed ON true
       LEFT JOIN LATERAL (SELECT r.rev, r.data FROM ${name} AS r WHERE r.id = missed.id OFFSET 0) AS there ON true`;
   return {
     insertMany: attempts(
       `done AS (INSERT INTO ${name} (id, rev, ns, state, label, forget_at, data)
-      SELECT id, rev, ns, state, label, until, data FROM due ORDER BY id COLLATE "C" ON CONFLICT (id) DO NOTHING RETURNING id)`,
+      SELECT id, rev, ns, state, label, until, data FROM due WHERE (SELECT ${patience(`until - (until - ${CLOCK}) / 2`)} FROM bound)
+      ORDER BY id COLLATE "C" ON CONFLICT (id) DO NOTHING RETURNING id)`,
     ),
     updateMany: attempts(
       held,

@@ -199,7 +199,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(await held).toBe(what === 'put' ? 'raised' : 'removed');
   });
 
-  test('a new record that somebody is inserting holds up its statement for a second, and then nobody but itself', async () => {
+  test('a new record that somebody is inserting holds up its statement for half of its time, and then nobody but itself', async () => {
     const { store, table } = await open();
     await put(store, 'warm');
     const holder = await pool.connect();

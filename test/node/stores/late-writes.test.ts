@@ -1,0 +1,358 @@
+/**
+ * Goal: an update that has rejected writes nothing later, whatever held it up: a lock, a full pool, a pooler, a server that stands still, a
+ * connection that has to be made anew. Method: real servers; whatever holds the update up does so until it has rejected, and then lets go.
+ */
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { createClient } from 'redis';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import {
+  type PostgresServer,
+  type RedisServer,
+  startPgBouncer,
+  startPostgres,
+  startRedis,
+  withoutPgBouncer,
+  withoutPostgres,
+  withoutRedis,
+} from '../../../scripts/start-services.ts';
+import { createOnce, outcomeOf } from '../../../src/entries/index.js';
+import type { Store, Stored } from '../../../src/ports.js';
+import { type PostgresClient, postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
+import { statementsOf, TOO_LATE } from '../../../src/stores/postgres/sql.js';
+import { type RedisClient, redisStore } from '../../../src/stores/redis/redis.js';
+import { describeOn } from '../../support/describe-on.js';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+/** Longer than any statement waits for a lock. */
+const LATER_MS = 1500;
+/** Which of the two it is depends on who is faster: the server's word that there was no lock to be had, or the call's timer. */
+const STOPPED = /blocked|timeout/;
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
+const record = (id: string, count: number): Stored & { count: number } => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, count });
+const put = (store: Store, id: string, count: number) => store.update(id, () => ({ next: record(id, count), value: 'stored' }));
+const remove = (store: Store, id: string) => store.update(id, () => ({ next: null, value: 'removed' }));
+/** How it ended: its value, or the reason of its fault. */
+const endOf = (call: Promise<unknown>): Promise<unknown> => call.catch((fault) => fault.reason);
+const endsOf = (calls: readonly Promise<unknown>[]): Promise<readonly unknown[]> => Promise.all(calls.map(endOf));
+
+describeOn(withoutPostgres)('PostgreSQL', () => {
+  let server: PostgresServer;
+  let admin: pg.Pool;
+  let tables = 0;
+  const pools: pg.Pool[] = [];
+  const poolOf = (config: pg.PoolConfig = {}): pg.Pool => {
+    const pool = new pg.Pool({ ...server.connection, max: 4, ...config });
+    pool.on('error', () => {});
+    pools.push(pool);
+    return pool;
+  };
+  beforeAll(async () => {
+    server = await startPostgres();
+    admin = new pg.Pool({ ...server.connection, max: 8 });
+    admin.on('error', () => {});
+  });
+  afterEach(async () => {
+    // A test that failed may have left something open.
+    await admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND xact_start IS NOT NULL');
+    await Promise.all(pools.splice(0).map((pool) => pool.end()));
+  });
+  afterAll(async () => {
+    await admin.end();
+    server.stop();
+  });
+
+  const makeTable = async (): Promise<string> => {
+    const table = `t${tables++}`;
+    await admin.query(postgresMigration({ table }));
+    return table;
+  };
+  const open = async (timeoutMs: number, client: PostgresClient = poolOf()) => {
+    const table = await makeTable();
+    const store = postgresStore(client, { table, timeoutMs });
+    // It has asked for the schema, and heard the server's time.
+    await put(postgresStore(client, { table }), 'warm', 1);
+    await store.read('warm');
+    await put(store, 'warm', 1);
+    return { table, store, others: postgresStore(admin, { table }) };
+  };
+  /** Somebody else's transaction, in which `sql` was run. */
+  const holding = async (sql: string): Promise<() => Promise<unknown>> => {
+    const client = await admin.connect();
+    client.on('error', () => {});
+    await client.query('BEGIN');
+    await client.query(sql);
+    return () => client.query('ROLLBACK').finally(() => client.release());
+  };
+  const waiting = (): Promise<void> =>
+    vi.waitFor(async () => expect((await admin.query(`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'`)).rowCount).toBe(1));
+  const idle = (): Promise<void> =>
+    vi.waitFor(
+      async () => expect((await admin.query(`SELECT query FROM pg_stat_activity WHERE state <> 'idle' AND pid <> pg_backend_pid()`)).rows).toEqual([]),
+      { timeout: 10_000 },
+    );
+
+  test.each([300, 1300, 2500])('a row that is locked until the update has rejected, timeoutMs %i', async (timeoutMs) => {
+    const { store, table, others } = await open(timeoutMs);
+    await put(store, 'a', 1);
+    const release = await holding(`SELECT 1 FROM ${table} WHERE id = 'a' FOR UPDATE`);
+    expect(await endOf(put(store, 'a', 2))).toMatch(STOPPED);
+    await release();
+    await pause(LATER_MS);
+    expect(await others.read('a')).toEqual(record('a', 1));
+    expect(await put(store, 'a', 3)).toBe('stored');
+  });
+
+  test('of many that share a statement: those whose rows are locked, and no other', async () => {
+    const { store, table, others } = await open(2500);
+    const ids = Array.from({ length: 16 }, (_, n) => `r${n}`);
+    await Promise.all(ids.map((id) => put(store, id, 1)));
+    const release = await holding(`SELECT 1 FROM ${table} WHERE id IN ('r3', 'r7') FOR UPDATE`);
+    const locked = (id: string) => id === 'r3' || id === 'r7';
+    const ends = await endsOf(ids.map((id) => (id === 'r7' ? remove(store, id) : put(store, id, 2))));
+    await release();
+    await pause(LATER_MS);
+    for (const [n, id] of ids.entries()) expect(ends[n]).toMatch(locked(id) ? STOPPED : 'stored');
+    expect(await Promise.all(ids.map((id) => others.read(id)))).toEqual(ids.map((id) => record(id, locked(id) ? 1 : 2)));
+  });
+
+  test('a row that is locked, behind another update that waits for it, too: PostgreSQL lets it wait for each of them', async () => {
+    const { store, table, others } = await open(1300);
+    await put(store, 'a', 1);
+    const release = await holding(`SELECT 1 FROM ${table} WHERE id = 'a' FOR UPDATE`);
+    const second = await admin.connect();
+    await second.query('BEGIN; SET LOCAL lock_timeout = 1200');
+    // It is the first in the queue. The update waits until it has left, and then for the row.
+    const queued = second.query(`SELECT 1 FROM ${table} WHERE id = 'a' FOR UPDATE`).catch((error) => error.code);
+    await waiting();
+    const end = await endOf(put(store, 'a', 2));
+    expect(await queued).toBe('55P03');
+    await second.query('ROLLBACK');
+    second.release();
+    await release();
+    await pause(LATER_MS);
+    expect(end).toMatch(STOPPED);
+    expect(await others.read('a')).toEqual(record('a', 1));
+  });
+
+  test('new records that somebody is inserting, alone and in a statement of many, which waits for one after the other', async () => {
+    const { store, table, others } = await open(1300);
+    const theirs = (id: string): string => `INSERT INTO ${table} VALUES ('${id}', 'theirs', 'ns', 'pending', '', 1000, '{}')`;
+    const ids = ['a', 'b', 'c', 'd'];
+    const releases = [await holding(theirs('b')), await holding(theirs('c'))];
+    const ends = await endsOf(ids.map((id) => put(store, id, 1)));
+    await releases[0]?.();
+    await pause(100);
+    await releases[1]?.();
+    await pause(LATER_MS);
+    for (const [n, expected] of ['stored', STOPPED, STOPPED, 'stored'].entries()) expect(ends[n]).toMatch(expected);
+    expect(await Promise.all(ids.map((id) => others.read(id)))).toEqual([record('a', 1), undefined, undefined, record('d', 1)]);
+  });
+
+  test('a statement of many waits for three of them in turn: it is undone where one of its calls has ended meanwhile', async () => {
+    const { table, others } = await open(1000);
+    const theirs = (id: string): string => `INSERT INTO ${table} VALUES ('${id}', 'theirs', 'ns', 'pending', '', 1000, '{}')`;
+    const releases = [await holding(theirs('b')), await holding(theirs('c')), await holding(theirs('d'))];
+    const now = Number((await admin.query('SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now')).rows[0].now);
+    const rowOf = (id: string, off: number) => ({ id, now, off, rev: 'r', ns: 'ns', state: 'pending', label: 'l', until: '1000', data: '{}' });
+    const asked = JSON.stringify([rowOf('a', 1800), rowOf('b', 5000), rowOf('c', 5000), rowOf('d', 5000)]);
+    const end = endOf(admin.query(statementsOf(table).insertMany, [asked, false]).catch((error) => Promise.reject({ reason: error.message })));
+    for (const release of releases) {
+      await pause(650);
+      await release();
+    }
+    expect(await end).toMatch(TOO_LATE);
+    expect(await Promise.all(['a', 'b', 'c', 'd'].map((id) => others.read(id)))).toEqual([undefined, undefined, undefined, undefined]);
+  });
+
+  test.each([1, 8])('a table that is locked, %i at once', async (many) => {
+    const { store, table, others } = await open(600);
+    const ids = Array.from({ length: many }, (_, n) => `r${n}`);
+    const release = await holding(`LOCK TABLE ${table} IN SHARE MODE`);
+    expect(await endsOf(ids.map((id) => put(store, id, 1)))).toEqual(ids.map(() => 'timeout'));
+    await release();
+    await idle();
+    expect(await Promise.all(ids.map((id) => others.read(id)))).toEqual(ids.map(() => undefined));
+  });
+
+  test.each([1, 8])('a pool without a free connection until the update has rejected, %i at once', async (many) => {
+    const pool = poolOf({ max: 1 });
+    const { store, others } = await open(600, pool);
+    const ids = Array.from({ length: many }, (_, n) => `r${n}`);
+    const held = await pool.connect();
+    expect(await endsOf(ids.map((id) => put(store, id, 1)))).toEqual(ids.map(() => 'timeout'));
+    held.release();
+    await vi.waitFor(() => expect(pool.waitingCount).toBe(0));
+    await idle();
+    expect(await Promise.all(ids.map((id) => others.read(id)))).toEqual(ids.map(() => undefined));
+  });
+
+  test('a single client that is busy with something else until the update has rejected', async () => {
+    const client = new pg.Client(server.connection);
+    await client.connect();
+    const { store, others } = await open(600, client);
+    await put(store, 'a', 1);
+    const busy = client.query('SELECT pg_sleep(0.8)');
+    expect(await endOf(put(store, 'a', 2))).toBe('timeout');
+    await busy;
+    await client.query('SELECT 1');
+    expect(await others.read('a')).toEqual(record('a', 1));
+    await client.end();
+  });
+
+  test('a connection that breaks under a statement that waits: no copy of it is made later', async () => {
+    const pool = poolOf();
+    const { store, table, others } = await open(2500, pool);
+    await put(store, 'a', 1);
+    const release = await holding(`SELECT 1 FROM ${table} WHERE id = 'a' FOR UPDATE`);
+    const rejected = endOf(put(store, 'a', 2));
+    await pause(1800);
+    for (const client of (pool as unknown as { _clients: { connection: { stream: { destroy(): void } } }[] })._clients) client.connection.stream.destroy();
+    expect(await rejected).toMatch(/blocked|timeout|io/);
+    await release();
+    await pause(LATER_MS);
+    expect(await others.read('a')).toEqual(record('a', 1));
+  });
+
+  test('a call that ends before the time of its store: the record may still be made, nothing is sent, and the next call goes on under its key', async () => {
+    const pool = poolOf();
+    // The first statement comes too late for the time that it was told, and the second one after the call has ended.
+    const delays = [1100, 2500];
+    const slow: PostgresClient = {
+      query: async (text, values) => {
+        if (text.includes('INSERT')) await pause(delays.shift() ?? 0);
+        return pool.query(text, values);
+      },
+    };
+    const table = await makeTable();
+    const store = postgresStore(slow, { table, timeoutMs: 6000 });
+    const keys: (string | null)[] = [];
+    const fetch = async (_: unknown, init?: RequestInit) => {
+      keys.push(new Headers(init?.headers).get('idempotency-key'));
+      return new Response('paid');
+    };
+    const once = createOnce({ namespace: 'n', store, fetch: fetch as typeof globalThis.fetch, limits: { totalMs: 2000, leaseMs: 1000 } });
+    const pay = (client: typeof once) => client.fetch('http://localhost/pay', { method: 'POST', once: ['pay', 1] });
+    const error = await pay(once).catch((thrown) => thrown);
+    expect([error.code, outcomeOf(error)?.effect, keys]).toEqual(['ERR_ONCE_STORE', 'unknown', []]);
+    const stored = await vi.waitFor(
+      async () => {
+        const { rows } = await admin.query(`SELECT data FROM ${table}`);
+        expect(rows).toHaveLength(1);
+        return JSON.parse(rows[0].data);
+      },
+      { timeout: 5000 },
+    );
+    expect(stored).toMatchObject({ state: 'pending' });
+    const patient = createOnce({ namespace: 'n', store: postgresStore(poolOf(), { table }), fetch: fetch as typeof globalThis.fetch });
+    expect(await (await pay(patient)).text()).toBe('paid');
+    expect(keys).toEqual([stored.key]);
+  });
+
+  describeOn(withoutPgBouncer)('through PgBouncer in transaction mode', () => {
+    let bouncer: Awaited<ReturnType<typeof startPgBouncer>>;
+    beforeAll(async () => {
+      bouncer = await startPgBouncer(server);
+    });
+    afterAll(() => bouncer.stop());
+
+    test('a row that is locked, and both of its connections in use', async () => {
+      const { store, table, others } = await open(2500, poolOf(bouncer.connection));
+      await put(store, 'a', 1);
+      const release = await holding(`SELECT 1 FROM ${table} WHERE id = 'a' FOR UPDATE`);
+      expect(await endOf(put(store, 'a', 2))).toMatch(STOPPED);
+      await release();
+      const through = poolOf(bouncer.connection);
+      const busy = [through.query('SELECT pg_sleep(3.5)'), through.query('SELECT pg_sleep(3.5)')];
+      await pause(200);
+      expect(await endsOf([put(store, 'a', 3), put(store, 'b', 3)])).toEqual(['timeout', 'timeout']);
+      await Promise.all(busy);
+      await idle();
+      expect([await others.read('a'), await others.read('b')]).toEqual([record('a', 1), undefined]);
+    });
+  });
+});
+
+describeOn(withoutRedis)('Redis', () => {
+  let server: RedisServer;
+  let admin: Redis;
+  let prefixes = 0;
+  const closing: (() => unknown)[] = [];
+  beforeAll(async () => {
+    server = await startRedis();
+    admin = new Redis(server.port, '127.0.0.1');
+    admin.on('error', () => {});
+  });
+  afterEach(() => {
+    for (const close of closing.splice(0)) close();
+  });
+  afterAll(() => {
+    admin.disconnect();
+    return server.stop();
+  });
+
+  const clients: Readonly<Record<string, () => Promise<RedisClient>>> = {
+    'node-redis': async () => {
+      const client = createClient({ url: `redis://127.0.0.1:${server.port}` });
+      client.on('error', () => {});
+      await client.connect();
+      closing.push(() => client.destroy());
+      return client;
+    },
+    ioredis: async () => {
+      const client = new Redis(server.port, '127.0.0.1');
+      client.on('error', () => {});
+      await client.ping();
+      closing.push(() => client.disconnect());
+      return client;
+    },
+  };
+  const open = async (name: string, timeoutMs: number) => {
+    const prefix = `p${prefixes++}`;
+    const store = redisStore((await clients[name]?.()) as RedisClient, { prefix, timeoutMs });
+    await put(store, 'a', 1);
+    return { store, others: redisStore(admin, { prefix }) };
+  };
+
+  test.each(Object.keys(clients))('%s: a server that stands still until the update has rejected', async (name) => {
+    const { store, others } = await open(name, 600);
+    server.pause();
+    const ends = await endsOf([put(store, 'a', 2), put(store, 'b', 2)]);
+    server.resume();
+    for (const end of ends) expect(end).toMatch(/timeout|io/);
+    await pause(300);
+    expect([await others.read('a'), await others.read('b')]).toEqual([record('a', 1), undefined]);
+  });
+
+  test.each(Object.keys(clients))('%s: what it keeps for a server that is gone, until that is there again', async (name) => {
+    const { store, others } = await open(name, 600);
+    await server.kill();
+    const ends = await endsOf([put(store, 'a', 2), put(store, 'b', 2)]);
+    await server.start();
+    for (const end of ends) expect(end).toMatch(/timeout|io/);
+    await vi.waitFor(async () => expect(await endOf(put(store, 'c', 3))).toBe('stored'), { timeout: 20_000 });
+    expect([await others.read('a'), await others.read('b')]).toEqual([undefined, undefined]);
+  });
+
+  test('a server that stands still, after it said in this call that its record is another one', async () => {
+    const { store, others } = await open('ioredis', 1500);
+    await put(others, 'a', 2);
+    const asked: number[] = [];
+    server.pause();
+    const end = endOf(
+      store.update('a', (current) => {
+        const { count } = Object(current) as { count: number };
+        // The second round, whose attempt goes out next.
+        if (asked.push(count) === 2) server.pause();
+        return { next: record('a', count + 10), value: 'stored' };
+      }),
+    );
+    await pause(700);
+    server.resume();
+    expect(await end).toBe('timeout');
+    server.resume();
+    await pause(300);
+    expect([asked, (await others.read('a')) as object]).toEqual([[1, 2, undefined], record('a', 2)]);
+  });
+});
