@@ -5,7 +5,7 @@ import type { StoredRequest } from '../core/record.js';
 import type { Digest, Platform } from '../ports.js';
 import { wrong } from '../texts/full.js';
 import { base64Of, jsonOf, looksJson, readUpTo } from './bytes.js';
-import { multipart, steadyBoundary } from './multipart.js';
+import { type Fields, multipart, steadyBoundary } from './multipart.js';
 import { kindOf, textOf } from './native.js';
 
 /** A request as given, read without waiting for anything. */
@@ -115,9 +115,11 @@ export async function prepare(from: RequestInput, limit: number, digest: Digest)
   else if (ArrayBuffer.isView(body)) bytes = new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice();
   else if (tag === 'ArrayBuffer') bytes = new Uint8Array(body as ArrayBuffer).slice();
   else if (tag === 'FormData') {
-    form = await digest(await readable(() => formText(body as FormData, digest)));
+    // Taken at once, as fetch does: the caller may fill the same form for its next call.
+    const fields = await readable(async () => [...(body as FormData).entries()]);
+    form = await digest(await readable(() => formText(fields, digest)));
     type(`multipart/form-data; boundary=${form}`);
-    bytes = new Uint8Array(await multipart(body as FormData, form));
+    bytes = new Uint8Array(await multipart(fields, form));
   } else if (tag === 'ReadableStream') bytes = await buffer(body as ReadableStream<Uint8Array>, limit);
   else if (isRequest(body)) {
     const given = headers.get('content-type') ?? '';
@@ -140,9 +142,9 @@ export async function wireOf<T extends ReplayableRequest>(prepared: T, carrier: 
 }
 
 /** The fields of a form, files by content, in an order of their own; the order of those with one name is content. */
-async function formText(form: FormData, digest: Digest): Promise<string> {
+async function formText(form: Fields, digest: Digest): Promise<string> {
   const fields: [string, string][] = [];
-  for (const [name, value] of form.entries()) {
+  for (const [name, value] of form) {
     const field = typeof value === 'string' ? [name, value] : [name, value.name, value.type, await digest(new Uint8Array(await value.arrayBuffer()))];
     fields.push([JSON.stringify([name]), JSON.stringify(field)]);
   }
