@@ -54,12 +54,15 @@ async function showStored(client: Client, address: OperationAddress): Promise<vo
   const record = readRecord(await readStored(place));
   const held = record && payloads.has(keyedOperationOf(operationKey, record.key));
   const state = stateOf(record, storedIn(storeForOperation(place)), false, held);
+  // A call, or a change by hand, is at it. It may end without a word to screens, such as one that is refused.
+  const flight = flights.get(operationKey);
+  if (flight) await flight.landed;
   const shown = lives.get(operationKey)?.state;
-  // A call began or ended, or another look came first, while this one was on its way: what it found may be older than what is shown.
-  if (shown && shown !== before) return flights.has(operationKey) ? undefined : showStored(client, address);
+  // One of those ended, or another look came first, while this one was on its way: what it found may be older than what is shown.
+  if (flight ? shown === before : shown && shown !== before) return showStored(client, address);
   // An operation without an effect leaves its name free; its screen says so until something else begins.
   const stays = state.phase === 'idle' && shown?.phase === 'settled' && shown.outcome.effect === 'none';
-  if (!flights.has(operationKey) && !stays) publish(client, operationKey, state);
+  if (!flight && !stays) publish(client, operationKey, state);
 }
 
 const LOADING: OperationState = { phase: 'loading' };
