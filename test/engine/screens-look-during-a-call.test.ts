@@ -4,8 +4,8 @@
  */
 import { expect, test } from 'vitest';
 import { forget, type Once, operation } from '../../src/entries/index.js';
-import { delayed, lost } from '../support/server.js';
-import { NAME, newWorld, pay, rest, SECOND, watched } from '../support/world.js';
+import { lost } from '../support/server.js';
+import { NAME, newWorld, pay, rest, watched } from '../support/world.js';
 
 test.each([
   ['a forget that is refused', (once: Once) => forget(once, NAME), 'none'],
@@ -22,19 +22,4 @@ test.each([
   await expect(world.run(ended)).rejects.toThrow();
   await rest();
   expect(screen.state).toMatchObject({ phase: 'unsettled' });
-});
-
-test('a call that fails while another tab sends: the screen says that it is unsettled', async () => {
-  const world = newWorld();
-  await world.interrupted(lost());
-  const [there, here] = [world.open(), world.open({ whenBusy: 'reject' })];
-  world.server.plays(delayed(5 * SECOND, lost()));
-  const other = pay(there.once, { limits: { attempts: 1 } });
-  await rest();
-  const screen = operation(here.once, NAME);
-  screen.subscribe(() => {});
-  expect(await world.end(here.tab, pay(here.once))).toMatchObject({ code: 'ERR_ONCE_BUSY' });
-  await rest();
-  expect(screen.state).toMatchObject({ phase: 'unsettled' });
-  await world.end(there.tab, other);
 });
