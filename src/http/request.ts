@@ -75,7 +75,7 @@ async function readable<T>(read: () => Promise<T>, form = false): Promise<T> {
 
 /** Buffers a stream, up to `limit` bytes. */
 async function buffer(stream: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = await readUpTo(stream, limit);
+  const bytes = await readable(() => readUpTo(stream, limit));
   if (!bytes) throw new UnreplayableBody(wrong('the body', 'body-length', `more than ${limit}`));
   return bytes;
 }
@@ -190,7 +190,7 @@ export async function fingerprint(
   hook: FingerprintHook | undefined,
 ): Promise<{ readonly raw: string; readonly fingerprint: string; readonly json: boolean }> {
   const { method, url, body } = prepared;
-  const plain = typeof body === 'object' && !ArrayBuffer.isView(body) ? new Uint8Array(await new Response(body).arrayBuffer()) : (body ?? '');
+  const plain = typeof body === 'object' && !ArrayBuffer.isView(body) ? new Uint8Array(await readable(() => new Response(body).arrayBuffer())) : (body ?? '');
   const raw = await digest(plain);
   const json = looksJson(plain);
   const said = hook && (await askHook(hook, prepared, plain, json));
