@@ -111,8 +111,11 @@ export async function prepare(from: RequestInput, limit: number, digest: Digest)
   else if (tag === 'URLSearchParams') {
     bytes = String(body);
     type('application/x-www-form-urlencoded;charset=UTF-8');
-  } else if (tag === 'Blob' || tag === 'File') bytes = body as Blob;
-  else if (ArrayBuffer.isView(body)) bytes = new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice();
+  } else if (tag === 'Blob' || tag === 'File') {
+    bytes = body as Blob;
+    // Said here, because a key in the body makes it text, of which the platform would say "text/plain".
+    if (bytes.type) type(bytes.type);
+  } else if (ArrayBuffer.isView(body)) bytes = new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice();
   else if (tag === 'ArrayBuffer') bytes = new Uint8Array(body as ArrayBuffer).slice();
   else if (tag === 'FormData') {
     // Taken at once, as fetch does: the caller may fill the same form for its next call.
