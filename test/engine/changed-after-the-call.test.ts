@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import { derived } from '../../src/entries/index.js';
 import { answers, lost, textOf } from '../support/server.js';
-import { newWorld, URL_, watched } from '../support/world.js';
+import { newWorld, rest, URL_, watched } from '../support/world.js';
 
 const SEATS = ['a', 'b', 'c'] as const;
 
@@ -79,3 +79,34 @@ describe('one name for several calls', () => {
     expect(ends.map(({ outcome }) => outcome?.operation)).toEqual(SEATS.map((seat) => ['seat', seat]));
   });
 });
+
+describe('a PUT without a name that is sent again', () => {
+  test.each<[string, () => BodyInit, (body: never) => void]>([
+    ['fields', () => new URLSearchParams('text=a'), (body: URLSearchParams) => body.set('text', 'b')],
+    ['a form', () => formOf('a'), (body: FormData) => body.set('text', 'b')],
+    ['bytes', () => new TextEncoder().encode('text=a'), (body: Uint8Array) => body.fill(98)],
+    ['a buffer', () => new TextEncoder().encode('text=a').buffer, (body: ArrayBuffer) => new Uint8Array(body).fill(98)],
+  ])('sends what it was given: %s', async (_kind, make, change) => {
+    const world = newWorld();
+    const sent: string[] = [];
+    const { tab, once } = world.open({
+      fetch: async (_, init) => {
+        sent.push(await new Response(init?.body).text());
+        return new Response('', { status: sent.length === 1 ? 503 : 200 });
+      },
+    });
+    const body = make();
+    const call = watched(once.fetch(URL_, { method: 'PUT', body }));
+    await rest();
+    change(body as never);
+    expect(await world.end(tab, call)).toMatchObject({ status: 200 });
+    expect(sent).toHaveLength(2);
+    for (const text of sent) expect(text).toMatch(/text(=|"\r\n\r\n)a/);
+  });
+});
+
+function formOf(text: string): FormData {
+  const form = new FormData();
+  form.set('text', text);
+  return form;
+}
