@@ -1,6 +1,6 @@
 /** Where an operation is: its key in the tables of this realm, its ids in the store, its lock. */
 import type { KeyedOperation, Label, Namespace, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
-import { encodeName, isUnnamed, typeOf } from '../core/name.js';
+import { encodeName, isUnnamed, type OperationName, typeOf } from '../core/name.js';
 import { wrong } from '../texts/full.js';
 import type { Client, OperationAddress } from './client.js';
 import { look } from './registry.js';
@@ -73,7 +73,8 @@ export function isOperationOf({ store }: Client, namespace: Namespace, operation
 export function addressOf(client: Client, name: unknown, of?: Namespace): OperationAddress {
   const label = encodeName(name);
   const namespace = of ?? namespaceOf(client);
-  return { name: name as OperationAddress['name'], label, namespace, operationKey: operationKeyOf(client, namespace, label), id: undefined };
+  // A copy: a key strategy may be asked when the caller has put another name into the same array.
+  return { name: [...(name as OperationName)], label, namespace, operationKey: operationKeyOf(client, namespace, label), id: undefined };
 }
 
 /** Where an unnamed operation is: under its key. */

@@ -58,10 +58,10 @@ export function changed({ registry, platform }: Client): void {
   platform.tabs?.tell();
 }
 
-/** Calls back whenever a screen should look again; the result unsubscribes. */
+/** Calls back whenever a screen should look again; the result unsubscribes, also in the middle of a telling. */
 export function watch(client: Client, screen: (elsewhere: boolean) => void): () => void {
   const { screens } = client.registry;
-  const entry = (elsewhere: boolean): void => guarded(client, () => screen(elsewhere));
+  const entry = (elsewhere: boolean): void => (screens.has(entry) ? guarded(client, () => screen(elsewhere)) : undefined);
   screens.add(entry);
   const off = client.platform.tabs?.listen(() => entry(true));
   return () => {

@@ -77,11 +77,13 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
     held = undefined;
     if (settings.whenBusy === 'reject') throw busyError(here);
     read ??= call.read();
+    // Made by a listener that has heard of the end: with `always` it stands for another effect.
+    const after = flight.ended && settings.repeat === 'always';
     const both = Promise.all([read.catch(() => undefined), flight.fingerprint]);
     const [mine, theirs] = (await cutBy(client, signal, deadline, both)) ?? [];
     // A call in the background sends only what was agreed to. So it joins no press, which may have another payload: it waits for its end.
     const same = mine && (mine.payload ? mine.fingerprint === theirs : !mine.agreed);
-    if (same && theirs !== undefined && !flight.stop.aborted) {
+    if (same && theirs !== undefined && !flight.stop.aborted && !after) {
       if (flight.endsAt <= deadline) return flight.join({ ...caller, joined: true });
       // The other call ends later: it began while this one waited, or before the clock was set back.
       const { over, off } = limit(clock, deadline - clock.now(), []);

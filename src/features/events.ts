@@ -3,6 +3,7 @@
 import { check } from '../check.js';
 import type { OnceEvent } from '../core/event.js';
 import { namePrefix, type OperationName, typeOf } from '../core/name.js';
+import type { Listener } from '../engine/observed.js';
 import { clientOf, type Once } from '../once.js';
 
 /** Which events to hear, and for how long. */
@@ -26,7 +27,9 @@ export function subscribe(once: Once, listener: (event: OnceEvent) => void, opti
   check(options, { prefix: 'array', signal: 'object' }, 'subscribe');
   const { prefix, signal } = options;
   if (typeof listener !== 'function') throw new TypeError(`once: subscribe takes a function, got ${typeOf(listener)}`);
-  const entry = { hears: (event: OnceEvent) => listener(event), begins: prefix?.length ? namePrefix(prefix).begins : undefined };
+  // Another listener may have ended it just now.
+  const hears = (event: OnceEvent): void => (listeners.has(entry) ? listener(event) : undefined);
+  const entry: Listener = { hears, begins: prefix?.length ? namePrefix(prefix).begins : undefined };
   const off = (): void => void listeners.delete(entry);
   if (!signal?.aborted) listeners.add(entry);
   signal?.addEventListener('abort', off, { once: true });

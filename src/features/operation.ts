@@ -54,12 +54,15 @@ async function showStored(client: Client, address: OperationAddress): Promise<vo
   const record = readRecord(await readStored(place));
   const held = record && payloads.has(keyedOperationOf(operationKey, record.key));
   const state = stateOf(record, storedIn(storeForOperation(place)), false, held);
+  // A call, or a change by hand, is at it. It may end without a word to screens, such as one that is refused.
+  const flight = flights.get(operationKey);
+  if (flight) await flight.landed;
   const shown = lives.get(operationKey)?.state;
-  // A call began or ended, or another look came first, while this one was on its way: what it found may be older than what is shown.
-  if (shown && shown !== before) return flights.has(operationKey) ? undefined : showStored(client, address);
+  // One of those ended, or another look came first, while this one was on its way: what it found may be older than what is shown.
+  if (flight ? shown === before : shown && shown !== before) return showStored(client, address);
   // An operation without an effect leaves its name free; its screen says so until something else begins.
   const stays = state.phase === 'idle' && shown?.phase === 'settled' && shown.outcome.effect === 'none';
-  if (!flights.has(operationKey) && !stays) publish(client, operationKey, state);
+  if (!flight && !stays) publish(client, operationKey, state);
 }
 
 const LOADING: OperationState = { phase: 'loading' };
@@ -83,8 +86,9 @@ class ObservedOperation implements Operation {
 
   subscribe(listener: () => void): () => void {
     const client = this.#client;
-    // A wrapper, so that one listener may subscribe twice.
-    const entry = (): void => listener();
+    let over = false;
+    // A wrapper, so that one listener may subscribe twice, and hears nothing more once another one has ended it.
+    const entry = (): void => (over ? undefined : listener());
     let operationKey: OperationKey | undefined;
     const leave = (): void => void (operationKey && client.registry.lives.get(operationKey)?.listeners.delete(entry));
     /** Goes over to the operation of whoever is here now; whether that is another one. */
@@ -102,6 +106,7 @@ class ObservedOperation implements Operation {
       else if (address && elsewhere) void showStored(client, address).catch(() => {});
     });
     return () => {
+      over = true;
       off();
       leave();
     };
@@ -118,11 +123,13 @@ class ObservedOperation implements Operation {
 
   /** `anew`: what is known was last followed by nobody, and may have changed elsewhere since. */
   #load(address: OperationAddress, anew = false) {
-    const known = this.#client.registry.lives.has(address.operationKey);
-    const found = live(this.#client.registry, address.operationKey);
+    const { lives } = this.#client.registry;
+    const { operationKey } = address;
+    const known = lives.has(operationKey);
+    const found = live(this.#client.registry, operationKey);
     // What could not be read stays "loading"; the next look at a new screen asks again, and one that listens is told when it changes.
-    if (!known || (anew && !found.listeners.size))
-      void showStored(this.#client, address).catch(() => found.listeners.size || this.#client.registry.lives.delete(address.operationKey));
+    const drop = (): boolean => !lives.get(operationKey)?.listeners.size && lives.delete(operationKey);
+    if (!known || (anew && !found.listeners.size)) void showStored(this.#client, address).catch(drop);
     return found;
   }
 }

@@ -8,7 +8,9 @@ import { mayPass } from '../core/verdict.js';
 import { namespaceNow } from '../engine/address.js';
 import type { Client, Parts } from '../engine/client.js';
 import { wait } from '../engine/wait.js';
+import { kindOf } from '../http/native.js';
 import { type Outline, outline } from '../http/outline.js';
+import type { OnceRequestInit } from '../once.js';
 import type { Feature } from '../option-types.js';
 import type { Settings } from '../options.js';
 
@@ -24,7 +26,12 @@ export const retrying = (): Feature => ({ name: 'retrying', parts: { retry } sat
 
 const retry: Parts['retry'] = (client, settings, { input, init }, send) => {
   const { latest } = client.registry;
-  if (!('once' in init) || init.once !== false) return sendAgain(client, settings, outline(client.platform, input, init), send);
+  const { once, ...rest } = init as OnceRequestInit;
+  if (once !== false) {
+    const body = copyOf(init.body);
+    const sendCopy = () => (client.settings.fetch ?? globalThis.fetch)(input, { ...rest, body: body ?? null });
+    return sendAgain(client, settings, outline(client.platform, input, init), body === init.body ? send : sendCopy);
+  }
   // It is sent once, as it is; a PUT that waits for its next attempt must not undo it.
   if (latest.size) {
     const { method, place } = outline(client.platform, input, init);
@@ -32,6 +39,19 @@ const retry: Parts['retry'] = (client, settings, { input, init }, send) => {
   }
   return send();
 };
+
+/** A copy of what the caller may change before it is sent again, such as a form that is filled anew; else the body itself. */
+function copyOf(body: RequestInit['body']): RequestInit['body'] {
+  const kind = kindOf(body);
+  if (kind === 'URLSearchParams') return new URLSearchParams(String(body));
+  if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice();
+  if (kind === 'ArrayBuffer') return (body as ArrayBuffer).slice();
+  // React Native's own has no fields to read.
+  if (kind !== 'FormData' || !('entries' in (body as FormData))) return body;
+  const copy = new FormData();
+  for (const [name, value] of (body as FormData).entries()) copy.append(name, value as string);
+  return copy;
+}
 
 /** Sends as it came, and again after a network error or a transient answer. */
 export async function sendAgain(client: Client, settings: Settings, call: Outline, send: () => Promise<Response>): Promise<Response> {

@@ -8,10 +8,13 @@ const encoder = new TextEncoder();
 const crlf = (text: string): string => text.replace(/\r\n?|\n/g, '\r\n');
 const quoted = (text: string): string => `"${text.replace(/\r/g, '%0D').replace(/\n/g, '%0A').replace(/"/g, '%22')}"`;
 
+/** The fields of a form. */
+export type Fields = Iterable<readonly [string, FormDataEntryValue]>;
+
 /** HTML standard, "multipart/form-data encoding algorithm". */
-export function multipart(form: FormData, boundary: string): Promise<ArrayBuffer> {
+export function multipart(form: Fields, boundary: string): Promise<ArrayBuffer> {
   const parts: BlobPart[] = [];
-  for (const [name, value] of form.entries()) {
+  for (const [name, value] of form) {
     const head = `--${boundary}\r\nContent-Disposition: form-data; name=${quoted(crlf(name))}`;
     if (typeof value === 'string') parts.push(`${head}\r\n\r\n${crlf(value)}\r\n`);
     else parts.push(`${head}; filename=${quoted(value.name)}\r\nContent-Type: ${value.type || 'application/octet-stream'}\r\n\r\n`, value, '\r\n');

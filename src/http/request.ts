@@ -5,7 +5,7 @@ import type { StoredRequest } from '../core/record.js';
 import type { Digest, Platform } from '../ports.js';
 import { wrong } from '../texts/full.js';
 import { base64Of, jsonOf, looksJson, readUpTo } from './bytes.js';
-import { multipart, steadyBoundary } from './multipart.js';
+import { type Fields, multipart, steadyBoundary } from './multipart.js';
 import { kindOf, textOf } from './native.js';
 
 /** A request as given, read without waiting for anything. */
@@ -75,7 +75,7 @@ async function readable<T>(read: () => Promise<T>, form = false): Promise<T> {
 
 /** Buffers a stream, up to `limit` bytes. */
 async function buffer(stream: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = await readUpTo(stream, limit);
+  const bytes = await readable(() => readUpTo(stream, limit));
   if (!bytes) throw new UnreplayableBody(wrong('the body', 'body-length', `more than ${limit}`));
   return bytes;
 }
@@ -111,13 +111,18 @@ export async function prepare(from: RequestInput, limit: number, digest: Digest)
   else if (tag === 'URLSearchParams') {
     bytes = String(body);
     type('application/x-www-form-urlencoded;charset=UTF-8');
-  } else if (tag === 'Blob' || tag === 'File') bytes = body as Blob;
-  else if (ArrayBuffer.isView(body)) bytes = new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice();
+  } else if (tag === 'Blob' || tag === 'File') {
+    bytes = body as Blob;
+    // Said here, because a key in the body makes it text, of which the platform would say "text/plain".
+    if (bytes.type) type(bytes.type);
+  } else if (ArrayBuffer.isView(body)) bytes = new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice();
   else if (tag === 'ArrayBuffer') bytes = new Uint8Array(body as ArrayBuffer).slice();
   else if (tag === 'FormData') {
-    form = await digest(await readable(() => formText(body as FormData, digest)));
+    // Taken at once, as fetch does: the caller may fill the same form for its next call.
+    const fields = await readable(async () => [...(body as FormData).entries()]);
+    form = await digest(await readable(() => formText(fields, digest)));
     type(`multipart/form-data; boundary=${form}`);
-    bytes = new Uint8Array(await multipart(body as FormData, form));
+    bytes = new Uint8Array(await multipart(fields, form));
   } else if (tag === 'ReadableStream') bytes = await buffer(body as ReadableStream<Uint8Array>, limit);
   else if (isRequest(body)) {
     const given = headers.get('content-type') ?? '';
@@ -140,9 +145,9 @@ export async function wireOf<T extends ReplayableRequest>(prepared: T, carrier: 
 }
 
 /** The fields of a form, files by content, in an order of their own; the order of those with one name is content. */
-async function formText(form: FormData, digest: Digest): Promise<string> {
+async function formText(form: Fields, digest: Digest): Promise<string> {
   const fields: [string, string][] = [];
-  for (const [name, value] of form.entries()) {
+  for (const [name, value] of form) {
     const field = typeof value === 'string' ? [name, value] : [name, value.name, value.type, await digest(new Uint8Array(await value.arrayBuffer()))];
     fields.push([JSON.stringify([name]), JSON.stringify(field)]);
   }
@@ -188,7 +193,7 @@ export async function fingerprint(
   hook: FingerprintHook | undefined,
 ): Promise<{ readonly raw: string; readonly fingerprint: string; readonly json: boolean }> {
   const { method, url, body } = prepared;
-  const plain = typeof body === 'object' && !ArrayBuffer.isView(body) ? new Uint8Array(await new Response(body).arrayBuffer()) : (body ?? '');
+  const plain = typeof body === 'object' && !ArrayBuffer.isView(body) ? new Uint8Array(await readable(() => new Response(body).arrayBuffer())) : (body ?? '');
   const raw = await digest(plain);
   const json = looksJson(plain);
   const said = hook && (await askHook(hook, prepared, plain, json));

@@ -9,8 +9,10 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 const folder = mkdtempSync(join(tmpdir(), 'once-shop-'));
 let paid = 0;
+let lost = 0;
 const bank = createServer(async (request, response) => {
   const { card } = JSON.parse(await text(request)) as { card: string };
+  if (lost-- > 0) return void response.destroy();
   const good = card !== 'declined';
   response.writeHead(good ? 201 : 402, { 'content-type': 'application/json' }).end(JSON.stringify(good ? { id: ++paid } : { code: 'card_declined' }));
 });
@@ -56,4 +58,10 @@ test('whoever pays with another card what was paid before is not left in doubt',
   expect((await shop.charge('ann', 'c-2', 'another')).status).toBe(200);
   expect(await shop.said('ann', 'c-2')).toContain('Paid.');
   expect(paid).toBe(before + 1);
+});
+
+test('the answer is lost, and the next one is a refusal: the browser is told that nobody knows, as the page is, and not "not paid"', async () => {
+  lost = 1;
+  expect((await shop.charge('ann', 'c-4', 'declined')).status).toBe(504);
+  expect(await shop.said('ann', 'c-4')).toContain('Not sure yet.');
 });

@@ -278,6 +278,25 @@ describe('one device, several users', () => {
     expect(keys()).toBe(1);
   });
 
+  test('and where the store failed in the middle of it, or the page was closed: the next page brings it along first', async () => {
+    const shop = await open();
+    await unsure(shop);
+    await shop.page.evaluate(() => {
+      IDBDatabase.prototype.transaction = () => {
+        throw new DOMException('the disk', 'UnknownError');
+      };
+    });
+    await shop.button('Log in as Anna').click();
+    await shop.account.getByText('You are Anna').waitFor();
+    expect(await shop.button(/^Pay €/).count(), 'nothing can be pressed before').toBe(0);
+    await shop.reload();
+    await shop.says(UNSURE);
+    await shop.pay();
+    await shop.says(/^Paid €42\.00/);
+    expect(await ledger()).toEqual([4200]);
+    expect(keys()).toBe(1);
+  });
+
   test('a guest after that log-out is another guest, and sees none of it', async () => {
     const shop = await open();
     await unsure(shop);

@@ -5,7 +5,11 @@
 
 import { createHash } from 'node:crypto';
 import { getEventListeners } from 'node:events';
-import { describe, expect, test } from 'vitest';
+import { openAsBlob } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { OperationKey } from '../../src/core/ids.js';
 import type { OnceRecord } from '../../src/core/record.js';
 import { abortReason, giveUp, InFlightOperation } from '../../src/engine/in-flight.js';
@@ -178,6 +182,17 @@ describe('the reason of an abort', () => {
   });
 });
 
+/** What a customer has chosen, and then saved once more. */
+async function fileChangedSince(): Promise<Blob> {
+  const folder = await mkdtemp(join(tmpdir(), 'once-file-'));
+  const path = join(folder, 'plan.txt');
+  await writeFile(path, 'as chosen');
+  const blob = await openAsBlob(path);
+  await writeFile(path, 'as saved since');
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return blob;
+}
+
 describe('a body that can not be read', () => {
   test('is told with why, and says what is known of the operation', async () => {
     const world = newWorld();
@@ -190,6 +205,18 @@ describe('a body that can not be read', () => {
     await world.end(tab, pay(once, ONE));
     const again = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: 5 as never, once: NAME })));
     expect(again).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { type: 'unknown', reason: 'record', sent: 'maybe' } });
+  });
+
+  test.each([
+    ['a file that was changed on the disk after it was chosen', fileChangedSince],
+    ['a stream that breaks', async () => new ReadableStream({ pull: (controller) => controller.error(new Error('torn')) })],
+    ['a stream that somebody else reads', async () => ((stream) => stream.getReader() && stream)(new ReadableStream({}))],
+  ])('is told in a word, and not as a bug of the app: %s', async (_, bodyOf) => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const init = { method: 'POST', body: await bodyOf(), duplex: 'half', once: NAME } as RequestInit;
+    expect(await world.end(tab, watched(once.fetch(URL_, init)))).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { type: 'unsent' } });
+    expect(world.records).toEqual([]);
   });
 
   test('is not told as unsent where nobody could look', async () => {

@@ -102,7 +102,7 @@ describe('a body', () => {
     ['parameters', new URLSearchParams({ a: '1' }), 'a=1', 'application/x-www-form-urlencoded;charset=UTF-8'],
     ['bytes', new TextEncoder().encode('xyz').subarray(1), 'yz', null],
     ['a buffer', new TextEncoder().encode('xyz').buffer, 'xyz', null],
-    ['a Blob', new Blob(['x'], { type: 'text/plain' }), 'x', null],
+    ['a Blob', new Blob(['x'], { type: 'text/csv' }), 'x', 'text/csv'],
     ['a File', new File(['x'], 'x.txt'), 'x', null],
     ['a stream', new Response('xyz').body, 'xyz', null],
     ['a Request', new Request(URL_, { method: 'POST', body: 'xyz' }), 'xyz', null],
@@ -148,7 +148,7 @@ describe('a body', () => {
     ['something that can be sorted', { sort() {} }, /got object/],
     ['a number', 5, /got number/],
     ['a stream that is too long', new Response('x'.repeat(101)).body, /more than 100/],
-    ['a stream that breaks', new ReadableStream({ start: (controller) => controller.error(new Error('broken')) }), /broken/],
+    ['a stream that breaks', new ReadableStream({ start: (controller) => controller.error(new Error('broken')) }), says(/could not be read$/, /body-unread/)],
   ])('that can not be sent twice is refused: %s', async (_, body, message) => {
     await expect(ready(body)).rejects.toThrow(message);
   });
@@ -174,6 +174,12 @@ describe('a body', () => {
 });
 
 describe('on the wire', () => {
+  test('a Blob of JSON is JSON still when a key was put into it', async () => {
+    const blob = await ready(new Blob(['{"a":1}'], { type: 'application/json' }));
+    const { body, headers } = await wireOf(blob, 'json:idempotency_key');
+    expect([body, headers.get('content-type')]).toEqual(['{"a":1}', 'application/json']);
+  });
+
   const headers = new Headers({ a: 'b' });
   const prepared = (body: ReplayableRequest['body']): ReplayableRequest => ({ ...read(URL_), body, headers });
 

@@ -6,11 +6,13 @@ import { Account } from './screens/Account.tsx';
 import { Banner } from './screens/Banner.tsx';
 import { CartLine } from './screens/CartLine.tsx';
 import { Checkout } from './screens/Checkout.tsx';
+import { arrive } from './shop/account.ts';
 import { useCart } from './shop/cart.ts';
 import { session } from './shop/session.ts';
 
 function App() {
   const user = useSyncExternalStore(session.subscribe, () => session.user);
+  const arrived = useSyncExternalStore(session.subscribe, () => session.arrived);
   return (
     <>
       <header className="top">
@@ -20,7 +22,7 @@ function App() {
         <h1>A checkout to copy</h1>
         <Account user={user} />
       </header>
-      <Shop key={user.id} user={user.id} />
+      {arrived && <Shop key={user.id} user={user.id} />}
       <Faults />
     </>
   );
@@ -38,6 +40,7 @@ function Shop({ user }: { user: string }) {
   );
 }
 
+void arrive();
 createRoot(document.getElementById('root') as HTMLElement).render(
   <StrictMode>
     <App />

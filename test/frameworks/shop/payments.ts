@@ -36,15 +36,19 @@ export async function charge(user: string, cart: string, card: string): Promise<
   forgetRefusal.run(cart);
   try {
     const answer = await onceFor(user).fetch(`${process.env['BANK']}/api/payments`, { method: 'POST', body, once: ['pay', cart] });
+    // After a lost answer a 402 proves nothing, and the browser would take it for "not paid".
+    if (outcomeOf(answer)?.effect === 'unknown') return notKnown();
     await book(user, cart, answer);
     return answer;
   } catch (error) {
     const known = outcomeOf(error);
     if (!known) throw error;
     if (known.effect === 'done') return Response.json({ title: 'Paid before, with another card' });
-    return Response.json({ title: 'Not known yet' }, { status: 504 });
+    return notKnown();
   }
 }
+
+const notKnown = () => Response.json({ title: 'Not known yet' }, { status: 504 });
 
 /** What a page says of a cart when it is rendered. */
 export async function said(user: string, cart: string): Promise<string> {

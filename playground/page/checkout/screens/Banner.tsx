@@ -1,11 +1,10 @@
 /** On any page, after a reload or on another day: a payment whose end nobody knows. */
 
-import { operation } from 'oncefetch';
 import { usePending } from 'oncefetch/react';
 import { useState } from 'react';
 import { euros } from '../shop/cart.ts';
 import { once } from '../shop/client.ts';
-import { check } from '../shop/pay.ts';
+import { effectOf } from '../shop/pay.ts';
 import { Status } from './Status.tsx';
 
 /** `except`: the cart on the screen, which says it itself. */
@@ -15,9 +14,8 @@ export function Banner({ except }: { except: string }) {
   if (!open && !told) return null;
   const amount = open ? euros((open.meta as { amount: number } | undefined)?.amount ?? 0) : '';
   async function look(cart: string): Promise<void> {
-    const problem = await check(cart);
-    const { phase } = operation(once, ['pay', cart]).state;
-    if (phase !== 'unsettled') tell(problem ? `The payment of ${amount} was not made.` : `The payment of ${amount} was made.`);
+    const effect = await effectOf(cart);
+    if (effect !== 'unknown') tell(`The payment of ${amount} was ${effect === 'done' ? 'made' : 'not made'}.`);
   }
   return (
     <aside className="banner" aria-label="An open payment">

@@ -1,5 +1,5 @@
 /** Pays a cart, and says what the customer is to be told. */
-import { outcomeOf, resumeOne } from 'oncefetch';
+import { type Outcome, outcomeOf, resumeOne } from 'oncefetch';
 import { type Cart, totalOf } from './cart.ts';
 import { once } from './client.ts';
 
@@ -23,6 +23,14 @@ export async function pay(cart: Cart, card: string): Promise<Problem> {
 
 /** Goes on with what is stored, under its key: nothing is charged twice. */
 export const check = (cartId: string): Promise<Problem> => problemOf(resumeOne(once, ['pay', cartId]));
+
+/** The same for whoever has no screen of the payment: whether it was made. */
+export async function effectOf(cartId: string): Promise<Outcome['effect']> {
+  const answer: unknown = await resumeOne(once, ['pay', cartId]).catch((error: unknown) => error);
+  const outcome = outcomeOf(answer);
+  if (!outcome) throw answer; // a bug of ours
+  return outcome.effect;
+}
 
 /** `done` and `unknown` have screens of their own, which follow the operation's state. */
 async function problemOf(call: Promise<Response>): Promise<Problem> {

@@ -30,12 +30,35 @@ class Session {
     return this.user.name === GUEST;
   }
 
+  /** Nothing can be pressed before: what a guest had open comes along first. */
+  arrived = false;
+
   become(user: User = newGuest()): void {
-    this.user = save(user);
+    this.#enter(save(user));
+  }
+
+  arrive(): void {
+    this.arrived = true;
+    this.#changed();
+  }
+
+  /** Another tab logged in or out. */
+  follow(arrive: () => void): void {
+    addEventListener('storage', ({ key }) => {
+      if (key !== STORED) return;
+      this.#enter(load());
+      arrive();
+    });
+  }
+
+  #enter(user: User): void {
+    this.user = user;
+    this.arrived = false;
+    this.#changed();
   }
 
   /** Tells the screens. */
-  changed(): void {
+  #changed(): void {
     for (const listener of listeners) listener();
   }
 
@@ -46,10 +69,3 @@ class Session {
 }
 
 export const session = new Session();
-
-// Another tab logged in or out.
-addEventListener('storage', ({ key }) => {
-  if (key !== STORED) return;
-  session.user = load();
-  session.changed();
-});

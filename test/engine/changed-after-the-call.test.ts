@@ -1,0 +1,112 @@
+/**
+ * Goal: what is sent is what the caller had in hand when it called, as with fetch: what it does to its form, bytes or name
+ * afterwards is of no account. Method: one object is used for several calls, and changed right after each of them.
+ */
+import { describe, expect, test } from 'vitest';
+import { derived } from '../../src/entries/index.js';
+import { answers, lost, textOf } from '../support/server.js';
+import { newWorld, rest, URL_, watched } from '../support/world.js';
+
+const SEATS = ['a', 'b', 'c'] as const;
+
+describe('one body for several calls', () => {
+  test.each([
+    ['a form', () => new FormData()],
+    [
+      'a form with a file',
+      () => {
+        const form = new FormData();
+        form.set('file', new File(['x'], 'x.txt'));
+        return form;
+      },
+    ],
+    ['fields', () => new URLSearchParams()],
+  ] as const)('%s: each call sends its own', async (_, make) => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.otherwise = answers(201);
+    const body = make();
+    const calls = SEATS.map((seat) => {
+      body.set('seat', seat);
+      return watched(once.fetch(URL_, { method: 'POST', body, once: ['seat', seat] }));
+    });
+    await world.all(tab, ...calls);
+    const sent = await Promise.all(world.server.arrivals.map(textOf));
+    expect(sent.map((text) => /seat(?:=|"\r\n\r\n)(\w)/.exec(text)?.[1])).toEqual([...SEATS]);
+  });
+
+  test('bytes: each call sends its own', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.otherwise = answers(201);
+    const body = new Uint8Array(1);
+    const calls = [1, 2, 3].map((seat) => {
+      body[0] = seat;
+      return watched(once.fetch(URL_, { method: 'POST', body, once: ['seat', seat] }));
+    });
+    await world.all(tab, ...calls);
+    const sent = await Promise.all(world.server.arrivals.map(({ body: bytes }) => new Response(bytes).arrayBuffer()));
+    expect(sent.map((bytes) => new Uint8Array(bytes)[0])).toEqual([1, 2, 3]);
+  });
+
+  test('the second attempt of a call sends what the first one did', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(lost(), answers(201));
+    const body = new FormData();
+    body.set('seat', 'a');
+    const call = watched(once.fetch(URL_, { method: 'POST', body, once: ['seat', 'a'] }));
+    body.set('seat', 'b');
+    await world.end(tab, call);
+    const [first, second] = await Promise.all(world.server.arrivals.map(textOf));
+    expect(first).toContain('\r\na\r\n');
+    expect(second).toBe(first);
+  });
+});
+
+describe('one name for several calls', () => {
+  test('each has its own derived key, and its outcome has its own name', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.otherwise = answers(201);
+    const name: [string, string] = ['seat', ''];
+    const calls = SEATS.map((seat) => {
+      name[1] = seat;
+      return watched(once.fetch(URL_, { method: 'POST', body: seat, once: { operation: name, key: derived } }));
+    });
+    const ends = await world.all(tab, ...calls);
+    expect(new Set(world.server.keys).size).toBe(3);
+    expect(ends.map(({ outcome }) => outcome?.operation)).toEqual(SEATS.map((seat) => ['seat', seat]));
+  });
+});
+
+describe('a PUT without a name that is sent again', () => {
+  test.each<[string, () => BodyInit, (body: never) => void]>([
+    ['fields', () => new URLSearchParams('text=a'), (body: URLSearchParams) => body.set('text', 'b')],
+    ['a form', () => formOf('a'), (body: FormData) => body.set('text', 'b')],
+    ['bytes', () => new TextEncoder().encode('text=a'), (body: Uint8Array) => body.fill(98)],
+    ['a buffer', () => new TextEncoder().encode('text=a').buffer, (body: ArrayBuffer) => new Uint8Array(body).fill(98)],
+  ])('sends what it was given: %s', async (_kind, make, change) => {
+    const world = newWorld();
+    const sent: string[] = [];
+    const { tab, once } = world.open({
+      fetch: async (_, init) => {
+        sent.push(await new Response(init?.body).text());
+        return new Response('', { status: sent.length === 1 ? 503 : 200 });
+      },
+    });
+    const body = make();
+    const call = watched(once.fetch(URL_, { method: 'PUT', body }));
+    await rest();
+    change(body as never);
+    expect(await world.end(tab, call)).toMatchObject({ status: 200 });
+    expect(sent).toHaveLength(2);
+    for (const text of sent) expect(text).toMatch(/text(=|"\r\n\r\n)a/);
+  });
+});
+
+function formOf(text: string): FormData {
+  const form = new FormData();
+  form.set('text', text);
+  return form;
+}

@@ -1,0 +1,79 @@
+/** Goal: whoever has unsubscribed hears nothing more, also where that happened in the middle of the telling, by another listener. */
+import { expect, test } from 'vitest';
+import { type Once, operation, refresh, subscribe, watch } from '../../src/entries/index.js';
+import { answers } from '../support/server.js';
+import { NAME, newWorld, pay, rest } from '../support/world.js';
+
+type Listen = (once: Once, heard: () => void) => () => void;
+
+const ways: readonly (readonly [string, Listen])[] = [
+  ['a screen', (once, heard) => operation(once, NAME).subscribe(heard)],
+  ['a watch', (once, heard) => watch(once, heard)],
+  ['a subscriber', (once, heard) => subscribe(once, heard)],
+];
+
+test.each(ways)('%s that another one has ended', async (_, listen) => {
+  const world = newWorld();
+  const { tab, once } = world.open();
+  world.server.plays(answers(201));
+  let ended = false;
+  let late = 0;
+  let off = (): void => {};
+  listen(once, () => {
+    off();
+    ended = true;
+  });
+  off = listen(once, () => void (ended && late++));
+  await world.end(tab, pay(once));
+  await rest();
+  expect(ended).toBe(true);
+  expect(late).toBe(0);
+});
+
+test('a screen that another one has ended when somebody else logged in does not follow them', async () => {
+  const world = newWorld();
+  let user = 'ann';
+  const { tab, once } = world.open({ namespace: () => user });
+  world.server.plays(answers(201));
+  let leaves = false;
+  let heard = 0;
+  operation(once, NAME).subscribe(() => {
+    if (leaves) off();
+    leaves = false;
+  });
+  const off = operation(once, NAME).subscribe(() => heard++);
+  await rest();
+  leaves = true;
+  user = 'bert';
+  refresh(once);
+  await rest();
+  heard = 0;
+  await world.end(tab, pay(once));
+  await rest();
+  expect(heard).toBe(0);
+});
+
+test('a look of a screen that is gone, which fails late, does not cut off the one that has come since', async () => {
+  const world = newWorld();
+  const tab = world.tab();
+  const plain = tab.store;
+  const fails: (() => void)[] = [];
+  let broken = true;
+  const read: typeof plain.read = (id) => (broken ? new Promise((_, reject) => void fails.push(() => reject(new Error('the disk is slow')))) : plain.read(id));
+  const once = tab.once({ store: { ...plain, scope: plain.scope, read } });
+  world.server.plays(answers(201));
+  expect(operation(once, NAME).state).toEqual({ phase: 'loading' });
+  operation(once, NAME).subscribe(() => {})();
+  await rest();
+  fails[0]?.();
+  await rest();
+  broken = false;
+  let heard = 0;
+  operation(once, NAME).subscribe(() => heard++);
+  await rest();
+  fails[1]?.();
+  await rest();
+  heard = 0;
+  await world.end(tab, pay(once));
+  expect(heard).toBeGreaterThan(0);
+});
