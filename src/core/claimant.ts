@@ -60,8 +60,6 @@ export type Begun =
       readonly reused: boolean;
       /** The record said so when it was found: {@link PendingRecord.refusedOnly}. */
       readonly refusedOnly: boolean;
-      /** By how much the store's clock is ahead of this one, ms; 0 if absent. */
-      readonly aheadMs?: number;
     }
   /** Settled for this payload, or settled while this call waited. */
   | { readonly do: 'remembered'; readonly record: EndedRecord }

@@ -183,7 +183,9 @@ async function claim(job: OperationRun, waited: Waited | undefined, generation: 
   const begins = client.parts.begins?.(job) ?? begin;
   let begun: Begun | undefined;
   const change = (stored: unknown, storeNow: number) => {
-    const began = begins(stored, c, platform.clock.now(), storeNow);
+    const now = platform.clock.now();
+    job.aheadMs = storeNow - now;
+    const began = begins(stored, c, now, storeNow);
     begun = began.value;
     return began;
   };
