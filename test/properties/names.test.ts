@@ -73,7 +73,7 @@ function* neighbours(of: OperationName): Generator<OperationName> {
     const after = of.slice(index + 1);
     if (typeof one === 'string') {
       for (let at = 1; at < one.length; at++) yield [...before, one.slice(0, at), one.slice(at), ...after];
-      if (one.trim() !== '' && Number.isFinite(Number(one))) yield [...before, Number(one), ...after];
+      if (one.trim() !== '' && Math.abs(Number(one)) < 2 ** 53) yield [...before, Number(one), ...after];
       yield [...before, `${one}\u0000`, ...after];
       yield [...before, JSON.stringify(one), ...after];
     } else {
