@@ -121,7 +121,7 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeN
     ns: c.ns,
     label: c.label,
     state: 'pending',
-    forgetAt: unsettledForgetAt(Math.max(now, storeNow)),
+    forgetAt: unsettledForgetAt(Math.max(now, storeNow), c.keepMs),
     key: c.key,
     carrier: c.carrier,
     dialect: c.dialect,
@@ -195,7 +195,7 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
     windowEndsAt,
     touchedAt: now,
     dueAt: undefined,
-    forgetAt: unsettledForgetAt(Math.max(now, storeNow)),
+    forgetAt: unsettledForgetAt(Math.max(now, storeNow), c.keepMs),
     // A driver's lease that ran out is not this one's.
     lease: leaseOf(c, storeNow) ?? (before.lease?.owner === MOVED ? before.lease : undefined),
     meta: c.meta ?? before.meta,

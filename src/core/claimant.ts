@@ -31,6 +31,8 @@ export interface Claimant {
   readonly whenChanged: 'same-key' | 'refuse';
   readonly windowMs: number;
   readonly marginMs: number;
+  /** How long what is done is remembered, ms. */
+  readonly keepMs: number;
   /** It waits before its first attempt, so whoever finds the record until then can tell that nothing left. */
   readonly clean: boolean;
   /** Set when it waited for another context: which end its first look showed, if it showed one ({@link lifeOf}). */

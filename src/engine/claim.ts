@@ -171,6 +171,7 @@ async function claim(job: OperationRun, waited: Waited | undefined, generation: 
     whenChanged: settings.whenChanged ?? (dialect.answersMismatch === false ? 'refuse' : 'same-key'),
     windowMs: limits.keyWindowMs,
     marginMs: limits.attemptMs,
+    keepMs: settings.keep.forMs,
     clean: resumeOnly || platform.connectivity.online() === false,
     waited,
     owner,
