@@ -19,7 +19,10 @@ export function endedBefore(record: OnceRecord | undefined): string | undefined 
   return ended && lifeOf(ended);
 }
 
-/** Decides on the record as stored; to be called within one atomic update, with the store's own time for leases. */
+/**
+ * Decides on the record as stored; to be called within one atomic update, with the store's own time for leases and for the age of a
+ * key: machines have different clocks.
+ */
 export function begin(stored: unknown, c: Claimant, now: number, storeNow: number): Began {
   if (stored === undefined) return c.resumeOnly ? { value: { do: 'nothing' } } : insert(undefined, c, now, storeNow);
   const record = readRecord(stored);
@@ -44,7 +47,7 @@ export function begin(stored: unknown, c: Claimant, now: number, storeNow: numbe
   // A random key is never used for a second operation.
   if (c.keyKind === 'random' && record.key === c.key) return { value: { do: 'remembered', record } };
   if (record.state === 'retired') {
-    if (staysInUse(record, same, c, now)) return reuse(record, c, now, storeNow);
+    if (staysInUse(record, same, c, storeNow)) return reuse(record, c, now, storeNow);
     const begun = insert(record, c, now, storeNow);
     // Only a key that is the same for the next generation, too, is used up for good.
     return begun.next && record.sticky && record.key === c.key ? { value: { do: 'key-burnt', record } } : begun;
@@ -58,12 +61,12 @@ function foundPending(record: PendingRecord, same: boolean, c: Claimant, now: nu
   if (!record.ambiguous && record.random && !c.resumeOnly) {
     // Nothing has left since it was begun, so what the name stood for before still counts, whatever key this press has.
     const previous = readRecord(record.previous);
-    if (previous && staysInUse(previous, previous.scheme === c.scheme && previous.payloads.at(-1) === c.fingerprint, c, now))
+    if (previous && staysInUse(previous, previous.scheme === c.scheme && previous.payloads.at(-1) === c.fingerprint, c, storeNow))
       return reuse(previous, c, now, storeNow, record.revision);
     if (previous?.key === record.key || !same) return insert(record, c, now, storeNow);
   }
   const wasSent = record.ambiguous || record.firstSentAt !== undefined;
-  if (wasSent && (pastWindow(record, c, now) || clockWentBack(record, now))) return { value: { do: 'expired', record } };
+  if (wasSent && (pastWindow(record, c, storeNow) || clockWentBack(record, now))) return { value: { do: 'expired', record } };
   if (record.ambiguous && !c.resumeOnly && isElsewhere(record, c)) return { value: { do: 'elsewhere', record } };
   if (!same && !c.resumeOnly && c.whenChanged === 'refuse') return { value: { do: 'mismatch', record } };
   return adopt(record, same, c, now, storeNow);
@@ -76,7 +79,7 @@ export function isElsewhere(record: OnceRecord, c: Pick<Claimant, 'origin' | 'en
 }
 
 /** Whether the next call sends the key of an operation that was refused once more. */
-function staysInUse(record: OnceRecord, same: boolean, c: Claimant, now: number): boolean {
+function staysInUse(record: OnceRecord, same: boolean, c: Claimant, storeNow: number): boolean {
   return (
     record.keyInUse === true &&
     c.keyKind === 'random' &&
@@ -84,7 +87,7 @@ function staysInUse(record: OnceRecord, same: boolean, c: Claimant, now: number)
     record.dialect === c.dialect &&
     !isElsewhere(record, c) &&
     (same || c.whenChanged === 'same-key') &&
-    !pastWindow(record, c, now)
+    !pastWindow(record, c, storeNow)
   );
 }
 
@@ -106,7 +109,7 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeN
   const kept = before && keepsKey(before, c);
   const generation = before ? before.generation + (kept ? 0 : 1) : 0;
   // Under a key that comes again something is done: what the server repeats may be the answer to that payload.
-  const again = before?.state === 'settled' && before.key === c.key && (kept || !pastWindow(before, c, now)) ? before : undefined;
+  const again = before?.state === 'settled' && before.key === c.key && (kept || !pastWindow(before, c, storeNow)) ? before : undefined;
   const sent = again ? payloadsFor(again, c) : [];
   const others = sent.filter((one) => one !== c.fingerprint);
   if (c.keyKind === 'derived' && c.keyGeneration !== generation) return { value: { do: 'rekey', generation } };
@@ -118,7 +121,7 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeN
     ns: c.ns,
     label: c.label,
     state: 'pending',
-    forgetAt: unsettledForgetAt(Math.max(now, storeNow)),
+    forgetAt: unsettledForgetAt(Math.max(now, storeNow), c.keepMs),
     key: c.key,
     carrier: c.carrier,
     dialect: c.dialect,
@@ -134,8 +137,8 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeN
     payloads: [...others, c.fingerprint].slice(-PAYLOADS_MAX),
     raw: c.raw,
     createdAt: now,
-    firstSentAt: c.clean ? undefined : now,
-    windowEndsAt: c.clean ? undefined : now + c.windowMs,
+    firstSentAt: c.clean ? undefined : storeNow,
+    windowEndsAt: c.clean ? undefined : storeNow + c.windowMs,
     touchedAt: now,
     lease: leaseOf(c, storeNow),
     meta: c.meta,
@@ -143,14 +146,14 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeN
     previous: before && before.state !== 'pending' ? { ...before, previous: undefined } : before?.previous,
   });
   const changes = { changed: others.length > 0, sentBefore: sent.includes(c.fingerprint) };
-  return drive(record, changes, storeNow - now);
+  return drive(record, changes);
 }
 
 const INSERTED = { inserted: true, resumed: false, changed: false, sentBefore: false, otherBytes: false, reused: false, refusedOnly: false };
 
-const drive = (record: PendingRecord, how: Partial<typeof INSERTED>, aheadMs: number): Began => ({
+const drive = (record: PendingRecord, how: Partial<typeof INSERTED>): Began => ({
   next: record,
-  value: { do: 'drive', record, ...INSERTED, ...how, aheadMs },
+  value: { do: 'drive', record, ...INSERTED, ...how },
 });
 
 const leaseOf = ({ lease }: Claimant, storeNow: number): OnceRecord['lease'] => lease && { owner: lease.owner, until: storeNow + lease.ms };
@@ -164,7 +167,7 @@ function reuse(before: OnceRecord, c: Claimant, now: number, storeNow: number, r
   const { firstSentAt, windowEndsAt, generation } = before;
   const kept = { revision: revision + 1, generation, firstSentAt, windowEndsAt };
   const record = seal({ ...(next as PendingRecord), ...kept, refusal: reopened(before), refusedBefore: true });
-  return drive(record, { reused: true }, storeNow - now);
+  return drive(record, { reused: true });
 }
 
 /** From here on an attempt may be under way; a driver that dies says nothing of it, so the refusal before it counts no more. */
@@ -174,7 +177,7 @@ const reopened = ({ refusal }: OnceRecord): OnceRecord['refusal'] => (refusal &&
 function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, storeNow: number): Began {
   const keeps = same || c.resumeOnly;
   const sent = payloadsFor(before, c);
-  const firstSentAt = before.firstSentAt ?? (before.ambiguous ? before.createdAt : c.clean ? undefined : now);
+  const firstSentAt = before.firstSentAt ?? (before.ambiguous ? before.createdAt : c.clean ? undefined : storeNow);
   const windowEndsAt = firstSentAt === undefined ? undefined : Math.min(before.windowEndsAt ?? Number.POSITIVE_INFINITY, firstSentAt + c.windowMs);
   const record = seal({
     ...before,
@@ -192,7 +195,7 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
     windowEndsAt,
     touchedAt: now,
     dueAt: undefined,
-    forgetAt: unsettledForgetAt(Math.max(now, storeNow)),
+    forgetAt: unsettledForgetAt(Math.max(now, storeNow), c.keepMs),
     // A driver's lease that ran out is not this one's.
     lease: leaseOf(c, storeNow) ?? (before.lease?.owner === MOVED ? before.lease : undefined),
     meta: c.meta ?? before.meta,
@@ -208,15 +211,15 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
     otherBytes: same && !c.resumeOnly && before.raw !== c.raw,
     refusedOnly: before.refusedOnly === true,
   };
-  return drive(record, how, storeNow - now);
+  return drive(record, how);
 }
 
 /** The commit that must come before the first attempt of a record that was stored clean. */
-export const marked = (record: PendingRecord, windowMs: number, now: number): PendingRecord =>
+export const marked = (record: PendingRecord, windowMs: number, now: number, storeNow = now): PendingRecord =>
   seal({
     ...record,
     ambiguous: true,
-    firstSentAt: record.firstSentAt ?? now,
-    windowEndsAt: Math.min(record.windowEndsAt ?? Number.POSITIVE_INFINITY, now + windowMs),
+    firstSentAt: record.firstSentAt ?? storeNow,
+    windowEndsAt: Math.min(record.windowEndsAt ?? Number.POSITIVE_INFINITY, storeNow + windowMs),
     touchedAt: now,
   });

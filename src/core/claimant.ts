@@ -31,6 +31,8 @@ export interface Claimant {
   readonly whenChanged: 'same-key' | 'refuse';
   readonly windowMs: number;
   readonly marginMs: number;
+  /** How long what is done is remembered, ms. */
+  readonly keepMs: number;
   /** It waits before its first attempt, so whoever finds the record until then can tell that nothing left. */
   readonly clean: boolean;
   /** Set when it waited for another context: which end its first look showed, if it showed one ({@link lifeOf}). */
@@ -60,8 +62,6 @@ export type Begun =
       readonly reused: boolean;
       /** The record said so when it was found: {@link PendingRecord.refusedOnly}. */
       readonly refusedOnly: boolean;
-      /** By how much the store's clock is ahead of this one, ms; 0 if absent. */
-      readonly aheadMs?: number;
     }
   /** Settled for this payload, or settled while this call waited. */
   | { readonly do: 'remembered'; readonly record: EndedRecord }

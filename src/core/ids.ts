@@ -1,6 +1,6 @@
 /** What an operation is called, and texts that must not be taken for one another. Types only: each text is a plain string at run time. */
 
-/** The caller's stable name for an operation: non-empty strings, finite numbers and bigints, compared as typed. */
+/** The caller's stable name for an operation: non-empty strings, numbers below 2^53 and bigints, compared as typed. */
 export type OperationName = readonly (string | number | bigint)[];
 
 declare const kind: unique symbol;

@@ -13,7 +13,8 @@ export const typeOf = (value: unknown): string =>
 
 function encodePart(part: unknown, index: number): string | number | { n: string } {
   if (typeof part === 'bigint') return { n: String(part) };
-  if ((typeof part === 'string' && part) || Number.isFinite(part)) return part as string | number;
+  // Of a longer integer the last digits are lost: two ids of a database or a webhook would be one name.
+  if ((typeof part === 'string' && part) || (typeof part === 'number' && Math.abs(part) < 2 ** 53)) return part;
   throw new TypeError(wrong(`operation[${index}]`, 'name-part', typeOf(part)));
 }
 

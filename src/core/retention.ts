@@ -4,7 +4,7 @@ import { type OnceRecord, seal } from './record.js';
 
 const DAY_MS = 86_400_000;
 
-/** An unsettled operation outlives every key window; it goes after 30 days without a touch. */
+/** An unsettled operation goes after 30 days without a touch, or after `keep.forMs` where that is longer. */
 export const UNSETTLED_MS = 30 * DAY_MS;
 /** What is left of an operation that ended answers those who were waiting for it, at least this long. */
 export const WAITERS_MS = 60_000;
@@ -27,8 +27,6 @@ export const leaseHolds = (lease: OnceRecord['lease'], now: number): lease is No
 /** The last time of a `Date`. A record has a time in any case: JSON, as localStorage has it, cannot store `Infinity`. */
 const LAST_MS = 8.64e15;
 
-export const unsettledForgetAt = (now: number): number => now + UNSETTLED_MS;
-
 /**
  * A derived or literal key must not come round again, and a key that stays in use is for the next call, so what is left of
  * them is kept like an unsettled record, and no less than the server remembers it.
@@ -37,6 +35,9 @@ export const retiredForgetAt = (record: OnceRecord, now: number, totalMs: number
   record.random && !keyInUse ? now + Math.max(totalMs, WAITERS_MS) : Math.min(LAST_MS, Math.max(now + UNSETTLED_MS, record.windowEndsAt ?? 0));
 
 export const settledForgetAt = (now: number, keepMs: number, totalMs: number): number => Math.min(LAST_MS, now + Math.max(keepMs, totalMs, WAITERS_MS));
+
+/** What may be done is remembered no less long than what is. */
+export const unsettledForgetAt = (now: number, keepMs: number): number => settledForgetAt(now, keepMs, UNSETTLED_MS);
 
 /** Whether its time is over. What a sweep added to wait for its second look does not make it valid again. */
 export const isOver = ({ dueAt, forgetAt }: OnceRecord, now: number): boolean => (dueAt ?? forgetAt) <= now;

@@ -14,7 +14,7 @@ export const TRANSIENT = reading('transient', true);
 export const IN_PROGRESS = reading('in-progress', true);
 export const MISMATCH = reading('mismatch', true);
 export const NOT_A_VERDICT = reading('not-a-verdict', true);
-const OPEN = reading('open', true);
+export const OPEN = reading('open', true);
 
 /** A hook's word, as a row of the table. Nothing else knows words that are no {@link AnswerKind}. */
 export const READING_OF_VERDICT: Readonly<Record<Verdict, Reading>> = {

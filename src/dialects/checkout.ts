@@ -2,13 +2,15 @@ import { type DefinedDialect, defineDialect } from './define.js';
 import { inHeader } from './key-location.js';
 
 /**
- * Checkout.com. Only a 2xx is stored; after a 4xx or 5xx the same key tries again. While one request is at work the others
+ * Checkout.com. Only a 2xx is stored; after a 4xx or 5xx the same key tries again. A declined payment is a 201 as well,
+ * with the status `Declined`. While one request is at work the others
  * with its key get a 409 and should wait 30 seconds; it used to be a 429, which is read as any server's. The window of a
  * production account can be changed on request: say so with `windowMs`.
  *
  * Not known: how it answers the same key with another payload.
  *
  * @see https://www.checkout.com/docs/payments/manage-payments/idempotency
+ * @see https://www.checkout.com/docs/developer-resources/codes/api-response-codes
  */
 export const checkout = ({ windowMs }: { windowMs?: number | undefined } = {}): DefinedDialect =>
   defineDialect({
@@ -18,5 +20,8 @@ export const checkout = ({ windowMs }: { windowMs?: number | undefined } = {}): 
     marker: false,
     replays: true,
     inProgressAfterMs: 30_000,
-    answers: [{ status: 409, means: 'in-progress' }],
+    answers: [
+      { status: 409, means: 'in-progress' },
+      { status: [200, 201], at: { status: 'Declined' }, means: 'refused', sticky: true },
+    ],
   });

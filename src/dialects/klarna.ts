@@ -2,10 +2,12 @@ import { type DefinedDialect, defineDialect } from './define.js';
 import { inHeader } from './key-location.js';
 
 /**
- * Klarna, for its POST and PATCH calls. A retry within 24 hours executes only once and gets the same answer.
+ * Klarna, for its POST and PATCH calls. A retry within 24 hours executes only once and gets the same answer. A
+ * payment that is declined is a 2xx whose `payment_transaction_response` says so.
  *
  * Not known: what marks a replay, how work in progress and another payload are answered, and which refusals are kept.
  *
+ * @see https://docs.klarna.com/klarna-network-distribution/payments/one-time-payments/server-side-only-integration/authorize-the-payment
  * @see https://docs.klarna.com/acquirer/klarna/get-started/integration-resilience/escalation-and-retry-policy
  */
 export const klarna = (): DefinedDialect =>
@@ -15,4 +17,5 @@ export const klarna = (): DefinedDialect =>
     windowMs: 86_400_000,
     marker: false,
     replays: true,
+    answers: [{ status: [200, 201], at: { 'payment_transaction_response.result': 'DECLINED' }, means: 'refused', sticky: true }],
   });

@@ -26,6 +26,8 @@ export const mollie = (): DefinedDialect =>
     replays: true,
     answersMismatch: true,
     answers: [
+      // A card that is charged again has been declined by the time of the answer.
+      { status: 201, at: { resource: 'payment', status: 'failed' }, means: 'refused', sticky: true },
       { ...CONFLICT, afterAmbiguity: true, means: 'open' },
       { ...CONFLICT, means: 'refused' },
     ],

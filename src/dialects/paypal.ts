@@ -13,9 +13,16 @@ const WINDOWS_MS = {
   vault: 3 * HOUR_MS,
 } as const;
 
+const MADE = [200, 201];
+/** What a capture, an authorization or a refund is when no money moved. */
+const NOT_MADE = /^(DECLINED|DENIED|FAILED)$/;
+
 /**
  * PayPal's REST APIs. A key gives "the latest status" of the earlier request, not a stored copy, and nothing marks it. Without
  * `api` the shortest window of all counts, 3 hours.
+ *
+ * An order that is captured may be a 201 whose capture was declined. Where one of several payments of an order was made, it is
+ * done. An answer that leaves them out (`Prefer: return=minimal`) tells nothing of it.
  *
  * After ambiguity the codes of business duplicates (an invoice paid, an order captured) are left open: they may speak of this
  * operation or of another one, so `reconcile` is asked. Not known: whether any refusal is kept. Not every API takes the header.
@@ -45,5 +52,10 @@ export const paypal = ({ api }: { api?: keyof typeof WINDOWS_MS | undefined } = 
         afterAmbiguity: true,
         means: 'open',
       },
+      { status: MADE, at: { 'purchase_units.*.payments.*.*.status': /^(?!(DECLINED|DENIED|FAILED)$)/ }, means: 'fresh' },
+      { status: MADE, at: { 'purchase_units.*.payments.*.*.status': NOT_MADE }, means: 'refused', sticky: true },
+      // The answer to a capture, a refund or an authorization is that itself.
+      { status: MADE, at: { status: NOT_MADE }, means: 'refused', sticky: true },
+      { status: MADE, at: { 'batch_header.batch_status': 'DENIED' }, means: 'refused', sticky: true },
     ],
   });

@@ -6,7 +6,7 @@ const HEADERS = { payout: 'X-Payout-Idempotency', refund: 'X-Refund-Idempotency'
 /**
  * Razorpay, by what is made: payouts (which demand a key), refunds or transfers. One code, `BAD_REQUEST_ERROR`, stands for
  * everything, so the description tells a mismatch from work in progress. A payout that failed uses its key up: the answer is a
- * 200, read as a sticky refusal.
+ * 200, read as a sticky refusal. So is a refund or a transfer that failed, of which nothing is known to be kept.
  *
  * Not known: how long a key is remembered (24 h are assumed). Spaces, which a payout's key may have, are refused here, because
  * a header loses them at its ends.
@@ -27,5 +27,6 @@ export const razorpay = ({ makes }: { makes: keyof typeof HEADERS }): DefinedDia
       { status: 400, at: { 'error.field': HEADERS[makes] }, means: 'refused' },
       { status: 409, at: { 'error.code': 'BAD_REQUEST_ERROR' }, means: 'in-progress' },
       { status: [200, 201], at: { entity: 'payout', status: 'failed' }, means: 'refused', sticky: true },
+      { status: [200, 201], at: { entity: /^(refund|transfer)$/, status: 'failed' }, means: 'refused' },
     ],
   });

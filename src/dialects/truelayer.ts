@@ -3,13 +3,15 @@ import { inHeader } from './key-location.js';
 
 /**
  * TrueLayer's Payments API v3. The same key with the same payload gets an identical response, for 30 days; its documentation
- * said 6 hours once. `Tl-Signature` covers the key: sign in the `headers` hook, which sees the request as it goes out.
+ * said 6 hours once. A payment may have failed by the time
+ * that it is answered with a 201. `Tl-Signature` covers the key: sign in the `headers` hook, which sees the request as it goes out.
  *
  * Not known: what marks a replay, which refusals are kept (a 409 about the resource asks to "try again"), how long a key may
  * be, and within what it counts.
  *
  * @see https://docs.truelayer.com/docs/add-idempotency-to-your-payments-requests
  * @see https://docs.truelayer.com/docs/payments-api-errors
+ * @see https://github.com/TrueLayer/truelayer-dotnet docs/articles/payments.md
  * @see https://github.com/TrueLayer/truelayer-signing request-signing-v2.md (26c193f6)
  * @see https://github.com/TrueLayer/truelayer-php tests/Mocks/ErrorResponse.php (292dd90e)
  */
@@ -24,5 +26,6 @@ export const truelayer = (): DefinedDialect =>
     answers: [
       { status: 409, at: { type: /idempotency-key-concurrency-conflict/ }, means: 'in-progress' },
       { status: 422, at: { type: /idempotency-key-reuse/ }, means: 'mismatch' },
+      { status: 201, at: { status: 'failed' }, present: 'failure_reason', means: 'refused', sticky: true },
     ],
   });

@@ -171,6 +171,7 @@ async function claim(job: OperationRun, waited: Waited | undefined, generation: 
     whenChanged: settings.whenChanged ?? (dialect.answersMismatch === false ? 'refuse' : 'same-key'),
     windowMs: limits.keyWindowMs,
     marginMs: limits.attemptMs,
+    keepMs: settings.keep.forMs,
     clean: resumeOnly || platform.connectivity.online() === false,
     waited,
     owner,
@@ -183,7 +184,9 @@ async function claim(job: OperationRun, waited: Waited | undefined, generation: 
   const begins = client.parts.begins?.(job) ?? begin;
   let begun: Begun | undefined;
   const change = (stored: unknown, storeNow: number) => {
-    const began = begins(stored, c, platform.clock.now(), storeNow);
+    const now = platform.clock.now();
+    job.aheadMs = storeNow - now;
+    const began = begins(stored, c, now, storeNow);
     begun = began.value;
     return began;
   };

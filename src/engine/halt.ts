@@ -19,8 +19,8 @@ export function reasonToHalt(job: OperationRun, record: OnceRecord, ambiguous: b
 }
 
 /** Whether the server may have forgotten this record's key by the end of an attempt that leaves now. */
-export const windowIsOver = ({ client, settings: { limits } }: OperationRun, record: OnceRecord): boolean =>
-  pastWindow(record, { windowMs: limits.keyWindowMs, marginMs: limits.attemptMs }, client.platform.clock.now());
+export const windowIsOver = ({ client, settings: { limits }, aheadMs }: OperationRun, record: OnceRecord): boolean =>
+  pastWindow(record, { windowMs: limits.keyWindowMs, marginMs: limits.attemptMs }, client.platform.clock.now() + aheadMs);
 
 /** Whether another context has changed the record since this driver saw it; if so, how the drive stops. */
 export function takenOver(found: OnceRecord | undefined, known: OnceRecord): Stopped | undefined {

@@ -133,6 +133,7 @@ async function fly(
       stop: flight.stop,
       deadline,
       resumeOnly: request.payload === undefined,
+      aheadMs: 0,
     };
     const ended = await execute(job, free);
     flight.ended = true;

@@ -22,12 +22,12 @@ export class Refusals {
   readonly #passed: () => number;
 
   /** `ambiguous`: an attempt may have ended in something other than a refusal. */
-  constructor(job: Pick<OperationRun, 'client' | 'operationKey'>, { record, refusedOnly: found, aheadMs = 0 }: Start, ambiguous: boolean) {
+  constructor(job: Pick<OperationRun, 'client' | 'operationKey' | 'aheadMs'>, { record, refusedOnly: found }: Start, ambiguous: boolean) {
     const { clock } = job.client.platform;
     this.#record = record;
     this.#found = found;
-    const monotonicAheadMs = clock.now() + aheadMs - clock.monotonic();
-    this.#times = () => [clock.now() + aheadMs, clock.monotonic() + monotonicAheadMs];
+    const monotonicAheadMs = clock.now() + job.aheadMs - clock.monotonic();
+    this.#times = () => [clock.now() + job.aheadMs, clock.monotonic() + monotonicAheadMs];
     const served = storeForOperation(job).shared === 'cluster';
     evenForMs(clock);
     this.#passed = () => (served ? Number.POSITIVE_INFINITY : evenForMs(clock));

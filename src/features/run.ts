@@ -4,7 +4,7 @@ import { childKey } from '../core/derived.js';
 import { type OperationName, typeOf } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
 import { retryAfterMs } from '../core/retry-after.js';
-import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, type Verdict } from '../core/verdict.js';
+import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, OPEN, readAnswer, type Verdict } from '../core/verdict.js';
 import { addressOf } from '../engine/address.js';
 import type { AttemptRequest, AttemptResult, Payload, PreparedCall } from '../engine/client.js';
 import { abortReason } from '../engine/in-flight.js';
@@ -89,9 +89,11 @@ async function attempt(
     controller.abort();
   });
   const { key, number, resumed, ambiguous } = a;
+  const labels = new Set<string>();
   const child = (label: string): string => {
     // Whatever else JSON cannot tell apart would give two calls one key, and the second would not take effect.
     if (typeof label !== 'string' || !label) throw new TypeError(`once: child takes a label, got ${typeOf(label)}`);
+    labels.add(label);
     return childKey(key, label);
   };
   const act = () => effect({ key, attempt: number, resumed, ambiguous, signal: controller.signal, child });
@@ -104,14 +106,20 @@ async function attempt(
     }
     if (controller.signal.aborted) return { reading: NO_ANSWER, reached: false };
     // Whatever fails while its end is read, the function has run.
-    return read(end, verdict, a).catch((cause: unknown) => ({ reading: NO_ANSWER, cause, reached: false }));
+    // What was called under the first of several keys may be done, whatever the last one was answered.
+    return read(end, verdict, a, labels.size > 1).catch((cause: unknown) => ({ reading: NO_ANSWER, cause, reached: false }));
   })();
   const sent = await Promise.race([effected, late]);
   off();
   return sent ?? { reading: NO_ANSWER, reached: false };
 }
 
-async function read(end: RunEnd<unknown>, verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined, a: AttemptRequest): Promise<AttemptResult> {
+async function read(
+  end: RunEnd<unknown>,
+  verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined,
+  a: AttemptRequest,
+  several: boolean,
+): Promise<AttemptResult> {
   let said: Verdict | undefined;
   try {
     said = verdict?.(end as RunEnd<never>);
@@ -121,7 +129,7 @@ async function read(end: RunEnd<unknown>, verdict: ((end: RunEnd<never>) => Verd
     a.job.client.platform.report(error);
     return { reading: NOT_A_VERDICT, cause: error, reached: true };
   }
-  if ('value' in end && isResponse(end.value)) return readResponse(end.value, said, a);
+  if ('value' in end && isResponse(end.value)) return readResponse(end.value, said, a, several);
   const reading = hookReading(a.job, said === undefined ? ('value' in end ? 'fresh' : 'ambiguous') : said);
   if ('value' in end) return { reading, result: valueResult(end.value), reached: true };
   return {
@@ -132,8 +140,11 @@ async function read(end: RunEnd<unknown>, verdict: ((end: RunEnd<never>) => Verd
   };
 }
 
-/** A Response is read as if `fetch` had got it: a 503 is not done because a function gave it. */
-async function readResponse(response: Response, said: Verdict | undefined, a: AttemptRequest): Promise<AttemptResult> {
+/**
+ * A Response is read as if `fetch` had got it: a 503 is not done because a function gave it. `several`: the function has made several
+ * calls, so that a refusal of the last one does not say that nothing was done.
+ */
+async function readResponse(response: Response, said: Verdict | undefined, a: AttemptRequest, several: boolean): Promise<AttemptResult> {
   const { client, settings } = a.job;
   let answered: Answered = { response, text: '' };
   try {
@@ -146,7 +157,9 @@ async function readResponse(response: Response, said: Verdict | undefined, a: At
   // Nothing is known of the request: a page in HTML may be what it asked for.
   const { accepted, dialect } = settings;
   const asked = { method: 'POST', key: a.key, refusesHtml: false, settles202: accepted === 'settle', otherPayloads: a.otherPayloads };
-  const reading = said === undefined ? readAnswer(answer, asked, dialect, a.ambiguous, accepted === 'poll') : hookReading(a.job, said);
+  const own = said === undefined ? readAnswer(answer, asked, dialect, a.ambiguous, accepted === 'poll') : hookReading(a.job, said);
+  const partly = several && said === undefined;
+  const reading = partly && own.kind === 'refused' ? OPEN : partly && own.kind === 'transient' ? { ...own, ambiguous: true } : own;
   const refusal = reading.kind === 'refused' ? await client.platform.digest(`${answer.status}\n${answer.text}`) : undefined;
   // The function has most likely called the platform's own fetch.
   const mayResend = client.transport.mayResend({});

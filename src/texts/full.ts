@@ -81,7 +81,7 @@ export const wanted = (spec: string | readonly unknown[]): string =>
 /** What is wrong with what a developer wrote, by the name that docs/errors.md lists it under. */
 export const MISTAKES = {
   name: 'must be a non-empty array',
-  'name-part': 'must be a non-empty string, a finite number or a bigint',
+  'name-part': 'must be a non-empty string, a number that is exact (below 2^53) or a bigint',
   'name-given': 'has a name already; leave once.operation out',
   client: 'takes a client from createOnce',
   feature: 'must be a feature, such as polling()',

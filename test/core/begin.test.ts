@@ -20,7 +20,7 @@ const stored = (more: LooseRecord): OnceRecord =>
     ns: made('0b'),
     label: made('["pay","c1"]'),
     state: 'pending',
-    forgetAt: unsettledForgetAt(NOW),
+    forgetAt: unsettledForgetAt(NOW, 0),
     key: made('key-a'),
     carrier: 'header:Idempotency-Key',
     dialect: 'generic',
@@ -57,6 +57,7 @@ const caller: Claimant = {
   whenChanged: 'same-key',
   windowMs: 24 * HOUR,
   marginMs: 0,
+  keepMs: 0,
   clean: false,
   resumeOnly: false,
 };

@@ -44,10 +44,17 @@ describe('names', () => {
     [['a\u0000'], ['a']],
     [['é'], ['e\u0301']],
     [['\ud800'], ['\ud801']],
-    [[1e21], ['1e21']],
+    [[1e15], ['1000000000000000']],
+    [[2 ** 53 - 1], [2n ** 53n - 1n]],
     [[0.1 + 0.2], [0.3]],
   ])('%o and %o', (a, b) => {
     expect(encodeName(a) === encodeName(b)).toBe(same(a, b));
+  });
+
+  test('an integer that has lost its last digits is none: two ids of a webhook would be one operation', () => {
+    const [one, two] = (['1234567890123456788', '1234567890123456789'] as const).map((id) => JSON.parse(`{"id":${id}}`) as { id: number });
+    expect(one).toEqual(two);
+    for (const id of [one?.id, 2 ** 53, -(2 ** 53), 1e21]) expect(() => encodeName(['hook', id])).toThrow(TypeError);
   });
 
   test('a name comes back as it was, from storage too', () => {

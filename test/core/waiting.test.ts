@@ -138,8 +138,10 @@ describe('how long things live', () => {
     expect(clockWentBack(record({}), NOW - 300_001)).toBe(true);
   });
 
-  test('an unsettled operation outlives every window: 30 days', () => {
-    expect(unsettledForgetAt(NOW)).toBe(NOW + 30 * DAY);
+  test('an unsettled operation is remembered for 30 days, and no less long than one that is done', () => {
+    expect(unsettledForgetAt(NOW, 0)).toBe(NOW + 30 * DAY);
+    expect(unsettledForgetAt(NOW, 365 * DAY)).toBe(NOW + 365 * DAY);
+    expect(unsettledForgetAt(NOW, Number.POSITIVE_INFINITY)).toBe(8.64e15);
   });
 
   test('what is left answers those who waited: at least a minute, at least as long as a call may take', () => {

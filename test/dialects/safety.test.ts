@@ -44,6 +44,14 @@ const KEPT: Readonly<Record<string, (status: number, body: unknown) => boolean>>
   stripe: (status, body) => status === 402 && (body as { error?: { type?: string } })?.error?.type === 'card_error',
   razorpay: (status, body) =>
     [200, 201].includes(status) && (body as { entity?: string; status?: string })?.entity === 'payout' && (body as { status?: string }).status === 'failed',
+  // What was declined inside of a 2xx.
+  adyen: (status, body) => status === 200 && /^(Refused|Cancelled)$/.test(String((body as { resultCode?: string })?.resultCode)),
+  braintree: (status, body) => status === 200 && /PROCESSOR_DECLINED|GATEWAY_REJECTED|FAILED/.test(JSON.stringify(body)),
+  checkout: (status, body) => status === 201 && (body as { status?: string })?.status === 'Declined',
+  klarna: (status, body) => status === 200 && /"result":"DECLINED"/.test(JSON.stringify(body)),
+  mollie: (status, body) => status === 201 && (body as { status?: string })?.status === 'failed',
+  paypal: (status, body) => status === 201 && /"(DECLINED|DENIED|FAILED)"/.test(JSON.stringify(body)),
+  truelayer: (status, body) => status === 201 && (body as { status?: string })?.status === 'failed',
   'repeatableRequests, refusals kept': (status) => [400, 402, 404, 410, 413, 415, 422].includes(status),
 };
 

@@ -215,3 +215,47 @@ describe('is found by what it has', () => {
     expect(world.record()).toMatchObject({ state: 'settled' });
   });
 });
+
+describe('a function that makes several calls, each under a key of its own', () => {
+  /** Charges, then asks for the fee, which ends as given. */
+  const chargesThen =
+    (given: Response, keys: string[]) =>
+    async ({ child }: { child(label: string): string }) => {
+      keys.push(child('charge'));
+      child('fee');
+      return given;
+    };
+
+  test.each([402, 409, 422, 404])(
+    'whose last one is refused with %i: nobody says that nothing was done, and the next run has the same keys',
+    async (status) => {
+      const { world, run } = scene();
+      const keys: string[] = [];
+      const refused = await run(chargesThen(Response.json({ code: 'card_declined' }, { status }), keys) as never);
+      expect(refused).toMatchObject({ status, outcome: { effect: 'unknown', reason: 'refused' } });
+      const next = await run(async (attempt) => {
+        world.server.charged.add(attempt.key);
+        return chargesThen(Response.json({}, { status: 201 }), keys)(attempt as never);
+      });
+      expect(next).toMatchObject({ status: 201, outcome: { effect: 'done' } });
+      expect(new Set(keys).size).toBe(1);
+    },
+  );
+
+  test('whose last one is turned away to the end (429): unknown', async () => {
+    const { run } = scene();
+    const end = await run(chargesThen(new Response('slow down', { status: 429 }), []) as never);
+    expect(end).toMatchObject({ status: 429, outcome: { effect: 'unknown', reason: 'unavailable' } });
+  });
+
+  test('is refused where its verdict says so, and where there was one call only', async () => {
+    const { run } = scene();
+    const declined = () => Response.json({ code: 'card_declined' }, { status: 402 });
+    expect((await run(chargesThen(declined(), []) as never, { verdict: () => 'rejected' })).outcome).toMatchObject({ effect: 'none' });
+    const one = async ({ child }: { child(label: string): string }) => {
+      for (let call = 0; call < 2; call++) child('charge');
+      return declined();
+    };
+    expect((await run(one as never)).outcome).toMatchObject({ effect: 'none' });
+  });
+});

@@ -104,6 +104,7 @@ export const claimant: fc.Arbitrary<Claimant> = fc
     whenChanged: fc.constantFrom('same-key', 'refuse'),
     windowMs: fc.constantFrom(MINUTE, DAY, 30 * DAY),
     marginMs: fc.constantFrom(0, 30_000),
+    keepMs: fc.constantFrom(0, 2_592_000_000, 31_536_000_000),
     clean: fc.boolean(),
     waited: maybe(fc.record({ ended: maybe(key) })),
     owner: fc.constant('me'),

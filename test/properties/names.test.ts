@@ -55,7 +55,7 @@ const TEXTS = [
   '+',
   'Infinity',
 ];
-const NUMBERS: Part[] = [0, 1, -1, 1000, 1e21, 1e-7, 0.1 + 0.2, 0.3, 2 ** 53, 2 ** 53 + 2, 0n, 1n, -1n, 1000n, BigInt(2 ** 53), BigInt(2 ** 53) + 1n];
+const NUMBERS: Part[] = [0, 1, -1, 1000, 1e15, 1e-7, 0.1 + 0.2, 0.3, 2 ** 53 - 1, 1 - 2 ** 53, 0n, 1n, -1n, 1000n, BigInt(2 ** 53), BigInt(2 ** 53) + 1n];
 const part: fc.Arbitrary<Part> = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...TEXTS) },
   fc.constantFrom(...NUMBERS),
@@ -73,12 +73,14 @@ function* neighbours(of: OperationName): Generator<OperationName> {
     const after = of.slice(index + 1);
     if (typeof one === 'string') {
       for (let at = 1; at < one.length; at++) yield [...before, one.slice(0, at), one.slice(at), ...after];
-      if (one.trim() !== '' && Number.isFinite(Number(one))) yield [...before, Number(one), ...after];
+      if (one.trim() !== '' && Math.abs(Number(one)) < 2 ** 53) yield [...before, Number(one), ...after];
       yield [...before, `${one}\u0000`, ...after];
       yield [...before, JSON.stringify(one), ...after];
     } else {
       yield [...before, String(one), ...after];
-      yield [...before, typeof one === 'bigint' ? Number(one) : Number.isInteger(one) ? BigInt(one) : one + 1, ...after];
+      const other = typeof one === 'bigint' ? Number(one) : Number.isInteger(one) ? BigInt(one) : one + 1;
+      // A longer integer is no part of a name.
+      if (typeof other === 'bigint' || Math.abs(other) < 2 ** 53) yield [...before, other, ...after];
       yield [...before, JSON.stringify({ n: String(one) }), ...after];
     }
     const next = after[0];

@@ -7,7 +7,7 @@ export const text = (minLength: number, maxLength: number): fc.Arbitrary<string>
     .array(fc.oneof({ weight: 3, arbitrary: fc.integer({ min: 0x20, max: 0x7e }) }, fc.integer({ min: 0, max: 0xffff })), { minLength, maxLength })
     .map((units) => String.fromCharCode(...units));
 
-export const number = fc.double({ noNaN: true, noDefaultInfinity: true });
+export const number = fc.double({ noNaN: true, min: 1 - 2 ** 53, max: 2 ** 53 - 1 });
 
 /** One part of an operation's name, with those that could be mistaken for another. */
 export const namePart = fc.oneof(text(1, 12), fc.constantFrom('/', '","', '[', ']', '\\', '1', 'n', '{"n":"1"}', '~'), number, fc.integer(), fc.bigInt());

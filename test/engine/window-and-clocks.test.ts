@@ -1,0 +1,74 @@
+/**
+ * Goal: how old a key is, is told by the store's clock where it has one: machines have different clocks, and a server forgets its keys
+ * by real time. Method: two processes over a store with a clock of its own, one of whose machines is wrong by hours.
+ */
+import { describe, expect, test } from 'vitest';
+import { stripe } from '../../src/entries/dialects.js';
+import { answers, charged, lost, replays } from '../support/server.js';
+import { HOUR, MINUTE, newWorld, pay } from '../support/world.js';
+
+const ONE = { limits: { attempts: 1 } };
+const EXPIRED = { code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown', reason: 'key-expired' } };
+
+describe('a key that the server has forgotten is not sent again', () => {
+  /** A payment whose answer is lost on a machine that is wrong by `skewMs`, and whose process is gone. */
+  async function lostOn(skewMs: number) {
+    const world = newWorld();
+    const { tab, once } = world.open({}, { server: true });
+    tab.skewMs = skewMs;
+    world.server.plays(lost());
+    await world.end(tab, pay(once, ONE));
+    tab.kill();
+    return world;
+  }
+
+  test('by a process whose clock is ten hours slow', async () => {
+    const world = await lostOn(0);
+    await world.clock.advance(26 * HOUR);
+    const { tab, once } = world.open({}, { server: true });
+    tab.skewMs = -10 * HOUR;
+    expect(await world.end(tab, pay(once))).toMatchObject(EXPIRED);
+  });
+
+  test('where it first left by a clock that was twenty hours fast', async () => {
+    const world = await lostOn(20 * HOUR);
+    await world.clock.advance(30 * HOUR);
+    const { tab, once } = world.open({}, { server: true });
+    expect(await world.end(tab, pay(once))).toMatchObject(EXPIRED);
+  });
+
+  test('by a process whose clock is ten hours slow, to read again what was done', async () => {
+    const world = newWorld();
+    const options = { dialect: stripe(), keep: { response: false } } as const;
+    const { tab, once } = world.open(options, { server: true });
+    world.server.plays(answers(201));
+    await world.end(tab, pay(once));
+    tab.kill();
+    await world.clock.advance(26 * HOUR);
+    const slow = world.open(options, { server: true });
+    slow.tab.skewMs = -10 * HOUR;
+    expect(await world.end(slow.tab, pay(slow.once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test('that stayed in use after a refusal, by a process whose clock is ten hours slow: a new key is sent', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({}, { server: true });
+    world.server.plays(answers(401), answers(201));
+    await world.end(tab, pay(once));
+    tab.kill();
+    await world.clock.advance(26 * HOUR);
+    const slow = world.open({}, { server: true });
+    slow.tab.skewMs = -10 * HOUR;
+    expect((await world.end(slow.tab, pay(slow.once))).outcome).toMatchObject({ effect: 'done' });
+    expect(new Set(world.server.keys).size).toBe(2);
+  });
+});
+
+test.each([-30 * HOUR, 30 * HOUR])('a machine that is wrong by %i ms tries again as any other does', async (skewMs) => {
+  const world = newWorld();
+  const { tab, once } = world.open({ limits: { keyWindowMs: 10 * MINUTE } }, { server: true });
+  tab.skewMs = skewMs;
+  world.server.plays(charged(lost()), answers(503), replays(201));
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', attempts: 3 });
+});
