@@ -9,6 +9,7 @@ export const TWINS = [
   [/\/texts\/full\.js$/, source('texts/lean.ts')],
   [/\/option-spec\.js$/, source('option-spec-lean.ts')],
   [/\/memory-index\.js$/, source('stores/memory-index-lean.ts')],
+  [/\/memory-room\.js$/, source('engine/memory-room-lean.ts')],
   [/\/owner\.js$/, source('engine/owner-lean.ts')],
   [/\/native\.js$/, source('http/native-lean.ts')],
   [/\/platform\/detect\.js$/, source('platform/detect-lean.ts')],

@@ -45,6 +45,8 @@ async function together() {
   const ends = await Promise.all(
     Array.from({ length: jobs }, (_, job) => start([...common, '--base', String((Number(values.base) + job * SEEDS_APART) % 2 ** 32)], 'pipe')),
   );
+  // Each has said why there is nothing to add up.
+  if (ends.some(({ text }) => text === '')) return 1;
   const { code } = await start(
     ['--sum', JSON.stringify(ends.map(({ text }) => JSON.parse(text))), '--seconds', String((performance.now() - started) / 1000)],
     'inherit',

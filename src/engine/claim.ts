@@ -12,6 +12,7 @@ import type { Client, OperationAddress, OperationRun } from './client.js';
 import type { Stop } from './closing.js';
 import { notice } from './diagnostics.js';
 import { busyError, failure, storeError } from './failure.js';
+import { makeRoom } from './memory-room.js';
 import { diagnose, saysOf, tellWait } from './observe.js';
 import { nameOwner } from './owner.js';
 import { giveBack, readStored, storeForOperation, timed, updateStored } from './record-access.js';
@@ -194,12 +195,13 @@ async function claim(job: OperationRun, waited: Waited | undefined, generation: 
     return await updateStored(job, change, job.name.length ? 'strict' : 'relaxed');
   } catch (cause) {
     const { degraded } = client.registry;
-    if (begun?.do !== 'drive' || !begun.inserted || degraded.has(job.operationKey) || degraded.size >= DEGRADED_MAX) throw storeError(job, cause);
+    if (begun?.do !== 'drive' || !begun.inserted || degraded.has(job.operationKey) || (degraded.size >= DEGRADED_MAX && !(await makeRoom(client))))
+      throw storeError(job, cause);
     return afterFailedInsert(job, begun, random, cause, () => updateStored(job, change));
   }
 }
 
-/** So many records a process keeps in memory for a store that does not take them; from then on a call that the store does not take is refused. */
+/** So many names a process keeps in memory for a store that does not take them. A call beyond that is refused, unless one of them is due to be forgotten. */
 const DEGRADED_MAX = 10_000;
 
 type Inserted = Extract<Begun, { do: 'drive' }>;

@@ -77,7 +77,9 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
   const keyed = keyedOperationOf(job.operationKey, record.key);
   const present = record.payloads.at(-1) ?? '';
   // The server compares bytes with those that reached its key layer. Refused ones did not, so this call's bytes go out: a form may have been corrected.
-  const refused = begun.do === 'drive' && (begun.reused || begun.refusedOnly) && job.payload !== undefined;
+  // So does what begins under a derived key that stays after an end without an effect.
+  const anew = begun.do === 'drive' && begun.inserted && record.previous?.state === 'retired';
+  const refused = begun.do === 'drive' && (begun.reused || begun.refusedOnly || anew) && job.payload !== undefined;
   // Where only the link of a 202 is stored, it is asked, and is not the request.
   const stored = job.payload && !record.request ? undefined : storedPayload(record);
   const earlier = refused ? undefined : (payloads.get(keyed)?.get(present) ?? stored);
@@ -88,12 +90,22 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
       : { record, inserted: false, resumed: true, changed: false, sentBefore: true, otherBytes: false, reused: false, refusedOnly: false };
   // A resumed call learns only here which request it is, and so which dialect.
   const asked = job.resumeOnly && payload?.prepared;
-  const drive = new AttemptLoop(asked ? { ...job, settings: job.client.withDialect(job.settings, asked) } : job, payload ?? NOTHING, start);
-  const end = (reason: UnknownReason) => finish(drive, { decision: stop(reason, true) });
+  let own = job;
+  let cause: unknown;
+  try {
+    if (asked) own = { ...job, settings: job.client.withDialect(job.settings, asked) };
+  } catch (error) {
+    job.client.platform.report(error);
+    cause = error;
+  }
+  const drive = new AttemptLoop(own, payload ?? NOTHING, start);
+  const end = (reason: UnknownReason) => finish(drive, { decision: stop(reason, true), cause });
   if (begun.do === 'expired') return end('key-expired');
   if (begun.do === 'elsewhere') return end('elsewhere');
   // Nothing can be sent, so only `reconcile` can say more.
   if (!payload) return end('record');
+  // Nor where the app's `dialect` threw.
+  if (asked && own === job) return end('no-answer');
   const kept = payloads.get(keyed) ?? new Map<string, Payload>();
   if (job.payload || record.request) keepRecent(kept, present, payload, 8);
   keepRecent(payloads, keyed, kept, 32);

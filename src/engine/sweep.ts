@@ -3,7 +3,7 @@
 import { decodeName } from '../core/name.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { afterSweep, leaseHolds } from '../core/retention.js';
-import type { Changed } from '../ports.js';
+import type { Changed, Store } from '../ports.js';
 import { diagnosticText } from '../texts/full.js';
 import type { Client } from './client.js';
 import { diagnose } from './observe.js';
@@ -50,8 +50,7 @@ async function sweep(client: Client): Promise<void> {
       damaged++;
       return;
     }
-    const did = await updateIn(client, client.store, seen.id, (now, storeNow) => visit(readRecord(now), seen, before, storeNow), 'relaxed');
-    if (did === 'removed' && seen.state === 'pending') tellForgotten(client, seen);
+    const did = await visit(client, client.store, seen, before);
     // The local clock is fast.
     rests ||= did === 'early';
   });
@@ -60,8 +59,15 @@ async function sweep(client: Client): Promise<void> {
   client.sweeps.damaged = Math.min(damaged, DAMAGED_MAX);
 }
 
+/** Removes a scanned record if it is due, or notes the time of its second look. */
+export async function visit(client: Client, store: Store, seen: OnceRecord, before: number): Promise<'removed' | 'early' | undefined> {
+  const did = await updateIn(client, store, seen.id, (now, storeNow) => ifDue(readRecord(now), seen, before, storeNow), 'relaxed');
+  if (did === 'removed' && seen.state === 'pending') tellForgotten(client, seen);
+  return did;
+}
+
 /** What to do with a scanned record, given what is stored now. It is due only if both clocks say so. */
-function visit(record: OnceRecord | undefined, seen: OnceRecord, now: number, storeNow: number): Changed<'removed' | 'early' | undefined> {
+function ifDue(record: OnceRecord | undefined, seen: OnceRecord, now: number, storeNow: number): Changed<'removed' | 'early' | undefined> {
   const changed = record?.revision !== seen.revision || record.forgetAt !== seen.forgetAt;
   if (changed || leaseHolds(record.lease, storeNow)) return { value: undefined };
   const earlier = Math.min(now, storeNow);

@@ -101,6 +101,7 @@ const TWINS = [
   'src/texts/lean.ts',
   'src/option-spec-lean.ts',
   'src/stores/memory-index-lean.ts',
+  'src/engine/memory-room-lean.ts',
   'src/engine/owner-lean.ts',
   'src/http/native-lean.ts',
   'src/platform/detect-lean.ts',

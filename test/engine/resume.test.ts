@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { gocardless } from '../../src/entries/dialects.js';
-import { move, type Once, type Outcome, pending, type Resumed, resume, subscribe } from '../../src/entries/index.js';
+import { move, type Once, type Outcome, pending, type Resumed, resume, resumeOne, subscribe } from '../../src/entries/index.js';
 import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
@@ -15,6 +15,8 @@ import { NAME, newWorld, pay, SECOND, URL_, type World } from '../support/world.
 
 const ONE = { limits: { attempts: 1 } } as const;
 const KEPT = { ...ONE, keep: { request: true } } as const;
+
+const records = (world: World): OnceRecord[] => world.records as OnceRecord[];
 
 describe('resume', () => {
   async function scene(names: readonly string[], options: object = {}) {
@@ -56,6 +58,30 @@ describe('resume', () => {
     expect(await all(world, resume(once))).toMatchObject([{ outcome: { effect: 'done' }, response: { status: 409 } }]);
   });
 
+  test('without the lock: a `dialect` that throws leaves no lease behind, and the outcome says that nobody knows', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ namespace: 'shop', ...KEPT }, { locks: false });
+    world.server.plays(charged(lost()));
+    await world.end(tab, pay(once, { operation: ['a'] }));
+    const thrown = new Error('a bug of the app');
+    const broken = () => {
+      throw thrown;
+    };
+    const told: Outcome[] = [];
+    const next = tab.reload();
+    const wrong = next.once({ namespace: 'shop', ...KEPT, dialect: broken, onOutcome: (outcome) => void told.push(outcome) });
+    const unknown = { type: 'unknown', reason: 'no-answer', attempts: 0, sent: 'maybe', key: records(world)[0]?.key };
+    await expect(world.run(resumeOne(wrong, ['a']))).rejects.toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: unknown, cause: thrown });
+    expect(records(world)).toMatchObject([{ state: 'pending', lease: undefined }]);
+    expect(await all(world, resume(wrong))).toMatchObject([{ name: ['a'], outcome: unknown, response: undefined }]);
+    expect(told).toMatchObject([unknown, unknown]);
+    expect(next.reported).toEqual([thrown, thrown]);
+    expect(world.server.arrivals).toHaveLength(1);
+    // It asks the app, if it may: what is done is done, whatever the dialect.
+    const asks = next.once({ namespace: 'shop', ...KEPT, dialect: broken, reconcile: async () => 'done' });
+    expect(await all(world, resume(asks))).toMatchObject([{ outcome: { effect: 'done' } }]);
+  });
+
   test('stops with its signal: nothing more is begun, and the reason is given', async () => {
     const { world, once } = await scene(['a', 'b', 'c']);
     const controller = new AbortController();
@@ -81,7 +107,6 @@ describe('move', () => {
     const tab = world.tab();
     return { tab, guest: tab.once({ namespace: 'guest', ...ONE, ...options }), ann: tab.once({ namespace: 'ann', ...ONE, ...options }) };
   };
-  const records = (world: World): OnceRecord[] => world.records as OnceRecord[];
 
   test('brings an operation with its key, for good, and stops who drives it', async () => {
     const world = newWorld();

@@ -226,9 +226,14 @@ export class Books implements Ledger {
     if (does(byHand, 'clear') && before && isCleared(before, after)) key.clearedAt = this.now();
   }
 
-  /** Who drives a key: a lease ends when its holder gives it back or ends the record, or its time is over, whatever others write. */
-  #hold(key: KeyFacts, { context, why, byHand }: Commit, { lease, state }: OnceRecord): void {
-    if (why !== 'written' || ((!lease || state !== 'pending') && key.held?.context === context)) key.held = undefined;
+  /**
+   * Who drives a key: a lease ends when its holder gives it back or ends the record, whatever others write. Whoever takes it out
+   * of the record when its time is over ends it, too, so that a clock that is set back later does not make it hold again.
+   */
+  #hold(key: KeyFacts, { context, why, byHand, storeNow }: Commit, { lease, state }: OnceRecord): void {
+    const { held } = key;
+    const isGivenBack = held && (!lease || state !== 'pending') && (held.context === context || held.until <= storeNow);
+    if (why !== 'written' || isGivenBack) key.held = undefined;
     else if (lease && state === 'pending') {
       // What was moved bears a lease that is nobody's: somebody else may still be on the wire.
       if (!this.#leases.has(lease.owner)) this.#leases.set(lease.owner, does(byHand, 'move') ? '' : context);

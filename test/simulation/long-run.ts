@@ -28,10 +28,12 @@ export async function longRun({ operations, base, failed, enough, scenarios: of 
   return totals;
 }
 
-export function scenarioNamed(name: string): Scenario {
+/** Throws a RangeError that says what there is. One seed is another world in each scenario, so none stands in for a missing name. */
+export function scenarioNamed(name: string | undefined): Scenario {
   const found = scenarios.find((scenario) => scenario.name === name);
-  if (!found) throw new RangeError(`there is no scenario ${JSON.stringify(name)}; there are ${scenarios.map((one) => one.name).join(', ')}`);
-  return found;
+  if (found) return found;
+  const wrong = name === undefined ? 'name the scenario of this seed with --scenario' : `there is no scenario ${JSON.stringify(name)}`;
+  throw new RangeError(`${wrong}; there are ${scenarios.map((one) => one.name).join(', ')}`);
 }
 
 /** One seed again: what it breaks, shrunk, or that it holds. */

@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { longRun, replay, scenarioNamed } from './long-run.js';
 import { printFailure, replayCommand, Totals } from './print.js';
+import type { Scenario } from './scenario.js';
 import { shrink } from './shrink.js';
 
 /** Failures that are shrunk and printed in full; of the others there is a line each. */
@@ -23,8 +24,18 @@ const { values } = parseArgs({
   },
 });
 
-async function one(scenario: string, seed: number): Promise<void> {
-  const { report, text } = await replay(scenarioNamed(scenario), seed, values.trace);
+/** The scenario that the command line names; without one the command ends here. */
+function scenario(): Scenario {
+  try {
+    return scenarioNamed(values.scenario);
+  } catch (error) {
+    console.error((error as Error).message);
+    process.exit(1);
+  }
+}
+
+async function one(seed: number): Promise<void> {
+  const { report, text } = await replay(scenario(), seed, values.trace);
   console.log(text);
   process.exitCode = report.violations.length > 0 ? 1 : 0;
 }
@@ -37,11 +48,11 @@ async function many(): Promise<void> {
   const totals = await longRun({
     operations: Number(values.operations),
     base,
-    scenarios: values.scenario === undefined ? undefined : [scenarioNamed(values.scenario)],
+    scenarios: values.scenario === undefined ? undefined : [scenario()],
     enough: () => performance.now() - started > Number(values.minutes) * 60_000,
-    async failed(report, scenario) {
+    async failed(report, of) {
       const say = values.json ? console.error : console.log;
-      if (broken++ < SHRUNK_MAX) say(printFailure(report, await shrink(scenario, report)));
+      if (broken++ < SHRUNK_MAX) say(printFailure(report, await shrink(of, report)));
       else say(`${report.violations[0]?.checker}: ${report.violations[0]?.says}. Replay: ${replayCommand(report)}`);
     },
   });
@@ -58,4 +69,4 @@ function sum(parts: string): void {
 
 if (values.sum !== undefined) sum(values.sum);
 else if (values.seed === undefined) await many();
-else await one(values.scenario ?? 'everything', Number(values.seed));
+else await one(Number(values.seed));

@@ -38,6 +38,11 @@ test('one seed decides everything', async () => {
   expect(twice[0]?.lines).toEqual(twice[1]?.lines);
 });
 
+test('a seed without a scenario is asked for one, and plays none in its place', () => {
+  expect(() => scenarioNamed(undefined)).toThrow(/^name the scenario of this seed with --scenario; there are .*\bcheckout\b/);
+  expect(() => scenarioNamed('chekout')).toThrow(/^there is no scenario "chekout"; there are .*\bcheckout\b/);
+});
+
 describe('seeds that once broke something', slow, () => {
   test.each(seeds)('$scenario $seed: $why', async ({ scenario, seed }) => void (await holds(scenarioNamed(scenario), seed)));
 });

@@ -3,13 +3,18 @@
  * SQLite database that is full, and more operations than are kept in memory for it; its statements are counted.
  */
 import { DatabaseSync } from 'node:sqlite';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import type { OperationKey } from '../../src/core/ids.js';
 import { registry } from '../../src/engine/registry.js';
 import { createOnce, memoryStore, outcomeOf } from '../../src/entries/index.js';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite.js';
 
 const KEPT = 10_000;
+
+afterEach(() => {
+  vi.useRealTimers();
+  registry().degraded.clear();
+});
 
 test('a full store: ten thousand operations go on in memory, then no more are begun, and none is forgotten', async () => {
   let ran = 0;
@@ -52,4 +57,51 @@ test('a full store: ten thousand operations go on in memory, then no more are be
   expect(outcomeOf(await pay(n))).toMatchObject({ effect: 'done' });
   expect([sent, kept()]).toEqual([n + 1, KEPT]);
   database.close();
+});
+
+test('a store that takes nothing: what is due to be forgotten in memory makes room for new operations, and nothing else does', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  const KEEP_MS = 3_600_000;
+  const disk = memoryStore();
+  const update: typeof disk.update = async (_, change) => {
+    change(undefined, Date.now());
+    throw new Error('full');
+  };
+  const store = { ...disk, update };
+  let sent = 0;
+  const verdict = ({ status }: { status: number | undefined }) => (status === 402 ? 'rejected' : undefined);
+  let user = 'ann';
+  const once = createOnce({
+    namespace: () => user,
+    store,
+    verdict,
+    keep: { forMs: KEEP_MS },
+    fetch: async () => new Response('{}', { status: ++sent > 2 ? 201 : 402 }),
+  });
+  const pay = (cart: string) => once.fetch('http://localhost/pay', { method: 'POST', body: '{}', once: ['pay', cart] }).catch((error: unknown) => error);
+  const { degraded } = registry();
+  const names = () => [...degraded.keys()].flatMap((key) => /(declined|paid|new) \d/.exec(key)?.[0] ?? []);
+  for (const cart of ['declined 1', 'declined 2', 'paid 1', 'paid 2']) await pay(cart);
+  // Another user's operation of the same name.
+  user = 'bob';
+  await pay('declined 1');
+  user = 'ann';
+  for (let more = 0; degraded.size < KEPT; more++) degraded.set(`["another",${more}]` as OperationKey, disk);
+  expect(await pay('new 1')).toMatchObject({ code: 'ERR_ONCE_STORE' });
+  expect(names()).toEqual(['declined 1', 'declined 2', 'paid 1', 'paid 2', 'declined 1']);
+  // What is left of a refusal goes after minutes.
+  vi.advanceTimersByTime(KEEP_MS - 1000);
+  expect(outcomeOf(await pay('new 1'))).toMatchObject({ effect: 'done', storedIn: 'memory' });
+  expect(names()).toEqual(['paid 1', 'paid 2', 'declined 1', 'new 1']);
+  expect(outcomeOf(await pay('paid 1'))).toMatchObject({ type: 'replayed' });
+  expect(sent).toBe(6);
+  expect(outcomeOf(await pay('new 2'))).toMatchObject({ effect: 'done' });
+  expect(await pay('new 3')).toMatchObject({ code: 'ERR_ONCE_STORE' });
+  // What is done goes at the second look after its keep, as from any store.
+  vi.advanceTimersByTime(KEEP_MS + 1000);
+  expect(await pay('new 3')).toMatchObject({ code: 'ERR_ONCE_STORE' });
+  expect(names()).toEqual(['paid 1', 'paid 2', 'declined 1', 'new 1', 'new 2']);
+  vi.advanceTimersByTime(KEEP_MS + 1000);
+  expect(outcomeOf(await pay('new 3'))).toMatchObject({ effect: 'done' });
+  expect(names()).toEqual(['new 3']);
 });

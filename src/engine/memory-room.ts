@@ -1,0 +1,37 @@
+/** Room in the memory that stands in for a store which takes nothing. */
+
+import type { IdempotencyKey, Label, Namespace } from '../core/ids.js';
+import { isUnnamed } from '../core/name.js';
+import { type OnceRecord, readRecord } from '../core/record.js';
+import { idOfUnnamed, idsOf } from './address.js';
+import type { Client } from './client.js';
+import { giveBack } from './record-access.js';
+import { visit } from './sweep.js';
+
+/** Records that are looked at each time. */
+const LOOK_MAX = 1000;
+
+/** Removes from that memory what is due; true if that made room. */
+export const makeRoom = (client: Client): boolean | Promise<boolean> => forgetDue(client);
+
+async function forgetDue(client: Client): Promise<boolean> {
+  const { degraded, flights } = client.registry;
+  const memory = client.fallback();
+  const before = client.platform.clock.now();
+  const kept = degraded.size;
+  const gone = new Map<IdempotencyKey | Label, OnceRecord>();
+  for (const stored of (await memory.scan({ before, limit: LOOK_MAX })).records) {
+    const seen = readRecord(stored);
+    if (seen && (await visit(client, memory, seen, before)) === 'removed') gone.set(isUnnamed(seen.label) ? seen.key : seen.label, seen);
+  }
+  for (const operationKey of gone.size ? [...degraded.keys()] : []) {
+    const [, namespace, label, own] = JSON.parse(operationKey) as [scope: string, Namespace, Label, IdempotencyKey | ''];
+    const record = gone.get(own || label);
+    if (!record) continue;
+    // Two users may have equal names: `giveBack` looks whether this one's record is gone, too.
+    const id = own ? await idOfUnnamed(client, namespace, record) : (await idsOf(client, { namespace, label, id: undefined })).id;
+    // A call that is under way may be about to begin there.
+    if (!flights.has(operationKey)) await giveBack({ client, operationKey, id });
+  }
+  return degraded.size < kept;
+}
