@@ -10,6 +10,7 @@ export const TWINS = [
   [/\/option-spec\.js$/, source('option-spec-lean.ts')],
   [/\/memory-index\.js$/, source('stores/memory-index-lean.ts')],
   [/\/owner\.js$/, source('engine/owner-lean.ts')],
+  [/\/channel\.js$/, source('engine/channel-lean.ts')],
   [/\/native\.js$/, source('http/native-lean.ts')],
   [/\/platform\/detect\.js$/, source('platform/detect-lean.ts')],
 ];

@@ -10,9 +10,8 @@ import { needs, REASONS, wrong } from '../texts/full.js';
 import { isSamePerson, lockNameOf, sessionOf } from './address.js';
 import type { Client, OperationAddress, OperationRun } from './client.js';
 import type { Stop } from './closing.js';
-import { notice } from './diagnostics.js';
 import { busyError, failure, storeError } from './failure.js';
-import { diagnose, saysOf, tellWait } from './observe.js';
+import { emit, tellWait } from './observe.js';
 import { nameOwner } from './owner.js';
 import { giveBack, readStored, storeForOperation, timed, updateStored } from './record-access.js';
 import { inTime, Late, limit } from './wait.js';
@@ -50,7 +49,7 @@ export async function takeLock(
 ): Promise<{ readonly release: () => void; readonly waited: Waited | undefined; readonly elsewhere?: boolean }> {
   const { client, settings, stop, deadline } = job;
   const { locks, clock, server } = client.platform;
-  if (!locks && !server) notice(job, '', 'insecure-origin', client.platform.origin ?? '');
+  if (!locks && !server) emit(client, job, '', { type: 'diagnostic', code: 'insecure-origin', where: client.platform.origin ?? '' });
   if (free || !locks) return { release: free ?? FREE, waited: undefined };
   if (settings.whenBusy === 'reject') throw busyError(job);
   // Before the wait: which end is known.
@@ -152,12 +151,8 @@ async function claim(job: OperationRun, waited: Waited | undefined, generation: 
   const { owner, platform } = client;
   const writable = settings.namespace !== undefined || platform.server;
   const c: Claimant = {
-    id: job.id,
-    ns: job.ns,
-    label: job.label,
-    fingerprint: job.fingerprint,
+    ...job,
     scheme: SCHEME,
-    raw: job.raw,
     origin: payload?.origin ?? '',
     endpoint: payload?.endpoint ?? '',
     scope: dialect.scope ?? 'endpoint',
@@ -175,8 +170,6 @@ async function claim(job: OperationRun, waited: Waited | undefined, generation: 
     waited,
     owner,
     lease: owner && wantsLease(job) ? { owner, ms: limits.leaseMs } : undefined,
-    resumeOnly,
-    found: job.found,
     meta: writable ? settings.meta : undefined,
     request: writable && settings.keep.request ? payload?.storable(settings.keep.headers) : undefined,
   };
@@ -217,7 +210,7 @@ async function afterFailedInsert(job: OperationRun, begun: Inserted, random: boo
   if (cause instanceof Late) throw storeError(job, cause);
   // Nothing is stored, so the same record can be kept in memory.
   client.registry.degraded.set(operationKey, client.fallback());
-  diagnose(client, job, begun.record.key, 'store-degraded', `kept in memory: ${saysOf(cause)}`);
+  emit(client, job, begun.record.key, { type: 'diagnostic', code: 'store-degraded', cause });
   return again();
 }
 

@@ -159,7 +159,7 @@ async function fly(
     flight.land(
       isOnceError(known)
         ? { outcome: known.outcome, fail: (own) => (own === known.outcome ? known : new OnceError(known.code, own, { cause: known })) }
-        : { broken: known },
+        : { fail: () => known },
     );
     changed(client);
   }

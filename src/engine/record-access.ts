@@ -7,7 +7,7 @@ import { type OnceRecord, type PendingRecord, readRecord } from '../core/record.
 import { leaseHolds, MOVED } from '../core/retention.js';
 import type { Changed, Durability, Store } from '../ports.js';
 import type { Client, OperationRun } from './client.js';
-import { diagnose, saysOf } from './observe.js';
+import { emit } from './observe.js';
 import { Late, within } from './wait.js';
 
 /** The place of one record, and the deadline of the call, ms since 1970, if there is one. */
@@ -93,8 +93,8 @@ export async function commit(
       },
       durability,
     );
-  } catch (error) {
-    diagnose(client, job, known.key, 'store-write', `its end could not be stored: ${saysOf(error)}`);
+  } catch (cause) {
+    emit(client, job, known.key, { type: 'diagnostic', code: 'store-write', cause });
     return false;
   }
 }

@@ -4,9 +4,8 @@ import { decodeName } from '../core/name.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { afterSweep, leaseHolds } from '../core/retention.js';
 import type { Changed } from '../ports.js';
-import { diagnosticText } from '../texts/full.js';
 import type { Client } from './client.js';
-import { diagnose } from './observe.js';
+import { emit } from './observe.js';
 import { timed, updateIn } from './record-access.js';
 
 /** The most damaged records that a sweep skips. */
@@ -71,4 +70,4 @@ function visit(record: OnceRecord | undefined, seen: OnceRecord, now: number, st
 }
 
 const tellForgotten = (client: Client, { label, key }: OnceRecord): void =>
-  diagnose(client, { name: decodeName(label), label }, key, 'unsettled-forgotten', diagnosticText('unsettled-forgotten'));
+  emit(client, { name: decodeName(label), label }, key, { type: 'diagnostic', code: 'unsettled-forgotten' });

@@ -3,6 +3,7 @@
 import { check } from '../check.js';
 import type { OnceEvent } from '../core/event.js';
 import { namePrefix, type OperationName, typeOf } from '../core/name.js';
+import { openLog } from '../engine/log.js';
 import { clientOf, type Once } from '../once.js';
 
 /** Which events to hear, and for how long. */
@@ -22,11 +23,13 @@ export interface SubscribeOptions {
  * subscribe(once, (event) => log(event.type, event.operation));
  */
 export function subscribe(once: Once, listener: (event: OnceEvent) => void, options: SubscribeOptions = {}): () => void {
-  const { listeners } = clientOf(once, 'subscribe');
+  const client = clientOf(once, 'subscribe');
+  const { listeners } = client;
   check(options, { prefix: 'array', signal: 'object' }, 'subscribe');
   const { prefix, signal } = options;
   if (typeof listener !== 'function') throw new TypeError(`once: subscribe takes a function, got ${typeOf(listener)}`);
   const entry = { hears: (event: OnceEvent) => listener(event), begins: prefix?.length ? namePrefix(prefix).begins : undefined };
+  openLog(client);
   const off = (): void => void listeners.delete(entry);
   if (!signal?.aborted) listeners.add(entry);
   signal?.addEventListener('abort', off, { once: true });

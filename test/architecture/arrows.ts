@@ -102,6 +102,7 @@ const TWINS = [
   'src/option-spec-lean.ts',
   'src/stores/memory-index-lean.ts',
   'src/engine/owner-lean.ts',
+  'src/engine/channel-lean.ts',
   'src/http/native-lean.ts',
   'src/platform/detect-lean.ts',
   'src/devtools/off.ts',
