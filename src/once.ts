@@ -86,7 +86,7 @@ export function createOn(bare: Platform, options: OnceOptions = {}, from?: Clien
     log: {},
     withDialect,
     closing: new Closing(),
-    sweeps: { left: 0, place: 0, restedAt: Number.NEGATIVE_INFINITY, damaged: 0 },
+    sweeps: { left: 0, place: 0, restedAt: 0, damaged: 0 },
     ns: undefined,
     session: from && from.settings.namespace === settings.namespace ? from.session : { seen: undefined, changes: 0 },
     owner: undefined,

@@ -7,14 +7,15 @@ import { type OnceRecord, readRecord } from '../core/record.js';
 import { SCHEME } from '../http/request.js';
 import type { KeyStrategy } from '../option-types.js';
 import { needs, REASONS, wrong } from '../texts/full.js';
-import { isSamePerson, lockNameOf, sessionOf } from './address.js';
+import { isSamePerson, lockNameOf } from './address.js';
 import type { Client, OperationAddress, OperationRun } from './client.js';
 import type { Stop } from './closing.js';
 import { busyError, failure, storeError } from './failure.js';
 import { emit, tellWait } from './observe.js';
 import { nameOwner } from './owner.js';
 import { giveBack, readStored, storeForOperation, timed, updateStored } from './record-access.js';
-import { inTime, Late, limit } from './wait.js';
+import { askUser } from './session.js';
+import { Late, limit } from './wait.js';
 
 const NO_KEY_YET = -1;
 const NO_KEY = '' as IdempotencyKey;
@@ -134,14 +135,10 @@ export async function askStrategy(
   strategy: KeyStrategy,
   asked: Parameters<KeyStrategy>[0],
 ): Promise<string> {
-  const foreign = () => failure(job, unknown('identity'));
-  if (!isSamePerson(job.client, job.namespace)) throw foreign();
-  const session = sessionOf(job.client);
-  const late = (): Error => new Error('the key strategy did not answer in time');
-  const key = await inTime(job, job.settings.limits.attemptMs, Promise.resolve(strategy(asked)), late);
+  const given = await askUser(job, job.settings.limits.attemptMs, 'the key strategy', () => strategy(asked));
   // If somebody else was here meanwhile, a server may have issued it to them.
-  if (!isSamePerson(job.client, job.namespace) || sessionOf(job.client) !== session) throw foreign();
-  return key;
+  if (!given || !isSamePerson(job.client, job.namespace)) throw failure(job, unknown('identity'));
+  return given.said;
 }
 
 /** One durable update, which decides what this call does with the record that it finds. */

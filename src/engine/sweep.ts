@@ -6,7 +6,7 @@ import { afterSweep, leaseHolds } from '../core/retention.js';
 import type { Changed } from '../ports.js';
 import type { Client } from './client.js';
 import { emit } from './observe.js';
-import { timed, updateIn } from './record-access.js';
+import { timed, updateStored } from './record-access.js';
 
 /** The most damaged records that a sweep skips. */
 const DAMAGED_MAX = 10_000;
@@ -49,7 +49,8 @@ async function sweep(client: Client): Promise<void> {
       damaged++;
       return;
     }
-    const did = await updateIn(client, client.store, seen.id, (now, storeNow) => visit(readRecord(now), seen, before, storeNow), 'relaxed');
+    const { store } = client;
+    const did = await updateStored({ client, store, id: seen.id }, (now, storeNow) => visit(readRecord(now), seen, before, storeNow));
     if (did === 'removed' && seen.state === 'pending') tellForgotten(client, seen);
     // The local clock is fast.
     rests ||= did === 'early';

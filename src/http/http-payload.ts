@@ -5,13 +5,13 @@ import type { Answer, Reading } from '../core/dialect.js';
 import type { OnceRecord, StoredAnswer } from '../core/record.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, refusesHtml } from '../core/verdict.js';
-import { isSamePerson, sessionOf } from '../engine/address.js';
 import type { AttemptRequest, AttemptResult, Payload } from '../engine/client.js';
 import { emit } from '../engine/observe.js';
 import { keepRecentIn } from '../engine/registry.js';
 import type { Result } from '../engine/result.js';
+import { askUser } from '../engine/session.js';
 import { valueResult } from '../engine/values.js';
-import { inTime, limit } from '../engine/wait.js';
+import { inTime } from '../engine/wait.js';
 import { base64Of, bytesOf, looksJson } from './bytes.js';
 import { type ReplayableRequest, storable, wireOf } from './request.js';
 import type { Answered } from './sending.js';
@@ -95,21 +95,12 @@ export const merged = (prepared: ReplayableRequest, more: HeadersInit | undefine
 };
 
 /** Asks the `headers` hook, with the request as it goes out. The wait ends with the attempt's time, an abort, or `close()`. */
-export async function hooked(
-  { method, url, headers, body }: ReplayableRequest,
-  { job, number, resumed, ms }: AttemptRequest,
-): Promise<HeadersInit | undefined> {
-  const { settings, client, stop, namespace } = job;
-  // The hook would get one user's request and answer with the next one's credentials.
-  if (!isSamePerson(client, namespace)) throw new Error('another user has logged in');
-  const session = sessionOf(client);
-  const asked = Promise.resolve(settings.headers?.({ attempt: number, resumed, method, url, headers: new Headers(headers), body }));
-  const { over, off } = limit(client.platform.clock, ms, [stop, client.closing]);
-  const late = over.then(() => Promise.reject(new Error('the headers hook did not answer in time')));
-  const given = await Promise.race([asked, late]).finally(off);
-  // Somebody else was here, so the credentials may be theirs.
-  if (sessionOf(client) !== session && isSamePerson(client, namespace)) throw new Error('another user has logged in');
-  return given;
+export async function hooked({ method, url, headers, body }: ReplayableRequest, a: AttemptRequest): Promise<HeadersInit | undefined> {
+  const { job, number: attempt, resumed, ms } = a;
+  const asked = { attempt, resumed, method, url, headers: new Headers(headers), body };
+  const given = await askUser(job, ms, 'the headers hook', () => job.settings.headers?.(asked));
+  if (!given) throw new Error('another user has logged in');
+  return given.said;
 }
 
 /** The request with its key where the record says; `undefined` if the request has no such place. */
