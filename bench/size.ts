@@ -51,7 +51,7 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
   'driving attempts': [/engine\/(attempt-loop|halt|wait|budget)\./, /src\/http\//],
   'ends: settling, probing': [/engine\/(finish|failure|settle)\./],
   'removing what is over': [/engine\/sweep\./],
-  'events, states, diagnostics': [/engine\/(observe|diagnostics)\./],
+  'states, and what listeners are told': [/engine\/observe\./],
   'the platform: browsers, and servers that are not Node': [/src\/platform\//],
 };
 
@@ -98,7 +98,13 @@ for (const [name, files] of Object.entries(FEATURES)) features[name] = whole - (
 const all = Object.values(FEATURES).flat();
 features['all of these together'] = whole - (await gzipOf(SOURCE, root, [without(all)]));
 /** What a named `fetch` on IndexedDB can be without: it would not start, but this is what the rest weighs. */
-const BESIDES = ['localStorage', 'what to do without a store: a chain, memory', 'checks of options', 'removing what is over', 'events, states, diagnostics'];
+const BESIDES = [
+  'localStorage',
+  'what to do without a store: a chain, memory',
+  'checks of options',
+  'removing what is over',
+  'states, and what listeners are told',
+];
 const named = await gzipOf(SOURCE, root, [without(BESIDES.flatMap((name) => FEATURES[name] ?? []))]);
 /** What each dialect adds to a page that has createOnce. */
 const besides = async (names: string): Promise<number> => (await gzipOf(`${SOURCE}; export { ${names} } from './src/entries/dialects.ts'`, root)) - whole;

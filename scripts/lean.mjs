@@ -11,6 +11,7 @@ export const TWINS = [
   [/\/memory-index\.js$/, source('stores/memory-index-lean.ts')],
   [/\/memory-room\.js$/, source('engine/memory-room-lean.ts')],
   [/\/owner\.js$/, source('engine/owner-lean.ts')],
+  [/\/channel\.js$/, source('engine/channel-lean.ts')],
   [/\/native\.js$/, source('http/native-lean.ts')],
   [/\/platform\/detect\.js$/, source('platform/detect-lean.ts')],
 ];

@@ -15,9 +15,9 @@ export class OnceError<C extends OnceErrorCode = OnceErrorCode> extends Error {
   readonly code: C;
   readonly outcome: Outcome;
   /** The last HTTP answer, where there was one. */
-  readonly response: Response | undefined;
+  declare readonly response: Response | undefined;
   /** What the server calls the thing that is done already. */
-  readonly resource: string | undefined;
+  declare readonly resource: string | undefined;
 
   constructor(
     code: C,
@@ -28,16 +28,14 @@ export class OnceError<C extends OnceErrorCode = OnceErrorCode> extends Error {
     this.name = 'OnceError';
     this.code = code;
     this.outcome = outcome;
-    this.response = more.response;
-    this.resource = more.resource;
     // Not enumerable: loggers that walk an error's own fields must not meet a body.
-    for (const field of ['response', 'resource']) Object.defineProperty(this, field, { enumerable: false });
-    Object.defineProperty(this, BRAND, { value: true });
+    Object.defineProperties(this, { response: { value: more.response }, resource: { value: more.resource }, [BRAND]: { value: true } });
   }
 
   /** For logs: no body, no credential. */
   toJSON(): { name: string; code: C; message: string; outcome: Outcome } {
-    return { name: this.name, code: this.code, message: this.message, outcome: this.outcome };
+    const { name, code, message, outcome } = this;
+    return { name, code, message, outcome };
   }
 }
 

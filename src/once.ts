@@ -3,6 +3,7 @@ import { needsKey } from './core/methods.js';
 import { type OperationName, typeOf } from './core/name.js';
 import { defaultStore } from './default-store.js';
 import { addressOf } from './engine/address.js';
+import { openChannel } from './engine/channel.js';
 import type { Client, Parts } from './engine/client.js';
 import { Closing } from './engine/closing.js';
 import { connectivityOf } from './engine/connectivity.js';
@@ -82,9 +83,10 @@ export function createOn(bare: Platform, options: OnceOptions = {}, from?: Clien
     transport: platform.transport(settings.fetch),
     registry: from?.registry ?? registry(),
     listeners: new Set(),
+    log: {},
     withDialect,
     closing: new Closing(),
-    sweeps: { left: 0, place: 0, restedAt: Number.NEGATIVE_INFINITY, damaged: 0 },
+    sweeps: { left: 0, place: 0, restedAt: 0, damaged: 0 },
     ns: undefined,
     session: from && from.settings.namespace === settings.namespace ? from.session : { seen: undefined, changes: 0 },
     owner: undefined,
@@ -92,6 +94,7 @@ export function createOn(bare: Platform, options: OnceOptions = {}, from?: Clien
   // From now on this page knows whether somebody sets the clock. A server looks at its first call: while a framework renders in advance,
   // it may refuse whoever asks for the time (Next.js with `cacheComponents`).
   if (!platform.server) evenForMs(platform.clock);
+  openChannel(client);
   parts.made?.(client);
   return { fetch: (input, init) => callFetch(client, input, init), '~oncefetch': () => client };
 }

@@ -178,7 +178,7 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
   const keeps = same || c.resumeOnly;
   const sent = payloadsFor(before, c);
   const firstSentAt = before.firstSentAt ?? (before.ambiguous ? before.createdAt : c.clean ? undefined : storeNow);
-  const windowEndsAt = firstSentAt === undefined ? undefined : Math.min(before.windowEndsAt ?? Number.POSITIVE_INFINITY, firstSentAt + c.windowMs);
+  const windowEndsAt = firstSentAt === undefined ? undefined : Math.min(before.windowEndsAt ?? Infinity, firstSentAt + c.windowMs);
   const record = seal({
     ...before,
     revision: before.revision + 1,
@@ -220,6 +220,6 @@ export const marked = (record: PendingRecord, windowMs: number, now: number, sto
     ...record,
     ambiguous: true,
     firstSentAt: record.firstSentAt ?? storeNow,
-    windowEndsAt: Math.min(record.windowEndsAt ?? Number.POSITIVE_INFINITY, storeNow + windowMs),
+    windowEndsAt: Math.min(record.windowEndsAt ?? Infinity, storeNow + windowMs),
     touchedAt: now,
   });

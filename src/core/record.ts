@@ -153,7 +153,7 @@ function sorted(value: unknown): unknown {
 
 /** JSON would write `null` for it, as for an absent member. That is right of a time without an end: of `limits.keyWindowMs`, of `keep.forMs`. */
 const hasNoJson = (value: unknown): boolean => (typeof value === 'number' ? !Number.isFinite(value) : typeof value === 'function' || typeof value === 'symbol');
-const finite = (time: number | undefined): number | undefined => (time === Number.POSITIVE_INFINITY ? undefined : time);
+const finite = (time: number | undefined): number | undefined => (time === Infinity ? undefined : time);
 
 /** The members that a sum always has, of which the first builds knew. */
 const FIRST_FIELDS = 29;

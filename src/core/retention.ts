@@ -64,7 +64,7 @@ export function afterSweep(record: OnceRecord, now: number): OnceRecord | null {
 /** Whether the server may have forgotten the key by the time an attempt that leaves now is over. The earlier window counts. */
 export const pastWindow = (record: OnceRecord, limits: { readonly windowMs: number; readonly marginMs: number }, now: number): boolean => {
   const firstSentAt = record.firstSentAt ?? record.createdAt;
-  return now >= Math.min(record.windowEndsAt ?? Number.POSITIVE_INFINITY, firstSentAt + limits.windowMs) - limits.marginMs;
+  return now >= Math.min(record.windowEndsAt ?? Infinity, firstSentAt + limits.windowMs) - limits.marginMs;
 };
 
 export const clockWentBack = (record: OnceRecord, now: number): boolean => now < record.touchedAt - CLOCK_BACK_MS;

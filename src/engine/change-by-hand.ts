@@ -32,7 +32,7 @@ async function claimed<T>(client: Client, address: OperationAddress, work: (id: 
     await freeFromTheGone(place);
     return await work(id, ns).finally(release);
   } finally {
-    hold.free();
+    hold.land();
     changed(client);
   }
 }

@@ -7,16 +7,16 @@ import { type OnceRecord, readRecord } from '../core/record.js';
 import { SCHEME } from '../http/request.js';
 import type { KeyStrategy } from '../option-types.js';
 import { needs, REASONS, wrong } from '../texts/full.js';
-import { isSamePerson, lockNameOf, sessionOf } from './address.js';
+import { isSamePerson, lockNameOf } from './address.js';
 import type { Client, OperationAddress, OperationRun } from './client.js';
 import type { Stop } from './closing.js';
-import { notice } from './diagnostics.js';
 import { busyError, failure, storeError } from './failure.js';
 import { makeRoom } from './memory-room.js';
-import { diagnose, saysOf, tellWait } from './observe.js';
+import { emit, tellWait } from './observe.js';
 import { nameOwner } from './owner.js';
 import { giveBack, readStored, storeForOperation, timed, updateStored } from './record-access.js';
-import { inTime, Late, limit } from './wait.js';
+import { askUser } from './session.js';
+import { Late, limit } from './wait.js';
 
 const NO_KEY_YET = -1;
 const NO_KEY = '' as IdempotencyKey;
@@ -51,7 +51,7 @@ export async function takeLock(
 ): Promise<{ readonly release: () => void; readonly waited: Waited | undefined; readonly elsewhere?: boolean }> {
   const { client, settings, stop, deadline } = job;
   const { locks, clock, server } = client.platform;
-  if (!locks && !server) notice(job, '', 'insecure-origin', client.platform.origin ?? '');
+  if (!locks && !server) emit(client, job, '', { type: 'diagnostic', code: 'insecure-origin', where: client.platform.origin ?? '' });
   if (free || !locks) return { release: free ?? FREE, waited: undefined };
   if (settings.whenBusy === 'reject') throw busyError(job);
   // Before the wait: which end is known.
@@ -136,14 +136,10 @@ export async function askStrategy(
   strategy: KeyStrategy,
   asked: Parameters<KeyStrategy>[0],
 ): Promise<string> {
-  const foreign = () => failure(job, unknown('identity'));
-  if (!isSamePerson(job.client, job.namespace)) throw foreign();
-  const session = sessionOf(job.client);
-  const late = (): Error => new Error('the key strategy did not answer in time');
-  const key = await inTime(job, job.settings.limits.attemptMs, Promise.resolve(strategy(asked)), late);
+  const given = await askUser(job, job.settings.limits.attemptMs, 'the key strategy', () => strategy(asked));
   // If somebody else was here meanwhile, a server may have issued it to them.
-  if (!isSamePerson(job.client, job.namespace) || sessionOf(job.client) !== session) throw foreign();
-  return key;
+  if (!given || !isSamePerson(job.client, job.namespace)) throw failure(job, unknown('identity'));
+  return given.said;
 }
 
 /** One durable update, which decides what this call does with the record that it finds. */
@@ -153,12 +149,8 @@ async function claim(job: OperationRun, waited: Waited | undefined, generation: 
   const { owner, platform } = client;
   const writable = settings.namespace !== undefined || platform.server;
   const c: Claimant = {
-    id: job.id,
-    ns: job.ns,
-    label: job.label,
-    fingerprint: job.fingerprint,
+    ...job,
     scheme: SCHEME,
-    raw: job.raw,
     origin: payload?.origin ?? '',
     endpoint: payload?.endpoint ?? '',
     scope: dialect.scope ?? 'endpoint',
@@ -177,8 +169,6 @@ async function claim(job: OperationRun, waited: Waited | undefined, generation: 
     waited,
     owner,
     lease: owner && wantsLease(job) ? { owner, ms: limits.leaseMs } : undefined,
-    resumeOnly,
-    found: job.found,
     meta: writable ? settings.meta : undefined,
     request: writable && settings.keep.request ? payload?.storable(settings.keep.headers) : undefined,
   };
@@ -222,7 +212,7 @@ async function afterFailedInsert(job: OperationRun, begun: Inserted, random: boo
   if (cause instanceof Late) throw storeError(job, cause);
   // Nothing is stored, so the same record can be kept in memory.
   client.registry.degraded.set(operationKey, client.fallback());
-  diagnose(client, job, begun.record.key, 'store-degraded', `kept in memory: ${saysOf(cause)}`);
+  emit(client, job, begun.record.key, { type: 'diagnostic', code: 'store-degraded', cause });
   return again();
 }
 

@@ -18,7 +18,7 @@ import type { Session, Sweeps } from './client-state.js';
 import type { Closing, Stop } from './closing.js';
 import type { Extensions } from './extensions.js';
 import type { Finished, InFlightTables } from './in-flight.js';
-import type { Listener, ObservableState } from './observed.js';
+import type { Listener, Log, ObservableState } from './observed.js';
 import type { Result } from './result.js';
 import type { Start, Stopped } from './stopped.js';
 
@@ -37,6 +37,7 @@ export interface Client {
   readonly transport: Transport;
   readonly registry: Registry;
   readonly listeners: Set<Listener>;
+  readonly log: Log<Client>;
   /** What its features add. */
   readonly parts: Partial<Parts>;
   /** The settings for a request, where the dialect depends on it. */

@@ -1,40 +1,60 @@
-/** Signs that something is set up wrongly: each told once, with a code that docs/diagnostics.md explains. */
-import type { Answer } from '../core/dialect.js';
-import type { ReplayableRequest } from '../http/request.js';
+/** Signs that something is set up wrongly, with a code that docs/diagnostics.md explains: those of a server or a page are told once for each place. */
+import type { OnceEventDetail } from '../core/event.js';
 import { type DiagnosticCode, diagnosticText } from '../texts/full.js';
-import type { AttemptRequest, OperationRun } from './client.js';
-import { diagnose } from './observe.js';
+import type { Client } from './client.js';
+import type { Happened } from './observed.js';
 import { keepRecentIn } from './registry.js';
 
 /** Places that are remembered: a server may have one for each order. */
 const PLACES_MAX = 1000;
 
-/** Emits a diagnostic once for each place. */
-export function notice(job: OperationRun, key: string, code: DiagnosticCode, where: string): void {
-  const { noticed } = job.client.registry;
-  if (noticed.has(`${code} ${where}`)) return;
-  keepRecentIn(noticed, `${code} ${where}`, PLACES_MAX);
-  diagnose(job.client, job, key, code, diagnosticText(code, where));
-}
+/** Diagnostics that say what the store said. */
+const OF_STORES: { readonly [code: string]: string } = { 'store-write': 'its end could not be stored', 'store-degraded': 'kept in memory' };
 
-/** The endpoint without its query: a server that ignores keys for one query ignores them for all. */
-export const endpointOf = ({ method, url }: Pick<ReplayableRequest, 'method' | 'url'>): string => `${method} ${url.split('?')[0]}`;
+type Of<Type extends Happened['type']> = Extract<Happened, { readonly type: Type }>;
 
-/** Diagnostics that follow from an answer. */
-export function noticeAnswer({ job, key, ambiguous }: AttemptRequest, prepared: ReplayableRequest, answer: Answer): void {
-  const { origin } = prepared;
-  if (/^\s*ignored\s*$/i.test(answer.header('idempotency-status') ?? answer.header('x-idempotency-status') ?? '')) {
-    keepRecentIn(job.client.registry.ignored, endpointOf(prepared), PLACES_MAX);
-    notice(job, key, 'key-ignored', endpointOf(prepared));
+/** The events that come of what happened. */
+export function eventsOf(client: Client, happened: Happened): readonly OnceEventDetail[] {
+  switch (happened.type) {
+    case 'diagnostic':
+      return diagnostics(client, happened);
+    case 'answered':
+      return signsOf(happened).flatMap((code) => diagnostics(client, { code, where: happened.origin }));
+    case 'silence':
+      return isSuspect(client, happened) ? diagnostics(client, { code: 'preflight-suspected', where: happened.origin }) : [];
+    default:
+      return [happened];
   }
-  if (answer.type !== 'cors') return;
-  if ([409, 423, 429, 503].includes(answer.status) && answer.header('retry-after') === null) notice(job, key, 'retry-after-hidden', origin);
-  if (ambiguous && answer.status < 300 && !job.settings.dialect.replayed(answer)) notice(job, key, 'replay-hidden', origin);
 }
 
-/** Diagnostics that follow from attempts without an answer. */
-export function noticeSilence({ job, key, number }: AttemptRequest, { origin }: ReplayableRequest): void {
-  const { platform } = job.client;
-  const foreign = platform.origin !== undefined && platform.origin !== origin;
-  if (foreign && number >= 2 && platform.connectivity.online() !== false) notice(job, key, 'preflight-suspected', origin);
+/** `where`: the place that it is about; none is told again. */
+function diagnostics({ registry: { noticed } }: Client, { code, where, cause }: Omit<Of<'diagnostic'>, 'type'>): OnceEventDetail[] {
+  const place = `${code} ${where}`;
+  if (where !== undefined && noticed.has(place)) return [];
+  if (where !== undefined) keepRecentIn(noticed, place, PLACES_MAX);
+  const of = OF_STORES[code];
+  return [{ type: 'diagnostic', code, message: of ? `${of}: ${saysOf(cause)}` : diagnosticText(code as DiagnosticCode, where) }];
 }
+
+/** What a store rejected with, as text: it may be no Error, and have no text of its own. */
+function saysOf(thrown: unknown): string {
+  try {
+    return String(thrown);
+  } catch {
+    return typeof thrown;
+  }
+}
+
+/** What follows from an answer of another origin: a page reads of it what the server exposes. */
+function signsOf({ answer, ambiguous, dialect }: Of<'answered'>): DiagnosticCode[] {
+  const { type, status } = answer;
+  if (type !== 'cors') return [];
+  const signs: DiagnosticCode[] = [];
+  if ([409, 423, 429, 503].includes(status) && answer.header('retry-after') === null) signs.push('retry-after-hidden');
+  if (ambiguous && status < 300 && !dialect.replayed(answer)) signs.push('replay-hidden');
+  return signs;
+}
+
+/** Whether attempts without an answer look like a preflight that refuses the key. */
+const isSuspect = ({ platform }: Client, { origin, number }: Of<'silence'>): boolean =>
+  platform.origin !== undefined && platform.origin !== origin && number >= 2 && platform.connectivity.online() !== false;

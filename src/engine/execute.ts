@@ -46,14 +46,19 @@ export async function execute(asked: OperationRun, free: (() => void) | undefine
   }
 }
 
+type Unbegun = OperationAddress & Pick<OperationRun, 'client' | 'deadline'>;
+
 /**
- * The end of a call that was given up before it began. If another context holds the lock (`elsewhere`), that one may send at any
+ * Whether nothing was sent of a call that never began. If another context holds the lock (`elsewhere`), that one may send at any
  * moment. What a call that waited finds gone, or one whose user has changed, was moved or cleared meanwhile, and may have been sent.
+ * Rejects if nobody can look; where a page can make no digest, it cannot either.
  */
-export async function leftBefore(job: OperationAddress & Pick<OperationRun, 'client' | 'deadline'>, elsewhere = false, waited = false): Promise<Ended> {
-  // Where a page can make no digest, it cannot look either.
-  const look = async () => nothingSent({ ...job, ...(await idsOf(job.client, job)) }, !waited && isSamePerson(job.client, job.namespace));
-  const clean = !elsewhere && (await look().catch(() => false));
+export const leftClean = async (job: Unbegun, elsewhere = false, waited = false): Promise<boolean> =>
+  !elsewhere && nothingSent({ ...job, ...(await idsOf(job.client, job)) }, !waited && isSamePerson(job.client, job.namespace));
+
+/** The end of a call that was given up before it began. */
+export async function leftBefore(job: Unbegun, elsewhere?: boolean, waited?: boolean): Promise<Ended> {
+  const clean = await leftClean(job, elsewhere, waited).catch(() => false);
   return failed(undriven(job, clean ? unsent('aborted') : unknown('aborted')));
 }
 

@@ -30,7 +30,8 @@ export interface InFlightTables {
   readonly outcomes: WeakMap<object, Outcome>;
 }
 
-type Landing = Ended | { readonly broken: unknown };
+/** Without an outcome: the call was wrong, or something broke, before anything is known of the operation. */
+type Landing = Ended | { readonly outcome?: undefined; readonly result?: undefined; readonly fail: () => unknown };
 
 interface Caller {
   readonly joined: boolean;
@@ -70,15 +71,16 @@ export class InFlightOperation {
   readonly #gone: { readonly caller: Caller; readonly reason: unknown; readonly said: Outcome | undefined }[] = [];
   /** Aborts when the last caller has left. */
   readonly stop = new Closing();
-  #fingerprinted: (value: string | undefined) => void = () => {};
-  #landed: () => void = () => {};
+  /** Says what the body's fingerprint is; `undefined` if it could not be read. */
+  fingerprinted!: (value: string | undefined) => void;
+  #landed!: () => void;
   #landing: Landing | undefined;
   readonly #registry: InFlightTables;
   readonly #operationKey: OperationKey;
 
   /** Set when the body has been read; `undefined` if that failed. */
   readonly fingerprint = new Promise<string | undefined>((resolve) => {
-    this.#fingerprinted = resolve;
+    this.fingerprinted = resolve;
   });
   readonly landed = new Promise<void>((resolve) => {
     this.#landed = resolve;
@@ -101,10 +103,6 @@ export class InFlightOperation {
     registry.flights.set(operationKey, this);
   }
 
-  fingerprinted(value: string | undefined): void {
-    this.#fingerprinted(value);
-  }
-
   /** Waits for the end. A caller that aborts leaves alone; when the last one has left, the drive stops. */
   join(caller: {
     readonly joined: boolean;
@@ -115,7 +113,7 @@ export class InFlightOperation {
     /** Rejects the caller with this error when its own deadline comes first. */
     readonly late?: Promise<Error> | undefined;
   }): Promise<unknown> {
-    const { signal } = caller;
+    const { signal, late } = caller;
     return new Promise((resolve, reject) => {
       const go = (reason: unknown, said: Outcome | undefined): void => {
         this.#callers.delete(entry);
@@ -127,18 +125,13 @@ export class InFlightOperation {
         const reason = abortReason(signal as AbortSignal);
         go(reason, giveUp(this.#registry, reason, entry.left));
       };
-      const off = (): void => signal?.removeEventListener('abort', leave);
-      const entry: Caller = {
-        ...caller,
-        resolve: (value) => {
-          off();
-          resolve(value);
-        },
-        reject: (reason) => {
-          off();
-          reject(reason);
-        },
-      };
+      const end =
+        (done: (value: unknown) => void) =>
+        (value: unknown): void => {
+          signal?.removeEventListener('abort', leave);
+          done(value);
+        };
+      const entry: Caller = { ...caller, resolve: end(resolve), reject: end(reject) };
       if (this.#landing) {
         this.#tell(entry, this.#landing, false);
         return;
@@ -146,64 +139,53 @@ export class InFlightOperation {
       this.#callers.add(entry);
       if (signal?.aborted) leave();
       else signal?.addEventListener('abort', leave, { once: true });
-      void caller.late?.then((error) => this.#callers.has(entry) && !this.#landing && go(error, undefined));
+      void late?.then((error) => this.#callers.has(entry) && !this.#landing && go(error, undefined));
     });
   }
 
-  /** Releases a claim that nobody joined. */
-  free(): void {
-    this.#registry.flights.delete(this.#operationKey);
-    this.#fingerprinted(undefined);
-    this.#landed();
-  }
-
-  /** Releases the claim and tells every caller. The first one gets the answer itself, the others a copy. */
-  land(landing: Landing): void {
+  /** Releases the claim and tells every caller. The first one gets the answer itself, the others a copy. Without `landing`: nobody has joined. */
+  land(landing?: Landing): void {
+    const { flights, outcomes } = this.#registry;
     this.#landing = landing;
-    this.#registry.flights.delete(this.#operationKey);
-    this.#fingerprinted(undefined);
-    const [first, ...others] = this.#callers;
-    for (const caller of others) this.#tell(caller, landing, false);
-    if (first) this.#tell(first, landing, true);
-    if (!('broken' in landing)) this.#tellGone(landing.outcome);
+    flights.delete(this.#operationKey);
+    this.fingerprinted(undefined);
+    if (landing) {
+      const [first, ...others] = this.#callers;
+      for (const caller of others) this.#tell(caller, landing, false);
+      if (first) this.#tell(first, landing, true);
+      // Callers that left were rejected earlier; `onOutcome` and `outcomeOf` still get the final outcome.
+      for (const { caller, reason, said } of landing.outcome ? this.#gone : []) {
+        const own = this.#own(caller, landing);
+        if (said && outcomes.get(reason as object) === said) this.#note(reason, own);
+      }
+    }
     this.#landed();
   }
 
-  /** Callers that left were rejected earlier; `onOutcome` and `outcomeOf` still get the final outcome. */
-  #tellGone(outcome: Outcome): void {
-    const { outcomes } = this.#registry;
-    for (const { caller, reason, said } of this.#gone) {
-      const own = caller.joined ? { ...outcome, joined: true } : outcome;
-      caller.told?.(own);
-      if (caller.request) outcomes.set(caller.request, own);
-      if (said && outcomes.get(reason as object) === said) outcomes.set(reason as object, own);
-    }
+  /** This caller's outcome; its hook is told, and its Request bears it from now on. */
+  #own({ joined, told, request }: Caller, { outcome }: Landing): Outcome | undefined {
+    const own = outcome && joined ? { ...outcome, joined } : outcome;
+    if (own) told?.(own);
+    this.#note(request, own);
+    return own;
+  }
+
+  /** For `outcomeOf`. */
+  #note(given: unknown, own: Outcome | undefined): void {
+    if (own && typeof given === 'object' && given !== null) this.#registry.outcomes.set(given, own);
   }
 
   #tell(caller: Caller, landing: Landing, first: boolean): void {
-    if ('broken' in landing) {
-      caller.reject(landing.broken);
-      return;
-    }
-    const { outcome, result, fail } = landing;
-    const own = caller.joined ? { ...outcome, joined: true } : outcome;
-    const { outcomes } = this.#registry;
-    caller.told?.(own);
-    if (caller.request) outcomes.set(caller.request, own);
-    if (fail || !result) {
-      const error = fail?.(own);
-      // An error thrown by the app's function bears no outcome, so the table has it.
-      if (typeof error === 'object' && error !== null) outcomes.set(error, own);
-      caller.reject(error);
-      return;
-    }
-    const value = first ? result.value : copyOf(result);
+    const own = this.#own(caller, landing);
+    const { result, fail } = landing;
+    const rejects = fail || !result;
+    const value = rejects ? fail?.(own as Outcome) : first ? result.value : copyOf(result);
     // No copy is left: this caller came after the end and the body was too long to keep, or the platform can't make such a Response.
-    if (value === undefined && result.response) {
-      caller.reject(new OnceError('ERR_ONCE_ALREADY_SETTLED', own));
-      return;
-    }
-    if (typeof value === 'object' && value !== null) outcomes.set(value, own);
-    caller.resolve(value);
+    const gone = !rejects && value === undefined && result.response;
+    const given = gone ? new OnceError('ERR_ONCE_ALREADY_SETTLED', own as Outcome) : value;
+    // An error thrown by the app's function bears no outcome, so the table has it.
+    this.#note(given, own);
+    if (rejects || gone) caller.reject(given);
+    else caller.resolve(given);
   }
 }

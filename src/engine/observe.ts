@@ -1,13 +1,12 @@
 /** Tells screens and logs: the state of each operation, and events. */
-import type { OnceEvent, OnceEventDetail, WaitReason } from '../core/event.js';
-import type { Namespace, OperationKey } from '../core/ids.js';
+import type { WaitReason } from '../core/event.js';
+import type { OperationKey } from '../core/ids.js';
 import { decodeName, type OperationName } from '../core/name.js';
 import type { Ending, Outcome } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import type { Json } from '../option-types.js';
-import { namespaceNow } from './address.js';
 import type { Client, OperationAddress, Registry } from './client.js';
-import type { ObservableState, OperationState, PendingOperation } from './observed.js';
+import type { Happened, Named, ObservableState, OperationState, PendingOperation } from './observed.js';
 import { look } from './registry.js';
 
 const LOADING: OperationState = { phase: 'loading' };
@@ -78,35 +77,13 @@ export function resetStaleState(client: Client, operationKey: OperationKey): voi
   look(client.registry, true);
 }
 
-/** The operation, with its user where that is known. */
-type Named = Pick<OperationAddress, 'name' | 'label'> & { readonly namespace?: Namespace };
-
-export function emit(client: Client, address: Named, key: string, detail: OnceEventDetail): void {
-  const { channel } = client.platform;
-  if (!client.listeners.size && !channel?.hasSubscribers) return;
-  const foreign = client.settings.namespace !== undefined && namespaceNow(client) !== address.namespace;
-  const event = { operation: named(address.name), key, at: client.platform.clock.now(), foreign, ...detail } as OnceEvent;
-  if (channel?.hasSubscribers) guarded(client, () => channel.publish(event));
-  for (const { hears, begins } of [...client.listeners]) if (!begins || begins(address.label)) guarded(client, () => hears(event, address));
-}
+/** Tells whoever listens what happened. Nobody does before the log is open (`log.ts`). */
+export const emit = (client: Client, address: Named, key: string, happened: Happened): void => client.log.tell?.(client, address, key, happened);
 
 /** Tells screens and logs that a call waits. */
 export function tellWait(client: Client, address: OperationAddress, key: string, attempt: number, until: number, why: WaitReason): void {
   publish(client, address.operationKey, { phase: 'waiting', attempt, until, why });
   emit(client, address, key, { type: 'wait', until, why });
-}
-
-/** Something that a developer should know; `code` is stable. */
-export const diagnose = (client: Client, address: Named, key: string, code: string, message: string): void =>
-  emit(client, address, key, { type: 'diagnostic', code, message });
-
-/** What a store rejected with, as text: it may be no Error, and have no text of its own. */
-export function saysOf(thrown: unknown): string {
-  try {
-    return String(thrown);
-  } catch {
-    return typeof thrown;
-  }
 }
 
 export const cursorOf = (record: OnceRecord): string => JSON.stringify([record.label, record.id]);

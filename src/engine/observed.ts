@@ -1,6 +1,7 @@
 /** What screens and logs see: the state of each operation, and events. Types only. */
-import type { OnceEvent, WaitReason } from '../core/event.js';
-import type { Label } from '../core/ids.js';
+import type { Answer, Dialect } from '../core/dialect.js';
+import type { OnceEvent, OnceEventDetail, WaitReason } from '../core/event.js';
+import type { Label, Namespace } from '../core/ids.js';
 import type { OperationName } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
 import type { Json } from '../option-types.js';
@@ -35,9 +36,30 @@ export type OperationState =
   | { readonly phase: 'settled'; readonly outcome: Outcome };
 
 export interface Listener {
-  /** `of`: the call, where the event is of one. For this package alone. */
-  readonly hears: (event: OnceEvent, of: object) => void;
+  readonly hears: (event: OnceEvent) => void;
   readonly begins: ((label: Label) => boolean) | undefined;
+}
+
+/** An operation, with its user where that is known. */
+export interface Named {
+  readonly name: OperationName;
+  readonly label: Label;
+  readonly namespace?: Namespace;
+}
+
+/** What happens to a call, of which a log makes events. */
+export type Happened =
+  | Exclude<OnceEventDetail, { readonly type: 'diagnostic' }>
+  /** `where`: the server or page that it is about, which hears of it once. `cause`: what the store said. */
+  | { readonly type: 'diagnostic'; readonly code: string; readonly where?: string | undefined; readonly cause?: unknown }
+  | { readonly type: 'answered'; readonly origin: string; readonly answer: Answer; readonly ambiguous: boolean; readonly dialect: Dialect }
+  | { readonly type: 'silence'; readonly origin: string; readonly number: number };
+
+/** Empty until somebody listens: `log.ts` fills it. */
+export interface Log<Client> {
+  tell?: (client: Client, address: Named, key: string, happened: Happened) => void;
+  /** The call that an event is of. For this package alone. */
+  callOf?: WeakMap<OnceEvent, object>;
 }
 
 export interface ObservableState {

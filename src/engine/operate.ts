@@ -6,15 +6,14 @@ import { httpPayload } from '../http/http-payload.js';
 import { fingerprint, prepare, type ReplayableRequest, type RequestInput, UnreplayableBody, wireOf } from '../http/request.js';
 import type { Settings } from '../options.js';
 import { wrong } from '../texts/full.js';
-import { idsOf, isSamePerson } from './address.js';
+import { idsOf } from './address.js';
 import { tryLock } from './claim.js';
-import type { Call, Client, OperationAddress, OperationRun, PreparedCall } from './client.js';
+import type { Call, Client, OperationRun, PreparedCall } from './client.js';
 import { contextOfCall } from './context.js';
-import { conclude, execute, leftBefore } from './execute.js';
+import { conclude, execute, leftBefore, leftClean } from './execute.js';
 import { busyError, failure, storeError, undriven } from './failure.js';
 import { abortReason, giveUp, InFlightOperation } from './in-flight.js';
 import { changed, guarded, resetStaleState } from './observe.js';
-import { nothingSent } from './record-access.js';
 import { CallerLeft, inTime, Late, limit, within } from './wait.js';
 
 /** A call that only goes on with what is stored. */
@@ -116,25 +115,16 @@ async function fly(
   held: Call['held'],
 ): Promise<void> {
   // Requested while the body is read and digested, which takes as long.
-  const deadline = startedAt + settings.limits.totalMs;
+  const { stop } = flight;
+  const here = { client, ...address, stop, deadline: startedAt + settings.limits.totalMs };
   const lock = held ? Promise.resolve(held) : tryLock(client, address);
   try {
     const asked = Promise.all([read, idsOf(client, address), lock]);
-    const [request, ids, free] = await inTime({ client, stop: flight.stop, deadline }, settings.limits.totalMs, asked, () => busyError({ client, ...address }));
+    const [request, ids, free] = await inTime(here, settings.limits.totalMs, asked, () => busyError(here));
     flight.fingerprinted(request.fingerprint);
     const { key, ...rest } = request;
     const own = key === undefined ? settings : { ...settings, key };
-    const job: OperationRun = {
-      client,
-      settings: own,
-      ...address,
-      ...ids,
-      ...rest,
-      stop: flight.stop,
-      deadline,
-      resumeOnly: request.payload === undefined,
-      aheadMs: 0,
-    };
+    const job: OperationRun = { ...here, settings: own, ...ids, ...rest, resumeOnly: request.payload === undefined, aheadMs: 0 };
     const ended = await execute(job, free);
     flight.ended = true;
     conclude(job, ended);
@@ -146,34 +136,28 @@ async function fly(
       () => {},
     );
     // Another context that holds the lock may send it at any moment. So may one, for all that is known, where the lock manager does not answer.
-    const {
-      platform,
-      settings: { tuning },
-    } = client;
-    const isElsewhere = async () => !(await within(platform.clock, tuning.thawMs, lock, () => new Late()).catch(() => undefined));
+    const isElsewhere = async () => !(await within(client.platform.clock, client.settings.tuning.thawMs, lock, () => new Late()).catch(() => undefined));
     if (error instanceof CallerLeft) {
-      const ended = await leftBefore({ client, deadline, ...address }, await isElsewhere());
+      const ended = await leftBefore(here, await isElsewhere());
       flight.ended = true;
-      conclude({ client, ...address }, ended);
+      conclude(here, ended);
       return flight.land(ended);
     }
     resetStaleState(client, address.operationKey);
-    const known = error instanceof UnreplayableBody ? await bodyError(client, address, error, deadline, await isElsewhere()) : error;
+    const known = error instanceof UnreplayableBody ? await bodyError(here, error, await isElsewhere()) : error;
     flight.land(
       isOnceError(known)
         ? { outcome: known.outcome, fail: (own) => (own === known.outcome ? known : new OnceError(known.code, own, { cause: known })) }
-        : { broken: known },
+        : { fail: () => known },
     );
     changed(client);
   }
 }
 
 /** Made after a look at the record, so that "nothing was sent" is true of the operation, not only of this call. */
-export async function bodyError(client: Client, address: OperationAddress, cause: UnreplayableBody, deadline: number, elsewhere = false): Promise<unknown> {
-  const job = { client, ...address };
+export async function bodyError(job: Parameters<typeof leftClean>[0], cause: UnreplayableBody, elsewhere?: boolean): Promise<unknown> {
   try {
-    const { id } = await idsOf(client, address);
-    const clean = !elsewhere && (await nothingSent({ ...job, id, deadline }, isSamePerson(client, address.namespace)));
+    const clean = await leftClean(job, elsewhere);
     const more = { cause, says: cause.message.replace('once: ', '') };
     return failure(job, clean ? unsent('unreplayable-body') : unknown('record'), more, 'ERR_ONCE_BODY');
   } catch (error) {

@@ -1,13 +1,12 @@
 /** Reads and writes of one operation's record, each within its time. */
 
 import { marked } from '../core/begin.js';
-import type { RecordId } from '../core/ids.js';
 import { holds, isStill } from '../core/ownership.js';
 import { type OnceRecord, type PendingRecord, readRecord } from '../core/record.js';
 import { leaseHolds, MOVED } from '../core/retention.js';
 import type { Changed, Durability, Store } from '../ports.js';
 import type { Client, OperationRun } from './client.js';
-import { diagnose, saysOf } from './observe.js';
+import { emit } from './observe.js';
 import { Late, within } from './wait.js';
 
 /** The place of one record, and the deadline of the call, ms since 1970, if there is one. */
@@ -40,27 +39,24 @@ export function timed<T>({ platform, settings: { tuning } }: Client, work: Promi
 /** Rejects, too, where a store throws at once. */
 export const readStored = async (place: Place): Promise<unknown> => timed(place.client, storeForOperation(place).read(place.id), place.deadline);
 
-/** Rejects when the store fails or is too late. If the store runs the change after that, the change does nothing. */
-export async function updateIn<T>(
-  client: Client,
-  store: Store,
-  id: RecordId,
+/**
+ * One update of a record, in `store` or else where the operation's record lives. Rejects when the store fails or is too late; if the
+ * store runs the change after that, the change does nothing.
+ */
+export async function updateStored<T>(
+  place: Place | (Omit<Place, 'operationKey'> & { readonly store: Store }),
   change: (stored: unknown, now: number) => Changed<T>,
-  durability: Durability,
-  until?: number,
+  durability: Durability = 'relaxed',
 ): Promise<T> {
+  const store = 'store' in place ? place.store : storeForOperation(place);
   let over = false;
   const inTime = (stored: unknown, now: number): Changed<T> => (over ? { value: undefined as T } : change(stored, now));
   try {
-    return await timed(client, store.update(id, inTime, { durability }), until);
+    return await timed(place.client, store.update(place.id, inTime, { durability }), place.deadline);
   } finally {
     over = true;
   }
 }
-
-/** {@link updateIn}, where this operation's record lives. */
-export const updateStored = <T>(place: Place, change: (stored: unknown, now: number) => Changed<T>, durability: Durability = 'relaxed'): Promise<T> =>
-  updateIn(place.client, storeForOperation(place), place.id, change, durability, place.deadline);
 
 /**
  * Replaces the record that this driver knows, if the driver still owns it; `false` if not, or if the store fails: a late
@@ -93,8 +89,8 @@ export async function commit(
       },
       durability,
     );
-  } catch (error) {
-    diagnose(client, job, known.key, 'store-write', `its end could not be stored: ${saysOf(error)}`);
+  } catch (cause) {
+    emit(client, job, known.key, { type: 'diagnostic', code: 'store-write', cause });
     return false;
   }
 }

@@ -30,7 +30,7 @@ export class Refusals {
     this.#times = () => [clock.now() + job.aheadMs, clock.monotonic() + monotonicAheadMs];
     const served = storeForOperation(job).shared === 'cluster';
     evenForMs(clock);
-    this.#passed = () => (served ? Number.POSITIVE_INFINITY : evenForMs(clock));
+    this.#passed = () => (served ? Infinity : evenForMs(clock));
     this.#only = found || !ambiguous;
     this.last = record.refusal && { digest: record.refusal.digest, at: record.refusal.at };
     this.#madeAgain = record.madeAgain;

@@ -4,10 +4,9 @@ import { decodeName } from '../core/name.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { afterSweep, leaseHolds } from '../core/retention.js';
 import type { Changed, Store } from '../ports.js';
-import { diagnosticText } from '../texts/full.js';
 import type { Client } from './client.js';
-import { diagnose } from './observe.js';
-import { timed, updateIn } from './record-access.js';
+import { emit } from './observe.js';
+import { timed, updateStored } from './record-access.js';
 
 /** The most damaged records that a sweep skips. */
 const DAMAGED_MAX = 10_000;
@@ -61,7 +60,7 @@ async function sweep(client: Client): Promise<void> {
 
 /** Removes a scanned record if it is due, or notes the time of its second look. */
 export async function visit(client: Client, store: Store, seen: OnceRecord, before: number): Promise<'removed' | 'early' | undefined> {
-  const did = await updateIn(client, store, seen.id, (now, storeNow) => ifDue(readRecord(now), seen, before, storeNow), 'relaxed');
+  const did = await updateStored({ client, store, id: seen.id }, (now, storeNow) => ifDue(readRecord(now), seen, before, storeNow));
   if (did === 'removed' && seen.state === 'pending') tellForgotten(client, seen);
   return did;
 }
@@ -77,4 +76,4 @@ function ifDue(record: OnceRecord | undefined, seen: OnceRecord, now: number, st
 }
 
 const tellForgotten = (client: Client, { label, key }: OnceRecord): void =>
-  diagnose(client, { name: decodeName(label), label }, key, 'unsettled-forgotten', diagnosticText('unsettled-forgotten'));
+  emit(client, { name: decodeName(label), label }, key, { type: 'diagnostic', code: 'unsettled-forgotten' });

@@ -8,7 +8,7 @@ import { digestOfNamespace, isOperationOf, namespaceOf } from '../engine/address
 import type { Client } from '../engine/client.js';
 import { changed, pendingOf, publish } from '../engine/observe.js';
 import type { PendingOperation } from '../engine/observed.js';
-import { timed, updateIn } from '../engine/record-access.js';
+import { timed, updateStored } from '../engine/record-access.js';
 import { PAGE, scanPending, storesOf } from '../engine/scan.js';
 import { clientOf, type Once } from '../once.js';
 import type { Changed } from '../ports.js';
@@ -44,7 +44,7 @@ async function clearAll(client: Client, namespace: Namespace, forget: boolean): 
       const next = seal({ ...bare(current), retryAt, previous: inUse, lease: current.lease, revision: current.revision + 1 });
       return forget ? { next: null, value: next } : { next, value: next };
     };
-    const left = await updateIn(client, store, record.id, change, 'relaxed');
+    const left = await updateStored({ client, store, id: record.id }, change);
     if (hidden) continue;
     if (left) kept.push(pendingOf(left));
     publish(client, operationKey, left && !forget ? { phase: 'unsettled', pending: pendingOf(left) } : { phase: 'idle' });
@@ -83,7 +83,7 @@ async function clearSettled(client: Client, namespace: Namespace, forget: boolea
             if (current?.state !== state) return { value: undefined };
             return { next: forget ? null : stub(current, client.platform.clock.now(), client.settings.limits.totalMs), value: undefined };
           };
-          await updateIn(client, store, record.id, remove, 'relaxed');
+          await updateStored({ client, store, id: record.id }, remove);
         }
         cursor = page.next;
       } while (cursor !== undefined);

@@ -3,6 +3,7 @@
 import { check } from '../check.js';
 import type { OnceEvent } from '../core/event.js';
 import { namePrefix, type OperationName, typeOf } from '../core/name.js';
+import { openLog } from '../engine/log.js';
 import type { Listener } from '../engine/observed.js';
 import { clientOf, type Once } from '../once.js';
 
@@ -23,13 +24,15 @@ export interface SubscribeOptions {
  * subscribe(once, (event) => log(event.type, event.operation));
  */
 export function subscribe(once: Once, listener: (event: OnceEvent) => void, options: SubscribeOptions = {}): () => void {
-  const { listeners } = clientOf(once, 'subscribe');
+  const client = clientOf(once, 'subscribe');
+  const { listeners } = client;
   check(options, { prefix: 'array', signal: 'object' }, 'subscribe');
   const { prefix, signal } = options;
   if (typeof listener !== 'function') throw new TypeError(`once: subscribe takes a function, got ${typeOf(listener)}`);
   // Another listener may have ended it just now.
   const hears = (event: OnceEvent): void => (listeners.has(entry) ? listener(event) : undefined);
   const entry: Listener = { hears, begins: prefix?.length ? namePrefix(prefix).begins : undefined };
+  openLog(client);
   const off = (): void => void listeners.delete(entry);
   if (!signal?.aborted) listeners.add(entry);
   signal?.addEventListener('abort', off, { once: true });

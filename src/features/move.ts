@@ -6,11 +6,10 @@ import { leaseHolds, MOVED } from '../core/retention.js';
 import { digestOfNamespace, idOfUnnamed, idsOf, namespaceOf, operationKeyOf } from '../engine/address.js';
 import { tryLockInTime } from '../engine/claim.js';
 import type { Client, OperationAddress } from '../engine/client.js';
-import { changed, diagnose, pendingOf, publish } from '../engine/observe.js';
-import { timed, updateIn } from '../engine/record-access.js';
+import { changed, emit, pendingOf, publish } from '../engine/observe.js';
+import { timed, updateStored } from '../engine/record-access.js';
 import { operationKeyOfRecord, PAGE, type Scanned, scanPending, storesOf } from '../engine/scan.js';
 import { clientOf, type Once } from '../once.js';
-import { diagnosticText } from '../texts/full.js';
 
 /**
  * Moves a guest's unsettled operations, including their keys, into the present namespace. A key that stays in use after a refusal is
@@ -99,7 +98,7 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, record: O
   const update = <T>(
     of: RecordId,
     change: (there: OnceRecord | undefined, stored: unknown, now: number) => { next?: OnceRecord | null; value: T },
-  ): Promise<T> => updateIn(client, store, of, (stored, now) => change(readRecord(stored), stored, now), 'strict');
+  ): Promise<T> => updateStored({ client, store, id: of }, (stored, now) => change(readRecord(stored), stored, now), 'strict');
   const driven = await isDriven(client, { label, id: old }, operationKey, from);
   const moved = (before: OnceRecord, generation = 0): OnceRecord => {
     // Where a key counts for one account only, the new account's server does not know what was sent under it.
@@ -133,10 +132,10 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, record: O
       }));
     if (!free) {
       // A key in use that is left behind costs nothing where the user's own operation is done: no press follows.
-      if (taken.state === 'pending' || !isDone) diagnose(client, { name: decodeName(label), label }, key, 'move-conflict', diagnosticText('move-conflict'));
+      if (taken.state === 'pending' || !isDone) emit(client, { name: decodeName(label), label }, key, { type: 'diagnostic', code: 'move-conflict' });
       return;
     }
-    if (other && !memory) await updateIn(client, other, id, () => ({ next: null, value: undefined }), 'relaxed');
+    if (other && !memory) await updateStored({ client, store: other, id }, () => ({ next: null, value: undefined }));
     await update(old, (there) => (there?.key === key && there.revision === taken.revision ? { next: null, value: undefined } : { value: undefined }));
   }
   degraded.delete(there);

@@ -7,9 +7,9 @@ import { isHtml } from '../core/verdict.js';
 import { tellsOfError, workState } from '../core/work-state.js';
 import { isSamePerson, sessionOf } from '../engine/address.js';
 import type { Driver, Parts } from '../engine/client.js';
-import { notice } from '../engine/diagnostics.js';
 import { finish, settle, tell } from '../engine/finish.js';
 import type { Finished } from '../engine/in-flight.js';
+import { emit } from '../engine/observe.js';
 import type { Proof, Result } from '../engine/result.js';
 import { isOwn, settleRecord } from '../engine/settle.js';
 import { limit } from '../engine/wait.js';
@@ -101,7 +101,8 @@ async function proofOf(drive: Driver, said: unknown): Promise<Proof | undefined>
     const answered = await readForeign(job.client, said, job.settings.limits.bodyBytes).catch((error: unknown) => job.client.platform.report(error));
     if (answered && provesDone(answered)) return resultOf(answered);
   }
-  notice(job, record.key, 'reconcile-unproven', isResponse(said) ? `a Response of status ${said.status}` : `got ${typeOf(said)}`);
+  const where = isResponse(said) ? `a Response of status ${said.status}` : `got ${typeOf(said)}`;
+  emit(job.client, job, record.key, { type: 'diagnostic', code: 'reconcile-unproven', where });
   return undefined;
 }
 

@@ -17,7 +17,7 @@ export async function parseResult<T>(
   const settled = (says: string, cause?: unknown): OnceError => new OnceError('ERR_ONCE_ALREADY_SETTLED', outcome, { cause, says: `it is done, but ${says}` });
   const late = (): OnceError => settled('options.result did not answer in time');
   const parsing = (async () => validate(value))() as Promise<{ issues?: unknown; value?: unknown }>;
-  const parsed = await inTime({ ...call, stop: signal ?? new Closing() }, Number.POSITIVE_INFINITY, parsing, late).catch((error: unknown) => {
+  const parsed = await inTime({ ...call, stop: signal ?? new Closing() }, Infinity, parsing, late).catch((error: unknown) => {
     if (signal?.aborted) {
       const reason = abortReason(signal);
       giveUp(call.client.registry, reason, outcome);

@@ -74,7 +74,7 @@ async function whilePlaceless<T>(call: Placeless, signal: AbortSignal | undefine
   try {
     return await inTime(call, call.settings.limits.totalMs, work, () => failure(call, unsent('unreachable')));
   } catch (error) {
-    if (error instanceof UnreplayableBody) throw await bodyError(call.client, call, error, call.deadline);
+    if (error instanceof UnreplayableBody) throw await bodyError(call, error);
     if (!(error instanceof CallerLeft)) throw error;
     throw signal?.aborted ? givenUp(call.client, signal, undriven(call, unsent('aborted'))) : failure(call, unsent('aborted'));
   }

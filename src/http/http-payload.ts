@@ -5,17 +5,24 @@ import type { Answer, Reading } from '../core/dialect.js';
 import type { OnceRecord, StoredAnswer } from '../core/record.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, refusesHtml } from '../core/verdict.js';
-import { isSamePerson, sessionOf } from '../engine/address.js';
 import type { AttemptRequest, AttemptResult, Payload } from '../engine/client.js';
-import { endpointOf, noticeAnswer, noticeSilence } from '../engine/diagnostics.js';
+import { emit } from '../engine/observe.js';
+import { keepRecentIn } from '../engine/registry.js';
 import type { Result } from '../engine/result.js';
+import { askUser } from '../engine/session.js';
 import { valueResult } from '../engine/values.js';
-import { inTime, limit } from '../engine/wait.js';
+import { inTime } from '../engine/wait.js';
 import { base64Of, bytesOf, looksJson } from './bytes.js';
 import { type ReplayableRequest, storable, wireOf } from './request.js';
 import type { Answered } from './sending.js';
 import { answerOf, callTransport, makeResponse, replayResponse } from './transport.js';
 import { hookReading } from './verdict-hook.js';
+
+/** The endpoint without its query: a server that ignores keys for one query ignores them for all. */
+const endpointOf = ({ method, url }: Pick<ReplayableRequest, 'method' | 'url'>): string => `${method} ${url.split('?')[0]}`;
+
+/** Endpoints that are remembered: a server may have one for each order. */
+const PLACES_MAX = 1000;
 
 export const httpPayload = (prepared: ReplayableRequest): Payload => ({
   origin: prepared.origin,
@@ -88,21 +95,12 @@ export const merged = (prepared: ReplayableRequest, more: HeadersInit | undefine
 };
 
 /** Asks the `headers` hook, with the request as it goes out. The wait ends with the attempt's time, an abort, or `close()`. */
-export async function hooked(
-  { method, url, headers, body }: ReplayableRequest,
-  { job, number, resumed, ms }: AttemptRequest,
-): Promise<HeadersInit | undefined> {
-  const { settings, client, stop, namespace } = job;
-  // The hook would get one user's request and answer with the next one's credentials.
-  if (!isSamePerson(client, namespace)) throw new Error('another user has logged in');
-  const session = sessionOf(client);
-  const asked = Promise.resolve(settings.headers?.({ attempt: number, resumed, method, url, headers: new Headers(headers), body }));
-  const { over, off } = limit(client.platform.clock, ms, [stop, client.closing]);
-  const late = over.then(() => Promise.reject(new Error('the headers hook did not answer in time')));
-  const given = await Promise.race([asked, late]).finally(off);
-  // Somebody else was here, so the credentials may be theirs.
-  if (sessionOf(client) !== session && isSamePerson(client, namespace)) throw new Error('another user has logged in');
-  return given;
+export async function hooked({ method, url, headers, body }: ReplayableRequest, a: AttemptRequest): Promise<HeadersInit | undefined> {
+  const { job, number: attempt, resumed, ms } = a;
+  const asked = { attempt, resumed, method, url, headers: new Headers(headers), body };
+  const given = await askUser(job, ms, 'the headers hook', () => job.settings.headers?.(asked));
+  if (!given) throw new Error('another user has logged in');
+  return given.said;
 }
 
 /** The request with its key where the record says; `undefined` if the request has no such place. */
@@ -134,7 +132,7 @@ async function send(prepared: ReplayableRequest, a: AttemptRequest): Promise<Att
     const sending = { ms: a.ms - (clock.now() - asking), stop, bodyBytes: settings.limits.bodyBytes, leaves };
     const left = await (client.parts.around ?? callTransport)(client, last, sending, a);
     if (left.end === 'not-sent') return { reading: NOT_SENT, cause: left.cause, reached: false };
-    if (left.end === 'no-answer' && left.status === undefined) noticeSilence(a, prepared);
+    if (left.end === 'no-answer' && left.status === undefined) emit(client, a.job, a.key, { type: 'silence', origin: prepared.origin, number: a.number });
     if (left.end === 'no-answer') return { reading: NO_ANSWER, cause: left.cause, reached: left.status !== undefined };
     const answer = answerOf(left.answered);
     const reading = read(prepared, left.answered.response, answer, a);
@@ -156,13 +154,19 @@ async function send(prepared: ReplayableRequest, a: AttemptRequest): Promise<Att
 
 /** The caller's hook first, then the table. */
 function read(prepared: ReplayableRequest, response: Response, answer: Answer, a: AttemptRequest): Reading {
-  const { settings } = a.job;
-  noticeAnswer(a, prepared, answer);
+  const { client, settings } = a.job;
+  const { accepted, dialect } = settings;
+  const { ambiguous } = a;
+  if (/^\s*ignored\s*$/i.test(answer.header('idempotency-status') ?? answer.header('x-idempotency-status') ?? '')) {
+    const where = endpointOf(prepared);
+    keepRecentIn(client.registry.ignored, where, PLACES_MAX);
+    emit(client, a.job, a.key, { type: 'diagnostic', code: 'key-ignored', where });
+  }
+  emit(client, a.job, a.key, { type: 'answered', origin: prepared.origin, answer, ambiguous, dialect });
   const said = hookSays(response, answer, a, false);
   if (said) return said;
   const { method, headers, json } = prepared;
   const sentJson = json || /json/i.test(headers.get('content-type') ?? '');
-  const { accepted, dialect } = settings;
   const asked = {
     method,
     key: a.key,
@@ -170,7 +174,7 @@ function read(prepared: ReplayableRequest, response: Response, answer: Answer, a
     settles202: accepted === 'settle',
     otherPayloads: a.otherPayloads,
   };
-  return readAnswer(answer, asked, dialect, a.ambiguous, accepted === 'poll');
+  return readAnswer(answer, asked, dialect, ambiguous, accepted === 'poll');
 }
 
 /** What the caller's `verdict` says of an answer; `undefined` if there is no such hook, or it leaves the answer to the table. */

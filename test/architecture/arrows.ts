@@ -103,6 +103,7 @@ const TWINS = [
   'src/stores/memory-index-lean.ts',
   'src/engine/memory-room-lean.ts',
   'src/engine/owner-lean.ts',
+  'src/engine/channel-lean.ts',
   'src/http/native-lean.ts',
   'src/platform/detect-lean.ts',
   'src/devtools/off.ts',

@@ -138,13 +138,13 @@ describe('an operation under way', () => {
   test('that broke rejects with what broke it', async () => {
     const { flight } = fly();
     const broken = new Error('broken');
-    flight.land({ broken });
+    flight.land({ fail: () => broken });
     await expect(flight.join(caller)).rejects.toBe(broken);
   });
 
   test('that only held its place lets go of who waits for it', async () => {
     const { own, flight } = fly();
-    flight.free();
+    flight.land();
     expect(await flight.fingerprint).toBeUndefined();
     await flight.landed;
     expect(own.flights.size).toBe(0);

@@ -54,6 +54,16 @@ describe('a diagnostic', () => {
   });
 });
 
+test('a sign that nobody heard is told to whoever listens later', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open();
+  world.server.otherwise = answers(201, {}, { 'idempotency-status': 'ignored' });
+  await world.end(tab, pay(once, { operation: ['pay', 1] }));
+  const told = listening(once);
+  await world.end(tab, pay(once, { operation: ['pay', 2] }));
+  expect(told).toMatchObject([{ code: 'key-ignored', operation: ['pay', 2] }]);
+});
+
 test('a server that ignores the keys of an endpoint for each order fills no memory, and the latest of them is known', async () => {
   const { ignored, noticed } = registry();
   const before = Array.from({ length: 1000 }, (_, order) => `POST https://ignores.example/orders/${order}/pay`);

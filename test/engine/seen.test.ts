@@ -7,7 +7,8 @@ import { describe, expect, test, vi } from 'vitest';
 import type { Label } from '../../src/core/ids.js';
 import type { OnceRecord } from '../../src/core/record.js';
 import type { Client, Registry } from '../../src/engine/client.js';
-import { diagnose, emit, guarded, live, named, pendingOf, publish, rememberedOutcome, resetStaleState, stateOf } from '../../src/engine/observe.js';
+import { openLog } from '../../src/engine/log.js';
+import { emit, guarded, live, named, pendingOf, publish, rememberedOutcome, resetStaleState, stateOf } from '../../src/engine/observe.js';
 import type { Listener, OperationState } from '../../src/engine/observed.js';
 import { made } from '../support/made.js';
 import { aRecord, NOW } from '../support/record.js';
@@ -24,7 +25,9 @@ function scene(channel?: { hasSubscribers: boolean; publish(event: unknown): voi
     registry: { lives, screens: new Set() } as unknown as Registry,
     settings: {},
     listeners: new Set<Listener>(),
+    log: {},
   } as unknown as Client;
+  openLog(client);
   return { client, reported, lives };
 }
 
@@ -154,9 +157,11 @@ describe('events', () => {
     client.listeners.add({ hears: heard[1], begins: (label) => label === PLACE.label });
     client.listeners.add({ hears: heard[2], begins: () => false });
     emit(client, PLACE, 'k', DETAIL);
-    expect(heard.map(({ mock }) => mock.calls)).toEqual([[[EVENT, PLACE]], [[EVENT, PLACE]], []]);
-    diagnose(client, PLACE, 'k', 'a-code', 'what is wrong');
-    expect(heard[0]).toHaveBeenLastCalledWith({ ...EVENT, attempt: undefined, type: 'diagnostic', code: 'a-code', message: 'what is wrong' }, PLACE);
+    expect(heard.map(({ mock }) => mock.calls)).toEqual([[[EVENT]], [[EVENT]], []]);
+    expect(client.log.callOf?.get(heard[0].mock.lastCall?.[0])).toBe(PLACE);
+    emit(client, PLACE, 'k', { type: 'diagnostic', code: 'store-write', cause: 'full' });
+    const message = 'its end could not be stored: full';
+    expect(heard[0]).toHaveBeenLastCalledWith({ ...EVENT, attempt: undefined, type: 'diagnostic', code: 'store-write', message });
   });
 
   test.each([

@@ -34,7 +34,7 @@ function scene(own: Partial<Store> = {}) {
     settings: { tuning: { storeTimeoutMs: 100, thawMs: 1000 } },
     store,
     registry: { degraded: new Map<string, Store>() },
-    listeners: new Set([{ hears: (event: { code?: string; key: string }) => void told.push([event.code, event.key]), begins: undefined }]),
+    log: { tell: (_: Client, __: object, key: string, { code }: { code?: string }) => void told.push([code, key]) },
   } as unknown as Client;
   const job = {
     client,

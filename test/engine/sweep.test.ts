@@ -24,9 +24,7 @@ function scene(own: (memory: Store) => Partial<Store> = () => ({}), random = 0) 
     platform: { clock: { now: () => NOW, monotonic: () => NOW, timer: () => () => {} }, randomness: { random: () => random } },
     settings: { tuning: { sweepEvery: EVERY, sweepRestMs: 0, storeTimeoutMs: 1000 } },
     store: { ...memory, ...own(memory) },
-    listeners: new Set([
-      { hears: (event: { code?: string; operation?: unknown; key: string }) => void told.push([event.code, event.operation, event.key]), begins: undefined },
-    ]),
+    log: { tell: (_: Client, { name }: { name: unknown }, key: string, { code }: { code?: string }) => void told.push([code, name, key]) },
     sweeps: { left: 0, place: 0, damaged: 0, restedAt: 0 },
   } as unknown as Client;
   const settle = async (times = 1): Promise<void> => {

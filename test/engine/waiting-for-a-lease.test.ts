@@ -40,7 +40,7 @@ function scene() {
     store,
     owner: 'me',
     registry: { degraded: new Map(), lives: new Map(), screens: new Set() },
-    listeners: new Set(),
+    log: {},
     closing: new Closing(),
   } as unknown as Client;
   const stop = new AbortController();

@@ -1,6 +1,6 @@
 /** Spans and metrics of a client, by OpenTelemetry. */
 import { type Attributes, type MeterProvider, metrics, type TracerProvider, trace } from '@opentelemetry/api';
-import { around, type Feature, type OnceEvent } from 'oncefetch';
+import { around, type Feature, type Once, type OnceEvent, subscribe } from 'oncefetch';
 import type { AttemptRequest, Call, Client, Parts } from '../../engine/client.js';
 import { drives, follow } from './calls.js';
 import { metricsOf } from './metrics.js';
@@ -56,8 +56,8 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Feature {
     return spanOfAttempt(a)?.send(a, request, send) ?? send();
   });
   const met = new WeakSet<OperationSpan>();
-  const hears = (event: OnceEvent, of: object): void => {
-    const span = spanOf(of);
+  const hears = (event: OnceEvent, of: object | undefined): void => {
+    const span = of && spanOf(of);
     if (!span || span.ended) return;
     if (event.type === 'diagnostic') span.event(EVENTS.diagnostic, { [ATTRIBUTES.diagnostic]: event.code });
     if (event.type !== 'wait') return;
@@ -70,7 +70,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Feature {
     call: (call, operate) => follow(call, operate, mark, tellingOf(call), counted),
     effect: (a, act) => spanOfAttempt(a)?.act(a, act) ?? act(),
     made(client: Client) {
-      client.listeners.add({ hears, begins: undefined });
+      subscribe({ '~oncefetch': () => client } as Once, (event) => hears(event, client.log.callOf?.get(event)));
       counted.watch(client);
     },
   };

@@ -1,6 +1,7 @@
 /** Browsers: pages and workers. */
 import type { Connectivity, Locks, Platform } from '../../ports.js';
 import { resolveUrl, systemClock, systemRandomness, systemTransport, webDigest } from '../shared.js';
+import { listening } from './listening.js';
 import { tabs } from './tabs.js';
 
 /** Web Locks: the lock of a tab that dies frees itself. */
@@ -27,16 +28,8 @@ const connectivity: Connectivity = {
     const shown = (): void => {
       if (document.visibilityState === 'visible') wake();
     };
-    const page = globalThis.document;
-    globalThis.addEventListener?.('online', wake);
-    // Back from the back-forward cache.
-    globalThis.addEventListener?.('pageshow', wake);
-    page?.addEventListener('visibilitychange', shown);
-    return () => {
-      globalThis.removeEventListener?.('online', wake);
-      globalThis.removeEventListener?.('pageshow', wake);
-      page?.removeEventListener('visibilitychange', shown);
-    };
+    // `pageshow`: back from the back-forward cache.
+    return listening({ online: wake, pageshow: wake, visibilitychange: shown });
   },
 };
 

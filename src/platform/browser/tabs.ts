@@ -1,9 +1,11 @@
 /** Tabs of one origin that tell each other to look again, and a page that looks by itself when it is shown. */
 import type { Tabs } from '../../ports.js';
+import { listening } from './listening.js';
 
 const looks = new Set<() => void>();
 let telling = false;
 let hearing: BroadcastChannel | undefined;
+let off: (() => void) | undefined;
 
 /** Absent where the browser has none, or refuses it to this page. */
 function open(): BroadcastChannel | undefined {
@@ -32,13 +34,6 @@ function shown(): void {
   lookAgain();
 }
 
-const EVENTS = { focus: lookAgain, pageshow: shown, pagehide: hush };
-
-function each(act: 'addEventListener' | 'removeEventListener'): void {
-  for (const [type, heard] of Object.entries(EVENTS)) globalThis[act]?.(type, heard);
-  globalThis.document?.[act]('visibilitychange', lookAgain);
-}
-
 export const tabs: Tabs = {
   tell() {
     if (telling) return;
@@ -55,14 +50,14 @@ export const tabs: Tabs = {
   listen(look) {
     if (!looks.size) {
       hear();
-      each('addEventListener');
+      off = listening({ focus: lookAgain, pageshow: shown, pagehide: hush, visibilitychange: lookAgain });
     }
     const entry = (): void => look();
     looks.add(entry);
     return () => {
       if (looks.delete(entry) && !looks.size) {
         hush();
-        each('removeEventListener');
+        off?.();
       }
     };
   },

@@ -1,0 +1,27 @@
+/** Makes events of what happens, for those who listen. Only they load it: the calls themselves say what happens, and know no events. */
+import type { OnceEvent, OnceEventDetail } from '../core/event.js';
+import { namespaceNow } from './address.js';
+import type { Client } from './client.js';
+import { eventsOf } from './diagnostics.js';
+import { guarded, named } from './observe.js';
+import type { Happened, Named } from './observed.js';
+
+/** From now on, what happens to this client's calls is told to its listeners, and to the channel of its platform. */
+export function openLog({ log }: Client): void {
+  log.callOf ??= new WeakMap();
+  log.tell ??= tell;
+}
+
+function tell(client: Client, address: Named, key: string, happened: Happened): void {
+  if (!client.listeners.size && !client.platform.channel?.hasSubscribers) return;
+  for (const detail of eventsOf(client, happened)) hear(client, address, key, detail);
+}
+
+function hear(client: Client, address: Named, key: string, detail: OnceEventDetail): void {
+  const { channel, clock } = client.platform;
+  const foreign = client.settings.namespace !== undefined && namespaceNow(client) !== address.namespace;
+  const event = { operation: named(address.name), key, at: clock.now(), foreign, ...detail } as OnceEvent;
+  client.log.callOf?.set(event, address);
+  if (channel?.hasSubscribers) guarded(client, () => channel.publish(event));
+  for (const { hears, begins } of [...client.listeners]) if (!begins || begins(address.label)) guarded(client, () => hears(event));
+}
