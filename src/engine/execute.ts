@@ -18,7 +18,7 @@ import { finish } from './finish.js';
 import { reasonToHalt } from './halt.js';
 import type { Ended, Finished } from './in-flight.js';
 import { awaitLease, holdingLease } from './lease.js';
-import { emit, pendingOf, publish, rememberedOutcome, resetStaleState } from './observe.js';
+import { emit, guarded, pendingOf, publish, rememberedOutcome, resetStaleState } from './observe.js';
 import { nothingSent, storedIn, storeForOperation } from './record-access.js';
 import { keepRecent, keyedOperationOf } from './registry.js';
 import type { Result } from './result.js';
@@ -78,13 +78,13 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
   if (begun.do === 'remembered') return (await readAgain(job, begun.record)) ?? rememberedResult(job, begun);
   if (begun.do !== 'drive' && begun.do !== 'expired' && begun.do !== 'elsewhere') return rememberedResult(job, begun);
   const { record } = begun;
-  const { payloads } = job.client.registry;
+  const { client } = job;
+  const { payloads } = client.registry;
   const keyed = keyedOperationOf(job.operationKey, record.key);
   const present = record.payloads.at(-1) ?? '';
   // The server compares bytes with those that reached its key layer. Refused ones did not, so this call's bytes go out: a form may have been corrected.
-  // So does what begins under a derived key that stays after an end without an effect.
-  const anew = begun.do === 'drive' && begun.inserted && record.previous?.state === 'retired';
-  const refused = begun.do === 'drive' && (begun.reused || begun.refusedOnly || anew) && job.payload !== undefined;
+  // So do those of an operation that begins after another one, also where a derived key stays.
+  const refused = begun.do === 'drive' && (begun.reused || begun.refusedOnly || (begun.inserted && record.previous)) && job.payload !== undefined;
   // Where only the link of a 202 is stored, it is asked, and is not the request.
   const stored = job.payload && !record.request ? undefined : storedPayload(record);
   const earlier = refused ? undefined : (payloads.get(keyed)?.get(present) ?? stored);
@@ -95,22 +95,15 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
       : { record, inserted: false, resumed: true, changed: false, sentBefore: true, otherBytes: false, reused: false, refusedOnly: false };
   // A resumed call learns only here which request it is, and so which dialect.
   const asked = job.resumeOnly && payload?.prepared;
-  let own = job;
-  let cause: unknown;
-  try {
-    if (asked) own = { ...job, settings: job.client.withDialect(job.settings, asked) };
-  } catch (error) {
-    job.client.platform.report(error);
-    cause = error;
-  }
-  const drive = new AttemptLoop(own, payload ?? NOTHING, start);
-  const end = (reason: UnknownReason) => finish(drive, { decision: stop(reason, true), cause });
+  const settings = asked ? guarded(client, () => client.withDialect(job.settings, asked)) : job.settings;
+  const drive = new AttemptLoop({ ...job, settings: settings ?? job.settings }, payload ?? NOTHING, start);
+  const end = (reason: UnknownReason) => finish(drive, { decision: stop(reason, true) });
   if (begun.do === 'expired') return end('key-expired');
   if (begun.do === 'elsewhere') return end('elsewhere');
   // Nothing can be sent, so only `reconcile` can say more.
   if (!payload) return end('record');
   // Nor where the app's `dialect` threw.
-  if (asked && own === job) return end('no-answer');
+  if (!settings) return end('no-answer');
   const kept = payloads.get(keyed) ?? new Map<string, Payload>();
   if (job.payload || record.request) keepRecent(kept, present, payload, 8);
   keepRecent(payloads, keyed, kept, 32);

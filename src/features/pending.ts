@@ -16,7 +16,7 @@ import type { Json } from '../option-types.js';
 export interface PendingOptions {
   /** Only operations whose names begin so. */
   prefix?: OperationName | undefined;
-  /** @default 100 */
+  /** How many are listed at most; `after` lists the next ones. @default 100 */
   limit?: number | undefined;
   /** The `cursor` of the last one of the page before. */
   after?: string | undefined;

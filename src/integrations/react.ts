@@ -79,7 +79,7 @@ interface List {
 }
 
 /** What is pending, and whose it is: an answer that was read for somebody else is never shown. */
-function listOf(once: Once, prefix: OperationName | undefined, inFlightToo: boolean): List {
+function listOf(once: Once, prefix: OperationName | undefined, limit: number | undefined, inFlightToo: boolean): List {
   let found = NONE;
   let of: string | undefined;
   let turn = 0;
@@ -90,7 +90,7 @@ function listOf(once: Once, prefix: OperationName | undefined, inFlightToo: bool
     // What somebody else's screen showed goes at once.
     if (asked !== of) show();
     if (asked === undefined) return;
-    const all = await pending(once, { prefix }).catch(() => undefined);
+    const all = await pending(once, { prefix, limit }).catch(() => undefined);
     if (mine !== turn) return;
     clearTimeout(timer);
     // What could not be read is left as it was, and looked at again.
@@ -122,18 +122,19 @@ function listOf(once: Once, prefix: OperationName | undefined, inFlightToo: bool
  * What has not settled, for a banner or a list: read when the screen appears, when it is shown again, and whenever an operation
  * begins or ends, in another tab too. Empty until it is known, and before anybody has logged in.
  *
- * @param options - `prefix`: only names that begin so. `inFlight`: also what is being sent right now, so that a row stays while it is checked
- * @default `inFlight: false`, so that a banner does not flash at every payment
+ * @param options - `prefix`: only names that begin so. `limit`: how many are read, the first in the order of names. `inFlight`: also
+ * what is being sent right now, so that a row stays while it is checked
+ * @default `limit: 100`; `inFlight: false`, so that a banner does not flash at every payment
  * @throws TypeError on a wrong prefix
  * @example
  * const [last] = usePending<{ total: string }>(once, { prefix: ['pay'] });
  */
 export function usePending<Meta = Json>(
   once: Once,
-  options: { prefix?: OperationName | undefined; inFlight?: boolean | undefined } = {},
+  options: { prefix?: OperationName | undefined; limit?: number | undefined; inFlight?: boolean | undefined } = {},
 ): readonly PendingOperation<Meta>[] {
-  const { prefix, inFlight = false } = options;
+  const { prefix, limit, inFlight = false } = options;
   const text = prefix && prefix.length !== 0 ? textOf(once, prefix) : undefined;
-  const { subscribe, get } = useMemo(() => listOf(once, text === undefined ? undefined : nameOf(text), inFlight), [once, text, inFlight]);
+  const { subscribe, get } = useMemo(() => listOf(once, text === undefined ? undefined : nameOf(text), limit, inFlight), [once, text, limit, inFlight]);
   return useSyncExternalStore(subscribe, get, none) as readonly PendingOperation<Meta>[];
 }

@@ -98,3 +98,19 @@ test('a list whose look fails when a call ends looks again by itself', async () 
   broken = false;
   await settled(() => expect(shown('output')).toBe('1'));
 });
+
+test('a list with a limit shows so many, in the order of names, and another limit reads it again', async () => {
+  const once = client({ limits: { attempts: 1 } });
+  function List({ limit }: { readonly limit?: number }) {
+    const all = usePending(once, { prefix: ['pay', cart], limit });
+    return h('output', null, all.map(({ name }) => name.at(-1)).join());
+  }
+  for (const part of [3, 1, 2]) {
+    server.faults.next('lose-response');
+    await once.fetch('/api/payments', { ...body, once: ['pay', cart, part] }).catch(() => {});
+  }
+  await act(() => root.render(h(List, { limit: 2 })));
+  await settled(() => expect(shown('output')).toBe('1,2'));
+  await act(() => root.render(h(List, {})));
+  await settled(() => expect(shown('output')).toBe('1,2,3'));
+});
