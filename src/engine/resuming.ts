@@ -3,6 +3,7 @@ import type { Namespace } from '../core/ids.js';
 import { decodeName, type OperationName } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
 import { isOnceError } from '../errors.js';
+import { isResponse } from '../http/foreign-response.js';
 import type { Settings } from '../options.js';
 import { isSamePerson } from './address.js';
 import type { Call, Client, OperationAddress, PreparedCall } from './client.js';
@@ -95,8 +96,9 @@ export async function resumeRecord(
   };
   const read = async (): Promise<PreparedCall> => ({ ...(await NOTHING_TO_READ()), agreed, found: record });
   try {
-    const response = (await operate({ client, settings, address, read, signal, request: undefined, held })) as Response;
-    return outcome && { name, outcome, response };
+    const value = await operate({ client, settings, address, read, signal, request: undefined, held });
+    // What a function of `run` gave may have an `ok` of its own.
+    return outcome && { name, outcome, response: isResponse(value) ? value : undefined };
   } catch (error) {
     const known = outcome ?? (isOnceError(error) ? error.outcome : undefined);
     // An abort, or a bug: it is still pending.
