@@ -6,7 +6,7 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, chromium
 import { expect } from 'vitest';
 import { buildPage } from '../../../playground/page/build.ts';
 import { type Shop, startShop } from '../../../playground/start-shop.ts';
-import { browsers, executableOf } from '../../../scripts/browsers.mjs';
+import { browserNamed, executableOf, headlessChromium } from '../../../scripts/browsers.mjs';
 import { Tab } from './tab.ts';
 
 const ARGS = [
@@ -40,14 +40,14 @@ interface Intent {
 }
 
 /** Playwright turns the back-forward cache off; customers have it. */
-export function launch(): Promise<Browser> {
-  const executablePath = browsers[0] && executableOf(browsers[0]);
+export function launch(executablePath = headlessChromium()): Promise<Browser> {
   return chromium.launch({ args: ARGS, ignoreDefaultArgs: ['--disable-back-forward-cache'], ...(executablePath !== undefined && { executablePath }) });
 }
 
 export class Playground {
   readonly shop: Shop;
   readonly #browser: Browser;
+  #wholeBrowser: Browser | undefined;
   readonly #folder: string;
   readonly #contexts: BrowserContext[] = [];
 
@@ -65,6 +65,7 @@ export class Playground {
 
   async stop(): Promise<void> {
     await this.#browser.close();
+    await this.#wholeBrowser?.close();
     await this.shop.stop();
     rmSync(this.#folder, { recursive: true, force: true });
   }
@@ -77,9 +78,19 @@ export class Playground {
   }
 
   /** The same, on any page of the shop. */
-  async visitor(path: string, options: BrowserContextOptions = {}): Promise<Page> {
+  visitor(path: string, options: BrowserContextOptions = {}): Promise<Page> {
+    return this.#visitor(this.#browser, path, options);
+  }
+
+  /** The same in the whole browser: headless Chromium has no back-forward cache. */
+  async visitorOfWholeBrowser(path: string): Promise<Page> {
+    this.#wholeBrowser ??= await launch(executableOf(browserNamed('chromium')));
+    return this.#visitor(this.#wholeBrowser, path, {});
+  }
+
+  async #visitor(browser: Browser, path: string, options: BrowserContextOptions): Promise<Page> {
     // The front page starts by itself, but not for those who asked for less motion.
-    const context = await this.#browser.newContext({ reducedMotion: 'reduce', ...options });
+    const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
     context.setDefaultTimeout(40_000);
     this.#contexts.push(context);
     const page = await context.newPage();
