@@ -1,10 +1,6 @@
 /** The playground as a process, a browser in front of it, and its SQLite file behind it. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright';
-import { expect } from 'vitest';
-import { buildPage } from '../../../playground/page/build.ts';
+import { expect, inject } from 'vitest';
 import { type Shop, startShop } from '../../../playground/start-shop.ts';
 import { browserNamed, executableOf, headlessChromium } from '../../../scripts/browsers.mjs';
 import { Tab } from './tab.ts';
@@ -48,26 +44,22 @@ export class Playground {
   readonly shop: Shop;
   readonly #browser: Browser;
   #wholeBrowser: Browser | undefined;
-  readonly #folder: string;
   readonly #contexts: BrowserContext[] = [];
 
-  private constructor(shop: Shop, browser: Browser, folder: string) {
+  private constructor(shop: Shop, browser: Browser) {
     this.shop = shop;
     this.#browser = browser;
-    this.#folder = folder;
   }
 
   static async start(): Promise<Playground> {
-    const folder = mkdtempSync(join(tmpdir(), 'oncefetch-e2e-'));
-    const [shop, browser] = await Promise.all([buildPage(folder).then((page) => startShop({ public: page, 'charge-ms': CHARGE_MS })), launch()]);
-    return new Playground(shop, browser, folder);
+    const [shop, browser] = await Promise.all([startShop({ public: inject('page'), 'charge-ms': CHARGE_MS }), launch()]);
+    return new Playground(shop, browser);
   }
 
   async stop(): Promise<void> {
     await this.#browser.close();
     await this.#wholeBrowser?.close();
     await this.shop.stop();
-    rmSync(this.#folder, { recursive: true, force: true });
   }
 
   /** A customer with a browser of their own; further tabs of it come from the tab. */
