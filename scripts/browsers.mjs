@@ -26,6 +26,7 @@ export const browsers = [
         variable: 'CHROMIUM_HEADLESS_PATH',
         places: chosen ? [chosen] : ['/usr/bin/chromium-headless-shell', ...CHROMIUMS],
         debian: 'chromium-headless-shell',
+        first: true,
       },
     ],
     otherwise: 'npx --no-install playwright install chromium',
