@@ -60,7 +60,7 @@ const FIREFOX_PREFS = {
 };
 
 const providers: Record<Browser['name'], (...executables: string[]) => BrowserProviderOption> = {
-  chromium: (_, executablePath = '') => playwright({ launchOptions: { executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] } }),
+  chromium: (executablePath = '') => playwright({ launchOptions: { executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] } }),
   firefox: (executablePath = '') => playwright({ launchOptions: { executablePath, channel: 'moz-firefox', firefoxUserPrefs: FIREFOX_PREFS } }),
   webkit: (driver = '', miniBrowser = '', xvfb) => webkitgtk({ driver, miniBrowser, xvfb }),
 };
