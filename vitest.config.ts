@@ -126,6 +126,7 @@ const inBrowsers = browsers.flatMap((browser): TestProjectConfiguration[] => {
 });
 
 const slow = { testTimeout: 2 * MINUTE, hookTimeout: 2 * MINUTE, globalSetup: [path('scripts/build.mjs')] };
+const inPlayground = { ...slow, globalSetup: [path('test/e2e/support/prepare.ts')] };
 
 const unit = {
   // Its tests leave nothing behind, and so can share a worker: half the time.
@@ -164,7 +165,7 @@ const projects: TestProjectConfiguration[] = [
     ...sources,
     test: { ...inTurn('node'), include: ['test/{clients,node,playground,servers}/**/*.test.ts'], exclude: SLOW, testTimeout: MINUTE, hookTimeout: MINUTE },
   },
-  { ...sources, test: { ...slow, ...inTurn('slow'), include: SLOW } },
+  { ...sources, test: { ...inPlayground, ...inTurn('slow'), include: SLOW } },
   ...inBrowsers,
   // React Native's own JavaScript, installed by itself; the packed package in it.
   { test: { ...slow, ...inTurn('react-native'), globalSetup: [path('test/react-native/prepare.mjs')], include: ['test/react-native/*.test.ts'] } },
@@ -176,7 +177,7 @@ const projects: TestProjectConfiguration[] = [
 ];
 // It drives the playground in the first browser.
 if (browsers[0] !== undefined && executableOf(browsers[0]) !== undefined) {
-  projects.push({ test: { ...slow, ...inTurn('e2e'), include: ['test/e2e/**/*.test.ts'], exclude: SLOW } });
+  projects.push({ test: { ...inPlayground, ...inTurn('e2e'), include: ['test/e2e/**/*.test.ts'], exclude: SLOW } });
 }
 
 export default defineConfig({ test: { projects, maxWorkers: WORKERS, reporters: ['default', path('scripts/skipped.mjs')] } });

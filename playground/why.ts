@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type Browser, chromium } from 'playwright';
-import { browsers, executableOf } from '../scripts/browsers.mjs';
+import { headlessChromium } from '../scripts/browsers.mjs';
 import { type Shop, startShop } from './start-shop.ts';
 import { type Cell, cellOf } from './why/cell.ts';
 import { LANES, type LaneName } from './why/lanes/names.ts';
@@ -33,7 +33,7 @@ async function play(browser: Browser, shop: Shop): Promise<ReadonlyMap<Scenario,
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'oncefetch-why-'));
-const executablePath = browsers[0] && executableOf(browsers[0]);
+const executablePath = headlessChromium();
 await buildLanes(folder);
 const [shop, browser] = await Promise.all([
   startShop({ public: folder, 'charge-ms': 400, 'retry-after': 1 }),

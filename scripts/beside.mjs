@@ -1,4 +1,4 @@
-/** For tests that bring packages of their own, away from the project's: installs them, and unpacks the package as an app gets it. */
+/** For tests that bring packages of their own, away from the project's: installs them, and unpacks the package as an app gets it. Folders as arguments are installed. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -57,3 +57,9 @@ export function unpackBeside(made) {
   const tarball = readdirSync(made).find((file) => file.endsWith('.tgz')) ?? '';
   run('tar', ['-xzf', join(made, tarball), '-C', folder, '--strip-components', '1']);
 }
+
+if (import.meta.main)
+  for (const folder of process.argv.slice(2)) {
+    const reason = installBeside(join(root, folder), folder);
+    if (reason !== undefined) console.log(reason);
+  }

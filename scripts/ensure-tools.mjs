@@ -6,7 +6,7 @@ import './require-node.mjs';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { browsers } from './browsers.mjs';
-import { howToGet, missingOf } from './executables.mjs';
+import { howToGet, missingOf, secondBestOf } from './executables.mjs';
 import { services } from './services.mjs';
 
 const APT = '/usr/bin/apt-get';
@@ -16,14 +16,9 @@ const tools = [
   ...services.map((tool) => ({ ...tool, tests: `the tests on ${tool.name}` })),
 ];
 const asked = process.argv.slice(2);
-const missing = () => tools.filter((tool) => (asked.length === 0 || asked.includes(tool.name)) && missingOf(tool).length > 0);
-const missingPackages = () => [
-  ...new Set(
-    missing()
-      .flatMap(missingOf)
-      .map(({ debian }) => debian),
-  ),
-];
+const wanted = tools.filter(({ name }) => asked.length === 0 || asked.includes(name));
+const missing = () => wanted.filter((tool) => missingOf(tool).length > 0);
+const missingPackages = () => [...new Set(wanted.flatMap((tool) => [...missingOf(tool), ...secondBestOf(tool)]).map(({ debian }) => debian))];
 
 /** @param {string[]} args */
 function apt(...args) {
@@ -48,6 +43,6 @@ function whyNot() {
   return failed.length > 0 ? `apt-get could not install ${failed.join(' and ')}` : undefined;
 }
 
-const reason = missing().length > 0 ? whyNot() : undefined;
+const reason = missingPackages().length > 0 ? whyNot() : undefined;
 for (const tool of missing()) console.log(`Left out: ${tool.tests}; there is none here (${reason ?? 'not where it should be'}). To get it: ${howToGet(tool)}.`);
 if (missing().length > 0 && process.env['CI'] === 'true') process.exitCode = 1;

@@ -12,7 +12,8 @@ import { existsSync, globSync } from 'node:fs';
  * @typedef {object} Part
  * @property {string} variable The environment variable that names its executable.
  * @property {readonly string[]} places Patterns, tried in this order.
- * @property {string} debian The package that brings it.
+ * @property {string} debian The package that brings it, to the first of the places.
+ * @property {boolean} [first] It is wanted from there, though one from another place will do.
  */
 
 /** @param {Part} part */
@@ -23,6 +24,10 @@ function find({ variable, places }) {
 
 /** The parts of it that are not here. @param {Tool} tool */
 export const missingOf = ({ parts }) => parts.filter((part) => find(part) === undefined);
+
+/** The parts of it that are here, but not from where they are wanted. @param {Tool} tool */
+export const secondBestOf = ({ parts }) =>
+  parts.filter((part) => part.first && !process.env[part.variable] && find(part) !== undefined && find(part) !== part.places[0]);
 
 /** Its executable and what else it needs, in the order of its parts; `undefined` where something is missing. @param {Tool} tool */
 export function executablesOf({ parts }) {

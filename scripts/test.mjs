@@ -26,11 +26,12 @@ const tests = (name, ...projects) => [
   `--outputFile.json=${join(reports, `${name}.json`)}`,
 ];
 
+/** @type {Check} */
+const tools = ['tools', process.execPath, 'scripts/ensure-tools.mjs'];
 /** @type {Check[]} */
 const checks = [
-  ['tools', process.execPath, 'scripts/ensure-tools.mjs'],
   ['lint', `${BIN}/biome`, 'check', '--error-on-warnings', '.'],
-  ['typecheck', process.execPath, 'node_modules/typescript-native/bin/tsc', '--noEmit'],
+  ['typecheck', process.execPath, 'node_modules/typescript-native/bin/tsc', '--noEmit', '--singleThreaded'],
   ['build', process.execPath, 'scripts/build.mjs', '--if-stale'],
 ];
 /** @type {string[]} */
@@ -77,7 +78,15 @@ async function inTurn(checks) {
   for (const check of checks) await run(check);
 }
 
-await inTurn(checks);
+// Another thousand packages, the binaries of five runtimes, three frameworks, and some minutes: where it matters, or when asked for.
+const APART = ['runtimes', 'frameworks', 'react-native'];
+const apart = process.env['CI'] === 'true' ? APART : [];
+/** @type {Check[]} */
+const installs = apart.length > 0 ? [['installs', process.execPath, 'scripts/beside.mjs', ...apart.map((name) => `test/${name}`)]] : [];
+if (apart.length === 0) console.log(`left out: ${APART.map((name) => `npm run test:${name}`).join(', ')}`);
+
+// What is fetched from registries is waited for: the processor has time for the checks meanwhile.
+await Promise.all([run(tools), inTurn(installs), inTurn(checks)]);
 // Only now it is known which browsers there are.
 const here = browsers.filter((browser) => executablesOf(browser) !== undefined).map(({ name }) => name);
 // Databases and processes that are killed have the processor to themselves: they are the ones that a busy one disturbs.
@@ -85,10 +94,7 @@ const alone = tests('node', 'node');
 const inNode = [tests('tests', 'unit', 'lean', 'proof', 'docs', 'package')];
 const inPages = here.map((name) => tests(name, name));
 const endToEnd = here.includes('chromium') ? [tests('e2e', 'e2e')] : [];
-// Another thousand packages, the binaries of five runtimes, three frameworks, and some minutes: where it matters, or when asked for.
-const APART = ['runtimes', 'frameworks', 'react-native'];
-if (process.env['CI'] === 'true') inNode.push(...APART.map((name) => tests(name, name)));
-else console.log(`left out: ${APART.map((name) => `npm run test:${name}`).join(', ')}`);
+inNode.push(...apart.map((name) => tests(name, name)));
 // Pages and processes wait a lot, so they share the processor well: beside each other they take half as long.
 const pages = async () => {
   await Promise.all(inPages.map(run));

@@ -20,17 +20,20 @@ const pick = (all: Texts, folders: readonly string[]): Texts =>
 
 const PURE = ['core', 'dialects'];
 
+/** Ours are parsed once for all rules. */
+const sourcesOf = (all: Texts): Sources => (all === texts ? ours : new Sources(all));
+
 const RULES = {
-  arrows: (all: Texts) => checkArrows(new Sources(all)),
-  cycles: (all: Texts) => checkCycles(new Sources(all)),
-  reachable: (all: Texts) => checkReachable(new Sources(all)),
-  shapes: (all: Texts) => checkShapes(new Sources(all)),
+  arrows: (all: Texts) => checkArrows(sourcesOf(all)),
+  cycles: (all: Texts) => checkCycles(sourcesOf(all)),
+  reachable: (all: Texts) => checkReachable(sourcesOf(all)),
+  shapes: (all: Texts) => checkShapes(sourcesOf(all)),
   packages: (all: Texts) =>
-    checkPackages(new Sources(all), { dependencies: { 'p-retry': '7.1.1', '@noble/hashes': '2.4.0' }, peerDependencies: { ky: '>=2.0.0' } }),
+    checkPackages(sourcesOf(all), { dependencies: { 'p-retry': '7.1.1', '@noble/hashes': '2.4.0' }, peerDependencies: { ky: '>=2.0.0' } }),
   ambient: (all: Texts) => checkAmbient(pick(all, [...PURE, 'engine', 'http'])),
   synchronous: (all: Texts) => checkSynchronous(pick(all, PURE)),
-  length: (all: Texts) => checkLength(new Sources(all).within('src/')),
-  defaults: (all: Texts) => checkDefaults(defaultsApply(new Sources(all))),
+  length: (all: Texts) => checkLength(sourcesOf(all).within('src/')),
+  defaults: (all: Texts) => checkDefaults(defaultsApply(sourcesOf(all))),
 } satisfies Record<string, (all: Texts) => Finding[]>;
 
 /** `testing` and `probe` are tools of their own, which `options.ts` knows nothing of. */

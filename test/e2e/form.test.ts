@@ -100,7 +100,7 @@ describe('with script', () => {
   });
 
   test('back, from the back-forward cache: paid, one charge', async () => {
-    const page = await open();
+    const page = await playground.visitorOfWholeBrowser('/form/');
     await page.evaluate(() => addEventListener('pageshow', ({ persisted }) => persisted && sessionStorage.setItem('persisted', 'yes')));
     await pay(page);
     await says(page, PAID);

@@ -187,7 +187,7 @@ describe('with script', () => {
   });
 
   test('back, from the back-forward cache: paid, nothing is sent, one charge', async () => {
-    const page = await open();
+    const page = await playground.visitorOfWholeBrowser('/once-form/');
     await page.evaluate(() => addEventListener('pageshow', ({ persisted }) => persisted && Object.assign(window, { persisted })));
     await pay(page);
     await says(page, PAID);

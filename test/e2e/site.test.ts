@@ -19,7 +19,9 @@ let pages: ReadonlyMap<string, string>;
 
 beforeAll(() => {
   site = mkdtempSync(join(tmpdir(), 'oncefetch-site-'));
-  const built = spawnSync(process.execPath, [join(root, 'node_modules/typedoc/bin/typedoc'), '--out', site], { cwd: root, encoding: 'utf8' });
+  // Whether the sources compile, `npm run typecheck` says in a tenth of the time.
+  const typedoc = [join(root, 'node_modules/typedoc/bin/typedoc'), '--skipErrorChecking', '--out', site];
+  const built = spawnSync(process.execPath, typedoc, { cwd: root, encoding: 'utf8' });
   if (built.status !== 0) throw new Error(built.stdout + built.stderr);
   const files = readdirSync(site, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.html'));
   pages = new Map(files.map((path) => [path, readFileSync(join(site, path), 'utf8')]));

@@ -21,16 +21,24 @@ const LIBRARIES: [string, { lib: string[]; types: string[] }][] = [
   ['both', { lib: ['lib.es2023.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'], types: ['node'] }],
 ];
 
+/** Libraries are long: what a compiler has parsed once, its next programs of the same kind of modules get as it is. */
+const parsed = new Map<string, latest.SourceFile | undefined>();
+
+function hostOf(ts: typeof latest, options: latest.CompilerOptions): latest.CompilerHost {
+  const host = ts.createCompilerHost(options);
+  const { getSourceFile } = host;
+  host.getSourceFile = (name, how, ...rest) => {
+    const key = [ts.version, options.module, JSON.stringify(how), name].join(' ');
+    if (!parsed.has(key)) parsed.set(key, getSourceFile(name, how, ...rest));
+    return parsed.get(key);
+  };
+  return host;
+}
+
 /** What is wrong in the program and in our types; in a library's own it is the library's. */
-function errors(ts: typeof latest, options: object): string[] {
-  const compiled = ts.createProgram([program], {
-    target: ts.ScriptTarget.ES2022,
-    strict: true,
-    exactOptionalPropertyTypes: true,
-    verbatimModuleSyntax: true,
-    noEmit: true,
-    ...options,
-  });
+function errors(ts: typeof latest, libraries: latest.CompilerOptions): string[] {
+  const options = { target: ts.ScriptTarget.ES2022, strict: true, exactOptionalPropertyTypes: true, verbatimModuleSyntax: true, noEmit: true, ...libraries };
+  const compiled = ts.createProgram([program], options, hostOf(ts, options));
   const ours = compiled.getSourceFiles().filter(({ fileName }) => !relative(root, fileName).startsWith('..') && !fileName.includes('node_modules'));
   return [...compiled.getOptionsDiagnostics(), ...ours.flatMap((file) => ts.getPreEmitDiagnostics(compiled, file))].map(
     ({ file, start, messageText }) =>

@@ -101,8 +101,14 @@ function relevant(reading: Reading): readonly Fact[] {
   return NAMES.filter((name) => ALL.some((facts) => possible(flip(facts, name)) && told(facts) !== told(flip(facts, name))));
 }
 
+type Row = readonly [reading: string, facts: string, decision: string];
+
+let rows: readonly Row[] | undefined;
+
 /** The rows of the table: one per combination of what makes a difference. */
-export function decisionRows(): readonly (readonly [reading: string, facts: string, decision: string])[] {
+export const decisionRows = (): readonly Row[] => (rows ??= allRows());
+
+function allRows(): readonly Row[] {
   return READINGS.flatMap(([name, reading]) => {
     const facts = relevant(reading);
     const rows = new Map<string, Set<string>>();

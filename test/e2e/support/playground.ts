@@ -1,12 +1,8 @@
 /** The playground as a process, a browser in front of it, and its SQLite file behind it. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright';
-import { expect } from 'vitest';
-import { buildPage } from '../../../playground/page/build.ts';
+import { expect, inject } from 'vitest';
 import { type Shop, startShop } from '../../../playground/start-shop.ts';
-import { browsers, executableOf } from '../../../scripts/browsers.mjs';
+import { browserNamed, executableOf, headlessChromium } from '../../../scripts/browsers.mjs';
 import { Tab } from './tab.ts';
 
 const ARGS = [
@@ -40,33 +36,30 @@ interface Intent {
 }
 
 /** Playwright turns the back-forward cache off; customers have it. */
-export function launch(): Promise<Browser> {
-  const executablePath = browsers[0] && executableOf(browsers[0]);
+export function launch(executablePath = headlessChromium()): Promise<Browser> {
   return chromium.launch({ args: ARGS, ignoreDefaultArgs: ['--disable-back-forward-cache'], ...(executablePath !== undefined && { executablePath }) });
 }
 
 export class Playground {
   readonly shop: Shop;
   readonly #browser: Browser;
-  readonly #folder: string;
+  #wholeBrowser: Browser | undefined;
   readonly #contexts: BrowserContext[] = [];
 
-  private constructor(shop: Shop, browser: Browser, folder: string) {
+  private constructor(shop: Shop, browser: Browser) {
     this.shop = shop;
     this.#browser = browser;
-    this.#folder = folder;
   }
 
   static async start(): Promise<Playground> {
-    const folder = mkdtempSync(join(tmpdir(), 'oncefetch-e2e-'));
-    const [shop, browser] = await Promise.all([buildPage(folder).then((page) => startShop({ public: page, 'charge-ms': CHARGE_MS })), launch()]);
-    return new Playground(shop, browser, folder);
+    const [shop, browser] = await Promise.all([startShop({ public: inject('page'), 'charge-ms': CHARGE_MS }), launch()]);
+    return new Playground(shop, browser);
   }
 
   async stop(): Promise<void> {
     await this.#browser.close();
+    await this.#wholeBrowser?.close();
     await this.shop.stop();
-    rmSync(this.#folder, { recursive: true, force: true });
   }
 
   /** A customer with a browser of their own; further tabs of it come from the tab. */
@@ -77,9 +70,19 @@ export class Playground {
   }
 
   /** The same, on any page of the shop. */
-  async visitor(path: string, options: BrowserContextOptions = {}): Promise<Page> {
+  visitor(path: string, options: BrowserContextOptions = {}): Promise<Page> {
+    return this.#visitor(this.#browser, path, options);
+  }
+
+  /** The same in the whole browser: headless Chromium has no back-forward cache. */
+  async visitorOfWholeBrowser(path: string): Promise<Page> {
+    this.#wholeBrowser ??= await launch(executableOf(browserNamed('chromium')));
+    return this.#visitor(this.#wholeBrowser, path, {});
+  }
+
+  async #visitor(browser: Browser, path: string, options: BrowserContextOptions): Promise<Page> {
     // The front page starts by itself, but not for those who asked for less motion.
-    const context = await this.#browser.newContext({ reducedMotion: 'reduce', ...options });
+    const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
     context.setDefaultTimeout(40_000);
     this.#contexts.push(context);
     const page = await context.newPage();
