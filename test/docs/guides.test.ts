@@ -45,9 +45,12 @@ test('docs/diagnostics.md explains every code', () => {
   const codes: string[] = Object.keys(DIAGNOSTICS);
   for (const file of ['src/engine', 'src/features'].flatMap((folder) => [...new Sources(readTexts(root, folder)).files.values()]))
     walk(file, (node) => {
-      // diagnose(client, where, key, code, message): those whose text is not always the same.
-      const code = ts.isCallExpression(node) && node.expression.getText() === 'diagnose' ? node.arguments[3] : undefined;
-      if (code && ts.isStringLiteral(code)) codes.push(code.text);
+      // emit(client, where, key, { type: 'diagnostic', code }): among them those whose text is not always the same.
+      const members = new Map(
+        ts.isObjectLiteralExpression(node) ? node.properties.filter(ts.isPropertyAssignment).map((one) => [one.name.getText(), one.initializer]) : [],
+      );
+      const [type, code] = [members.get('type'), members.get('code')];
+      if (type && code && ts.isStringLiteral(type) && type.text === 'diagnostic' && ts.isStringLiteral(code)) codes.push(code.text);
     });
   expect(codes.length).toBeGreaterThan(4);
   const { text } = readPage('docs/diagnostics.md');
