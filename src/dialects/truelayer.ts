@@ -11,7 +11,7 @@ import { inHeader } from './key-location.js';
  *
  * @see https://docs.truelayer.com/docs/add-idempotency-to-your-payments-requests
  * @see https://docs.truelayer.com/docs/payments-api-errors
- * @see https://github.com/TrueLayer/truelayer-dotnet docs/articles/payments.md
+ * @see https://github.com/TrueLayer/truelayer-dotnet, the article on payments
  * @see https://github.com/TrueLayer/truelayer-signing request-signing-v2.md (26c193f6)
  * @see https://github.com/TrueLayer/truelayer-php tests/Mocks/ErrorResponse.php (292dd90e)
  */
