@@ -79,7 +79,7 @@ export function createOn(bare: Platform, options: OnceOptions = {}, from?: Clien
     store,
     ownsStore: settings.store !== undefined && settings.store !== from?.store,
     extensions: undefined,
-    fallback: from?.store === store ? from.fallback : memoryBeside(store.scope),
+    fallback: from?.store === store ? from.fallback : memoryBeside(store.scope, () => platform.clock.now()),
     transport: platform.transport(settings.fetch),
     registry: from?.registry ?? registry(),
     listeners: new Set(),

@@ -48,14 +48,14 @@ export const defaultMemoryStore = (): Store => memoryStore({ medium: realmMedium
 
 /**
  * A store in the memory of this realm for what the store of this scope could not take. Each store has its own: records of two
- * stores may have equal ids, because an id is made of namespace and name only. Made at the first call: a server may make a
- * client for each request.
+ * stores may have equal ids, because an id is made of namespace and name only. Its time is that of this context. Made at the first call:
+ * a server may make a client for each request.
  */
-export function memoryBeside(scope: string): () => Store {
+export function memoryBeside(scope: string, now: () => number): () => Store {
   const medium = realmMedium();
   let store: Store | undefined;
   return () => {
-    store ??= memoryStore({ medium: medium.beside?.(scope) ?? medium });
+    store ??= memoryStore({ medium: medium.beside?.(scope) ?? medium, now });
     return store;
   };
 }

@@ -72,7 +72,7 @@ export class Wire implements Owner {
         context: context.id,
         payload,
         at: this.#world.steps.now,
-        wall: context.device.wall(),
+        wall: key.memoryOnly ? context.device.wall() : this.#world.storeNow(),
         attempt: context.attempt,
         thawedAt: context.thawedAt,
         hook: context.hook,

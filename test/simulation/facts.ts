@@ -47,7 +47,7 @@ export interface Send {
   readonly context: string;
   readonly payload: number;
   readonly at: number;
-  /** What its device took for the time. */
+  /** By the clock that tells how old its key is: the store's, or the device's where its record is in memory only. */
   readonly wall: number;
   /** The server may have forgotten the key already, whatever the device's clock says. */
   readonly lateByTrueTime: boolean;

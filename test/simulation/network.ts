@@ -68,15 +68,16 @@ export class Network {
           if (offline) this.#world.faults.count('offline');
           return reject(failed(fate.refused && !offline ? 'ECONNREFUSED' : 'ENETUNREACH'));
         }
+        const known = this.#world.keyOf(op, key);
         const send: Send = {
           id: ++this.#sends,
-          key: this.#world.keyOf(op, key),
+          key: known,
           account: context.device.user,
           call: this.#world.callOf(context, headers.get('x-call'), op, payload),
           context: context.id,
           payload,
           at: this.#world.time.now,
-          wall: context.device.wall(),
+          wall: known.memoryOnly ? context.device.wall() : this.#world.storeNow(context.device),
           attempt: context.attempt,
           thawedAt: context.thawedAt,
           hook: context.hook,

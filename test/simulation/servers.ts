@@ -250,7 +250,7 @@ export class Server {
   }
 }
 
-/** Why a key met its server past the window; `undefined`: the device's own clock said so, and it was sent all the same. */
+/** Why a key met its server past the window; `undefined`: the clock that counts said so, and it was sent all the same. */
 function whyLate({ wall, key, lateByTrueTime }: Send): Apart | undefined {
   if (wall >= key.windowEndsAt) return undefined;
   return lateByTrueTime ? 'clock-lied' : 'copy-outlived-window';

@@ -20,7 +20,7 @@ function rotated({ op, before, after, why, expired }: Commit, ledger: Ledger): v
 function sent(send: Send, ledger: Ledger) {
   const { key } = send;
   if (key.key === '') return ledger.violate(NAME, key.op, 'an attempt without a key');
-  // Its own window, by its own clock: past it the key is as good as another one, unless no server has seen it yet.
+  // Its own window, by the clock that counts: past it the key is as good as another one, unless no server has seen it yet.
   if (send.wall >= key.windowEndsAt && !(key.random && key.sends.every((one) => one === send)))
     ledger.violate(NAME, key.op, `${key.key} was sent past its window, ${send.wall - key.windowEndsAt} ms too late`);
   const ended = key.end !== undefined && key.end !== 'evicted' && !(key.end === 'settled' && ledger.replays);
