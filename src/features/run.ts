@@ -159,7 +159,7 @@ async function readResponse(response: Response, said: Verdict | undefined, a: At
   const asked = { method: 'POST', key: a.key, refusesHtml: false, settles202: accepted === 'settle', otherPayloads: a.otherPayloads };
   const own = said === undefined ? readAnswer(answer, asked, dialect, a.ambiguous, accepted === 'poll') : hookReading(a.job, said);
   const partly = several && said === undefined;
-  const reading = partly && own.kind === 'refused' ? OPEN : partly && own.kind === 'transient' ? { ...own, ambiguous: true } : own;
+  const reading = partly && /^(refused|mismatch)$/.test(own.kind) ? OPEN : partly && own.kind === 'transient' ? { ...own, ambiguous: true } : own;
   const refusal = reading.kind === 'refused' ? await client.platform.digest(`${answer.status}\n${answer.text}`) : undefined;
   // The function has most likely called the platform's own fetch.
   const mayResend = client.transport.mayResend({});

@@ -242,6 +242,15 @@ describe('a function that makes several calls, each under a key of its own', () 
     },
   );
 
+  test('whose last one finds another payload under its key, where the key was refused before: it is not run anew under another key', async () => {
+    const { run } = scene();
+    expect((await run((async () => Response.json({ code: 'card_declined' }, { status: 422 })) as never)).outcome).toMatchObject({ effect: 'none' });
+    const keys: string[] = [];
+    const mismatch = () => Response.json({ message: 'This Idempotency-Key was used with a different payload' }, { status: 422 });
+    expect((await run(chargesThen(mismatch(), keys) as never)).outcome).toMatchObject({ effect: 'unknown' });
+    expect(keys).toHaveLength(1);
+  });
+
   test('whose last one is turned away to the end (429): unknown', async () => {
     const { run } = scene();
     const end = await run(chargesThen(new Response('slow down', { status: 429 }), []) as never);
