@@ -10,30 +10,24 @@ async function allOf(once: Once): Promise<Resumed[]> {
   return found;
 }
 
-test("a value with an 'ok' of its own does not pass for a refused Response", async () => {
+/** What `resume` tells of a run whose function broke off the first time, and gives `value` the second time. */
+async function resumedWith(value: unknown): Promise<Resumed[]> {
   const world = newWorld();
   const { tab, once } = world.open({ limits: { attempts: 1 } }, { server: true });
   let runs = 0;
   const effect = async ({ key }: { key: string }) => {
     if (runs++ === 0) throw new TypeError('socket hang up');
     world.server.charged.add(key);
-    return { ok: false, reason: 'a note for the caller' };
+    return value;
   };
   await world.end(tab, watched(run(once, NAME, effect)) as Promise<never>);
-  const resumed = await world.run(allOf(once));
-  expect(resumed).toMatchObject([{ name: NAME, outcome: { effect: 'done' }, response: undefined }]);
+  return world.run(allOf(once));
+}
+
+test("a value with an 'ok' of its own does not pass for a refused Response", async () => {
+  expect(await resumedWith({ ok: false, reason: 'a note for the caller' })).toMatchObject([{ name: NAME, outcome: { effect: 'done' }, response: undefined }]);
 });
 
 test('a Response that the function gave is one', async () => {
-  const world = newWorld();
-  const { tab, once } = world.open({ limits: { attempts: 1 } }, { server: true });
-  let runs = 0;
-  const effect = async ({ key }: { key: string }) => {
-    if (runs++ === 0) throw new TypeError('socket hang up');
-    world.server.charged.add(key);
-    return Response.json({}, { status: 201 });
-  };
-  await world.end(tab, watched(run(once, NAME, effect)) as Promise<never>);
-  const [resumed] = await world.run(allOf(once));
-  expect(resumed?.response?.status).toBe(201);
+  expect((await resumedWith(Response.json({}, { status: 201 })))[0]?.response?.status).toBe(201);
 });
