@@ -5,17 +5,19 @@
 import { describe, expect, test } from 'vitest';
 import { stripe } from '../../src/entries/dialects.js';
 import { answers, charged, lost, replays } from '../support/server.js';
-import { HOUR, MINUTE, newWorld, pay } from '../support/world.js';
+import { HOUR, MINUTE, newWorld, pay, SECOND } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } };
 const EXPIRED = { code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown', reason: 'key-expired' } };
 
 describe('a key that the server has forgotten is not sent again', () => {
   /** A payment whose answer is lost on a machine that is wrong by `skewMs`, and whose process is gone. */
-  async function lostOn(skewMs: number) {
+  async function lostOn(skewMs: number, offlineMs = 0) {
     const world = newWorld();
     const { tab, once } = world.open({}, { server: true });
     tab.skewMs = skewMs;
+    tab.connect(offlineMs === 0);
+    world.clock.timer(offlineMs, () => tab.connect(true));
     world.server.plays(lost());
     await world.end(tab, pay(once, ONE));
     tab.kill();
@@ -30,8 +32,12 @@ describe('a key that the server has forgotten is not sent again', () => {
     expect(await world.end(tab, pay(once))).toMatchObject(EXPIRED);
   });
 
-  test('where it first left by a clock that was twenty hours fast', async () => {
-    const world = await lostOn(20 * HOUR);
+  test.each([
+    ['', 0],
+    [', once its device was online', 2 * SECOND],
+  ])('where it first left by a clock that was twenty hours fast%s', async (_, offlineMs) => {
+    const world = await lostOn(20 * HOUR, offlineMs);
+    expect(world.server.arrivals).toHaveLength(1);
     await world.clock.advance(30 * HOUR);
     const { tab, once } = world.open({}, { server: true });
     expect(await world.end(tab, pay(once))).toMatchObject(EXPIRED);
