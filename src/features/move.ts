@@ -100,9 +100,9 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, record: O
     change: (there: OnceRecord | undefined, stored: unknown, now: number) => { next?: OnceRecord | null; value: T },
   ): Promise<T> => updateStored({ client, store, id: of }, (stored, now) => change(readRecord(stored), stored, now), 'strict');
   const driven = await isDriven(client, { label, id: old }, operationKey, from);
-  const moved = (before: OnceRecord, generation = 0): OnceRecord => {
+  const moved = (before: OnceRecord, now: number, generation = 0): OnceRecord => {
     // Where a key counts for one account only, the new account's server does not know what was sent under it.
-    const scoped = from !== to && client.settings.dialect.perAccount && before.ambiguous ? { windowEndsAt: client.platform.clock.now() } : {};
+    const scoped = from !== to && client.settings.dialect.perAccount && before.ambiguous ? { windowEndsAt: now } : {};
     const was = before.previous;
     // What is damaged does not become sound by a new sum.
     const previous = was && readRecord(was) ? seal({ ...was, id, ns }) : was;
@@ -114,7 +114,7 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, record: O
     // Its driver sends nothing more, but an attempt may be on the wire, which no driver in the new place answers for.
     const live = there.state === 'pending' && (driven || leaseHolds(there.lease, now));
     const lease = live ? { owner: MOVED, until: now + client.settings.limits.attemptMs } : undefined;
-    const next = id !== old ? seal({ ...there, revision: there.revision + 1 }) : moved({ ...there, lease });
+    const next = id !== old ? seal({ ...there, revision: there.revision + 1 }) : moved({ ...there, lease }, now);
     return { next, value: { ...next, lease } };
   });
   if (!taken) return;
@@ -124,11 +124,11 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, record: O
     let isDone = false;
     const free =
       givesWay(other && (await timed(client, other.read(id))), taken) &&
-      (await update(id, (there, stored) => {
+      (await update(id, (there, stored, now) => {
         isDone = there?.state === 'settled';
         // It came with an earlier move that did not come to its end, and may have gone on since.
         if (there?.key === key && !(isClean(there) && taken.ambiguous)) return { value: true, ...withPayloadsOf(there, taken) };
-        return givesWay(stored, taken) ? { next: moved(taken, there?.generation), value: true } : { value: false };
+        return givesWay(stored, taken) ? { next: moved(taken, now, there?.generation), value: true } : { value: false };
       }));
     if (!free) {
       // A key in use that is left behind costs nothing where the user's own operation is done: no press follows.

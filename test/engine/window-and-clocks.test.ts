@@ -3,7 +3,9 @@
  * by real time. Method: two processes over a store with a clock of its own, one of whose machines is wrong by hours.
  */
 import { describe, expect, test } from 'vitest';
+import { GENERIC } from '../../src/dialects/generic.js';
 import { stripe } from '../../src/entries/dialects.js';
+import { move } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
 import { HOUR, MINUTE, newWorld, pay, SECOND } from '../support/world.js';
 
@@ -69,6 +71,20 @@ describe('a key that the server has forgotten is not sent again', () => {
     expect((await world.end(slow.tab, pay(slow.once))).outcome).toMatchObject({ effect: 'done' });
     expect(new Set(world.server.keys).size).toBe(2);
   });
+});
+
+test('a key that counts for one account is not sent for another one, though a machine that was ten hours fast has moved it there', async () => {
+  const world = newWorld();
+  const options = { ...ONE, dialect: { ...GENERIC, perAccount: true } };
+  const fast = world.open({ ...options, namespace: 'guest' }, { server: true });
+  world.server.plays(lost());
+  await world.end(fast.tab, pay(fast.once));
+  fast.tab.skewMs = 10 * HOUR;
+  await world.run(move(fast.tab.once({ ...options, namespace: 'ann' }), 'guest'));
+  fast.tab.kill();
+  const { tab, once } = world.open({ ...options, namespace: 'ann' }, { server: true });
+  expect(await world.end(tab, pay(once))).toMatchObject(EXPIRED);
+  expect(world.server.arrivals).toHaveLength(1);
 });
 
 test.each([-30 * HOUR, 30 * HOUR])('a machine that is wrong by %i ms tries again as any other does', async (skewMs) => {
