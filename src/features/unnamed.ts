@@ -11,7 +11,7 @@ import { askStrategy, tryLock } from '../engine/claim.js';
 import type { Client, OperationAddress, OperationRun, Parts, PreparedCall } from '../engine/client.js';
 import { failure, undriven } from '../engine/failure.js';
 import { bodyError, givenUp, operate, readRequest } from '../engine/operate.js';
-import { heldElsewhere, readStored, timed } from '../engine/record-access.js';
+import { heldElsewhere, timed, updateStored } from '../engine/record-access.js';
 import { storesOf } from '../engine/scan.js';
 import { CallerLeft, inTime } from '../engine/wait.js';
 import { jsonOf } from '../http/bytes.js';
@@ -150,29 +150,24 @@ async function findOrphan({ client, settings, namespace, deadline }: Placeless, 
     // Go on without: if the store is broken, writing the record will show it.
     return undefined;
   }
-  const window = { windowMs: settings.limits.keyWindowMs, marginMs: settings.limits.attemptMs };
-  const lost = found
-    .map(readRecord)
-    .filter(
-      (record): record is OnceRecord =>
-        record !== undefined &&
-        record.label === label &&
-        !heldElsewhere(client, record, platform.clock.now()) &&
-        !pastWindow(record, window, platform.clock.now()),
-    );
+  const lost = found.map(readRecord).filter((record): record is OnceRecord => record?.label === label);
   for (const record of lost.sort((a, b) => a.createdAt - b.createdAt)) {
     if (platform.clock.now() >= deadline) return undefined;
     const address = unnamedAddress(client, namespace, label, record.key, record.id);
     if (registry.flights.has(address.operationKey)) continue;
     const release = await tryLock(client, address);
-    if (release && !registry.flights.has(address.operationKey) && (await isPending(client, address, deadline))) return { address, release };
+    if (release && !registry.flights.has(address.operationKey) && (await isLost(client, settings, address, deadline))) return { address, release };
     release?.();
   }
   return undefined;
 }
 
-/** Whether it is still pending: it may have settled between the scan and the lock. */
-async function isPending(client: Client, { operationKey, id }: OperationAddress, deadline: number): Promise<boolean> {
-  const stored = await readStored({ client, operationKey, id: id as RecordId, deadline }).catch(() => undefined);
-  return readRecord(stored)?.state === 'pending';
+/** Whether nobody has ended or drives it since the scan, and the server still knows its key: by the store's clock. */
+async function isLost(client: Client, { limits }: Settings, { operationKey, id }: OperationAddress, deadline: number): Promise<boolean> {
+  const window = { windowMs: limits.keyWindowMs, marginMs: limits.attemptMs };
+  const look = (stored: unknown, now: number) => {
+    const record = readRecord(stored);
+    return { value: record?.state === 'pending' && !heldElsewhere(client, record, now) && !pastWindow(record, window, now) };
+  };
+  return updateStored({ client, operationKey, id: id as RecordId, deadline }, look).catch(() => false);
 }

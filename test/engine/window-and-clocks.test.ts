@@ -7,7 +7,7 @@ import { GENERIC } from '../../src/dialects/generic.js';
 import { stripe } from '../../src/entries/dialects.js';
 import { move } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
-import { HOUR, MINUTE, newWorld, pay, SECOND } from '../support/world.js';
+import { HOUR, MINUTE, newWorld, pay, SECOND, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } };
 const EXPIRED = { code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown', reason: 'key-expired' } };
@@ -71,6 +71,20 @@ describe('a key that the server has forgotten is not sent again', () => {
     expect((await world.end(slow.tab, pay(slow.once))).outcome).toMatchObject({ effect: 'done' });
     expect(new Set(world.server.keys).size).toBe(2);
   });
+});
+
+test.each([-2 * MINUTE, 30 * HOUR])('a call without a name, lost a minute ago, goes on under its key on a device that is wrong by %i ms', async (skewMs) => {
+  const world = newWorld();
+  world.server.plays(charged(lost()), replays());
+  const post = async (skewMs: number) => {
+    const tab = world.tab({ ownClock: true });
+    tab.skewMs = skewMs;
+    const once = tab.once({ fetch: tab.fetch, limits: { attempts: 1 } });
+    return world.end(tab, watched(once.fetch('https://shop.example/notes', { method: 'POST', body: '{}' })));
+  };
+  const { outcome } = await post(0);
+  await world.clock.advance(MINUTE);
+  expect((await post(skewMs)).outcome).toMatchObject({ type: 'replayed', resumed: true, key: outcome?.key });
 });
 
 test('a key that counts for one account is not sent for another one, though a machine that was ten hours fast has moved it there', async () => {

@@ -19,6 +19,8 @@ export interface TabOptions {
   readonly locks?: boolean | undefined;
   /** Many people's calls meet in it, and its store has a clock of its own. @default false */
   readonly server?: boolean | undefined;
+  /** Its store has a clock of its own, which is right. @default server */
+  readonly ownClock?: boolean | undefined;
   /** Its platform may send a request again without telling, as browsers do. @default false */
   readonly resends?: boolean | undefined;
   /** What its store claims. @default { survives: 'process', shared: 'origin', atomic: true } */
@@ -164,7 +166,8 @@ export class Tab {
 
   #storage(claims: TabOptions['claims']): Store {
     const { medium, writes } = this.world;
-    const memory = memoryStore({ medium, now: () => (this.#options.server ? this.world.clock : this.#clock).now() });
+    const { server, ownClock = server } = this.#options;
+    const memory = memoryStore({ medium, now: () => (ownClock ? this.world.clock : this.#clock).now() });
     const noting: Store = {
       ...memory,
       kind: 'disk',
