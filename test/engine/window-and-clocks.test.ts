@@ -73,7 +73,18 @@ describe('a key that the server has forgotten is not sent again', () => {
   });
 });
 
-test.each([-2 * MINUTE, 30 * HOUR])('a call without a name, lost a minute ago, goes on under its key on a device that is wrong by %i ms', async (skewMs) => {
+test('what a machine left unknown goes on under its key on one whose clock is ten hours slow', async () => {
+  const world = newWorld();
+  const first = world.open({}, { server: true });
+  world.server.plays(charged(lost()), replays());
+  await world.end(first.tab, pay(first.once, ONE));
+  first.tab.kill();
+  const slow = world.open({}, { server: true });
+  slow.tab.skewMs = -10 * HOUR;
+  expect((await world.end(slow.tab, pay(slow.once))).outcome).toMatchObject({ type: 'replayed', resumed: true });
+});
+
+test.each([-30 * HOUR, 30 * HOUR])('a call without a name goes on under the key of one that was lost, on a device wrong by %i ms', async (skewMs) => {
   const world = newWorld();
   world.server.plays(charged(lost()), replays());
   const post = async (skewMs: number) => {
