@@ -74,6 +74,7 @@ const SECTIONS: readonly string[] = [
   'ietf',
   'increase',
   'klarna',
+  'mangopay',
   'mollie',
   'paypal',
   'razorpay',

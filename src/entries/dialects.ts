@@ -11,6 +11,7 @@ export { ietf } from '../dialects/ietf.js';
 export { increase } from '../dialects/increase.js';
 export { inBody, inDirective, inHeader, inQuery, type KeyLocation } from '../dialects/key-location.js';
 export { klarna } from '../dialects/klarna.js';
+export { mangopay } from '../dialects/mangopay.js';
 export type { Match } from '../dialects/matching.js';
 export { mollie } from '../dialects/mollie.js';
 export { paypal } from '../dialects/paypal.js';

@@ -10,6 +10,7 @@ import { googleRequestId } from '../dialects/google-request-id.js';
 import { ietf } from '../dialects/ietf.js';
 import { increase } from '../dialects/increase.js';
 import { klarna } from '../dialects/klarna.js';
+import { mangopay } from '../dialects/mangopay.js';
 import { mollie } from '../dialects/mollie.js';
 import { paypal } from '../dialects/paypal.js';
 import { razorpay } from '../dialects/razorpay.js';
@@ -36,6 +37,7 @@ export const NAMED = [
   named(worldline(), 'worldline()'),
   named(gocardless(), 'gocardless()'),
   named(increase(), 'increase()'),
+  named(mangopay(), 'mangopay()'),
   named(mollie(), 'mollie()'),
   named(razorpay({ makes: 'payout' }), `razorpay({ makes: 'payout' })`),
   named(razorpay({ makes: 'refund' }), `razorpay({ makes: 'refund' })`),

@@ -49,6 +49,8 @@ const KEPT: Readonly<Record<string, (status: number, body: unknown) => boolean>>
   braintree: (status, body) => status === 200 && /PROCESSOR_DECLINED|GATEWAY_REJECTED|FAILED/.test(JSON.stringify(body)),
   checkout: (status, body) => status === 201 && (body as { status?: string })?.status === 'Declined',
   klarna: (status, body) => status === 200 && /"result":"DECLINED"/.test(JSON.stringify(body)),
+  mangopay: (status, body) =>
+    (status === 200 && (body as { Status?: string })?.Status === 'FAILED') || (status === 400 && typeof (body as { Type?: unknown })?.Type === 'string'),
   mollie: (status, body) => status === 201 && (body as { status?: string })?.status === 'failed',
   paypal: (status, body) => status === 201 && /"(DECLINED|DENIED|FAILED)"/.test(JSON.stringify(body)),
   truelayer: (status, body) => status === 201 && (body as { status?: string })?.status === 'failed',

@@ -87,6 +87,7 @@ const WRITTEN: Readonly<Record<string, string>> = {
   mollie: '',
   dwolla: '',
   telnyx: '',
+  mangopay: '',
   truelayer: 'truelayer()',
   stripeV2: 'stripeV2()',
   shopify: 'shopify()',

@@ -29,6 +29,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   'repeatableRequests, refusals kept': sample(entry.repeatableRequests({ keepsRefusals: true })),
   gocardless: sample(entry.gocardless()),
   increase: sample(entry.increase()),
+  mangopay: sample(entry.mangopay()),
   mollie: sample(entry.mollie()),
   checkout: sample(entry.checkout()),
   dwolla: sample(entry.dwolla()),

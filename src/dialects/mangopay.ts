@@ -1,0 +1,29 @@
+import { type DefinedDialect, defineDialect } from './define.js';
+import { inHeader } from './key-location.js';
+
+/**
+ * Mangopay, for its POST calls. It never replays: every request after the first of a key is answered 409, whatever the first one
+ * came to and whatever it carried. So that 409 is never waited for, and is no proof of an effect: a GET of `/responses/{key}`
+ * has the first answer, which is for `reconcile` to ask. A payment that is declined is a 200 with the `Status` `FAILED`.
+ *
+ * Not known: how a request is answered whose key is at work (the same 409 is all that is shown), and within what a key counts.
+ *
+ * @see https://docs.mangopay.com/api-reference/overview/idempotency
+ * @see https://docs.mangopay.com/api-reference/api-responses/view-api-response
+ * @see https://docs.mangopay.com/errors/codes/009499
+ */
+export const mangopay = (): DefinedDialect =>
+  defineDialect({
+    name: 'mangopay',
+    place: inHeader('Idempotency-Key'),
+    pattern: /^[A-Za-z0-9-]{16,36}$/,
+    windowMs: 86_400_000,
+    marker: false,
+    answersMismatch: true,
+    answers: [
+      { status: 409, at: { Type: 'idempotent_creation_conflict' }, means: 'burnt' },
+      // A key counts from its first request, "regardless of the HTTP response code", so a copy of what was refused is blocked too.
+      { status: 400, present: 'Type', means: 'refused', sticky: true },
+      { status: 200, at: { Status: 'FAILED' }, means: 'refused', sticky: true },
+    ],
+  });

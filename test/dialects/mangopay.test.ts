@@ -1,0 +1,44 @@
+/** Goal: a key that Mangopay blocks is neither waited for nor sent with a corrected form. Method: `support/suite.ts`, and the 409. */
+import { expect, test } from 'vitest';
+import { mangopay } from '../../src/entries/dialects.js';
+import { charged, lost } from '../support/server.js';
+import { CART, pay } from '../support/world.js';
+import { fixturesOf } from './support/fixtures.js';
+import { plays, speaksAndReads, worldOf } from './support/suite.js';
+
+speaksAndReads('mangopay');
+
+const dialect = mangopay();
+
+function documented(name: string) {
+  const fixture = fixturesOf('mangopay').find((one) => one.name === name);
+  if (!fixture) throw new Error(`no fixture ${name}`);
+  return fixture;
+}
+
+test('after a lost answer the blocked key says nothing, and the outcome stays open under it', async () => {
+  const world = worldOf(dialect);
+  const { tab, once } = world.open({ dialect });
+  world.server.plays(charged(lost()), plays(documented('key-was-used')));
+  const end = await world.end(tab, pay(once));
+  expect(end).toMatchObject({ status: 409, outcome: { effect: 'unknown', reason: 'burnt' } });
+  expect(world.record()).toMatchObject({ state: 'pending', key: end.outcome?.key });
+});
+
+test('reconcile, which has the first answer, tells', async () => {
+  const world = worldOf(dialect);
+  const { tab, once } = world.open({ dialect, reconcile: async () => Response.json(documented('made').body) });
+  world.server.plays(charged(lost()), plays(documented('key-was-used')));
+  expect(await world.end(tab, pay(once))).toMatchObject({ status: 200, outcome: { effect: 'done', from: 'reconcile' } });
+});
+
+test('a form that is corrected after a refusal goes out under another key, as the refused one is blocked', async () => {
+  const world = worldOf(dialect);
+  const { tab, once } = world.open({ dialect });
+  world.server.plays(plays(documented('invalid')), plays(documented('made'), true));
+  const refused = await world.end(tab, pay(once));
+  expect(refused).toMatchObject({ status: 400, outcome: { effect: 'none' } });
+  const made = await world.end(tab, pay(once, { body: { ...CART, amount: 99 } }));
+  expect(made.outcome).toMatchObject({ effect: 'done' });
+  expect(made.outcome?.key).not.toBe(refused.outcome?.key);
+});
