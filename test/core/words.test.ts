@@ -32,6 +32,7 @@ describe("a code of the application's own speaks against work in progress", () =
     ...['code', 'error', 'type', 'name', 'errorCode', 'errorType', 'error_code', 'issue'].map((name): [object] => [{ [name]: OWN }]),
     [{ errors: [{ code: OWN }] }],
     [{ error: { code: OWN } }],
+    [{ Errors: [{ Code: OWN, Message: 'Email taken' }] }],
     [{ details: [{ issue: OWN }] }],
     [{ links: { code: OWN } }],
     [{ errors: [...Array(12).fill({}), { code: OWN }] }],
