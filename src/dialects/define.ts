@@ -12,12 +12,12 @@ export interface AnswerRule extends Match {
   /**
    * `in-progress`: an earlier attempt is at work; the same key is sent again later. `mismatch`: the key came with another
    * payload. `done-elsewhere`: it is done, and the server has no answer left to give. `refused`: it did not happen by this
-   * attempt. `transient`: it may work with the same key. `burnt`: this key will never be answered otherwise, and nobody knows
-   * what happened. `open`: only a look elsewhere can tell. `fresh`: it happened, though the answer does not look like it; with
-   * the replay marker, that reads as `replayed`.
+   * attempt. `transient`: it may work with the same key. `burnt`: the server will not execute this key again, and nobody
+   * knows what happened; where `reconcile` says `'none'`, the call goes on under a new key. `open`: only a look elsewhere can
+   * tell. `fresh`: it happened, though the answer does not look like it; with the replay marker, that reads as `replayed`.
    */
   readonly means: Exclude<AnswerKind, 'not-sent' | 'no-answer' | 'not-a-verdict' | 'accepted' | 'replayed'>;
-  /** Of a refusal: the server keeps it for the key, so that a late copy of an earlier attempt gets it too. Never of a 5xx. */
+  /** Of a refusal: after it no copy under the key takes effect, because each gets it too or is turned away as a repeat. Never of a 5xx. */
   readonly sticky?: boolean | undefined;
   /** Of what is done elsewhere: the path to what the server calls it. */
   readonly resource?: string | undefined;
