@@ -129,13 +129,13 @@ function refused(reading: Reading, s: Situation): Decision {
 }
 
 /**
- * An attempt before this one may have had its effect. When the application gives the very same refusal once more after any
- * copy of that attempt has died, the attempt had none.
+ * An attempt before this one may have had its effect; or this one may, although it was refused. When the application gives the
+ * very same refusal once more after any copy of an earlier attempt has died, that attempt had none.
  */
 function refusedAfterAmbiguity(reading: Reading, s: Situation): Decision {
   const again = refusedAgain(reading, s.now, s.refusedForMs);
   // Nothing shows that the server keeps it: a derived key stays, so that losing the storage leads back to the key that took effect.
-  return again === 'proven' ? settle(rejected()) : stop('refused-after-ambiguity', true, again);
+  return again === 'proven' ? settle(rejected()) : stop(s.ambiguous ? 'refused-after-ambiguity' : 'unavailable', true, again);
 }
 
 /** Whether a refusal proves that no attempt before it took effect; else from when on it would, if it came again (wall clock, ms). */
