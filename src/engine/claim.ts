@@ -1,6 +1,6 @@
 /** The claim of a name and the first look at its record. */
 
-import { type Begun, begin, type Claimant, endedBefore } from '../core/begin.js';
+import { type Began, type Begun, begin, type Claimant, endedBefore } from '../core/begin.js';
 import type { IdempotencyKey } from '../core/ids.js';
 import { unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
@@ -177,7 +177,9 @@ async function claim(job: OperationRun, waited: Waited | undefined, generation: 
   const change = (stored: unknown, storeNow: number) => {
     const now = platform.clock.now();
     job.aheadMs = storeNow - now;
-    const began = begins(stored, c, now, storeNow);
+    // Nothing can be sent any more. A context that slept, or whose user has changed, finds nothing where it was done and cleared, or moved.
+    const late = stored === undefined && job.name.length && (now >= job.deadline || !isSamePerson(client, job.namespace));
+    const began: Began = late ? { value: { do: 'nothing' } } : begins(stored, c, now, storeNow);
     begun = began.value;
     return began;
   };
