@@ -27,11 +27,13 @@ export interface Waited {
 }
 
 const FREE = (): void => {};
+/** The release where the lock manager refuses: others get the lock as well, so that only a lease tells them. */
+const REFUSED = (): void => {};
 
 /** Tries to take the lock: its release, or `undefined` while another context holds it. If the lock manager refuses every request, goes on without. */
 export async function tryLock(client: Client, address: OperationAddress): Promise<(() => void) | undefined> {
   const { locks } = client.platform;
-  return locks ? locks.acquire(lockNameOf(client, address), { wait: false }).catch(() => FREE) : FREE;
+  return locks ? locks.acquire(lockNameOf(client, address), { wait: false }).catch(() => REFUSED) : FREE;
 }
 
 /** The same where no limit of a call ends the wait for the lock manager's word: without one, another context may hold the lock. */
@@ -52,7 +54,7 @@ export async function takeLock(
   const { client, settings, stop, deadline } = job;
   const { locks, clock, server } = client.platform;
   if (!locks && !server) emit(client, job, '', { type: 'diagnostic', code: 'insecure-origin', where: client.platform.origin ?? '' });
-  if (free || !locks) return { release: free ?? FREE, waited: undefined };
+  if (free || !locks) return { release: free ?? FREE, waited: undefined, elsewhere: free === REFUSED };
   if (settings.whenBusy === 'reject') throw busyError(job);
   // Before the wait: which end is known.
   const ended = endedBefore(readRecord(await orStoreError(job, readStored(job))));
