@@ -2,8 +2,9 @@
 
 import { type Began, type Begun, begin, type Claimant, endedBefore } from '../core/begin.js';
 import type { IdempotencyKey } from '../core/ids.js';
-import { unknown, unsent } from '../core/outcome.js';
+import { rejected, unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
+import { isOnceError } from '../errors.js';
 import { SCHEME } from '../http/request.js';
 import type { KeyStrategy } from '../option-types.js';
 import { needs, REASONS, wrong } from '../texts/full.js';
@@ -16,7 +17,7 @@ import { emit, tellWait } from './observe.js';
 import { nameOwner } from './owner.js';
 import { giveBack, readStored, storeForOperation, timed, updateStored } from './record-access.js';
 import { askUser } from './session.js';
-import { Late, limit } from './wait.js';
+import { CallerLeft, Late, limit } from './wait.js';
 
 const NO_KEY_YET = -1;
 const NO_KEY = '' as IdempotencyKey;
@@ -98,7 +99,7 @@ export async function beginRecord(job: OperationRun, waited: Waited | undefined)
   // A strategy is asked only when a new key is wanted: what is pending keeps its own, whatever the strategy does now.
   let generation = typeof job.settings.key === 'function' ? NO_KEY_YET : 0;
   for (let round = 0; ; round++) {
-    const key = generation === NO_KEY_YET ? NO_KEY : await keyFor(job, generation, random);
+    const key = generation === NO_KEY_YET ? NO_KEY : await keyFor(job, generation, random).catch((cause) => noKey(job, cause));
     const begun = await claim(job, waited, generation, key, random);
     if (begun.do !== 'rekey' || round > 3) return begun;
     generation = begun.generation;
@@ -110,6 +111,11 @@ const wantsLease = (job: OperationRun): boolean => {
   const { locks, isolated } = job.client.platform;
   return (job.unlocked || !locks) && (isolated || storeForOperation(job).shared !== 'context');
 };
+
+/** What the strategy threw. Where a key before this one went out, and came to nothing, that is how the call ends. */
+function noKey(job: OperationRun, cause: unknown): never {
+  throw job.again && !isOnceError(cause) && !(cause instanceof CallerLeft) ? failure(job, rejected(), { cause }, 'ERR_ONCE_KEY_BURNT') : cause;
+}
 
 /** Makes the key. On a store that is not atomic, contexts that race must arrive at the same key, so it is derived. */
 async function keyFor(job: OperationRun, generation: number, random: boolean): Promise<IdempotencyKey> {
