@@ -73,6 +73,16 @@ describe('a key that the server has forgotten is not sent again', () => {
   });
 });
 
+test.each([-10 * MINUTE, -10 * HOUR])('a key that the server knows is sent again by a process whose clock is wrong by %i ms', async (skewMs) => {
+  const world = newWorld();
+  const { tab, once } = world.open({}, { server: true });
+  world.server.plays(charged(lost()), answers(503), replays(201));
+  const { outcome } = await world.end(tab, pay(once, ONE));
+  const slow = world.open({}, { server: true });
+  slow.tab.skewMs = skewMs;
+  expect((await world.end(slow.tab, pay(slow.once))).outcome).toMatchObject({ effect: 'done', key: outcome?.key, attempts: 2 });
+});
+
 test('a key that counts for one account is not sent for another one, though a machine that was ten hours fast has moved it there', async () => {
   const world = newWorld();
   const options = { ...ONE, dialect: { ...GENERIC, perAccount: true } };
