@@ -131,6 +131,8 @@ export interface OperationRun extends Omit<OperationAddress, 'id'> {
   readonly found?: Found | undefined;
   /** Another context holds the lock and does not release it, so this call goes on without. */
   readonly unlocked?: boolean | undefined;
+  /** A key was used up in this call without an effect for it. */
+  readonly again?: boolean | undefined;
   /** By how much the store's clock is ahead of this one, ms: 0 until the claim. */
   aheadMs: number;
 }

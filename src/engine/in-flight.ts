@@ -69,7 +69,7 @@ export class InFlightOperation {
   readonly #callers = new Set<Caller>();
   /** Callers that left, each with its abort reason and the outcome noted for that. */
   readonly #gone: { readonly caller: Caller; readonly reason: unknown; readonly said: Outcome | undefined }[] = [];
-  /** Aborts when the last caller has left. */
+  /** Aborts when the last caller has left; also after the end, where the body of the answer goes on: with the last of its readers. */
   readonly stop = new Closing();
   /** Says what the body's fingerprint is; `undefined` if it could not be read. */
   fingerprinted!: (value: string | undefined) => void;
@@ -117,18 +117,18 @@ export class InFlightOperation {
     return new Promise((resolve, reject) => {
       const go = (reason: unknown, said: Outcome | undefined): void => {
         this.#callers.delete(entry);
-        if (this.#callers.size === 0) this.stop.abort();
+        if (this.#callers.size === 0) this.stop.abort(reason);
         this.#gone.push({ caller: entry, reason, said });
         entry.reject(reason);
       };
       const leave = (): void => {
         const reason = abortReason(signal as AbortSignal);
-        go(reason, giveUp(this.#registry, reason, entry.left));
+        go(reason, this.#landing ? undefined : giveUp(this.#registry, reason, entry.left));
       };
       const end =
         (done: (value: unknown) => void) =>
         (value: unknown): void => {
-          signal?.removeEventListener('abort', leave);
+          if (this.#landing?.result?.lasting !== false) signal?.removeEventListener('abort', leave);
           done(value);
         };
       const entry: Caller = { ...caller, resolve: end(resolve), reject: end(reject) };

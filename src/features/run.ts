@@ -89,6 +89,7 @@ async function attempt(
     controller.abort();
   });
   const { key, number, resumed, ambiguous } = a;
+  /** What calls were made under: labels of `child`, and '' for the key itself. */
   const labels = new Set<string>();
   const child = (label: string): string => {
     // Whatever else JSON cannot tell apart would give two calls one key, and the second would not take effect.
@@ -96,7 +97,18 @@ async function attempt(
     labels.add(label);
     return childKey(key, label);
   };
-  const act = () => effect({ key, attempt: number, resumed, ambiguous, signal: controller.signal, child });
+  const asked: Attempt = {
+    get key() {
+      labels.add('');
+      return key;
+    },
+    attempt: number,
+    resumed,
+    ambiguous,
+    signal: controller.signal,
+    child,
+  };
+  const act = () => effect(asked);
   const effected = (async (): Promise<AttemptResult> => {
     let end: RunEnd<unknown>;
     try {

@@ -1,6 +1,6 @@
 /** Calls without a name: each is an operation of its own, under its key. On a person's device it may adopt one that was left unsettled. */
 
-import type { Label, RecordId } from '../core/ids.js';
+import type { Label, OperationKey, RecordId } from '../core/ids.js';
 import { needsKey } from '../core/methods.js';
 import { labelOfContent, type OperationName } from '../core/name.js';
 import { unsent } from '../core/outcome.js';
@@ -22,6 +22,12 @@ import { checkOrigins } from '../origins.js';
 
 /** How many unsettled operations with the same content are looked at. */
 const ORPHANS_MAX = 10;
+
+/**
+ * Lost ones that calls of a realm take up, by its table of operations in flight. Where there are no locks, an equal call in the same
+ * moment would take up the same one, share its end, and not be sent.
+ */
+const takenUp = new WeakMap<object, Set<OperationKey>>();
 
 /**
  * Accepts a POST or PATCH without a name, which gets a key of its own, and names a call with `once: true` by its content. On a
@@ -150,14 +156,22 @@ async function findOrphan({ client, settings, namespace, deadline }: Placeless, 
     // Go on without: if the store is broken, writing the record will show it.
     return undefined;
   }
+  const taken = takenUp.get(registry.flights) ?? new Set();
+  takenUp.set(registry.flights, taken);
   const lost = found.map(readRecord).filter((record): record is OnceRecord => record?.label === label);
   for (const record of lost.sort((a, b) => a.createdAt - b.createdAt)) {
     if (platform.clock.now() >= deadline) return undefined;
     const address = unnamedAddress(client, namespace, label, record.key, record.id);
-    if (registry.flights.has(address.operationKey)) continue;
-    const release = await tryLock(client, address);
-    if (release && !registry.flights.has(address.operationKey) && (await isLost(client, settings, address, deadline))) return { address, release };
-    release?.();
+    const { operationKey } = address;
+    if (registry.flights.has(operationKey) || taken.has(operationKey)) continue;
+    taken.add(operationKey);
+    const unlock = await tryLock(client, address);
+    const release = (): void => {
+      taken.delete(operationKey);
+      unlock?.();
+    };
+    if (unlock && !registry.flights.has(operationKey) && (await isLost(client, settings, address, deadline))) return { address, release };
+    release();
   }
   return undefined;
 }

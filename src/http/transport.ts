@@ -34,8 +34,8 @@ export async function callTransport(client: Client, prepared: ReplayableRequest,
       response = await client.transport.send(prepared.url, init);
       const patienceMs = Math.min(bodyMs, Math.max(0, end - clock.now()) / 2);
       const answered = await read(response, sending.bodyBytes, clock, patienceMs);
-      // A body that goes on after this attempt is cut by the caller's own signal, as fetch would.
-      if (answered.body === undefined) prepared.signal?.addEventListener('abort', () => controller.abort(prepared.signal?.reason), { once: true });
+      // A body that goes on after this attempt is cut by the signals of those who read it, as fetch would.
+      if (answered.body === undefined) sending.stop.addEventListener('abort', () => controller.abort(sending.stop.reason));
       return { end: 'answer', answered, mayResend: client.transport.mayResend(init) };
     } catch (cause) {
       const never = !controller.signal.aborted && response === undefined && client.transport.neverSent(cause, init);

@@ -251,6 +251,19 @@ describe('a function that makes several calls, each under a key of its own', () 
     expect(keys).toHaveLength(1);
   });
 
+  test('the first one under the key itself, and the last one under a label: the same', async () => {
+    const { run } = scene();
+    const keys: string[] = [];
+    const effect = async ({ key, child }: { key: string; child(label: string): string }) => {
+      keys.push(key);
+      child('fee');
+      return Response.json({ code: 'card_declined' }, { status: 402 });
+    };
+    expect((await run(effect as never)).outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
+    await run(effect as never);
+    expect(new Set(keys).size).toBe(1);
+  });
+
   test('whose last one is turned away to the end (429): unknown', async () => {
     const { run } = scene();
     const end = await run(chargesThen(new Response('slow down', { status: 429 }), []) as never);
