@@ -1,5 +1,6 @@
 import { type DefinedDialect, defineDialect } from './define.js';
 import { inBody, inQuery } from './key-location.js';
+import { oneOf, onlyKnown } from './misspelled.js';
 
 const TEN_MINUTES_MS = 600_000;
 
@@ -17,14 +18,16 @@ export const aws = ({
   token = 'ClientToken',
   goes = 'body',
   windowMs = TEN_MINUTES_MS,
+  ...others
 }: {
   token?: string | undefined;
   goes?: 'body' | 'query' | undefined;
   windowMs?: number | undefined;
-} = {}): DefinedDialect =>
-  defineDialect({
+} = {}): DefinedDialect => {
+  onlyKnown('dialect aws', others);
+  return defineDialect({
     name: 'aws',
-    place: goes === 'body' ? inBody(token) : inQuery(token),
+    place: oneOf('dialect aws: goes', goes, { body: inBody, query: inQuery })(token),
     pattern: /^[\x21-\x7e]{1,64}$/,
     windowMs,
     scope: ['region'],
@@ -36,3 +39,4 @@ export const aws = ({
       { status: [400, 409], headers: { 'x-amzn-errortype': /IdempotentParameterMismatch/ }, means: 'mismatch' },
     ],
   });
+};
