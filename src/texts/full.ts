@@ -95,6 +95,7 @@ export const MISTAKES = {
   dialect: "must be a dialect or 'none'",
   'dialect-given': "must return a dialect or 'none'",
   namespace: 'must be or return a non-empty string',
+  verdict: 'must return one of its words, or undefined',
   origin: 'must be an origin such as "https://api.shop.example"',
   url: 'must be a URL',
   'url-absolute': 'must be absolute where there is no page',
