@@ -122,11 +122,11 @@ function speaksOfWork({ header, json, text }: Answer, { key }: Asked): boolean {
 }
 
 /**
- * Whether whoever takes the payment declined it. A page or a message without a code, or with the phrase of the status in its place, may be
- * of a host whose own bill was not paid.
+ * Whether whoever takes the payment declined it. A page or a message without a code, or with the phrase of the status or prose in its
+ * place, may be of a host whose own bill was not paid.
  */
 const isDecline = ({ status, text, json }: Answer): boolean =>
-  status === 402 && (text === '' || words(json).codes.some((code) => !/^payment.required$/i.test(code)));
+  status === 402 && (text === '' || words(json).codes.some((code) => /^(?!payment.required$)\S+$/i.test(code)));
 
 /** A refusal that nothing else explains, with who made it. */
 function refusal(answer: Answer, asked: Asked, dialect: Dialect): Reading {

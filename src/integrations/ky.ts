@@ -1,8 +1,8 @@
 import type { Input, KyInstance, Options, ResponsePromise, RetryOptions } from 'ky';
 import type { Once, OnceInit } from '../entries/index.js';
 
-/** ky's options of a call, and `once`. */
-export type OnceKyOptions = Options & {
+/** ky's options of a call, and `once`; without `fetch`: another one than that of the client would leave `once` out. Give yours to `createOnce`. */
+export type OnceKyOptions = Omit<Options, 'fetch'> & {
   /** The operation that this request makes take effect once; `false` for a plain fetch. */
   once?: OnceInit | undefined;
 };
@@ -13,7 +13,7 @@ export type OnceKyOptions = Options & {
  */
 export type OnceKyInstance = (<T>(url: Input, options?: OnceKyOptions) => ResponsePromise<T>) & {
   [Name in keyof KyInstance]: Name extends 'extend'
-    ? (...given: Parameters<KyInstance['extend']>) => OnceKyInstance
+    ? (defaults: Omit<Options, 'fetch'> | ((parent: Options) => Omit<Options, 'fetch'>)) => OnceKyInstance
     : Name extends 'create' | 'stop' | 'retry'
       ? KyInstance[Name]
       : <T>(url: Input, options?: OnceKyOptions) => ResponsePromise<T>;
@@ -32,7 +32,7 @@ const LIMIT = 2;
  * has the feature `retrying()`. `ky.retry()` in a hook still works.
  *
  * @param ky - an instance of ky 2 or later, with whatever options and hooks it has
- * @throws TypeError where `once` is no client
+ * @throws TypeError where `once` is no client; a call throws one where a `fetch` of ky's options would leave its `once` out
  * @example
  * const api = withOnce(ky.create({ prefix: '/api' }), once);
  * const receipt = await api.post('payments', { json: cart, once: ['pay', cart.id] }).json();
@@ -44,11 +44,14 @@ export function withOnce(ky: KyInstance, once: Once): OnceKyInstance {
   // `limit: 1` without a method to retry: with `limit: 0`, `ky.retry()` would throw.
   const own = ({ methods = [...READS], ...rest }: RetryOptions): RetryOptions =>
     parts.retry ? { ...rest, limit: 1, methods: [] } : { ...rest, methods: methods.filter((method) => READS.includes(method.toLowerCase())) };
+  const refuses = (options: OnceKyOptions & Pick<Options, 'fetch'>): void => {
+    if (options.once && options.fetch !== once.fetch) throw new TypeError('once: the option fetch of ky would leave once out; give it to createOnce');
+  };
   let given: RetryOptions | number | undefined;
   // ky joins the lists of an instance and its extension. A number in between takes the instance's away, so that its methods don't come back.
   const bare = ky.extend((defaults) => {
     given = defaults.retry;
-    return { fetch: once.fetch as typeof fetch, timeout: false, totalTimeout: false, retry: LIMIT };
+    return { fetch: once.fetch as typeof fetch, timeout: false, totalTimeout: false, retry: LIMIT, hooks: { init: [refuses] } };
   });
   return bare.extend({ retry: own(typeof given === 'object' ? given : { limit: given ?? LIMIT }) });
 }

@@ -52,6 +52,9 @@ function check(once: FormActionClient, options: Readonly<Record<string, unknown>
   for (const name of FUNCTIONS) if (typeof options[name] !== 'function') throw wrong(`formAction's option ${name}`, 'be a function', options[name]);
   for (const name of ['keep', 'ignore'])
     if (options[name] !== undefined && !Array.isArray(options[name])) throw wrong(`formAction's option ${name}`, 'be a list of field names', options[name]);
+  for (const name of ['fingerprint', 'onOutcome'])
+    if ((options['call'] as Readonly<Record<string, unknown>> | undefined)?.[name] !== undefined)
+      throw new TypeError(`once: formAction's option call takes no ${name}, which it sets itself`);
 }
 
 /** The form without the fields that React adds for itself where it is sent without script. */
@@ -75,9 +78,10 @@ const keptOf = (form: FormData, names: readonly string[]): Readonly<Record<strin
  * @throws TypeError on a wrong option
  * @example
  * const payOnce = formAction(async () => onceFor(await userHere()), {
- *   operation: (form) => ['pay', String(form.get('cart'))],
+ *   operation: (form) => ['pay', form.get('cart') as string],
  *   effect: ({ key }, form) => stripe.paymentIntents.create(paramsOf(form), { idempotencyKey: key }),
  *   tell: ({ outcome }) => (outcome.effect === 'done' ? 'Paid.' : outcome.effect === 'none' ? 'Not paid.' : 'Not sure yet. Pay again: you will be charged once.'),
+ *   call: { verdict: stripeVerdict }, // what it throws for a declined card would count as a lost answer
  * });
  * @see https://react.dev/reference/react/useActionState
  */

@@ -1,5 +1,5 @@
 /** What a form tells people, and when. */
-import type { Outcome } from 'oncefetch';
+import type { OperationState, Outcome } from 'oncefetch';
 
 /**
  * Where a form is: `sending`; `waiting`, the server is still working on it; `done`; `already`, it was done before, by this
@@ -26,10 +26,13 @@ export interface FormOutcome {
   readonly error: unknown;
 }
 
-/** Texts by moment; `check` is on the button that asks again. A function gets what became of the submit, where there was one. */
-export type FormWords = { readonly [moment in FormMoment | 'check']?: string | ((told: FormOutcome | undefined) => string) | undefined };
+/**
+ * Texts by moment; `expired`: of what is `unknown`, and too old to be sent again; `check` is on the button that asks again. A function
+ * gets what became of the submit, where there was one.
+ */
+export type FormWords = { readonly [moment in FormMoment | 'expired' | 'check']?: string | ((told: FormOutcome | undefined) => string) | undefined };
 
-const WORDS: Readonly<Record<keyof FormWords, string>> = {
+export const WORDS: Readonly<Record<keyof FormWords, string>> = {
   sending: 'Sending…',
   waiting: 'The server is still working on it…',
   done: 'Done.',
@@ -38,6 +41,7 @@ const WORDS: Readonly<Record<keyof FormWords, string>> = {
   stale: 'This page is out of date, and nothing was sent. Load it again.',
   unsent: 'Nothing was sent. Are you online?',
   unknown: 'Not sure yet whether it is done. Send it again: it will be done once.',
+  expired: 'Nobody can tell whether it is done, and it is too late to send it again. Please ask us.',
   failed: 'This form could not be sent.',
   check: 'Check',
 };
@@ -49,6 +53,12 @@ export function report(error: unknown): void {
   });
 }
 
+/** Whether a press would send it no more, because the server may have forgotten the key: that it will be done once is not so then. */
+function isExpired(told: FormOutcome | undefined, state: OperationState | undefined): boolean {
+  if (told?.outcome) return 'reason' in told.outcome && told.outcome.reason === 'key-expired';
+  return state?.phase === 'unsettled' && state.pending.expiresAt <= Date.now();
+}
+
 /** The server's own words (RFC 9457) for a refusal. */
 function problemOf({ moment, answer }: FormOutcome): string | undefined {
   if (moment !== 'refused' || typeof answer !== 'object' || answer === null) return undefined;
@@ -56,8 +66,13 @@ function problemOf({ moment, answer }: FormOutcome): string | undefined {
   return [detail, title].find((text): text is string => typeof text === 'string' && text !== '');
 }
 
-/** The text for a moment: the attribute `says-…`, but for a refusal of which the server has words; else a function of the app's, those words, the app's text, ours. */
-export function wordsFor(element: Element, words: FormWords, moment: keyof FormWords, told?: FormOutcome): string {
+/**
+ * The text for a moment: the attribute `says-…`, but for a refusal of which the server has words; else a function of the app's, those words, the app's text,
+ * ours. `state`: of the form's operation. Who has a text of their own for `unknown`, and none for `expired`, keeps to the first.
+ */
+export function wordsFor(element: Element, words: FormWords, of: keyof FormWords, told?: FormOutcome, state?: OperationState): string {
+  const owns = (word: keyof FormWords): boolean => element.hasAttribute(`says-${word}`) || words[word] !== undefined;
+  const moment = of === 'unknown' && isExpired(told, state) && (owns('expired') || !owns(of)) ? 'expired' : of;
   const attribute = element.getAttribute(`says-${moment}`);
   const problem = told && problemOf(told);
   if (attribute !== null && problem === undefined) return attribute;
