@@ -1,11 +1,14 @@
-/** Checks of options: a clear error that names the option and what it got, at once. */
+/** Checks of options. A wrong one throws at once an error that names the option and what it got. */
 import { typeOf } from './core/name.js';
 import { wanted } from './texts/full.js';
 
-/** What an option may be: a `typeof`, one of some words, or a group of options. `ms`: a time; `count`: from 1. */
+/**
+ * What an option may be: `typeof` names separated by `|`, a list of allowed values, or a group of options. `ms`: a time; `count`: a
+ * number from 1; `any`: not checked.
+ */
 export type Spec = { readonly [name: string]: string | readonly unknown[] | Spec };
 
-/** Throws a TypeError where it is no number, a RangeError where it is less than `least`. */
+/** Throws a TypeError if the value is no number, a RangeError if it is less than `least`. */
 export function checkNumber(value: unknown, path: string, least = 0): void {
   if (typeof value !== 'number' || Number.isNaN(value)) throw new TypeError(`once: ${path} must be a number, got ${typeOf(value)}`);
   if (value < least) throw new RangeError(`once: ${path} must be at least ${least}, got ${value}`);
@@ -22,7 +25,7 @@ export function checkOne(value: unknown, spec: Spec[string], path: string): void
     throw new TypeError(`once: ${path} must be ${wanted(spec)}, got ${typeOf(value)}`);
 }
 
-/** Checks a group of options; one that is not in `spec` is a TypeError too. */
+/** Checks a group of options. An option that is not in `spec` is a TypeError too. */
 export function check(given: unknown, spec: Spec, path: string): void {
   if (typeOf(given) !== 'object') throw new TypeError(`once: ${path || 'options'} must be an object, got ${typeOf(given)}`);
   for (const [name, value] of Object.entries(given as object)) {

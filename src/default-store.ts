@@ -7,7 +7,7 @@ import { defaultMemoryStore } from './stores/memory.js';
 
 let browser: Store | undefined;
 
-/** In a page IndexedDB, else localStorage, else memory: one for all clients, so that they share its connection. In Node memory. */
+/** In a page: IndexedDB, or else localStorage, or else memory, one store for all clients, so that they share its connection. On a server: memory. */
 export function defaultStore({ server, forgets }: Platform): Store {
   const memory = defaultMemoryStore();
   if (server) return forgets?.(memory) ?? memory;

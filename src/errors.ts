@@ -1,4 +1,4 @@
-/** One family of errors with literal codes. */
+/** The error class of this package, with a literal code for each kind. */
 import type { OnceErrorCode } from './core/codes.js';
 import type { OperationName } from './core/name.js';
 import type { Outcome } from './core/outcome.js';
@@ -6,17 +6,20 @@ import { errorText } from './texts/full.js';
 
 const BRAND = Symbol.for('oncefetch.error');
 
-/** A reader's name for an operation, cut to a sensible length. */
+/** An operation's name for messages, cut to a sensible length. */
 export const printName = (name: OperationName | undefined): string =>
   name?.length ? JSON.stringify(name, (_, part: unknown) => (typeof part === 'bigint' ? String(part) : part)).slice(0, 100) : 'unnamed operation';
 
-/** What every call rejects with, unless it rejects where `fetch` itself would: a code, the outcome, the native cause, and what to do next. */
+/**
+ * The error that calls reject with, except where `fetch` itself would reject: a code, the outcome, the original cause, and a message that
+ * says what to do next.
+ */
 export class OnceError<C extends OnceErrorCode = OnceErrorCode> extends Error {
   readonly code: C;
   readonly outcome: Outcome;
-  /** The last HTTP answer, where there was one. */
+  /** The last HTTP answer, if there was one. */
   declare readonly response: Response | undefined;
-  /** What the server calls the thing that is done already. */
+  /** The server's id of the thing that exists already, if it gave one. */
   declare readonly resource: string | undefined;
 
   constructor(
@@ -28,11 +31,11 @@ export class OnceError<C extends OnceErrorCode = OnceErrorCode> extends Error {
     this.name = 'OnceError';
     this.code = code;
     this.outcome = outcome;
-    // Not enumerable: loggers that walk an error's own fields must not meet a body.
+    // Not enumerable, so that loggers that print an error's own fields do not print a body.
     Object.defineProperties(this, { response: { value: more.response }, resource: { value: more.resource }, [BRAND]: { value: true } });
   }
 
-  /** For logs: no body, no credential. */
+  /** For logs. Contains no body and no credential. */
   toJSON(): { name: string; code: C; message: string; outcome: Outcome } {
     const { name, code, message, outcome } = this;
     return { name, code, message, outcome };
@@ -40,7 +43,7 @@ export class OnceError<C extends OnceErrorCode = OnceErrorCode> extends Error {
 }
 
 /**
- * Whether it is one of our errors, of this code if one is given. Works across copies of the package and realms.
+ * Whether `error` is a `OnceError`, with this code if one is given. Works across copies of the package and across realms.
  *
  * @example
  * if (isOnceError(error, 'ERR_ONCE_BUSY')) return;

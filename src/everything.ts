@@ -1,4 +1,4 @@
-/** All features, for clients whose weight counts little. */
+/** All features, for clients whose size hardly matters. */
 import { background } from './features/background.js';
 import { insecureOrigins } from './features/insecure-origins.js';
 import { polling } from './features/polling.js';

@@ -1,4 +1,4 @@
-/** The client for services, where weight counts little: it can do everything. */
+/** The client for services, where size hardly matters: it has every feature. */
 import { everything } from './everything.js';
 import { createOn, type Once } from './once.js';
 import type { OnceOptions } from './option-types.js';

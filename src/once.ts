@@ -1,4 +1,4 @@
-/** createOnce: joins options, store, platform and engine. */
+/** Makes clients: `createOnce` joins options, store, platform and engine. */
 import { needsKey } from './core/methods.js';
 import { type OperationName, typeOf } from './core/name.js';
 import { defaultStore } from './default-store.js';
@@ -21,30 +21,31 @@ import type { Platform } from './ports.js';
 import { memoryBeside } from './stores/memory.js';
 import { needs, wrong } from './texts/full.js';
 
-/** fetch's `init`, with `once`. */
+/** fetch's `init`, plus the option `once`. */
 export interface OnceRequestInit extends RequestInit {
   once?: OnceInit | undefined;
 }
 
-/** A client: a `fetch` that takes effect once, over one store. Made by `createOnce`; whatever else it can do is a function that takes it. */
+/** A client: a `fetch` that takes effect once, over one store. Made by `createOnce`. Everything else that it can do is a function that takes the client. */
 export interface Once {
   /**
-   * A `fetch`: same arguments, same promise. With a name in `once` it takes effect once; a POST or PATCH without one
-   * needs the feature `unnamed()`; what HTTP calls idempotent is sent again with the feature `retrying()`; `once: false` is the plain fetch.
+   * A `fetch` with the same arguments and the same promise. With a name in `once` it takes effect once. A POST or PATCH without a name
+   * needs the feature `unnamed()`. With the feature `retrying()`, idempotent requests without a name are sent again. `once: false` makes
+   * it a plain fetch.
    *
-   * @throws OnceError where the answer would be a lie, or sending would be unsafe; TypeError on a wrong option
+   * @throws OnceError if an answer would contradict the outcome, or if sending would be unsafe; TypeError on a wrong option
    * @example
    * const response = await once.fetch('/api/payments', { method: 'POST', body: JSON.stringify(cart), once: ['pay', cart.id] });
    */
   readonly fetch: (input: string | URL | Request, init?: OnceRequestInit) => Promise<Response>;
   /**
-   * Gives what the functions of this package work on. The name is a string, so that the types of two copies of the package agree;
-   * it is a function, so that a reactive proxy (Vue, MobX) around the client reaches no further. @internal
+   * Gives what the functions of this package work on. The member's name is a string, not a symbol, so that the types of two copies of
+   * the package are compatible. It is a function, so that a reactive proxy (Vue, MobX) around the client does not reach the inside. @internal
    */
   readonly '~oncefetch': () => unknown;
 }
 
-/** The client that a function of this package is given. @throws TypeError where it is something else */
+/** The inside of the client that a function of this package (`taker`) was given. @throws TypeError if it was given something else */
 export function clientOf(once: Once, taker: string): Client {
   const inside: unknown = (once as Once | undefined)?.['~oncefetch'];
   if (typeof inside !== 'function') throw new TypeError(wrong(taker, 'client', typeOf(once)));
@@ -52,7 +53,7 @@ export function clientOf(once: Once, taker: string): Client {
 }
 
 /**
- * Makes a client. One per app is enough; several share what they store.
+ * Makes a client. One per app is enough; several with the same store share its records.
  *
  * @throws TypeError or RangeError that names the wrong option
  * @example
@@ -62,7 +63,7 @@ export function createOnce(options: OnceOptions = {}): Once {
   return createOn(detectPlatform(), options);
 }
 
-/** `createOnce` on a platform of the caller's: tests, simulations, unusual runtimes. `from`: what it is extended from. @internal */
+/** `createOnce` on a given platform, for tests, simulations and unusual runtimes. `from`: the client that it is extended from. @internal */
 export function createOn(bare: Platform, options: OnceOptions = {}, from?: Client): Once {
   const given = clientSettings(options);
   const parts: Partial<Parts> = partsOf(options.use);
@@ -91,22 +92,22 @@ export function createOn(bare: Platform, options: OnceOptions = {}, from?: Clien
     session: from && from.settings.namespace === settings.namespace ? from.session : { seen: undefined, changes: 0 },
     owner: undefined,
   };
-  // From now on this page knows whether somebody sets the clock. A server looks at its first call: while a framework renders in advance,
-  // it may refuse whoever asks for the time (Next.js with `cacheComponents`).
+  // From now on this page can tell whether somebody sets the clock. A server starts that at its first call, because a framework that
+  // renders in advance may not allow the time to be read (Next.js with `cacheComponents`).
   if (!platform.server) evenForMs(platform.clock);
   openChannel(client);
   parts.made?.(client);
   return { fetch: (input, init) => callFetch(client, input, init), '~oncefetch': () => client };
 }
 
-/** Refuses at once what needs a feature that is not there. */
+/** Throws if an option needs a feature that was not given to `use`. */
 function checkNeeds({ accepted, reconcile, background }: Settings, parts: Partial<Parts>): void {
   if (accepted === 'poll' && !parts.poll) throw new TypeError(needs("accepted: 'poll'", 'polling'));
   if (background && !parts.begins) throw new TypeError(needs('background', 'background'));
   if (reconcile && !parts.ask) throw new TypeError(needs('reconcile', 'reconciling'));
 }
 
-/** `handle`: the name, where the caller has fixed it. @internal */
+/** The `fetch` of a client. `handle`: the name, if the call is made through a handle made by `operation`. @internal */
 export async function callFetch(
   client: Client,
   input: string | URL | Request,
@@ -117,7 +118,7 @@ export async function callFetch(
   const { once, ...rest } = init;
   const send = () => (client.settings.fetch ?? globalThis.fetch)(input, 'once' in init ? rest : init);
   const retried = (settings: Settings) => client.parts.retry?.(client, settings, { input, init }, send) ?? send();
-  // What waits to be sent there again would undo this call, too.
+  // `retried` also for a plain fetch: it stops the retries of earlier calls to the same URL, which would undo this call.
   if (once === false && !handle) return retried(client.settings);
   const own = callSettings(client.settings, once);
   if (handle && own.operation) throw new TypeError(wrong('this operation', 'name-given', typeOf(own.operation)));
@@ -131,18 +132,18 @@ export async function callFetch(
   try {
     request = readInput(input, init, client.platform);
   } catch (error) {
-    // Where nothing of ours is asked for, fetch says itself what is wrong.
+    // If the call asks nothing of oncefetch, let fetch itself say what is wrong.
     if (once === undefined && !handle && !nameOf && (idempotent || client.parts.unnamed)) return send();
     throw error;
   }
   if (request.signal?.aborted) throw abortReason(request.signal);
   if (client.closing.aborted) throw new TypeError('once: this client is closed');
-  // What waits to be sent there again without a key would undo this call.
+  // Stops the retry of an earlier call without a key to the same URL, which would undo this call.
   client.registry.latest.delete(request.url);
   const given = handle ?? own.operation ?? nameOf?.({ method: request.method, url: request.url, json: jsonOf(request.body) });
   const settings = withDialect(own, request);
   if (given || once !== undefined) refuseHidden(request);
-  // A request that bears a page's key is that page's: each would wait for the other.
+  // In a service worker, a request that has a key already comes from a page, which drives the operation itself: page and worker would wait for each other.
   if (client.platform.relay && once === undefined && !handle && bearsKey(settings.dialect.carrier, request)) return send();
   if (given)
     return operate({

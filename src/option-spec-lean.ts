@@ -1,4 +1,4 @@
-/** What stands in for `option-spec.ts` in pages in production. A misspelled name is told there, too: it would lose silently what the option was to protect. */
+/** Replaces `option-spec.ts` in production pages. It still refuses misspelled names: otherwise what the option was to protect would be lost silently. */
 import type * as full from './option-spec.js';
 
 const OF_BOTH = 'fingerprint,repeat,verdict,keep,limits,whenBusy,whenChanged,accepted,reconcile,headers,onOutcome,operation,';

@@ -1,6 +1,7 @@
 /**
- * Checks of what only code can make wrong: the names of options, words, and what is no function. Each shows itself at the first run of the
- * code that has it, so pages in production get `option-spec-lean.ts` in its place, which knows names only (docs/decisions/0030-texts-and-builds.md).
+ * Checks of options that can only be wrong because of a mistake in the code: misspelled names, wrong words, a value that should be a function.
+ * Such a mistake shows itself the first time that the code runs, so production pages get `option-spec-lean.ts` instead, which checks only
+ * names (docs/decisions/0030-texts-and-builds.md).
  */
 import { check, checkOne, type Spec } from './check.js';
 import { typeOf } from './core/name.js';
@@ -8,7 +9,7 @@ import type { Feature, Limits, OnceOptions, OperationOptions } from './option-ty
 import { wrong } from './texts/full.js';
 
 const KEEP: Spec = { request: 'boolean', response: ['memory', 'disk', false], headers: 'array', forMs: 'any' };
-/** `options.ts` checks the numbers. */
+/** Any value passes here, because `options.ts` checks these numbers. */
 const LIMITS: Spec = {
   attempts: 'any',
   attemptMs: 'any',
@@ -48,13 +49,13 @@ const CLIENT: Spec = {
   randomUUID: 'function',
 };
 
-/** A shorter one is over before a busy event loop renews it; a longer one is not believed (`src/core/retention.ts`). */
+/** A shorter lease may run out before a busy event loop renews it; a longer one may not be believed (`src/core/retention.ts`). */
 const LEASE_MS_MIN = 1000;
 const LEASE_MS_MAX = 3_600_000;
 
-/** Safety does not depend on it. */
+/** Checks `limits.leaseMs`. Safety does not depend on it. */
 function checkLease({ leaseMs = LEASE_MS_MIN }: Limits = {}): void {
-  // What is less than 0, or no number, is told as such.
+  // A value below 0, or one that is no number, gets its own error from `options.ts`.
   if ((leaseMs >= 0 && leaseMs < LEASE_MS_MIN) || leaseMs > LEASE_MS_MAX) throw new RangeError(wrong('limits.leaseMs', 'lease-time', String(leaseMs)));
 }
 
@@ -68,11 +69,11 @@ export function checkClientOptions(options: object): void {
   if (budget !== undefined && budget !== false) checkOne(budget, 'count', 'retry.budget');
   for (const [index, feature] of use.entries())
     if (typeOf((feature as Feature | undefined)?.parts) !== 'object') throw new TypeError(wrong(`use[${index}]`, 'feature', typeOf(feature)));
-  // The first call would be refused, too.
+  // Without this check, the first call would be refused.
   if (durability === 'required' && store?.survives === 'context' && !store.ready) throw new TypeError(wrong("durability 'required'", 'durability', store.kind));
 }
 
-/** The same of one call. */
+/** The same for one call. */
 export function checkCallOptions(init: object): void {
   check(init, OPERATION, 'once');
   checkLease((init as OperationOptions).limits);

@@ -9,7 +9,7 @@ import type { Connectivity, Store } from './ports.js';
 /** Anything that JSON can say. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [k: string]: Json | undefined };
 
-/** Makes an idempotency key. Return another key for each `generation`. */
+/** Makes an idempotency key. Return a different key for each `generation`. */
 export type KeyStrategy = (c: {
   namespace: string;
   operation: OperationName | undefined;
@@ -18,7 +18,7 @@ export type KeyStrategy = (c: {
   now: number;
 }) => string | Promise<string>;
 
-/** What the `headers` hook gets: the request of one attempt, as it goes out. */
+/** What the `headers` hook gets: the request of one attempt as it goes out. */
 export interface Leaving {
   readonly attempt: number;
   readonly resumed: boolean;
@@ -29,7 +29,7 @@ export interface Leaving {
   readonly body: string | Uint8Array | Blob | undefined;
 }
 
-/** What a `verdict` hook sees of an answer. */
+/** What a `verdict` hook gets of an answer. */
 export interface Evidence {
   readonly attempt: number;
   readonly ambiguous: boolean;
@@ -53,21 +53,24 @@ export interface ReconcileQuestion {
 }
 
 /**
- * Finds out elsewhere what became of an operation. `'done'` or the answer: it took effect. `'none'`: it did not, *and
- * cannot any more*. `'unknown'`: still nobody knows. A Response proves something only if it is a 2xx whose body has not been
- * read, and not a 202, an HTML page or a document whose status is a failure. Any other counts as `'unknown'`, and the
- * diagnostic `reconcile-unproven` says so. oncefetch asks and believes it only while the operation's user is logged in.
- * `run` never resolves with the Response: it rejects with ERR_ONCE_ALREADY_DONE, which has it as `response`.
+ * Finds out elsewhere what became of an operation. Return `'done'` or the answer if it took effect, `'none'` if it did not *and
+ * cannot any more*, `'unknown'` if nobody knows. A Response is a proof only if it is a 2xx whose body has not been read, and is not a
+ * 202, an HTML page or a document that reports a failure. Any other Response counts as `'unknown'`, and the diagnostic
+ * `reconcile-unproven` says so. The hook is called, and its answer believed, only while the operation's user is logged in. `run` never
+ * resolves with the Response: it rejects with ERR_ONCE_ALREADY_DONE, which has it as `response`.
  */
 export type Reconcile = (c: ReconcileQuestion) => Promise<Response | 'done' | 'none' | 'unknown'>;
 
 /** What is stored of an operation in addition to its key, and for how long. */
 export interface Keep {
-  /** Store the request, so that another page load or process can send it again; in a page only with a `namespace`, and not where a Blob is its whole body. @default false */
+  /**
+   * Store the request, so that another page load or process can send it again. In a page it is stored only with a `namespace`. A request
+   * whose whole body is a Blob is not stored. @default false
+   */
   request?: boolean | undefined;
   /**
-   * Where the answer is kept for the next call with this name. It goes to disk only with a namespace or on a server, and
-   * without headers that look like credentials. @default 'memory'; 'disk' for `run`, and on a server whose store outlives the process
+   * Where the answer is kept for the next call with this name. It is stored on disk only with a namespace or on a server, and without
+   * headers that look like credentials. @default 'memory'; 'disk' for `run`, and on a server whose store outlives the process
    */
   response?: 'memory' | 'disk' | false | undefined;
   /**
@@ -81,68 +84,83 @@ export interface Keep {
 
 /** Every time in ms. */
 export interface Limits {
-  /** Attempts of one call, including the first; waiting for work in progress does not count. @default 5 */
+  /** The most attempts of one call, including the first. Attempts that find work in progress do not count. @default 5 */
   attempts?: number | undefined;
-  /** One attempt, including reading its body; not of a call without a key, such as a GET. @default 30_000 */
+  /** One attempt, including reading the answer's body. It does not apply to calls without a key, such as a GET. @default 30_000 */
   attemptMs?: number | undefined;
-  /** The whole call: attempts, waits, hooks and look-ups. Storing the end may take a second more. @default 120_000 */
+  /** The whole call: attempts, waits, hooks and reads of the store. Storing the end may take another second. @default 120_000 */
   totalMs?: number | undefined;
   /** How long a call waits while the server says that the work is in progress. @default 60_000 */
   inProgressMs?: number | undefined;
-  /** How long a call waits for the network while the device is offline: before its first attempt, and after an attempt without an answer, before it ends. @default 3_000 */
+  /**
+   * How long a call waits while the device is offline. Before the first attempt, it then tries all the same; after an attempt without an
+   * answer, it then ends. @default 3_000
+   */
   offlineWaitMs?: number | undefined;
   /**
-   * Where processes share a store: how long others wait for a process that drives an operation and was killed; the driver renews it three
-   * times in that time. Safety does not depend on it. From 1_000 to 3_600_000. @default 15_000
+   * The length of a lease, where processes share a store: how long others wait if the process that drives an operation was killed. The
+   * driver renews it three times within this time. Safety does not depend on it. From 1_000 to 3_600_000. @default 15_000
    */
   leaseMs?: number | undefined;
   /** How long the server remembers a key. @default the dialect's; 86_400_000 (24 h) for `generic` */
   keyWindowMs?: number | undefined;
-  /** The largest answer that is read before you get it, and the largest `ReadableStream` that is sent as a body, in bytes. @default 1_048_576 */
+  /** In bytes: the largest answer that is read before you get it, and the largest `ReadableStream` that can be a request's body. @default 1_048_576 */
   bodyBytes?: number | undefined;
 }
 
-/** Options of one operation. Explicit `undefined` means absent. */
+/** Options of one operation. An explicit `undefined` counts as absent. */
 export interface OperationOptions {
   /** The stable name of the effect: `['pay', cart.id]`. */
   operation?: OperationName | undefined;
   /** The idempotency key, or how to make one. @default a random UUID v4 */
   key?: string | KeyStrategy | undefined;
-  /** What identifies the payload, in place of the body's bytes. Return `undefined` to use the bytes. */
+  /** Returns what identifies the payload in place of the body's bytes; `undefined` to use the bytes. */
   fingerprint?: ((request: { method: string; url: string; body: unknown }) => unknown) | undefined;
   /** Your own data for a banner after a reload, at most 1 kB of JSON: `{ total: '€42.00' }`. In a page it is stored only with a `namespace`. */
   meta?: Json | undefined;
-  /** What a call means whose name has settled: the same effect, another one if the payload changed, or always another one. @default 'never' */
+  /**
+   * What a call means after the operation of its name has settled: the same effect (`never`), another effect if the payload changed, or
+   * always another effect. @default 'never'
+   */
   repeat?: 'never' | 'if-changed' | 'always' | undefined;
-  /** Reads an answer before the built-in rules do; return `undefined` to leave it to them. `resume` knows the client's only, not that of a call. */
+  /**
+   * Reads an answer before the built-in rules do. Return `undefined` to leave it to them. `resume` uses only the client's `verdict`, not
+   * that of the original call.
+   */
   verdict?: ((e: Evidence) => Verdict | undefined) | undefined;
   /**
-   * The customer agrees that this goes on when the page is gone, until `untilMs` (wall clock, ms since 1970): the request is stored,
-   * and `resumeInBackground` may send it. Needs the feature `background()` and a `namespace`. @default nothing goes on by itself
+   * The customer agrees that this operation goes on when the page is gone, until `untilMs` (wall clock, ms since 1970). The request is
+   * stored, and `resumeInBackground` may send it. Needs the feature `background()` and a `namespace`. @default nothing goes on by itself
    */
   background?: { untilMs: number } | undefined;
   keep?: Keep | undefined;
   limits?: Limits | undefined;
-  /** If the same call is under way: share its answer, or reject with ERR_ONCE_BUSY. @default 'join' */
+  /** What to do if the same call is under way: share its answer, or reject with ERR_ONCE_BUSY. @default 'join' */
   whenBusy?: 'join' | 'reject' | undefined;
-  /** If the payload has changed since an unknown outcome: send it under the same key, or reject with ERR_ONCE_MISMATCH. @default 'same-key'; 'refuse' where the server is known to answer no mismatch */
+  /**
+   * What to do if the payload has changed since an unknown outcome: send it under the same key, or reject with ERR_ONCE_MISMATCH.
+   * @default 'same-key'; 'refuse' if the server is known not to report a mismatch
+   */
   whenChanged?: 'same-key' | 'refuse' | undefined;
   /**
-   * What a 202 means. `'settle'`: it is the answer, also to a repeated request. `'poll'`: ask its link until the work behind
-   * it ends. By default, oncefetch asks again if a 202 comes after a lost answer: that work can still fail.
+   * What a 202 means. `'settle'`: it is the answer, also to a repeated request. `'poll'`: poll its link until the work behind it
+   * ends. By default, a 202 after a lost answer is not the end: the request is repeated, because that work can still fail.
    *
    * @default 'settle' for a first attempt
    */
   accepted?: 'settle' | 'poll' | undefined;
   /** Finds out elsewhere what became of an operation; needs the feature `reconciling()`. */
   reconcile?: Reconcile | undefined;
-  /** Called before every attempt with the request as it goes out, including the key. The headers that it returns replace the call's own. */
+  /** Called before every attempt with the request as it goes out, including the key. Headers that it returns replace the request's headers of the same name. */
   headers?: ((a: Leaving) => NonNullable<RequestInit['headers']> | Promise<NonNullable<RequestInit['headers']>>) | undefined;
-  /** Called once with the outcome of the operation, even if the call itself was aborted; not where ERR_ONCE_BUSY says that this page or process is at it. */
+  /**
+   * Called once with the outcome of the operation, even if the call itself was aborted. Not called if the call rejects with ERR_ONCE_BUSY
+   * because this page or process drives the operation already.
+   */
   onOutcome?: ((outcome: Outcome) => void) | undefined;
 }
 
-/** A schema that parses a remembered result (standardschema.dev, version 1). */
+/** A schema that parses the result of a `run` (standardschema.dev, version 1). */
 export interface StandardSchema<T> {
   readonly '~standard': {
     readonly version: 1;
@@ -157,11 +175,11 @@ export interface RunOptions<T> extends Omit<OperationOptions, 'background' | 've
   /** Reads what the function returned or threw. @default a value is fresh, a throw is ambiguous, a Response is read as `fetch` reads its answers */
   verdict?: ((end: RunEnd<T>) => Verdict | undefined) | undefined;
   signal?: AbortSignal | undefined;
-  /** Parses a result that was stored as JSON. */
+  /** Parses the result, which may have been stored as JSON. */
   result?: StandardSchema<T> | undefined;
 }
 
-/** How an effect ended. */
+/** How the function given to `run` ended. */
 export type RunEnd<T> = { readonly value: T } | { readonly error: unknown };
 
 /** A feature for the option `use`, made by a function of this package such as `polling()`. */
@@ -175,29 +193,42 @@ export interface Feature {
 export interface OnceOptions extends Omit<OperationOptions, 'operation' | 'meta' | 'key' | 'background'> {
   /**
    * The user to whom the operations belong; give a visitor a name too, such as `'guest'`. A function is called at every call and
-   * before every attempt. Where it gives nothing or throws, nobody is logged in, and a call rejects with a TypeError, or with what it threw.
+   * before every attempt. If it returns nothing or throws, nobody is logged in, and calls reject with a TypeError, or with what it threw.
    */
   namespace?: string | (() => string | null | undefined) | undefined;
   /** The features of this client: `[retrying(), polling()]`. @default none; in `oncefetch/node` and React Native all of them */
   use?: readonly Feature[] | undefined;
   /** @default IndexedDB, else localStorage, else memory */
   store?: Store | undefined;
-  /** Where the server expects the key, and what its answers mean. `'none'`: the server knows no keys; it gets none, and nothing is sent again that may have taken effect. @default generic */
+  /**
+   * Where the server expects the key, and what its answers mean. `'none'`: the server knows no keys, so none is sent, and a request that
+   * may have taken effect is not sent again. @default generic
+   */
   dialect?: Dialect | 'none' | ((request: { method: string; url: string }) => Dialect | 'none') | undefined;
-  /** Sends at once; what it would wait for first, such as a token, belongs into `headers`. @default the global fetch, looked up at each call */
+  /**
+   * The `fetch` to use. It must send at once; if it would wait for something first, such as a token, do that in `headers`. @default the
+   * global fetch, looked up at each call
+   */
   fetch?: typeof fetch | undefined;
-  /** `required`: refuse to send if the record would not outlive the process. @default 'best-effort' */
+  /** `required`: refuse to send if the record would not outlive the page or process. @default 'best-effort' */
   durability?: 'best-effort' | 'required' | undefined;
-  /** The wait between attempts, and the `budget` of each server: a failed attempt costs 1, a success returns 0.1, and at half of it automatic retries stop, but for the first one of a named call; `false` for no budget. @default 500 ms to 15_000 ms, factor 2, budget 100 */
+  /**
+   * The wait between attempts, and the retry `budget` of each server: a failed attempt costs 1, a success returns 0.1. At half of the
+   * budget automatic retries stop, except the first one of a named call; `false` means no budget. @default 500 ms to 15_000 ms, factor 2,
+   * budget 100
+   */
   retry?: { minDelayMs?: number | undefined; maxDelayMs?: number | undefined; factor?: number | undefined; budget?: number | false | undefined } | undefined;
-  /** The servers that may receive keys of calls without a name: origins such as `https://api.shop.example`. @default the page's own origin in a browser, every origin elsewhere */
+  /**
+   * The servers to which keys may be sent with calls without a name: origins such as `https://api.shop.example`. @default the page's own
+   * origin in a browser, every origin elsewhere
+   */
   origins?: readonly string[] | ((url: string) => boolean) | undefined;
-  /** Names the calls of HTTP clients that cannot pass an option on; `false` for a plain fetch, `undefined` for no name. */
+  /** Names calls that can't have the option `once` because an HTTP client makes them. Return `false` for a plain fetch, `undefined` for no name. */
   operation?: ((request: { method: string; url: string; json: unknown }) => OperationName | false | undefined) | undefined;
   connectivity?: Connectivity | undefined;
   /** Makes the keys. It must be cryptographically random. @default crypto.randomUUID */
   randomUUID?: (() => string) | undefined;
 }
 
-/** The `once` of a call: a name, more options, `true` to be named by its content, or `false` for a plain fetch. */
+/** The option `once` of a call: a name, an object of options, `true` for a name made from its content, or `false` for a plain fetch. */
 export type OnceInit = OperationName | OperationOptions | boolean;

@@ -1,6 +1,6 @@
 /**
- * From options to settings: defaults, and the checks of what data can make wrong: names, namespaces, numbers, `meta`. `option-spec.ts` has
- * those of what only code can. The only file with a default in it.
+ * Turns options into settings: has all defaults, and checks what may be wrong because of data: names, namespaces, numbers, `meta`. What
+ * can only be wrong because of a mistake in the code is checked in `option-spec.ts`.
  */
 import { checkNumber, checkOne } from './check.js';
 import type { Backoff } from './core/backoff.js';
@@ -20,29 +20,29 @@ const defaults = {
   retry: { minDelayMs: 500, maxDelayMs: 15_000, factor: 2, floorMs: 50, floorMaxMs: 1000, budget: 100 },
 } as const;
 
-/** What no option says. */
+/** Values that no option sets. */
 const tuning = {
-  /** How long a store may take before it counts as one that could not be looked at. */
+  /** How long a store may take, ms. After that it counts as failed. */
   storeTimeoutMs: 10_000,
-  /** After a budget of waiting was spent in vain, a call within this time makes one attempt. */
+  /** After a call has waited in vain as long as `limits.inProgressMs`, the next calls within this time do not wait for work in progress. */
   spentMs: 60_000,
-  /** A timer that fires later than this was asleep with the page: what came meanwhile gets as long to be seen. */
+  /** If a timer fires this much too late, the device slept. What arrived meanwhile gets as much time to be noticed. */
   thawMs: 1000,
-  /** How long the body of a 2xx that is no JSON may take before the answer is handed over while it goes on. */
+  /** How long to wait for the body of a 2xx that is no document. Then the caller gets the answer while the body still arrives. */
   bodyMs: 1000,
-  /** Where the answer of a named call is kept if nobody says: a service that is started anew expects to find it. */
+  /** Where the answer of a named call is kept unless `keep.response` says. A service expects to find it after a restart. */
   responseOnServer: 'disk',
   responseElsewhere: 'memory',
-  /** Answers kept in memory for the next call of their name. */
+  /** How many answers are kept in memory for the next call of their name. */
   answersMax: 32,
-  /** Settled operations between two sweeps. */
+  /** One sweep for so many settled operations. */
   sweepEvery: 100,
-  /** How long it rests with nothing left to do. No record is due sooner after it was written. */
+  /** How long no sweep follows one that found little. No record becomes due sooner than this after it was written. */
   sweepRestMs: 60_000,
-  /** Operations that `resume` drives at a time. */
+  /** How many operations `resume` drives at a time. */
   resumeConcurrency: 4,
 } as const;
-/** The longest time that a timer holds. */
+/** The longest time that can be given to a timer. */
 const TIMER_MS_MAX = 2_147_483_647;
 const META_BYTES_MAX = 1024;
 
@@ -51,7 +51,7 @@ type Required1<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> };
 export interface Settings extends Omit<OperationOptions, 'keep' | 'limits' | 'repeat' | 'whenBusy'> {
   readonly repeat: 'never' | 'if-changed' | 'always';
   readonly whenBusy: 'join' | 'reject';
-  /** `response` is only set where the caller said: see `tuning`. */
+  /** `response` is set only if the app gave it; the defaults are in `tuning`. */
   readonly keep: Required1<Omit<Keep, 'response'>> & Pick<Keep, 'response'>;
   readonly limits: Required1<Limits>;
   readonly namespace: (() => string | null | undefined) | undefined;
@@ -62,7 +62,7 @@ export interface Settings extends Omit<OperationOptions, 'keep' | 'limits' | 're
   readonly nameOf: OnceOptions['operation'];
   readonly budget: number | false;
   readonly tuning: typeof tuning;
-  /** `limits.keyWindowMs` was given, so that of a dialect does not count. */
+  /** `limits.keyWindowMs` was given, so a dialect's window does not count. */
   readonly ownWindow: boolean;
   readonly fetch: typeof fetch | undefined;
   readonly required: boolean;
@@ -71,7 +71,7 @@ export interface Settings extends Omit<OperationOptions, 'keep' | 'limits' | 're
   readonly randomUUID: (() => string) | undefined;
 }
 
-/** `over` on `base`, where an explicit `undefined` counts as absent. */
+/** Merges `over` into `base`. An explicit `undefined` counts as absent. */
 const merge = <T extends object>(base: T, over: object | undefined): T =>
   over ? ({ ...base, ...Object.fromEntries(Object.entries(over).filter(([, value]) => value !== undefined)) } as T) : base;
 
@@ -85,17 +85,17 @@ function limitsOf(base: Required1<Limits>, over: Limits | undefined): Required1<
   const limits = merge(base, over);
   const { totalMs, keyWindowMs, attemptMs } = limits;
   if (totalMs > TIMER_MS_MAX) throw new RangeError(wrong('limits.totalMs', 'total-time', String(totalMs)));
-  // A dialect's time may be no number.
+  // Negated, so that it also refuses NaN: a dialect's window may be no number.
   if (!(keyWindowMs > attemptMs)) throw new RangeError(wrong('limits.keyWindowMs', 'key-window', `${keyWindowMs}, not more than ${attemptMs}`));
   return limits;
 }
 
-/** The options of a client made from another one: groups are added to, not replaced. */
+/** The options of a client that is extended from another one. Groups such as `limits` are merged, not replaced. */
 export function extendOptions(base: OnceOptions, over: Partial<OnceOptions>): OnceOptions {
   const groups = (['keep', 'limits', 'retry'] as const).map((name) => [name, base[name] && over[name] ? merge(base[name], over[name]) : undefined]);
   const use = [...(base.use ?? []), ...(over.use ?? [])];
   const extended = merge(merge(base, over), { ...Object.fromEntries(groups), use });
-  // Of a customer who is not known, the operations are not those of everybody: `clientSettings` refuses it.
+  // An explicit `namespace: undefined` stays, so that `clientSettings` refuses it. Otherwise an unknown customer would get the base client's operations.
   return 'namespace' in over ? { ...extended, namespace: over.namespace } : extended;
 }
 
@@ -127,13 +127,13 @@ export function clientSettings(options: OnceOptions): Settings {
   };
 }
 
-/** `meta` as any store can keep it; throws a TypeError on what is no JSON, a RangeError on too much of it. */
+/** `meta` as plain JSON, which any store can keep. Throws a TypeError if it is no JSON, a RangeError if it is too long. */
 function metaOf(meta: unknown): Json {
   let text: string | undefined;
   try {
     text = JSON.stringify(meta);
   } catch {
-    // A circle or a bigint.
+    // It contains a circle or a bigint.
   }
   if (text === undefined) throw new TypeError(wrong('once.meta', 'no-json-value', typeOf(meta)));
   if (text.replace(/[^\0-\x7f]/g, 'xxx').length > META_BYTES_MAX) throw new RangeError(wrong('once.meta', 'meta-length'));
@@ -144,12 +144,12 @@ function metaOf(meta: unknown): Json {
 export function runSettings<T>(client: Settings, name: OperationName, options: RunOptions<T>): { settings: Settings; verdict: RunOptions<T>['verdict'] } {
   const { signal: _, result: __, verdict, keep, ...rest } = options;
   if (verdict !== undefined) checkOne(verdict, 'function', 'once.verdict');
-  // A client's `fingerprint` reads the bodies of requests, and a function has none.
+  // A client's `fingerprint` is for request bodies, and a function has none.
   const settings = callSettings({ ...client, fingerprint: undefined }, { ...rest, operation: name, keep: { response: 'disk', ...keep } });
   return { settings, verdict };
 }
 
-/** Where a dialect depends on the request, the one for this request. */
+/** If the dialect depends on the request: the settings with the dialect for this request. */
 export function withDialect(settings: Settings, request: { method: string; url: string }): Settings {
   const said = settings.dialectOf?.({ method: request.method, url: request.url });
   if (said === undefined) return settings;

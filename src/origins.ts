@@ -1,13 +1,13 @@
-/** The `origins` option: a list that is compared with the origins of requests, so that each entry must be one. */
+/** Checks the option `origins`: its entries are compared with the origins of requests, so each must be an origin. */
 import { typeOf } from './core/name.js';
 import type { OnceOptions } from './option-types.js';
 import type { Platform } from './ports.js';
 import { wrong } from './texts/full.js';
 
-/** Scheme, host and port. A slash at the end says no more; a path, a wildcard or a missing scheme would match nothing. */
+/** Scheme, host and port, with or without a slash at the end. A path, a wildcard or a missing scheme is refused, because it would match nothing. */
 const FORM = /^https?:\/\/[^/?#*@\s\\]+\/?$/i;
 
-/** The list as the platform writes origins: in lower case, without a default port or a slash at the end. Throws on anything else. */
+/** The list as the platform writes origins: in lower case, without a default port or a slash at the end. Throws if an entry is no origin. */
 export function checkOrigins(origins: OnceOptions['origins'], { resolve }: Platform): OnceOptions['origins'] {
   if (!Array.isArray(origins)) return origins;
   return origins.map((given: unknown, at) => {
@@ -15,7 +15,7 @@ export function checkOrigins(origins: OnceOptions['origins'], { resolve }: Platf
     try {
       if (FORM.test(given)) return resolve(given).origin;
     } catch {
-      // No URL, though it looked like one.
+      // It looked like an origin, but is no valid URL.
     }
     throw new RangeError(wrong(`origins[${at}]`, 'origin', JSON.stringify(given)));
   });

@@ -1,6 +1,6 @@
-/** What the engine needs of the world around it. Types only; a platform, a store or a test supplies them. */
+/** Interfaces of what the engine needs from outside. Types only; platforms, stores and tests implement them. */
 
-/** The fields of a record that a store may look at; it hands all others through untouched. */
+/** The fields of a record that a store may look at. It must keep all others as they are. */
 export interface Stored {
   readonly id: string;
   /** Digest of the namespace; records of different namespaces never meet in a scan. */
@@ -12,30 +12,33 @@ export interface Stored {
   readonly forgetAt: number;
 }
 
-/** `next`: what to store; `null` removes; absent leaves things as they are. */
+/** The result of a change. `next`: what to store; `null` removes the record; absent changes nothing. */
 export interface Changed<T> {
   readonly next?: Stored | null;
   readonly value: T;
 }
 
 /**
- * One step on one record: pure and synchronous. It gets what is stored (`undefined` when absent; anything at all when
- * it was damaged) and the store's own time in ms. It may be called more than once before a commit, and on a guess of both;
- * what its last call saw was so when the update ends, or is damaged if the store could not be looked at.
+ * One change of one record: pure and synchronous. It gets what is stored (`undefined` if absent; anything at all if damaged) and the
+ * store's own time in ms. A store may call it several times before it commits, and with guesses of both. What the last call gets must
+ * be true when the update ends; if the store could not be read, the last call gets a damaged record.
  */
 export type Change<T> = (current: unknown, now: number) => Changed<T>;
 
-/** `strict`: on the medium before the promise resolves. `relaxed`: handed to the operating system. */
+/** `strict`: the record is on the medium before the promise resolves. `relaxed`: it has been handed to the operating system. */
 export type Durability = 'strict' | 'relaxed';
 
-/** What a committed record survives: the end of this context (page, realm), of the process, a crash of the machine, the failover of a server. */
+/**
+ * How long a committed record lives: as long as this context (page, realm); beyond the end of the process; a crash of the machine; or the
+ * failover of a server.
+ */
 export type Survives = 'context' | 'process' | 'machine' | 'failover';
 
 /** Which records a scan looks for. */
 export type ScanQuery =
   /**
-   * Records of one namespace and state, ordered by label, then id. `prefix` is an exact start of the label's text, `after`
-   * the JSON of `[label, id]` of a record that need not be there any more. `limit`: from 1.
+   * Records of one namespace and state, ordered by label, then id. `prefix`: what the label's text begins with. `after`: the JSON of
+   * `[label, id]` of a record, which need not exist any more. `limit`: at least 1.
    */
   | {
       readonly ns: string;
@@ -49,49 +52,49 @@ export type ScanQuery =
 
 /** One page of a scan. */
 export interface ScanPage {
-  /** As stored. One whose id, ns, state, label or forgetAt is damaged is in no page, and breaks none. */
+  /** The records as stored. One whose id, ns, state, label or forgetAt is damaged is in no page, and must not make a scan fail. */
   readonly records: readonly unknown[];
-  /** Hand it in as `after` for the next page; absent on the last one, and where `before` was asked. */
+  /** The `after` for the next page; absent on the last page, and for a query with `before`. */
   readonly next?: string | undefined;
 }
 
 /**
- * Why a store could not do its work: what its rejections bear as `reason`. `quota`: full, earlier records are still there.
- * `newer`: what is there was written by a version that knows more, and was left as it is.
+ * Why a store could not do its work: the `reason` of its rejections. `quota`: the store is full; earlier records are still there.
+ * `newer`: the stored data was written by a newer version, and was not changed.
  */
 export type StoreFaultReason = 'quota' | 'closed' | 'blocked' | 'denied' | 'timeout' | 'io' | 'corrupt' | 'newer';
 
 /**
- * Where records live. Its contract is one atomic read-modify-write; `storeContract` of `oncefetch/testing` is the
- * contract as tests. Every method rejects when it could not do its work: "absent" and "could not look" are different.
+ * Where records live. Its contract is essentially one atomic read-modify-write; `storeContract` of `oncefetch/testing` tests it. Every
+ * method rejects if it could not do its work, because "absent" and "could not look" are different.
  */
 export interface Store {
   readonly kind: string;
   /**
-   * Equal for any two objects that reach the same records from this context, and different for any that do not. Where tabs
-   * share the records (`shared: 'origin'`), equal in all of them: locks are named by it.
+   * Names the set of records: equal for two store objects in this context if they reach the same records, and different otherwise. If
+   * tabs share the records (`shared: 'origin'`), it must be equal in all of them, because it is part of the names of locks.
    */
   readonly scope: string;
   readonly survives: Survives;
-  /** Who may share the records: this context only, the contexts of one origin or machine, or many machines. */
+  /** Who shares the records: nobody but this context, the contexts of one origin, those of one machine, or many machines. */
   readonly shared: 'context' | 'origin' | 'machine' | 'cluster';
-  /** Whether `update` is atomic among all who share the records. */
+  /** Whether `update` is atomic among all contexts that share the records. */
   readonly atomic: boolean;
-  /** Where records are, if that is less than `survives` and `shared` make of it: in a server's memory. */
+  /** Where records really are, if that differs from what `survives` and `shared` suggest, such as a server's memory. */
   storedIn?(): 'disk' | 'session';
   /**
-   * `false` when the platform has no such store or refuses it by policy: the next one in a chain is taken, for good.
-   * Rejects when that could not be found out.
+   * `false` if the platform has no such store or refuses it by policy; then the next store of a chain is used from then on. Rejects if
+   * that could not be found out.
    */
   available?(): Promise<boolean>;
-  /** The store that does the work, once it is chosen; before that, a store that chooses makes the weakest claims. */
+  /** Only of a store that chooses among others: the chosen one. Until then, its own members (`survives`, `shared`, `atomic`) promise the least. */
   ready?(): Promise<Store>;
   /**
-   * The name under which other processes can ask {@link isGone} after this one, for leases. `undefined`: they can't.
-   * It holds until the process dies or closes the store.
+   * The name of this process in leases, by which other processes can ask {@link isGone} whether it is gone; `undefined` if they can't.
+   * It is valid until the process dies or closes the store.
    */
   holder?(): Promise<string | undefined>;
-  /** Whether the process of this holder is gone for sure; `false` where that can't be told. */
+  /** Whether the process with this name is certainly gone; `false` if that can't be told. */
   isGone?(holder: string): Promise<boolean>;
   update<T>(id: string, change: Change<T>, options?: { readonly durability?: Durability | undefined }): Promise<T>;
   read(id: string): Promise<unknown>;
@@ -99,7 +102,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** Time, and waiting in it. */
+/** Tells the time, and sets timers. */
 export interface Clock {
   /** Wall clock, ms since 1970. */
   now(): number;
@@ -107,14 +110,14 @@ export interface Clock {
   timer(ms: number, fire: () => void): () => void;
 }
 
-/** A clock of the device, which people, time servers and a sleep may set. */
+/** A device's clock, whose time people and time servers may set, and which may jump after a sleep. */
 export interface DeviceClock extends Clock {
-  /** Time that has passed since some moment, ms: whoever sets the wall clock does not change it. It may stand still while the device sleeps. */
+  /** The time since some fixed moment, ms. Setting the wall clock does not change it. It may stand still while the device sleeps. */
   monotonic(): number;
 }
 
 export interface Randomness {
-  /** Uniform in [0, 1). Only ever used to spread waits. */
+  /** Uniform in [0, 1). Used only to spread waits and sweeps, never for keys. */
   random(): number;
   /** A random UUID v4 from a cryptographic source. */
   uuid(): string;
@@ -124,33 +127,33 @@ export interface Randomness {
 export type Digest = (data: string | Uint8Array) => string | Promise<string>;
 
 export interface Locks {
-  /** The release; `undefined` when it is held elsewhere and `wait` is false. Rejects when `signal` aborts the wait. */
+  /** Takes the lock, and gives its release; `undefined` if it is held elsewhere and `wait` is false. Rejects when `signal` aborts the wait. */
   acquire(name: string, options: { readonly wait: boolean; readonly signal?: AbortSignal | undefined }): Promise<(() => void) | undefined>;
-  /** The names of those that are held, here or elsewhere. */
+  /** The names of all locks that are held, here or elsewhere. */
   held?(): Promise<ReadonlySet<string>>;
 }
 
-/** Other tabs of this origin. Nothing but "look again" is said. */
+/** Messages to other tabs of this origin. The only message is "look again". */
 export interface Tabs {
   tell(): void;
-  /** Calls back when another tab says so, and when this one is shown or gets the focus. The result unsubscribes. */
+  /** Calls back when another tab says "look again", and when this one is shown or gets the focus. The result unsubscribes. */
   listen(look: () => void): () => void;
 }
 
 export interface Transport {
   send(url: string, init: RequestInit): Promise<Response>;
-  /** True only if it is certain that no byte of this request left. */
+  /** True only if it is certain that no byte of this request was sent. */
   neverSent(error: unknown, init: RequestInit): boolean;
-  /** True where the platform may send a request again without telling, so that an answer or an error is of one copy only. */
+  /** True if the platform may send a request twice unseen, so that an answer or an error is about one copy only. */
   mayResend(init: RequestInit): boolean;
 }
 
-/** Says whether the device is online: a hint that lengthens and shortens waits, and never a proof. */
+/** Tells whether the device is online. This is only a hint, which makes waits longer or shorter; it never proves anything. */
 export interface Connectivity {
   readonly kind: string;
-  /** `false`: known to be offline. */
+  /** `false` if the device is known to be offline, `undefined` if nothing is known. */
   online(): boolean | undefined;
-  /** Calls back when waiting on is no longer sensible (online again, shown again). The result unsubscribes. */
+  /** Calls back when there is no reason to wait any longer (online again, shown again). The result unsubscribes. */
   subscribe(wake: () => void): () => void;
 }
 
@@ -158,26 +161,26 @@ export interface Platform {
   readonly clock: DeviceClock;
   readonly randomness: Randomness;
   readonly digest: Digest;
-  /** Absent where contexts cannot exclude one another. */
+  /** Absent if contexts have no common lock manager. */
   readonly locks?: Locks | undefined;
   readonly connectivity: Connectivity;
-  /** Absent where there are no other tabs. */
+  /** Absent if there are no other tabs. */
   readonly tabs?: Tabs | undefined;
   transport(fetch: typeof globalThis.fetch | undefined): Transport;
   /** The absolute URL without its fragment, and its origin. Throws a TypeError on a relative one without a base. */
   resolve(url: string, base?: string): { readonly url: string; readonly origin: string };
-  /** The page's own origin, where there is a page. */
+  /** The page's own origin, if there is a page. */
   readonly origin?: string | undefined;
-  /** Where a process's tools listen to every client's events. */
+  /** The channel on which tools of the process hear the events of every client. */
   readonly channel?: { readonly hasSubscribers: boolean; publish(event: unknown): void } | undefined;
-  /** A store over `memory` that tells a developer that it ends with the process. */
+  /** Wraps `memory` in a store that warns the developer that its records end with the process. */
   readonly forgets?: ((memory: Store) => Store) | undefined;
-  /** Where a listener's own error goes. */
+  /** Reports an error that a listener or hook of the app threw. */
   report(error: unknown): void;
-  /** True where many people's calls meet in one context. */
+  /** True if one context makes calls for many users. */
   readonly server: boolean;
-  /** True where no request may wait for what another one began: calls meet in the store alone. */
+  /** True if a request must not wait for what another request began: then calls meet only in the store. */
   readonly isolated?: boolean;
-  /** True in a service worker, which pages' own requests pass through. */
+  /** True in a service worker, through which requests of pages pass. */
   readonly relay?: boolean;
 }

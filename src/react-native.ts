@@ -1,4 +1,4 @@
-/** The client of React Native: joins the app's own modules, handed in, with the engine. Nothing native is imported. */
+/** The client for React Native. The app passes in its own native modules; none is imported here. */
 import { everything } from './everything.js';
 import { createOn, type Once } from './once.js';
 import type { OnceOptions } from './option-types.js';
@@ -10,7 +10,7 @@ import { type AsyncStorageLike, asyncStorageStore } from './stores/react-native/
 import { type KvStoreLike, kvStoreStore } from './stores/react-native/kv-store.js';
 import { type MmkvLike, mmkvStore } from './stores/react-native/mmkv.js';
 
-/** An app's own modules. Each is looked at when it is handed in. */
+/** Native modules of the app. Each is checked when it is passed in. */
 export interface ReactNativeParts {
   /** The default export of `@react-native-async-storage/async-storage` 2, or of its version 3 `createAsyncStorage('oncefetch')`. */
   AsyncStorage?: unknown;
@@ -22,7 +22,7 @@ export interface ReactNativeParts {
   NetInfo?: unknown;
   /** `AppState` of `react-native`. */
   AppState?: unknown;
-  /** `randomUUID` of `expo-crypto`, or another cryptographic source of UUIDs. @default crypto, where a polyfill has brought it */
+  /** `randomUUID` of `expo-crypto`, or another cryptographic source of UUIDs. @default crypto, if a polyfill provides it */
   randomUUID?: (() => string) | undefined;
 }
 
@@ -33,10 +33,10 @@ const STORES = {
 };
 
 /**
- * Options of a client in React Native, from the app's own modules: where records live, when the device is online and the
- * app in the foreground, and where keys come from.
+ * Makes options of a client in React Native from the app's own modules: where records live, how to tell whether the device is online
+ * and the app in the foreground, and where keys come from.
  *
- * @throws TypeError where a part is not what it should be, or where two storages are given
+ * @throws TypeError if a module is not what it should be, or if two storages are given
  * @example
  * const once = createOnce({ ...reactNative({ kvStore, NetInfo, AppState, randomUUID: Crypto.randomUUID }), namespace: () => session.userId });
  */
@@ -62,7 +62,7 @@ function unkept(): Store {
 }
 
 /**
- * Makes a client. Bundlers for React Native give this one for `import { createOnce } from 'oncefetch'`.
+ * Makes a client. With bundlers for React Native, `import { createOnce } from 'oncefetch'` gives this function.
  *
  * @throws TypeError or RangeError that names the wrong option
  * @example

@@ -1,10 +1,10 @@
-/** Exponential backoff with full jitter, and the least that is waited whatever a server asks for. */
+/** Exponential backoff with full jitter, and a minimum wait that holds whatever a server asks for. */
 
 export interface Backoff {
   readonly minDelayMs: number;
   readonly maxDelayMs: number;
   readonly factor: number;
-  /** The least wait before a server is asked again that has asked for it or is still at work; it doubles each time, up to `floorMaxMs`. */
+  /** The shortest wait before asking again a server that set the time itself or is still at work. It doubles each time, up to `floorMaxMs`. */
   readonly floorMs: number;
   readonly floorMaxMs: number;
 }
@@ -16,6 +16,6 @@ export interface Backoff {
 export const backoffMs = ({ minDelayMs, maxDelayMs, factor }: Omit<Backoff, 'floorMs' | 'floorMaxMs'>, failed: number, random: number): number =>
   Math.ceil(Math.min(maxDelayMs, minDelayMs && minDelayMs * factor ** Math.min(failed - 1, 64)) * random);
 
-/** `ms`, but no less than the floor of the `waits`th wait in a row (from 1): "come back at once" is no licence to ask a thousand times. */
+/** `ms`, but no less than the minimum for the `waits`th wait in a row (from 1), so that "come back at once" does not lead to a thousand attempts. */
 export const atLeast = ({ floorMs, floorMaxMs }: Backoff, waits: number, ms: number): number =>
   Math.max(ms, Math.min(floorMaxMs, floorMs * 2 ** Math.min(waits - 1, 64)));

@@ -5,23 +5,26 @@ import { clockWentBack, isOver, leaseHolds, MOVED, pastWindow, unsettledForgetAt
 
 export type { Began, Begun, Claimant };
 
-/** Someone who edits a form without end still gets a bounded record. */
+/** Limits the record of an operation whose form is edited again and again. */
 const PAYLOADS_MAX = 50;
-/** Requests are longer than fingerprints. */
+/** How many earlier requests are kept: fewer, because requests are longer than fingerprints. */
 const EARLIER_MAX = 3;
 
-/** Tells one life of a key from the next one: a key that stays in use ends more than once. */
+/** Identifies one operation under a key. The key alone does not: a key that stays in use serves several operations, one after the other. */
 export const lifeOf = ({ key, revision }: OnceRecord): string => `${key} ${revision}`;
 
-/** Which end a call sees before it waits. That of a pending record's predecessor comes back if nothing of the pending one leaves. */
+/**
+ * Which ended operation a record shows to a call before it waits. A pending record's predecessor counts, because it comes back if nothing
+ * of the pending one is sent.
+ */
 export function endedBefore(record: OnceRecord | undefined): string | undefined {
   const ended = record?.state === 'pending' ? record.previous : record;
   return ended && lifeOf(ended);
 }
 
 /**
- * Decides on the record as stored; to be called within one atomic update, with the store's own time for leases and for the age of a
- * key: machines have different clocks.
+ * Decides what a call does with the stored record. Must be called within one atomic update. `storeNow`, the store's own time, is used
+ * for leases and for the age of a key, because machines have different clocks.
  */
 export function begin(stored: unknown, c: Claimant, now: number, storeNow: number): Began {
   if (stored === undefined) return c.resumeOnly ? { value: { do: 'nothing' } } : insert(undefined, c, now, storeNow);
@@ -29,27 +32,26 @@ export function begin(stored: unknown, c: Claimant, now: number, storeNow: numbe
   if (!record) return { value: { do: 'corrupt' } };
   const same = record.scheme === c.scheme && record.payloads.at(-1) === c.fingerprint;
   const { lease } = record;
-  // Nobody drives what was moved: under a lock, which tells whether somebody does, there is nothing to wait for.
+  // Nobody drives a record that was moved. A call that holds a lock (and so takes no lease) knows that, and need not wait.
   const driven = leaseHolds(lease, storeNow) && lease.owner !== c.owner && (c.lease !== undefined || lease.owner !== MOVED);
   if (record.state === 'pending' && driven) return { value: { do: 'busy', record, ms: lease.until - storeNow } };
   if (record.state === 'pending') return foundPending(record, same, c, now, storeNow);
   const endedSince = c.waited && c.waited.ended !== lifeOf(record);
   if (c.resumeOnly) {
-    // What was found may never have left, and be gone: what its name stood for before is there again, or what was begun since.
+    // If nothing of the listed operation was ever sent, its record may be gone. Then the record here is of an earlier or a later operation.
     const tells = c.found ? record.key === c.found.key && record.revision >= c.found.revision : endedSince || record.state === 'settled';
     return { value: { do: tells ? 'remembered' : 'nothing', record } };
   }
   const answers = same || (record.state === 'settled' && record.scheme === c.scheme && record.payloads.includes(c.fingerprint));
   if (endedSince && answers) return { value: { do: 'remembered', record } };
-  // What should have been forgotten by now answers nothing, swept or not.
-  // One clock that is fast is not enough.
+  // A record whose time is over answers no call, even if no sweep has removed it yet. Both clocks must say so, in case one is fast.
   if (isOver(record, Math.min(now, storeNow))) return insert(record, c, now, storeNow);
   // A random key is never used for a second operation.
   if (c.keyKind === 'random' && record.key === c.key) return { value: { do: 'remembered', record } };
   if (record.state === 'retired') {
     if (staysInUse(record, same, c, storeNow)) return reuse(record, c, now, storeNow);
     const begun = insert(record, c, now, storeNow);
-    // Only a key that is the same for the next generation, too, is used up for good.
+    // If the key of the next generation is the same one, the app's strategy can make no other: the key is used up for good.
     return begun.next && record.sticky && record.key === c.key ? { value: { do: 'key-burnt', record } } : begun;
   }
   if (c.repeat === 'always' || (c.repeat === 'if-changed' && !answers)) return insert(record, c, now, storeNow);
@@ -59,7 +61,7 @@ export function begin(stored: unknown, c: Claimant, now: number, storeNow: numbe
 function foundPending(record: PendingRecord, same: boolean, c: Claimant, now: number, storeNow: number): Began {
   if (c.keyKind === 'literal' && c.key !== record.key) return { value: { do: 'mismatch', record } };
   if (!record.ambiguous && record.random && !c.resumeOnly) {
-    // Nothing has left since it was begun, so what the name stood for before still counts, whatever key this press has.
+    // Nothing of the pending operation was sent, so its predecessor still counts: if that one's key stays in use, go on with it.
     const previous = readRecord(record.previous);
     if (previous && staysInUse(previous, previous.scheme === c.scheme && previous.payloads.at(-1) === c.fingerprint, c, storeNow))
       return reuse(previous, c, now, storeNow, record.revision);
@@ -73,13 +75,13 @@ function foundPending(record: PendingRecord, same: boolean, c: Claimant, now: nu
   return adopt(record, same, c, now, storeNow);
 }
 
-/** Whether the key has been where this call goes: a server that never saw it would execute the request. */
+/** Whether this call goes to another place than the key has been sent to. A server that has never seen the key would execute the request. */
 export function isElsewhere(record: OnceRecord, c: Pick<Claimant, 'origin' | 'endpoint' | 'scope'>): boolean {
   if (record.origin === '' && c.origin === '') return false;
   return record.origin !== c.origin || (c.scope === 'endpoint' && record.endpoint !== undefined && record.endpoint !== c.endpoint);
 }
 
-/** Whether the next call sends the key of an operation that was refused once more. */
+/** Whether this call sends the key of an operation that ended, refused, once more. */
 function staysInUse(record: OnceRecord, same: boolean, c: Claimant, storeNow: number): boolean {
   return (
     record.keyInUse === true &&
@@ -93,8 +95,9 @@ function staysInUse(record: OnceRecord, same: boolean, c: Claimant, storeNow: nu
 }
 
 /**
- * A key that is not random, and that no server holds: it stays, so that losing the storage later falls back on the very
- * key that took effect. So does that of an end whose time is over: once it is swept, the key is made again, too.
+ * Whether the next operation gets the same key, which is not random. It does if the server holds no effect under it, so that after a
+ * loss of the storage the key that is made again is the one that took effect. It also does if the record's time is over: once
+ * the record is swept, the same key would be made again anyway.
  */
 const keepsKey = ({ state, random, sticky, ending, payloads }: OnceRecord, { repeat, fingerprint }: Claimant): boolean =>
   !random &&
@@ -102,19 +105,19 @@ const keepsKey = ({ state, random, sticky, ending, payloads }: OnceRecord, { rep
     ? !sticky && ending?.effect === 'none'
     : state === 'settled' && (repeat === 'never' || (repeat === 'if-changed' && payloads.includes(fingerprint))));
 
-/** Fingerprints of another scheme equal none of the claimant's. */
+/** The record's fingerprints. Those of another scheme are marked, so that they equal none of the claimant's. */
 const payloadsFor = ({ scheme, payloads }: OnceRecord, c: Claimant): readonly string[] =>
   scheme === c.scheme ? payloads : payloads.map((one) => `${scheme}:${one}`);
 
 function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeNow: number): Began {
   const kept = before && keepsKey(before, c);
   const generation = before ? before.generation + (kept ? 0 : 1) : 0;
-  // Under a key that comes again something is done: what the server repeats may be the answer to that payload.
+  // The key is used again, and an effect was done under it before: the server may answer by repeating the answer to that payload.
   const again = before?.state === 'settled' && before.key === c.key && (kept || !pastWindow(before, c, storeNow)) ? before : undefined;
   const sent = again ? payloadsFor(again, c) : [];
   const others = sent.filter((one) => one !== c.fingerprint);
   if (c.keyKind === 'derived' && c.keyGeneration !== generation) return { value: { do: 'rekey', generation } };
-  // The strategy gives the same key for another effect, and the server would answer by the first one.
+  // The strategy gave the same key for another effect. The server would repeat the answer to the first one.
   if (again && !kept && c.keyKind === 'derived') return { value: { do: 'key-burnt', record: again } };
   const record = seal({
     v: RECORD_VERSION,
@@ -132,7 +135,7 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeN
     random: c.keyKind === 'random',
     generation,
     revision: (before?.revision ?? 0) + 1,
-    // To whoever finds it the first attempt may have left: its writer may have died right after.
+    // Whoever finds this record can't know whether its writer sent the first attempt and then died, so it is stored as ambiguous.
     ambiguous: !c.clean,
     scheme: c.scheme,
     payloads: [...others, c.fingerprint].slice(-PAYLOADS_MAX),
@@ -160,8 +163,8 @@ const drive = (record: PendingRecord, how: Partial<typeof INSERTED>): Began => (
 const leaseOf = ({ lease }: Claimant, storeNow: number): OnceRecord['lease'] => lease && { owner: lease.owner, until: storeNow + lease.ms };
 
 /**
- * Begins anew under the key of an operation that was refused: nothing proves that the application used it up. `revision`: that of the
- * record in its place. The predecessor keeps its own, by which a call that waits knows it again.
+ * Begins a new operation under the key of a refused one, because nothing proves that the application used the key up. `revision`: that
+ * of the record that is replaced. The predecessor keeps its own revision, by which waiting calls recognise it.
  */
 function reuse(before: OnceRecord, c: Claimant, now: number, storeNow: number, revision = before.revision): Began {
   const { next } = insert(before, { ...c, key: before.key }, now, storeNow);
@@ -171,7 +174,10 @@ function reuse(before: OnceRecord, c: Claimant, now: number, storeNow: number, r
   return drive(record, { reused: true });
 }
 
-/** From here on an attempt may be under way; a driver that dies says nothing of it, so the refusal before it counts no more. */
+/**
+ * From here on an attempt may be under way, and if its driver dies, nobody learns how it ended. So the earlier refusal is marked as open,
+ * and proves nothing by itself.
+ */
 const reopened = ({ refusal }: OnceRecord): OnceRecord['refusal'] => (refusal && !refusal.open ? { ...refusal, open: true } : undefined);
 
 /** Goes on with a pending record under its own key. */
@@ -189,7 +195,7 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
     // Until this drive has an answer, its attempts may have had an effect.
     refusedOnly: undefined,
     refusal: reopened(before),
-    // A record that was stored clean has been nowhere.
+    // The key of a clean record was never sent, so this call's place counts.
     ...(before.ambiguous || c.resumeOnly ? {} : { origin: c.origin, endpoint: c.endpoint || undefined }),
     raw: keeps ? before.raw : c.raw,
     firstSentAt,
@@ -197,7 +203,7 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
     touchedAt: now,
     dueAt: undefined,
     forgetAt: unsettledForgetAt(Math.max(now, storeNow), c.keepMs),
-    // A driver's lease that ran out is not this one's.
+    // The lease of an earlier driver, which has run out, is not taken over; that of a move stays.
     lease: leaseOf(c, storeNow) ?? (before.lease?.owner === MOVED ? before.lease : undefined),
     meta: c.meta ?? before.meta,
     request: keeps ? (before.request ?? c.request) : c.request,

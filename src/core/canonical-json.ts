@@ -1,8 +1,8 @@
-/** Fingerprints for bodies whose bytes vary without meaning. */
+/** Fingerprints for JSON bodies whose bytes differ where their meaning does not. */
 
 /**
- * A `fingerprint` that reads the body as JSON and takes it in canonical form (RFC 8785), so that the order of members and
- * white space do not count. Of a body that is no JSON the bytes count. Servers that compare bytes still see a difference.
+ * A `fingerprint` that compares JSON bodies in canonical form (RFC 8785), so that the order of members and white space do not
+ * count. If a body is not JSON, its bytes count. Servers that compare bytes still see a difference.
  *
  * @param fields - `pick`: the only members of the body that count; `omit`: members that do not
  * @example

@@ -1,29 +1,29 @@
 /**
- * Where a key goes on the wire. The place is text that the record keeps, so that whoever drives it later puts the key where
- * it was: a key in another form is another key to most servers.
+ * Where a key goes in the request. The place is a text that the record keeps, so that a later driver puts the key where it was
+ * before: to most servers, a key in another form is another key.
  *
- * `header:Name`, `header-sf:Name` (quoted: a string of RFC 8941), `header:Name+Date` (beside it the time of the first
- * attempt). Empty: nowhere. Any other text, such as `body:idempotency_key`, wants a dialect that brings the code for it.
+ * `header:Name`, `header-sf:Name` (quoted: a string of RFC 8941), `header:Name+Date` (also the time of the first attempt, in the
+ * header `Date`). Empty: nowhere. Any other text, such as `body:idempotency_key`, needs a dialect that has the code for it.
  */
 
-/** A request on its way out. `body` is text where the key does not go into a header. */
+/** A request on its way out. `body` is text unless the key goes into a header. */
 export interface Wire {
   readonly url: string;
   readonly headers: Headers;
   readonly body: unknown;
 }
 
-/** How a key gets to its place. */
+/** Finds and puts keys at one place of a request. */
 export interface Carry {
-  /** The key that is there already; `undefined` if there is none. Throws a TypeError if what is there can't be one. */
+  /** The key that the request already has there; `undefined` if there is none. Throws a TypeError if what is there can't be a key. */
   find(wire: Wire): string | undefined;
-  /** The request with the key in it, `undefined` if it has no such place. Headers are changed as they are. */
+  /** The request with the key in it; `undefined` if it has no such place. Changes `wire.headers` in place. */
   put(wire: Wire, key: string, firstSentAt: number): Pick<Wire, 'url' | 'body'> | undefined;
 }
 
 export const isInHeader = (carrier: string): boolean => /^header/.test(carrier);
 
-/** `undefined` where nobody here knows such a place. */
+/** The code for a place; `undefined` if neither this file nor the dialect (`other`) knows such a place. */
 export function carryOf(carrier: string, other?: (carrier: string) => Carry | undefined): Carry | undefined {
   const [, quoted, name, date] = /^header(-sf)?:([^+]+)\+?(.*)/.exec(carrier) ?? [];
   if (!name) return other?.(carrier);

@@ -1,8 +1,8 @@
-/** What a call brings to its first look at a record, and what comes of it. Types only. */
+/** What a call brings to its first look at a record, and what the look decides. Types only. */
 import type { IdempotencyKey, Label, NamespaceDigest, RecordId } from './ids.js';
 import type { EndedRecord, OnceRecord, PendingRecord } from './record.js';
 
-/** Which life of which key a listing has shown: what ended before it, or begins after it, is another operation. */
+/** Which operation a listing has shown. The revision tells it from earlier and later operations under the same key. */
 export type Found = Pick<OnceRecord, 'key' | 'revision'>;
 
 /** What a call brings to its first look. */
@@ -16,34 +16,34 @@ export interface Claimant {
   readonly origin: string;
   /** Method, origin and path; empty for what is no HTTP request. */
   readonly endpoint: string;
-  /** Where a key counts. */
+  /** Where the server looks a key up: at one method, origin and path, or at one origin. */
   readonly scope: 'endpoint' | 'origin';
   readonly carrier: string;
   readonly dialect: string;
-  /** A key to be used if a new one is needed, and the generation that it was made for. */
+  /** The key to use if a new one is needed, and the generation that it was made for. */
   readonly key: IdempotencyKey;
   readonly keyGeneration: number;
-  /** `random`: good for any generation. `literal`: the caller's own, which no other may replace. */
+  /** `random`: good for any generation. `derived`: made for one generation. `literal`: chosen by the app, so it can't be replaced. */
   readonly keyKind: 'random' | 'derived' | 'literal';
-  /** A strategy makes the key, and whoever races for the record sees it: a refusal that is replayed is an earlier operation's, not another context's. */
+  /** A strategy makes the key, and the store is atomic, so that no other context can race for it unseen: a replayed refusal is then an earlier operation's. */
   readonly seesRaces: boolean;
   readonly repeat: 'never' | 'if-changed' | 'always';
   readonly whenChanged: 'same-key' | 'refuse';
   readonly windowMs: number;
   readonly marginMs: number;
-  /** How long what is done is remembered, ms. */
+  /** How long a settled operation is remembered, ms. */
   readonly keepMs: number;
-  /** It waits before its first attempt, so whoever finds the record until then can tell that nothing left. */
+  /** The call waits before its first attempt, so the record is stored clean: whoever finds it knows that nothing was sent. */
   readonly clean: boolean;
-  /** Set when it waited for another context: which end its first look showed, if it showed one ({@link lifeOf}). */
+  /** Set if the call waited for another context: which ended operation its first look showed, if any ({@link endedBefore}). */
   readonly waited?: { readonly ended: string | undefined } | undefined;
-  /** Its name in leases, if it ever took one. */
+  /** The client's name in leases, if it has one. */
   readonly owner?: string | undefined;
-  /** Where it holds no lock that others would see: who claims it, for how long, ms. */
+  /** The lease to take (for `ms`), if the call holds no lock that others respect. */
   readonly lease?: { readonly owner: string; readonly ms: number } | undefined;
-  /** Only goes on with what is there; starts nothing. */
+  /** The call only goes on with a stored operation, and begins none. */
   readonly resumeOnly: boolean;
-  /** The record that it is to go on with, as it was found. */
+  /** The record that the call is to go on with, as a listing showed it. */
   readonly found?: Found | undefined;
   readonly meta?: unknown;
   readonly request?: PendingRecord['request'];
@@ -58,18 +58,18 @@ export type Begun =
       readonly changed: boolean;
       readonly sentBefore: boolean;
       readonly otherBytes: boolean;
-      /** It goes on under a key whose every attempt was refused, and every caller was told so. */
+      /** A new operation under the key of a refused one: every attempt under it was refused, and every caller was told so. */
       readonly reused: boolean;
-      /** The record said so when it was found: {@link PendingRecord.refusedOnly}. */
+      /** The `refusedOnly` of the record when it was found: {@link PendingRecord.refusedOnly}. */
       readonly refusedOnly: boolean;
     }
   /** Settled for this payload, or settled while this call waited. */
   | { readonly do: 'remembered'; readonly record: EndedRecord }
   | { readonly do: 'already-settled' | 'key-burnt'; readonly record: EndedRecord }
   | { readonly do: 'mismatch' | 'expired' | 'elsewhere'; readonly record: PendingRecord }
-  /** Another driver holds the lease for so long, ms. */
+  /** Another driver holds the lease for another `ms`. */
   | { readonly do: 'busy'; readonly record: PendingRecord; readonly ms: number }
-  /** The strategy's key is wanted for this generation. */
+  /** The key must be made for this generation; then the caller begins again. */
   | { readonly do: 'rekey'; readonly generation: number }
   | { readonly do: 'corrupt' }
   | { readonly do: 'nothing' };

@@ -1,4 +1,4 @@
-/** The words for why: of outcomes, and of errors. Types only. */
+/** Reasons of outcomes, and codes of errors. Types only. */
 
 /** Why nobody can tell what became of an operation. */
 export type UnknownReason =

@@ -5,10 +5,10 @@ import type { UnknownReason } from './codes.js';
 import type { Reading } from './dialect.js';
 import { type Ending, fresh, rejected, replayed, type Unsettled, unknown, unsent } from './outcome.js';
 
-/** What counts when a step is decided. */
+/** What is known of an operation when its next step is decided. */
 export interface Situation {
   readonly now: number;
-  /** Wall clock, ms: no attempt and no wait goes beyond. */
+  /** Wall clock, ms: no attempt and no wait goes on beyond this. */
   readonly deadline: number;
   /** An earlier attempt under this key may have had its effect, or the key is not random and may have been used before. */
   readonly ambiguous: boolean;
@@ -18,11 +18,11 @@ export interface Situation {
   readonly reused: boolean;
   /** As `reused`, but a copy that the platform sent unseen may have had an effect. */
   readonly refusedOnly: boolean;
-  /** A derived key that may have been used by an operation whose record is lost. */
+  /** The key is derived, and an operation whose record is lost may have used it. */
   readonly madeAgain: boolean;
-  /** `repeat: 'if-changed'`: the operation brings a state about. */
+  /** `repeat: 'if-changed'`: the payload is a state that is to be brought about, such as a cart's content. */
   readonly ifChanged: boolean;
-  /** The platform may send a request again without telling. */
+  /** The platform may send a request again unseen. */
   readonly mayResend: boolean;
   /** For how long the application has been giving this very refusal under this key, ms: 0 if it is new, `undefined` if nothing tells. */
   readonly refusedForMs: number | undefined;
@@ -56,11 +56,11 @@ export interface Settle {
   readonly do: 'settle';
   readonly ending: Ending;
   readonly sticky?: boolean | undefined;
-  /** Nothing proves that the application used the key up. */
+  /** Nothing proves that the application used the key up, so the next call sends it again. */
   readonly keyInUse?: boolean | undefined;
   /** An earlier payload of this key took effect, not the present one. */
   readonly earlier?: boolean | undefined;
-  /** Ask `reconcile` which payload it was. */
+  /** Ask `reconcile` which payload took effect. */
   readonly ask?: boolean | undefined;
 }
 
@@ -77,22 +77,22 @@ export type Decision =
 export const stop = (reason: UnknownReason, ask: boolean, retryAt?: number): Stop => ({ do: 'stop', ending: unknown(reason, retryAt), ask });
 const settle = (ending: Ending, how: Omit<Settle, 'do' | 'ending'> = {}): Settle => ({ do: 'settle', ending, ...how });
 
-/** A 2xx, marked as a replay or not: whose is it when more than one payload went out under the key? */
+/** A 2xx, marked as a replay or not. If more than one payload went out under the key, decides whose answer it is. */
 function done(marked: boolean, s: Situation): Decision {
   // Every earlier payload of this key was refused.
   if (!marked && s.reused && !s.ambiguous) return settle(fresh(true, s.changed));
   if (!s.changed || s.answersMismatch) return settle(marked && !s.changed ? replayed('server') : fresh(marked || !s.ambiguous, s.changed));
-  // Where a copy may have gone out unseen, it may be the present payload's own answer that is replayed.
-  // With `if-changed` the present one goes on all the same: the same state twice does no harm, a state that is lost does.
+  // A marked replay is the answer to an earlier payload, unless the platform may have sent a copy of the present one unseen.
+  // With `if-changed` it counts as an earlier one's all the same: setting a state twice does no harm, losing it does.
   if (marked && !s.sameAmbiguous && (!s.mayResend || s.ifChanged)) return settle(replayed('server'), { earlier: true });
   return settle(fresh(false, true), { ask: true });
 }
 
-/** Waits while the limits allow it, else ends the call without settling more than is certain. */
+/** Waits for another attempt while the limits allow it; otherwise ends the call, and claims nothing that is not certain. */
 function retryOrStop(reading: Reading, s: Situation): Decision {
   const ms = s.retryAfterMs === undefined ? backoffMs(s.backoff, s.tries, s.random) : atLeast(s.backoff, s.tries, s.retryAfterMs);
   if (!s.keyed && (s.ambiguous || reading.ambiguous)) return stop(s.answered ? 'unavailable' : 'no-answer', true);
-  // The refusal may be that of a second copy, and the first one may have had its effect.
+  // The platform may have sent two copies. This refusal may be the second one's, while the first one had its effect.
   if (!s.keyed && s.answered && s.mayResend) return cleanlyRefused('in-front', s);
   if (s.tries < s.triesMax && s.now + ms < s.deadline) return { do: 'wait', ms, why: s.retryAfterMs === undefined ? 'backoff' : 'retry-after' };
   if (s.ambiguous || reading.ambiguous) return stop(s.answered ? 'unavailable' : 'no-answer', false, s.retryAfterMs && s.now + s.retryAfterMs);
@@ -110,7 +110,7 @@ function inProgress(s: Situation): Decision {
  */
 export const COPY_LIFETIME_MS = 120_000;
 
-/** Refused, with nothing ambiguous before. Where a copy may have gone out unseen, only the application's word is one. */
+/** Refused, with nothing ambiguous before. If the platform may have sent a copy unseen, only a refusal by the application counts. */
 export function cleanlyRefused(from: Reading['from'], s: Pick<Situation, 'mayResend' | 'refusedOnly'>): Settle | Stop {
   if (from === 'in-front' && (s.mayResend || s.refusedOnly)) return stop('refused', true);
   return settle(rejected(), { keyInUse: from !== 'application' });
@@ -119,26 +119,26 @@ export function cleanlyRefused(from: Reading['from'], s: Pick<Situation, 'mayRes
 function refused(reading: Reading, s: Situation): Decision {
   const { sticky, from } = reading;
   const toldBefore = s.reused || s.refusedOnly || (s.madeAgain && reading.replayed === true);
-  // A fresh refusal that the server keeps is the answer to this call; one that it gives again is the answer to an earlier one.
+  // The server keeps this refusal. If it is new, it is the answer to this call; if it is a repetition, it is the answer to an earlier one.
   if (sticky) return toldBefore && (reading.replayed || s.refusedForMs) ? { do: 'anew' } : settle(rejected(reading.replayed === true), { sticky });
   if ((s.ambiguous && !s.refusedOnly) || reading.ambiguous) return refusedAfterAmbiguity(reading, s);
-  // The same refusal a second time: the server keeps it, and marks no replay.
+  // The same refusal a second time: the server keeps it, but does not mark replays.
   if (s.reused && s.refusedForMs && from !== 'in-front') return { do: 'anew' };
-  // A copy of an earlier payload may have taken effect unseen: then the key is refused to every other payload.
+  // A copy of an earlier payload may have taken effect unseen. Then this may be the server's refusal of another payload under the key.
   return cleanlyRefused(s.refusedOnly && s.changed ? (from ?? 'in-front') : from, s);
 }
 
 /**
- * An attempt before this one may have had its effect; or this one may, although it was refused. When the application gives the
- * very same refusal once more after any copy of an earlier attempt has died, that attempt had none.
+ * An earlier attempt may have had its effect; or this one may, although it was refused. If the application gives the very same
+ * refusal again when no copy of an earlier attempt can be under way any more, that attempt had none.
  */
 function refusedAfterAmbiguity(reading: Reading, s: Situation): Decision {
   const again = refusedAgain(reading, s.now, s.refusedForMs);
-  // Nothing shows that the server keeps it: a derived key stays, so that losing the storage leads back to the key that took effect.
+  // Not `sticky`, because nothing shows that the server keeps the refusal. So a derived key stays, and a loss of the storage leads back to it.
   return again === 'proven' ? settle(rejected()) : stop(s.ambiguous ? 'refused-after-ambiguity' : 'unavailable', true, again);
 }
 
-/** Whether a refusal proves that no attempt before it took effect; else from when on it would, if it came again (wall clock, ms). */
+/** Whether a refusal proves that no earlier attempt took effect. If not, from when on it would, if it came again (wall clock, ms). */
 export function refusedAgain({ kind, sticky, from, ambiguous }: Reading, now: number, refusedForMs: number | undefined): 'proven' | number | undefined {
   if (kind !== 'refused' || (!sticky && (from !== 'application' || ambiguous || refusedForMs === undefined))) return undefined;
   const wait = sticky ? 0 : COPY_LIFETIME_MS - (refusedForMs as number);
@@ -160,12 +160,12 @@ export function decide(reading: Reading, s: Situation): Decision {
     case 'refused':
       return refused(reading, s);
     case 'mismatch':
-      // Every earlier payload was refused, and the server knows one of them: it keeps that refusal.
+      // Every earlier payload was refused, but the server still knows one of them: it keeps that refusal.
       if (s.reused && !s.ambiguous) return { do: 'anew' };
-      // Of a new key the server has seen one payload only, so its answer is a mere refusal.
+      // The key is new, so the server has seen one payload only: its answer is a mere refusal.
       return s.ambiguous || s.changed ? { do: 'probe' } : settle(rejected(), { keyInUse: true });
     case 'done-elsewhere':
-      // Before an attempt of the present payload can be the one, the answer is about another: this state is still to be brought about.
+      // No attempt of the present payload can have had the effect yet, so the answer is about another payload. The present one must still be sent.
       if (s.ifChanged && s.changed && !s.sameAmbiguous) return settle(replayed('elsewhere'), { earlier: true });
       return { do: 'done-elsewhere', resource: reading.resource };
     case 'accepted':

@@ -1,4 +1,4 @@
-/** A key that any device and any machine arrives at. */
+/** Derived keys, which every device and every machine computes alike. */
 import { v5 } from 'uuid';
 import { encodeName, type OperationName } from './name.js';
 
@@ -8,9 +8,9 @@ const DERIVED = 'd2a1f3f0-6f0c-4a86-9c55-0f3a5a6d7b11';
 const uuidOf = (...parts: readonly (string | number)[]): string => v5(JSON.stringify(parts), DERIVED);
 
 /**
- * Derives the key from namespace, name and generation: a UUID v5 that a second device, or this one without its storage,
- * arrives at too. It wants a server that scopes keys by account, because it can be guessed, and one that repeats its
- * refusals, or `reconcile`, because a key that may have been used before is never known to be clean.
+ * Derives the key from namespace, name and generation: a UUID v5 that a second device, or this one after losing its storage,
+ * computes too. The key can be guessed, so the server must scope keys by account. And it may have been used before, so it is never
+ * known to be clean: the server must repeat its refusals, or the client needs `reconcile`.
  *
  * @throws TypeError for a call without a name
  * @example
@@ -21,5 +21,5 @@ export function derived({ namespace, operation, generation }: { namespace: strin
   return uuidOf(namespace, encodeName(operation), generation);
 }
 
-/** The key of a call that an effect makes downstream. */
+/** The key for a downstream call that a function given to `run` makes. */
 export const childKey = (key: string, label: string): string => uuidOf(key, label);

@@ -1,4 +1,4 @@
-/** How a server family speaks idempotency, as far as the rules need to know. */
+/** How a family of servers speaks idempotency, as far as the rules need to know. */
 import type { Carry } from './carrier.js';
 
 /** One HTTP answer as the rules see it. */
@@ -10,7 +10,7 @@ export interface Answer {
   header(name: string): string | null;
   /** The body as text; empty when there is none or it was not read. */
   readonly text: string;
-  /** The body as JSON, `undefined` when it is none. */
+  /** The body as JSON; `undefined` if it is not JSON. */
   readonly json: unknown;
 }
 
@@ -18,11 +18,11 @@ export interface Answer {
 export interface Asked {
   readonly method: string;
   readonly key: string;
-  /** An answer in HTML can't be the server's answer to this one. */
+  /** An answer in HTML can't be the application's answer to this request. */
   readonly refusesHtml: boolean;
   /** The caller vouches that a 202 is the answer to every copy of the request. */
   readonly settles202?: boolean | undefined;
-  /** Another payload may have gone out under this key: only then a server can speak of one. */
+  /** Another payload may have gone out under this key. Only then can the server mean one when it reports a mismatch. */
   readonly otherPayloads: boolean;
 }
 
@@ -42,7 +42,7 @@ export type AnswerKind =
   | 'transient'
   | 'refused';
 
-/** What an answer says in the dialect's words, before the verdict. */
+/** What one answer means, before it is decided what to do about it. */
 export interface Reading {
   readonly kind: AnswerKind;
   /** The operation may have had its effect by this attempt. */
@@ -50,13 +50,13 @@ export interface Reading {
   /** Of a refusal: the server repeats it for this key. */
   readonly sticky?: boolean | undefined;
   /**
-   * Of a refusal: who made it, as far as the answer tells. Only the application uses up a key: it has looked the key up
-   * first. `in-front`: a proxy, a login, a rate limit may have answered before the key was looked at. Absent: nothing tells.
+   * Of a refusal: who made it, as far as the answer tells. `application`: it looked the key up first, so the key may be used up.
+   * `in-front`: a proxy, a login or a rate limit may have answered before anything looked at the key. Absent: nothing tells.
    */
   readonly from?: 'application' | 'in-front' | undefined;
   /** Of a refusal: it bears the replay marker. */
   readonly replayed?: boolean | undefined;
-  /** Of what is done elsewhere: what the server calls it. */
+  /** Of `done-elsewhere`: the server's id of the thing that exists already. */
   readonly resource?: string | undefined;
 }
 
@@ -65,11 +65,11 @@ export interface Dialect {
   readonly name: string;
   /** Where the key goes, as text (`core/carrier.ts`); empty where the server knows no keys, so that nothing is sent twice. */
   readonly carrier: string;
-  /** The code of places that are no header. */
+  /** Code for places that are no header. */
   readonly carry?: ((carrier: string) => Carry | undefined) | undefined;
   /** What a key must look like. */
   readonly keyPattern: RegExp;
-  /** Makes a key of our own fit the pattern. */
+  /** Turns a UUID into a key that fits the pattern. */
   readonly shape?: ((uuid: string) => string) | undefined;
   /** How long the server remembers a key, ms from its first attempt. */
   readonly windowMs: number;
@@ -77,11 +77,11 @@ export interface Dialect {
   readonly replays: boolean;
   /** The server is known to answer a mismatch when one key comes with another payload; `false`: known not to. */
   readonly answersMismatch?: boolean | undefined;
-  /** How long to wait for work in progress where the answer does not say, ms. */
+  /** How long to wait for work in progress if the answer does not say, ms. */
   readonly inProgressAfterMs?: number | undefined;
-  /** Where a key counts: at one method, origin and path, which holds wherever nothing else is known, or at one origin. @default 'endpoint' */
+  /** Where a key counts: at one method, origin and path, which is assumed unless the server is known to do otherwise, or at one origin. @default 'endpoint' */
   readonly scope?: 'endpoint' | 'origin' | undefined;
-  /** A key counts for one account, so another one's server has never seen it. */
+  /** A key counts for one account; for another account the server has never seen it. */
   readonly perAccount?: boolean | undefined;
   /** Whether the answer bears the replay marker, with its true value. */
   replayed(answer: Answer): boolean;

@@ -1,4 +1,4 @@
-/** What happens to an operation, as logs hear it. Types only. */
+/** Events: what happens to an operation, as listeners are told. Types only. */
 import type { OperationName } from './name.js';
 import type { Outcome } from './outcome.js';
 
@@ -6,8 +6,9 @@ import type { Outcome } from './outcome.js';
 export type WaitReason = 'backoff' | 'in-progress' | 'retry-after' | 'offline' | 'another-context';
 
 /**
- * What happened, for a log. `at`: wall clock, ms. `key`: empty while a call waits for another context and has not read which key there is. No body and no credential is ever in it. `foreign`: its user has left
- * since it began, so it is nothing for the screen of whoever is here now.
+ * What happened to an operation, for a log. It never contains a body or a credential. `at`: wall clock, ms. `key`: empty while a call
+ * waits for another context and does not know the key yet. `foreign`: another user is here now than when the call began, so do not
+ * show it on the screen.
  */
 export type OnceEvent = { readonly operation: OperationName | undefined; readonly key: string; readonly at: number; readonly foreign: boolean } & (
   | { readonly type: 'attempt'; readonly attempt: number }

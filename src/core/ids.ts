@@ -1,4 +1,4 @@
-/** What an operation is called, and texts that must not be taken for one another. Types only: each text is a plain string at run time. */
+/** Names of operations, and kinds of text that must not be confused with one another. Types only: at run time each is a plain string. */
 
 /** The caller's stable name for an operation: non-empty strings, numbers below 2^53 and bigints, compared as typed. */
 export type OperationName = readonly (string | number | bigint)[];
@@ -9,20 +9,20 @@ type Text<Kind extends string> = string & { readonly [kind]: Kind };
 /** The name of an operation as text, or `~` and the fingerprint of an unnamed one. Made by `encodeName` and `labelOfContent`. */
 export type Label = Text<'label'>;
 
-/** Whose operations they are: what the option `namespace` gives. Made by `namespaceOf`. */
+/** The user to whom operations belong: what the option `namespace` gives. Made by `namespaceOf`. */
 export type Namespace = Text<'namespace'>;
 
 /** The namespace as the store has it: a digest. Made by `digestOfNamespace`. */
 export type NamespaceDigest = Text<'digest of a namespace'>;
 
-/** Where an operation is in the tables of this realm. Made by `operationKeyOf`. */
+/** The key of an operation in the tables of this realm. Made by `operationKeyOf`. */
 export type OperationKey = Text<'operation key'>;
 
-/** What is kept in this realm of one key of an operation: its answer, its payloads. Made by `keyedOperationOf`. */
+/** The key of what this realm keeps for one idempotency key of an operation: its answer, its payloads. Made by `keyedOperationOf`. */
 export type KeyedOperation = Text<'operation key and idempotency key'>;
 
-/** Where an operation is in the store. Made by `idsOf`, and for an unnamed one by `idOfUnnamed`. */
+/** The id of an operation's record in the store. Made by `idsOf`, and for an unnamed operation by `idOfUnnamed`. */
 export type RecordId = Text<'record id'>;
 
-/** What goes to the server, once it fits the dialect's pattern. Made by `keyFor`. */
+/** The key that goes to the server, checked against the dialect's pattern. Made by `keyFor`. */
 export type IdempotencyKey = Text<'idempotency key'>;

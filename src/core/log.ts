@@ -1,4 +1,4 @@
-/** Events as lines that people read. */
+/** Events as lines of text for people. */
 import { count } from '../texts/explained.js';
 import type { OnceEvent, WaitReason } from './event.js';
 import { explain } from './explain.js';
@@ -8,7 +8,7 @@ import { typeOf } from './name.js';
 export interface LineLog {
   /** Called with each step. */
   info(line: string): void;
-  /** Called with what somebody should look at: an outcome that nobody knows, a diagnostic. */
+  /** Called with what somebody should look at: an unknown outcome, a diagnostic. */
   warn(line: string): void;
 }
 
@@ -21,10 +21,10 @@ const WAITS: Readonly<Record<WaitReason, string>> = {
 };
 
 /**
- * A listener for `subscribe` that writes a line for each step: attempts, waits, outcomes and diagnostics. A line has the
- * operation's name and the beginning of its key, and nothing of a request or an answer.
+ * A listener for `subscribe` that writes a line for each step: attempts, waits, outcomes and diagnostics. A line contains the
+ * operation's name and the beginning of its key, and nothing from a request or an answer.
  *
- * @throws TypeError where `log` lacks one of the two methods
+ * @throws TypeError if `log` lacks one of the two methods
  * @example
  * subscribe(once, logTo(console));
  */

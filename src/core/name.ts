@@ -1,4 +1,4 @@
-/** Operation names: what may be one, and their text form, which no two names share. */
+/** Operation names: what may be one, and their text form, which is different for any two names. */
 
 import { wrong } from '../texts/full.js';
 import type { Label, OperationName } from './ids.js';
@@ -13,7 +13,7 @@ export const typeOf = (value: unknown): string =>
 
 function encodePart(part: unknown, index: number): string | number | { n: string } {
   if (typeof part === 'bigint') return { n: String(part) };
-  // Of a longer integer the last digits are lost: two ids of a database or a webhook would be one name.
+  // A larger integer loses its last digits, so that two ids from a database or a webhook would become one name.
   if ((typeof part === 'string' && part) || (typeof part === 'number' && Math.abs(part) < 2 ** 53)) return part;
   throw new TypeError(wrong(`operation[${index}]`, 'name-part', typeOf(part)));
 }
@@ -24,7 +24,7 @@ function encodePart(part: unknown, index: number): string | number | { n: string
  */
 export function encodeName(name: unknown): Label {
   if (!Array.isArray(name) || !name.length) throw new TypeError(wrong('operation', 'name', Array.isArray(name) ? 'an empty one' : typeOf(name)));
-  // Summed before anything is copied, so that a name of many megabytes costs nothing.
+  // The length is summed up before anything is copied, so that a name of many megabytes costs nothing.
   let units = name.length;
   for (const part of name) if (typeof part === 'string') units += part.length;
   // Array.from, because map would leave the holes of a sparse array unchecked.
@@ -33,17 +33,17 @@ export function encodeName(name: unknown): Label {
   return text as Label;
 }
 
-/** The label of an unnamed operation, which no name has; without a fingerprint, what the labels of all of them begin with. */
+/** The label of an unnamed operation, which differs from that of any name. Without a fingerprint: what the labels of all unnamed operations begin with. */
 export const labelOfContent = (fingerprint = ''): Label => `~${fingerprint}` as Label;
 
-/** Whether it is the label of an unnamed operation, which is told from its equals by its id. */
+/** Whether this is the label of an unnamed operation. Several may have the same label and differ by their id. */
 export const isUnnamed = (label: Label): boolean => label[0] === '~';
 
 /** The inverse of {@link encodeName}; an unnamed operation's label gives an empty name. */
 export const decodeName = (label: Label): OperationName =>
   label[0] === '[' ? (JSON.parse(label) as (string | number | { n: string })[]).map((part) => (typeof part === 'object' ? BigInt(part.n) : part)) : [];
 
-/** What the labels of all names that begin with `prefix` start with; `['pay', 4]` does not begin `['pay', 42]`, hence the test. */
+/** What the labels of all names that begin with `prefix` start with, and a test for whole parts: `['pay', 4]` is no prefix of `['pay', 42]`. */
 export function namePrefix(prefix: OperationName): { readonly start: string; readonly begins: (label: Label) => boolean } {
   const start = encodeName(prefix).slice(0, -1);
   return { start, begins: (label) => label.startsWith(start) && /[\],]/.test(label.charAt(start.length)) };

@@ -8,9 +8,9 @@ export interface Facts {
   readonly key: string | undefined;
   /** Attempts made by this call, the first included. */
   readonly attempts: number;
-  /** Wall clock, ms: when the first attempt under this key left, in whatever context. */
+  /** When the first attempt under this key was sent, in whatever context; wall clock, ms. */
   readonly firstSentAt: number | undefined;
-  /** About the operation, not about this call: may any attempt of it have reached the server? */
+  /** Whether any attempt of the operation may have reached the server, this call's or another's. */
   readonly sent: 'no' | 'maybe' | 'yes';
   /** This call went on with a key that was stored before it began. */
   readonly resumed: boolean;
@@ -27,7 +27,7 @@ export type Ending =
   | { readonly type: 'unsent'; readonly effect: 'none'; readonly reason: UnsentReason }
   | { readonly type: 'unknown'; readonly effect: 'unknown'; readonly reason: UnknownReason; readonly retryAt: number | undefined };
 
-/** An end that settles nothing. */
+/** An ending without a verdict of the server or the app. */
 export type Unsettled = Extract<Ending, { type: 'unsent' | 'unknown' }>;
 
 /** What is known of an operation, as plain data: `effect` for the screen (done, none, unknown), `type` for the log, and the facts behind both. */

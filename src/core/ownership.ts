@@ -1,9 +1,9 @@
-/** Whether a record is still its driver's. */
+/** Whether a record still belongs to its driver. */
 import type { OnceRecord } from './record.js';
 
 /**
- * Whether no other driver has taken the record. After a loss of the storage another one may have begun the same key again, with
- * the same revision.
+ * Whether no other driver has taken the record. The revision alone does not tell: after a loss of the storage, another driver may have
+ * begun again under the same key and with the same revision.
  */
 export const isStill = (known: OnceRecord, record: OnceRecord): boolean =>
   record.revision === known.revision && record.createdAt === known.createdAt && (!known.lease || !record.lease || holds(known, record));

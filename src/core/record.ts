@@ -2,27 +2,27 @@
 import type { IdempotencyKey, Label, NamespaceDigest, RecordId } from './ids.js';
 import type { Ending } from './outcome.js';
 
-/** The frozen core, which every version reads and drives, and what later versions may add. Versions only add. */
+/** The members that every version reads and relies on, then (after `sum`) optional ones. Later versions may only add members. */
 interface RecordCore {
   readonly v: number;
   readonly id: RecordId;
   readonly ns: NamespaceDigest;
   readonly label: Label;
   readonly forgetAt: number;
-  /** As it went on the wire. */
+  /** The key as it is sent. */
   readonly key: IdempotencyKey;
   /** Where the key goes: `header:Idempotency-Key`. */
   readonly carrier: string;
   readonly dialect: string;
   readonly origin: string;
-  /** Minted at random for this record. No other key is ever clean: a record lost with its storage may have used it. */
+  /** The key was made at random for this record. Any other key never counts as clean: an operation whose record is lost may have used it. */
   readonly random: boolean;
   readonly generation: number;
-  /** Raised by every change of driver; a write that finds another one changes nothing. */
+  /** Raised whenever the driver changes. A driver that finds another revision writes nothing. */
   readonly revision: number;
-  /** An attempt under this key may have had an effect, as far as whoever finds the record can tell. */
+  /** An attempt under this key may have had an effect, as far as somebody who finds the record can tell. */
   readonly ambiguous: boolean;
-  /** How the fingerprints were taken. One of an unknown scheme counts as changed, never as absent. */
+  /** How the fingerprints were made. A fingerprint of another scheme counts as another payload, never as absent. */
   readonly scheme: string;
   /**
    * Fingerprints of every payload that may have gone out under this key; the last one is the present one. Of a settled record:
@@ -36,41 +36,40 @@ interface RecordCore {
   readonly windowEndsAt?: number | undefined;
   /** Wall clock of the last write. */
   readonly touchedAt: number;
-  /** Of everything that decides what is sent or told: all but `lease`, `meta` and `previous`, which has its own. */
+  /** Checksum of everything that decides what is sent or told: all but `lease`, `meta` and `previous` (which has its own). */
   readonly sum: number;
 
   /**
-   * When it could first be forgotten, of a record that a sweep found due once already: `forgetAt` is then the time of the second
-   * look.
+   * Set once a sweep has found the record due: when it was due. `forgetAt` is from then on the time of the second look.
    */
   readonly dueAt?: number | undefined;
-  /** Who drives it, and until when by the store's clock, where no lock manager is shared. */
+  /** Where contexts share no lock manager: who drives the operation, and until when by the store's clock. */
   readonly lease?: { readonly owner: string; readonly until: number } | undefined;
-  /** Where its key has been: method, origin and path; absent for what is no HTTP request. */
+  /** Method, origin and path that the key is sent to; absent if the payload is no HTTP request. */
   readonly endpoint?: string | undefined;
-  /** The application's last refusal under this key: a digest of its status and body, and when it first came. */
+  /** The application's last refusal under this key. */
   readonly refusal?: Refusal | undefined;
   /** Another payload went out under this key before, and its caller was told of a refusal. */
   readonly refusedBefore?: boolean | undefined;
   /** Every attempt was answered by a refusal: only a copy that the platform sent unseen can have had an effect. */
   readonly refusedOnly?: boolean | undefined;
-  /** A derived key without memory of earlier generations: a replayed refusal may be an earlier operation's. */
+  /** The key is derived, and no record of earlier generations is left: a replayed refusal may be an earlier operation's. */
   readonly madeAgain?: boolean | undefined;
 }
 
 /** What a record has only until it ends. */
 interface WhilePending {
-  /** The server asked to come back no earlier. */
+  /** The server asked not to be called again before this time. */
   readonly retryAt?: number | undefined;
-  /** When a whole budget of waiting for work in progress was used up in vain. */
+  /** When a call had waited for work in progress as long as `limits.inProgressMs` allows, in vain. */
   readonly spentAt?: number | undefined;
-  /** Where the work that a 202 spoke of can be asked after. */
+  /** The link of a 202, where the state of its work can be polled. */
   readonly link?: string | undefined;
   readonly meta?: unknown;
   readonly request?: StoredRequest | undefined;
   /** Requests of payloads before the present one. */
   readonly earlier?: readonly { readonly fingerprint: string; readonly request: StoredRequest }[] | undefined;
-  /** What the name stood for before; it comes back if this one turns out never to have been sent. */
+  /** The ended record that this one replaced. It comes back if it turns out that nothing of this one was sent. */
   readonly previous?: EndedRecord | undefined;
 }
 
@@ -93,8 +92,8 @@ export interface PendingRecord extends RecordCore, WhilePending, Without<AtTheEn
 }
 
 /**
- * `settled`: done, kept as a tombstone. `retired`: ended without an effect (rejected, forgotten); what is left tells the next one
- * its generation or its key, and waiters how it ended.
+ * `settled`: done, kept as a tombstone. `retired`: ended without an effect (rejected), or forgotten. What is left tells the next
+ * operation its generation or its key, and tells waiting calls how this one ended.
  */
 export interface EndedRecord extends RecordCore, AtTheEnd, Without<WhilePending> {
   readonly state: 'settled' | 'retired';
@@ -104,17 +103,17 @@ export type OnceRecord = PendingRecord | EndedRecord;
 
 export interface Refusal {
   readonly digest: string;
-  /** When it first came since an attempt that may have had an effect, by the store's clock: machines have different ones. */
+  /** When it first came since the last attempt that may have had an effect, by the store's clock, because machines have different ones. */
   readonly at: number;
-  /** A driver has gone on since, and has not said how its attempts ended. */
+  /** A driver has gone on since then and has not stored how its attempts ended. */
   readonly open?: boolean | undefined;
 }
 
-/** That an operation goes on when its page is gone. */
+/** The customer's consent that an operation goes on when its page is gone. */
 export interface Consent {
   /** Wall clock, ms. */
   readonly until: number;
-  /** The request is stored for this alone, and goes with it. */
+  /** The request is stored only because of this consent, and is removed with it. */
   readonly alone: boolean;
 }
 
@@ -130,7 +129,7 @@ export interface StoredRequest extends Partial<Readonly<Record<'mode' | 'credent
   readonly consent?: Consent | undefined;
 }
 
-/** An answer at rest: what an effect gave, as JSON (absent for `undefined`), or an HTTP answer. `base64`: its body stands for bytes. */
+/** A stored answer: an HTTP answer (`base64`: its body stands for bytes), or the value of a function given to `run`, as JSON (absent for `undefined`). */
 export type StoredAnswer =
   | { readonly json?: string | undefined }
   | {
@@ -143,7 +142,7 @@ export type StoredAnswer =
 
 type Unsealed = Omit<PendingRecord, 'sum'> | Omit<EndedRecord, 'sum'>;
 
-/** A member that is `undefined` counts as absent, and members count in an order of their own: a store may drop the one and change the other. */
+/** A copy with its members sorted, for the sum: a store may change the order of members, and may drop those that are `undefined`. */
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(sorted);
@@ -151,17 +150,18 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(names.map((name) => [name, sorted((value as Record<string, unknown>)[name])]));
 }
 
-/** JSON would write `null` for it, as for an absent member. That is right of a time without an end: of `limits.keyWindowMs`, of `keep.forMs`. */
+/** Whether JSON would write `null` for it, as for an absent member. That is intended only for the times that {@link finite} handles. */
 const hasNoJson = (value: unknown): boolean => (typeof value === 'number' ? !Number.isFinite(value) : typeof value === 'function' || typeof value === 'symbol');
+/** `limits.keyWindowMs` and `keep.forMs` may be endless; an endless time is stored as absent or `null`. */
 const finite = (time: number | undefined): number | undefined => (time === Infinity ? undefined : time);
 
-/** The members that a sum always has, of which the first builds knew. */
+/** How many members every sum contains: those of the first builds. */
 const FIRST_FIELDS = 29;
 
 /**
- * FNV-1a, 32 bit (Fowler, Noll, Vo; IETF draft-eastlake-fnv): a flipped bit in a key would be a second effect. After
- * {@link FIRST_FIELDS} members that are absent, or `null`, at the end do not count: earlier records keep their sum. From 0.1.0 on no member is added: a
- * version that does not know it would take the record for damaged, and could not drive it (docs/versioning.md).
+ * FNV-1a, 32 bit (Fowler, Noll, Vo; IETF draft-eastlake-fnv). A flipped bit in a key would mean a second effect. Beyond the first
+ * {@link FIRST_FIELDS} members, absent ones at the end do not count, so that earlier records keep their sum. From 0.1.0 on no member
+ * may be added: a version that does not know it would take the record for damaged (docs/versioning.md).
  */
 function checksum(r: Unsealed): number {
   const fields = [
@@ -194,7 +194,7 @@ function checksum(r: Unsealed): number {
     sorted(r.request),
     sorted(r.earlier),
     sorted(r.answer),
-    // What came after the first builds.
+    // Added after the first builds.
     r.endpoint,
     r.keyInUse,
     sorted(r.refusal),
@@ -206,8 +206,8 @@ function checksum(r: Unsealed): number {
   if (fields.some(hasNoJson)) return Number.NaN;
   while (fields.length > FIRST_FIELDS && fields.at(-1) == null) fields.pop();
   const text = JSON.stringify(fields);
-  // V8 would look up the method for each character where a package has a class that extends String, as ioredis 6 has: eight times as slow.
-  // It would do so, too, with a constant of the module, which is a variable in a bundle.
+  // A local constant: where a package has a class that extends String, as ioredis 6 has, V8 would look the method up for each character,
+  // which is eight times as slow. A constant of the module would not help, because in a bundle it is a variable.
   const { charCodeAt } = String.prototype;
   let sum = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) sum = Math.imul(sum ^ charCodeAt.call(text, at), 0x01000193);
@@ -216,7 +216,7 @@ function checksum(r: Unsealed): number {
 
 type Bare<Kind> = Kind extends unknown ? Omit<Kind, keyof WhilePending | 'dueAt' | 'lease' | 'answer'> : never;
 
-/** Without what a stranger could read, and without what only matters while it is pending. */
+/** A record without what others could read in it, and without what only matters while it is pending. */
 export function bare<Kind extends OnceRecord>({
   dueAt: __________,
   previous: _________,
@@ -238,7 +238,7 @@ export const RECORD_VERSION = 1;
 /** A record ready to be stored. */
 export const seal = <Kind extends Unsealed>(record: Kind): Kind & { readonly sum: number } => ({ ...record, sum: checksum(record) });
 
-/** The record as read, or `undefined` if it is absent or damaged. Fields that a newer version added stay. */
+/** The record as read; `undefined` if it is absent or damaged. Members that a newer version added are kept. */
 export function readRecord(stored: unknown): OnceRecord | undefined {
   const r = stored as OnceRecord | undefined;
   try {

@@ -1,9 +1,9 @@
-/** How long a server asks to be left alone. */
+/** How long a server asks the client to wait. */
 
-/** The longest wait that is believed, ms: a year. */
+/** Longer waits are cut to this, ms: a year. */
 const BELIEVED_MS_MAX = 31_536_000_000;
 
-/** The preferred form and the two obsolete ones (RFC 9110, section 5.6.7); `Date.parse` alone takes "tomorrow 2099". */
+/** The preferred form of an HTTP date and the two obsolete ones (RFC 9110, section 5.6.7). `Date.parse` alone would accept "tomorrow 2099". */
 const HTTP_DATE = /^[a-z]{3,9},? (\d{2} [a-z]{3} \d{4}|\d{2}-[a-z]{3}-\d{2}|[a-z]{3} [ \d]\d) \d{2}:\d{2}:\d{2}( gmt| \d{4})$/i;
 
 /**

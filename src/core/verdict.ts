@@ -1,4 +1,4 @@
-/** From evidence to a verdict: what an answer means. docs/verdicts.md has the whole table. */
+/** Reads an answer: what it means for the operation. docs/verdicts.md has the whole table. */
 import type { Answer, AnswerKind, Asked, Dialect, Reading } from './dialect.js';
 import { type WorkState, workState } from './work-state.js';
 
@@ -16,7 +16,7 @@ export const MISMATCH = reading('mismatch', true);
 export const NOT_A_VERDICT = reading('not-a-verdict', true);
 export const OPEN = reading('open', true);
 
-/** A hook's word, as a row of the table. Nothing else knows words that are no {@link AnswerKind}. */
+/** What each word of the hook means, as a reading. Only this table knows those words that are no {@link AnswerKind}. */
 export const READING_OF_VERDICT: Readonly<Record<Verdict, Reading>> = {
   fresh: reading('fresh', false),
   replayed: reading('replayed', false),
@@ -28,12 +28,12 @@ export const READING_OF_VERDICT: Readonly<Record<Verdict, Reading>> = {
   transient: TRANSIENT,
 };
 
-/** A gateway's or a stopped server's answers: the work may be done behind them. */
+/** Whether a gateway or a stopping server gives this status, so that the work may still have been done behind it. */
 export const unsure = (status: number): boolean => (status >= 500 && status !== 501 && status !== 505) || status === 408 || status === 460 || status === 499;
 
 /**
- * Whether an idempotent request without a key may fare better when it is sent again: what a gateway or a busy server gives. It
- * differs from {@link unsure}, which asks whether a request that must not be sent twice may have had its effect.
+ * Whether an idempotent request without a key may succeed when it is sent again: statuses of gateways and busy servers. This differs
+ * from {@link unsure}, which asks whether a request that must not be sent twice may have had its effect.
  */
 export const mayPass = (status: number): boolean => /^(408|421|425|429|460|499|500|502|503|504|511|52\d)$/.test(String(status));
 
@@ -41,9 +41,9 @@ export const mayPass = (status: number): boolean => /^(408|421|425|429|460|499|5
 export const refusesHtml = (sentJson: boolean, accept: string | null): boolean => sentJson || (accept !== null && !/text\/html|text\/\*|\*\/\*/i.test(accept));
 
 /**
- * Whether proxies, logins, routers, firewalls and rate limits give this status before an application looks at anything: among
- * others 425 to 499, most of which only they have (433, 463). It never uses up a key: behind them, another copy of the
- * request may have had its effect.
+ * Whether proxies, logins, routers, firewalls and rate limits give this status before an application looks at the request. Among
+ * them are 425 to 499, most of which only they give (433, 463). Such a status never uses up a key: another copy of the request may
+ * have passed them and had its effect.
  */
 const mayBeInFront = (status: number): boolean => /^(40[13457]|41[3589]|42[015-9]|4[3-9]\d|50[15])$/.test(String(status));
 
@@ -54,7 +54,7 @@ interface Words {
   readonly resource: boolean;
 }
 
-/** A status's own phrase, `true` or the status again are no codes of the application's. */
+/** Values that are no error code of an application: a status's own phrase, `true`, the status repeated. */
 const NO_CODE = /^(|true|false|conflict|locked|about:blank|\d{3})$/i;
 
 /** The members of an answer that name what went wrong. */
@@ -77,21 +77,21 @@ function words(json: unknown): Words {
 }
 
 const WORKING = /outstanding|in.?progress|being.processed|still.(processing|running|executing|at.work)/i;
-/** Said of a key only: an e-mail "in use" or a "concurrent" edit is an ordinary conflict. */
+/** Means work in progress only if the answer is about the key: an e-mail "in use" or a "concurrent" edit is an ordinary conflict. */
 const KEY_BUSY = /in.?use|concurrent|processing|pending|locked|running|executing|in.?flight|not.finished|being.handled/i;
 const OTHER_PAYLOAD = /mismatch|different|do(es)? not match|another (payload|body)|same (param|payload|body|request)|reused/i;
 const DUPLICATE =
   /duplicate.?(request|submission|transaction|payment|order|charge|operation|message)|already[ _-]?(been[ _-]?)?(processed|submitted|received|executed|completed|paid|charged|accepted|handled)/i;
 
 /**
- * What an answer says of the key or of an earlier request, in words. Words prove nothing: they choose the next question (wait
- * and ask again, read the end of another payload, ask `reconcile`), and no operation ends by them.
+ * What an answer says in words about the key or about an earlier request. Words prove nothing and end no operation: they only choose
+ * the next step (wait and ask again, find out how another payload ended, ask `reconcile`).
  */
 function spoken(answer: Answer, asked: Asked): Reading | undefined {
   const { status, text } = answer;
   if (status !== 400 && status !== 409 && status !== 422 && status !== 423 && status !== 429) return undefined;
   const locked = status === 409 || status === 423;
-  // The server wants to be asked again, whatever else it says.
+  // With `Retry-After` the server wants to be asked again, whatever else it says.
   if (locked && answer.header('retry-after') !== null) return IN_PROGRESS;
   const { codes, said, resource } = words(answer.json);
   const duplicate = DUPLICATE.test(said);
@@ -102,33 +102,33 @@ function spoken(answer: Answer, asked: Asked): Reading | undefined {
   const otherPayload = aboutKey && !working && (OTHER_PAYLOAD.test(said) || (status === 422 && /already.used/i.test(said)));
   if (otherPayload && asked.otherPayloads) return MISMATCH;
   if (!working && (duplicate || (status === 409 && aboutKey && resource))) return OPEN;
-  // Of a new key the server can know no other payload: it met a copy of this very request.
+  // The key is new, so the server can know no other payload under it: it has met a copy of this very request.
   if (otherPayload && !locked) return { ...REFUSED, from: 'in-front' };
   // A code of the application's own, such as "email_taken", speaks against work in progress.
   return locked && (aboutKey || working || codes.length === 0) ? IN_PROGRESS : undefined;
 }
 
 /**
- * A server may mark every answer to a key that it knows, the one that says "still at work" too. Whether this is such a one, and no
- * stored refusal: a refusal may repeat the key as well, in a member such as `idempotencyKey`.
+ * Whether an answer with the replay marker says "still at work", and is no stored refusal. A server may mark every answer to a key that
+ * it knows. That the key is in the body is no sign: a refusal may repeat it, too, in a member such as `idempotencyKey`.
  */
 function speaksOfWork({ header, json, text }: Answer, { key }: Asked): boolean {
   const { said } = words(json);
   const about = json === undefined ? text : said;
-  // "The first request is still being processed": a stored refusal speaks of an order, and of no request.
+  // As in "The first request is still being processed". A stored refusal would speak of an order, not of a request.
   if (/request/i.test(about) && WORKING.test(about)) return true;
   const rest = text.split(`"${key}"`).map((part) => part.replace(/"[^"]*"\s*:\s*$/, ''));
   return header('retry-after') !== null || /idempoten/i.test(String(rest)) || (/idempoten/i.test(text) && (WORKING.test(said) || KEY_BUSY.test(said)));
 }
 
 /**
- * Whether whoever takes the payment declined it. A page or a message without a code, or with the phrase of the status or prose in its
- * place, may be of a host whose own bill was not paid.
+ * Whether a 402 means that the payment was declined. A 402 whose body has no code, or only prose or the phrase of the status as its
+ * code, may come from a hosting company whose bill was not paid.
  */
 const isDecline = ({ status, text, json }: Answer): boolean =>
   status === 402 && (text === '' || words(json).codes.some((code) => /^(?!payment.required$)\S+$/i.test(code)));
 
-/** A refusal that nothing else explains, with who made it. */
+/** A refusal that no earlier rule explains, with who made it. */
 function refusal(answer: Answer, asked: Asked, dialect: Dialect): Reading {
   const { status } = answer;
   const echoed = asked.key.length > 7 && (answer.header('idempotency-key')?.includes(asked.key) ?? false);
@@ -137,7 +137,7 @@ function refusal(answer: Answer, asked: Asked, dialect: Dialect): Reading {
   return { ...REFUSED, from: mayBeInFront(status) || page ? 'in-front' : undefined };
 }
 
-/** A server's own word, in a header, on whether to come back. */
+/** What the server itself says, in a header or in the member `retryable`, on whether to send again. */
 function serverRetryHint(answer: Answer, asked: Asked, dialect: Dialect): Reading | undefined {
   if (answer.status < 400) return undefined;
   const header = ['stripe-should-retry', 'x-should-retry', 'should-retry', 'transient-error']
@@ -149,10 +149,10 @@ function serverRetryHint(answer: Answer, asked: Asked, dialect: Dialect): Readin
   return undefined;
 }
 
-/** A captive portal may leave the type out, or say that its page is plain text. */
+/** Whether the answer is a page in HTML. A captive portal may leave the type out, or call its page plain text. */
 export const isHtml = ({ header, text }: Answer): boolean => /html/i.test(header('content-type') ?? '') || /^\s*<(!doctype html|html)\b/i.test(text);
 
-/** What is no answer of this server's to this request: a followed redirect, an opaque answer, a login page in place of JSON. */
+/** Whether this is not the server's answer to this request: after a redirect, an opaque answer, a login page where JSON was expected. */
 function isForeign(answer: Answer, asked: Asked, marked: boolean): boolean {
   const { status, type, redirected } = answer;
   const page = status < 300 && asked.refusesHtml && isHtml(answer);
@@ -160,13 +160,13 @@ function isForeign(answer: Answer, asked: Asked, marked: boolean): boolean {
 }
 
 /**
- * Reads one HTTP answer; the first rule that fits counts. `ambiguous`: an earlier attempt under this key may have had an
- * effect. `poll`: a 202 is work that goes on.
+ * Reads one HTTP answer; the first rule that fits counts. `ambiguous`: an earlier attempt under this key may have had an effect.
+ * `poll`: a 202 means that the work goes on (`accepted: 'poll'`).
  */
 export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambiguous: boolean, poll: boolean): Reading {
   const { status } = answer;
   const own = dialect.read?.(answer, asked, ambiguous);
-  // Only the link says how the work ends.
+  // With `poll`, only the link of a 202 says how the work ends, so the dialect's "done" does not count.
   if (own && !(poll && status === 202 && ENDED.has(own.kind))) return own;
   const marked = dialect.replayed(answer);
   if (status > 99 && status < 200) return NO_ANSWER;
@@ -177,10 +177,10 @@ export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambig
   const works = marked && said === IN_PROGRESS && speaksOfWork(answer, asked);
   // A replayed 5xx is as ambiguous as the original one.
   if (marked && !works) return status > 499 || unsure(status) ? reading('burnt', true) : { ...reading('refused', false, true, true), from: 'application' };
-  // "Already being processed": the work that it speaks of may still fail.
+  // After a lost answer, a 202 means "already being processed": that work may still fail.
   if (status === 202 && ambiguous && !asked.settles202) return IN_PROGRESS;
   if (said) return said;
-  // Gone, or never there: only a 2xx proves that it was done, and a 404 may come from in front of the application.
+  // The thing may be gone because of the earlier attempt, or may never have been there. Also, a 404 may come from in front of the application.
   if (ambiguous && (status === 412 || (asked.method === 'DELETE' && (status === 404 || status === 410)))) return OPEN;
   const word = serverRetryHint(answer, asked, dialect);
   if (word) return word;
@@ -192,15 +192,15 @@ export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambig
 const ENDED: ReadonlySet<AnswerKind> = new Set<AnswerKind>(['fresh', 'replayed', 'done-elsewhere']);
 
 /**
- * Reads an answer behind the link of a 202; `said`: the caller's hook, by the word it gave. A refusal there (not logged in, not
- * found yet, too many) says nothing of the work itself, and neither does a page for people: a login, a captive portal.
+ * Reads the answer to a poll of a 202's link. `said`: what the app's `verdict` hook made of it, if anything. A refusal of the poll (not
+ * logged in, not found yet, too many requests) says nothing about the work itself, and neither does a login page or a captive portal.
  */
 export function readPoll(answer: Answer, asked: Asked, dialect: Dialect, said?: Reading): WorkState {
   const { status } = answer;
   const ok = status > 199 && status < 300 && status !== 202 && !/^opaque/.test(answer.type) && !isHtml(answer);
   const state = workState(answer.json);
   const runs = !ok || state === 'running';
-  // A hook that does not tell polls apart would call every answer without its payment a refusal.
+  // A hook that ignores `polled` may call every answer without its payment in it a refusal, also one that says "running".
   if (said) return said.kind === 'refused' && (said.sticky || !runs) ? 'failed' : ENDED.has(said.kind) ? 'done' : 'running';
   const own = dialect.polled?.(answer);
   if (own) return own;

@@ -1,4 +1,4 @@
-/** What the status document of a job says of the job, in members and words that many services share. */
+/** Reads the status document of a job, by members and words that many services share. */
 
 export type WorkState = 'running' | 'done' | 'failed';
 
@@ -7,7 +7,7 @@ const DONE = /^(succeeded|successful|completed?|done|finished|ready)$/;
 /** A state that will change, or that does not say whether the work has had its effect. */
 const RUNNING =
   /^(not_?started|new|pending|(en)?queued|scheduled|submitted|received|accepted|waiting|start(ed|ing)|initiali[sz]ing|preparing|running|in_?progress|processing|working|executing|retrying|paused|suspended|creating|updating|deleting|provisioning|cancell?ing|cancel_?(requested|in_?progress)|timed_?out|timeout|expired|unknown)$/;
-/** An envelope's word for "your request was understood": the job is inside. */
+/** Words by which an envelope says that the request for the status succeeded. The job's own state is inside the envelope. */
 const ENVELOPE = /^(success|ok)$/;
 const INSIDE = ['data', 'attributes', 'properties', 'response', 'job', 'operation', 'task'] as const;
 const DEPTH_MAX = 3;
@@ -22,36 +22,36 @@ const inside = (json: Members, depth: number): WorkState | undefined => {
   return undefined;
 };
 
-/** Whether a document says that something went wrong, whatever it was. */
+/** Whether a document reports an error of any kind. */
 export function tellsOfError(json: unknown): boolean {
   const { error, errors, status, success, ok } = (json ?? {}) as Members;
-  // Some APIs have an empty one in every answer.
+  // Some APIs have an empty `error` object in every answer.
   const wrong = typeof error === 'object' ? Object.keys(error ?? {}).length > 0 : Boolean(error);
   return wrong || success === false || ok === false || (Array.isArray(errors) && errors.length > 0) || /^(fail|error)$/i.test(String(status));
 }
 
-/** The outermost state counts. `undefined` when the document has none that is known. */
+/** The state of the job: the outermost one in the document; `undefined` if it contains no known one. */
 export function workState(json: unknown, depth = 0): WorkState | undefined {
   if (typeof json !== 'object' || json === null || depth > DEPTH_MAX) return undefined;
   const { done, name, kind, error, message, id, status, state, provisioningState } = json as Members;
-  // google.longrunning.Operation; its JSON leaves out a `done` that is false.
+  // google.longrunning.Operation. Its JSON leaves `done` out while it is false.
   if (typeof done === 'boolean' || (typeof name === 'string' && /(^|\/)operations\//.test(name))) return done ? (error ? 'failed' : 'done') : 'running';
   // Kubernetes and Dataproc: status.state.
   if (typeof status === 'object' && status !== null) return workState(status, depth + 1);
   const said = [status, state, provisioningState].find((one) => typeof one === 'string') as string | undefined;
   const word = said?.trim().replace(/[\s-]/g, '_').toLowerCase() ?? '';
-  // JSend: the request for the state failed, and the job may be well.
+  // JSend: the request for the status failed, which says nothing about the job.
   if (word === 'fail' || (word === 'error' && typeof message === 'string' && id === undefined && error === undefined)) return 'running';
   if (FAILED.test(word)) return 'failed';
   if (RUNNING.test(word) || (said === provisioningState && said !== undefined && !DONE.test(word))) return 'running';
   if (DONE.test(word)) {
     if (!error) return 'done';
-    // Compute Engine is done with what has failed, too.
+    // Compute Engine says DONE even if the operation failed. Elsewhere, done with an error is unclear: ask again.
     return typeof kind === 'string' && /#operation$/.test(kind) ? 'failed' : 'running';
   }
   const job = inside(json as Members, depth);
   if (job) return job;
-  // The question failed, or the work did: nothing tells which.
+  // Either the request for the status failed or the work did; nothing tells which.
   if (tellsOfError(json)) return 'running';
   return ENVELOPE.test(word) ? 'done' : undefined;
 }

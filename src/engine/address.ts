@@ -1,11 +1,11 @@
-/** Where an operation is: its key in the tables of this realm, its ids in the store, its lock. */
+/** Where an operation is found: its key in the tables of this realm, its ids in the store, the name of its lock. */
 import type { KeyedOperation, Label, Namespace, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
 import { encodeName, isUnnamed, type OperationName, typeOf } from '../core/name.js';
 import { wrong } from '../texts/full.js';
 import type { Client, OperationAddress } from './client.js';
 import { look } from './registry.js';
 
-/** Asks the option `namespace` who the user is. If that has changed, screens look again. */
+/** Asks the option `namespace` who the user is. If the answer has changed, tells screens to look again. */
 function ask(client: Client): unknown {
   let given: unknown;
   try {
@@ -13,7 +13,7 @@ function ask(client: Client): unknown {
     return given;
   } finally {
     const { session } = client;
-    // What is no text names nobody: a hook that is async by mistake gives another promise each time, and screens would look without end.
+    // Anything but a string counts as nobody: a hook that is async by mistake gives a new promise each time, and screens would look for ever.
     const seen = typeof given === 'string' ? given : undefined;
     if (seen !== session.seen) {
       session.seen = seen;
@@ -26,7 +26,7 @@ function ask(client: Client): unknown {
 /** The namespace of a client without that option. */
 const NOBODY = '' as Namespace;
 
-/** The present namespace; throws a TypeError on an empty one, before anything is read. */
+/** The present namespace. Throws a TypeError if the option gives no text, before anything is read. */
 export function namespaceOf(client: Client): Namespace {
   if (!client.settings.namespace) return NOBODY;
   const given = ask(client);
@@ -54,8 +54,8 @@ export function isSamePerson(client: Client, namespace: Namespace): boolean {
 }
 
 /**
- * Another number as soon as this client has seen somebody else here, even if the first user is back: what was asked meanwhile may
- * have been asked in the other one's session. On a server many users meet in one client, and each call has a session of its own.
+ * A number that changes whenever this client sees another user, even if the first user comes back: whatever was asked meanwhile may
+ * have been asked in the other user's session. Always 0 on a server, where one client serves many users and each call has a session of its own.
  */
 export const sessionOf = ({ platform, session }: Client): number => (platform.server ? 0 : session.changes);
 
@@ -63,21 +63,21 @@ export const sessionOf = ({ platform, session }: Client): number => (platform.se
 export const operationKeyOf = ({ store }: Client, namespace: Namespace, label: Label, own = ''): OperationKey =>
   JSON.stringify([store.scope, namespace, label, own]) as OperationKey;
 
-/** Whether it is an operation of this client's store and this namespace. */
+/** Whether this is the key of an operation in this client's store and this namespace. */
 export function isOperationOf({ store }: Client, namespace: Namespace, operationKey: OperationKey | KeyedOperation): boolean {
   const [scope, of] = JSON.parse(operationKey.split('\n')[0] as string) as unknown[];
   return scope === store.scope && of === namespace;
 }
 
-/** Where the operation of this name is, of whoever is here unless `of` says whose; throws a TypeError on a wrong name or an empty namespace. */
+/** The address of a named operation: of the present user, or of the namespace `of`. Throws a TypeError on a wrong name or an empty namespace. */
 export function addressOf(client: Client, name: unknown, of?: Namespace): OperationAddress {
   const label = encodeName(name);
   const namespace = of ?? namespaceOf(client);
-  // A copy: a key strategy may be asked when the caller has put another name into the same array.
+  // The name is copied: the caller may have changed its array by the time a key strategy is asked.
   return { name: [...(name as OperationName)], label, namespace, operationKey: operationKeyOf(client, namespace, label), id: undefined };
 }
 
-/** Where an unnamed operation is: under its key. */
+/** The address of an unnamed operation, which is told from its equals by its key. */
 export const unnamedAddress = (client: Client, namespace: Namespace, label: Label, key: string, id = key as RecordId): OperationAddress => ({
   name: [],
   label,
@@ -96,7 +96,7 @@ export async function idsOf(
   return { id: id ?? (own.slice(0, 32) as RecordId), ns };
 }
 
-/** The namespace as the store has it. The last one is kept. */
+/** The namespace as the store has it. The digest of the last namespace is cached. */
 export async function digestOfNamespace(client: Client, namespace: Namespace): Promise<NamespaceDigest> {
   if (client.ns?.of === namespace) return client.ns.digest;
   const digest = (await client.platform.digest(JSON.stringify([namespace]))).slice(0, 32) as NamespaceDigest;
@@ -106,12 +106,12 @@ export async function digestOfNamespace(client: Client, namespace: Namespace): P
 
 /**
  * The id of an unnamed operation: its key if that is random, else a digest, because a caller's own key may identify a person.
- * The digest is of three parts, so that it never equals the id of a name.
+ * What is digested has three parts, so that it never equals the id of a named operation, which has two.
  */
 export async function idOfUnnamed({ platform: { digest } }: Client, namespace: Namespace, { key, random }: { readonly key: string; readonly random: boolean }) {
   return (random ? key : (await digest(JSON.stringify([namespace, '~', key]))).slice(0, 32)) as RecordId;
 }
 
-/** The name of the lock. The store is part of it: operations of two stores do not wait for each other. */
+/** The name of the operation's lock. The store is part of it, so that operations in different stores do not wait for each other. */
 export const lockNameOf = ({ store }: Client, { namespace, label, id }: Pick<OperationAddress, 'namespace' | 'label' | 'id'>): string =>
   `oncefetch:${JSON.stringify([store.scope, namespace, isUnnamed(label) ? id : label])}`;

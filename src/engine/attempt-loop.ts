@@ -35,7 +35,7 @@ export class AttemptLoop implements Driver {
   #offlineSince: number | undefined;
   #answered = false;
   #mayResend = false;
-  /** The loop has waited, so the record may have changed. */
+  /** This call has waited, so another context may have changed the record. */
   #waited = false;
   #last: Result | undefined;
   readonly #storedIn: Outcome['storedIn'];
@@ -122,7 +122,7 @@ export class AttemptLoop implements Driver {
       if (retryAt < deadline) await this.pause(retryAt - now, 'retry-after');
       else this.#triesMax = 1;
     }
-    // A device may be wrong about being offline, so the first attempt is made all the same.
+    // The result is ignored: a device may be wrong about being offline, so the first attempt is made all the same.
     await this.cutOff();
   }
 
@@ -133,13 +133,13 @@ export class AttemptLoop implements Driver {
     const until = clock.now() + ms;
     this.#waited = true;
     tellWait(client, this.job, this.record.key, this.#attempts, until, why);
-    // Coming online cuts these two waits only, never one that the server asked for.
+    // Coming online cuts short only these two kinds of wait, never one that the server asked for.
     await wait(clock, ms, [stop, client.closing], why === 'backoff' || why === 'offline' ? connectivity : undefined);
   }
 
   /**
-   * After an attempt without an answer: waits while the device is offline, so that an outage costs no attempts. A long one ends the
-   * call: what the device says is a hint, and the user hears of it within seconds.
+   * Called before the first attempt and after an attempt without an answer. Waits while the device is offline, so that an outage costs
+   * no attempts; an outage longer than `offlineWaitMs` ends the call, so that the user is told within seconds.
    */
   async cutOff(): Promise<Stopped | undefined> {
     const { client, settings, deadline } = this.job;
@@ -147,10 +147,10 @@ export class AttemptLoop implements Driver {
     const { offlineWaitMs } = settings.limits;
     const since = this.#offlineSince ?? clock.now();
     const end = since + offlineWaitMs;
-    // A clock that was set back by hours would have the call wait for as long.
+    // Never more than `offlineWaitMs`: if the clock was set back by hours, the call would otherwise wait for hours.
     const ms = Math.min(offlineWaitMs, Math.min(end, deadline) - clock.now());
     if (connectivity.online() === false && ms > 0) await this.pause(ms, 'offline');
-    // An outage that has ended no longer counts, and the next one gets the full time.
+    // When an outage has ended, the next one gets the full time.
     this.#offlineSince = connectivity.online() === false ? since : undefined;
     return this.#offlineSince !== undefined && clock.now() >= end ? this.#end('offline') : undefined;
   }
@@ -161,7 +161,7 @@ export class AttemptLoop implements Driver {
     return {
       deadline: job.deadline,
       ambiguous: this.ambiguous,
-      // Before an attempt of this drive can be the one, a replay may be the answer to the payload that was refused.
+      // Until an attempt of this drive may have had the effect, a replay may be the answer to an earlier payload that was refused.
       changed: start.changed || (!this.ambiguous && refusedPayloads(start.record).some((one) => one !== start.record.payloads.at(-1))),
       reused: start.reused,
       ...this.refusals.known,
@@ -174,17 +174,17 @@ export class AttemptLoop implements Driver {
     } satisfies Partial<Situation>;
   }
 
-  /** Checks, before each attempt, all that may have changed since the last one. */
+  /** Called before each attempt: checks everything that may have changed since the last one. */
   async halt(): Promise<Stopped | undefined> {
     const stopped = this.mustStop();
     const { clock } = this.job.client.platform;
-    // After a sleep the record may be lost: the lease was over, or somebody logged out.
+    // While the device slept, the lease may have run out, or somebody may have logged out: the record may no longer be ours.
     const slept = Math.abs(clock.now() - this.record.touchedAt) > this.job.settings.tuning.thawMs;
     const look = this.#attempts > 0 || this.#waited || slept;
     // If another driver owns the record by now, `reconcile` is not asked.
     if (stopped) return (look && stopped.decision.do === 'stop' && stopped.decision.ask && (await this.stillMine())) || stopped;
     if (this.record.ambiguous) return look ? this.stillMine() : undefined;
-    // It was stored clean, and is marked before its first attempt leaves.
+    // The record was stored clean, so it is marked ambiguous before its first attempt leaves.
     const next = await commitMark(this.job, this.record);
     this.record = next ?? this.record;
     return next ? undefined : this.#end('store');
@@ -194,23 +194,23 @@ export class AttemptLoop implements Driver {
   mustStop(): Stopped | undefined {
     const reason = reasonToHalt(this.job, this.record, this.ambiguous && this.record.ambiguous);
     if (reason === 'key-expired') return { decision: stop(reason, true) };
-    // A key that stayed in use is given up with its window, as the next call would do.
+    // The key window of a key that stayed in use is over: go on under a new key, as the next call would.
     if (!reason && this.start.reused && !this.ambiguous && windowIsOver(this.job, this.record)) return { decision: { do: 'anew' } };
     return reason && this.#end(reason);
   }
 
-  /** Stops: no effect if nothing was sent or the last answer was a refusal, otherwise unknown. */
+  /** Stops the drive. The outcome is "no effect" if nothing was sent or if all that was sent was refused, otherwise unknown. */
   #end(reason: UnknownReason, cause?: unknown): Stopped {
-    // For example a 429: a call that waits for its next attempt was refused in front of the application.
+    // For example after a 429: the call was waiting for its next attempt, and its last one was refused in front of the application.
     if (!this.ambiguous && this.#last) return { decision: cleanlyRefused('in-front', this.#known()), result: this.#last };
     const ending = this.ambiguous ? unknown(reason) : unsent(reasonUnsent(reason));
     return { decision: { do: 'stop', ending, ask: false }, cause };
   }
 
-  /** Whether a log-out, a `forget` or another driver has taken the record. */
+  /** `undefined` while the record is still this driver's; otherwise (log-out, `forget`, another driver) how the drive stops. */
   async stillMine(): Promise<Stopped | undefined> {
     try {
-      // Renew the lease, which may be over after a sleep: otherwise the app could settle between this look and the attempt.
+      // Renew the lease, which may have run out during a sleep: otherwise the app could `settle` between this look and the attempt.
       const stored = await (this.record.lease ? renew(this) : readStored(this.job));
       return takenOver(readRecord(stored), this.record);
     } catch (cause) {

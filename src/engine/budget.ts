@@ -1,4 +1,4 @@
-/** The retry budget of an origin: when most of what is sent there fails, retries stop adding to it. */
+/** The retry budget of an origin: when most attempts there fail, retries stop, so that they add no load. */
 import type { AnswerKind } from '../core/dialect.js';
 import type { OperationRun, Registry } from './client.js';
 import { keepRecent } from './registry.js';
@@ -15,10 +15,10 @@ function spend({ budgets }: Registry, origin: string, budget: number | false, fa
   return left <= budget / 2;
 }
 
-/** Counts an attempt of this job for its origin; true when it must not retry for lack of budget. */
+/** Counts an attempt of this job for its origin; true if it must not retry because the budget is used up. */
 export function outOfBudget({ client, settings, payload, name }: OperationRun, kind: AnswerKind, tries: number, resumed: boolean): boolean {
   const failed = kind === 'transient' || kind === 'no-answer';
   const empty = spend(client.registry, payload?.origin ?? '', settings.budget, failed);
-  // Never the first retry of a named operation, and never what is resumed.
+  // The first retry of a named operation, and resumed operations, are never held back.
   return empty && failed && !resumed && !(name.length && tries < 2);
 }

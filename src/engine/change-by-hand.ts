@@ -17,7 +17,7 @@ import { giveBack, heldElsewhere, storedIn, storeForOperation, updateStored } fr
 async function claimed<T>(client: Client, address: OperationAddress, work: (id: RecordId, ns: NamespaceDigest) => Promise<T>): Promise<T> {
   const { flights } = client.registry;
   const flight = flights.get(address.operationKey);
-  // Whoever listens for the end of a call hears of it a moment before the claim is released.
+  // A listener hears of the end of a call a moment before the claim is released. If it is the caller here, wait for that.
   if (flight?.ended) await flight.landed;
   if (flights.has(address.operationKey)) throw busyError({ client, ...address });
   // Claims the name in this tick, so that a call made meanwhile waits until the change is stored.
@@ -39,7 +39,7 @@ async function claimed<T>(client: Client, address: OperationAddress, work: (id: 
 
 /**
  * Changes a record on behalf of the app, then updates the screens. Rejects with ERR_ONCE_BUSY while a live driver holds the
- * record, and with the error that `change` gives. `made` is called after the commit, before the claim is released.
+ * record, and with the error that `change` gives, if any. `made` is called after the commit, before the claim is released.
  */
 export async function changeByHand(
   client: Client,
@@ -67,7 +67,7 @@ export async function changeByHand(
     if (clash) throw clash;
     made?.();
   });
-  // Without a second look at the store: if that failed, the caller would hear that the change was not made.
+  // Show what was stored, without reading it again: if the read failed, the caller would be told that the change was not made.
   if (!client.registry.flights.has(operationKey))
     publish(client, operationKey, stateOf(left, storedIn(storeForOperation({ client, operationKey })), justChanged));
 }

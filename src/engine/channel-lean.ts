@@ -1,4 +1,4 @@
-/** What stands in for `channel.ts` in pages in production, which have no such channel. */
+/** Replaces `channel.ts` in production pages, which have no such channel. */
 import type * as full from './channel.js';
 
 export const openChannel: typeof full.openChannel = () => {};

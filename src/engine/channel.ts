@@ -1,4 +1,4 @@
-/** Where the process's own tools hear every event of every client: Node's `diagnostics_channel`. */
+/** Node's `diagnostics_channel`, where tools of the process hear every event of every client. */
 import type { Client } from './client.js';
 import { openLog } from './log.js';
 

@@ -22,7 +22,7 @@ import { CallerLeft, Late, limit } from './wait.js';
 const NO_KEY_YET = -1;
 const NO_KEY = '' as IdempotencyKey;
 
-/** For a call that had to wait: the end that it saw before, if there was one. */
+/** Of a call that had to wait for another context: the end ({@link endedBefore}) that the record showed before the wait, if any. */
 export interface Waited {
   readonly ended: string | undefined;
 }
@@ -31,13 +31,16 @@ const FREE = (): void => {};
 /** The release where the lock manager refuses: others get the lock as well, so that only a lease tells them. */
 const REFUSED = (): void => {};
 
-/** Tries to take the lock: its release, or `undefined` while another context holds it. If the lock manager refuses every request, goes on without. */
+/** Tries to take the lock. Gives its release, or `undefined` if another context holds it. If the lock manager refuses the request, goes on without a lock. */
 export async function tryLock(client: Client, address: OperationAddress): Promise<(() => void) | undefined> {
   const { locks } = client.platform;
   return locks ? locks.acquire(lockNameOf(client, address), { wait: false }).catch(() => REFUSED) : FREE;
 }
 
-/** The same where no limit of a call ends the wait for the lock manager's word: without one, another context may hold the lock. */
+/**
+ * The same with a time limit of its own, for callers without a deadline. If the lock manager does not answer, another context may hold
+ * the lock: `undefined`.
+ */
 export async function tryLockInTime(client: Client, address: OperationAddress): Promise<(() => void) | undefined> {
   const asked = tryLock(client, address);
   return timed(client, asked).catch(() => {
@@ -47,7 +50,10 @@ export async function tryLockInTime(client: Client, address: OperationAddress): 
   });
 }
 
-/** Takes the lock that contexts share, if the platform has one. `free`: its release, if it is taken already. The wait is bounded: the holder may be frozen. */
+/**
+ * Takes the lock that contexts share, if the platform has one. `free`: the lock's release, if this call holds it already. The wait is
+ * bounded, because the holder may be frozen.
+ */
 export async function takeLock(
   job: OperationRun,
   free: (() => void) | undefined,
@@ -57,7 +63,7 @@ export async function takeLock(
   if (!locks && !server) emit(client, job, '', { type: 'diagnostic', code: 'insecure-origin', where: client.platform.origin ?? '' });
   if (free || !locks) return { release: free ?? FREE, waited: undefined, elsewhere: free === REFUSED };
   if (settings.whenBusy === 'reject') throw busyError(job);
-  // Before the wait: which end is known.
+  // Note before the wait which end the record shows, to tell afterwards whether the operation ended meanwhile.
   const ended = endedBefore(readRecord(await orStoreError(job, readStored(job))));
   const ms = Math.min(settings.limits.attemptMs, Math.max(0, deadline - clock.now()) / 2);
   tellWait(client, job, NO_KEY, 0, clock.now() + ms, 'another-context');
@@ -65,7 +71,7 @@ export async function takeLock(
   return { release: release ?? FREE, waited: { ended }, elsewhere: !release };
 }
 
-/** Waits for the lock; `undefined` when the time is over first. */
+/** Waits for the lock; `undefined` if the time is over, or the call is stopped, before it comes. */
 export async function awaitLock(client: Client, address: Parameters<typeof lockNameOf>[1], ms: number, stop: Stop): Promise<(() => void) | undefined> {
   const { locks, clock } = client.platform;
   const bound = new AbortController();
@@ -79,7 +85,7 @@ export async function awaitLock(client: Client, address: Parameters<typeof lockN
   return release ?? undefined;
 }
 
-/** Work of the store, which fails as the call fails. */
+/** Turns a rejection of the store into the call's error. */
 const orStoreError = <T>(job: OperationRun, work: Promise<T>): Promise<T> => work.catch((cause: unknown) => Promise.reject(storeError(job, cause)));
 
 /** Begins: one durable update, before the first byte leaves. */
@@ -90,13 +96,13 @@ export async function beginRecord(job: OperationRun, waited: Waited | undefined)
   const ready = store.ready && (await orStoreError(job, timed(client, store.ready(), job.deadline)));
   if (job.settings.required && store.survives === 'context') {
     const error = new TypeError(wrong("durability 'required'", 'durability', store.kind));
-    // A page's own store may be back later; a server that was given none has none.
+    // In a page, a lasting store may be available again later, so this is a store error. On a server, the app has given no such store.
     throw client.platform.server ? error : storeError(job, error);
   }
   if (wantsLease(job)) await nameOwner(client, ready ?? store);
-  // An unnamed operation is found by its key, so no two contexts can race for it.
+  // An unnamed operation is stored under its key, so no two contexts can race for it.
   const random = job.settings.key === undefined && (store.atomic || !job.name.length);
-  // A strategy is asked only when a new key is wanted: what is pending keeps its own, whatever the strategy does now.
+  // A key strategy is asked only when a new key is needed. A pending operation keeps its key, whatever the strategy would say now.
   let generation = typeof job.settings.key === 'function' ? NO_KEY_YET : 0;
   for (let round = 0; ; round++) {
     const key = generation === NO_KEY_YET ? NO_KEY : await keyFor(job, generation, random).catch((cause) => noKey(job, cause));
@@ -106,7 +112,7 @@ export async function beginRecord(job: OperationRun, waited: Waited | undefined)
   }
 }
 
-/** A lease is wanted where other contexts share the store, and this call holds no lock that they see. */
+/** A lease is needed where other contexts share the store and this call holds no lock that they respect. */
 const wantsLease = (job: OperationRun): boolean => {
   const { locks, isolated } = job.client.platform;
   return (job.unlocked || !locks) && (isolated || storeForOperation(job).shared !== 'context');
@@ -138,14 +144,14 @@ async function keyFor(job: OperationRun, generation: number, random: boolean): P
   return key as IdempotencyKey;
 }
 
-/** Asks the key strategy, in time, and for one user only: a key for the next user would make one operation of two. */
+/** Asks the key strategy, within a time limit, and for one user only: if two users got the same key, their two operations would become one. */
 export async function askStrategy(
   job: Pick<OperationRun, 'client' | 'settings' | 'name' | 'operationKey' | 'namespace' | 'stop' | 'deadline'>,
   strategy: KeyStrategy,
   asked: Parameters<KeyStrategy>[0],
 ): Promise<string> {
   const given = await askUser(job, job.settings.limits.attemptMs, 'the key strategy', () => strategy(asked));
-  // If somebody else was here meanwhile, a server may have issued it to them.
+  // The strategy may ask a server for the key. If somebody else was logged in meanwhile, the key may have been issued to them.
   if (!given || !isSamePerson(job.client, job.namespace)) throw failure(job, unknown('identity'));
   return given.said;
 }
@@ -201,17 +207,17 @@ async function claim(job: OperationRun, waited: Waited | undefined, generation: 
   }
 }
 
-/** So many names a process keeps in memory for a store that does not take them. A call beyond that is refused, unless one of them is due to be forgotten. */
+/** How many operations a process keeps in memory because the store did not take them. Further calls are refused, unless one of these can be forgotten. */
 const DEGRADED_MAX = 10_000;
 
 type Inserted = Extract<Begun, { do: 'drive' }>;
 
-/** A new record could not be written, or not in time: what is stored now decides. */
+/** The write of a new record failed or timed out: what to do depends on what is stored now. */
 async function afterFailedInsert(job: OperationRun, begun: Inserted, random: boolean, cause: unknown, again: () => Promise<Begun>): Promise<Begun> {
   const { client, operationKey } = job;
   const stored = await orStoreError(job, readStored(job));
   const record = readRecord(stored);
-  // It was stored in spite of the error, but perhaps not on the disk or the replicas, as it was to be. One more write tells.
+  // The record is there in spite of the error, but perhaps not yet on the disk or the replicas. One more write makes sure.
   if (record && sameRecord(record, begun) && (await writeAgain(job, begun, record))) return begun;
   if (stored !== undefined) throw storeError(job, cause);
   if (job.settings.required) {
@@ -226,10 +232,10 @@ async function afterFailedInsert(job: OperationRun, begun: Inserted, random: boo
   return again();
 }
 
-/** Whether it is the very record that this call inserted: an earlier one may have the same key, if that is not random. */
+/** Whether this is the very record that this call inserted. The key alone does not tell: one that is not random may be that of an earlier record. */
 const sameRecord = ({ sum, lease }: OnceRecord, { record: own }: Inserted): boolean => sum === own.sum && lease?.owner === own.lease?.owner;
 
-/** Stores once more, or removes (`null`), a record whose write failed but may have been stored; `true` only if that is so for certain. */
+/** After a failed write: stores the record again, or removes it (`next` is `null`). `true` only if it is certain that this was done. */
 async function writeAgain(job: OperationRun, begun: Inserted, next: OnceRecord | null): Promise<boolean> {
   const change = (stored: unknown) => {
     const record = readRecord(stored);

@@ -2,15 +2,15 @@
 
 /** What a client has seen of its `namespace`. */
 export interface Session {
-  /** The last value; screens are told when it changes. */
+  /** The last user; screens are told to look again when it changes. */
   seen: unknown;
-  /** How often it has changed. */
+  /** How often the user has changed. */
   changes: number;
 }
 
 /** What a client knows of its sweeps. */
 export interface Sweeps {
-  /** Settles that come before the next one, and which settle of its `sweepEvery` the last one came with. */
+  /** Settles to go until the next sweep. `place`: after which settle of its round of `sweepEvery` the last sweep came. */
   left: number;
   place: number;
   /** Wall clock, ms: when a sweep last found less than it would have removed. */

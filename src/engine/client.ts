@@ -1,4 +1,4 @@
-/** What one client's calls share, what one call brings, and what it sends. Types only, in one file because each of them names the others. */
+/** Types of what one client's calls share, what one call brings, and what it sends. They are in one file because they refer to each other. */
 
 import type { begin } from '../core/begin.js';
 import type { Found } from '../core/claimant.js';
@@ -24,13 +24,13 @@ import type { Start, Stopped } from './stopped.js';
 
 export interface Client {
   readonly settings: Settings;
-  /** What it was made with, for clients that are extended from it. */
+  /** What this client was made with, for clients that are extended from it. */
   readonly made: { readonly platform: Platform; readonly options: OnceOptions };
   readonly platform: Platform;
   readonly store: Store;
-  /** The store was given to this client, and not to the one that it was extended from. */
+  /** The store was given to this client itself, not taken over from the client that it was extended from. */
   readonly ownsStore: boolean;
-  /** Clients that were extended from this one; made at the first. */
+  /** Clients that were extended from this one; `undefined` until there is one. */
   extensions: Extensions<Client> | undefined;
   /** Memory that belongs to `store`, for records whose first write failed there. */
   readonly fallback: () => Store;
@@ -38,18 +38,18 @@ export interface Client {
   readonly registry: Registry;
   readonly listeners: Set<Listener>;
   readonly log: Log<Client>;
-  /** What its features add. */
+  /** What the client's features add. */
   readonly parts: Partial<Parts>;
   /** The settings for a request, where the dialect depends on it. */
   withDialect(settings: Settings, request: { readonly method: string; readonly url: string }): Settings;
-  /** Aborted by `close()`: no new attempt, every wait is cut. */
+  /** Aborted by `close()`: then no attempt begins any more, and every wait ends. */
   readonly closing: Closing;
   readonly sweeps: Sweeps;
-  /** The digest of the namespace that was asked for last. */
+  /** The namespace that was last digested, and its digest. */
   ns: { readonly of: Namespace; readonly digest: NamespaceDigest } | undefined;
-  /** Who was here; shared with the clients that are extended from this one and ask the same `namespace`. */
+  /** What was seen of the user; shared with clients that are extended from this one and ask the same `namespace`. */
   readonly session: Session;
-  /** Its name in leases; made at the first one. */
+  /** The client's name in leases, made for its first lease. */
   owner: string | undefined;
 }
 
@@ -57,9 +57,9 @@ export interface Client {
 export interface Registry extends InFlightTables {
   /** What screens see, by operation key. */
   readonly lives: Map<OperationKey, ObservableState>;
-  /** Screens, which look again when they are told to. `elsewhere`: what is stored may have changed in another tab. */
+  /** Callbacks by which screens are told to look again. `elsewhere`: another tab may have changed what is stored. */
   readonly screens: Set<(elsewhere: boolean) => void>;
-  /** Answers of settled operations, the oldest first, by operation key, idempotency key and when it began. */
+  /** Answers of settled operations, the oldest first, by operation key, idempotency key and the time when the operation began. */
   readonly answers: Map<KeyedOperation, Result>;
   /** Payloads of operations that have not settled, by operation key and idempotency key, then by fingerprint. */
   readonly payloads: Map<KeyedOperation, Map<string, Payload>>;
@@ -67,35 +67,36 @@ export interface Registry extends InFlightTables {
   readonly degraded: Map<OperationKey, Store>;
   /** What is left of each origin's retry budget. */
   readonly budgets: Map<string, number>;
-  /** The latest call without a key that writes, by URL. */
+  /** By URL: the latest call that writes without a key. */
   readonly latest: Map<string, symbol>;
-  /** Diagnostics told, and endpoints that ignore keys. */
+  /** Diagnostics that were told already, each with its place. */
   readonly noticed: Set<string>;
+  /** Endpoints that ignore keys. */
   readonly ignored: Set<string>;
 }
 
-/** Where an operation is: who asks for it, under which name, and its ids. */
+/** Where an operation is found: whose it is, its name, and its ids. */
 export interface OperationAddress {
   readonly name: OperationName;
   readonly label: Label;
   readonly namespace: Namespace;
   /** Its key in the tables of this realm. */
   readonly operationKey: OperationKey;
-  /** Its id in the store, if that is no digest of the name. */
+  /** Its id in the store, unless that is a digest of the name. */
   readonly id: RecordId | undefined;
 }
 
 /** The request of a call, read. */
 export interface PreparedCall {
-  /** Absent when it only goes on with what is stored. */
+  /** Absent when the call only goes on with what is stored. */
   readonly payload: Payload | undefined;
   readonly fingerprint: string;
   readonly raw: string;
-  /** The key that the call already bears. It is never replaced, and no other is put beside it. */
+  /** The key that the caller's request already has. It is never replaced, and no other is added. */
   readonly key?: string | undefined;
-  /** It goes on only with what was agreed to go on until then, wall clock, ms. */
+  /** A background call: it sends only a request that the customer agreed may go on until this time (wall clock, ms). */
   readonly agreed?: number | undefined;
-  /** The record that it is to go on with, as it was found. */
+  /** The record that the call is to go on with, as a listing showed it. */
   readonly found?: Found | undefined;
 }
 
@@ -103,13 +104,13 @@ export interface Call {
   readonly client: Client;
   readonly settings: Settings;
   readonly address: OperationAddress;
-  /** Called once. */
+  /** Reads the request. Called once. */
   read(): Promise<PreparedCall>;
   readonly signal: AbortSignal | undefined;
   readonly request: Request | undefined;
   /** Wall clock, ms: when the call began, if that was before now. */
   readonly startedAt?: number;
-  /** The lock, where it is held already. */
+  /** The release of the operation's lock, if the caller holds it already. */
   readonly held?: (() => void) | undefined;
 }
 
@@ -131,9 +132,9 @@ export interface OperationRun extends Omit<OperationAddress, 'id'> {
   readonly found?: Found | undefined;
   /** Another context holds the lock and does not release it, so this call goes on without. */
   readonly unlocked?: boolean | undefined;
-  /** A key was used up in this call without an effect for it. */
+  /** In this call the server has used up a key without an effect for the call. */
   readonly again?: boolean | undefined;
-  /** By how much the store's clock is ahead of this one, ms: 0 until the claim. */
+  /** By how much the store's clock is ahead of this device's, ms; 0 until the claim. */
   aheadMs: number;
 }
 
@@ -172,16 +173,16 @@ export interface AttemptResult {
 
 export interface Payload {
   readonly origin: string;
-  /** Method, origin and path, where a key may count; empty for what is no HTTP request. */
+  /** Method, origin and path, which is where a key counts unless the dialect says otherwise; empty if this is no HTTP request. */
   readonly endpoint: string;
-  /** This payload with the bytes of an earlier call: the server may have compared those. */
+  /** This payload with the bytes of an earlier call, because the server may compare new bytes with those. */
   withBytesOf?(earlier: Payload): Payload;
   readonly prepared?: ReplayableRequest | undefined;
-  /** Whether it is safe to send again: the server knows keys. Absent: it is. */
+  /** Whether the server knows keys, so that sending again is safe. Absent: it does. */
   keyed?(job: OperationRun, carrier: string): boolean;
   /** Never rejects. */
   send(a: AttemptRequest): Promise<AttemptResult>;
-  /** What another context needs to send it; `undefined` when only this one can. */
+  /** What another context needs to send this payload; `undefined` if only this context can. */
   storable(headers: readonly string[]): StoredRequest | undefined;
 }
 
@@ -191,7 +192,7 @@ export interface Driver {
   readonly start: Start;
   readonly payload: Payload;
   record: PendingRecord;
-  /** What every outcome of this call says. */
+  /** What every outcome of this call says, however it ends. */
   readonly facts: Facts;
   readonly refusals: {
     readonly last: Refusal | undefined;
@@ -200,13 +201,13 @@ export interface Driver {
   };
   /** Sends another payload of this key once; `undefined` when nothing may be sent now. */
   probe(payload: Payload): Promise<AttemptResult | undefined>;
-  /** Whether a log-out, a `forget` or another driver has taken the record. */
+  /** `undefined` while the record is still this driver's; otherwise (log-out, `forget`, another driver) how the drive stops. */
   stillMine(): Promise<Stopped | undefined>;
   /** Waits, and tells screens and logs. */
   pause(ms: number, why: WaitReason): Promise<void>;
-  /** After an attempt without an answer: waits while the device is offline; a long outage ends the call. */
+  /** Waits while the device is offline; gives how the drive stops if the outage is too long. */
   cutOff(): Promise<Stopped | undefined>;
-  /** Checks, before each attempt, all that may have changed since the last one. */
+  /** Called before each attempt: checks everything that may have changed since the last one. */
   halt(): Promise<Stopped | undefined>;
   /** The checks of `halt` that need no I/O. */
   mustStop(): Stopped | undefined;
@@ -218,19 +219,19 @@ export interface Called {
   readonly init: RequestInit;
 }
 
-/** Each is present if its feature was given to `use`. */
+/** What features add to a client. Each part is present if its feature was given to `use`. */
 export interface Parts {
   /** Sends an idempotent request that has no name, and sends it again. */
   readonly retry: (client: Client, settings: Settings, called: Called, send: () => Promise<Response>) => Promise<Response>;
   /** Checks the option `origins`. */
   readonly origins: (given: OnceOptions['origins'], platform: Platform) => OnceOptions['origins'];
-  /** Makes an operation of a call without a name; `undefined` where it is to be left to fetch. `by`: what named it, if anything. */
+  /** Makes an operation of a call without a name; `undefined` leaves the call to fetch. `by`: `once: true` (`content`), other options (`call`), or neither. */
   readonly unnamed: (client: Client, settings: Settings, request: RequestInput, by: 'content' | 'call' | undefined) => Promise<unknown> | undefined;
   /** Asks the app what became of an operation, and acts on what it says; `undefined` if it does not know either. */
   readonly ask: (driver: Driver, reason: UnknownReason | 'done-elsewhere', result: Result | undefined, cause: unknown) => Promise<Finished | undefined>;
-  /** Asks the app which payload a 2xx is about: the answer to the present one, if that is it. */
+  /** Asks the app which payload had the effect that a 2xx reports. Gives the answer to the present payload, if it was that one. */
   readonly whose: (driver: Driver, result: Result | undefined) => Promise<Result | undefined>;
-  /** Asks after the work behind the link of a 202 until it ends; `undefined` when nothing was learned. */
+  /** Polls the link of a 202 until the work behind it ends; `undefined` if nothing was learned. */
   readonly poll: (driver: Driver, accepted: Result | undefined) => Promise<Finished | undefined>;
   /** Derives the key, so that every context arrives at the same one. */
   readonly derive: (c: { namespace: string; operation: OperationName | undefined; generation: number }) => string;
@@ -238,11 +239,11 @@ export interface Parts {
   readonly platform: (platform: Platform) => Platform;
   /** Sends an attempt, in place of the transport alone. */
   readonly around: SendOnce<Client, AttemptRequest>;
-  /** Decides in place of `begin` on the record as stored. Throws a TypeError where the call cannot be begun. */
+  /** Gives what decides on the stored record in place of `begin`. Throws a TypeError if the call cannot begin. */
   readonly begins: (job: OperationRun) => typeof begin;
   /** Calls the function that `run` was given. */
   readonly effect: (a: AttemptRequest, act: () => unknown) => unknown;
-  /** Is handed each named call, and each that got a key; `operate` does the work. */
+  /** Gets each call that becomes an operation; `operate` does the work. */
   readonly call: (call: Call, operate: (call: Call) => Promise<unknown>) => Promise<unknown>;
   /** Is told of the client when it is made. */
   readonly made: (client: Client) => void;

@@ -9,8 +9,8 @@ export interface Stop {
 }
 
 /**
- * Like an AbortController, but some runtimes let nobody make one of those outside of a request, where a module makes its client;
- * and it takes long to make one for each call.
+ * Stands in for an AbortController. Some runtimes do not allow one to be made outside of a request, which is where a module makes its
+ * client; and making one for each call is slow.
  */
 export class Closing implements Stop {
   aborted = false;
@@ -28,7 +28,7 @@ export class Closing implements Stop {
   abort(reason?: unknown): void {
     this.aborted = true;
     this.reason = reason;
-    // What one of them throws keeps none of the others from ending, as with an AbortSignal.
+    // If one callback throws, the others are called all the same, as with an AbortSignal.
     for (const end of [...this.#ends]) void (async () => end())();
   }
 }

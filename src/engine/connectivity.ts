@@ -2,7 +2,7 @@
 import type { Connectivity, Platform } from '../ports.js';
 import { guarded } from './observe.js';
 
-/** A platform's own, or the caller's. It is a hint: what that one throws is reported, and no call fails or hangs by it. */
+/** The app's `connectivity`, or the platform's. If the app's throws, that is reported, and no call fails or hangs because of it. */
 export const connectivityOf = (platform: Platform, own: Connectivity | undefined): Connectivity =>
   own
     ? {

@@ -2,8 +2,8 @@
 import type { Client } from './client.js';
 
 /**
- * The client for one call. Where a runtime lets no request wait for what another one began, each call is a context of its own: it
- * finds no other call under way, and has a name of its own in leases, so that calls meet in the store.
+ * The client as one call sees it. Some runtimes do not let a request wait for what another request began. There each call is a context
+ * of its own: it sees no other call in flight and has its own name in leases, so that calls meet in the store only.
  */
 export const contextOfCall = (client: Client): Client =>
   client.platform.isolated ? { ...client, owner: undefined, registry: { ...client.registry, flights: new Map() } } : client;

@@ -1,4 +1,4 @@
-/** Signs that something is set up wrongly, with a code that docs/diagnostics.md explains: those of a server or a page are told once for each place. */
+/** Signs that something is set up wrongly, each with a code that docs/diagnostics.md explains. Those about a server or a page are told once for each place. */
 import type { OnceEventDetail } from '../core/event.js';
 import { type DiagnosticCode, diagnosticText } from '../texts/full.js';
 import type { Client } from './client.js';
@@ -8,12 +8,12 @@ import { keepRecentIn } from './registry.js';
 /** Places that are remembered: a server may have one for each order. */
 const PLACES_MAX = 1000;
 
-/** Diagnostics that say what the store said. */
+/** Diagnostics whose message contains what the store rejected with. */
 const OF_STORES: { readonly [code: string]: string } = { 'store-write': 'its end could not be stored', 'store-degraded': 'kept in memory' };
 
 type Of<Type extends Happened['type']> = Extract<Happened, { readonly type: Type }>;
 
-/** The events that come of what happened. */
+/** The events that listeners are told for what happened. */
 export function eventsOf(client: Client, happened: Happened): readonly OnceEventDetail[] {
   switch (happened.type) {
     case 'diagnostic':
@@ -27,7 +27,7 @@ export function eventsOf(client: Client, happened: Happened): readonly OnceEvent
   }
 }
 
-/** `where`: the place that it is about; none is told again. */
+/** `where`: the server or page that the diagnostic is about, which is told once for each. */
 function diagnostics({ registry: { noticed } }: Client, { code, where, cause }: Omit<Of<'diagnostic'>, 'type'>): OnceEventDetail[] {
   const place = `${code} ${where}`;
   if (where !== undefined && noticed.has(place)) return [];
@@ -36,7 +36,7 @@ function diagnostics({ registry: { noticed } }: Client, { code, where, cause }: 
   return [{ type: 'diagnostic', code, message: of ? `${of}: ${saysOf(cause)}` : diagnosticText(code as DiagnosticCode, where) }];
 }
 
-/** What a store rejected with, as text: it may be no Error, and have no text of its own. */
+/** What a store rejected with, as text. It may be something that can't be converted to a string. */
 function saysOf(thrown: unknown): string {
   try {
     return String(thrown);
@@ -45,7 +45,7 @@ function saysOf(thrown: unknown): string {
   }
 }
 
-/** What follows from an answer of another origin: a page reads of it what the server exposes. */
+/** Signs in an answer from another origin, of which a page can read only the headers that the server exposes. */
 function signsOf({ answer, ambiguous, dialect }: Of<'answered'>): DiagnosticCode[] {
   const { type, status } = answer;
   if (type !== 'cors') return [];

@@ -1,14 +1,14 @@
-/** Whether the device's clock was set. */
+/** Whether somebody has set the device's clock. */
 import type { DeviceClock } from '../ports.js';
 
-/** Two clocks that nobody sets may drift apart by this much, ms. */
+/** By how much the wall clock and the monotonic one may differ although nobody has set them, ms. */
 const DRIFT_MS_MAX = 1000;
 
 const since = new WeakMap<DeviceClock, { readonly wall: number; readonly at: number }>();
 
 /**
- * For how long this realm has seen nobody set the wall clock, ms: that much time has passed in any case. 0 at the first look, and
- * after a jump or a sleep.
+ * For how long the wall clock has run evenly, as far as this realm has seen, ms: at least that much time has really passed. 0 at the
+ * first call, and after the clock jumped or the device slept.
  */
 export function evenForMs(clock: DeviceClock): number {
   const wall = clock.now();

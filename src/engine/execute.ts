@@ -1,4 +1,4 @@
-/** From the claim to the end: begin, drive, finish; again when a key was used up without an effect. */
+/** One call from lock to end: begin, drive, finish. If its key turns out to be used up without an effect, it starts again with a new one. */
 
 import { type Begun, endedBefore, isElsewhere } from '../core/begin.js';
 import type { UnknownReason } from '../core/codes.js';
@@ -37,7 +37,7 @@ export async function execute(asked: OperationRun, free: (() => void) | undefine
     for (let round = 1; ; round++) {
       const finished = await (round === 1 ? executeOnce(job, waited) : executeOnce({ ...job, again: true }, undefined));
       if (finished !== 'anew') return finished;
-      // The caller's own key can't give way to another one.
+      // The app chose this key, so it can't be replaced.
       if (typeof job.settings.key === 'string') return failed(undriven(job, rejected()), 'ERR_ONCE_KEY_BURNT');
       if (round >= ROUNDS_MAX) return failed(undriven(job, unknown('unavailable')));
     }
@@ -49,9 +49,9 @@ export async function execute(asked: OperationRun, free: (() => void) | undefine
 type Unbegun = OperationAddress & Pick<OperationRun, 'client' | 'deadline'>;
 
 /**
- * Whether nothing was sent of a call that never began. If another context holds the lock (`elsewhere`), that one may send at any
- * moment. What a call that waited finds gone, or one whose user has changed, was moved or cleared meanwhile, and may have been sent.
- * Rejects if nobody can look; where a page can make no digest, it cannot either.
+ * Whether nothing was sent of the operation, for a call that ends before it began. If another context holds the lock (`elsewhere`),
+ * that one may send at any moment. If the call has waited or the user has changed, a missing record proves nothing: it may have been
+ * sent, then moved or cleared. Rejects if the store can't be read, or if the page can't make the digest for the record's id.
  */
 export const leftClean = async (job: Unbegun, elsewhere = false, waited = false): Promise<boolean> =>
   !elsewhere && nothingSent({ ...job, ...(await idsOf(job.client, job)) }, !waited && isSamePerson(job.client, job.namespace));
@@ -82,10 +82,10 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
   const { payloads } = client.registry;
   const keyed = keyedOperationOf(job.operationKey, record.key);
   const present = record.payloads.at(-1) ?? '';
-  // The server compares bytes with those that reached its key layer. Refused ones did not, so this call's bytes go out: a form may have been corrected.
-  // So do those of an operation that begins after another one, also where a derived key stays.
+  // The server compares a request's bytes with those that first reached its key layer, so the earlier call's bytes are sent again. This
+  // call's own go out if every earlier attempt was refused, because a form may have been corrected; or if this operation follows one that has ended.
   const refused = begun.do === 'drive' && (begun.reused || begun.refusedOnly || (begun.inserted && record.previous)) && job.payload !== undefined;
-  // Where only the link of a 202 is stored, it is asked, and is not the request.
+  // If the record has only the link of a 202, `storedPayload` makes a payload for polling it. That must not replace this call's request.
   const stored = job.payload && !record.request ? undefined : storedPayload(record);
   const earlier = refused ? undefined : (payloads.get(keyed)?.get(present) ?? stored);
   const payload = earlier && job.payload?.withBytesOf ? job.payload.withBytesOf(earlier) : (job.payload ?? earlier);
@@ -93,7 +93,7 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
     begun.do === 'drive'
       ? { ...begun, otherBytes: begun.otherBytes && !earlier }
       : { record, inserted: false, resumed: true, changed: false, sentBefore: true, otherBytes: false, reused: false, refusedOnly: false };
-  // A resumed call learns only here which request it is, and so which dialect.
+  // A resumed call learns only here what its request is, and so which dialect it needs.
   const asked = job.resumeOnly && payload?.prepared;
   const settings = asked ? guarded(client, () => client.withDialect(job.settings, asked)) : job.settings;
   const drive = new AttemptLoop({ ...job, settings: settings ?? job.settings }, payload ?? NOTHING, start);
@@ -102,7 +102,7 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
   if (begun.do === 'elsewhere') return end('elsewhere');
   // Nothing can be sent, so only `reconcile` can say more.
   if (!payload) return end('record');
-  // Nor where the app's `dialect` threw.
+  // The app's `dialect` function threw, so nothing can be sent.
   if (!settings) return end('no-answer');
   const kept = payloads.get(keyed) ?? new Map<string, Payload>();
   if (job.payload || record.request) keepRecent(kept, present, payload, 8);
@@ -112,22 +112,22 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
     const { ended } = stopped;
     return ended && isOwn(job, ended) ? rememberedResult(job, { do: 'remembered', record: ended }) : finish(drive, stopped);
   });
-  // While a key stays in use, keep its payload: the next call may have to learn how it ended.
+  // While the key stays in use, keep its payloads: the next call may have to send one again to learn how it ended.
   if (finished === 'anew' || (finished.outcome.effect !== 'unknown' && !finished.keyInUse)) payloads.delete(keyed);
   return finished;
 }
 
-/** The operation is settled, but its answer is not here: asks the server for a replay, if it is known to replay and still knows the key. */
+/** The operation is settled, but its answer is not kept here: asks the server for a replay, if the server is known to replay and still knows the key. */
 async function readAgain(job: OperationRun, record: OnceRecord): Promise<Ended | undefined> {
   const { client, settings, payload } = job;
   const mayLeave = (): boolean => reasonToHalt(job, record, true) === undefined;
-  // If the app or another operation's answer said that it is done, or at another address, the server may never have seen
-  // this key, and would execute the request.
+  // If the app or another operation's answer said that it is done, or if it was done at another address, this server may never
+  // have seen the key, and would execute the request.
   const from = (record.ending as { from?: unknown } | undefined)?.from;
   if (
     // A function given to `run` would be called again, and a server that ignores the key would execute the request.
     !payload?.keyed?.(job, record.carrier) ||
-    // Another release put the key elsewhere, where this dialect's server may not look for it.
+    // An earlier release of the app put the key elsewhere in the request, where this server may not look for it.
     record.carrier !== settings.dialect.carrier ||
     (from && from !== 'server') ||
     isElsewhere(record, { ...payload, scope: settings.dialect.scope ?? 'endpoint' }) ||
@@ -162,7 +162,7 @@ async function readAgain(job: OperationRun, record: OnceRecord): Promise<Ended |
 /** A placeholder where there is nothing to send; `send` is never called. */
 const NOTHING: Payload = { origin: '', endpoint: '', send: async () => ({ reading: NOT_SENT, reached: false }), storable: () => undefined };
 
-/** The end of a call that drives nothing. */
+/** The end of a call that drives nothing: what the record remembers, or why the call cannot begin. */
 function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 'drive' | 'expired' | 'elsewhere' | 'busy' }>): Ended {
   if (begun.do === 'corrupt') return failed(undriven(job, unknown('record')), 'ERR_ONCE_RECORD');
   if (begun.do === 'nothing' || begun.do === 'rekey') return failed(undriven(job, unknown('record')), undefined, REASONS['nothing-stored']);
@@ -184,7 +184,7 @@ function answerIn(job: OperationRun, record: OnceRecord): { readonly result: Res
   return stored && { result: stored, from: 'store' };
 }
 
-/** Tells screens and logs how it ended. */
+/** Tells screens and logs how the operation ended. */
 export function conclude(job: Pick<OperationRun, 'client' | 'operationKey' | 'name' | 'label'>, { outcome, record, driven }: Ended): void {
   const { client, operationKey } = job;
   const settled = outcome.type !== 'unknown';

@@ -1,5 +1,5 @@
 /** Clients that were made from another one. */
-/** From this many clients on, those that are gone are removed. */
+/** When the set has this many clients, those that were garbage-collected are removed from it. */
 const LOOK_AT_MIN = 64;
 
 /** Clients made by `extend`. Held weakly: a server may make one for each request, and forget it. */
@@ -8,7 +8,8 @@ export class Extensions<C extends object> {
   #lookAt = LOOK_AT_MIN;
 
   add(client: C): void {
-    // A Worker under rules of before 2025 has none. There `close` does not reach it, and a strong reference would keep one for each request.
+    // A Cloudflare Worker with a compatibility date before 2025 has no WeakRef. There `close` does not reach extended clients; strong references
+    // would keep one client for each request.
     if (typeof WeakRef === 'undefined') return;
     this.#clients.add(new WeakRef(client));
     if (this.#clients.size < this.#lookAt) return;

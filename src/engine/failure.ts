@@ -1,4 +1,4 @@
-/** How a call ends that drove nothing: its outcome, and the error that says it. */
+/** How a call ends that made no attempts: its outcome, and the error for it. */
 import type { OnceErrorCode, UnknownReason } from '../core/codes.js';
 import { type Ending, type Facts, type Outcome, unknown } from '../core/outcome.js';
 import { OnceError } from '../errors.js';
@@ -6,7 +6,7 @@ import type { OperationRun } from './client.js';
 import { named } from './observe.js';
 import { storedIn, storeForOperation } from './record-access.js';
 
-/** Reasons that have a code of their own. */
+/** Error codes of the reasons that have one of their own. */
 export const CODES: Readonly<Partial<Record<UnknownReason, OnceErrorCode>>> = {
   busy: 'ERR_ONCE_BUSY',
   'key-expired': 'ERR_ONCE_KEY_EXPIRED',
@@ -21,7 +21,7 @@ export const codeOf = (ending: Ending): OnceErrorCode =>
 
 type Asked = Pick<OperationRun, 'client' | 'name' | 'operationKey'>;
 
-/** What is known before anything was driven. */
+/** The outcome of a call that made no attempts. */
 export const undriven = <End extends Ending>(asked: Asked, ending: End): Facts & End => ({
   operation: named(asked.name),
   key: undefined,

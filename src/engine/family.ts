@@ -1,5 +1,5 @@
-/** A client and what was made of it. */
+/** A client and the clients made from it. */
 import type { Client } from './client.js';
 
-/** The client, and those that were extended from it, as far as they are still held by somebody. */
+/** The client and all clients that were extended from it, directly or not, and are still in use. */
 export const familyOf = (client: Client): readonly Client[] => [client, ...(client.extensions?.living ?? []).flatMap(familyOf)];

@@ -1,4 +1,4 @@
-/** Finishes a drive: commits the final state before it resolves the caller's promise. */
+/** Finishes a drive: stores how it ended, before its callers are told. */
 
 import type { OnceErrorCode, UnknownReason } from '../core/codes.js';
 import { refusedAgain, type Settle, type Stop } from '../core/decide.js';
@@ -22,14 +22,14 @@ export async function finish(drive: Driver, stopped: Stopped): Promise<Finished>
   const { decision, ended } = stopped;
   const { parts } = drive.job.client;
   if (ended) {
-    // Another context ended an earlier payload; with `if-changed` the present one is still to be sent.
+    // Another context ended the operation with another payload. With `if-changed`, the present one must still be sent.
     if (drive.job.settings.repeat === 'if-changed' && !isOwn(drive.job, ended)) return 'anew';
     const ending = ended.state === 'settled' ? replayed('store') : (ended.ending ?? unknown('record'));
     return tell(drive, ending, undefined, 'ERR_ONCE_ALREADY_SETTLED');
   }
   switch (decision.do) {
     case 'settle': {
-      // The 2xx proves the effect; `reconcile` is asked which payload had it.
+      // The 2xx proves an effect; `reconcile` is asked which payload had it.
       const answer = decision.ask && (await parts.whose?.(drive, stopped.result));
       if (answer) return settle(drive, replayed('reconcile'), answer);
       return settle(drive, decision.ending, stopped.result, { ...decision, cause: stopped.cause });
@@ -75,12 +75,12 @@ async function anew(drive: Driver, result: Result | undefined): Promise<Finished
 
 async function doneElsewhere(drive: Driver, result: Result | undefined, resource: string | undefined): Promise<Ended> {
   const ending = replayed('elsewhere');
-  // No 2xx proves it. If it can't be stored, the next call would send again, so it is not told as done.
+  // No 2xx proves the effect. If this end can't be stored, the next call sends again, so the caller is not told "done".
   if (!(await settleRecord(drive.job, drive.record, ending))) return tell(drive, unknown('store'), result);
   return tell(drive, ending, result, 'ERR_ONCE_ALREADY_DONE', { resource });
 }
 
-/** Resolves with the last answer, unless that would contradict the outcome; then rejects. */
+/** What the callers get: the last answer, or an error if that answer would contradict the outcome. */
 export function tell(
   drive: Driver,
   ending: Ending,
@@ -92,19 +92,20 @@ export function tell(
   const ended = { outcome, record: drive.record, driven: true };
   const honest = result && (ending.effect !== 'unknown' || !result.ok);
   if (honest && !code) return { ...ended, result, keyInUse: more.keyInUse };
-  // The error that an effect threw is its refusal: pass it on.
+  // The function given to `run` threw, and `verdict` called that a refusal: callers get the same error.
   if (ending.type === 'rejected' && more.cause !== undefined && !result) return { ...ended, fail: () => more.cause };
   const fallback = ending.effect === 'none' ? 'ERR_ONCE_UNSENT' : 'ERR_ONCE_UNKNOWN';
   return { ...ended, fail: (own) => new OnceError(code ?? fallback, own, { ...more, response: result?.response }) };
 }
 
-/** Ends a call without settling, or with `unsent`. */
+/** Ends a call whose operation does not settle, or of which nothing was sent. */
 async function halt(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, lost }: Omit<Stopped, 'decision'>): Promise<Finished> {
   const { job, record } = drive;
   if (decision.ending.type === 'unsent') {
     // A record that another call inserted must not be removed.
     if (decision.ending.reason === 'aborted' && !drive.start.inserted) return halt(drive, { ending: unknown('aborted'), ask: false }, {});
-    // Without a page, or without its user, it goes on later, as clean as it was found: nobody is here who would press again.
+    // If the operation goes on without its page, or its user has left, nobody is here to press again. So its record stays, clean
+    // as it was found, and the operation goes on later.
     const { agreed } = job;
     const stays = agreed || (job.resumeOnly && !isSamePerson(job.client, job.namespace));
     const stored = await commit(job, record, () => (stays ? { ...drive.start.record, lease: undefined } : (record.previous ?? null)));
@@ -115,7 +116,7 @@ async function halt(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, 
     const asked = await ask(drive, decision.ending.reason, result, cause);
     if (asked) return asked;
   }
-  // If another user is here by now, the reason is that.
+  // If another user has logged in by now, that is the reason to give.
   const { reason, retryAt } = isSamePerson(job.client, job.namespace) ? decision.ending : { ...decision.ending, reason: 'identity' as const };
   const ending = unknown(reason, retryAt);
   await storeStop(drive, { ...decision, ending });
@@ -128,9 +129,9 @@ async function storeStop(drive: Driver, { ending, spent }: Omit<Stop, 'do'>): Pr
   const { job, record } = drive;
   if (ending.type !== 'unknown') return;
   const refusals = drive.refusals.toStore(ending.reason);
-  // From that time on a repeated refusal would prove something, but the next call need not wait for it: not stored.
+  // For these two reasons, `retryAt` is when a repeated refusal would become a proof. The next call need not wait for that: not stored.
   const retryAt = ending.reason === 'refused-after-ambiguity' || ending.reason === 'mismatch' ? undefined : ending.retryAt;
-  // Give back a lease of our own only: one that was found belongs to another driver, which may wake up.
+  // Give back only our own lease. Any other was there before and belongs to another driver, which may wake up.
   const lease = record.lease?.owner === job.client.owner ? undefined : record.lease;
   if (retryAt === undefined && !spent && lease === record.lease && !refusals) return;
   const now = job.client.platform.clock.now();
@@ -138,13 +139,13 @@ async function storeStop(drive: Driver, { ending, spent }: Omit<Stop, 'do'>): Pr
   if (await commit(job, record, () => next)) drive.record = next;
 }
 
-/** Settles what a poll found to have ended; `undefined` while it goes on. */
+/** Settles the operation when a poll finds that its work has ended; `undefined` while the work goes on. */
 export function settlePolled(drive: Driver, { state, result }: Polled): Promise<Finished> | undefined {
   const { changed, sentBefore, record } = drive.start;
-  // The link was stored by an earlier call, so its work is not that of a payload which has not been sent yet.
+  // An earlier call stored the link, and the present payload was never sent: the work behind the link is that of an earlier payload.
   const earlier = changed && record.link !== undefined && !sentBefore;
   const doubtful = changed && (record.link !== undefined || !drive.job.settings.dialect.answersMismatch);
-  // It used the key up, and is no answer to this call.
+  // The earlier payload's work failed and used up the key. That is no answer to this call.
   if (state === 'failed' && earlier) return anew(drive, result);
   if (state === 'done') return earlier ? settle(drive, replayed('server'), result, { earlier }) : settle(drive, fresh(!doubtful, changed), result);
   return state === 'failed' ? settle(drive, rejected(), result, { sticky: true }) : undefined;
@@ -154,11 +155,11 @@ export function settlePolled(drive: Driver, { state, result }: Polled): Promise<
 async function probe(drive: Driver, result: Result | undefined): Promise<Finished> {
   const { job, record, start } = drive;
   const stored = (record.earlier ?? []).map(({ fingerprint, request }) => [fingerprint, storedPayload({ ...record, request }) as Payload] as const);
-  // What goes on without a page is the payload that was agreed to, and no other.
+  // In the background, only the payload that the customer agreed to may be sent.
   const here = new Map(job.agreed ? [] : [...stored, ...(job.client.registry.payloads.get(keyedOperationOf(job.operationKey, record.key)) ?? [])]);
   let retryAt: number | undefined;
   for (const [fingerprint, payload] of here) {
-    // Skip the present payload, and those that the record does not list: they were refused, and their callers told so.
+    // Skip the present payload, and those that the record does not list: they were refused, and their callers were told.
     if (fingerprint === job.fingerprint || !record.payloads.includes(fingerprint)) continue;
     const end = await drive.probe(payload);
     if (end?.reading.kind === 'replayed' || end?.reading.kind === 'fresh')

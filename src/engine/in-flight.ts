@@ -22,33 +22,36 @@ export interface Ended {
 /** `anew`: the key is used up without an effect, so the call goes on under a new one. */
 export type Finished = Ended | 'anew';
 
-/** The tables that operations in flight are found in. */
+/** The tables in which calls find operations in flight and their outcomes. */
 export interface InFlightTables {
   /** Operations under way, by operation key. */
   readonly flights: Map<OperationKey, InFlightOperation>;
-  /** Outcomes, by what was given to callers. */
+  /** Outcomes, by the object that the caller was given: a Response, an error, an abort reason. */
   readonly outcomes: WeakMap<object, Outcome>;
 }
 
-/** Without an outcome: the call was wrong, or something broke, before anything is known of the operation. */
+/** No outcome: the call was wrong, or something broke, before anything was known of the operation. */
 type Landing = Ended | { readonly outcome?: undefined; readonly result?: undefined; readonly fail: () => unknown };
 
 interface Caller {
   readonly joined: boolean;
   readonly request: Request | undefined;
   readonly told: ((outcome: Outcome) => void) | undefined;
-  /** Its outcome if it leaves before the end. */
+  /** The caller's outcome if it leaves before the end. */
   readonly left: Outcome;
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
 }
 
-/** The signal's reason; on old platforms there is none. */
+/** The signal's reason, or an AbortError on old platforms, which give none. */
 export function abortReason(signal: AbortSignal): unknown {
   return signal.reason ?? Object.assign(new Error('The operation was aborted'), { name: 'AbortError' });
 }
 
-/** Notes the outcome of an aborted call under its abort reason, for `outcomeOf(reason)`; `undefined` if several calls share the reason, or it is no object. */
+/**
+ * Notes the outcome of an aborted call under its abort reason, for `outcomeOf(reason)`. Gives `undefined` if the reason is no object or
+ * several calls share it.
+ */
 export function giveUp({ outcomes }: InFlightTables, reason: unknown, left: Outcome): Outcome | undefined {
   if (typeof reason !== 'object' || reason === null) return undefined;
   const shared = outcomes.has(reason);
@@ -67,18 +70,18 @@ function copyOf(result: Result): unknown {
 
 export class InFlightOperation {
   readonly #callers = new Set<Caller>();
-  /** Callers that left, each with its abort reason and the outcome noted for that. */
+  /** Callers that left before the end, each with its abort reason and the outcome noted under it. */
   readonly #gone: { readonly caller: Caller; readonly reason: unknown; readonly said: Outcome | undefined }[] = [];
   /** Aborts when the last caller has left; also after the end, where the body of the answer goes on: with the last of its readers. */
   readonly stop = new Closing();
-  /** Says what the body's fingerprint is; `undefined` if it could not be read. */
+  /** Resolves `fingerprint`; called with `undefined` if the body could not be read. */
   fingerprinted!: (value: string | undefined) => void;
   #landed!: () => void;
   #landing: Landing | undefined;
   readonly #registry: InFlightTables;
   readonly #operationKey: OperationKey;
 
-  /** Set when the body has been read; `undefined` if that failed. */
+  /** Resolves when the body has been read; with `undefined` if that failed. */
   readonly fingerprint = new Promise<string | undefined>((resolve) => {
     this.fingerprinted = resolve;
   });
@@ -91,10 +94,10 @@ export class InFlightOperation {
   /** The deadline of the call that began it, ms since 1970. */
   readonly endsAt: number;
 
-  /** It has ended, and its callers are told as soon as screens and logs were. */
+  /** The operation has ended; its callers are told right after screens and logs. */
   ended = false;
 
-  /** Claims the operation. Await nothing between the look into the table and this. */
+  /** Claims the operation. Nothing may be awaited between the look into the table and this constructor. */
   constructor(registry: InFlightTables, operationKey: OperationKey, owner: object, endsAt = 0) {
     this.owner = owner;
     this.endsAt = endsAt;
@@ -103,7 +106,7 @@ export class InFlightOperation {
     registry.flights.set(operationKey, this);
   }
 
-  /** Waits for the end. A caller that aborts leaves alone; when the last one has left, the drive stops. */
+  /** Waits for the end. If a caller aborts, the others go on waiting; when the last one has left, the drive stops. */
   join(caller: {
     readonly joined: boolean;
     readonly signal: AbortSignal | undefined;
@@ -162,7 +165,7 @@ export class InFlightOperation {
     this.#landed();
   }
 
-  /** This caller's outcome; its hook is told, and its Request bears it from now on. */
+  /** This caller's outcome. Calls its `onOutcome`, and notes the outcome under its Request. */
   #own({ joined, told, request }: Caller, { outcome }: Landing): Outcome | undefined {
     const own = outcome && joined ? { ...outcome, joined } : outcome;
     if (own) told?.(own);
@@ -180,10 +183,10 @@ export class InFlightOperation {
     const { result, fail } = landing;
     const rejects = fail || !result;
     const value = rejects ? fail?.(own as Outcome) : first ? result.value : copyOf(result);
-    // No copy is left: this caller came after the end and the body was too long to keep, or the platform can't make such a Response.
+    // No copy can be made: this caller came after the end and the body was too long to keep, or the platform can't make such a Response.
     const gone = !rejects && value === undefined && result.response;
     const given = gone ? new OnceError('ERR_ONCE_ALREADY_SETTLED', own as Outcome) : value;
-    // An error thrown by the app's function bears no outcome, so the table has it.
+    // An error thrown by the app's own function has no `outcome`, so it goes into the table.
     this.#note(given, own);
     if (rejects || gone) caller.reject(given);
     else caller.resolve(given);

@@ -1,4 +1,7 @@
-/** The claim without a shared lock manager: a lease in the record, by the store's clock. It only saves work; safety rests on the key. */
+/**
+ * What replaces a lock where contexts share no lock manager: a lease in the record, timed by the store's clock. It only saves work;
+ * safety rests on the key.
+ */
 import { holds } from '../core/ownership.js';
 import { readRecord } from '../core/record.js';
 import { CLOCK_BACK_MS } from '../core/retention.js';
@@ -9,18 +12,18 @@ import { freeFromTheGone } from './owner.js';
 import { readStored, storeForOperation, updateStored } from './record-access.js';
 import { wait } from './wait.js';
 
-/** Renewals in the time of one lease. */
+/** How often a lease is renewed within its length. */
 const BEATS = 3;
 const LOOK_MS_MAX = 1000;
-/** Stands for a read that failed. */
+/** Marks a read that failed, as opposed to a record that is absent. */
 const UNREAD = {};
 
-/** Renews the lease of a driver, if it still has it, and gives what is stored. */
+/** Renews a driver's lease, if the driver still has it. Gives what was stored before. */
 export function renew({ job, record: own }: Pick<Driver, 'job' | 'record'>): Promise<unknown> {
   const { leaseMs } = job.settings.limits;
   const change = (stored: unknown, now: number) => {
     const record = readRecord(stored);
-    // The revision is not compared: a log-out raises it, but an attempt may be on the wire until this driver stops.
+    // The revision is not compared: a log-out raises it, but until this driver has stopped, an attempt of it may be under way.
     const mine = record?.state === 'pending' && record.key === own.key && holds(own, record) && record.lease;
     return { value: stored, ...(mine && { next: { ...record, lease: { ...mine, until: now + leaseMs } } }) };
   };
@@ -35,7 +38,7 @@ export async function holdingLease<T>(drive: Driver, work: () => Promise<T>): Pr
   let cancel: () => void;
   const beat = (): void => {
     cancel = client.platform.clock.timer(leaseMs / BEATS, beat);
-    // If a renewal fails, the next one makes up for it; else the lease is lost, and another driver goes on with the key.
+    // If a renewal fails, the next one makes up for it. If none succeeds in time, the lease runs out, and another driver may go on with the key.
     renew(drive).catch(() => {});
   };
   cancel = client.platform.clock.timer(leaseMs / BEATS, beat);
@@ -46,7 +49,7 @@ export async function holdingLease<T>(drive: Driver, work: () => Promise<T>): Pr
   }
 }
 
-/** Waits until the other driver has settled, or its lease is over; no longer than this call may. */
+/** Waits until the other driver has ended or its lease is over (`ms` from now). Rejects with ERR_ONCE_BUSY at this call's deadline. */
 export async function awaitLease(job: OperationRun, ms: number): Promise<void> {
   const { client, settings, stop, deadline } = job;
   const { clock } = client.platform;
@@ -55,12 +58,12 @@ export async function awaitLease(job: OperationRun, ms: number): Promise<void> {
   const until = clock.now() + ms;
   tellWait(client, job, '', 0, until, 'another-context');
   for (let look = 20; clock.now() < until; look = Math.min(look * 2, LOOK_MS_MAX)) {
-    // A clock that was set back by hours would have the call wait for as long.
+    // The second check: if the clock was set back by hours, the call would otherwise wait for hours.
     if (clock.now() >= deadline || clock.now() < deadline - settings.limits.totalMs - CLOCK_BACK_MS) throw busyError(job);
     await wait(clock, Math.min(look, until - clock.now(), deadline - clock.now()), [stop, client.closing]);
     if (stop.aborted || client.closing.aborted) return;
     const stored = await readStored(job).catch(() => UNREAD);
-    // Settled, gone, or given back.
+    // Go on if the record has ended, is gone, or has no lease any more.
     const record = readRecord(stored);
     if (stored === undefined || (record && (record.state !== 'pending' || !record.lease))) return;
     if (await freeFromTheGone(job)) return;

@@ -1,4 +1,4 @@
-/** Makes events of what happens, for those who listen. Only they load it: the calls themselves say what happens, and know no events. */
+/** Turns what happens to calls into events for listeners. The engine only reports what happens, so a page without listeners does not load this file. */
 import type { OnceEvent, OnceEventDetail } from '../core/event.js';
 import { namespaceNow } from './address.js';
 import type { Client } from './client.js';
@@ -6,7 +6,7 @@ import { eventsOf } from './diagnostics.js';
 import { guarded, named } from './observe.js';
 import type { Happened, Named } from './observed.js';
 
-/** From now on, what happens to this client's calls is told to its listeners, and to the channel of its platform. */
+/** From now on, this client's listeners, and its platform's channel, are told what happens to its calls. */
 export function openLog({ log }: Client): void {
   log.callOf ??= new WeakMap();
   log.tell ??= tell;

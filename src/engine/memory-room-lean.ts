@@ -1,4 +1,4 @@
-/** What stands in for `memory-room.ts` in pages in production: no page presses so many names that there is no room. */
+/** Replaces `memory-room.ts` in production pages: no page has so many operations that memory is full. */
 import type * as full from './memory-room.js';
 
 export const makeRoom: typeof full.makeRoom = () => false;

@@ -1,4 +1,4 @@
-/** Room in the memory that stands in for a store which takes nothing. */
+/** Makes room in the memory that holds records while the store takes none. */
 
 import type { IdempotencyKey, Label, Namespace } from '../core/ids.js';
 import { isUnnamed } from '../core/name.js';
@@ -8,10 +8,10 @@ import type { Client } from './client.js';
 import { giveBack } from './record-access.js';
 import { visit } from './sweep.js';
 
-/** Records that are looked at each time. */
+/** How many records are looked at each time. */
 const LOOK_MAX = 1000;
 
-/** Removes from that memory what is due; true if that made room. */
+/** Removes records from that memory that may be forgotten by now. `true` if that made room. */
 export const makeRoom = (client: Client): boolean | Promise<boolean> => forgetDue(client);
 
 async function forgetDue(client: Client): Promise<boolean> {
@@ -28,9 +28,9 @@ async function forgetDue(client: Client): Promise<boolean> {
     const [, namespace, label, own] = JSON.parse(operationKey) as [scope: string, Namespace, Label, IdempotencyKey | ''];
     const record = gone.get(own || label);
     if (!record) continue;
-    // Two users may have equal names: `giveBack` looks whether this one's record is gone, too.
+    // Two users may have operations of the same name, so `giveBack` checks that it is this one's record that is gone.
     const id = own ? await idOfUnnamed(client, namespace, record) : (await idsOf(client, { namespace, label, id: undefined })).id;
-    // A call that is under way may be about to begin there.
+    // Skip it if a call of that name is in flight, which may be about to store its record there.
     if (!flights.has(operationKey)) await giveBack({ client, operationKey, id });
   }
   return degraded.size < kept;

@@ -10,16 +10,16 @@ import type { Happened, Named, ObservableState, OperationState, PendingOperation
 import { look } from './registry.js';
 
 const LOADING: OperationState = { phase: 'loading' };
-/** From this many states on, the oldest go: who shows one again reads what is stored. */
+/** From this many states on, the oldest are dropped. A screen that shows such an operation again reads the store. */
 const LIVES_MAX = 500;
-/** How many of the oldest are looked at then. */
+/** How many of the oldest states are considered for that each time. */
 const LOOKS = 32;
 
-/** Calls a listener. What it throws is reported, and must not change what becomes of a payment. */
+/** Calls a listener or hook of the app. If it throws, that is reported, and does not change what becomes of the operation. */
 export function guarded<T>({ platform }: Pick<Client, 'platform'>, listener: () => T): T | undefined {
   try {
     const given = listener();
-    // The same for the rejection of an async listener.
+    // An async listener rejects instead.
     void Promise.resolve(given).catch((error) => platform.report(error));
     return given;
   } catch (error) {
@@ -31,12 +31,12 @@ export function guarded<T>({ platform }: Pick<Client, 'platform'>, listener: () 
 export function live({ lives }: Registry, operationKey: OperationKey): ObservableState {
   const known = lives.get(operationKey);
   if (known) return known;
-  // A few at a time, so that a call costs the same however many there are, and whether or not they may go.
+  // Only a few at a time, so that a call costs the same however many states there are, and however many of them must stay.
   let looks = lives.size < LIVES_MAX ? 0 : LOOKS;
   for (const [oldest, one] of lives) {
     if (looks-- <= 0) break;
     lives.delete(oldest);
-    // Kept, as the newest: a screen watches it, or a call is at it.
+    // A screen watches it, or a call is in flight: keep it, now as the newest.
     if (one.listeners.size || /^(sending|waiting)$/.test(one.state.phase)) lives.set(oldest, one);
   }
   const made: ObservableState = { state: LOADING, listeners: new Set() };
@@ -51,13 +51,13 @@ export function publish(client: Client, operationKey: OperationKey, state: Opera
   look(client.registry);
 }
 
-/** Tells screens, in other tabs too, to look again: an operation began or ended, or what is stored changed. */
+/** Tells screens, in other tabs too, to look again, because an operation began or ended or a record changed. */
 export function changed({ registry, platform }: Client): void {
   look(registry);
   platform.tabs?.tell();
 }
 
-/** Calls back whenever a screen should look again; the result unsubscribes, also in the middle of a telling. */
+/** Calls back whenever a screen should look again. The result unsubscribes, and takes effect even while screens are being told. */
 export function watch(client: Client, screen: (elsewhere: boolean) => void): () => void {
   const { screens } = client.registry;
   const entry = (elsewhere: boolean): void => (screens.has(entry) ? guarded(client, () => screen(elsewhere)) : undefined);
@@ -69,7 +69,7 @@ export function watch(client: Client, screen: (elsewhere: boolean) => void): () 
   };
 }
 
-/** Resets a stale `sending` or `waiting`: nothing is in flight here any more, and what is stored is unknown or unchanged. Screens that stay read it anew. */
+/** Resets a stale `sending` or `waiting` once nothing is in flight here any more. What is stored is not known here, so screens read it anew. */
 export function resetStaleState(client: Client, operationKey: OperationKey): void {
   const state = client.registry.lives.get(operationKey)?.state;
   if (state?.phase !== 'sending' && state?.phase !== 'waiting') return;
@@ -77,7 +77,7 @@ export function resetStaleState(client: Client, operationKey: OperationKey): voi
   look(client.registry, true);
 }
 
-/** Tells whoever listens what happened. Nobody does before the log is open (`log.ts`). */
+/** Tells listeners what happened. Does nothing before the log is open (`log.ts`). */
 export const emit = (client: Client, address: Named, key: string, happened: Happened): void => client.log.tell?.(client, address, key, happened);
 
 /** Tells screens and logs that a call waits. */
@@ -88,7 +88,7 @@ export function tellWait(client: Client, address: OperationAddress, key: string,
 
 export const cursorOf = (record: OnceRecord): string => JSON.stringify([record.label, record.id]);
 
-/** `held`: this context still has its request. */
+/** `held`: this context still has the operation's request. */
 export const pendingOf = (record: OnceRecord, held = false, inFlight = false): PendingOperation => ({
   name: decodeName(record.label),
   key: record.key,
@@ -119,12 +119,15 @@ export const rememberedOutcome = (record: OnceRecord, ending: Ending, storedIn: 
   ...ending,
 });
 
-/** What the stored record shows on a screen; one without an effect only where it has `justEnded`. `held`: this context still has its request. */
+/**
+ * What a screen shows for the stored record. An end without an effect is shown only if it has `justEnded`. `held`: this context still has
+ * the operation's request.
+ */
 export function stateOf(stored: unknown, storedIn: Outcome['storedIn'], justEnded = false, held = false): OperationState {
   const record = readRecord(stored);
   if (record?.state === 'pending') return { phase: 'unsettled', pending: pendingOf(record, held) };
   return record?.ending && (record.state === 'settled' || (justEnded && record.ending.effect === 'none'))
     ? { phase: 'settled', outcome: rememberedOutcome(record, record.ending, storedIn, false) }
-    : // Another object each time: a look that is on its way can tell that another one came first.
+    : // A new object each time, so that a screen whose read is under way can tell whether the state was set meanwhile.
       { phase: 'idle' };
 }

@@ -18,7 +18,10 @@ export interface PendingOperation<Meta = Json> {
   readonly retryAt: number | undefined;
   /** `resume()` has a request to send. Without one, `resumeOne()` can still ask `reconcile`. */
   readonly resumable: boolean;
-  /** A call is at it now: in this realm, or in another as far as can be seen. No banner is needed yet. Only `pending` looks; the state of an operation says `false`. */
+  /**
+   * A call is driving it now, in this realm or, as far as can be seen, in another one, so no banner is needed yet. Only `pending` looks
+   * for that; in the state of an operation this is `false`.
+   */
   readonly inFlight: boolean;
   /** What the call gave as `meta`; absent where it gave none, and after `clear()`. */
   readonly meta: Meta | undefined;
@@ -47,10 +50,10 @@ export interface Named {
   readonly namespace?: Namespace;
 }
 
-/** What happens to a call, of which a log makes events. */
+/** What the engine reports of a call; `log.ts` turns it into events. */
 export type Happened =
   | Exclude<OnceEventDetail, { readonly type: 'diagnostic' }>
-  /** `where`: the server or page that it is about, which hears of it once. `cause`: what the store said. */
+  /** `where`: the server or page that it is about; it is told once for each. `cause`: what the store rejected with. */
   | { readonly type: 'diagnostic'; readonly code: string; readonly where?: string | undefined; readonly cause?: unknown }
   | { readonly type: 'answered'; readonly origin: string; readonly answer: Answer; readonly ambiguous: boolean; readonly dialect: Dialect }
   | { readonly type: 'silence'; readonly origin: string; readonly number: number };
@@ -58,7 +61,7 @@ export type Happened =
 /** Empty until somebody listens: `log.ts` fills it. */
 export interface Log<Client> {
   tell?: (client: Client, address: Named, key: string, happened: Happened) => void;
-  /** The call that an event is of. For this package alone. */
+  /** The address of the call that an event is about. Internal to this package. */
   callOf?: WeakMap<OnceEvent, object>;
 }
 

@@ -16,7 +16,7 @@ import { abortReason, giveUp, InFlightOperation } from './in-flight.js';
 import { changed, guarded, resetStaleState } from './observe.js';
 import { CallerLeft, inTime, Late, limit, within } from './wait.js';
 
-/** A call that only goes on with what is stored. */
+/** The request of a call that brings none: it only goes on with what is stored. */
 export const NOTHING_TO_READ = async (): Promise<PreparedCall> => ({ payload: undefined, fingerprint: '', raw: '' });
 
 /** Reads the request: its body becomes bytes, once. */
@@ -27,14 +27,14 @@ export async function readRequest(client: Client, settings: Settings, draft: Req
     const prepared = await prepare(draft, settings.limits.bodyBytes, digest);
     const key = await borneKey(settings, prepared);
     late = () => new TypeError('once: fingerprint did not answer in time');
-    // Taken before a key is put into the body.
+    // Take the fingerprint before a key is put into the body.
     const { json, ...prints } = await fingerprint(prepared, digest, settings.fingerprint);
     return { payload: httpPayload({ ...prepared, json }), ...prints, key };
   };
   return within(clock, settings.limits.totalMs, reading(), () => late());
 }
 
-/** The key that the request already bears. Throws a TypeError where the request has no place for one. */
+/** The key that the request already has, if any. Throws a TypeError if the request has no place for a key. */
 async function borneKey({ dialect: { carrier, carry: other, name } }: Settings, prepared: ReplayableRequest): Promise<string | undefined> {
   const carry = carryOf(carrier, other);
   // Every request can take a header, so there is no need to try it on a copy.
@@ -45,7 +45,7 @@ async function borneKey({ dialect: { carrier, carry: other, name } }: Settings, 
   return key;
 }
 
-/** Resolves with the answer, or with the value of an effect. `handed`: by the feature that is handed each call. */
+/** Makes the call. Resolves with the answer, or with the value of a function given to `run`. `handed`: the part `call` has had it already. */
 export async function operate(asked: Call, handed = false): Promise<unknown> {
   const { parts } = asked.client;
   if (parts.call && !handed) return parts.call(asked, (own) => operate(own, true));
@@ -71,16 +71,16 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
       void fly(call, own, read, startedAt, held);
       return answer;
     }
-    // What is under way in this realm needs the lock itself.
+    // The operation under way in this realm needs the lock that this call holds.
     held?.();
     held = undefined;
     if (settings.whenBusy === 'reject') throw busyError(here);
     read ??= call.read();
-    // Made by a listener that has heard of the end: with `always` it stands for another effect.
+    // This call was made after the other one had ended, by a listener that was told so. With `always` it means another effect.
     const after = flight.ended && settings.repeat === 'always';
     const both = Promise.all([read.catch(() => undefined), flight.fingerprint]);
     const [mine, theirs] = (await cutBy(client, signal, deadline, both)) ?? [];
-    // A call in the background sends only what was agreed to. So it joins no press, which may have another payload: it waits for its end.
+    // A background call may send only what the customer agreed to. So it does not join a call that may have another payload: it waits for its end.
     const same = mine && (mine.payload ? mine.fingerprint === theirs : !mine.agreed);
     if (same && theirs !== undefined && !flight.stop.aborted && !after) {
       if (flight.endsAt <= deadline) return flight.join({ ...caller, joined: true });
@@ -114,7 +114,7 @@ async function fly(
   startedAt: number,
   held: Call['held'],
 ): Promise<void> {
-  // Requested while the body is read and digested, which takes as long.
+  // The lock is requested while the body is read and digested, so that the two waits overlap.
   const { stop } = flight;
   const here = { client, ...address, stop, deadline: startedAt + settings.limits.totalMs };
   const lock = held ? Promise.resolve(held) : tryLock(client, address);
@@ -135,7 +135,7 @@ async function fly(
       (release) => release?.(),
       () => {},
     );
-    // Another context that holds the lock may send it at any moment. So may one, for all that is known, where the lock manager does not answer.
+    // Another context that holds the lock may send at any moment. If the lock manager does not answer, assume that there is one.
     const isElsewhere = async () => !(await within(client.platform.clock, client.settings.tuning.thawMs, lock, () => new Late()).catch(() => undefined));
     if (error instanceof CallerLeft) {
       const ended = await leftBefore(here, await isElsewhere());
@@ -154,7 +154,7 @@ async function fly(
   }
 }
 
-/** Made after a look at the record, so that "nothing was sent" is true of the operation, not only of this call. */
+/** The error for a body that can't be sent twice. It looks at the record first, so that "nothing was sent" is true of the operation, not only of this call. */
 export async function bodyError(job: Parameters<typeof leftClean>[0], cause: UnreplayableBody, elsewhere?: boolean): Promise<unknown> {
   try {
     const clean = await leftClean(job, elsewhere);

@@ -1,11 +1,11 @@
-/** Finds what became of an operation in whatever a call left in somebody's hands. */
+/** Finds the outcome of an operation from whatever object the caller got. */
 import type { Outcome } from '../core/outcome.js';
 import { isOnceError } from '../errors.js';
 import { registry } from './registry.js';
 
-/** How many causes deep an outcome is looked for. */
+/** How many levels of nested objects are searched. */
 const DEPTH_MAX = 4;
-/** Where HTTP clients hide our error or our Response in theirs. */
+/** Where HTTP clients put our error or our Response in their own errors and responses. */
 const CARRIERS = ['request', 'response', 'cause', 'detail', 'networkError', 'originalError', 'meta', 'context'] as const;
 
 /**
@@ -30,7 +30,7 @@ export function outcomeOf(of: unknown): Outcome | undefined {
   return undefined;
 }
 
-/** A getter of a stranger's object may throw. */
+/** Reads a member. A getter of a foreign object may throw. */
 function peek(of: object, name: string): unknown {
   try {
     return (of as Record<string, unknown>)[name];

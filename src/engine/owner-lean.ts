@@ -1,4 +1,4 @@
-/** What stands in for `owner.ts` in pages in production: no store of a page knows which processes are gone, so a lease runs out. */
+/** Replaces `owner.ts` in production pages: no store of a page can tell which processes are gone, so their leases must run out. */
 import type * as full from './owner.js';
 
 export const nameOwner: typeof full.nameOwner = async (client) => {

@@ -1,22 +1,22 @@
-/** Names in leases, and whether the process behind one is gone. */
+/** Names in leases, and what to do when the process behind one is gone. */
 import { readRecord } from '../core/record.js';
 import type { Store } from '../ports.js';
 import type { Client, OperationRun } from './client.js';
 import { readStored, storeForOperation, timed, updateStored } from './record-access.js';
 
-/** Gives the client its name in leases: where the store can tell which processes are gone, it begins with the name of this one. */
+/** Gives the client its name in leases. If the store can tell which processes are gone, the name begins with the holder's name of this process. */
 export async function nameOwner(client: Client, store: Store): Promise<void> {
   if (client.owner) return;
-  // Without a holder's name, the lease of a dead process has to run out.
+  // Without a holder's name, others can't tell whether this process is gone, and must wait until its lease runs out.
   const holder = store.holder && (await timed(client, store.holder()).catch(() => undefined));
   const own = client.platform.randomness.uuid();
-  // Another call may have set a name meanwhile, and its lease bears that one: keep it.
+  // Another call may have set the name meanwhile and have taken a lease under it: keep that name.
   client.owner ??= holder ? `${holder}.${own}` : own;
 }
 
-/** Ends the lease of a driver whose process is gone; true when there is none any more. Never rejects. */
+/** Removes the lease of a driver whose process is gone. `true` if that was done. Never rejects. */
 export async function freeFromTheGone({ client, operationKey, id }: Pick<OperationRun, 'client' | 'operationKey' | 'id'>): Promise<boolean> {
-  // Without the deadline of a call.
+  // The deadline of a call is left out on purpose: this has the store's full time.
   const place = { client, operationKey, id };
   try {
     const store = storeForOperation(place);

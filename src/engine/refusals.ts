@@ -1,4 +1,4 @@
-/** Keeps track of the refusals under one key: what the last one was, and whether every attempt was refused. */
+/** Keeps track of refusals under one key: which was the last one, and whether every attempt was refused. */
 
 import type { UnknownReason } from '../core/codes.js';
 import type { OnceRecord, Refusal } from '../core/record.js';
@@ -12,16 +12,19 @@ export class Refusals {
   last: Refusal | undefined;
   /** Every attempt under this key was answered by a refusal. */
   #only: boolean;
-  /** A derived key whose earlier generations are forgotten; cleared when an answer shows that this generation is new. */
+  /** A derived key of whose earlier generations no record is left; cleared when an answer shows that this generation is new. */
   #madeAgain: boolean | undefined;
   readonly #record: OnceRecord;
   readonly #found: boolean;
-  /** The store's time, by the wall clock and by the monotonic one. */
+  /** The store's time, computed from the wall clock and from the monotonic one. */
   readonly #times: () => readonly [number, number];
-  /** How much time this realm has seen pass for sure, ms; any, where the store is a server, with a clock that the device does not set. */
+  /**
+   * At least how much time has really passed, as far as this realm can tell, ms. Unlimited if the store is a server, because nobody sets
+   * its clock on this device.
+   */
   readonly #passed: () => number;
 
-  /** `ambiguous`: an attempt may have ended in something other than a refusal. */
+  /** `ambiguous`: an earlier attempt may have ended otherwise than by a refusal. */
   constructor(job: Pick<OperationRun, 'client' | 'operationKey' | 'aheadMs'>, { record, refusedOnly: found }: Start, ambiguous: boolean) {
     const { clock } = job.client.platform;
     this.#record = record;
@@ -41,25 +44,28 @@ export class Refusals {
     return { refusedOnly: this.#found && this.#only, madeAgain: this.#madeAgain === true };
   }
 
-  /** Notes how an attempt ended. Gives for how long the application has been giving this very refusal, ms: 0 if it is new, `undefined` if nothing tells. */
+  /**
+   * Notes how an attempt ended. Gives for how long the application has been giving this very refusal, ms: 0 if it is new, `undefined` if
+   * this is no refusal of the application.
+   */
   note({ reading, refusal }: AttemptResult): number | undefined {
     if (reading.ambiguous) {
       this.#only = false;
-      // This attempt may still take effect. Start over: after it, only a refusal that comes twice proves something. A mismatch
-      // says that the key holds an earlier payload, so this one can't.
+      // This attempt may still take effect, so start over: only a refusal that comes twice after it proves something. A mismatch is
+      // different: the key stands for another payload, so this attempt can't take effect.
       if (reading.kind !== 'mismatch') this.last = undefined;
     }
     if (refusal === undefined || reading.from === 'in-front') return undefined;
     if (!reading.replayed) this.#madeAgain = undefined;
     const known = this.last?.digest === refusal ? this.last : undefined;
     const times = this.#times();
-    // A clock that was set proves nothing.
+    // Of the possible times the shortest counts, because a clock that was set proves nothing.
     const passed = this.#passed();
     this.last = known ?? { digest: refusal, at: Math.max(...times) };
     return known ? Math.max(1, Math.min(passed, Math.min(...times) - known.at)) : 0;
   }
 
-  /** What to store for the next call after a stop that settled nothing; `undefined` if the record has it already. */
+  /** What to store for the next call if this drive stops without settling; `undefined` if the record has it already. */
   toStore(reason: UnknownReason): Pick<OnceRecord, 'refusedOnly' | 'refusal' | 'madeAgain'> | undefined {
     const refusedOnly = reason === 'refused' && this.#only ? true : undefined;
     const { refusedOnly: before, refusal, madeAgain } = this.#record;

@@ -3,21 +3,21 @@
 import type { IdempotencyKey, KeyedOperation, OperationKey } from '../core/ids.js';
 import type { Registry } from './client.js';
 
-/** Tells every screen of this realm to look again: soon, because this may be in the middle of a screen's own rendering. */
+/** Tells every screen of this realm to look again. Not synchronously, because this may be called while a screen renders. */
 export function look({ screens }: Registry, elsewhere = false): void {
   if (screens.size) void Promise.resolve().then(() => [...screens].map((screen) => screen(elsewhere)));
 }
 
-/** Where the tables `answers` and `payloads` have what belongs to this key of an operation. */
+/** Under which key the tables `answers` and `payloads` have what belongs to this idempotency key of an operation. */
 export const keyedOperationOf = (operationKey: OperationKey, key: IdempotencyKey): KeyedOperation => `${operationKey}\n${key}` as KeyedOperation;
 
-/** Adds to one of the tables above, and drops the oldest entries beyond `max`. */
+/** Adds an entry to a table as its newest, and drops the oldest ones beyond `max`. */
 export function keepRecent<Key, T>(table: Map<Key, T>, key: Key, value: T, max: number): void {
   table.delete(key);
   dropOldest(table.set(key, value), max);
 }
 
-/** The same of a set. */
+/** The same for a set. */
 export function keepRecentIn<T>(set: Set<T>, value: T, max: number): void {
   set.delete(value);
   dropOldest(set.add(value), max);
@@ -46,7 +46,7 @@ const blank = (): Registry => ({
   outcomes: new WeakMap(),
 });
 
-/** Created at first use, never on import. An older copy of the package may have created it with fewer tables. */
+/** The registry of this realm. It is created at first use, never on import. An older copy of the package may have created it with fewer tables. */
 export function registry(): Registry {
   const realm = globalThis as { [KEY]?: Partial<Registry> };
   realm[KEY] ??= {};

@@ -1,12 +1,12 @@
-/** What an attempt, a poll or a proof came to. Types only. */
+/** What an attempt, a poll or a proof resulted in. Types only. */
 import type { StoredAnswer } from '../core/record.js';
 import type { WorkState } from '../core/work-state.js';
 
-/** The answer to an attempt, or the value that an effect returned. */
+/** The answer to an attempt, or the value that a function given to `run` returned. */
 export interface Result {
   readonly value: unknown;
   readonly response: Response | undefined;
-  /** Whether giving it to a caller says that the operation is done. */
+  /** Whether a caller who gets it will take the operation for done. */
   readonly ok: boolean;
   /** A copy can be made at any time. */
   readonly lasting: boolean;

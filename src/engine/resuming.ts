@@ -1,4 +1,4 @@
-/** Goes on with stored operations, a few at a time. */
+/** Resumes stored operations, a few at a time. */
 import type { Namespace } from '../core/ids.js';
 import { decodeName, type OperationName } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
@@ -25,11 +25,11 @@ export interface Resuming {
   readonly prefix?: OperationName | undefined;
   readonly concurrency?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Goes on with one of them, or not: `undefined`. */
+  /** Resumes one of them; `undefined` if it was left alone. */
   readonly one?: (record: Waiting, signal: AbortSignal) => Promise<Resumed | undefined>;
 }
 
-/** Yields operations in the order in which they end. */
+/** Resumes the pending operations of a namespace, and yields them in the order in which they end. */
 export async function* resumeAll(client: Client, namespace: Namespace, how: Resuming): AsyncGenerator<Resumed> {
   const { prefix, concurrency = client.settings.tuning.resumeConcurrency, signal, one = (record, stop) => resumeRecord(client, namespace, record, stop) } = how;
   const running = new Set<Promise<Resumed | undefined>>();
@@ -40,7 +40,7 @@ export async function* resumeAll(client: Client, namespace: Namespace, how: Resu
     running.delete(done);
     return end;
   };
-  // The next user is shown nothing of the one who asked.
+  // If another user has logged in, they must not be shown the operations of the one who asked.
   const goesOn = (): boolean => isSamePerson(client, namespace) && !client.closing.aborted;
   signal?.addEventListener('abort', cut);
   try {
@@ -56,13 +56,13 @@ export async function* resumeAll(client: Client, namespace: Namespace, how: Resu
       if (end && isSamePerson(client, namespace)) yield end;
     }
   } finally {
-    // Whoever stops listening, or cannot read on, has nothing sent behind their back.
+    // If the caller stops iterating, or the listing fails, nothing more is sent.
     signal?.removeEventListener('abort', cut);
     over.abort(OVER);
   }
 }
 
-/** Where the operation of a record is. */
+/** The address of a record's operation. */
 export function addressOfRecord(client: Client, namespace: Namespace, record: Waiting): OperationAddress {
   const name = decodeName(record.label);
   const operationKey = operationKeyOfRecord(client, namespace, record);
@@ -87,21 +87,21 @@ export async function resumeRecord(
     limits,
     operation: name,
     onOutcome: (told: Outcome) => {
-      // What was agreed to is not there any more: whoever took it back has been told.
+      // The operation that the customer agreed to is gone. Whoever withdrew it has been told.
       if (agreed && told.effect === 'unknown' && told.reason === 'record') return undefined;
       outcome = told;
-      // What it rejects with is reported by whoever calls this one.
+      // If the app's hook rejects, the caller of this function reports it.
       return client.settings.onOutcome?.(told);
     },
   };
   const read = async (): Promise<PreparedCall> => ({ ...(await NOTHING_TO_READ()), agreed, found: record });
   try {
     const value = await operate({ client, settings, address, read, signal, request: undefined, held });
-    // What a function of `run` gave may have an `ok` of its own.
+    // Of a `run`, the value may be anything, also an object with members like those of a Response.
     return outcome && { name, outcome, response: isResponse(value) ? value : undefined };
   } catch (error) {
     const known = outcome ?? (isOnceError(error) ? error.outcome : undefined);
-    // An abort, or a bug: it is still pending.
+    // Without an outcome this was an abort or a bug, and the operation is still pending.
     return known && { name, outcome: known, response: isOnceError(error) ? error.response : undefined };
   }
 }

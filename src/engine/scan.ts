@@ -7,7 +7,7 @@ import { digestOfNamespace, operationKeyOf } from './address.js';
 import type { Client } from './client.js';
 import { storeForOperation, timed } from './record-access.js';
 
-/** Records looked at in one step of a listing. */
+/** Records in one page of a listing. */
 export const PAGE = 100;
 
 export interface Scanned {
@@ -15,18 +15,21 @@ export interface Scanned {
   readonly operationKey: OperationKey;
   /** Where it was found. */
   readonly store: Store;
-  /** Another tab's, under a name that only memory has here: this context goes on with that one. */
+  /** Another tab's record in the store, while this context keeps a record of the same name in memory and goes on with that one. */
   readonly hidden: boolean;
 }
 
-/** An unnamed operation is kept apart from its equals by its key. */
+/** The operation key of a record. The idempotency key is part of it for unnamed operations, which may have equal labels. */
 export const operationKeyOfRecord = (client: Client, namespace: Namespace, { label, key }: Pick<OnceRecord, 'label' | 'key'>): OperationKey =>
   operationKeyOf(client, namespace, label, isUnnamed(label) ? key : '');
 
-/** One page of pending records. `start`: what their labels' text begins with. */
+/** Reads one page of pending records. `start`: what their labels begin with. */
 export type Pages = (start: string | undefined, after: string | undefined) => Promise<{ found: Scanned[]; next: string | undefined }>;
 
-/** Where the pending records of a namespace are: in the store, and in memory if their first write failed. `all`: with those that are hidden. */
+/**
+ * Readers for the pending records of a namespace: one for the store, and one for memory if records live there because the store did not
+ * take them. `all`: hidden ones too.
+ */
 export async function pendingIn(client: Client, namespace: Namespace, prefix: OperationName | undefined, all = false): Promise<readonly Pages[]> {
   const ns = await digestOfNamespace(client, namespace);
   const wanted = prefix?.length ? namePrefix(prefix) : undefined;
@@ -36,7 +39,7 @@ export async function pendingIn(client: Client, namespace: Namespace, prefix: Op
       const record = readRecord(stored);
       if (!record || (wanted && !wanted.begins(record.label))) return [];
       const operationKey = operationKeyOfRecord(client, namespace, record);
-      // Scopes are compared, because each client has an object of its own for the same memory.
+      // Compare scopes, not objects: each client has its own object for the same memory.
       const hidden = storeForOperation({ client, operationKey }).scope !== store.scope;
       return all || !hidden ? [{ record, operationKey, store, hidden }] : [];
     });
@@ -44,7 +47,7 @@ export async function pendingIn(client: Client, namespace: Namespace, prefix: Op
   });
 }
 
-/** The store, and the memory for records that it could not take. */
+/** The store, and the memory for records that the store did not take. */
 export const storesOf = (client: Client): readonly Store[] => (client.registry.degraded.size ? [client.store, client.fallback()] : [client.store]);
 
 /** The pending records of a namespace, page by page, in the order of their names. */
@@ -61,7 +64,7 @@ export async function* scanPending(
     heads.push({ list, next: (await list.next()).value });
   }
   for (;;) {
-    // One cursor is good for both: so that nothing in memory is passed over behind a page of the store.
+    // The two are merged in order, because callers have one cursor for both: otherwise it could skip records of one of them.
     const [first, second] = heads.filter(({ next }) => next);
     const head = first?.next && second?.next && comesBefore(second.next, first.next) ? second : first;
     if (!head?.next) return;

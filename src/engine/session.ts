@@ -4,8 +4,9 @@ import type { OperationRun } from './client.js';
 import { inTime } from './wait.js';
 
 /**
- * Asks a hook of the app, in time, and for one user only: it would get one user's request and answer with what is the next one's.
- * `undefined` where somebody else is here, or was in between. Whether somebody else has come meanwhile, the caller looks itself.
+ * Asks a hook of the app, within a time limit, and for one user only: otherwise it could get one user's request and answer with the
+ * next user's credentials. `undefined` if another user is logged in before the call, or was in between. The caller must check
+ * whether the user is still the same afterwards.
  */
 export async function askUser<T>(
   job: Pick<OperationRun, 'client' | 'namespace' | 'stop' | 'deadline'>,

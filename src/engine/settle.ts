@@ -1,4 +1,4 @@
-/** What is stored and remembered of an operation that has ended. */
+/** What is stored, and what is kept in memory, of an operation that has ended. */
 
 import type { KeyedOperation } from '../core/ids.js';
 import type { Ending } from '../core/outcome.js';
@@ -10,7 +10,7 @@ import { keepRecent, keyedOperationOf } from './registry.js';
 import type { Result } from './result.js';
 import type { Start } from './stopped.js';
 
-/** What is stored of how an operation ended, besides its ending. */
+/** What is stored of an operation's end in addition to its ending. */
 export type AtRest = Partial<Pick<EndedRecord, 'sticky' | 'keyInUse' | 'refusal' | 'payloads' | 'answer'>>;
 
 /** Ends a record: `settled` when it is done, otherwise `retired`, which tells the next operation its key or its generation. */
@@ -22,7 +22,8 @@ export async function settleRecord(
 ): Promise<boolean> {
   const { keep, limits, repeat } = job.settings;
   const done = ending.effect === 'done';
-  // It knows which of the keys that can be made again come next: without it the first one would, and be answered by what it did.
+  // A key that is not random can be made again. The record knows its generation; without the record the first key would be made again, and the
+  // server would answer a new operation with what the old one did. So keep it as long as the server remembers the key.
   const keepMs = record.random || repeat === 'never' ? keep.forMs : Math.max(keep.forMs, limits.keyWindowMs);
   // An unnamed operation answers only calls that already wait for it.
   const named = job.name.length > 0;
@@ -37,22 +38,25 @@ export async function settleRecord(
   return (await put(answer)) || (answer !== undefined && (await put(undefined)));
 }
 
-/** The answer as it is to be stored, if at all. In a browser, nothing readable is stored without a namespace. */
+/** The answer as it is to be stored; `undefined` if it is not. In a browser, no answer is stored without a namespace. */
 export function answerToStore(job: OperationRun, result: Result | undefined): StoredAnswer | undefined {
   const { settings, client, name } = job;
   const { server } = client.platform;
   const { responseOnServer, responseElsewhere } = settings.tuning;
-  // Decided here, because a store may be chosen late. A store that ends with its context needs no second copy.
+  // Decided only now, because a store may be chosen late. A store that ends with its context would only be a second copy in memory.
   const lasts = server && name.length > 0 && storeForOperation(job).survives !== 'context';
   const kept = settings.keep.response ?? (lasts ? responseOnServer : responseElsewhere);
   return kept === 'disk' && (settings.namespace || server) ? result?.stored() : undefined;
 }
 
-/** Where the table `answers` has that of a record. A key that is not random may stand for another operation, later. */
+/**
+ * The key of a record's answer in the table `answers`. It has the time of creation in it, because a key that is not random may later
+ * stand for another operation.
+ */
 export const answerOf = ({ operationKey }: OperationRun, { key, createdAt }: OnceRecord): KeyedOperation =>
   `${keyedOperationOf(operationKey, key)} ${createdAt}` as KeyedOperation;
 
-/** Keeps the answer in this context for the next call of its name. */
+/** Keeps the answer in this context's memory for the next call of its name. */
 export function remember(job: OperationRun, record: OnceRecord, result: Result): void {
   const { client, settings } = job;
   const { answers } = client.registry;
@@ -60,15 +64,15 @@ export function remember(job: OperationRun, record: OnceRecord, result: Result):
   keepRecent(answers, answerOf(job, record), result, settings.tuning.answersMax);
 }
 
-/** Whether this call's payload is known to be the one that took effect. The answer to another payload must not be given to this call. */
+/** Whether this call's payload is known to be the one that took effect. This call must not get the answer to another payload. */
 export const isOwn = ({ resumeOnly, fingerprint }: OperationRun, { payloads }: OnceRecord): boolean =>
   resumeOnly || payloads.every((one) => one === fingerprint);
 
-/** What went out under this key before it was begun anew, and was refused. */
+/** Payloads that were sent under this key and refused, before an operation began anew under the same key. */
 export const refusedPayloads = ({ key, refusedBefore, previous }: OnceRecord): readonly string[] =>
   (refusedBefore && previous?.key === key && previous.payloads) || [];
 
-/** The payload that took effect, or all that may have, if nothing tells. */
+/** The payload that took effect; all that may have, if nothing tells which one did. */
 export function payloadsOf(
   { payloads }: OnceRecord,
   ending: Ending,
@@ -78,7 +82,7 @@ export function payloadsOf(
   if (ending.effect !== 'done') return payloads;
   const all = earlier || (ending.type === 'fresh' && ending.changed) ? [...new Set([...refusedPayloads(start.record), ...payloads])] : payloads;
   if (earlier) return all.filter((one) => one !== payloads.at(-1));
-  // Only the server's own answer tells which payload took effect. If all before it were refused, it is the last one.
+  // Only the server's own answer tells which payload took effect. If all earlier ones were refused, it is the last one.
   const sure = start.refusedOnly || (ending.type === 'fresh' ? ending.certain : ending.from === 'server');
   return sure ? payloads.slice(-1) : all;
 }

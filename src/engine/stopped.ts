@@ -8,7 +8,7 @@ import type { Result } from './result.js';
 /** A drive's first view of its record. */
 export type Start = Omit<Extract<Begun, { do: 'drive' }>, 'do'>;
 
-/** How a drive stops: a decision that is no wait, with what led to it. */
+/** How a drive stops: any decision but to wait, with what led to it. */
 export interface Stopped {
   readonly decision: Exclude<Decision, Wait>;
   readonly result?: Result | undefined;

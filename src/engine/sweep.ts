@@ -1,4 +1,4 @@
-/** Removes what nobody needs any more: bounded, in the background, never on the path of a call. */
+/** Removes records that nobody needs any more: a limited number at a time, in the background, so that no call waits for it. */
 
 import { decodeName } from '../core/name.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
@@ -8,12 +8,13 @@ import type { Client } from './client.js';
 import { emit } from './observe.js';
 import { timed, updateStored } from './record-access.js';
 
-/** The most damaged records that a sweep skips. */
+/** How many damaged records a sweep reads past at most. */
 const DAMAGED_MAX = 10_000;
 
 /**
- * Sweeps after the first settle of this client, then after one of every `sweepEvery`; after a sweep that found little, not for
- * `sweepRestMs`. Chance says after which one: processes that began together would look at one time for ever, and find the same records.
+ * Sweeps after the first settle of this client, then after one settle in each round of `sweepEvery`; but not for `sweepRestMs` after
+ * a sweep that found little. Which settle of a round it is, is random: processes that started together would otherwise always sweep at
+ * the same time and find the same records.
  */
 export function sweepNowAndThen(client: Client): void {
   const { platform, settings, sweeps } = client;
@@ -32,7 +33,7 @@ export function sweepNowAndThen(client: Client): void {
   });
 }
 
-/** Visits of one record: named ones are noted first, and removed at a second look. */
+/** How many records a sweep reads for each settle. Named ones are visited twice: a first look notes them, a second one removes them. */
 const VISITS = 3;
 
 async function sweep(client: Client): Promise<void> {
@@ -41,16 +42,16 @@ async function sweep(client: Client): Promise<void> {
   const { records } = await timed(client, client.store.scan({ before, limit }));
   let damaged = 0;
   let rests = records.length < limit;
-  // Together: a store may commit them together, and another process, which would find the same ones, finds few of them left.
+  // All at once, so that a store can commit them together, and another process that sweeps at the same time finds few of them left.
   const visits = records.map(async (stored) => {
     const seen = readRecord(stored);
-    // Keep a damaged record: it may be an operation. Scans return it every time, so later sweeps read that many more.
+    // Keep a damaged record, because it may be a pending operation. Every scan returns it again, so later sweeps read that many more.
     if (!seen) {
       damaged++;
       return;
     }
     const did = await visit(client, client.store, seen, before);
-    // The local clock is fast.
+    // "Early" means that the local clock is ahead of the store's: rest, or the same records would be found again.
     rests ||= did === 'early';
   });
   await Promise.all(visits);
@@ -58,7 +59,7 @@ async function sweep(client: Client): Promise<void> {
   client.sweeps.damaged = Math.min(damaged, DAMAGED_MAX);
 }
 
-/** Removes a scanned record if it is due, or notes the time of its second look. */
+/** Removes a scanned record if it is due, or stores when it gets its second look. */
 export async function visit(client: Client, store: Store, seen: OnceRecord, before: number): Promise<'removed' | 'early' | undefined> {
   const did = await updateStored({ client, store, id: seen.id }, (now, storeNow) => ifDue(readRecord(now), seen, before, storeNow));
   if (did === 'removed' && seen.state === 'pending') tellForgotten(client, seen);

@@ -1,32 +1,32 @@
-/** Pending records, names that begin differently in turns: a backlog of one kind does not hold up the others. */
+/** Lists pending records so that kinds (names that begin alike) take turns: a backlog of one kind does not hold up the others. */
 import type { Namespace } from '../core/ids.js';
 import type { OperationName } from '../core/name.js';
 import type { Consent, OnceRecord } from '../core/record.js';
 import type { Client } from './client.js';
 import { type Pages, pendingIn } from './scan.js';
 
-/** Kinds that take turns; where there are more, the next one comes when one of these is through. */
+/** How many kinds take turns at a time. If there are more, the next one starts when one of these is finished. */
 const KINDS_MAX = 8;
 
-/** Which record it is. The record itself is not held: there may be a request in it. */
+/** What identifies a listed record. The record itself is not kept, because the request in it may be large. */
 export type Waiting = Pick<OnceRecord, 'id' | 'key' | 'label' | 'revision'> & { readonly consent: Consent | undefined };
 
 interface Look {
   readonly found: Waiting[];
-  /** Where there are more; `undefined`: nowhere. */
+  /** The cursor of the next page; `undefined` if there is none. */
   next: string | undefined;
 }
 
-/** What is left of one kind: no more than a page of it is held. */
+/** What is left of one kind; at most one page of it is in memory. */
 interface Lane extends Look {
   readonly kind: string;
 }
 
-/** Each pending record once. */
+/** Yields each pending record once. */
 export async function* pendingInTurns(client: Client, namespace: Namespace, prefix: OperationName | undefined): AsyncGenerator<Waiting> {
   for (const pages of await pendingIn(client, namespace, prefix)) {
     let lanes: Lane[] = [];
-    /** Behind it are kinds not met so far; `undefined`: there are none. */
+    /** The cursor behind which new kinds begin; `undefined` when there are no more. */
     let rest: string | undefined = '';
     while (rest !== undefined || lanes.length) {
       while (lanes.length < KINDS_MAX && rest !== undefined) {
@@ -49,7 +49,7 @@ async function look(pages: Pages, start: string | undefined, after: string): Pro
   return { found: found.map(({ record: { id, key, label, revision, request } }) => ({ id, key, label, revision, consent: request?.consent })), next };
 }
 
-/** The kinds of one page, which is in the order of labels: only the last kind can go on behind it. */
+/** The kinds of one page. A page is in the order of labels, so only its last kind can continue on later pages. */
 async function lanesAt(pages: Pages, after: string, parts: number): Promise<{ lanes: Lane[]; rest: string | undefined }> {
   const { found, next } = await look(pages, undefined, after);
   const lanes: Lane[] = [];
@@ -61,10 +61,10 @@ async function lanesAt(pages: Pages, after: string, parts: number): Promise<{ la
   const last = lanes.at(-1);
   if (!last || !next) return { lanes, rest: next };
   last.next = next;
-  // Behind all of it: no label has U+FFFF where a name's next part begins.
+  // Skip the rest of the last kind: no label has U+FFFF where a name's next part begins.
   return { lanes, rest: JSON.stringify([`${last.kind}\uffff`, '']) };
 }
 
-/** How the label begins, up to so many parts of the name and what follows them: `["pay",`. Unnamed ones are one kind. */
+/** The kind of a label: how it begins, up to `parts` parts of the name and the character after them, such as `["pay",`. All unnamed ones are one kind. */
 const kindOf = (label: string, parts: number): string =>
   label.slice(0, label[0] === '[' ? JSON.stringify((JSON.parse(label) as unknown[]).slice(0, parts)).length : 1);

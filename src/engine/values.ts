@@ -1,4 +1,4 @@
-/** Results of effects that are no Response. */
+/** Results of functions given to `run` that are no Response. */
 
 import type { StoredAnswer } from '../core/record.js';
 import type { Result } from './result.js';

@@ -1,9 +1,9 @@
-/** Waits on the clock port; each can be cut short. */
+/** Waits by the platform's clock; each can be cut short. */
 import type { Clock, Connectivity } from '../ports.js';
 import type { OperationRun } from './client.js';
 import type { Stop } from './closing.js';
 
-/** Calls `end` once: after `ms`, when a signal aborts (at once if it has), or when `connectivity` wakes. After the function that it gives was called, never. */
+/** Calls `end` once: after `ms`, when a signal aborts (at once if one has already), or when `connectivity` wakes. The result cancels it. */
 function after(clock: Clock, ms: number, signals: readonly Stop[], end: () => void, connectivity?: Connectivity): () => void {
   if (signals.some((signal) => signal.aborted)) {
     end();
@@ -46,13 +46,13 @@ export function limit(
 /** Resolves after `ms`, or at once when one of the signals aborts, or when `connectivity` wakes. */
 export const wait = (...how: Parameters<typeof limit>): Promise<void> => limit(...how).over;
 
-/** The abort reason of a wait that is no longer needed. Without one the platform would make an error with a stack, which nobody reads. */
+/** The abort reason for a wait that is no longer needed. Without a reason the platform would create an error with a stack that nobody reads. */
 export const OVER = 'over';
 
-/** Work took too long; it may have been done or not. */
+/** Work took too long; it may or may not have been done. */
 export class Late extends Error {}
 
-/** Rejects with `late` when `work` takes longer than `ms`, or when a signal aborts. Work that has ended wins. */
+/** Rejects with `late` if `work` takes longer than `ms`, or when a signal aborts. If `work` ends at the same moment, its result counts. */
 export function within<T>(clock: Clock, ms: number, work: Promise<T>, late: () => Error, signals: readonly Stop[] = []): Promise<T> {
   return new Promise((resolve, reject) => {
     let off = (): void => {};
@@ -70,10 +70,13 @@ export function within<T>(clock: Clock, ms: number, work: Promise<T>, late: () =
   });
 }
 
-/** The call is not wanted any more: its last caller has left, or the client is closed. */
+/** Nobody waits for the call any more: its last caller has left, or the client is closed. */
 export class CallerLeft extends Error {}
 
-/** Rejects with `late` when `work` takes longer than `ms` or beyond the deadline of the call, with {@link CallerLeft} when the call is not wanted any more. */
+/**
+ * Rejects with `late` if `work` takes longer than `ms` or goes beyond the deadline of the call, and with {@link CallerLeft} when nobody
+ * waits for the call any more.
+ */
 export function inTime<T>(
   { client, stop, deadline }: Pick<OperationRun, 'client' | 'stop' | 'deadline'>,
   ms: number,

@@ -9,48 +9,48 @@ import type { Sending, TransportResult } from '../http/sending.js';
 import { callTransport } from '../http/transport.js';
 import type { Feature, Leaving } from '../option-types.js';
 
-/** The attempt that an `around` hook is called for: its request as it goes out, and what it is an attempt of. */
+/** The attempt that an `around` hook is called for: its request as it goes out, and its operation. */
 export interface AroundAttempt extends Leaving {
   readonly operation: OperationName | undefined;
-  /** An earlier attempt of this call, or of a call before it, may have been sent. */
+  /** An earlier attempt, of this call or of an earlier one, may have been sent. */
   readonly again: boolean;
-  /** Gives what the telemetry of this package works on. @internal */
+  /** For this package's own telemetry. @internal */
   readonly '~oncefetch': () => unknown;
 }
 
-/** Sends the attempt's request, once. `headers` are set over those of the request; the key is set last. */
+/** Sends the attempt's request, once. `headers` replace those of the request; the key is set last. */
 export type SendAttempt = (headers?: RequestInit['headers']) => Promise<Response>;
 
-/** Called around each attempt of an operation; it calls `send` once, and gives back the response that `send` gave. */
+/** A hook that is called around each attempt of an operation. It calls `send` once and returns the response that `send` gave. */
 export type Around = (attempt: AroundAttempt, send: SendAttempt) => Promise<Response>;
 
 /**
- * Calls `hook` around the transport of each attempt, within `limits.attemptMs`. What it throws counts as what the transport
- * throws: before `send` is called nothing was sent, after that the attempt may have taken effect. Of several hooks the first one
- * in `use` is the outermost.
+ * Calls `hook` around the transport of each attempt, within `limits.attemptMs`. If the hook throws, that counts as if the transport
+ * had thrown: before `send` was called, nothing was sent; after that, the attempt may have taken effect. Of several hooks, the first
+ * one in `use` is the outermost.
  *
- * @throws TypeError where the hook is no function
+ * @throws TypeError if the hook is no function
  * @example
  * const once = createOnce({ use: [around(async ({ attempt }, send) => send({ 'x-attempt': String(attempt) }))] });
  */
 export function around(hook: Around): Feature {
   if (typeof hook !== 'function') throw new TypeError(`once: around takes a function, got ${typeOf(hook)}`);
-  // Each under a name of its own, so that several stand side by side.
+  // Each hook is stored under its own symbol, so that a client can have several.
   return { name: 'around', parts: { around: sendAround, [Symbol('around')]: hook } satisfies Partial<Parts> };
 }
 
 /** The hooks of a client, in the order of `use`. */
 const hooksOf = ({ parts }: Client): Around[] => Object.getOwnPropertySymbols(parts).map((name) => (parts as Record<symbol, Around>)[name] as Around);
 
-/** Sends once, as the transport alone would, with the hooks in between. */
+/** Sends once, like the transport alone, but through the hooks. */
 async function sendAround(client: Client, request: ReplayableRequest, sending: Sending, a: AttemptRequest): Promise<TransportResult> {
   const passage = new Passage(client, request, sending, a);
-  // The hooks stand where the transport is called. The attempt leaves when the innermost one lets it.
+  // The hooks take the transport's place here. `sending.leaves` is asked later, when the innermost hook calls `send`.
   const left = await callTransport({ ...client, transport: passage }, request, { ...sending, leaves: () => true });
   return passage.over(left);
 }
 
-/** The way of one attempt through the hooks: a transport that knows what the real one did, whatever they say. */
+/** One attempt on its way through the hooks: a transport that notes what the real one did, whatever the hooks claim. */
 class Passage {
   readonly #client: Client;
   readonly #request: ReplayableRequest;
@@ -82,7 +82,7 @@ class Passage {
     }
   }
 
-  /** Only what the transport itself threw is a proof. */
+  /** Only an error that the transport itself threw proves that nothing was sent. */
   neverSent(): boolean {
     return this.#never;
   }
@@ -91,7 +91,7 @@ class Passage {
     return this.#client.transport.mayResend(this.#sent as RequestInit);
   }
 
-  /** How the attempt ended, by what the transport did: where it was never called, nothing was sent, whatever the hooks did. */
+  /** How the attempt ended, judged by what the transport did: if it was never called, nothing was sent, whatever the hooks did. */
   over(left: TransportResult): TransportResult {
     this.#over = true;
     if (left.end !== 'no-answer') return left;
@@ -113,7 +113,7 @@ class Passage {
       body,
       '~oncefetch': () => this.#a,
     };
-    // Nothing is awaited where no header is added: whoever traces by the stack finds the transport inside of its hook.
+    // If a hook adds no header, nothing is awaited, so that tracers which go by the call stack see the transport inside of the hook.
     return hook(told, (more) =>
       more === undefined ? this.#through(inner, request, init) : this.#keyed(request, more).then((next) => this.#through(inner, next, init)),
     );
@@ -128,15 +128,15 @@ class Passage {
   #leave(request: ReplayableRequest, init: RequestInit): Promise<Response> {
     const { clock } = this.#client.platform;
     const slow = Math.abs(clock.now() - this.#begun) > this.#client.settings.tuning.thawMs;
-    // While a slow hook was at work, the record may have been lost to another driver.
+    // If a hook took long, another driver may have taken the record meanwhile.
     return slow && this.#a.stillMine ? this.#a.stillMine().then((mine) => this.#call(request, init, mine)) : this.#call(request, init, true);
   }
 
   async #call({ url, headers, body }: ReplayableRequest, init: RequestInit, mine: boolean): Promise<Response> {
     const client = this.#client;
-    // What a hook added while somebody else was here may be theirs: their token, a signature made with it.
+    // If another user was logged in meanwhile, what a hook added may be theirs, such as their token or a signature made with it.
     if (isSamePerson(client, this.#a.job.namespace) && sessionOf(client) !== this.#session) throw new Error('once: another user has logged in');
-    // A second copy, or one that leaves when this attempt has been told of already, would be an attempt that nobody counts.
+    // A second `send`, or one after the attempt has ended, would be an attempt that nobody counts.
     if (!mine || this.#sent || this.#over || init.signal?.aborted || !this.#sending.leaves()) throw new Error('once: this attempt has left, or is over');
     const { transport } = client;
     const sent = { ...init, headers, body: body ?? null } as RequestInit;

@@ -1,4 +1,4 @@
-/** What a customer agreed to goes on when the page is gone. */
+/** Lets operations that a customer agreed to go on when the page is gone. */
 
 import { check } from '../check.js';
 import { type Began, type Begun, begin } from '../core/begin.js';
@@ -17,20 +17,20 @@ import { needs } from '../texts/full.js';
 
 /** The tag under which a page asks for a `sync` event. */
 const TAG = 'oncefetch';
-/** Whoever gives less gives a length of time: it is in the year 2001. */
+/** In the year 2001. A smaller `untilMs` is probably a length of time, not a time. */
 const EARLIEST_MS = 1_000_000_000_000;
-/** The last time of a `Date`. Without an end there is no consent, and JSON cannot store `Infinity`. */
+/** The last time that a `Date` can have. A consent must have an end, and JSON can't store `Infinity`. */
 const LATEST_MS = 8_640_000_000_000_000;
 
-/** What came of {@link resumeInBackground}. */
+/** The result of {@link resumeInBackground}. */
 export interface InBackground {
-  /** How many are to go on later. */
+  /** How many operations are left to go on later. */
   readonly open: number;
 }
 
 /**
  * Lets a call say `once: { operation, background: { untilMs } }`: the customer agrees that it goes on when the page is gone. Its
- * request is stored, and in a browser with background sync the service worker is woken when the network is there.
+ * request is stored, and a browser with background sync wakes the service worker as soon as there is a network.
  *
  * @see https://wicg.github.io/background-sync/spec/
  * @example
@@ -39,8 +39,8 @@ export interface InBackground {
 export const background = (): Feature => ({ name: 'background', parts: { begins } satisfies Partial<Parts> });
 
 /**
- * Puts the consent of a call beside its request; a call that goes on with a consent finds only that, or how it ended. What was
- * stored for a consent alone is not there for any other call: not after its time, and not beside another payload.
+ * Stores the consent of a call with its request. A background call finds only the operation with the consent that it was started for, or how
+ * that ended. A request that was stored only because of a consent is not used once the consent is over, nor kept beside another payload.
  */
 function begins(job: OperationRun): typeof begin {
   const { agreed, settings, payload } = job;
@@ -54,7 +54,7 @@ function begins(job: OperationRun): typeof begin {
     const asked = began.next.request ?? (consent && payload?.storable(settings.keep.headers));
     const given = consent ?? asked?.consent;
     if (given) void askForSync(job).catch(() => {});
-    // An earlier call asked to keep it, whatever this one adds.
+    // An earlier call asked for the request to be kept (`keep.request`), so it stays even after this call's consent.
     const kept = asked !== undefined && asked === before?.request && !asked.consent?.alone;
     const request = asked && { ...asked, consent: given && { ...given, alone: given.alone && !c.request && !kept } };
     const record = seal({ ...began.next, request, earlier: began.next.earlier?.filter(({ request }) => !request.consent?.alone) });
@@ -62,14 +62,14 @@ function begins(job: OperationRun): typeof begin {
   };
 }
 
-/** The record without a consent whose time is over, and without the request that was stored for that alone. */
+/** The record without a consent whose time is over, and without the request if that was stored only because of the consent. */
 function inForce(record: PendingRecord, now: number): PendingRecord {
   const { request } = record;
   if (!request?.consent || request.consent.until > now) return record;
   return seal({ ...record, request: request.consent.alone ? undefined : { ...request, consent: undefined } });
 }
 
-/** Throws a TypeError or RangeError where it could not be kept. */
+/** The consent that a call asks for, if any. Throws a TypeError or RangeError if the operation can't go on without its page. */
 function consentOf({ client, settings, name, payload }: OperationRun): Consent | undefined {
   const { background: asked, namespace, keep } = settings;
   if (!asked || !payload) return undefined;
@@ -82,33 +82,32 @@ function consentOf({ client, settings, name, payload }: OperationRun): Consent |
   return untilMs > client.platform.clock.now() ? { until: untilMs, alone: !keep.request } : undefined;
 }
 
-/** Where there is no such event, or it is refused, the next page or start of a worker goes on. */
+/** Asks for a `sync` event. If there are none, or it is refused, the operation goes on when a page is opened or a worker starts next. */
 async function askForSync({ client, operationKey, id }: OperationRun): Promise<void> {
   const container = globalThis.navigator?.serviceWorker;
-  // A worker that goes on is woken again by the event that woke it.
+  // Not in a service worker: the event that woke it wakes it again.
   if (client.platform.server || client.platform.relay || !(await container?.getRegistration())) return;
-  // The event comes at once where the network is there, and must find the record: a look queues behind the write.
+  // If there is a network, the event comes at once, and must find the record. So read the record first: the read queues behind its write.
   const [registration] = await Promise.all([container?.ready, readStored({ client, operationKey, id })]);
   await (registration as { readonly sync?: { register(tag: string): Promise<void> } } | undefined)?.sync?.register(TAG);
 }
 
 /**
- * Goes on with what customers agreed to, for the present `namespace`: in a service worker, a page, a background task of a phone.
- * Each has the key, the claims and the limits that it has in a page, and ends at its time. Where another context is at one, it
- * waits for that to end. Without a user, or offline, nothing is sent.
+ * Resumes the operations that the customer agreed to (`once.background`), for the present `namespace`: in a service worker, a page,
+ * or a background task of a phone. Each keeps its key and has the same claims and limits as in a page; none goes on after its
+ * `untilMs`. If another context drives one, this waits for that to end. While nobody is logged in, or offline, nothing is sent.
  *
- * How each one ends is told when it ends, as for every call: by `onOutcome` of the client, by `subscribe`, and to the screens that
- * show it.
+ * How each one ended is told as for every call: by the client's `onOutcome`, by `subscribe`, and on the screens that show it.
  *
  * @param options - `signal`: aborted when the time that the system gives is over
- * @throws TypeError on a wrong option, or where the client lacks `background()`
+ * @throws TypeError on a wrong option, or if the client lacks `background()`
  * @example
  * const { open } = await resumeInBackground(once);
  */
 export async function resumeInBackground(once: Once, options: { signal?: AbortSignal | undefined } = {}): Promise<InBackground> {
   const client = clientOf(once, 'resumeInBackground');
   check(options, { signal: 'object' }, 'resumeInBackground');
-  // Without it nothing looks at the claim whether the consent still stands.
+  // Without the feature, nothing would check at the claim that the consent still stands.
   if (!client.parts.begins) throw new TypeError(needs('resumeInBackground', 'background'));
   const namespace = namespaceNow(client);
   if (namespace === undefined) return { open: 0 };
@@ -142,13 +141,13 @@ async function goOn(client: Client, namespace: Namespace, record: Waiting, { unt
   }
 }
 
-/** Waits until no other context is at it; `undefined` where that takes longer than any call. Where no lock is shared, leases tell. */
+/** Waits for the operation's lock; `undefined` if another context holds it longer than a call may take. Without a lock manager, the lease decides later. */
 async function turnOf(client: Client, address: OperationAddress, until: number, stop: AbortSignal): Promise<(() => void) | undefined> {
   const { locks, clock } = client.platform;
   return locks ? awaitLock(client, address, Math.min(client.settings.limits.totalMs, until - clock.now()), stop) : () => {};
 }
 
-/** The time is over: what was stored for this alone goes. */
+/** Removes a consent whose time is over, and the request if it was stored only because of that. */
 async function takeBack(client: Client, namespace: Namespace, record: Waiting, over: Consent): Promise<undefined> {
   const { operationKey } = addressOfRecord(client, namespace, record);
   await updateStored<undefined>({ client, operationKey, id: record.id }, (stored) => {

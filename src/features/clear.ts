@@ -1,4 +1,4 @@
-/** Log-out. */
+/** Removes a user's data at log-out. */
 
 import { check } from '../check.js';
 import type { Namespace } from '../core/ids.js';
@@ -14,9 +14,9 @@ import { clientOf, type Once } from '../once.js';
 import type { Changed } from '../ports.js';
 
 /**
- * For log-out: removes answers, stored requests, `meta` and settled records, but keeps the keys of unsettled operations under
- * their namespace, and returns those. A key that stays in use after a refusal is kept, too. Calls under way stop before their next attempt; an answer that still comes is given to the caller, and
- * not stored.
+ * For log-out: removes answers, stored requests, `meta` and settled records. The keys of unsettled operations are kept under their
+ * namespace, and returned; a key that stays in use after a refusal is kept, too. Calls under way stop before their next attempt. An
+ * answer that still arrives goes to the caller, but is not stored.
  *
  * @param options - `unsettled`: `'keep'`, the default, or `'forget'`, which drops unsettled operations too: each may take effect a second time
  * @throws TypeError on a wrong option or an empty namespace
@@ -35,11 +35,11 @@ async function clearAll(client: Client, namespace: Namespace, forget: boolean): 
     const change = (stored: unknown): Changed<OnceRecord | undefined> => {
       const current = readRecord(stored);
       if (current?.state !== 'pending') return { value: undefined };
-      // The lease stays: an attempt may be on the wire, and until it ends nobody may say that none took effect.
+      // The lease stays: an attempt may be under way, and until it has ended, nobody may claim that none took effect.
       const { retryAt, previous } = current;
-      // A press without a network took a key up that may have charged, as only what it stood for before tells.
+      // Without a network, this operation took over a key under which an earlier one may have had an effect. Only the predecessor's record tells that.
       const before = previous?.keyInUse ? bare(previous) : undefined;
-      // What is damaged does not become sound by a new sum.
+      // Only a sound record gets a new sum: a damaged one must not look sound afterwards.
       const inUse = before && readRecord(previous) ? seal(before) : before;
       const next = seal({ ...bare(current), retryAt, previous: inUse, lease: current.lease, revision: current.revision + 1 });
       return forget ? { next: null, value: next } : { next, value: next };
@@ -59,8 +59,8 @@ async function clearAll(client: Client, namespace: Namespace, forget: boolean): 
 }
 
 /**
- * What is left of an operation that has just ended: it answers calls that wait in another tab, which would send it again. And of
- * one whose key stays in use after a refusal: a copy that the platform sent unseen may have had an effect under it.
+ * What is kept of an ended operation. If it has just ended, its record must still answer calls that wait in another tab, which would
+ * otherwise send again. If its key stays in use after a refusal, a copy that the platform sent unseen may have had an effect under it.
  */
 function stub(record: OnceRecord, now: number, totalMs: number): OnceRecord | null {
   if (record.keyInUse) return seal({ ...bare(record), touchedAt: now });

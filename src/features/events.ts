@@ -9,7 +9,7 @@ import { clientOf, type Once } from '../once.js';
 
 /** Which events to hear, and for how long. */
 export interface SubscribeOptions {
-  /** Only events of operations whose names begin so. */
+  /** Only events of operations whose names begin with this. */
   prefix?: OperationName | undefined;
   /** Unsubscribes when it is aborted. */
   signal?: AbortSignal | undefined;
@@ -19,7 +19,7 @@ export interface SubscribeOptions {
  * Calls back on every event of this client.
  *
  * @returns a function that unsubscribes
- * @throws TypeError on a wrong option, and where the listener is no function
+ * @throws TypeError on a wrong option, or if the listener is no function
  * @example
  * subscribe(once, (event) => log(event.type, event.operation));
  */
@@ -29,7 +29,7 @@ export function subscribe(once: Once, listener: (event: OnceEvent) => void, opti
   check(options, { prefix: 'array', signal: 'object' }, 'subscribe');
   const { prefix, signal } = options;
   if (typeof listener !== 'function') throw new TypeError(`once: subscribe takes a function, got ${typeOf(listener)}`);
-  // Another listener may have ended it just now.
+  // Another listener may have unsubscribed this one just now.
   const hears = (event: OnceEvent): void => (listeners.has(entry) ? listener(event) : undefined);
   const entry: Listener = { hears, begins: prefix?.length ? namePrefix(prefix).begins : undefined };
   openLog(client);

@@ -5,8 +5,8 @@ import type { OnceOptions } from '../option-types.js';
 import { extendOptions } from '../options.js';
 
 /**
- * Makes a client with other options that shares the store, and the operations under way, with this one. It is closed with the client that it was extended from,
- * which may go on when this one is closed.
+ * Makes a client with other options. It shares the store, and the operations under way, with the client that it is extended from.
+ * Closing that client closes this one too, but not the other way round.
  *
  * @throws TypeError or RangeError that names the wrong option
  * @example

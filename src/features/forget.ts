@@ -1,4 +1,4 @@
-/** Forgets an operation, so that its name can be used anew. */
+/** Forgets an operation, so that its name can be used for another one. */
 import { check } from '../check.js';
 import type { OperationName } from '../core/name.js';
 import { unknown } from '../core/outcome.js';
@@ -12,7 +12,7 @@ import { clientOf, type Once } from '../once.js';
 /**
  * Forgets an operation, so that the next call under its name is another operation.
  *
- * @param options - `evenIfUnknown`: also where it may have been sent, and could then take effect a second time
+ * @param options - `evenIfUnknown`: forget it even if it may have been sent; the next call could then have a second effect
  * @throws TypeError on a wrong name or option
  * @throws ERR_ONCE_BUSY while a call drives it
  * @throws ERR_ONCE_UNKNOWN if it may have been sent, ERR_ONCE_RECORD if its record is damaged, unless `evenIfUnknown`
@@ -25,7 +25,7 @@ export async function forget(once: Once, name: OperationName, options: { evenIfU
   await forgetRecord(client, addressOf(client, name), options.evenIfUnknown === true);
 }
 
-/** What is left of the record tells a derived key its generation. */
+/** Retires the record instead of removing it, because derived keys need its generation. */
 function forgetRecord(client: Client, address: OperationAddress, evenIfUnknown: boolean): Promise<void> {
   const dropPayloads = (): void => {
     for (const kept of client.registry.payloads.keys()) if (kept.startsWith(`${address.operationKey}\n`)) client.registry.payloads.delete(kept);
@@ -35,9 +35,10 @@ function forgetRecord(client: Client, address: OperationAddress, evenIfUnknown: 
     if (!record) return evenIfUnknown ? { next: null, value: undefined } : { value: refusal(client, address, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
     if (record.state === 'pending' && (record.ambiguous || !record.random) && !evenIfUnknown)
       return { value: refusal(client, address, record, 'ERR_ONCE_UNKNOWN', unknown('no-answer')) };
-    // Nothing came of it, and nothing will: its key is as good as new.
+    // It was retired without an effect, and its key is not used up: there is nothing to forget.
     if (record.state === 'retired' && record.ending?.effect === 'none' && !record.sticky) return { value: undefined };
-    // Of this press, too; but a copy that went out unseen before it may have had an effect under the key that it took up.
+    // Nothing of this operation was sent, either. But it may have taken over a key that stays in use, under which a copy sent unseen may have had an
+    // effect: put that record back.
     if (record.state === 'pending' && !record.ambiguous && record.previous && !evenIfUnknown) {
       const before = readRecord(record.previous);
       if (!before) return { value: refusal(client, address, record, 'ERR_ONCE_RECORD', unknown('record')) };

@@ -1,4 +1,4 @@
-/** Pages on `http://`: what Web Crypto and Web Locks would do there. */
+/** Replacements for Web Crypto and Web Locks, which pages on `http://` do not have. */
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -9,8 +9,8 @@ import type { Feature } from '../option-types.js';
 import type { Platform } from '../ports.js';
 
 /**
- * Lets a page on `http://` send, where there is no Web Crypto and no Web Lock: libraries compute digests and make keys, and where the store is
- * localStorage, tabs that begin at once arrive at one key, because it is derived from the operation's name. `localhost` needs none of it.
+ * Lets a page on `http://` make calls, although it has no Web Crypto and no Web Locks. Libraries compute digests and make keys. If the store
+ * is localStorage, keys are derived from operation names, so that tabs that begin at the same time use the same key. Not needed on `localhost`.
  *
  * @example
  * const once = createOnce({ use: [insecureOrigins()] });
@@ -24,7 +24,7 @@ const platform = (lacking: Platform): Platform => ({
     ...lacking.randomness,
     uuid() {
       const { crypto } = globalThis as { crypto?: Partial<Crypto> };
-      // A polyfill may have brought `randomUUID` to where there is no Web Crypto, or not all of it.
+      // Only `getRandomValues` is there for sure. A polyfill may have added `randomUUID` where the rest of Web Crypto is missing, or the other way round.
       return crypto?.getRandomValues && !(crypto.subtle && crypto.randomUUID) ? v4() : lacking.randomness.uuid();
     },
   },

@@ -1,4 +1,4 @@
-/** The browser's question before a page is left, while something is being sent. */
+/** Makes the browser ask before a page is left while something is being sent. */
 import { check } from '../check.js';
 import type { Label } from '../core/ids.js';
 import { namePrefix, type OperationName } from '../core/name.js';
@@ -8,21 +8,21 @@ import { clientOf, type Once } from '../once.js';
 
 /** Which operations count, and for how long. */
 export interface WarnOnLeaveOptions {
-  /** Only operations whose names begin so. */
+  /** Only operations whose names begin with this. */
   prefix?: OperationName | undefined;
-  /** Ends it when it is aborted. */
+  /** Ends the warning when it is aborted. */
   signal?: AbortSignal | undefined;
 }
 
-/** The page, as far as this needs it: workers and servers have none. */
+/** The page's window; `undefined` in workers and on servers. */
 const page = (): Pick<Window, 'addEventListener' | 'removeEventListener'> | undefined => ('document' in globalThis ? globalThis.window : undefined);
 
 /**
- * Lets the browser ask "Leave this page?" while this page sends something, or waits to send it again. At any other time there is no
- * listener, so that the page stays fit for the back-forward cache. Where there is no page (a worker, a server) it does nothing.
+ * Makes the browser ask "Leave this page?" while this page sends something or waits to send it again. At any other time there is no
+ * listener, so that the page can go into the back-forward cache. In workers and on servers it does nothing.
  *
- * Browsers ask only after a click or a key press in the page, in words of their own, and phones may not ask at all: an operation that
- * is left is unsettled, and the next page goes on with it.
+ * Browsers ask only after a click or a key press in the page, and in their own words; phones may not ask at all. If the user leaves
+ * all the same, the operation stays unsettled, and the next page can go on with it.
  *
  * @returns a function that ends it
  * @throws TypeError on a wrong option
@@ -39,7 +39,7 @@ export function warnOnLeave(once: Once, options: WarnOnLeaveOptions = {}): () =>
   const asks = (event: BeforeUnloadEvent): void => {
     if (!isSending(client, begins)) return;
     event.preventDefault();
-    // Chromium before version 119 looks at this instead.
+    // Chromium before version 119 needs this instead.
     event.returnValue = true;
   };
   const look = (): void => {
@@ -57,7 +57,7 @@ export function warnOnLeave(once: Once, options: WarnOnLeaveOptions = {}): () =>
   return stop;
 }
 
-/** Whether a call of this page has sent something that it knows no end of. Who waits for another tab would lose nothing. */
+/** Whether a call of this page has sent something whose end it does not know yet. A call that waits for another tab does not count: nothing is lost with it. */
 function isSending({ registry, store }: Client, begins: ((label: Label) => boolean) | undefined): boolean {
   return [...registry.flights.keys()].some((operationKey) => {
     const [scope, , label] = JSON.parse(operationKey) as [string, string, Label];

@@ -13,11 +13,11 @@ import { clientOf, type Once } from '../once.js';
 
 /**
  * Moves a guest's unsettled operations, including their keys, into the present namespace. A key that stays in use after a refusal is
- * moved, too. Await it in each page of the user before anything is pressed there: an earlier page may have been closed in the middle of it.
+ * moved, too. Await this in every page of the user before they can press anything: an earlier page may have been closed during a move.
  *
  * @param from - the namespace that the guest had
  * @throws TypeError on an empty namespace
- * @throws StoreFault, or an Error that says how long it waited, where the store fails: call it again before anything is pressed
+ * @throws StoreFault, or an Error that says how long it waited, if the store fails: call `move` again before anything is pressed
  * @example
  * await move(once, guestId);
  */
@@ -32,7 +32,7 @@ export async function move(once: Once, from: string): Promise<void> {
   changed(client);
 }
 
-/** What was refused, and leaves its key in use: a copy that the platform sent unseen may have had an effect under it. */
+/** Refused operations whose keys stay in use: a copy that the platform sent unseen may have had an effect under such a key. */
 async function* scanInUse(client: Client, namespace: Namespace): AsyncGenerator<Pick<Scanned, 'record' | 'operationKey'>> {
   const ns = await digestOfNamespace(client, namespace);
   for (const store of storesOf(client)) {
@@ -48,10 +48,10 @@ async function* scanInUse(client: Client, namespace: Namespace): AsyncGenerator<
   }
 }
 
-/** Whether a call would go on with its key. */
+/** Whether the next call would go on with the record's key. */
 const isOpen = ({ state, keyInUse }: OnceRecord): boolean => state === 'pending' || keyInUse === true;
 
-/** What has ended without an effect counts least, then what never left, a key in use, what may have left, and what is done. */
+/** How likely a record stands for an effect, from least to most: ended without one, never sent, a key in use, maybe sent, done. */
 function weightOf({ state, ambiguous, keyInUse, previous }: OnceRecord): number {
   if (state === 'settled') return 4;
   if (state === 'pending' && ambiguous) return 3;
@@ -59,23 +59,23 @@ function weightOf({ state, ambiguous, keyInUse, previous }: OnceRecord): number 
   return state === 'pending' ? 1 : 0;
 }
 
-/** What the user has gives way to the same operation, and to what is more likely to have had an effect. What is damaged stays. */
+/** Whether the user's own record of that name is replaced: by the same operation, or by one that more likely had an effect. A damaged record stays. */
 function givesWay(stored: unknown, taken: OnceRecord): boolean {
   const there = readRecord(stored);
   return stored === undefined || (there !== undefined && (there.key === taken.key || weightOf(there) < weightOf(taken)));
 }
 
-/** Nothing of it has left. */
+/** Nothing of it was sent. */
 const isClean = ({ state, ambiguous }: OnceRecord): boolean => state === 'pending' && !ambiguous;
 
-/** Where the app gave both operations one key, an answer under it may be that of either. */
+/** If the app gave both operations the same key, an answer under it may be the answer to either payload. */
 function withPayloadsOf(there: OnceRecord, { state, payloads, scheme }: OnceRecord): { next?: OnceRecord } {
   const more = payloads.filter((one) => !there.payloads.includes(one));
   if (there.state !== 'pending' || state !== 'pending' || scheme !== there.scheme || !more.length) return {};
   return { next: seal({ ...there, payloads: [...more, ...there.payloads] }) };
 }
 
-/** Whether a call in this context or in another one holds the claim. */
+/** Whether a call, in this context or in another one, drives the operation. */
 async function isDriven(client: Client, address: Pick<OperationAddress, 'label' | 'id'>, operationKey: OperationKey, namespace: Namespace): Promise<boolean> {
   const release = await tryLockInTime(client, { name: [], namespace, operationKey, ...address });
   release?.();
@@ -83,8 +83,8 @@ async function isDriven(client: Client, address: Pick<OperationAddress, 'label' 
 }
 
 /**
- * Brings one record to the place that it has in the namespace `to`; without a name and with a random key that is the same one.
- * It is inserted there before it is removed here: a crash in between leaves both, with one key.
+ * Moves one record to its id in the namespace `to`; that of an unnamed operation with a random key does not change. The record is
+ * inserted there before it is removed here, so a crash in between leaves both, with the same key.
  */
 async function moveOne(client: Client, from: Namespace, to: Namespace, record: OnceRecord, operationKey: OperationKey): Promise<void> {
   const { key, label, id: old } = record;
@@ -101,17 +101,17 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, record: O
   ): Promise<T> => updateStored({ client, store, id: of }, (stored, now) => change(readRecord(stored), stored, now), 'strict');
   const driven = await isDriven(client, { label, id: old }, operationKey, from);
   const moved = (before: OnceRecord, now: number, generation = 0): OnceRecord => {
-    // Where a key counts for one account only, the new account's server does not know what was sent under it.
+    // If a key counts for one account only, the server does not know it for the new account: end the key window now.
     const scoped = from !== to && client.settings.dialect.perAccount && before.ambiguous ? { windowEndsAt: now } : {};
     const was = before.previous;
-    // What is damaged does not become sound by a new sum.
+    // Only a sound record gets a new sum: a damaged one must not look sound afterwards.
     const previous = was && readRecord(was) ? seal({ ...was, id, ns }) : was;
     return seal({ ...before, ...scoped, id, ns, previous, generation: Math.max(generation, before.generation), revision: before.revision + 1 } as OnceRecord);
   };
-  // First its drivers lose it: what one of them settled from here on would stay open in the other namespace.
+  // First take the record from its drivers. If one of them settled it after the copy is made, the copy would stay unsettled.
   const taken = await update(old, (there, _, now) => {
     if (!there || !isOpen(there) || there.key !== key) return { value: undefined };
-    // Its driver sends nothing more, but an attempt may be on the wire, which no driver in the new place answers for.
+    // The old driver sends nothing more, but its last attempt may be under way. The lease keeps the app from settling meanwhile.
     const live = there.state === 'pending' && (driven || leaseHolds(there.lease, now));
     const lease = live ? { owner: MOVED, until: now + client.settings.limits.attemptMs } : undefined;
     const next = id !== old ? seal({ ...there, revision: there.revision + 1 }) : moved({ ...there, lease }, now);
@@ -119,19 +119,19 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, record: O
   });
   if (!taken) return;
   if (id !== old) {
-    // What the user has of that name may be in the other place: what is in memory would hide it, or be hidden.
+    // The user's own record of that name may be in memory while the guest's is in the store, or the reverse. The one in memory would hide the other.
     const other = memory ? client.store : degraded.get(there);
     let isDone = false;
     const free =
       givesWay(other && (await timed(client, other.read(id))), taken) &&
       (await update(id, (there, stored, now) => {
         isDone = there?.state === 'settled';
-        // It came with an earlier move that did not come to its end, and may have gone on since.
+        // An earlier, interrupted move has inserted it already, and it may have gone on since.
         if (there?.key === key && !(isClean(there) && taken.ambiguous)) return { value: true, ...withPayloadsOf(there, taken) };
         return givesWay(stored, taken) ? { next: moved(taken, now, there?.generation), value: true } : { value: false };
       }));
     if (!free) {
-      // A key in use that is left behind costs nothing where the user's own operation is done: no press follows.
+      // If the user's own operation is done, nobody will press again, so a key in use that is left behind does no harm.
       if (taken.state === 'pending' || !isDone) emit(client, { name: decodeName(label), label }, key, { type: 'diagnostic', code: 'move-conflict' });
       return;
     }

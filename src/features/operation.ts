@@ -12,19 +12,19 @@ import { keyedOperationOf } from '../engine/registry.js';
 import { callFetch, clientOf, type Once } from '../once.js';
 import type { OperationOptions } from '../option-types.js';
 
-/** fetch's `init`, with options of an operation that has its name already. */
+/** fetch's `init`, plus options for an operation whose name is given already. */
 export interface OperationRequestInit extends RequestInit {
   once?: Omit<OperationOptions, 'operation'> | undefined;
 }
 
-/** What a screen needs of one operation. It is cheap: make one wherever it is needed. */
+/** What a screen needs to show and send one operation. It is cheap: make one wherever you need it. */
 export interface Operation {
   readonly name: OperationName;
   /** `once.fetch`, under this name. */
   readonly fetch: (input: string | URL | Request, init?: OperationRequestInit) => Promise<Response>;
-  /** What a screen shows: the same object until it changes. */
+  /** What a screen shows. It is the same object until it changes. */
   readonly state: OperationState;
-  /** Calls back when `state` changes, also because somebody else has logged in or another tab changed it; the result unsubscribes. */
+  /** Calls back when `state` changes, also if another user has logged in or another tab made the change. The result unsubscribes. */
   subscribe(listener: () => void): () => void;
 }
 
@@ -42,10 +42,10 @@ export function operation(once: Once, name: OperationName): Operation {
   return new ObservedOperation(client, Object.freeze([...name]));
 }
 
-/** The same object each time, whatever looks found nothing. */
+/** One object for all idle states, although each look that finds nothing makes a new one. */
 const IDLE: OperationState = { phase: 'idle' };
 
-/** Reads what is stored for the screens of one operation. */
+/** Reads the stored record, and shows it on the operation's screens. */
 async function showStored(client: Client, address: OperationAddress): Promise<void> {
   const { operationKey } = address;
   const { flights, lives, payloads } = client.registry;
@@ -54,13 +54,13 @@ async function showStored(client: Client, address: OperationAddress): Promise<vo
   const record = readRecord(await readStored(place));
   const held = record && payloads.has(keyedOperationOf(operationKey, record.key));
   const state = stateOf(record, storedIn(storeForOperation(place)), false, held);
-  // A call, or a change by hand, is at it. It may end without a word to screens, such as one that is refused.
+  // A call or a change by hand is in flight. Wait for its end, because it may end without telling screens, for example if it is refused.
   const flight = flights.get(operationKey);
   if (flight) await flight.landed;
   const shown = lives.get(operationKey)?.state;
-  // One of those ended, or another look came first, while this one was on its way: what it found may be older than what is shown.
+  // What was read may be outdated if something was in flight and told screens nothing, or if the state was changed meanwhile: read again.
   if (flight ? shown === before : shown && shown !== before) return showStored(client, address);
-  // An operation without an effect leaves its name free; its screen says so until something else begins.
+  // After an operation without an effect nothing is stored. Its screen goes on showing that end until something else begins.
   const stays = state.phase === 'idle' && shown?.phase === 'settled' && shown.outcome.effect === 'none';
   if (!flight && !stays) publish(client, operationKey, state);
 }
@@ -112,11 +112,11 @@ class ObservedOperation implements Operation {
   subscribe(listener: () => void): () => void {
     const client = this.#client;
     let over = false;
-    // A wrapper, so that one listener may subscribe twice, and hears nothing more once another one has ended it.
+    // A wrapper, so that the same listener can subscribe twice, and is not called any more once it has unsubscribed, even while listeners are being called.
     const entry = (): void => (over ? undefined : listener());
     let operationKey: OperationKey | undefined;
     const leave = (): void => void (operationKey && client.registry.lives.get(operationKey)?.listeners.delete(entry));
-    /** Goes over to the operation of whoever is here now; whether that is another one. */
+    /** Follows the present user's operation; `true` if that is another one than before. */
     const follow = (address: OperationAddress | undefined): boolean => {
       if (address?.operationKey === operationKey) return false;
       leave();
@@ -137,7 +137,7 @@ class ObservedOperation implements Operation {
     };
   }
 
-  /** A screen may look before anybody has logged in. */
+  /** The present address; `undefined` while nobody is logged in. */
   #placeNow(): OperationAddress | undefined {
     try {
       return addressOf(this.#client, this.name);
@@ -146,7 +146,10 @@ class ObservedOperation implements Operation {
     }
   }
 
-  /** `anew`: what is known was last followed by nobody, and may have changed elsewhere since. */
+  /**
+   * The operation's state in this realm; reads the store if it is new. `anew`: reads it also if no screen was following, because it may
+   * have changed elsewhere.
+   */
   #load(address: OperationAddress, anew = false) {
     const { lives } = this.#client.registry;
     const { operationKey } = address;

@@ -1,4 +1,4 @@
-/** Lists what is pending, for an app and its screens. */
+/** Lists pending operations, for an app and its screens. */
 
 import { check } from '../check.js';
 import type { OperationName } from '../core/name.js';
@@ -14,19 +14,19 @@ import type { Json } from '../option-types.js';
 
 /** Which unsettled operations to list. */
 export interface PendingOptions {
-  /** Only operations whose names begin so. */
+  /** Only operations whose names begin with this. */
   prefix?: OperationName | undefined;
-  /** How many are listed at most; `after` lists the next ones. @default 100 */
+  /** The most that are listed; `after` lists the next ones. @default 100 */
   limit?: number | undefined;
-  /** The `cursor` of the last one of the page before. */
+  /** The `cursor` of the last operation of the previous page. */
   after?: string | undefined;
 }
 
 /**
- * Lists the operations that have not settled, ordered by name; `Meta` is what your calls give as `meta`. Empty before anybody
- * has logged in.
+ * Lists the operations that have not settled, ordered by name. `Meta` is the type of what your calls give as `meta`. The list is
+ * empty while nobody is logged in.
  *
- * @throws RangeError where `limit` is less than 1; TypeError on a wrong option
+ * @throws RangeError if `limit` is less than 1; TypeError on a wrong option
  * @example
  * const [last] = await pending(once, { prefix: ['pay'], limit: 1 });
  */
@@ -45,16 +45,16 @@ async function listPending(client: Client, options: PendingOptions): Promise<rea
   for await (const { record, operationKey } of scanPending(client, namespace, options.prefix, options.after)) {
     held ??= await heldLocks(client);
     const lock = lockNameOf(client, { namespace, label: record.label, id: record.id });
-    // A lease is read on this clock here, which may differ from the store's: only what is shown depends on it.
+    // The lease is compared with this device's clock, which may differ from the store's. That is good enough for what is shown.
     const busy = client.registry.flights.has(operationKey) || held.has(lock) || heldElsewhere(client, record, client.platform.clock.now());
     found.push(pendingOf(record, client.registry.payloads.has(keyedOperationOf(operationKey, record.key)), busy));
     if (found.length >= limit) break;
   }
-  // Another user logged in while it was read: what is shown now is theirs. Nobody's, after a log-out.
+  // If another user logged in during the read, list theirs instead; after a log-out, nothing.
   return namespaceNow(client) === namespace ? found : listPending(client, options);
 }
 
-/** None where the lock manager does not say. */
+/** Names of the locks that are held; empty if the lock manager does not tell. */
 async function heldLocks(client: Client): Promise<ReadonlySet<string>> {
   const asked = client.platform.locks?.held?.();
   return (asked && (await timed(client, asked).catch(() => undefined))) ?? new Set();

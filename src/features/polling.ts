@@ -1,4 +1,4 @@
-/** Work that goes on behind the link of a 202. */
+/** Polls the work behind the link of a 202. */
 
 import { atLeast, backoffMs } from '../core/backoff.js';
 import type { Answer } from '../core/dialect.js';
@@ -20,7 +20,7 @@ import type { Feature } from '../option-types.js';
 import type { Platform } from '../ports.js';
 
 /**
- * Lets `accepted: 'poll'` ask after the work behind the link of a 202 until that work ends (RFC 9110, section 15.3.3).
+ * Makes `accepted: 'poll'` possible: after a 202, its link is polled until the work behind it ends (RFC 9110, section 15.3.3).
  *
  * @example
  * const once = createOnce({ use: [polling()], accepted: 'poll' });
@@ -32,14 +32,14 @@ async function poll(drive: Driver, accepted: Result | undefined): Promise<Finish
   return end && ('decision' in end ? finish(drive, { ...end, result: accepted }) : settlePolled(drive, end));
 }
 
-/** Asks until the work ends, the budget of waiting does, or nothing more may be asked; `undefined` when there is no link to ask at. */
+/** Polls until the work ends, the time for waiting is over, or the drive must stop; `undefined` if there is no link. */
 async function askAfter(drive: Driver, accepted: Result | undefined): Promise<Polled | Stopped | undefined> {
   const { prepared } = drive.payload;
-  // What an effect gives has no link to ask at.
+  // A function given to `run` has no request, so its Response has no link that could be polled.
   if (!prepared) return undefined;
   const link = drive.record.link ?? (accepted?.response && linkOf(prepared, drive.job.client.platform, accepted.response));
   if (link === undefined) return undefined;
-  // Stored, so that nobody has to send it again.
+  // Store the link, so that nobody has to send the request again.
   if (drive.record.link === undefined) {
     const next = seal({ ...drive.record, link, touchedAt: drive.job.client.platform.clock.now() });
     if (await commit(drive.job, drive.record, () => next)) drive.record = next;
@@ -47,7 +47,7 @@ async function askAfter(drive: Driver, accepted: Result | undefined): Promise<Po
   return askUntilItEnds(drive, prepared, link);
 }
 
-/** The link of a 202, on the same origin only: credentials must not go to another one, and no answer may direct a server's requests elsewhere. */
+/** The link of a 202. Only on the same origin: credentials must not go elsewhere, and no answer may direct a server's requests elsewhere. */
 export function linkOf({ url, origin }: ReplayableRequest, { resolve }: Pick<Platform, 'resolve'>, { headers }: Response): string | undefined {
   const link = headers.get('operation-location') ?? headers.get('location');
   if (link === null) return undefined;
@@ -72,7 +72,7 @@ async function askUntilItEnds(drive: Driver, prepared: ReplayableRequest, link: 
       { job, key, carrier, firstSentAt, number, ambiguous: true, resumed: start.resumed, otherPayloads: false, ms, leaves: () => !drive.mustStop() },
       link,
     );
-    // An answer that came in another user's session says nothing of this one's work.
+    // An answer in another user's session says nothing about this user's work.
     const foreign = isSamePerson(job.client, job.namespace) ? undefined : drive.mustStop();
     if (foreign || answer.state !== 'running') return foreign ?? answer;
     const cutOff = answer.result ? undefined : await drive.cutOff();
@@ -92,7 +92,7 @@ async function askOnce(prepared: ReplayableRequest, a: AttemptRequest, link: str
   for (const name of [...headers.keys()]) if (/^(content-|if-)/.test(name)) headers.delete(name);
   const begun = clock.now();
   const asking = { ...prepared, url: link, method: 'GET', body: undefined, headers };
-  // Where the hook fails, as a service worker's does when somebody else has logged in, the link is not asked, as no attempt would leave.
+  // If the `headers` hook fails, the link is not polled this time, just as no attempt would leave.
   const more = await hooked(asking, a).catch(() => 'failed' as const);
   if (more === 'failed') return { state: 'running' };
   const left = await callTransport(client, merged(asking, more), {
@@ -110,7 +110,7 @@ async function askOnce(prepared: ReplayableRequest, a: AttemptRequest, link: str
   };
 }
 
-/** What an answer behind the link says of the work: nothing, where the dialect's own code fails. */
+/** What the answer to a poll says about the work. If the app's dialect throws, the work counts as running. */
 function read(response: Response, answer: Answer, a: AttemptRequest): WorkState {
   const { client, settings } = a.job;
   try {

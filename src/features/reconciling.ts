@@ -1,4 +1,4 @@
-/** Asks the caller's `reconcile` what became of an operation. */
+/** Asks the app's `reconcile` what became of an operation. */
 
 import type { UnknownReason } from '../core/codes.js';
 import { typeOf } from '../core/name.js';
@@ -19,14 +19,14 @@ import { answerOf } from '../http/transport.js';
 import type { Feature } from '../option-types.js';
 
 /**
- * Lets a client ask the app's `reconcile` what became of an operation, where the server's answers can't tell.
+ * Lets a client ask the app's `reconcile` what became of an operation when the server's answers can't tell.
  *
  * @example
  * const once = createOnce({ use: [reconciling()], reconcile: async ({ key }) => ((await findOrder(key)) ? 'done' : 'unknown') });
  */
 export const reconciling = (): Feature => ({ name: 'reconciling', parts: { ask, whose } satisfies Partial<Parts> });
 
-/** Whether it is a function given to `run`: its caller waits for a value, not for a Response. So does whoever runs it after a resume. */
+/** Whether the payload is a function given to `run`. Then callers wait for a value, not for a Response, also after a resume. */
 const isEffect = ({ record }: Driver): boolean => record.origin === '';
 
 /** Asks `reconcile`, and acts on what it says; `undefined` if it does not know either. */
@@ -34,20 +34,20 @@ async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', resu
   const { job, record } = drive;
   const proof = await prove(drive, reason, result);
   if (!proof) return undefined;
-  // An earlier payload is done, and this one is not: the change, or the next effect of that name, is still to be sent.
+  // An earlier payload is done, but not the present one: that (a changed state, or the next effect of the name) must still be sent.
   const isEarlier = !isOwn(job, record) && (reason === 'mismatch' || !record.payloads.includes(job.fingerprint));
   if (proof !== 'none' && isEarlier && job.settings.repeat !== 'never')
     return settle(drive, replayed('reconcile'), undefined, { earlier: true, payloads: record.payloads.filter((one) => one !== job.fingerprint) });
   if (typeof proof === 'object' && !isEffect(drive)) return settle(drive, replayed('reconcile'), proof);
   if (proof === 'none') {
     if (!(await settleRecord(job, record, rejected(), { sticky: reason === 'burnt' }))) return tell(drive, unknown('store'), result);
-    // The server may execute the payload that it holds once that is sent again, so a key that is not random stays (decision 11).
+    // The server may still execute the payload that it holds, if somebody sends that again. So a key that is not random is not replaced (decision 11).
     const stays = !record.random && (reason === 'mismatch' || reason === 'bytes');
     // If the server refused, its refusal is the answer. Otherwise the call goes on under a new key, if it has something to send.
     return stays || /^refused/.test(reason) || job.resumeOnly ? tell(drive, rejected(), result, undefined, { cause }) : 'anew';
   }
   const lost = (await settleRecord(job, record, replayed('reconcile'))) ? undefined : await drive.stillMine();
-  // It is done, but another driver owns the record, and the effect may be of its key: the claim is lost.
+  // It is done, but another driver owns the record now, and the effect may be that of its key: this call has lost its claim.
   if (lost?.lost && !lost.ended) return finish(drive, { ...lost, result });
   return tell(drive, replayed('reconcile'), proof === 'done' ? result : proof, 'ERR_ONCE_ALREADY_DONE');
 }
@@ -57,7 +57,7 @@ async function whose(drive: Driver, result: Result | undefined): Promise<Result 
   return typeof proof === 'object' ? proof : undefined;
 }
 
-/** Asks the hook. `undefined` if there is none, it does not know, or it could not be asked in the session of this user. */
+/** Asks the hook. `undefined` if there is none, if it does not know, or if another user was logged in before or during the question. */
 async function prove(drive: Driver, reason: UnknownReason | 'done-elsewhere', result: Result | undefined): Promise<Proof | undefined> {
   const { job, record } = drive;
   const { client, namespace, settings, stop, deadline } = job;
@@ -106,7 +106,7 @@ async function proofOf(drive: Driver, said: unknown): Promise<Proof | undefined>
   return undefined;
 }
 
-/** Whether the Response shows what was made. An error does not, nor an HTML page: it may be a login, or what a single-page app gives for any address. */
+/** Whether the Response proves the effect. An error does not; nor does an HTML page, which may be a login or what a single-page app gives for any address. */
 function provesDone(answered: Parameters<typeof answerOf>[0]): boolean {
   const answer = answerOf(answered);
   const { status, type } = answer;

@@ -1,4 +1,4 @@
-/** Parses what a run gave, or what is remembered of it. */
+/** Parses the result of a `run`, new or remembered. */
 import type { Outcome } from '../core/outcome.js';
 import type { OperationRun } from '../engine/client.js';
 import { Closing } from '../engine/closing.js';
@@ -7,7 +7,7 @@ import { CallerLeft, inTime } from '../engine/wait.js';
 import { OnceError } from '../errors.js';
 import type { StandardSchema } from '../option-types.js';
 
-/** Whatever the schema makes of it, and however long it takes, the effect took place. */
+/** The value as the schema parses it. Whether that refuses, throws or is too slow: the effect took place, and the error's outcome says so. */
 export async function parseResult<T>(
   { signal, ...call }: Pick<OperationRun, 'client' | 'deadline'> & { readonly signal: AbortSignal | undefined },
   { '~standard': { validate } }: StandardSchema<T>,

@@ -1,4 +1,4 @@
-/** Goes on with stored operations. */
+/** Resumes stored operations. */
 
 import { check } from '../check.js';
 import type { OperationName } from '../core/name.js';
@@ -7,9 +7,9 @@ import { NOTHING_TO_READ, operate } from '../engine/operate.js';
 import { type Resumed, resumeAll } from '../engine/resuming.js';
 import { clientOf, type Once } from '../once.js';
 
-/** Which operations to go on with, and how many at a time. */
+/** Which operations to resume, and how many at a time. */
 export interface ResumeOptions {
-  /** Only operations whose names begin so. */
+  /** Only operations whose names begin with this. */
   prefix?: OperationName | undefined;
   /** How many are sent at the same time. @default 4 */
   concurrency?: number | undefined;
@@ -17,11 +17,11 @@ export interface ResumeOptions {
 }
 
 /**
- * Resumes what is pending, a few operations at a time, each with its own key. Names that begin differently take turns, so that
- * a backlog of one kind does not hold up the others. Nothing is resumed by itself. The options are those of the client: a `verdict`
- * that only the call had is not asked.
+ * Resumes pending operations, a few at a time, each with its own key. Names that begin differently take turns, so that a backlog of
+ * one kind does not hold up the others. Nothing is resumed unless you call this. The client's options count, not those of the
+ * original calls: a `verdict` that only a call had is not asked.
  *
- * @throws RangeError where `concurrency` is less than 1; TypeError on a wrong option or an empty namespace
+ * @throws RangeError if `concurrency` is less than 1; TypeError on a wrong option or an empty namespace
  * @example
  * for await (const { name, outcome } of resume(once, { prefix: ['pay'] })) show(name, outcome.effect);
  */
@@ -32,13 +32,13 @@ export function resume(once: Once, options: ResumeOptions = {}): AsyncIterable<R
 }
 
 /**
- * Resumes one operation, with its key. Without a stored request it asks `reconcile`. Of one that is done already it gives the
- * stored answer.
+ * Resumes one operation, with its key. If its request is not stored, `reconcile` is asked. If the operation is done already, its
+ * stored answer is given.
  *
  * @throws TypeError on a wrong name or option
  * @throws ERR_ONCE_UNKNOWN if nobody can tell what became of it, or nothing is known of this name
- * @throws ERR_ONCE_ALREADY_SETTLED if it is done, and its answer was not stored (`keep.response`)
- * @throws ERR_ONCE_ALREADY_DONE if `reconcile` says that it is done, and gives no Response
+ * @throws ERR_ONCE_ALREADY_SETTLED if it is done, but its answer was not stored (`keep.response`)
+ * @throws ERR_ONCE_ALREADY_DONE if `reconcile` says that it is done, but gives no Response
  * @example
  * const response = await resumeOne(once, ['pay', cart.id]);
  */

@@ -1,4 +1,4 @@
-/** Sends again what HTTP itself allows to be sent again: GET, HEAD, OPTIONS, PUT and DELETE without a name. */
+/** Retries requests without a name whose methods HTTP calls idempotent: GET, HEAD, OPTIONS, PUT and DELETE. */
 
 import pRetry from 'p-retry';
 import { atLeast, backoffMs } from '../core/backoff.js';
@@ -16,8 +16,8 @@ import type { Settings } from '../options.js';
 
 /**
  * Sends idempotent requests without a name again after a network error or a transient answer, within `limits.attempts` and
- * `limits.totalMs` (RFC 9110, section 9.2.2). Once another user has logged in they are not sent again. Without it they are sent
- * once, as `fetch` does. One attempt may take as long as it takes: give a `signal`.
+ * `limits.totalMs` (RFC 9110, section 9.2.2), but not after another user has logged in. Without this feature they are sent once,
+ * as with `fetch`. A single attempt has no time limit: give a `signal`.
  *
  * @example
  * const once = createOnce({ use: [retrying()] });
@@ -32,7 +32,7 @@ const retry: Parts['retry'] = (client, settings, { input, init }, send) => {
     const sendCopy = () => (client.settings.fetch ?? globalThis.fetch)(input, { ...rest, body: body ?? null });
     return sendAgain(client, settings, outline(client.platform, input, init), body === init.body ? send : sendCopy);
   }
-  // It is sent once, as it is; a PUT that waits for its next attempt must not undo it.
+  // `once: false`: sent once, as it is. A retry of an earlier PUT to the same URL must not undo it.
   if (latest.size) {
     const { method, place } = outline(client.platform, input, init);
     if (!isSafe(method)) latest.delete(place());
@@ -40,20 +40,20 @@ const retry: Parts['retry'] = (client, settings, { input, init }, send) => {
   return send();
 };
 
-/** A copy of what the caller may change before it is sent again, such as a form that is filled anew; else the body itself. */
+/** A copy of a body that the caller may change before it is sent again, such as a form; any other body as it is. */
 function copyOf(body: RequestInit['body']): RequestInit['body'] {
   const kind = kindOf(body);
   if (kind === 'URLSearchParams') return new URLSearchParams(String(body));
   if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice();
   if (kind === 'ArrayBuffer') return (body as ArrayBuffer).slice();
-  // React Native's own has no fields to read.
+  // The fields of React Native's own FormData can't be read.
   if (kind !== 'FormData' || !('entries' in (body as FormData))) return body;
   const copy = new FormData();
   for (const [name, value] of (body as FormData).entries()) copy.append(name, value as string);
   return copy;
 }
 
-/** Sends as it came, and again after a network error or a transient answer. */
+/** Sends the request unchanged, and again after a network error or a transient answer. */
 export async function sendAgain(client: Client, settings: Settings, call: Outline, send: () => Promise<Response>): Promise<Response> {
   const { clock, randomness } = client.platform;
   const { method, replayable, signal } = call;
@@ -63,18 +63,18 @@ export async function sendAgain(client: Client, settings: Settings, call: Outlin
   const turn = Symbol(place);
   if (place !== undefined) latest.set(place, turn);
   const deadline = clock.now() + settings.limits.totalMs;
-  // A PUT or DELETE that comes late must not undo what a later call to its URL wrote.
+  // A late retry of a PUT or DELETE must not undo what a later call to the same URL wrote.
   const overtaken = (): boolean => place !== undefined && latest.get(place) !== turn;
   const stops = signal ? [signal, client.closing] : [client.closing];
   let left = false;
-  /** Waits before the next attempt; `false` where there may be none. */
+  /** Waits before the next attempt; `false` if there must be none. */
   const waited = async ({ answer }: Failed, tries: number): Promise<boolean> => {
     const asked = answer && retryAfterMs((name) => answer.headers.get(name), clock.now());
     const ms = asked === undefined ? backoffMs(settings.backoff, tries, randomness.random()) : atLeast(settings.backoff, tries, asked);
     if (clock.now() + ms >= deadline || signal?.aborted || overtaken() || !(answer || call.sendable())) return false;
     await wait(clock, ms, stops);
     left = signal?.aborted === true;
-    // In the session of another user it would write one user's data into the account of the other, or read theirs.
+    // In another user's session, the retry would write the first user's data into the other's account, or read the other's data.
     if (stops.some(({ aborted }) => aborted) || overtaken() || namespaceNow(client) !== user) return false;
     void answer?.body?.cancel().catch(() => {});
     return true;
@@ -82,7 +82,7 @@ export async function sendAgain(client: Client, settings: Settings, call: Outlin
   try {
     return await pRetry(() => attempt(send), {
       retries: isIdempotent(method) && replayable ? settings.limits.attempts - 1 : 0,
-      // Each wait is by this client's clock, and is cut by an abort.
+      // p-retry itself does not wait: `waited` does, by this client's clock, and an abort ends it.
       minTimeout: 0,
       shouldRetry: ({ error, attemptNumber }) => waited(error as Failed, attemptNumber),
     });
@@ -96,7 +96,7 @@ export async function sendAgain(client: Client, settings: Settings, call: Outlin
   }
 }
 
-/** An attempt that may be made again; an error of our own, because p-retry takes some TypeErrors for bugs of the program. */
+/** A failed attempt that may be made again. It is an error class of our own, because p-retry takes some TypeErrors for bugs of the program. */
 class Failed extends Error {
   readonly answer: Response | undefined;
   readonly error: unknown;

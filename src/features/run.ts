@@ -1,4 +1,4 @@
-/** Runs a function once: a call of a provider's SDK, a message handler. */
+/** Runs a function once, such as a call of a provider's SDK or a message handler. */
 
 import { childKey } from '../core/derived.js';
 import { type OperationName, typeOf } from '../core/name.js';
@@ -23,25 +23,25 @@ import { parseResult } from './result-schema.js';
 
 /** What a function given to `run` gets. */
 export interface Attempt {
-  /** Pass it on, or write it in the effect's own transaction: after a crash the effect runs again with the same one. */
+  /** Pass this key on, or write it in the transaction of the effect: after a crash the function runs again with the same key. */
   readonly key: string;
   readonly attempt: number;
   readonly resumed: boolean;
   /** An earlier attempt may have had the effect. */
   readonly ambiguous: boolean;
   readonly signal: AbortSignal;
-  /** A stable key for a call that this effect makes: the same label gives the same key. */
+  /** A stable key for a call that the function makes: the same label gives the same key. */
   child(label: string): string;
 }
 
 /**
- * Runs any async function with the same care as `fetch`: a payment provider's SDK, a message handler. Once it is done it does not
- * run again while that is remembered (`keep.forMs`); after a crash the next call runs it again with the same key, inside the key
- * window. A Response that the function gives is read as `fetch` reads its
- * answers: a 503 is tried again, a 4xx is a refusal, with which `run` resolves; one that is remembered is a Response again.
+ * Runs any async function with the same care as `fetch`: a payment provider's SDK, a message handler. Once it is done, it does not
+ * run again while that is remembered (`keep.forMs`). After a crash, the next call within the key window runs it again with the same
+ * key. If the function returns a Response, that is read as `fetch` reads answers: a 503 is tried again; a 4xx is a refusal, with
+ * which `run` resolves. A remembered Response is given back as a Response.
  *
  * @throws TypeError on a wrong name or option
- * @throws the effect's own error if `verdict` calls it rejected; OnceError as `fetch` does, and ERR_ONCE_ALREADY_DONE where
+ * @throws the function's own error if `verdict` calls that a refusal; OnceError as `fetch` does, and ERR_ONCE_ALREADY_DONE if
  * only `reconcile` knows that it is done
  * @example
  * const intent = await run(once, ['charge', order.id], ({ key }) => stripe.paymentIntents.create(params, { idempotencyKey: key }));
@@ -92,7 +92,7 @@ async function attempt(
   /** What calls were made under: labels of `child`, and '' for the key itself. */
   const labels = new Set<string>();
   const child = (label: string): string => {
-    // Whatever else JSON cannot tell apart would give two calls one key, and the second would not take effect.
+    // Only a string: values that look alike in JSON would give two calls the same key, and the second would not take effect.
     if (typeof label !== 'string' || !label) throw new TypeError(`once: child takes a label, got ${typeOf(label)}`);
     labels.add(label);
     return childKey(key, label);
@@ -117,8 +117,8 @@ async function attempt(
       end = { error };
     }
     if (controller.signal.aborted) return { reading: NO_ANSWER, reached: false };
-    // Whatever fails while its end is read, the function has run.
-    // What was called under the first of several keys may be done, whatever the last one was answered.
+    // The function has run, so a failure while its end is read is no answer, not "nothing sent". With several child keys, the first
+    // call may have taken effect, whatever the answer to the last one.
     return read(end, verdict, a, labels.size > 1).catch((cause: unknown) => ({ reading: NO_ANSWER, cause, reached: false }));
   })();
   const sent = await Promise.race([effected, late]);
@@ -135,7 +135,7 @@ async function read(
   let said: Verdict | undefined;
   try {
     said = verdict?.(end as RunEnd<never>);
-    // A promise is no verdict; its rejection is only reported.
+    // A promise is no verdict. If it rejects, that is reported.
     void Promise.resolve(said as unknown).catch((error) => a.job.client.platform.report(error));
   } catch (error) {
     a.job.client.platform.report(error);
@@ -153,27 +153,27 @@ async function read(
 }
 
 /**
- * A Response is read as if `fetch` had got it: a 503 is not done because a function gave it. `several`: the function has made several
- * calls, so that a refusal of the last one does not say that nothing was done.
+ * Reads a Response as if `fetch` had got it: a 503 does not mean "done" only because a function returned it. `several`: the function
+ * has made several calls, so a refusal of the last one does not mean that nothing was done.
  */
 async function readResponse(response: Response, said: Verdict | undefined, a: AttemptRequest, several: boolean): Promise<AttemptResult> {
   const { client, settings } = a.job;
   let answered: Answered = { response, text: '' };
   try {
-    // Its status still counts where the function has read the body itself.
+    // If the function has read the body itself, the status still counts.
     if (!response.bodyUsed) answered = await readForeign(client, response, settings.limits.bodyBytes);
   } catch (cause) {
     if (said === undefined) return { reading: NO_ANSWER, cause, reached: true };
   }
   const answer = answerOf(answered);
-  // Nothing is known of the request: a page in HTML may be what it asked for.
+  // Nothing is known of the function's request: it may have asked for a page in HTML.
   const { accepted, dialect } = settings;
   const asked = { method: 'POST', key: a.key, refusesHtml: false, settles202: accepted === 'settle', otherPayloads: a.otherPayloads };
   const own = said === undefined ? readAnswer(answer, asked, dialect, a.ambiguous, accepted === 'poll') : hookReading(a.job, said);
   const partly = several && said === undefined;
   const reading = partly && /^(refused|mismatch)$/.test(own.kind) ? OPEN : partly && own.kind === 'transient' ? { ...own, ambiguous: true } : own;
   const refusal = reading.kind === 'refused' ? await client.platform.digest(`${answer.status}\n${answer.text}`) : undefined;
-  // The function has most likely called the platform's own fetch.
+  // The function most likely used the platform's own fetch.
   const mayResend = client.transport.mayResend({});
   return { reading, refusal, mayResend, result: resultOf(answered), reached: true, retryAfterMs: retryAfterMs(answer.header, client.platform.clock.now()) };
 }

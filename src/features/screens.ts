@@ -1,4 +1,4 @@
-/** Tells screens when to look again, and who is here. */
+/** Tells screens when to look again, and who the present user is. */
 import { typeOf } from '../core/name.js';
 import { namespaceNow } from '../engine/address.js';
 import * as observe from '../engine/observe.js';
@@ -6,10 +6,10 @@ import { look } from '../engine/registry.js';
 import { clientOf, type Once } from '../once.js';
 
 /**
- * Calls back when a screen should look again: an operation began or ended, also in another tab, or another user is logged in.
+ * Calls back when a screen should look again: an operation began or ended, here or in another tab, or another user has logged in.
  *
  * @returns a function that unsubscribes
- * @throws TypeError where the listener is no function
+ * @throws TypeError if the listener is no function
  * @example
  * const stop = watch(once, async () => show(await pending(once)));
  */
@@ -20,7 +20,7 @@ export function watch(once: Once, listener: () => void): () => void {
 }
 
 /**
- * Makes every mounted screen look again at once at who is logged in and what is stored. For the moment after a log-in or log-out.
+ * Makes every mounted screen look again at once at who is logged in and what is stored. Call it right after a log-in or log-out.
  *
  * @example
  * await logIn(); refresh(once);
@@ -32,7 +32,7 @@ export function refresh(once: Once): void {
 }
 
 /**
- * The present user, as the option `namespace` says; `undefined` before anybody has logged in, `''` without that option.
+ * The present user, as the option `namespace` gives it; `undefined` while nobody is logged in, `''` without that option.
  *
  * @example
  * if (namespace(once) === undefined) showLogin();

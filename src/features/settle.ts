@@ -12,12 +12,12 @@ import { SCHEME } from '../http/request.js';
 import { clientOf, type Once } from '../once.js';
 
 /**
- * Settles an operation with what your app found out elsewhere. `'none'` means that there was no effect, *and that none can
- * follow any more*.
+ * Settles an operation with what your app found out elsewhere. `'none'` means that there was no effect, *and that there can be none
+ * any more*.
  *
  * @throws TypeError on a wrong name
- * @throws ERR_ONCE_BUSY while a call drives it; for `'none'` also if another context has sent it since this was called: look again
- * @throws ERR_ONCE_ALREADY_SETTLED for `'none'` on one that is done; ERR_ONCE_RECORD if its record is damaged
+ * @throws ERR_ONCE_BUSY while a call drives it; for `'none'` also if another context may have sent it since this was called: look again
+ * @throws ERR_ONCE_ALREADY_SETTLED for `'none'` if it is done; ERR_ONCE_RECORD if its record is damaged
  * @example
  * await settle(once, ['pay', cart.id], order.isPaid ? 'done' : 'none');
  */
@@ -35,7 +35,7 @@ function settleByHand(client: Client, address: OperationAddress, effect: 'done' 
   return changeByHand(client, address, (record, stored, storeNow, { id, ns }) => {
     const now = clock.now();
     if (stored !== undefined && !record) return { value: refusal(client, address, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
-    // A key that was refused stays in use, until the app says that nothing can follow under it.
+    // After a refusal a key may stay in use. Then the app may still say that there can be no effect under it any more.
     const open = record?.state === 'pending' || (record?.state === 'retired' && record.keyInUse === true);
     if (effect === 'none' && !open)
       return {
@@ -43,12 +43,12 @@ function settleByHand(client: Client, address: OperationAddress, effect: 'done' 
       };
     if (record?.state === 'settled') return { value: undefined };
     const base = record ?? blank(client, address, id, ns, randomness.uuid(), now);
-    // Behind a slow store or a sleep it says nothing of what has been sent since, and a clock that was set back does not tell how
-    // long that was. Else clocks do not count, because they differ.
+    // If the store was slow or the device slept, the operation may have been sent after the app found out "none". If the clock was set
+    // back, nobody knows how long this took. Otherwise times are not compared, because clocks differ.
     const behind = now < since - tuning.thawMs || (now - since > tuning.thawMs && base.touchedAt > since);
     if (effect === 'none' && behind) return { value: busyError({ client, ...address }) };
     const latest = Math.max(now, storeNow);
-    // Nothing tells what `repeat` the next call has, and a key that can be made again must not come round inside its window.
+    // The next call's `repeat` is not known, so keep the record until the key window is over: a key that can be made again must not be used again before.
     const keepMs = base.random ? keep.forMs : Math.max(keep.forMs, limits.keyWindowMs, (base.windowEndsAt ?? 0) - latest);
     const forgetAt = effect === 'done' ? settledForgetAt(latest, keepMs, limits.totalMs) : retiredForgetAt(base, latest, limits.totalMs);
     return {
@@ -58,7 +58,7 @@ function settleByHand(client: Client, address: OperationAddress, effect: 'done' 
   });
 }
 
-/** A tombstone for an operation that was never begun here. */
+/** A record to settle for an operation that was never begun here. */
 const blank = (client: Client, address: OperationAddress, id: RecordId, ns: NamespaceDigest, key: string, now: number): OnceRecord =>
   seal({
     v: RECORD_VERSION,

@@ -1,4 +1,4 @@
-/** Calls without a name: each is an operation of its own, under its key. On a person's device it may adopt one that was left unsettled. */
+/** Calls without a name. Each is an operation of its own, identified by its key. On a person's device it may adopt an equal one that was left unsettled. */
 
 import type { Label, OperationKey, RecordId } from '../core/ids.js';
 import { needsKey } from '../core/methods.js';
@@ -20,33 +20,33 @@ import type { Feature } from '../option-types.js';
 import type { Settings } from '../options.js';
 import { checkOrigins } from '../origins.js';
 
-/** How many unsettled operations with the same content are looked at. */
+/** How many unsettled operations with the same content are considered. */
 const ORPHANS_MAX = 10;
 
 /**
- * Lost ones that calls of a realm take up, by its table of operations in flight. Where there are no locks, an equal call in the same
- * moment would take up the same one, share its end, and not be sent.
+ * Lost operations that calls of a realm are about to take up, by its table of operations in flight. Without locks, an equal call at
+ * the same moment would take up the same one, share its end, and not be sent.
  */
 const takenUp = new WeakMap<object, Set<OperationKey>>();
 
 /**
- * Accepts a POST or PATCH without a name, which gets a key of its own, and names a call with `once: true` by its content. On a
- * person's device such a call goes on with an equal one that was left unsettled. A GraphQL query, a body that can't be sent twice
- * and, in a page, a request to another origin that `origins` does not list get no key: they are left to fetch.
+ * Accepts a POST or PATCH without a name and gives it a key of its own. A call with `once: true` is named by its content. On a
+ * person's device, a call without a name goes on with an equal one that was left unsettled. Some requests get no key and are left to
+ * fetch: GraphQL queries, bodies that can't be sent twice and, in a page, requests to other origins that `origins` does not list.
  *
  * @example
  * const once = createOnce({ use: [unnamed()] });
  */
 export const unnamed = (): Feature => ({ name: 'unnamed', parts: { unnamed: operateWithoutName, origins: checkOrigins } satisfies Partial<Parts> });
 
-/** `undefined` where the request is to be left to fetch. */
+/** Makes the call an operation; `undefined` if the request is to be left to fetch. */
 function operateWithoutName(client: Client, settings: Settings, request: RequestInput, by: 'content' | 'call' | undefined): Promise<unknown> | undefined {
   if (by === 'content') return operateByContent(client, settings, request);
   const carries = by === 'call' || (wantsKey(request) && canBear(request) && mayGo(client, request));
   return carries && settings.dialect.carrier !== '' ? operateUnnamed(client, settings, request) : undefined;
 }
 
-/** Whether it needs a key, because HTTP does not call it idempotent: POST and PATCH, but not a GraphQL query. */
+/** Whether a request needs a key because sending it twice may have two effects: POST and PATCH, except GraphQL queries. */
 export function wantsKey({ method, body }: RequestInput): boolean {
   return needsKey(method) && !(typeof body === 'string' && /^\s*\{/.test(body) && isQuery(body));
 }
@@ -65,7 +65,7 @@ export function mayGo({ platform, settings: { origins } }: Client, { url, origin
   return platform.server || platform.origin === undefined || platform.origin === origin;
 }
 
-/** A call whose address is not known yet: it depends on the content. */
+/** A call whose address is not known yet, because it depends on the content. */
 type Placeless = OperationAddress & Pick<OperationRun, 'client' | 'settings' | 'stop' | 'deadline'> & { readonly startedAt: number };
 
 function placeless(client: Client, settings: Settings, { signal }: RequestInput): Placeless {
@@ -75,7 +75,7 @@ function placeless(client: Client, settings: Settings, { signal }: RequestInput)
   return { ...address, client, settings, stop, startedAt, deadline: startedAt + settings.limits.totalMs };
 }
 
-/** The result of `work`, unless the call ends first: nothing was sent then, because there was no address yet. */
+/** The result of `work`. If the call ends first, nothing was sent, because there was no address yet. */
 async function whilePlaceless<T>(call: Placeless, signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   try {
     return await inTime(call, call.settings.limits.totalMs, work, () => failure(call, unsent('unreachable')));
@@ -135,7 +135,7 @@ interface Orphan {
   readonly release: () => void;
 }
 
-/** If the search ends too late, what it found is released. */
+/** Looks for an orphan within the call's time. If the search ends too late, it releases the lock of what it found. */
 function orphanInTime(call: Placeless, signal: AbortSignal | undefined, label: Label): Promise<Orphan | undefined> {
   const search = findOrphan(call, label);
   return whilePlaceless(call, signal, search).catch((error: unknown) => {
@@ -144,7 +144,7 @@ function orphanInTime(call: Placeless, signal: AbortSignal | undefined, label: L
   });
 }
 
-/** The oldest unsettled one with this content that nobody drives now. */
+/** The oldest unsettled operation with this content that nobody drives now, with its lock. */
 async function findOrphan({ client, settings, namespace, deadline }: Placeless, label: Label): Promise<Orphan | undefined> {
   const { platform, registry } = client;
   const ns = await digestOfNamespace(client, namespace);
@@ -153,7 +153,7 @@ async function findOrphan({ client, settings, namespace, deadline }: Placeless, 
     const query = { ns, state: 'pending', prefix: label, limit: ORPHANS_MAX } as const;
     found = (await Promise.all(storesOf(client).map((store) => timed(client, store.scan(query), deadline)))).flatMap(({ records }) => records);
   } catch {
-    // Go on without: if the store is broken, writing the record will show it.
+    // Go on without an orphan. If the store is broken, writing the new record will show it.
     return undefined;
   }
   const taken = takenUp.get(registry.flights) ?? new Set();
@@ -176,7 +176,7 @@ async function findOrphan({ client, settings, namespace, deadline }: Placeless, 
   return undefined;
 }
 
-/** Whether nobody has ended or drives it since the scan, and the server still knows its key: by the store's clock. */
+/** Whether the operation is still pending and driven by nobody, and the server still knows its key, by the store's clock. */
 async function isLost(client: Client, { limits }: Settings, { operationKey, id }: OperationAddress, deadline: number): Promise<boolean> {
   const window = { windowMs: limits.keyWindowMs, marginMs: limits.attemptMs };
   const look = (stored: unknown, now: number) => {

@@ -1,15 +1,15 @@
-/** Bytes and text, by what every platform has: React Native makes no Blob of bytes, and its Response takes them for Latin-1 (`native.ts`). */
+/** Bytes and text, with functions that every platform has: React Native can't make a Blob from bytes, and its Response reads bytes as Latin-1 (`native.ts`). */
 
-/** When to stop waiting for a stream. If `holds` accepts its first bytes, the stream is read to the end. */
+/** When to stop waiting for a stream: when `over` resolves, unless `holds` accepts its first bytes. Then it is read to the end. */
 export interface Patience {
   readonly over: Promise<void>;
   holds(begun: Uint8Array | undefined): boolean;
 }
 
-/** Whether the first byte after white space begins a JSON object or array. */
+/** Whether the first byte that is no white space begins a JSON object or array. */
 export const beginsJson = (bytes: Uint8Array | undefined): boolean => /^(123|91)$/.test(String(bytes?.find((byte) => byte > 32)));
 
-/** The same of a body, as text or bytes. */
+/** The same for a body of text or bytes. */
 export const looksJson = (body: string | Uint8Array): boolean => (typeof body === 'string' ? /^\s*[[{]/.test(body) : beginsJson(body));
 
 /** Reads a stream to its end. `undefined` if it is longer than `limit` bytes, or slower than `patience` allows; the rest is cancelled. */
@@ -49,7 +49,7 @@ export function base64Of(bytes: Uint8Array): string {
 /** The inverse of {@link base64Of}. */
 export const bytesOf = (base64: string): Uint8Array<ArrayBuffer> => Uint8Array.from(atob(base64), (one) => one.charCodeAt(0));
 
-/** The text as JSON; `undefined` when it is none. */
+/** The text parsed as JSON; `undefined` if it is not JSON. */
 export function jsonOf(text: unknown): unknown {
   try {
     return typeof text === 'string' ? JSON.parse(text) : undefined;

@@ -1,10 +1,10 @@
-/** Responses that came from the caller's own code: from an effect of `run`, or from `reconcile`. */
+/** Responses that the app's own code returned: a function given to `run`, or `reconcile`. */
 
 import type { Client } from '../engine/client.js';
 import type { Answered } from './sending.js';
 import { read } from './transport.js';
 
-/** By what it has, because a Response of a polyfill or of another realm is no instance of this realm's class. */
+/** Whether this is a Response, by its members: one of a polyfill or of another realm is no instance of this realm's class. */
 export function isResponse(value: unknown): value is Response {
   if (typeof value !== 'object' || value === null) return false;
   const { status, ok, headers, clone } = value as { [K in keyof Response]?: unknown };
@@ -13,7 +13,7 @@ export function isResponse(value: unknown): value is Response {
   );
 }
 
-/** Reads a copy of its body, as of an answer of our own. Rejects if the body was read already or breaks off. */
+/** Reads a copy of its body, as for an answer to our own request. Rejects if the body was read already or breaks off. */
 export async function readForeign({ platform, settings }: Client, response: Response, bodyBytes: number): Promise<Answered> {
   // node-fetch holds back a copy of a long body until the original is read as well.
   if (typeof (response.body as { pipe?: unknown } | null)?.pipe === 'function') return { response, text: '' };

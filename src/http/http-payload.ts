@@ -18,10 +18,10 @@ import type { Answered } from './sending.js';
 import { answerOf, callTransport, makeResponse, replayResponse } from './transport.js';
 import { hookReading } from './verdict-hook.js';
 
-/** The endpoint without its query: a server that ignores keys for one query ignores them for all. */
+/** The endpoint without its query, because a server that ignores keys for one query ignores them for all. */
 const endpointOf = ({ method, url }: Pick<ReplayableRequest, 'method' | 'url'>): string => `${method} ${url.split('?')[0]}`;
 
-/** Endpoints that are remembered: a server may have one for each order. */
+/** How many endpoints are remembered as ignoring keys: a server may have one for each order. */
 const PLACES_MAX = 1000;
 
 export const httpPayload = (prepared: ReplayableRequest): Payload => ({
@@ -31,7 +31,7 @@ export const httpPayload = (prepared: ReplayableRequest): Payload => ({
   withBytesOf: (earlier) => (earlier.prepared ? httpPayload(withBytes(prepared, earlier.prepared)) : earlier),
   send: (a) => send(prepared, a),
   storable: (headers) => storable(prepared, headers),
-  // What an earlier release sent under a key is not sent again, either, once the app says that the server knows none.
+  // Both carriers count: if this release of the app says that the server knows no keys, what an earlier release sent with one is not sent again, either.
   keyed: ({ client, settings }, carrier) => carrier !== '' && settings.dialect.carrier !== '' && !client.registry.ignored.has(endpointOf(prepared)),
 });
 
@@ -43,7 +43,7 @@ function withBytes(present: ReplayableRequest, { body, json, headers: earlier }:
   return { ...present, body, json, headers };
 }
 
-/** The request as another context stored it, or only the link of work that goes on. */
+/** The payload of a record: its stored request, or only the link of a 202 to poll. */
 export function storedPayload({ request, origin, link }: OnceRecord): Payload | undefined {
   if (!request && link === undefined) return undefined;
   const { method = 'GET', url = link as string, headers = [], body: text, base64, consent: _, ...rest } = request ?? {};
@@ -68,10 +68,10 @@ export const resultOf = (answered: Answered): Result => ({
   stored: () => atRest(answered),
 });
 
-/** Headers that may hold credentials: whoever gets the answer from the store may be somebody else. */
+/** Answer headers that may contain credentials. They are not stored, because whoever reads the store may be somebody else. */
 const CREDENTIAL = /cookie|auth|token|secret|session|password|credential|csrf|xsrf|api-?key/i;
 
-/** A body that was not read, because it is too long or a stream, is not kept. */
+/** The answer in its stored form; `undefined` if its body was not read, because it is too long or a stream. */
 function atRest({ response, body }: Answered): StoredAnswer | undefined {
   if (body === undefined) return undefined;
   const { status, statusText } = response;
@@ -80,7 +80,7 @@ function atRest({ response, body }: Answered): StoredAnswer | undefined {
   return typeof body === 'object' && body ? { ...kept, body: base64Of(new Uint8Array(body)), base64: true } : { ...kept, body };
 }
 
-/** A stored answer as a result; `undefined` if this platform can't make such a Response. */
+/** The result from a stored answer; `undefined` if this platform can't make such a Response. */
 export function restored(answer: StoredAnswer): Result | undefined {
   if (!('status' in answer)) return valueResult(answer.json === undefined ? undefined : JSON.parse(answer.json));
   const body = answer.base64 && answer.body !== null ? bytesOf(answer.body).buffer : answer.body;
@@ -94,7 +94,7 @@ export const merged = (prepared: ReplayableRequest, more: HeadersInit | undefine
   return { ...prepared, headers };
 };
 
-/** Asks the `headers` hook, with the request as it goes out. The wait ends with the attempt's time, an abort, or `close()`. */
+/** Calls the `headers` hook with the request as it goes out. The wait ends when the attempt's time is over, at an abort, or at `close()`. */
 export async function hooked({ method, url, headers, body }: ReplayableRequest, a: AttemptRequest): Promise<HeadersInit | undefined> {
   const { job, number: attempt, resumed, ms } = a;
   const asked = { attempt, resumed, method, url, headers: new Headers(headers), body };
@@ -103,7 +103,7 @@ export async function hooked({ method, url, headers, body }: ReplayableRequest, 
   return given.said;
 }
 
-/** The request with its key where the record says; `undefined` if the request has no such place. */
+/** The request with its key in the place that the record says; `undefined` if the request has no such place. */
 export async function withKey(prepared: ReplayableRequest, { carrier, key, firstSentAt, job }: AttemptRequest): Promise<ReplayableRequest | undefined> {
   if (carrier === '') return prepared;
   const wire = await wireOf(prepared, carrier);
@@ -122,10 +122,10 @@ async function send(prepared: ReplayableRequest, a: AttemptRequest): Promise<Att
     const { clock } = client.platform;
     const asking = clock.now();
     const keyed = withKey(prepared, a);
-    // Only a key in the body has the body read: a file may be on a slow disk.
+    // If the key goes into the body, the body must be read first, with a time limit: a file may be on a slow disk.
     const first = await (isInHeader(a.carrier) ? keyed : inTime(a.job, a.ms, keyed, () => new Error('the body could not be read in time')));
     const last = first && settings.headers ? await withKey(merged(first, await hooked(first, a)), a) : first;
-    // This request has no place where the record's key belongs.
+    // The request has no place for the record's key.
     if (!last) return { reading: NOT_A_VERDICT, reached: false };
     const slow = Math.abs(clock.now() - asking) > settings.tuning.thawMs;
     if (slow && a.stillMine && !(await a.stillMine())) return { reading: NOT_SENT, reached: false };
@@ -152,7 +152,7 @@ async function send(prepared: ReplayableRequest, a: AttemptRequest): Promise<Att
   }
 }
 
-/** The caller's hook first, then the table. */
+/** Reads an answer: the app's `verdict` hook first, then the dialect and the common rules. */
 function read(prepared: ReplayableRequest, response: Response, answer: Answer, a: AttemptRequest): Reading {
   const { client, settings } = a.job;
   const { accepted, dialect } = settings;
@@ -177,7 +177,7 @@ function read(prepared: ReplayableRequest, response: Response, answer: Answer, a
   return readAnswer(answer, asked, dialect, ambiguous, accepted === 'poll');
 }
 
-/** What the caller's `verdict` says of an answer; `undefined` if there is no such hook, or it leaves the answer to the table. */
+/** What the app's `verdict` hook says of an answer; `undefined` if there is none, or if it leaves the answer to the built-in rules. */
 export function hookSays(
   { headers }: Response,
   { status, json }: Answer,
@@ -187,11 +187,11 @@ export function hookSays(
   const { settings, client } = job;
   try {
     const said = settings.verdict?.({ attempt, ambiguous, polled, status, headers, json });
-    // A promise is no verdict; its rejection is only reported.
+    // A promise is no verdict. If it rejects, that is reported.
     void Promise.resolve(said as unknown).catch((error) => client.platform.report(error));
     return said === undefined ? undefined : hookReading(job, said);
   } catch (error) {
-    // The server has answered, but the hook that should read the answer threw.
+    // The hook threw, so nothing is known of what the answer means.
     client.platform.report(error);
     return NOT_A_VERDICT;
   }

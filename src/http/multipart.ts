@@ -1,6 +1,6 @@
 /**
- * A form as bytes. Platforms draw another boundary each time, and WebKit can't read a form that has a file. A library for it
- * (form-data-encoder) would cost each page 1.8 kB.
+ * A form as bytes. The platform's own encoding won't do: it has a new random boundary each time, and WebKit can't read back a form
+ * with a file. A library for this (form-data-encoder) would cost each page 1.8 kB.
  */
 import type { Digest } from '../ports.js';
 
@@ -22,7 +22,7 @@ export function multipart(form: Fields, boundary: string): Promise<ArrayBuffer> 
   return new Blob([...parts, `--${boundary}--\r\n`]).arrayBuffer();
 }
 
-/** Writes a boundary that follows from the content over the one that a platform drew for a Request, and says which. */
+/** Replaces, in place, the random boundary (`drawn`) that the platform gave a Request by one computed from the content. Returns the new one. */
 export async function steadyBoundary(bytes: Uint8Array<ArrayBuffer>, drawn: string, digest: Digest): Promise<string> {
   const old = encoder.encode(drawn);
   const places: number[] = [];

@@ -1,4 +1,4 @@
-/** What stands in for `native.ts` in pages in production. React Native has a build of its own. */
+/** Replaces `native.ts` in production pages; React Native has its own build. */
 import type * as full from './native.js';
 
 export const textOf: typeof full.textOf = (data) => (typeof data === 'string' ? data : new TextDecoder().decode(data));

@@ -1,4 +1,4 @@
-/** What React Native does in another way than browsers. */
+/** Functions for what React Native does differently from browsers. */
 
 /** UTF-8 as text; the engines of React Native 0.81 to 0.87 have no TextDecoder. */
 export function textOf(data: string | ArrayBuffer | Uint8Array): string {
@@ -8,12 +8,12 @@ export function textOf(data: string | ArrayBuffer | Uint8Array): string {
   try {
     return decodeURIComponent(Array.from(bytes, (byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''));
   } catch {
-    // It is no UTF-8; what it says in ASCII stays.
+    // Not UTF-8: at least its ASCII can be read.
     return Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
   }
 }
 
-/** The class of a body, by its tag or by its methods: React Native's own classes have no tag. */
+/** The class of a body, by its tag, or by its methods, because React Native's own classes have no tag. */
 export function kindOf(body: unknown): string {
   const tag = Object.prototype.toString.call(body).slice(8, -1);
   if (tag !== 'Object') return tag;

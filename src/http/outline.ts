@@ -1,15 +1,15 @@
-/** What fetch is called with, read without touching it. */
+/** Reads fetch's arguments without consuming them. */
 import type { Platform } from '../ports.js';
 import { isRequest } from './request.js';
 
-/** What fetch is called with, as far as it matters here. */
+/** What matters of fetch's arguments for a call without a key. */
 export interface Outline {
   readonly method: string;
-  /** One address for each way to write it. Asked of what writes. */
+  /** The absolute URL, the same for each way to write it. Needed only for methods that write. */
   place(): string;
   readonly replayable: boolean;
   readonly signal: AbortSignal | undefined;
-  /** Whether fetch could send it at all. Asked once it has failed. */
+  /** Whether fetch could send it at all. Asked only after fetch has failed. */
   sendable(): boolean;
 }
 
@@ -32,7 +32,7 @@ function placeOf(resolve: Platform['resolve'], url: string): string {
   }
 }
 
-/** A wrong address or option fails in the same way whenever it is tried. */
+/** Whether the arguments are valid. If they are not, every attempt fails in the same way. */
 function isSendable(resolve: Platform['resolve'], from: string, init: RequestInit): boolean {
   try {
     const { url, origin } = resolve(from);

@@ -1,4 +1,4 @@
-/** A request, made ready to be sent any number of times with the same bytes. */
+/** Prepares a request so that it can be sent any number of times with the same bytes. */
 import { carryOf, isInHeader } from '../core/carrier.js';
 import { typeOf } from '../core/name.js';
 import type { StoredRequest } from '../core/record.js';
@@ -8,7 +8,7 @@ import { base64Of, jsonOf, looksJson, readUpTo } from './bytes.js';
 import { type Fields, multipart, steadyBoundary } from './multipart.js';
 import { kindOf, textOf } from './native.js';
 
-/** A request as given, read without waiting for anything. */
+/** The caller's request, read synchronously. */
 export interface RequestInput {
   readonly method: string;
   readonly url: string;
@@ -35,17 +35,17 @@ export interface ReplayableRequest extends Omit<RequestInput, 'body'> {
 /** The body can't be sent more than once. */
 export class UnreplayableBody extends Error {}
 
-/** What a Request says besides URL, method, headers and body. */
+/** Members of a Request other than URL, method, headers and body. */
 const REST = ['mode', 'credentials', 'cache', 'redirect', 'referrer', 'referrerPolicy', 'integrity', 'keepalive'] as const;
 
 export const isRequest = (input: unknown): input is Request => typeof input === 'object' && input !== null && 'headers' in input && 'url' in input;
 
-/** Reads fetch's arguments. Throws a TypeError on what no attempt could send. */
+/** Reads fetch's arguments. Throws a TypeError if they make a request that can't be sent. */
 export function readInput(input: string | URL | Request, init: RequestInit & { once?: unknown } = {}, platform: Platform): RequestInput {
   const request = isRequest(input) ? input : undefined;
   const { once: _, method, headers, body, signal, ...own } = init;
   const rest: Record<string, unknown> = {};
-  // Code may not make a request with the mode of a navigation.
+  // A request with the mode `navigate` can't be made by code.
   if (request) for (const name of REST) if (request[name] !== undefined && (request[name] as string) !== 'navigate') rest[name] = request[name];
   Object.assign(rest, own);
   const verb = (method ?? request?.method ?? 'GET').toUpperCase();
@@ -80,24 +80,24 @@ async function buffer(stream: ReadableStream<Uint8Array>, limit: number): Promis
   return bytes;
 }
 
-/** Refuses a mode in which nobody could tell whether the request took effect. */
+/** Refuses the mode `no-cors`, whose answers hide whether the request took effect. */
 export function refuseHidden({ rest }: RequestInput): void {
   if (rest.mode === 'no-cors') throw new TypeError(wrong("mode 'no-cors'", 'no-cors'));
 }
 
-/** Whether the headers bear a key already, where `carrier` has it. */
+/** Whether the request already has a key in the header that `carrier` names. */
 export const bearsKey = (carrier: string, { url, headers }: RequestInput): boolean =>
   isInHeader(carrier) && carryOf(carrier)?.find({ url, headers, body: undefined }) !== undefined;
 
-/** Whether it can bear a key, and its body can be sent more than once. If not, a call without a name is left to fetch. */
+/** Whether the request can take a key and its body can be sent more than once. If not, a call without a name is left to fetch. */
 export function canBear({ body, rest }: RequestInput): boolean {
   if (rest.mode === 'no-cors') return false;
   return body == null || typeof body === 'string' || isRequest(body) || ArrayBuffer.isView(body) || REPLAYABLE.test(kindOf(body));
 }
 
 /**
- * Fixes the body's bytes. The boundary of a form follows from its content, so that the same form has the same bytes after a
- * reload, and servers that compare them do not take it for another payload.
+ * Turns the body into bytes that stay the same. The boundary of a form is computed from its content, so that the same form has the
+ * same bytes after a reload, and servers that compare bytes do not take it for another payload.
  */
 export async function prepare(from: RequestInput, limit: number, digest: Digest): Promise<ReplayableRequest> {
   const { body, headers } = from;
@@ -113,12 +113,12 @@ export async function prepare(from: RequestInput, limit: number, digest: Digest)
     type('application/x-www-form-urlencoded;charset=UTF-8');
   } else if (tag === 'Blob' || tag === 'File') {
     bytes = body as Blob;
-    // Said here, because a key in the body makes it text, of which the platform would say "text/plain".
+    // Set the type now: if a key goes into the body, the body becomes text, and the platform would call that "text/plain".
     if (bytes.type) type(bytes.type);
   } else if (ArrayBuffer.isView(body)) bytes = new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice();
   else if (tag === 'ArrayBuffer') bytes = new Uint8Array(body as ArrayBuffer).slice();
   else if (tag === 'FormData') {
-    // Taken at once, as fetch does: the caller may fill the same form for its next call.
+    // Read the fields at once, as fetch does, because the caller may change the same form for its next call.
     const fields = await readable(async () => [...(body as FormData).entries()]);
     form = await digest(await readable(() => formText(fields, digest)));
     type(`multipart/form-data; boundary=${form}`);
@@ -131,20 +131,20 @@ export async function prepare(from: RequestInput, limit: number, digest: Digest)
     if (boundary) headers.set('content-type', given.replace(boundary, await steadyBoundary(content, boundary, digest)));
     bytes = content.length ? content : undefined;
   } else throw new UnreplayableBody(wrong('body', 'body', typeOf(body)));
-  // The platform counts what it sends. A length from the caller would be wrong once a key is in the body.
+  // The platform sets the length itself. The caller's would be wrong if a key goes into the body.
   headers.delete('content-length');
   const { body: _, ...rest } = from;
   return { ...rest, body: bytes, form };
 }
 
-/** The request as a key is put into it, its body as text unless the key goes into a header. */
+/** A copy of the request for a key to be put into. Its body is text unless the key goes into a header. */
 export async function wireOf<T extends ReplayableRequest>(prepared: T, carrier: string): Promise<T> {
   const { body, headers } = prepared;
   const text = typeof body !== 'object' || isInHeader(carrier) ? body : ArrayBuffer.isView(body) ? textOf(body) : await new Response(body).text();
   return { ...prepared, body: text, headers: new Headers(headers) };
 }
 
-/** The fields of a form, files by content, in an order of their own; the order of those with one name is content. */
+/** The fields of a form as text, with digests of its files, sorted by name. Fields of the same name keep their order, which is part of the content. */
 async function formText(form: Fields, digest: Digest): Promise<string> {
   const fields: [string, string][] = [];
   for (const [name, value] of form) {
@@ -157,7 +157,7 @@ async function formText(form: Fields, digest: Digest): Promise<string> {
     .join('\n');
 }
 
-/** What a `fingerprint` hook said, as text. */
+/** What a `fingerprint` hook returned, as text. */
 function printed(said: unknown): string {
   if (typeof said === 'string') return said;
   try {
@@ -169,7 +169,7 @@ function printed(said: unknown): string {
 
 type FingerprintHook = (request: { method: string; url: string; body: unknown }) => unknown;
 
-/** What the caller's hook says of a body; `undefined`: nothing, so that the bytes count. Throws where what calls itself JSON is none. */
+/** Asks the app's `fingerprint` hook. `undefined`: the bytes count. Throws if the content type says JSON, but the body is none and the hook returns nothing. */
 async function askHook(hook: FingerprintHook, { method, url, headers }: ReplayableRequest, body: string | Uint8Array, json: boolean): Promise<unknown> {
   const parsed = typeof body === 'string' || json ? jsonOf(textOf(body)) : undefined;
   const said = await hook({ method, url, body: parsed === undefined ? body : parsed });
@@ -178,15 +178,13 @@ async function askHook(hook: FingerprintHook, { method, url, headers }: Replayab
   return said;
 }
 
-/** Another way of taking fingerprints gets another name. */
+/** The name of the way in which fingerprints are made. Any other way needs another name. */
 export const SCHEME = 'sha256';
 
-/** Enough to notice other bytes, too little to know them: 16 bits, in hex. */
+/** Hex digits kept of a digest (16 bits): enough to notice that bytes differ, too few to find out the bytes. */
 const RAW_HINT = 4;
 
-/**
- * The digest of the bytes, and the fingerprint: method, URL and what the body says, whatever its type in JavaScript.
- */
+/** `raw`: the digest of the body's bytes. `fingerprint`: a digest of method, URL and the body's content, whatever the body's type in JavaScript. */
 export async function fingerprint(
   prepared: ReplayableRequest,
   digest: Digest,
@@ -200,14 +198,14 @@ export async function fingerprint(
   let content = raw;
   if (said !== undefined) content = await digest(printed(said));
   else if (prepared.form) content = prepared.form;
-  // Where a hook leaves a card's number out, what is stored must not give it away to whoever tries all of them.
+  // A hook may leave a card number out. Then the stored digest must be too short to find the number by trying all of them.
   return { raw: hook ? raw.slice(0, RAW_HINT) : raw, fingerprint: await digest(`${method}\n${url}\n${content}`), json };
 }
 
-/** Without one of these it would be another request: other bytes, or one that overwrites what its caller would have left alone. */
+/** Headers that are always stored. Without one of them it would be another request: the body would mean something else, or a condition would be lost. */
 const STORED = ['content-type', 'content-encoding', 'accept', 'accept-language', 'if-match', 'if-none-match', 'if-unmodified-since'];
 
-/** What another context needs to send it again, no farther than this one would: no credential, unless the caller listed its header. */
+/** What another context needs to send the request again. No header with credentials is in it unless the app listed it in `keep.headers`. */
 export function storable(prepared: ReplayableRequest, listed: readonly string[]): StoredRequest | undefined {
   const { method, url, body, headers } = prepared;
   if (typeof body === 'object' && !ArrayBuffer.isView(body)) return undefined;

@@ -9,7 +9,10 @@ export interface Answered {
   readonly text: string;
 }
 
-/** How an attempt ended. `mayResend`: the answer may be of one copy of several. `status`: of an answer whose body was cut. */
+/**
+ * How an attempt ended. `mayResend`: the platform may have sent several copies, and this is the answer to one of them. `status`: set if
+ * the status came, but the body was cut.
+ */
 export type TransportResult =
   | { readonly end: 'answer'; readonly answered: Answered; readonly mayResend: boolean }
   | { readonly end: 'no-answer'; readonly cause: unknown; readonly status: number | undefined }

@@ -1,4 +1,4 @@
-/** One attempt: one call of the transport, its body included, and what it left. */
+/** One attempt: one call of the transport, including reading the body, and how it ended. */
 import type { Answer } from '../core/dialect.js';
 import type { Client } from '../engine/client.js';
 import { limit } from '../engine/wait.js';
@@ -8,7 +8,7 @@ import { textOf } from './native.js';
 import type { ReplayableRequest } from './request.js';
 import type { Answered, Sending, TransportResult } from './sending.js';
 
-/** Sends once. Never rejects; never waits longer than `ms`, whatever the transport makes of an abort. */
+/** Sends once. Never rejects, and never waits longer than `ms`, even if the transport ignores an abort. */
 export async function callTransport(client: Client, prepared: ReplayableRequest, sending: Sending): Promise<TransportResult> {
   if (!sending.leaves()) return { end: 'not-sent', cause: undefined };
   const controller = new AbortController();
@@ -21,7 +21,7 @@ export async function callTransport(client: Client, prepared: ReplayableRequest,
   let time = limit(clock, sending.ms, [sending.stop]);
   const late = (async (): Promise<TransportResult> => {
     await time.over;
-    // The context slept, or the clock was set: what came meanwhile gets a moment to be seen.
+    // The device slept, or its clock was set: an answer that came meanwhile gets a moment to arrive here.
     if (!over && Math.abs(clock.now() - end) > thawMs) {
       time = limit(clock, thawMs, [sending.stop]);
       await time.over;
@@ -34,7 +34,7 @@ export async function callTransport(client: Client, prepared: ReplayableRequest,
       response = await client.transport.send(prepared.url, init);
       const patienceMs = Math.min(bodyMs, Math.max(0, end - clock.now()) / 2);
       const answered = await read(response, sending.bodyBytes, clock, patienceMs);
-      // A body that goes on after this attempt is cut by the signals of those who read it, as fetch would.
+      // The rest of the body comes after this attempt. As with fetch, the signals of those who read it can abort it.
       if (answered.body === undefined) sending.stop.addEventListener('abort', () => controller.abort(sending.stop.reason));
       return { end: 'answer', answered, mayResend: client.transport.mayResend(init) };
     } catch (cause) {
@@ -52,16 +52,16 @@ export async function callTransport(client: Client, prepared: ReplayableRequest,
 
 const textual = (type: string): boolean => type === '' || (/json|text|xml|javascript|urlencoded/i.test(type) && !/charset=(?!"?utf-?8)/i.test(type));
 
-/** Types that are read while they come: each part counts by itself, so waiting for the end gains nothing. */
+/** Types that are read while they arrive: each part is useful by itself, so there is no reason to wait for the end. */
 const STREAMED = /event-?stream|ndjson|json-?(seq|l\b|lines|stream)|stream\+json|^multipart\/|^application\/(grpc|connect\+)|^(audio|video)\//i;
 
-/** Types that are useless in part, to the caller and to the rules. */
+/** Types of which a part is useless, to the caller and to the rules. */
 const DOCUMENT = /json|xml|urlencoded/i;
 
 /**
- * Reads a copy of the body, so that a truncated answer counts as none. Streams and longer bodies stay unread, and a 2xx that
- * is no document is waited for `patienceMs` only: its status says that it is done, and sending it again would not
- * make its body come faster.
+ * Reads a copy of the body, so that a truncated answer counts as no answer. Streams, and bodies longer than `bodyBytes`, are not
+ * read. For a 2xx that is no document this waits only `patienceMs`: its status says that the work is done, and sending again would
+ * not make the body come faster.
  */
 export async function read(response: Response, bodyBytes: number, clock: Clock, patienceMs: number): Promise<Answered> {
   const type = response.headers.get('content-type') ?? '';
@@ -75,7 +75,7 @@ export async function read(response: Response, bodyBytes: number, clock: Clock, 
   const upTo = (from: NonNullable<typeof stream>) => readUpTo(from, bodyBytes, patience && { over: patience.over, holds: beginsJson });
   const bytes = await (stream ? upTo(stream).then((whole) => whole?.buffer) : textual(type) ? copy.text() : copy.arrayBuffer()).finally(() => patience?.off());
   if (bytes === undefined) return { response, text: '' };
-  // JSON has no encoding but UTF-8 (RFC 8259, section 8.1). Of text in another one, the ASCII can be read: a page is not an empty answer.
+  // JSON is always UTF-8 (RFC 8259, section 8.1). Of text in another encoding at least the ASCII can be read, so that a page is not taken for an empty answer.
   if (!textual(type)) return { response, body: bytes, text: /json|text/i.test(type) ? textOf(bytes) : '' };
   const text = textOf(bytes);
   return { response, body: text, text };
@@ -83,7 +83,7 @@ export async function read(response: Response, bodyBytes: number, clock: Clock, 
 
 /** The answer as the rules see it. */
 export function answerOf({ response, text }: Answered): Answer {
-  // Copied once: the rules look for a dozen headers, and platforms check each name on every call.
+  // Copied once, because the rules read a dozen headers, and platforms validate the name at every `get`.
   const headers = new Map<string, string>();
   response.headers.forEach((value, name) => void headers.set(name.toLowerCase(), value));
   let json: unknown;
@@ -102,13 +102,13 @@ export function answerOf({ response, text }: Answered): Answer {
   };
 }
 
-/** What an answer says before its body. */
+/** Status and headers of an answer. */
 type Head = { readonly status: number; readonly statusText: string; readonly headers: Iterable<readonly [string, string]> };
 
-/** Statuses whose answers have no body: a Response with one can't be made. */
+/** Statuses for which a Response with a body can't be made. */
 const BODILESS: readonly number[] = [101, 103, 204, 205, 304];
 
-/** `undefined` if the constructor of Response refuses what fetch took from the server. */
+/** A Response; `undefined` if its constructor refuses what the server sent and fetch accepted. */
 function tryResponse(body: string | ArrayBuffer | null, status: number, statusText: string, headers: HeadersInit): Response | undefined {
   try {
     return new Response(BODILESS.includes(status) ? null : body, { status, statusText, headers });
@@ -117,14 +117,14 @@ function tryResponse(body: string | ArrayBuffer | null, status: number, statusTe
   }
 }
 
-/** Those of an answer's headers that this platform takes. */
+/** An answer's headers without those that this platform refuses. */
 function allowed(headers: Iterable<readonly [string, string]>): Headers {
   const kept = new Headers();
   for (const [name, value] of headers) {
     try {
       kept.append(name, value);
     } catch {
-      // A name or value that only a network can bring: left out.
+      // A name or value that fetch accepts from a server, but not from code: left out.
     }
   }
   return kept;
@@ -135,7 +135,7 @@ export function makeResponse({ status, statusText, headers }: Head, body: string
   return tryResponse(body, status, statusText, headers as HeadersInit) ?? tryResponse(body, status, '', allowed(headers));
 }
 
-/** A copy of the answer, for a caller that shares it or asks later; `undefined` if its body was not kept, or no copy can be made. */
+/** A copy of the answer for a caller who joined or comes later; `undefined` if its body was not read, or if no copy can be made. */
 export function replayResponse({ response, body }: Answered): Response | undefined {
   const copy = body === undefined ? undefined : makeResponse(response, body);
   if (copy) Object.defineProperty(copy, 'url', { value: response.url });

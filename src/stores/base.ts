@@ -1,23 +1,23 @@
-/** What all stores have in common, so that each one only says how it holds its records. */
+/** What all stores have in common, so that each one only defines how it keeps its records. */
 import type { Durability, ScanPage, ScanQuery, Store, Stored } from '../ports.js';
 import { faultOf, StoreFault } from './fault.js';
 
 export type Claims = Pick<Store, 'kind' | 'scope' | 'survives' | 'shared' | 'atomic'>;
 export type Next = Stored | null | undefined;
 
-/** How records are held. It may throw whatever the platform throws. */
+/** How a store keeps its records. It may throw whatever the platform throws. */
 export interface Holder {
-  /** Falsy where the platform has nothing to hold them; always there if not given. */
+  /** Falsy if the platform lacks the storage. Absent: it never does. */
   here?(): unknown;
   available?(): unknown;
-  /** Commits what `next` makes of the present record: a new one, its removal (`null`), no change (`undefined`). */
+  /** Commits what `next` returns for the present record: a new one, `null` to remove it, or `undefined` for no change. */
   update(id: string, next: (current: unknown) => Next, durability: Durability): unknown;
   read(id: string): unknown;
   scan(query: ScanQuery): ScanPage | Promise<ScanPage>;
   close?(): void;
 }
 
-/** A store over `holder`: rejects with a StoreFault, save what `change` throws, and refuses when closed. */
+/** Makes a store from a holder. It rejects with a StoreFault, or with what `change` throws, and refuses all work once it is closed. */
 export function createStore(claims: Claims, holder: Holder, now: (() => number) | undefined = Date.now): Store {
   const { scope } = claims;
   let closed = false;
@@ -59,7 +59,7 @@ export function createStore(claims: Claims, holder: Holder, now: (() => number) 
   };
 }
 
-/** Whether a scan can tell where it belongs. Anything else is damaged: kept, and left out of scans. */
+/** Whether a value has all that a scan needs. Anything else is damaged: it is kept, but left out of scans. */
 export function isStored(value: unknown): value is Stored {
   const { id, ns, state, label, forgetAt } = Object(value) as Partial<Stored>;
   return [id, ns, state, label].every((field) => typeof field === 'string') && typeof forgetAt === 'number';
@@ -67,7 +67,7 @@ export function isStored(value: unknown): value is Stored {
 
 const compare = (a: string, b: string): number => (a < b ? -1 : +(a > b));
 
-/** What `query` asks for, of `found`, which may hold more, in any order. */
+/** The page that `query` asks for. `found` may contain more records than that, in any order. */
 export function pageOf(found: readonly Stored[], query: ScanQuery): ScanPage {
   const { limit } = query;
   if ('before' in query) {

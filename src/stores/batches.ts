@@ -1,18 +1,18 @@
 /**
- * Attempts of different operations that are under way at once, together in one request to the server: it takes about as long as
- * one of them alone. Each of them gets the word that is its own.
+ * Sends attempts of different operations that are made at the same time to the server in one request, which takes about as long as a
+ * request for one of them. Each gets its own answer.
  */
 import type { Answer, Attempt } from './compare-and-set.js';
 
-/** Attempts in one request, and the length of their records together: it is under way as a whole, and the server is busy with it. */
+/** The most attempts in one request, and the most text in their records together, so that one request does not keep the server busy for long. */
 const BATCH_MAX = 512;
 const UNITS_MAX = 262_144;
-/** Requests under way; what comes meanwhile goes with the next one. */
+/** The most requests under way. Attempts that come meanwhile go into the next one. */
 const UNDER_WAY_MAX = 2;
-/** A request that takes longer holds up no other one, ms: its connection may be silent, or a row in it locked. */
+/** A request that takes longer than this no longer counts as under way, ms: its connection may be silent, or one of its rows locked. */
 const SLOW_MS = 100;
 
-/** What came of each attempt of a batch, in its order. One that takes longer, or fails, does so for itself. */
+/** The answers to the attempts of a batch, in the same order. An attempt that takes longer or fails does not affect the others. */
 export type Ends = readonly (Answer | Promise<Answer>)[];
 
 interface Asked {
@@ -27,7 +27,7 @@ export class Batches {
   #underWay = 0;
   #due = false;
 
-  /** @param send - sends them in one request. Where it rejects, that is what came of all of them. */
+  /** @param send - sends the attempts in one request. If it rejects, all of them fail with that. */
   constructor(send: (attempts: readonly Attempt[]) => Promise<Ends>) {
     this.#send = send;
   }
@@ -37,7 +37,7 @@ export class Batches {
       this.#waiting.push({ attempt, resolve, reject });
       if (this.#due) return;
       this.#due = true;
-      // After all those that were asked for by the same answer.
+      // A microtask, so that all attempts that are made in reaction to the same answer are sent together.
       queueMicrotask(() => {
         this.#due = false;
         this.#pump();
@@ -63,7 +63,7 @@ export class Batches {
     }
   }
 
-  /** The first that wait. A record is in a batch once: what was given up may still wait beside what was asked for since. */
+  /** Takes the next batch from those that wait. Each record is in it only once: an attempt that was given up may still wait beside a newer one. */
   #next(): readonly Asked[] {
     const ids = new Set<string>();
     const batch: Asked[] = [];

@@ -1,10 +1,10 @@
-/** One attempt to commit an update on a guess, and what the server answers. */
+/** One attempt to commit an update that was computed from a guess, and the server's answer. */
 import type { Durability } from '../ports.js';
 import type { Next } from './base.js';
 
 /**
- * A record as the server has it. `rev`: a name for this very version, which no other one ever has, and after it those of the
- * versions before it: whoever sends an update again because the answer was lost finds its own among them.
+ * A record as the server has it. `rev`: a unique name for this version, followed by the names of the versions before it. A client
+ * that repeats an update because the answer was lost finds the name of its own version there if the update was committed.
  */
 export interface Seen {
   readonly rev: string;
@@ -17,31 +17,31 @@ export interface Attempt {
   /** Commit only if the record is this; `undefined`: only if there is none. */
   readonly expected: Seen | undefined;
   /**
-   * The time that the change was told. Commit only if the server's clock is no further from it than `offMs`: at `now + offMs`, nobody waits
-   * for this attempt any more. A statement that waits for locks on the server looks at the clock when it has them, too.
+   * The time that the change was given. Commit only if the server's clock differs from it by no more than `offMs`: after `now + offMs`,
+   * nobody waits for this attempt any more. A statement that waits for locks on the server must check the clock again when it has them.
    */
   readonly now: number;
   readonly offMs: number;
   readonly next: Next;
-  /** `next` as text, and the name that this version of the record is to have. */
+  /** `next` as text. `rev`: the names for this version of the record. */
   readonly text: string;
   readonly rev: string;
   readonly durability: Durability;
 }
 
-/** `done`: committed. Otherwise what is there instead; either may prove to have been right, and the next attempt succeed. */
+/** `done`: committed. Otherwise the server's time and record, from which the next attempt is made. */
 export interface Answer {
   readonly done: boolean;
   readonly now: number;
   readonly seen: Seen | undefined;
-  /** The connection was made anew meanwhile, so the attempt may have been sent twice, and this be the second answer. */
+  /** The client reconnected meanwhile, so the attempt may have been sent twice, and this may be the answer to the second copy. */
   readonly broke?: boolean | undefined;
 }
 
-/** Whether an attempt is committed; perhaps by a copy of it whose answer was lost, and others changed the record since. */
+/** Whether an attempt was committed, perhaps by a copy of it whose answer was lost and even if others have changed the record since. */
 export const isDone = ({ next, rev }: Attempt, { done, seen }: Answer): boolean => done || Boolean(next && seen && namesIn(seen.rev).includes(namesIn(rev)[0]));
 
-/** Versions that a record names, itself included, and the length of a name: 60 random bits. */
+/** How many versions a record names, including itself, and the length of a name, which has 60 random bits. */
 const NAMES_MAX = 3;
 const NAME_UNITS = 16;
 const namesIn = (rev: string): (string | undefined)[] => rev.split(' ');

@@ -1,7 +1,7 @@
-/** The one error that stores reject with. */
+/** The error that stores reject with. */
 import type { StoreFaultReason } from '../ports.js';
 
-/** A store could not do its work. `cause` is what the platform said, where it said anything. */
+/** A store could not do its work. `cause` is the platform's own error, if it gave one. */
 export class StoreFault extends Error {
   readonly reason: StoreFaultReason;
 
@@ -12,13 +12,13 @@ export class StoreFault extends Error {
   }
 }
 
-/** Whether the platform said it. IndexedDB says `null` where it has no reason. Anything else was thrown by our own code. */
+/** Whether an error came from the platform. IndexedDB may give `null` as the error. Anything else was thrown by our own code. */
 export const isPlatforms = (error: unknown): boolean => !error || (typeof DOMException === 'function' && error instanceof DOMException);
 
-/** What the platform threw, as a {@link StoreFault}. Judged by its name: messages differ by browser and language. */
+/** The platform's error as a {@link StoreFault}. It is classified by its name, because messages differ by browser and language. */
 export function faultOf(scope: string, error: unknown): unknown {
   if (!isPlatforms(error)) return error;
   const { name, message } = (error ?? { name: '', message: 'it did not say why' }) as DOMException;
-  // Firefox's localStorage says NS_ERROR_DOM_QUOTA_REACHED.
+  // Firefox's localStorage gives NS_ERROR_DOM_QUOTA_REACHED.
   return new StoreFault(/quota/i.test(name) ? 'quota' : name === 'SecurityError' ? 'denied' : 'io', `${scope} failed: ${message}`, error);
 }

@@ -1,28 +1,28 @@
-/** Records as text in an app's own storage of pairs: what the stores of React Native have in common. */
+/** Records as text in an app's own key-value storage: what the stores of React Native have in common. */
 import type { Store, Stored } from '../ports.js';
 import { createStore, isStored, pageOf } from './base.js';
 import { StoreFault } from './fault.js';
 import { recordOf, textOf } from './text.js';
 
-/** What a key has: nothing is `null`, `undefined` or the empty text. */
+/** The text of a key; `null`, `undefined` or an empty text if there is none. */
 export type Text = string | null | undefined;
 
-/** An app's storage of text by key. It may throw, or reject with, anything. */
+/** An app's key-value storage. It may throw, or reject with, anything. */
 export interface Pairs {
   get(key: string): Text | Promise<Text>;
   getMany(keys: readonly string[]): readonly Text[] | Promise<readonly Text[]>;
   keys(): readonly string[] | Promise<readonly string[]>;
-  /** One step: `change` makes of the present text another one, its removal (`null`), or no change (`undefined`). */
+  /** Changes one text in one step. `change` gets the present text, and returns a new one, `null` to remove it, or `undefined` for no change. */
   swap(key: string, change: (text: Text) => string | null | undefined): unknown;
 }
 
 /** Options of a store in an app's own storage. */
 export interface PairsOptions {
-  /** What all its keys begin with. @default 'oncefetch' */
+  /** What all keys of the store begin with. @default 'oncefetch' */
   readonly prefix?: string | undefined;
 }
 
-/** A store over `pairs`, which all of the app's one JavaScript runtime reach under `scope`. */
+/** Makes a store over `pairs`. The app has one JavaScript runtime, and all of its code reaches the same pairs under `scope`. */
 export function pairsStore(kind: string, scope: string, prefix: string, pairs: Pairs): Store {
   const keyOf = (id: string) => `${prefix}/${id}`;
   const parsed = (text: Text) => (text ? recordOf(text) : undefined);
@@ -34,7 +34,7 @@ export function pairsStore(kind: string, scope: string, prefix: string, pairs: P
     }
   };
   return createStore(
-    // The operating system has it; whether it outlives a power cut is the storage's and the device's affair.
+    // The operating system has the record. Whether it survives a power cut depends on the storage and the device.
     { kind, scope, survives: 'process', shared: 'origin', atomic: true },
     {
       async update(id, next) {
@@ -59,7 +59,7 @@ export function pairsStore(kind: string, scope: string, prefix: string, pairs: P
         natively(async () => {
           const keys = (await pairs.keys()).filter((key) => key.startsWith(keyOf('')));
           const found = (await pairs.getMany(keys)).map(parsed);
-          // Another store's prefix may begin with this one.
+          // The test of the key: another store's prefix may begin with this one.
           return pageOf(
             found.filter((record, n): record is Stored => isStored(record) && keyOf(record.id) === keys[n]),
             query,
@@ -69,7 +69,7 @@ export function pairsStore(kind: string, scope: string, prefix: string, pairs: P
   );
 }
 
-/** SQLite and file systems say that they are full in words of their own, which are all that comes through. */
+/** How SQLite and file systems say that they are full. Only their messages reach us. */
 const FULL = /\bfull\b|quota|no space left|ENOSPC/i;
 
 function pairsFault(scope: string, error: unknown): StoreFault {
@@ -77,7 +77,7 @@ function pairsFault(scope: string, error: unknown): StoreFault {
   return new StoreFault(FULL.test(says) ? 'quota' : 'io', `${scope} failed: ${says}`, error);
 }
 
-/** Refuses at once what could only fail at the first payment. */
+/** Throws at once if a method is missing, which would otherwise show only at the first call. */
 export function mustHave(storage: unknown, what: string, methods: readonly string[]): void {
   const missing = methods.find((method) => typeof (storage as Record<string, unknown> | undefined)?.[method] !== 'function');
   if (missing !== undefined) throw new TypeError(`once: ${what} must have a method ${missing}`);
@@ -92,7 +92,7 @@ function realm(): { readonly turns: Map<string, Promise<unknown>> } {
   return here[REALM];
 }
 
-/** Runs work on what `name` names while no other work on it does. */
+/** Runs work when no other work with the same `name` is running. */
 export function inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
   const { turns } = realm();
   const before = turns.get(name) ?? Promise.resolve();

@@ -1,4 +1,4 @@
-/** What stands in for `memory-index.ts` in pages in production: a page keeps few records in memory, so a scan looks at all of them. */
+/** Replaces `memory-index.ts` in production pages: a page keeps few records in memory, so a scan reads all of them. */
 import { isStored } from './base.js';
 import type * as full from './memory-index.js';
 

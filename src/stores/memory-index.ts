@@ -1,20 +1,20 @@
-/** Which records in memory a scan may want, so that it looks at these and at no others: a server holds a million. */
+/** An index of the records in memory, so that a scan reads only those that it may want: a server may hold a million. */
 import type { ScanQuery, Stored } from '../ports.js';
 import { isStored } from './base.js';
 
 export interface MemoryIndex {
-  /** A record is stored. */
+  /** Adds a record that was stored. */
   enter(record: unknown): void;
-  /** It is there no more. */
+  /** Removes a record that is no longer stored. */
   leave(record: unknown): void;
-  /** All that the query asks for, and more. */
+  /** All records that the query asks for, and perhaps others. */
   of(query: ScanQuery): readonly Stored[];
 }
 
-/** Records that are forgotten within the same span are looked through together, ms. */
+/** Records that may be forgotten within the same span of this length are in one group, ms. */
 const SPAN_MS = 600_000;
 
-/** The index of `records`, which tells it of each change. */
+/** An index of `records`; whoever changes those must call `enter` and `leave`. */
 export function memoryIndex(_records: ReadonlyMap<string, unknown>): MemoryIndex {
   const byState = new Map<string, Group>();
   const bySpan = new Map<number, Group>();

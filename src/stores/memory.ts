@@ -1,4 +1,4 @@
-/** Records in memory: for tests, for servers that may forget, and where a browser refuses to store anything. */
+/** Records in memory: for tests, for servers that may forget, and for browsers that refuse to store anything. */
 import type { ScanPage, ScanQuery, Store } from '../ports.js';
 import { createStore, type Next, pageOf } from './base.js';
 import { memoryIndex } from './memory-index.js';
@@ -7,10 +7,10 @@ import { memoryIndex } from './memory-index.js';
 export interface MemoryMedium {
   readonly scope: string;
   get(id: string): unknown;
-  /** Stores a frozen copy, of anything at all; `null` removes. */
+  /** Stores a frozen copy of any value; `null` removes the record. */
   set(id: string, value: unknown): void;
   scan(query: ScanQuery): ScanPage;
-  /** Another medium in the same memory, the same one for each `scope`. @internal */
+  /** Another medium in the same memory, always the same one for the same `scope`. @internal */
   beside?(scope: string): MemoryMedium;
 }
 
@@ -23,7 +23,7 @@ export interface MemoryStoreOptions {
 }
 
 /**
- * A store that lives as long as its medium: never longer than this page or process.
+ * A store in memory. Its records live as long as its medium, which is never longer than this page or process.
  *
  * @example
  * const once = createOnce({ store: memoryStore() });
@@ -41,15 +41,15 @@ export function memoryStore({ medium = memoryMedium(), now }: MemoryStoreOptions
 const REALM = Symbol.for('oncefetch.memory');
 
 /**
- * A store over the one memory of this realm: a second client, or a component rendered anew, finds the same records. Found
- * by a symbol, because two copies of the package must not have a memory each.
+ * A store over the one memory of this realm, so that a second client, or a component that is rendered again, finds the same records. The
+ * memory is found by a symbol, because two copies of the package must share it.
  */
 export const defaultMemoryStore = (): Store => memoryStore({ medium: realmMedium() });
 
 /**
- * A store in the memory of this realm for what the store of this scope could not take. Each store has its own: records of two
- * stores may have equal ids, because an id is made of namespace and name only. Its time is that of this context. Made at the first call:
- * a server may make a client for each request.
+ * A memory store for records that the store with this scope did not take. Each store has its own, because records of two stores may have
+ * equal ids, which are made of namespace and name only. Its time is that of this context. It is made only when it is needed, because a
+ * server may make a client for each request.
  */
 export function memoryBeside(scope: string, now: () => number): () => Store {
   const medium = realmMedium();
@@ -66,7 +66,7 @@ function realmMedium(): MemoryMedium {
   return realm[REALM];
 }
 
-/** Memory for {@link memoryStore}; two stores on one medium see the same records. */
+/** Memory for {@link memoryStore}. Two stores on one medium see the same records. */
 export function memoryMedium(scope = `memory:${Math.random()}`): MemoryMedium {
   const records = new Map<string, unknown>();
   const others = new Map<string, MemoryMedium>();
@@ -91,7 +91,7 @@ export function memoryMedium(scope = `memory:${Math.random()}`): MemoryMedium {
   };
 }
 
-/** Frozen, so that reading needs no copy: one microsecond per write, on the path to the first byte. */
+/** A frozen copy, so that reading needs no copy. It takes a microsecond per write. */
 function frozenCopy(value: unknown): unknown {
   if (ArrayBuffer.isView(value)) return (value as Uint8Array).slice();
   if (typeof value !== 'object' || !value) return value;

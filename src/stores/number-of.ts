@@ -1,4 +1,4 @@
-/** Names for clients and storages that have none of their own. */
+/** Names for clients and storages that have no name of their own. */
 
 const REALM = Symbol.for('oncefetch.numbers');
 
@@ -8,8 +8,8 @@ interface Numbers {
 }
 
 /**
- * Its number in this realm, the same in all copies of the package. Two objects may reach one server, but nothing that all kinds have
- * would tell: then they meet in the store, as two processes do.
+ * A number for this object, the same in all copies of the package in this realm. Two objects that reach the same server get two
+ * numbers, because nothing that all kinds of clients have would tell. Their calls then meet in the store, as those of two processes do.
  */
 export function numberOf(storage: object): string {
   const here = globalThis as { [REALM]?: Numbers };

@@ -1,10 +1,10 @@
 /**
- * Updates in one round trip, for stores behind a network. What the record is and what time it is are guessed (absent, or as
- * last seen here; the server's clock as last heard), the change is asked on that guess, and its answer is sent together
- * with the guess. The server commits only if both were right, and says what is right if they were not.
+ * Updates in one round trip, for stores behind a network. The record and the time are guessed: the record as last seen here, or absent;
+ * the time by the server's clock as last heard. The change is called with these guesses, and its result is sent together with them. The
+ * server commits only if both guesses are right; if not, it says what is right.
  *
- * So the time that a change gets needs no trust in this machine's clock, which may be wrong, jump, or stand still while the
- * machine sleeps: a guess that is further off than {@link CLOCK_OFF_MS_MAX} commits nothing.
+ * So changes need not trust this machine's clock, which may be wrong, jump, or stand still while the machine sleeps: if the guess is
+ * further off than {@link CLOCK_OFF_MS_MAX}, nothing is committed.
  */
 import type { Durability } from '../ports.js';
 import type { Next } from './base.js';
@@ -17,20 +17,20 @@ import { type TakeTurn, turnsByPromise } from './turns.js';
 export interface Server {
   attempt(attempt: Attempt): Promise<Answer>;
   read(id: string): Promise<Seen | undefined>;
-  /** What its client threw. */
+  /** Turns what the client threw into a StoreFault. */
   fault(error: unknown): StoreFault;
 }
 
-/** How far the guessed time may be off, ms; more than a slow round trip, less than any lease. */
+/** How far the guessed time may be off, ms: more than a slow round trip, less than any lease. */
 const CLOCK_OFF_MS_MAX = 1000;
-/** Versions kept for guesses, and the longest text kept, so that they cost a few MB at most. */
+/** How many versions are kept for guesses, and the longest text that is, so that they need a few MB at most. */
 const SEEN_MAX = 1000;
 const SEEN_UNITS_MAX = 16_384;
-/** The longest pause after a guess that proved wrong several times, or before a server that is busy is asked again, ms. */
+/** The longest pause before another attempt, after several wrong guesses or a busy server, ms. */
 const PAUSE_MS_MAX = 50;
-/** After a time that is over, for what has arrived and was not read yet, ms. */
+/** Extra time at the end of a time limit, for an answer that has arrived but was not read yet, ms. */
 const LAST_LOOK_MS = 5;
-/** Wrong guesses in a row before there are pauses: the first one is usual, the second one happens. */
+/** How many wrong guesses are followed by another attempt without a pause. A first one is usual, a second one happens. */
 const QUICK_ROUNDS = 3;
 
 const pause = (): Promise<void> => new Promise((done) => setTimeout(done, Math.random() * PAUSE_MS_MAX));
@@ -54,7 +54,7 @@ export class OptimisticUpdater {
     return recordOf(seen?.text);
   }
 
-  /** Resolves when what `next` makes of the record is committed. Updates of one record from here come one after the other. */
+  /** Resolves when what `next` returns is committed. Updates of one record by this object come one after the other. */
   async update(id: string, next: (current: unknown) => Next, durability: Durability): Promise<void> {
     const deadline = performance.now() + this.#timeoutMs;
     const asking: Asking = { id, next, durability, deadline, looked: false, broke: false };
@@ -65,14 +65,14 @@ export class OptimisticUpdater {
   }
 
   /**
-   * Whoever asked may take what its change saw last for a look, and "absent" for leave to go on without the store: an
-   * earlier key may be in it. So before it fails, the change sees what is there, or that nobody knows.
+   * Called before an update fails. The caller relies on what its change saw last, and may go on without the store if that was "absent",
+   * although an earlier key may be stored. So call the change once more, with what is stored, or with {@link UNKNOWN}.
    */
   async #takeBack(asking: Asking, fault: unknown): Promise<never> {
     const { id, next, looked } = asking;
-    // Work that goes on after a timeout asks nothing more.
+    // After a timeout, `#rounds` may still be running: make it stop.
     asking.deadline = 0;
-    // A store that is full can still be looked at.
+    // A full store can still be read.
     const full = (fault as Partial<StoreFault>).reason === 'quota';
     const current = full ? await this.read(id).catch(() => UNKNOWN) : UNKNOWN;
     this.clock.now();
@@ -80,9 +80,9 @@ export class OptimisticUpdater {
     throw fault;
   }
 
-  /** What is there, for the next guess. */
+  /** Remembers what is stored, for the next guess. */
   learn(id: string, seen: Seen | undefined): void {
-    // Deleted first, so that the map is in the order of use.
+    // Delete first, so that the map is in the order of use.
     this.#seen.delete(id);
     if (!seen || String(seen.text).length > SEEN_UNITS_MAX) return;
     this.#seen.set(id, seen);
@@ -90,12 +90,15 @@ export class OptimisticUpdater {
     if (this.#seen.size > SEEN_MAX && oldest !== undefined) this.#seen.delete(oldest);
   }
 
-  /** Bounded, because clients wait for a server that is gone, some of them for ever. `refused` has what it said last, if it said why. */
+  /**
+   * Runs `work` with a time limit, because clients may wait for a lost server for ever. `refused.blocked`: the reason to give at the end
+   * of the time, if the server gave one.
+   */
   async within<T>(work: () => Promise<T>, deadline = performance.now() + this.#timeoutMs, refused?: Pick<Asking, 'blocked'>): Promise<T> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const timeout = new Promise<never>((_, reject) => {
       const over = (): void => reject(refused?.blocked ?? new StoreFault('timeout', `the store did not answer within ${this.#timeoutMs} ms`));
-      // A process that stood still finds its timers due before it reads the answer that came meanwhile.
+      // After a process was suspended, its timers fire before it reads an answer that came meanwhile: give that a moment.
       const look = (): void => {
         timer = setTimeout(over, LAST_LOOK_MS);
       };
@@ -127,18 +130,18 @@ export class OptimisticUpdater {
         asking.looked = true;
         continue;
       }
-      // The server has just said what is there, and it is to stay so: that was the step.
+      // The change wants to keep what the server has just said is stored: nothing is left to do.
       if (heard && asked.next === undefined) return;
-      // Clients send what was given up when they are connected again, and servers do it when a lock is free: after the time that is left
-      // for this call, the server must refuse it. Once the server has told its time in this call, a slow way to it is no other reason to
-      // refuse. Before, half of the time: even where the guess is so much too late, the whole is not exceeded.
+      // Clients may send an attempt when they reconnect, and servers may run it when a lock is free, although it was given up. So the server
+      // must refuse it when this call's time is over. Once the server has told its time in this call, that is the only limit. Before that, at
+      // most half of the time: even if the guess is that much ahead of the server's clock, the call's time is not exceeded.
       const offMs = heard ? left : Math.min(left / 2, CLOCK_OFF_MS_MAX);
       const attempt: Attempt = { id, expected: seen, now, offMs, durability, ...asked };
       const answer = await this.#send(attempt, asking);
       this.clock.hear(answer.now);
       if (isDone(attempt, answer)) {
         if (!answer.done && durability === 'strict') {
-          // Its own answer was lost, and with it the word that it is stored as safely as asked. The same record written once more has that word.
+          // It was committed by a copy whose answer was lost, so nobody has confirmed that it is stored as safely as asked. Write the same record once more.
           next = (current) => current as Next;
           seen = answer.seen;
           asking.broke = false;
@@ -157,10 +160,10 @@ export class OptimisticUpdater {
     throw asking.blocked ?? new StoreFault('timeout', `others were faster with this record for ${this.#timeoutMs} ms`);
   }
 
-  /** Sends it; once more if the connection broke, which does nothing twice, because of the version's name. */
+  /** Sends an attempt; again if the connection broke or the server is busy. The version's name keeps it from being done twice. */
   async #send(attempt: Attempt, asking: Asking): Promise<Answer> {
-    // What was said before is no look any more: a write without an answer may be committed yet, unseen until then, and a server that lets
-    // nobody write may have a successor, which knows more.
+    // What the server said before no longer counts as a look: a write without an answer may still be committed later, and a server that
+    // refuses writes may have a successor with newer records.
     asking.looked = false;
     for (;;) {
       try {
@@ -172,7 +175,7 @@ export class OptimisticUpdater {
         const fault = this.#server.fault(error);
         asking.blocked = fault.reason === 'blocked' ? fault : undefined;
         const again = fault.reason === 'blocked' || (fault.reason === 'io' && !asking.broke);
-        // Before the time is over, so that the fault says why.
+        // Give up before the time is over, so that the fault says why.
         if (!again || performance.now() > asking.deadline - PAUSE_MS_MAX) {
           this.learn(attempt.id, undefined);
           throw fault;
@@ -184,30 +187,30 @@ export class OptimisticUpdater {
   }
 }
 
-/** An update under way. `looked`: what its change saw last is the server's word, not a guess. */
+/** An update under way. `looked`: what its change saw last came from the server, and was no guess. */
 interface Asking {
   readonly id: string;
   readonly next: (current: unknown) => Next;
   readonly durability: Durability;
   deadline: number;
   looked: boolean;
-  /** A connection broke under one of its attempts, so a copy of that may be committed at any time, unseen. */
+  /** A connection broke during one of its attempts, so a copy of that may be committed at any time, unseen. */
   broke: boolean;
-  /** Why its last attempt came to nothing: the server lets nobody write for now. */
+  /** The fault of its last attempt, if the server refused it only for now. */
   blocked?: StoreFault | undefined;
 }
 
 /**
- * Nothing stood in its way, and yet it was not committed: a copy that was sent before the connection broke has the record, or had it
- * after this one looked. The same attempt sent again finds out; another one might take effect beside it.
+ * Whether an attempt was not committed although both guesses were right. Then an earlier copy of it, sent before the connection broke, is
+ * at work on the record. Sending the same attempt again finds out; a different one might take effect in addition to that copy.
  */
 const mayStillCome = (attempt: Attempt, answer: Answer): boolean =>
   !isDone(attempt, answer) && answer.seen?.rev === attempt.expected?.rev && Math.abs(answer.now - attempt.now) <= attempt.offMs;
 
-/** In place of a record that could not be looked at. It reads as a damaged one: something that must not be written over. */
+/** Stands for a record that could not be read. It counts as a damaged one, which must not be overwritten. */
 const UNKNOWN = 'could not be looked at';
 
-/** What a change threw, on its way past those who translate what clients throw. */
+/** Wraps what a change threw, so that it is not taken for an error of the client. */
 class Thrown {
   readonly error: unknown;
   constructor(error: unknown) {
@@ -217,7 +220,7 @@ class Thrown {
 
 type Asked = { readonly next: Next; readonly text: string; readonly rev: string } | { readonly thrown: unknown };
 
-/** `seen`: the version that is to be followed. */
+/** Calls the change. `seen`: the version that it follows. */
 function ask(next: (current: unknown) => Next, current: unknown, seen?: Seen): Asked {
   try {
     const record = next(current);

@@ -1,8 +1,11 @@
-/** The server's clock as last heard, told on by this machine's monotonic one. Until it was heard, this machine's is guessed. */
+/**
+ * The server's clock: the time that it last told, plus what has passed since then by this machine's monotonic clock. Until it has told
+ * its time, this machine's is used.
+ */
 export class ServerClock {
   #heard = Date.now();
   #at = performance.now();
-  /** What {@link now} said last: the time that a change is told, and that the server is asked to confirm. */
+  /** What {@link now} last returned: the time that a change is given, and that the server is asked to confirm. */
   said = 0;
 
   readonly now = (): number => {

@@ -1,23 +1,23 @@
-/** Records as text, and their places as text that every engine sorts alike: for stores that hold neither objects nor UTF-16. */
+/** Records as text, and index entries as text that every database sorts alike: for stores that can't hold objects or UTF-16. */
 import type { ScanPage, ScanQuery, Stored } from '../ports.js';
 import { isStored, pageOf } from './base.js';
 
-/** The only member of an object that stands for what JSON cannot say: `{"~":["bytes","AQID"]}`. */
+/** The only member of an object that represents what JSON can't: `{"~":["bytes","AQID"]}`. */
 const TAG = '~';
 
 /**
- * A record as JSON. Bytes, infinite numbers and objects with a member `~` are tagged, so that they come back as they were;
- * any other record is plain JSON, for whoever looks into the database.
+ * A record as JSON. Bytes, infinite numbers and objects with a member `~` are tagged, so that they come back as they were. Any other
+ * record is plain JSON, so that people can read it in the database.
  */
 export function textOf(record: Stored): string {
   const text = JSON.stringify(record);
   return MAY_NEED_TAGS.some((trace) => text.includes(trace)) && needsTags(record) ? JSON.stringify(tagged(record)) : text;
 }
 
-/** How JSON writes what needs tags: an infinite number, a member `~`, bytes, and an empty array of them. Few records have any of these. */
+/** Signs in the JSON text that a record may need tags: how an infinite number, a member `~`, bytes and empty bytes look there. Few records have any. */
 const MAY_NEED_TAGS = ['null', `"${TAG}"`, '{"0":', '{}'];
 
-/** The inverse of {@link textOf}. What is not JSON comes back as it is: the engine calls it damaged, and nobody writes over it. */
+/** The inverse of {@link textOf}. Text that is not JSON comes back as it is: the engine treats it as damaged and never overwrites it. */
 export function recordOf(text: unknown): unknown {
   if (typeof text !== 'string') return text ?? undefined;
   try {
@@ -55,7 +55,7 @@ function untagged(value: unknown): unknown {
   return mapped(kind === 'object' ? (content as object) : value, untagged);
 }
 
-/** How many bytes are made text at once: each is an argument of a call. */
+/** How many bytes are converted in one call, in which each is an argument. */
 const BYTES_AT_ONCE = 8192;
 
 function base64(bytes: Uint8Array): string {
@@ -65,9 +65,9 @@ function base64(bytes: Uint8Array): string {
 }
 
 /**
- * Text as printable ASCII and U+001F, whose bytes sort as the UTF-16 units of the text do, and which begins with what its
- * beginning becomes. Engines sort by bytes of UTF-8 or by a language's rules, refuse U+0000 and lone surrogates, or
- * replace them; of this they all think the same. Names of operations are JSON, and stay readable.
+ * Encodes text as printable ASCII and U+001F. The encoded bytes sort as the UTF-16 units of the text do, and the encoding of a prefix is a
+ * prefix of the encoding. Databases may sort by UTF-8 bytes or by the rules of a language, and may refuse or replace U+0000 and lone
+ * surrogates; encoded text they all treat alike. Names of operations, which are JSON, stay readable.
  */
 export const ordered = (text: string): string =>
   text.replace(/[^ -}]/g, (unit) => {
@@ -81,7 +81,7 @@ export const unordered = (text: string): string =>
 
 const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, '0');
 
-/** A record as found, and where its index says that it is: label and id, both {@link ordered}. */
+/** A record as found, and the label and id of its index entry, both {@link ordered}. */
 export interface Found {
   readonly label: string;
   readonly id: string;
@@ -89,8 +89,8 @@ export interface Found {
 }
 
 /**
- * A page of `found`, which is one longer than the limit where there is more. A record that is not what its place says is
- * damaged, or was changed since: it is left out, and the next page begins after its place all the same.
+ * A page of `found`, which has one entry more than the limit if there is a next page. A record that does not match its index entry is
+ * damaged or was changed meanwhile: it is left out, but the next page begins after its entry all the same.
  */
 export function pageOfPlaces(found: readonly Found[], query: Extract<ScanQuery, { ns: string }>): ScanPage {
   const page = found.slice(0, query.limit);
@@ -99,10 +99,10 @@ export function pageOfPlaces(found: readonly Found[], query: Extract<ScanQuery, 
   return last && found.length > query.limit ? { records, next: JSON.stringify([unordered(last.label), unordered(last.id)]) } : { records };
 }
 
-/** How often a sweep looks on, when what it finds is damaged and stays. */
+/** How many times a scan for due records reads on if it finds damaged ones, which stay. */
 const LOOKS_MAX = 10;
 
-/** What is due of what `look` finds, the oldest first, `count` from `offset`. */
+/** The records that are due. `look` gives `count` of them from `offset`, the oldest first. */
 export async function dueOf(
   look: (offset: number, count: number) => readonly unknown[] | Promise<readonly unknown[]>,
   query: Extract<ScanQuery, { before: number }>,
@@ -118,10 +118,10 @@ export async function dueOf(
   return pageOf(due, query);
 }
 
-/** Where a page begins and where it must end, {@link ordered}: after this label and id, before this label. */
+/** The bounds of a page, {@link ordered}: it begins after `label` and `id`, and ends before the label `end`. */
 export function rangeOf({ prefix = '', after }: Extract<ScanQuery, { ns: string }>): { readonly label: string; readonly id: string; readonly end: string } {
   const start = ordered(prefix);
   const [label, id] = (after ? (JSON.parse(after) as string[]) : []).map(ordered);
-  // No id is empty, so this is before the first record whose label is the prefix itself.
+  // No id is empty, so an empty `id` is before the first record whose label is the prefix itself.
   return { ...(label !== undefined && id !== undefined && label >= start ? { label, id } : { label: start, id: '' }), end: `${start}\u007f` };
 }

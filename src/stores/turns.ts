@@ -1,9 +1,9 @@
-/** Whose turn it is at a record in this context, so that updates of one record seldom overtake each other's guesses. */
+/** Turns for updates of the same record in this context, so that they seldom make each other's guesses wrong. */
 
-/** Waits for a turn; the result ends it. */
+/** Waits for a turn at a record. The result ends the turn. */
 export type TakeTurn = (id: string, deadline: number) => Promise<() => void>;
 
-/** Each waits for the promise of the one before. */
+/** Each update waits for the promise of the one before. */
 export function turnsByPromise(): TakeTurn {
   const turns = new Map<string, Promise<void>>();
   return async (id) => {
@@ -21,11 +21,14 @@ export function turnsByPromise(): TakeTurn {
   };
 }
 
-/** How often is looked whether a turn is over, ms; and how long one counts, because a request may be cut in the middle of it, ms. */
+/**
+ * How long to wait at most before checking again whether a turn is over, ms; and how long a turn counts, ms, because a request may be
+ * killed in the middle of it.
+ */
 const LOOK_MS_MAX = 5;
 const TURN_MS_MAX = 500;
 
-/** The same where no request may wait for another one's promise: each looks now and then, by a timer of its own. */
+/** For runtimes where a request must not wait for another request's promise: each update checks now and then, by its own timer. */
 export function turnsByLooking(): TakeTurn {
   const turns = new Map<string, { readonly until: number }>();
   return async (id, deadline) => {

@@ -1,11 +1,11 @@
-/** The first store that the platform has. */
+/** Chooses the first store of a list that the platform has. */
 import type { Store } from '../../ports.js';
 import { StoreFault } from '../fault.js';
 
 /**
- * A store that asks each of `stores` in order, at first use, and works with the first one that is there, for good: a later
- * trouble of it never moves on to another one, which would not have its keys. If one cannot tell whether it is there, that
- * call rejects, and the next call asks again.
+ * A store that, at its first use, chooses the first of `stores` that is available, and then keeps to it: it never changes to another
+ * one because of a later failure, since that would not have the keys. If a store can't tell whether it is available, the call
+ * rejects, and the next call asks again.
  *
  * @param stores - the best one first
  * @example
@@ -31,7 +31,7 @@ export function firstAvailable(stores: readonly [Store, ...Store[]]): Store & { 
   };
   const automatic: Store & { ready(): Promise<Store> } = {
     kind: 'automatic',
-    // The same before and after the choice, because calls that are under way are found by it.
+    // The same before and after the choice, because operations in flight are found by it.
     scope: stores[0].scope,
     survives: 'context',
     shared: 'context',

@@ -8,7 +8,7 @@ import { isPlatforms, StoreFault } from '../fault.js';
 export interface IndexedDbStoreOptions {
   /** The database's name. @default 'oncefetch' */
   readonly name?: string | undefined;
-  /** How long the database may take to open, ms, where another tab deletes it or the browser hangs. @default 5_000 */
+  /** How long the database may take to open, ms. It may hang while another tab deletes it, for example. @default 5_000 */
   readonly openTimeoutMs?: number | undefined;
 }
 
@@ -16,7 +16,7 @@ const RECORDS = 'records';
 const OPEN_MS_MAX = 5000;
 
 /**
- * A store that all tabs and workers of one origin share. An update is strict unless it says `relaxed`.
+ * A store that all tabs and workers of one origin share. Updates are strict unless they ask for `relaxed`.
  *
  * @example
  * const once = createOnce({ store: indexedDbStore({ name: 'shop' }) });
@@ -27,21 +27,21 @@ export function indexedDbStore({ name = 'oncefetch', openTimeoutMs = OPEN_MS_MAX
 
   const drop = (connecting = opening): void => {
     if (opening === connecting) opening = undefined;
-    // Transactions that run on it end first.
+    // `close` lets transactions that are running finish first.
     connecting?.then((db) => db.close()).catch(() => {});
   };
   const open = (): Promise<IDBDatabase> => {
     if (!opening) {
       const connecting = connect(name, openTimeoutMs, () => drop(connecting));
       opening = connecting;
-      // A failure is not kept: the next call tries anew.
+      // Do not keep a failed connection, so that the next call tries again.
       connecting.catch(() => drop(connecting));
     }
     return opening;
   };
   /**
-   * One transaction; once more on a new connection if the platform fails (iOS kills connections in the background), as long
-   * as it is certain that nothing was written.
+   * Runs one transaction. If the platform fails (iOS kills connections in the background) and it is certain that nothing was written,
+   * runs it once more on a new connection.
    */
   const transact =
     (durability: Durability, wrote = () => false): UseStore =>
@@ -58,7 +58,7 @@ export function indexedDbStore({ name = 'oncefetch', openTimeoutMs = OPEN_MS_MAX
       }
     };
 
-  // What every commit outlives is the process; a strict one outlives the machine's crash too.
+  // Every commit survives the end of the process; a strict one also survives a crash of the machine.
   return createStore(
     { kind: 'indexeddb', scope, survives: 'process', shared: 'origin', atomic: true },
     {
@@ -73,7 +73,7 @@ export function indexedDbStore({ name = 'oncefetch', openTimeoutMs = OPEN_MS_MAX
           }),
         );
       },
-      // Its own `get` brings along a default store, which nobody opens.
+      // Not the `get` of idb-keyval, which would add code for a default store that is never used.
       read: (id) => transact('relaxed')('readonly', (records) => promisifyRequest(records.get(id))),
       scan: (query) => transact('relaxed')('readonly', (records) => scanIn(records, query)),
       close: drop,
@@ -81,7 +81,7 @@ export function indexedDbStore({ name = 'oncefetch', openTimeoutMs = OPEN_MS_MAX
   );
 }
 
-/** Resolves when the transaction is committed, not when the put succeeded, which can still fail to be. */
+/** Resolves when the transaction is committed, not as soon as the put succeeds, because the commit can still fail. */
 function updateIn(records: IDBObjectStore, id: string, next: (current: unknown) => Next): Promise<void> {
   return new Promise((resolve, reject) => {
     const { transaction } = records;
@@ -90,16 +90,16 @@ function updateIn(records: IDBObjectStore, id: string, next: (current: unknown) 
       try {
         const value = next(found.result);
         const write = value ? records.put(value, id) : value === null ? records.delete(id) : undefined;
-        // Firefox fires "complete" for a committed transaction whose put was refused; the request itself tells.
+        // Firefox fires "complete" even for a transaction whose put was refused. Only the request itself tells.
         if (write) write.onerror = () => reject(write.error);
-        // Else it looks for more work first, a quarter of its time. Not in Safari before 15.
+        // Without `commit`, the browser first waits for more requests, which takes a quarter of the transaction's time. Safari before 15 lacks it.
         transaction.commit?.();
       } catch (error) {
         reject(error);
       }
     };
     transaction.oncomplete = () => resolve();
-    // Not onerror: that comes before the transaction knows its error.
+    // Not onerror, which comes before `transaction.error` is set.
     transaction.onabort = () => reject(transaction.error);
   });
 }
@@ -109,14 +109,14 @@ async function scanIn(records: IDBObjectStore, query: ScanQuery): Promise<ScanPa
   if ('before' in query) return pageOf(await all('time', IDBKeyRange.upperBound(query.before), query.limit), query);
   const { ns, state, prefix = '', after, limit } = query;
   const from = after ? (JSON.parse(after) as [string, string]) : undefined;
-  // A cursor of a longer list may lie before the prefix: what stands between the two must not use up the count.
+  // The cursor of a longer list may be before the prefix. Records between the two must not use up the count.
   const start = from && from[0] >= prefix ? from : [prefix];
-  // An array comes after every string: the range ends where the state does. One more for the record that `after` names, one
-  // more to know whether there is a next page.
+  // In IndexedDB arrays sort after strings, so the range ends with the last record of the state. `limit` plus 2: one for the record
+  // that `after` names, one to know whether there is a next page.
   return pageOf(await all('label', IDBKeyRange.bound([ns, state, ...start], [ns, state, []]), limit + 2), query);
 }
 
-/** Without a version: it never upgrades what is there, and is never too old for it. */
+/** Opens the database without a version, so that it never upgrades an existing one, and no existing one is too new for it. */
 async function connect(name: string, timeoutMs: number, lost: () => void, version?: number): Promise<IDBDatabase> {
   const request = indexedDB.open(name, version);
   request.onupgradeneeded = () => {
@@ -130,23 +130,23 @@ async function connect(name: string, timeoutMs: number, lost: () => void, versio
   });
   try {
     const db = await Promise.race([opened, timeout]);
-    // No onclose: a transaction on a dead connection throws, and is tried on a new one.
+    // No `onclose` is needed: a transaction on a dead connection throws, and is run again on a new one.
     db.onversionchange = lost;
     if (db.objectStoreNames.length) return db;
-    // Empty: other code has looked whether it is there, and so made it.
+    // The database is empty: other code has opened it to see whether it exists, and so created it.
     db.close();
     return connect(name, timeoutMs, lost, db.version + 1);
   } catch (error) {
-    // It may still come.
+    // If the connection opens after all, close it.
     opened.then((late) => late.close()).catch(() => {});
     throw (await isRefusal(Object(error))) ? new StoreFault('denied', 'IndexedDB is refused', error) : error;
   }
 }
 
 /**
- * Whether it is somebody's will that there is no store, and not a trouble that may pass. A SecurityError says so itself. Private windows of
- * Firefox before 115 say InvalidStateError. Chromium where the user blocks site data says what it says of a broken disk; Web Locks are
- * blocked with it, and are clearer.
+ * Whether the user or the browser refuses storage on purpose, as opposed to a failure that may pass. A SecurityError is handled elsewhere.
+ * Private windows of Firefox before 115 give an InvalidStateError. If the user blocks site data, Chromium gives the same error as for a
+ * broken disk; but it blocks Web Locks too, whose error is clear.
  */
 const isRefusal = async ({ name }: Partial<Error>): Promise<boolean | undefined> =>
   name === 'InvalidStateError' ||

@@ -1,4 +1,4 @@
-/** Records as JSON in localStorage: a fallback for pages without IndexedDB. Some 5 MB, not in workers. */
+/** Records as JSON in localStorage: a fallback for pages without IndexedDB. It holds about 5 MB, and workers do not have it. */
 import type { Store } from '../../ports.js';
 import { createStore, isStored, pageOf } from '../base.js';
 
@@ -8,14 +8,14 @@ export interface LocalStorageStoreOptions {
   readonly prefix?: string | undefined;
 }
 
-/** How long a change that is known to exist is waited for before what is there counts, ms. It takes a few as a rule. */
+/** How long to wait for another tab's change that is known to exist, ms. Usually it arrives within a few ms; after this, work goes on without it. */
 const ARRIVAL_MS_MAX = 250;
 /** How long a change is announced to other tabs, ms. */
 const ANNOUNCE_MS = 2000;
 
 /**
- * A store in the page's localStorage, atomic among tabs where there are Web Locks. A page's death does not touch the
- * records; a crash of the browser may, because browsers write them to disk seconds later.
+ * A store in the page's localStorage. It is atomic among tabs if there are Web Locks. Records outlive the page, but a crash of the
+ * browser may lose the latest ones, because browsers write them to disk seconds later.
  *
  * @example
  * const once = createOnce({ store: localStorageStore({ prefix: 'shop' }) });
@@ -30,7 +30,7 @@ export function localStorageStore({ prefix = 'oncefetch' }: LocalStorageStoreOpt
   return createStore(
     { kind: 'localstorage', scope, survives: 'context', shared: 'origin', atomic: !!locks },
     {
-      // The getter itself throws where the page may not store.
+      // The getter itself throws if the page may not store anything.
       here: () => globalThis.localStorage,
       update(id, next) {
         const work = () => {
@@ -44,7 +44,7 @@ export function localStorageStore({ prefix = 'oncefetch' }: LocalStorageStoreOpt
       scan(query) {
         const found = Object.keys(localStorage).flatMap((key) => {
           const record = read(key.slice(prefix.length + 1));
-          // Others have keys of theirs, and another store's prefix may begin with this one.
+          // The page has other keys too, and another store's prefix may begin with this one.
           return isStored(record) && key === keyOf(record.id) ? record : [];
         });
         return pageOf(found, query);
@@ -53,7 +53,10 @@ export function localStorageStore({ prefix = 'oncefetch' }: LocalStorageStoreOpt
   );
 }
 
-/** `null`, which stands for nothing, is JSON. Text that is not JSON is handed on as it is: the engine calls it damaged, and nobody writes over it. */
+/**
+ * A record from its text; `undefined` if there is none (`null`, which parses as JSON). Text that is not JSON is passed on as it is: the
+ * engine treats it as damaged and never overwrites it.
+ */
 function parsed(text: string | null): unknown {
   try {
     return JSON.parse(text as string) ?? undefined;
@@ -63,10 +66,10 @@ function parsed(text: string | null): unknown {
 }
 
 /**
- * Runs work while no other tab does, in sight of what the one before wrote. The lock alone does not give that: every tab
- * has its own copy of localStorage, which hears of changes some time later (Chromium lost one update in five). So each
- * holder counts its turn in localStorage, after its change, and announces the count as the name of a second lock, which
- * all tabs see at once; the next holder waits until that count has arrived, and with it all that was written before.
+ * Runs work while no other tab does, and after the previous tab's changes have arrived here. A lock alone is not enough: every tab has
+ * its own copy of localStorage, which gets other tabs' changes some time later (Chromium lost one update in five). So after its change,
+ * each holder of the lock writes the number of its turn into localStorage, and announces it as the name of a second lock, which all
+ * tabs see at once. The next holder waits until that number has arrived, and with it all that was written before.
  */
 function turnsOf(locks: LockManager, scope: string): (work: () => void) => Promise<void> {
   const turnIn = (text: string | null | undefined) => Number(text?.split(`${scope}#`)[1]) || 0;
@@ -77,7 +80,7 @@ function turnsOf(locks: LockManager, scope: string): (work: () => void) => Promi
     new Promise<void>((announced) => {
       const held = () => {
         announced();
-        // The newest one says it for all before it.
+        // The newest announcement replaces all earlier ones.
         release();
         return Promise.race([wait(ANNOUNCE_MS), new Promise<void>((next) => (release = next))]);
       };
@@ -94,7 +97,7 @@ function turnsOf(locks: LockManager, scope: string): (work: () => void) => Promi
       try {
         localStorage.setItem(scope, turn);
       } catch {
-        // Full: the next one waits its longest, which is as good.
+        // Full. The next holder will wait as long as it may, which does as well.
       }
       await announce(turn);
     });

@@ -1,4 +1,4 @@
-/** Records in D1: for all Workers that have the database. */
+/** Records in D1: a store for all Workers that are bound to the database. */
 import type { Store } from '../../ports.js';
 import { type Claims, createStore } from '../base.js';
 import type { Answer, Attempt, Seen } from '../compare-and-set.js';
@@ -10,7 +10,7 @@ import { timeLimit } from '../time-limit.js';
 import { turnsByLooking } from '../turns.js';
 import { type CloudflareTable, cloudflareFault, nameOf, type Rows, scanTable } from './table.js';
 
-/** A statement of D1. */
+/** The part of a D1 statement that is used. */
 export interface D1StatementLike {
   bind(...values: (string | number | null)[]): D1StatementLike;
 }
@@ -32,9 +32,9 @@ const TIMEOUT_MS = 5000;
 const NOW = `CAST(unixepoch('subsec') * 1000 AS INTEGER)`;
 
 /**
- * The SQL that makes the table, one statement a line, for a migration of Wrangler's or `env.DB.exec`. It may run any number of times.
+ * The SQL that makes the table, one statement per line, for a Wrangler migration or `env.DB.exec`. It may run any number of times.
  *
- * @throws TypeError where `table` can be no name
+ * @throws TypeError if `table` is no valid name
  * @example
  * await env.DB.exec(d1Migration());
  */
@@ -48,11 +48,11 @@ export function d1Migration(options: CloudflareTable = {}): string {
 }
 
 /**
- * A store in D1, which all Workers share that have the database. An update is one batch as a rule, and a batch is a transaction.
- * The table is made by {@link d1Migration}.
+ * A store in D1, shared by all Workers that are bound to the database. An update usually takes one batch, which is a transaction. The
+ * table is made by {@link d1Migration}.
  *
- * @param database - the binding itself, such as `env.DB`: what a session reads from a replica may be old, and is no look
- * @throws TypeError where `database` is no D1 binding, or `table` can be no name
+ * @param database - the binding itself, such as `env.DB`, not a session of it, which may read outdated records from a replica
+ * @throws TypeError if `database` is no D1 binding, or `table` is no valid name
  * @example
  * const once = createOnce({ namespace: customer, store: d1Store(env.DB) });
  */
@@ -85,19 +85,19 @@ export function d1Store(database: D1DatabaseLike, options: D1StoreOptions = {}):
 
 type Statement = [sql: string, ...values: (string | number | null)[]];
 
-/** Its values travel as JSON, which knows no infinite numbers. */
+/** D1 sends values as JSON, which has no infinite numbers. */
 const finite = (value: string | number | null) => (typeof value === 'number' ? Math.max(-Number.MAX_VALUE, Math.min(value, Number.MAX_VALUE)) : value);
 
 const seenOf = (row: Rows[number] | undefined): Seen | undefined => (typeof row?.['rev'] === 'string' ? { rev: row['rev'], text: row['data'] } : undefined);
 
-/** Writes if the guess is right, and looks, in one transaction. */
+/** Writes if the guess is right, and reads what is stored then, in one transaction. */
 async function send(table: string, all: (...statements: Statement[]) => Promise<Rows[]>, attempt: Attempt): Promise<Answer> {
   const look: Statement = [`SELECT ${NOW} AS now, r.rev, r.data FROM (SELECT 1) LEFT JOIN ${table} AS r ON r.id = ?`, ordered(attempt.id)];
   const [did, [row] = []] = await all(writeOf(table, attempt), look);
   return { done: (did?.length ?? 0) > 0, now: Number(row?.['now']), seen: seenOf(row) };
 }
 
-/** The statement that gives a row if the guess was right: of the record, and of the time. */
+/** The statement for an attempt. It gives a row if both guesses, of the record and of the time, were right. */
 function writeOf(table: string, { id, expected, now, offMs, next, rev }: Attempt): Statement {
   const right = `abs(${NOW} - ?) <= ?`;
   const key = ordered(id);
@@ -115,6 +115,6 @@ function writeOf(table: string, { id, expected, now, offMs, next, rev }: Attempt
     return [`UPDATE ${table} SET ${set} WHERE id = ? AND ${right} AND rev = ? RETURNING 1`, ...row, key, now, offMs, expected.rev];
   }
   if (next === null && expected) return [`DELETE FROM ${table} WHERE id = ? AND ${right} AND rev = ? RETURNING 1`, key, now, offMs, expected.rev];
-  // To remove what is not there is to leave it.
+  // No change, or the removal of a record that is not there: only check the guesses.
   return [`SELECT 1 WHERE (SELECT rev FROM ${table} WHERE id = ?) IS ? AND ${right}`, key, expected?.rev ?? null, now, offMs];
 }

@@ -1,4 +1,4 @@
-/** Records in a Durable Object's own database: for the one instance that has its name. */
+/** Records in a Durable Object's own database, to which only one instance has access at a time. */
 import type { Durability, Store } from '../../ports.js';
 import { createStore, type Next } from '../base.js';
 import { StoreFault } from '../fault.js';
@@ -17,7 +17,7 @@ export interface DurableObjectStorageLike {
 const SCHEMA_VERSION = 1;
 const SCHEMAS = 'oncefetch_schemas';
 
-/** What a change threw, on its way out of a transaction that it must undo. */
+/** Wraps what a change threw, so that it rolls the transaction back and is not taken for an error of the database. */
 class Thrown {
   readonly error: unknown;
   constructor(error: unknown) {
@@ -26,12 +26,12 @@ class Thrown {
 }
 
 /**
- * A store in a Durable Object, for the clients that are made in it. Its storage is transactional, and one instance has it at a
- * time: two requests for one name meet in it wherever they come from, and an instance that takes over waits for no lease of the
- * one before. A strict update resolves when the storage has confirmed it.
+ * A store in a Durable Object, for clients that are made in it. Its storage is transactional, and only one instance has it at a time:
+ * two requests for the same name meet in it wherever they come from, and an instance that takes over does not wait for the leases of
+ * the previous one. A strict update resolves when the storage has confirmed it.
  *
  * @param storage - `ctx.storage` of a Durable Object whose class is listed in `new_sqlite_classes`
- * @throws TypeError where `storage` has no SQL, or `table` can be no name
+ * @throws TypeError if `storage` has no SQL, or `table` is no valid name
  * @example
  * const store = durableObjectStore(ctx.storage);
  */
@@ -46,7 +46,7 @@ export function durableObjectStore(storage: DurableObjectStorageLike, options: C
     if (!ready) storage.transactionSync(() => migrate(scope, table, rows));
     ready = true;
   };
-  /** Does `work` on the table; what it throws is the database's, unless it is {@link Thrown}. */
+  /** Does `work` on the table. Errors count as the database's, unless they are {@link Thrown}. */
   const guarded = <T>(work: () => T): T => {
     try {
       open();
@@ -71,21 +71,21 @@ export function durableObjectStore(storage: DurableObjectStorageLike, options: C
     ...store,
     storedIn: () => 'disk',
     holder: async () => nameOfInstance(storage),
-    // Whoever wrote another name had this storage before.
+    // Any other name is that of an earlier instance.
     isGone: async (holder) => holder !== nameOfInstance(storage),
   };
 }
 
 const REALM = Symbol.for('oncefetch.realm');
 
-/** The name of the instance that has this storage now. Made at the first lease: outside of a request there is no randomness. */
+/** The name of the instance that has this storage now. It is made at the first lease, because outside of a request no random numbers are available. */
 function nameOfInstance(storage: object): string {
   const realm = globalThis as { [REALM]?: string };
   realm[REALM] ??= crypto.randomUUID();
   return `${realm[REALM]}${numberOf(storage)}`;
 }
 
-/** One change of one record. Throws {@link Thrown} where the change does. */
+/** Makes one change of one record. If the change throws, throws {@link Thrown}. */
 function apply(table: string, rows: (sql: string, ...values: (string | number | null)[]) => Rows, id: string, next: (current: unknown) => Next): void {
   const key = ordered(id);
   const current = recordOf(rows(`SELECT data FROM ${table} WHERE id = ?`, key)[0]?.['data']);
@@ -108,7 +108,7 @@ function apply(table: string, rows: (sql: string, ...values: (string | number | 
     );
 }
 
-/** Makes the table, or refuses one of a newer version. */
+/** Makes the table if it is missing, and refuses one of a newer version. */
 function migrate(scope: string, table: string, rows: (sql: string, ...values: (string | number | null)[]) => Rows): void {
   rows(`CREATE TABLE IF NOT EXISTS ${SCHEMAS} (name TEXT PRIMARY KEY, version INTEGER NOT NULL)`);
   const version = Number(rows(`SELECT version FROM ${SCHEMAS} WHERE name = ?`, table)[0]?.['version'] ?? 0);

@@ -9,13 +9,13 @@ export interface CloudflareTable {
   readonly table?: string | undefined;
 }
 
-/** Throws a TypeError where it can be no name, and so can't be anything else in SQL either. */
+/** The table's name. Throws a TypeError on anything but a plain name, so that it can be put into SQL. */
 export function nameOf({ table = 'oncefetch_records' }: CloudflareTable): string {
   if (!/^[A-Za-z]\w{0,99}$/.test(table)) throw new TypeError("once: table must be letters, digits and '_', beginning with a letter");
   return table;
 }
 
-/** What both stores ask for, on this table. Columns of text but `rev` and `data` are `ordered`. */
+/** The queries of both stores on this table. Text columns other than `rev` and `data` are `ordered`. */
 export const readsOf = (table: string) => ({
   page: `SELECT id, label, data FROM ${table} WHERE ns = ? AND state = ? AND (label, id) > (?, ?) AND label < ? ORDER BY label, id LIMIT ?`,
   due: `SELECT data FROM ${table} WHERE forget_at < ? ORDER BY forget_at LIMIT ? OFFSET ?`,
@@ -24,7 +24,7 @@ export const readsOf = (table: string) => ({
 type Value = string | number | null;
 export type Rows = readonly Readonly<Record<string, unknown>>[];
 
-/** A page of what these statements find. */
+/** One page of a scan. */
 export async function scanTable(table: string, query: ScanQuery, rows: (sql: string, ...values: Value[]) => Rows | Promise<Rows>): Promise<ScanPage> {
   const reads = readsOf(table);
   if ('before' in query) return dueOf(async (offset, count) => (await rows(reads.due, query.before, count, offset)).map(({ data }) => recordOf(data)), query);
@@ -36,11 +36,11 @@ export async function scanTable(table: string, query: ScanQuery, rows: (sql: str
   );
 }
 
-/** What the database says, as a StoreFault. Its errors have nothing but their message. */
+/** The database's error as a StoreFault. Only its message tells the reason. */
 export function cloudflareFault(scope: string, thrown: unknown): StoreFault {
   if (thrown instanceof StoreFault) return thrown;
   const says = String((thrown as { message?: unknown } | undefined)?.message ?? thrown);
-  // What was reset may have exceeded a limit, but not of its room.
+  // Tested first: the message about a reset may say "exceeded" too, but of another limit than that of storage.
   const reason = /overloaded|SQLITE_BUSY|\breset\b/i.test(says)
     ? 'blocked'
     : /SQLITE_(FULL|TOOBIG)|too big|exceeded/i.test(says)

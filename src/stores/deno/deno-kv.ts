@@ -1,4 +1,4 @@
-/** Records in Deno KV: for all processes that open the database. */
+/** Records in Deno KV: a store for all processes that open the database. */
 import type { ScanPage, ScanQuery, Store, Stored } from '../../ports.js';
 import { createStore, isStored, type Next, pageOf } from '../base.js';
 import { StoreFault } from '../fault.js';
@@ -9,14 +9,14 @@ import { type DenoKvKey, type Head, LABEL_START, laidOut, piecesOf, placesKey, r
 
 export type { DenoKvKey } from './layout.js';
 
-/** An entry of Deno KV; `versionstamp` is `null` where there is none. */
+/** An entry of Deno KV; `versionstamp` is `null` if there is no such entry. */
 export interface DenoKvEntryLike {
   readonly key: readonly unknown[];
   readonly value: unknown;
   readonly versionstamp: string | null;
 }
 
-/** A step of Deno KV that is done whole or not at all. */
+/** An atomic operation of Deno KV. */
 export interface DenoKvAtomicLike {
   check(check: { readonly key: DenoKvKey; readonly versionstamp: string | null }): DenoKvAtomicLike;
   set(key: DenoKvKey, value: unknown): DenoKvAtomicLike;
@@ -24,7 +24,7 @@ export interface DenoKvAtomicLike {
   commit(): Promise<{ readonly ok: boolean }>;
 }
 
-/** The part of what `Deno.openKv()` gives that is used. */
+/** The part of a `Deno.Kv` that is used. */
 export interface DenoKvLike {
   get(key: DenoKvKey): Promise<DenoKvEntryLike>;
   list(
@@ -37,20 +37,20 @@ export interface DenoKvLike {
 export interface DenoKvStoreOptions {
   /** The first part of every key. @default 'oncefetch' */
   readonly prefix?: string | undefined;
-  /** How long others may be faster with one record, ms; at most 10_000. @default 5_000 */
+  /** How long an update is tried again while others change the same record, ms; at most 10_000. @default 5_000 */
   readonly timeoutMs?: number | undefined;
 }
 
 const TIMEOUT_MS = 5000;
-/** The longest pause after others were faster, ms. */
+/** The longest pause before an update is tried again, ms. */
 const PAUSE_MS_MAX = 20;
 
 /**
- * A store in Deno KV, which all processes share that open the database. An update is one atomic operation, which checks that the
- * record is still the one that was looked at.
+ * A store in Deno KV, shared by all processes that open the database. An update is one atomic operation, which checks that the record
+ * has not changed since it was read.
  *
- * @param kv - what `await Deno.openKv()` gives; its owner closes it
- * @throws TypeError where `kv` has no `atomic`
+ * @param kv - what `await Deno.openKv()` gives; you close it yourself
+ * @throws TypeError if `kv` has no `atomic`
  * @example
  * const once = createOnce({ namespace: 'billing', store: denoKvStore(await Deno.openKv()) });
  */
@@ -99,7 +99,7 @@ class Records {
     return dueOf((offset, count) => this.#due(query.before, offset, count), query);
   }
 
-  /** What is there. A version whose pieces are gone was replaced while they were read, so it is looked at again. */
+  /** Reads a record. If pieces of it are gone, it was replaced meanwhile, so it is read again. */
   async #look(id: string): Promise<{ readonly entry: DenoKvEntryLike; readonly record: unknown }> {
     for (let entry = await this.#kv.get(recordKey(this.#prefix, id)); ; ) {
       const head = entry.value as Head | null;
@@ -112,7 +112,7 @@ class Records {
     }
   }
 
-  /** Writes if the record is still this one; `false` if others were faster. */
+  /** Writes if the record has not changed; `false` if it has. */
   async #write(id: string, { key, value, versionstamp }: DenoKvEntryLike, next: Stored | null): Promise<boolean> {
     const step = this.#kv.atomic().check({ key: key as DenoKvKey, versionstamp });
     const earlier = value as Head | null;
@@ -127,8 +127,8 @@ class Records {
   }
 
   /**
-   * The records from where a page begins, a few more than it holds, in any order. Beginnings of labels that are equal are read
-   * to their end: which of them comes first is not in the key.
+   * The records from the beginning of a page, a few more than it needs, in any order. A key has only the beginning of a label, so records
+   * whose labels begin alike are all read: the key does not tell which of them comes first.
    */
   async #placed(query: Extract<ScanQuery, { ns: string }>): Promise<readonly Stored[]> {
     const prefix = placesKey(this.#prefix, query.ns, query.state);
@@ -156,7 +156,7 @@ class Records {
   }
 }
 
-/** What a change threw, on its way past those who translate what the database throws. */
+/** Wraps what a change threw, so that it is not taken for an error of the database. */
 class Thrown {
   readonly error: unknown;
   constructor(error: unknown) {

@@ -1,11 +1,11 @@
-/** How a record lies in Deno KV: in pieces, because a value has at most 64 KiB, and in two indexes. */
+/** How a record is stored in Deno KV: in pieces, because a value has at most 64 KiB, and with entries in two indexes. */
 import type { Stored } from '../../ports.js';
 import { ordered } from '../text.js';
 
-/** A key of Deno KV, of the parts that are used. */
+/** A key of Deno KV, with the kinds of parts that are used. */
 export type DenoKvKey = readonly (string | number)[];
 
-/** What stands under a record's key: the text itself, or how many pieces it is in; and where its indexes are. */
+/** The value under a record's key: the text itself, or the number of its pieces; and the keys of its index entries. */
 export interface Head {
   readonly text?: string;
   /** A name for this version, and the number of its pieces. */
@@ -14,9 +14,9 @@ export interface Head {
   readonly indexes: readonly DenoKvKey[];
 }
 
-/** UTF-16 units of a piece: at most three bytes each, and room for what surrounds them. */
+/** UTF-16 units in a piece. Each takes at most three bytes, which leaves room for Deno's own encoding. */
 const PIECE_UNITS = 20_000;
-/** A key has at most 2 KiB, so only so much of a label is in it. */
+/** How many characters of a label are in a key, which has at most 2 KiB. */
 export const LABEL_START = 256;
 
 export const recordKey = (prefix: DenoKvKey, id: string): DenoKvKey => [...prefix, 'record', ordered(id)];
@@ -24,7 +24,7 @@ export const pieceKey = (prefix: DenoKvKey, id: string, rev: string, number: num
 export const placesKey = (prefix: DenoKvKey, ns: string, state: string): DenoKvKey => [...prefix, 'place', ordered(ns), ordered(state)];
 export const timesKey = (prefix: DenoKvKey): DenoKvKey => [...prefix, 'time'];
 
-/** What is written for a record: its head, and the pieces beside it, if there are any. */
+/** What is written for a record: its head, and its pieces, if it needs any. */
 export function laidOut(
   prefix: DenoKvKey,
   { id, ns, state, label, forgetAt }: Stored,

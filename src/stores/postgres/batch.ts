@@ -1,4 +1,4 @@
-/** Attempts of many operations in one statement and one commit. Each succeeds or fails for itself. */
+/** Sends attempts of many operations in one statement with one commit. Each succeeds or fails independently. */
 import { Batches, type Ends } from '../batches.js';
 import type { Answer, Attempt } from '../compare-and-set.js';
 import { StoreFault } from '../fault.js';
@@ -6,13 +6,13 @@ import { ordered } from '../text.js';
 import { stateOf } from './fault.js';
 import type { Statements } from './sql.js';
 
-/** Everything as text, because a client may be set up to read numbers and times in its own way. */
+/** A row. Every column is selected as text, because a client may be set up to parse numbers and times in its own way. */
 export type Row = Readonly<Record<'id' | 'rev' | 'label' | 'data' | 'now' | 'done' | 'found' | 'comment', string | null>>;
 export type Query = (text: string, ...values: unknown[]) => Promise<readonly Row[]>;
 
 export const seenOf = (row: Row | undefined): Answer['seen'] => (typeof row?.rev === 'string' ? { rev: row.rev, text: row.data } : undefined);
 
-/** SQLSTATEs that are about the server or the connection, and so about all of a batch: it takes no writes, or nobody, or ends. */
+/** SQLSTATEs about the server or the connection (it takes no writes or no connections, or shuts down), and so about every attempt of a batch. */
 const ABOUT_ALL = /^(08|25|28|53300|57P)/;
 
 type Kind = 'insertMany' | 'updateMany' | 'removeMany';
@@ -22,7 +22,7 @@ const kindOf = ({ next, expected }: Attempt): Kind | undefined => {
   return next === null && expected ? 'removeMany' : undefined;
 };
 
-/** As the server reads it: `ordered` texts, which JSON carries, and a time that may be infinite. */
+/** An attempt as an element of the statement's JSON. `until` is text, because the time may be infinite. */
 const rowOf = ({ id, expected, now, offMs, next, rev, text }: Attempt) => ({
   id: ordered(id),
   now,
@@ -31,11 +31,11 @@ const rowOf = ({ id, expected, now, offMs, next, rev, text }: Attempt) => ({
   ...(next && { rev, ns: ordered(next.ns), state: ordered(next.state), label: ordered(next.label), until: String(next.forgetAt), data: text }),
 });
 
-/** What the server still has as it was asked for, and at the right time: somebody else has it locked, or is inserting it. */
+/** Whether an attempt failed although both guesses were right: somebody else has the row locked, or is inserting it. */
 const isHeld = ({ expected, now, offMs }: Attempt, answer: Answer): boolean =>
   !answer.done && answer.seen?.rev === expected?.rev && Math.abs(answer.now - now) <= offMs;
 
-/** @param alone - sends one by itself, which waits for a row that is locked */
+/** @param alone - sends one attempt by itself; its statement waits if the row is locked */
 export function batched(rows: Query, sql: Statements, alone: (attempt: Attempt) => Promise<Answer>): (attempt: Attempt) => Promise<Answer> {
   const together = async (kind: Kind, attempts: readonly Attempt[]): Promise<Ends> => {
     const [first] = attempts;
@@ -57,7 +57,7 @@ export function batched(rows: Query, sql: Statements, alone: (attempt: Attempt) 
     try {
       return await together(kind, attempts);
     } catch (error) {
-      // Rolled back, perhaps because of one that does not fit or is in the way of somebody else.
+      // The whole batch was rolled back, perhaps because of a single attempt: send each by itself.
       const state = stateOf(error);
       if (state && !ABOUT_ALL.test(state)) return attempts.map(alone);
       throw error;

@@ -1,14 +1,14 @@
-/** What PostgreSQL and its clients say, as a StoreFault. */
+/** Turns errors of PostgreSQL and its clients into StoreFaults. */
 import type { StoreFaultReason } from '../../ports.js';
 import { StoreFault } from '../fault.js';
 import { READ_ONLY, TOO_LATE } from './sql.js';
 
-/** A Pool or Client of `pg`, or whatever has the same `query`: a pool, or a client that is used for nothing else. */
+/** A Pool or Client of `pg`, or anything with the same `query`. A single client must not be used for anything else. */
 export interface PostgresClient {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>;
 }
 
-/** By SQLSTATE, or the class that is its first two characters. */
+/** Reasons by SQLSTATE, or by its class, which is its first two characters. */
 const REASONS: Readonly<Record<string, StoreFaultReason>> = {
   '28': 'denied', // invalid authorization
   '42501': 'denied', // insufficient privilege
@@ -25,7 +25,7 @@ const REASONS: Readonly<Record<string, StoreFaultReason>> = {
   XX002: 'corrupt',
 };
 
-/** The SQLSTATE with which the server refused; '' where it did not say one, such as of a connection that broke. */
+/** The SQLSTATE of an error; '' if it has none, for example because the connection broke. */
 export function stateOf(thrown: unknown): string {
   const { code } = Object(thrown) as { code?: unknown };
   return /^[0-9A-Z]{5}$/.test(String(code)) ? String(code) : '';
@@ -37,7 +37,7 @@ export function postgresFault(scope: string, client: PostgresClient, thrown: unk
   const state = stateOf(thrown);
   const { ending, ended, _ending, _ended } = client as Partial<Record<'ending' | 'ended' | '_ending' | '_ended', unknown>>;
   const closed = !state && [ending, ended, _ending, _ended].includes(true);
-  // A statement that only reads goes through on a standby, so it says so itself.
+  // Our own statements fail on purpose with these texts: on a standby, where a mere read would succeed, and if they have waited too long.
   const says = (text: string): boolean => state === '22P02' && String(message).includes(text);
   const ours = says(READ_ONLY) ? 'denied' : says(TOO_LATE) ? 'blocked' : undefined;
   const reason = ours ?? REASONS[state] ?? REASONS[state.slice(0, 2)] ?? (closed ? 'closed' : 'io');

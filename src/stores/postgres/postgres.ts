@@ -23,17 +23,17 @@ export interface PostgresStoreOptions extends PostgresTable {
   /** How long a call may take, ms; at most 10_000. @default 5_000 */
   readonly timeoutMs?: number | undefined;
   /**
-   * Give the statements names, so that the server plans each once per connection: half its work for an update. For
-   * `pg`. A pooler that loses the names makes the store go on without them. @default false
+   * Use named (prepared) statements, so that the server plans each one only once per connection, which halves its work for an update.
+   * For `pg` only. If a pooler loses the names, the store goes on without them. @default false
    */
   readonly prepare?: boolean | undefined;
 }
 
-/** A store that can be swept at once, too. */
+/** A store with a method that removes all due records at once. */
 export interface PostgresStore extends Store {
   /**
-   * Removes settled records whose time has come, in statements of `limit` rows each, until there are none. A client sweeps
-   * by itself, a little at a time; this is for a nightly job. Records that never settled, and damaged ones, are left.
+   * Removes all settled records that may be forgotten by now, in statements of `limit` rows each. Clients sweep by themselves, a
+   * little at a time; this is for a nightly job. Records that never settled, and damaged ones, are kept.
    *
    * @returns how many were removed
    * @example
@@ -51,11 +51,11 @@ const TIMEOUT_MS = 5000;
 const SWEEP_ROWS = 500;
 
 /**
- * A store in PostgreSQL, which all machines share that reach it. An update is one statement as a rule, with a commit of its
- * own: `client` must not be in the middle of a transaction. The table is made by {@link postgresMigration}.
+ * A store in PostgreSQL, shared by all machines that reach it. An update usually takes one statement with its own commit, so `client`
+ * must not be in the middle of a transaction. The table is made by {@link postgresMigration}.
  *
- * @param client - a Pool of `pg`, or what has the same `query(text, values)`; its owner closes it
- * @throws TypeError where `client` has no `query`, or `table` or `schema` can be no name; RangeError where `timeoutMs` is longer than a call waits
+ * @param client - a Pool of `pg`, or anything with the same `query(text, values)`; you close it yourself
+ * @throws TypeError if `client` has no `query`, or `table` or `schema` is no valid name; RangeError if `timeoutMs` is longer than a call waits
  * @example
  * await pool.query(postgresMigration());
  * const once = createOnce({ namespace: 'billing', store: postgresStore(pool) });
@@ -68,7 +68,7 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
   const name = tableOf(options);
   const scope = `postgres:${numberOf(client)}:${name}`;
   const sql = statementsOf(name);
-  // Half of the time, so that another connection can be tried; more than a statement waits for a locked row.
+  // The limit of one query: half of the time, so that another connection can be tried; but longer than a statement waits for a locked row.
   const query = queryOf(client, prepare, Math.max(timeoutMs / 2, 2 * LOCK_MS_MAX));
   const check = schemaCheck(scope, name, query, sql);
   const rows: Query = async (text, ...values) => {
@@ -80,7 +80,7 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
     { attempt: batched(rows, sql, (attempt) => send(rows, sql, attempt)), read: async (id) => seenOf((await rows(sql.read, ordered(id)))[0]), fault },
     timeoutMs,
   );
-  // A strict commit is in the log on the disk; with synchronous standbys on theirs, too.
+  // A strict commit is in the log on the server's disk, and on those of synchronous standbys, if there are any.
   const claims: Claims = { kind: 'postgres', scope, survives: 'machine', shared: 'cluster', atomic: true };
   const store = createStore(
     claims,
@@ -97,23 +97,23 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
   };
 }
 
-/** SQLSTATEs of a statement whose name the connection does not know, or knows already: a pooler has another one behind it. Nothing was done. */
+/** SQLSTATEs for a statement name that the connection does not know, or has already, because a pooler uses another connection. Nothing was done. */
 const NAMES_GET_LOST = ['26000', '42P05'];
 
 /**
- * A single connection takes one statement at a time; from pg 9 on, whoever asks too early is refused. A pool of pg gives up a connection
- * that does not answer within `limitMs`.
+ * Gives the function that runs queries. With a single connection, it runs one at a time, because from pg 9 on a second one is refused.
+ * A pool of pg gives up a connection that does not answer within `limitMs`.
  */
 function queryOf(client: PostgresClient, prepare: boolean, limitMs: number): Query {
   const names = new Map<string, string>();
   let prepares = prepare;
   const named = (text: string): string => {
-    // By its text: two stores on one connection may be on two tables.
+    // The name is made from the text, because two stores on one connection may use two tables.
     const name = names.get(text) ?? `oncefetch_${bytesToHex(sha256(utf8ToBytes(text))).slice(0, 16)}`;
     names.set(text, name);
     return name;
   };
-  // The form with a name and a limit is pg's own.
+  // Only pg has this form, with a name and a time limit.
   const asked = (text: string, values: unknown[]) =>
     prepares || 'totalCount' in client
       ? (client.query as unknown as (query: object) => ReturnType<PostgresClient['query']>).call(client, {
@@ -148,13 +148,13 @@ async function send(rows: Query, sql: Statements, { id, expected, now, offMs, ne
     const row = [rev, ...[next.ns, next.state, next.label].map(ordered), next.forgetAt, text];
     answer = expected ? await rows(sql.update, ...asked, ...row, expected.rev) : await rows(sql.insert, ...asked, ...row);
   } else if (next === null && expected) answer = await rows(sql.remove, ...asked, expected.rev);
-  // To remove what is not there is to leave it.
+  // No change, or the removal of a record that is not there: only check the guesses.
   else answer = await rows(sql.keep, key, now, offMs, expected?.rev ?? null);
   const [row] = answer;
   return { done: row?.done === '1', now: Number(row?.now), seen: seenOf(row) };
 }
 
-/** Asks which schema the table has until it was right: each call for itself, because one may wait for a connection that never answers. */
+/** Checks the table's schema until it was right once. Each call asks for itself, because another call's connection may never answer. */
 function schemaCheck(scope: string, name: string, query: Query, { version }: Statements): () => Promise<void> {
   let right = false;
   return async () => {
@@ -173,7 +173,7 @@ function schemaCheck(scope: string, name: string, query: Query, { version }: Sta
 
 async function scan(rows: Query, sql: Statements, guesses: OptimisticUpdater, query: ScanQuery): Promise<ScanPage> {
   const learnt = (found: readonly Row[]): readonly Row[] => {
-    // For whoever works on what it found.
+    // Remember what was found: an update of one of these records probably follows.
     for (const row of found) guesses.learn(unordered(row.id ?? ''), seenOf(row));
     return found;
   };
@@ -188,8 +188,8 @@ async function scan(rows: Query, sql: Statements, guesses: OptimisticUpdater, qu
 }
 
 /**
- * Short statements, one after the other: each locks few rows for a moment, and passes over those that others work on. What
- * can't be removed is looked at once.
+ * Removes due records by short statements, one after the other. Each locks a few rows for a moment, and skips those that others have
+ * locked. Records that can't be removed are read only once.
  */
 async function sweep(rows: Query, sql: Statements, before: number | undefined, limit: number): Promise<number> {
   for (let [removed, kept] = [0, 0]; ; ) {

@@ -1,24 +1,23 @@
 /** The SQL of the PostgreSQL store: its migration and its statements. */
 
-/** The schema that this code reads and writes; it stands in the table's comment. */
+/** The schema version that this code reads and writes. It is in the table's comment. */
 export const SCHEMA_VERSION = 1;
-/** PostgreSQL cuts off what is longer than 63, without an error; the indexes' names are ours and up to 6 more. */
+/** PostgreSQL silently truncates names to 63 bytes, and an index's name is up to 6 bytes longer than the table's. */
 const NAME_BYTES_MAX = 57;
-/** Any number that other programs hardly take for their advisory locks. */
+/** The number of our advisory lock: one that other programs will hardly use for theirs. */
 const LOCK = 7_241_630_915;
-/** No key of an index may be above 2.7 kB, so only so much of a label is in it. */
+/** How many characters of a label are in the index, whose keys must be shorter than 2.7 kB. */
 const LABEL_START = 256;
 /**
- * How long a statement waits for somebody who has locked the row, ms, if its call waits so long; then it gives its connection back and the
- * call tries again.
+ * The longest time that a statement waits for a locked row, ms. Then it fails and gives its connection back, and the call tries again.
  */
 export const LOCK_MS_MAX = 1000;
-/** A call that waits no longer than this shares no statement: the end of its time would undo the others' work, ms. */
+/** A call with less time left than this does not share a statement with others, ms: if it came too late, their work would be undone too. */
 const SHARES_MS_MIN = 100;
 
-/** By the ends of their names. */
+/** The columns of the indexes, by the ends of the indexes' names. */
 const INDEXES = { place: `(ns, state, left(label, ${LABEL_START}))`, time: '(forget_at)' };
-/** Around the migration, whose own quotes stay readable. */
+/** Dollar quotes around the migration, so that the quotes in it need no escaping. */
 const BODY = '$oncefetch$';
 
 /** Which table the records are in. */
@@ -38,17 +37,17 @@ function checked(name: unknown, of: string): string {
   return name as string;
 }
 
-/** Its name as SQL, whatever is in it. */
+/** The table's name, quoted for SQL. */
 export function tableOf({ table = 'oncefetch_records', schema }: PostgresTable): string {
   const name = quoted(checked(table, 'table'));
   return schema === undefined ? name : `${quoted(checked(schema, 'schema'))}.${name}`;
 }
 
 /**
- * The SQL that makes the table, or brings it up to date: one statement. It may run any number of times, also in several
- * processes at once. Where all is there it takes no lock on the table; where something is missing it waits for one no longer than a second.
+ * The SQL that makes the table or brings it up to date, as one statement. It may run any number of times, also in several processes
+ * at once. If nothing is missing, it takes no lock on the table; otherwise it waits for one no longer than a second.
  *
- * @throws TypeError where `table` or `schema` can be no name
+ * @throws TypeError if `table` or `schema` is no valid name
  * @example
  * await pool.query(postgresMigration());
  */
@@ -62,8 +61,8 @@ export function postgresMigration(options: PostgresTable = {}): string {
   END IF;`,
   );
   // Looked up first, because IF NOT EXISTS waits for a lock on the table before it looks, and all writers wait behind it.
-  // Text and not jsonb: that refuses U+0000 and lone surrogates, which JSON may have, changes the order of members, and has
-  // no place for a damaged record. Sorted by bytes: an update of the system's language rules can't put an index out of order.
+  // `data` is text, not jsonb, which refuses U+0000 and lone surrogates, changes the order of members, and can't hold a damaged record.
+  // COLLATE "C" sorts by bytes, so that an update of the system's language rules can't corrupt an index.
   const block = `DECLARE
   patience text := current_setting('lock_timeout');
 BEGIN
@@ -91,24 +90,27 @@ export type Statements = Readonly<
   Record<'insert' | 'update' | 'remove' | 'keep' | 'read' | 'page' | 'due' | 'version' | 'sweep' | 'insertMany' | 'updateMany' | 'removeMany', string>
 >;
 
-/** In the error of a statement that would look at a server that takes no writes. */
+/** In the error of a statement that was sent to a server that takes no writes. */
 export const READ_ONLY = 'a read-only server, such as a standby, can not be looked at';
-/** In the error of a statement that had waited for locks until its call had ended. It is undone. */
+/** In the error of a statement that got its locks only after its call had ended. It is rolled back. */
 export const TOO_LATE = 'the call had ended before the statement had its locks';
 
 const CLOCK = 'extract(epoch FROM clock_timestamp()) * 1000';
-/** Waits for each lock until this time, ms since 1970, and no longer than {@link LOCK_MS_MAX}. 0 would be for ever. */
+/**
+ * Sets how long to wait for each lock: until this time, ms since 1970, but no longer than {@link LOCK_MS_MAX}. At least 1 ms, because 0
+ * would mean for ever.
+ */
 const patience = (until: string): string => `set_config('lock_timeout', greatest(1, least(${LOCK_MS_MAX}, floor(${until} - ${CLOCK})))::int::text, true) <> ''`;
 /**
- * `value`, a number, if it is not later than `until`; or else the statement fails. For what is asked for after the work: a statement may wait
- * for several locks, one after the other, and each has its own patience.
+ * `value`, a number, if it is not later than `until`; otherwise the statement fails. Evaluated after the work, because a statement may
+ * wait for several locks, one after the other, each of them for the whole time.
  */
 const inTime = (until: string, value: string): string => `(CASE WHEN ${CLOCK} <= ${until} THEN ${value} ELSE '${TOO_LATE}' END)::int::text`;
 
 /**
- * What every attempt asks for before it writes: that the guessed time is right ($2, and $3 how far it may be off), and
- * settings for this one statement. A relaxed commit ($4) does not wait for the disk. A strict one does, even where the
- * server is set up not to; a wait for standbys that it is set up for stays.
+ * The condition that every write contains: the guessed time ($2) is right within $3. It also makes settings for this one statement. A
+ * relaxed commit ($4) does not wait for the disk. A strict one does, even if the server is set up not to; if the server is set up to
+ * wait for standbys, it still does.
  */
 const level = (relaxed: string): string =>
   `set_config('synchronous_commit', CASE WHEN ${relaxed}::boolean THEN 'off' WHEN current_setting('synchronous_commit') = 'off' THEN 'on'
@@ -116,13 +118,13 @@ const level = (relaxed: string): string =>
 const UNTIL = '($2::float8 + $3::float8)';
 const RIGHT = `abs(${CLOCK} - $2::float8) <= $3::float8 AND ${level('$4')} <> '' AND ${patience(UNTIL)}`;
 /**
- * What a standby says is no look, because it may lag behind, and a server that was made read-only may have a successor. On both
- * this fails, whether there are rows or not: it is one condition for the whole statement.
+ * Makes a read fail on a standby, which may lag behind, and on a server that was made read-only, which may have a successor. It does
+ * not depend on a row, so it is evaluated even if there are none.
  */
 const WRITABLE = `(CASE current_setting('transaction_read_only') WHEN 'off' THEN 'true' ELSE '${READ_ONLY}' END)::boolean`;
 const NOW = `(${CLOCK})::text AS now`;
 
-/** The statements on a table. One is one step: what it gives is what is there if nothing was done. */
+/** The statements on a table. Each write is one step: if it did nothing, it gives what is stored instead. */
 export function statementsOf(name: string): Statements {
   const attempt = (work: string): string =>
     `WITH done AS (${work} RETURNING ${inTime(UNTIL, "'1'")})
@@ -139,7 +141,7 @@ export function statementsOf(name: string): Statements {
       WHERE id = $1::text AND rev = $11::text AND ${RIGHT}`,
     ),
     remove: attempt(`DELETE FROM ${name} WHERE id = $1::text AND rev = $5::text AND ${RIGHT}`),
-    // Nothing is to be done but to see that the record ($4) and the time are as guessed.
+    // Only checks that the record ($4) and the time are as guessed.
     keep: `SELECT CASE WHEN r.rev IS NOT DISTINCT FROM $4::text AND abs(${CLOCK} - $2::float8) <= $3::float8 THEN '1' END AS done,
         ${NOW}, r.rev, r.data
       FROM (SELECT 1) AS one LEFT JOIN ${name} AS r ON r.id = $1::text WHERE ${WRITABLE}`,
@@ -150,7 +152,7 @@ export function statementsOf(name: string): Statements {
       ORDER BY left(label, ${LABEL_START}), label, id LIMIT $6::int`,
     due: `SELECT id, rev, label, data FROM ${name} WHERE ${WRITABLE} AND forget_at < coalesce($1::float8, extract(epoch FROM now()) * 1000) ORDER BY forget_at LIMIT $2::int OFFSET $3::int`,
     version: `SELECT to_regclass($1::text)::text AS found, obj_description(to_regclass($1::text), 'pg_class') AS comment`,
-    // Whoever works on a row has it locked, and it is passed over.
+    // Rows that somebody else has locked are skipped.
     sweep: `DELETE FROM ${name} WHERE id IN (
         SELECT r.id FROM ${name} AS r JOIN json_array_elements($1::json) AS due ON r.id = due ->> 0 AND r.rev = due ->> 1 FOR UPDATE OF r SKIP LOCKED
       ) RETURNING 1`,
@@ -158,8 +160,8 @@ export function statementsOf(name: string): Statements {
 }
 
 /**
- * What is asked for in one JSON ($1), and of it what comes at the right time, with enough of it left. It is one commit, so all of it must be
- * done before the first call among them ends.
+ * `asked`: the attempts, from one JSON ($1). `due`: those whose guessed time is right and that have enough time left. There is one commit,
+ * so all of them must be done before the first of their calls ends (`bound`).
  */
 const ASKED = `asked AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1::json) AS a(id text, now float8, off float8, expected text, rev text, ns text, state text, label text, until float8, data text)
@@ -171,9 +173,9 @@ const ASKED = `asked AS MATERIALIZED (
   ), bound AS MATERIALIZED (SELECT coalesce(min(now + off), 'Infinity') AS until FROM due)`;
 
 /**
- * The same for many records at once, each for itself: how many were done, and of the others what is there. A row that somebody has
- * locked is passed over, so that nobody waits for it who did not ask for it. New ones go in one order: two of these never wait for each other.
- * Where somebody else is inserting one of them, half of the time is left for sending each by itself.
+ * The same for many records at once, each independently. They give how many were done, and what is stored for the others. Locked rows are
+ * skipped, so that no call waits for another's record. Inserts are in order of id, so that two such statements never wait for each other.
+ * If somebody else is inserting one of the records, the statement waits half of the time; the rest is for sending each by itself.
  */
 function statementsOfMany(name: string): Pick<Statements, 'insertMany' | 'updateMany' | 'removeMany'> {
   const held = `held AS (SELECT r.id FROM ${name} AS r JOIN due ON r.id = due.id AND r.rev = due.expected FOR UPDATE OF r SKIP LOCKED)`;

@@ -1,9 +1,9 @@
-/** Records in AsyncStorage: React Native, `@react-native-async-storage/async-storage` 2 and 3. */
+/** Records in AsyncStorage of React Native: `@react-native-async-storage/async-storage` 2 and 3. */
 import type { Store } from '../../ports.js';
 import { inTurn, mustHave, type PairsOptions, pairsStore, type Text } from '../key-value-base.js';
 import { numberOf } from '../number-of.js';
 
-/** What is used of AsyncStorage: `getMany` is version 3, `multiGet` version 2. */
+/** The part of AsyncStorage that is used. Version 3 has `getMany`, version 2 `multiGet`. */
 export interface AsyncStorageLike {
   getItem(key: string): Promise<string | null>;
   setItem(key: string, value: string): Promise<void>;
@@ -14,10 +14,10 @@ export interface AsyncStorageLike {
 }
 
 /**
- * A store in AsyncStorage, which has no step that both reads and writes: updates of one record wait for one another, in
- * this JavaScript runtime. Android gives version 2 some 6 MB in all.
+ * A store in AsyncStorage. AsyncStorage can't read and write in one step, so updates of one record wait for one another within this
+ * JavaScript runtime. On Android, version 2 holds about 6 MB in all.
  *
- * @throws TypeError where it is no AsyncStorage
+ * @throws TypeError if it is no AsyncStorage
  * @example
  * const once = createOnce({ store: asyncStorageStore(AsyncStorage) });
  */
@@ -38,7 +38,7 @@ export function asyncStorageStore(AsyncStorage: AsyncStorageLike, { prefix = 'on
   });
 }
 
-/** By key: version 3 gives them in the order of its database, and what has been removed meanwhile at the end, or not at all. */
+/** The texts of many keys, in the order of `keys`: version 3 gives them in another order, and may leave out keys that have been removed meanwhile. */
 async function many(AsyncStorage: AsyncStorageLike, keys: string[]): Promise<readonly Text[]> {
   if (keys.length === 0) return [];
   if (!AsyncStorage.getMany && !AsyncStorage.multiGet) return Promise.all(keys.map((key) => AsyncStorage.getItem(key)));

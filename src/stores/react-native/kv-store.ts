@@ -1,24 +1,24 @@
-/** Records in SQLite by `expo-sqlite/kv-store`: Expo. */
+/** Records in SQLite through `expo-sqlite/kv-store`, for Expo. */
 import type { Store } from '../../ports.js';
 import { inTurn, mustHave, type PairsOptions, pairsStore } from '../key-value-base.js';
 import { numberOf } from '../number-of.js';
 
-/** What is used of the key-value store of expo-sqlite. */
+/** The part of expo-sqlite's key-value store that is used. */
 export interface KvStoreLike {
   getItemAsync(key: string): Promise<string | null>;
-  /** A function gets the present value, in an exclusive transaction. */
+  /** Calls the function with the present value, in an exclusive transaction. */
   setItemAsync(key: string, value: (present: string | null) => string): Promise<void>;
   removeItemAsync(key: string): Promise<unknown>;
   getAllKeysAsync(): Promise<readonly string[]>;
 }
 
-/** Thrown into a transaction that is to change nothing: it is rolled back. */
+/** Thrown inside a transaction that should change nothing, so that it is rolled back. */
 const AS_IT_IS = {};
 
 /**
  * A store in the key-value store of expo-sqlite. Each update is one exclusive transaction of the database.
  *
- * @throws TypeError where it is no such store
+ * @throws TypeError if `kvStore` is no such store
  * @example
  * import kvStore from 'expo-sqlite/kv-store';
  * const once = createOnce({ store: kvStoreStore(kvStore) });
@@ -31,7 +31,7 @@ export function kvStoreStore(kvStore: KvStoreLike, { prefix = 'oncefetch' }: Pai
     get: (key) => kvStore.getItemAsync(key),
     getMany: (keys) => Promise.all(keys.map((key) => kvStore.getItemAsync(key))),
     keys: () => kvStore.getAllKeysAsync(),
-    // Transactions that wait for one another at the database would be refused as busy.
+    // One at a time: the database would refuse concurrent transactions as busy.
     swap: (key, change) =>
       inTurn(scope, async () => {
         let removed = false;
@@ -40,7 +40,7 @@ export function kvStoreStore(kvStore: KvStoreLike, { prefix = 'oncefetch' }: Pai
             const next = change(present);
             if (next === undefined || (next === null && !present)) throw AS_IT_IS;
             removed = next === null;
-            // It can't remove here. Empty is as good as absent, should the app end before the removal.
+            // The transaction can't remove a key. It writes an empty text, which counts as absent if the app ends before the removal below.
             return next ?? '';
           });
         } catch (error) {

@@ -1,9 +1,9 @@
-/** Records in MMKV: React Native, `react-native-mmkv` 4. */
+/** Records in MMKV of React Native: `react-native-mmkv` 4. */
 import type { Store } from '../../ports.js';
 import { mustHave, type PairsOptions, pairsStore } from '../key-value-base.js';
 import { numberOf } from '../number-of.js';
 
-/** What is used of an MMKV instance. */
+/** The part of an MMKV instance that is used. */
 export interface MmkvLike {
   readonly id?: string | undefined;
   getString(key: string): string | undefined;
@@ -13,10 +13,10 @@ export interface MmkvLike {
 }
 
 /**
- * A store in an MMKV instance, whose file is held in memory as a whole: one of its own is best. It reads and writes
- * synchronously, so that nothing comes between.
+ * A store in an MMKV instance. MMKV keeps its whole file in memory, so give the store an instance of its own. It reads and writes
+ * synchronously, so nothing can come in between.
  *
- * @throws TypeError where it is no MMKV instance
+ * @throws TypeError if it is no MMKV instance
  * @example
  * const once = createOnce({ store: mmkvStore(createMMKV({ id: 'oncefetch' })) });
  */

@@ -1,4 +1,4 @@
-/** Attempts as a script of Redis takes them, and what it says of them. */
+/** Sends attempts to the script in Redis, and reads its answers. */
 import type { Stored } from '../../ports.js';
 import type { Ends } from '../batches.js';
 import { type Answer, type Attempt, isDone, type Seen } from '../compare-and-set.js';
@@ -8,32 +8,32 @@ import type { Scripts } from './client.js';
 import { FORMAT, READ_ALL, UPDATE } from './scripts.js';
 
 const DAY_MS = 86_400_000;
-/** An unsettled record is kept at least so long after its last update. */
+/** An unsettled record is kept at least this long after its last update. */
 const UNSETTLED_MS = 30 * DAY_MS;
-/** Records expire so much later than they may be forgotten: a sweep comes first, and says so of those that never settled. */
+/** Records expire this long after they may be forgotten, so that a sweep finds them first and reports those that never settled. */
 const EXPIRY_LATE_MS = 7 * DAY_MS;
-/** The latest time that Redis takes for an expiry for sure: the end of JavaScript's own dates. */
+/** Later times are not given to Redis as an expiry: the last time that a JavaScript `Date` can have. */
 const EXPIRY_AT_MAX = 8.64e15;
 
-/** A place in Redis. */
+/** Where a store's records are in Redis. */
 export interface Redis {
   readonly scope: string;
   readonly scripts: Scripts;
-  /** Keys: the two indexes, and of a record by its id, which is `ordered`. */
+  /** Keys of the two indexes, and of the record with an id, which must be `ordered`. */
   readonly places: string;
   readonly times: string;
   readonly keyOf: (id: string) => string;
 }
 
 /**
- * Where a record is in the index: sorted by namespace, state, label and id. The tab sorts before all characters of
- * {@link ordered}, so that a label comes before those that it begins.
+ * A record's entry in the index, which is sorted by namespace, state, label and id. The tab sorts before all characters of
+ * {@link ordered}, so that a label comes before longer labels that begin with it.
  */
 const placeOf = ({ ns, state, label, id }: Stored): string => [ns, state, label, id].map(ordered).join('\t');
 export const idIn = (place: string): string => place.slice(place.lastIndexOf('\t') + 1);
 export const labelIn = (place: string): string => place.split('\t')[2] ?? '';
 
-/** All in one script, each for itself. */
+/** Sends all attempts in one script. Each succeeds or fails independently. */
 export async function send(redis: Redis, attempts: readonly Attempt[]): Promise<Ends> {
   const { scripts, places, times, keyOf } = redis;
   const args: string[] = [];
@@ -60,13 +60,13 @@ const missed = async (redis: Redis, now: number, broke: boolean, seen: readonly 
   broke,
 });
 
-/** The server's clock decides, so an expiry is never earlier than a time that it may see as passed. */
+/** When Redis may remove the record, in case no sweep does; '' for never. */
 function expiryOf({ state, forgetAt }: Stored, now: number): string {
   const at = Math.ceil(Math.max(forgetAt, now + (state === 'pending' ? UNSETTLED_MS : 0)) + EXPIRY_LATE_MS);
   return at < EXPIRY_AT_MAX ? String(at) : '';
 }
 
-/** A reply's version and value. The value of a damaged record is handed on as it is. */
+/** Version and value from a reply. The value of a damaged record is passed on as it is. */
 export function seenOf({ scope }: Pick<Redis, 'scope'>, [rev, value]: readonly unknown[]): Seen | undefined {
   if (rev === undefined || String(rev) === '') return undefined;
   const text = String(value);
@@ -79,13 +79,16 @@ export function seenOf({ scope }: Pick<Redis, 'scope'>, [rev, value]: readonly u
   return { rev: String(rev), text: format === FORMAT ? text.split('\n').slice(3).join('\n') : text };
 }
 
-/** How many replicas are waited for, and how long, ms. */
+/** For how many replicas to wait, and how long, ms. */
 export interface Wait {
   readonly replicas: number;
   readonly timeoutMs: number;
 }
 
-/** The same, and what is strict and done is told when the replicas have it. One wait is for all: nothing else goes over the connection meanwhile. */
+/**
+ * The same, but a strict attempt that was committed counts as done only when the replicas have it. One WAIT serves all attempts, because
+ * it blocks the connection.
+ */
 export async function sendAndWait(redis: Redis, attempts: readonly Attempt[], wait: Wait): Promise<Ends> {
   const ends = await send(redis, attempts);
   const said = await Promise.allSettled(ends);
@@ -106,7 +109,7 @@ export async function sendAndWait(redis: Redis, attempts: readonly Attempt[], wa
   });
 }
 
-/** Waits for the replicas, and looks again: a connection that was made anew meanwhile may be to another master. */
+/** Waits for the replicas, and reads the records again, because the client may have reconnected to another master meanwhile. */
 async function replicated(redis: Redis, attempts: readonly Attempt[], { replicas, timeoutMs }: Wait): Promise<(attempt: Attempt) => StoreFault | undefined> {
   const { scope, scripts, times, keyOf } = redis;
   const keys = attempts.map(({ id }) => keyOf(ordered(id)));

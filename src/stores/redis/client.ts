@@ -1,4 +1,4 @@
-/** node-redis and ioredis alike: who runs a script, and what their errors say. */
+/** One interface for node-redis and ioredis: running scripts, and reading errors. */
 import { sha1 } from '@noble/hashes/legacy.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { StoreFaultReason } from '../../ports.js';
@@ -17,29 +17,29 @@ export interface IoRedisClient {
   evalsha(sha: string, keys: number, ...rest: string[]): Promise<unknown>;
   eval(script: string, keys: number, ...rest: string[]): Promise<unknown>;
   on?(event: string, listener: (node: IoRedisClient) => void): unknown;
-  /** Of a Cluster. */
+  /** Only a Cluster has this. */
   nodes?(): IoRedisClient[];
   readonly status?: string | undefined;
 }
 
-/** A client that the caller has made, and closes. */
+/** A client that the app has made and closes itself. */
 export type RedisClient = NodeRedisClient | IoRedisClient;
 
 const isNodeRedis = (client: RedisClient): client is NodeRedisClient => typeof (client as Partial<NodeRedisClient> | null)?.evalSha === 'function';
 const isIoRedis = (client: RedisClient): client is IoRedisClient => typeof (client as Partial<IoRedisClient> | null)?.evalsha === 'function';
 
-/** What is wanted of a client. */
+/** What the store needs of a client. */
 export interface Scripts {
   run(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
-  /** How many replicas have what this connection wrote; waits for `replicas` of them, no longer than `ms`. */
+  /** Waits until `replicas` replicas have what this connection wrote, at most `ms`. Gives how many have it. */
   wait(replicas: number, ms: number): Promise<number>;
-  /** Whether its owner closed it. */
+  /** Whether the app has closed the client. */
   closed(): boolean;
-  /** How many connections were lost so far, where the client sends again by itself what had no answer. */
+  /** How many connections were lost so far, if the client itself repeats requests that got no answer; otherwise 0. */
   losses(): number;
 }
 
-/** Every script runs by its digest, which is short; a server that does not know it yet is told the script once. */
+/** Runs each script by its digest, which is short. If a server does not know it yet, it gets the script's text once. */
 export function scriptsOf(client: RedisClient, timeoutMs: number): Scripts {
   if (!isNodeRedis(client) && !isIoRedis(client)) throw new TypeError('once: redisStore takes a client of node-redis or ioredis, as its first argument');
   const digests = new Map<string, string>();
@@ -63,7 +63,7 @@ export function scriptsOf(client: RedisClient, timeoutMs: number): Scripts {
       try {
         return await answered(() => byDigest(digestOf(script), keys, args));
       } catch (error) {
-        // After a restart or a failover, and on each node of a cluster.
+        // The server does not know the script yet: after a restart or a failover, or on another node of a cluster.
         if (codeOf(error) !== 'NOSCRIPT') throw error;
         return answered(() => byText(script, keys, args));
       }
@@ -74,10 +74,10 @@ export function scriptsOf(client: RedisClient, timeoutMs: number): Scripts {
   };
 }
 
-/** By client: one listener for all stores on it. */
+/** Counts of lost connections, by client, so that all stores on a client share one listener. */
 const counts = new WeakMap<object, { lost: number }>();
 
-/** ioredis sends again, without a word, what had no answer when a connection was lost. */
+/** Counts the connections that ioredis loses. After a loss, ioredis silently repeats the requests that had no answer. */
 function lossesOf(client: IoRedisClient): () => number {
   const known = counts.get(client);
   const count = known ?? { lost: 0 };
@@ -92,8 +92,8 @@ function lossesOf(client: IoRedisClient): () => number {
 }
 
 /**
- * Who sends WAIT over the very connection that scripts go over; it is about that one. `undefined` where there are several:
- * a cluster, a pool, a sentinel's client.
+ * A function that sends WAIT over the connection that scripts use, because WAIT is about the writes of its own connection. `undefined`
+ * if the client has several connections: a cluster, a pool, a client of a sentinel.
  */
 export function waiterOf(client: RedisClient): ((command: string[]) => Promise<unknown>) | undefined {
   const { sendCommand, call, isCluster, unref } = client as {
@@ -103,13 +103,13 @@ export function waiterOf(client: RedisClient): ((command: string[]) => Promise<u
     unref?: unknown;
   };
   if (isIoRedis(client)) return call && !isCluster ? (command) => call.apply(client, command) : undefined;
-  // Of node-redis's clients only the one with one socket can let go of it.
+  // Of node-redis's clients, only the one with a single socket has `unref`.
   return sendCommand && unref ? (command) => sendCommand.call(client, command) : undefined;
 }
 
 /**
- * The first word of an error reply, which is its kind. It is further in where Redis before 7 tells a script's error, to us or to the
- * script, and where ioredis has followed a cluster to and fro in vain.
+ * The code of an error reply, which is its first word. Other text may come before it: when Redis before version 7 reports an error of
+ * a script, and when ioredis gives up following the redirections of a cluster.
  */
 const codeOf = (error: unknown): string | undefined =>
   /^(?:ERR .*?: -|@user_script: ?\d+: -?|.* Last error: \w+: )?([A-Z]+) /s.exec(String((error as { message?: unknown } | undefined)?.message))?.[1];
@@ -120,7 +120,7 @@ const REASONS: Readonly<Record<string, StoreFaultReason>> = {
   NOPERM: 'denied',
   WRONGPASS: 'denied',
   WRONGTYPE: 'corrupt',
-  // These pass: it starts, elects, has another master or no replicas yet, or is at another script.
+  // Temporary: the server starts, an election is under way, there is another master or no replica yet, or another script is running.
   READONLY: 'blocked',
   NOREPLICAS: 'blocked',
   UNBLOCKED: 'blocked',

@@ -1,4 +1,4 @@
-/** Records in Redis, or Valkey: a store for many machines. */
+/** Records in Redis or Valkey: a store for many machines. */
 
 import type { ScanPage, ScanQuery, Store } from '../../ports.js';
 import { type Claims, createStore } from '../base.js';
@@ -18,36 +18,37 @@ export type { IoRedisClient, NodeRedisClient, RedisClient } from './client.js';
 /** How a Redis store keeps its records. */
 export interface RedisStoreOptions {
   /**
-   * What all its keys begin with. All of them are in one slot of a cluster, `{prefix}`; several prefixes spread over it.
+   * What all keys of this store begin with. In a cluster they are all in one slot, `{prefix}`; stores with different prefixes spread
+   * over several slots.
    * @default 'oncefetch'
    */
   readonly prefix?: string | undefined;
-  /** How long a call may take, ms, where the client waits for a server that is gone; at most 10_000. @default 5_000 */
+  /** How long a call may take, ms, for example while the client waits for a server that is gone; at most 10_000. @default 5_000 */
   readonly timeoutMs?: number | undefined;
   /**
-   * A strict update waits until this many replicas have it, and rejects if they don't in time. It is about one connection:
-   * a cluster, a pool or a sentinel's client can't. @default no waiting
+   * A strict update waits until this many replicas have it, and rejects if they don't have it in time. This needs a client with a single
+   * connection: not a cluster, a pool or a client of a sentinel. @default no waiting
    */
   readonly wait?: { readonly replicas: number; readonly timeoutMs: number } | undefined;
   /**
-   * The `maxmemory-policy` of the server, if it may evict records all the same: each one that it evicts is a key that is
-   * forgotten, and may become a second effect. `'unknown'` where the server does not tell. @default 'noeviction'
+   * The server's `maxmemory-policy`, to accept a server that may evict records. Each evicted record is a forgotten key, which may lead
+   * to a second effect. `'unknown'` if the server does not tell. @default 'noeviction'
    */
   readonly acceptEviction?: string | undefined;
 }
 
 const TIMEOUT_MS = 5000;
 const CHECK_EVERY_MS = 60_000;
-/** So long updates join a check that has no answer yet, ms. */
+/** For this long, updates join a check of the server that is under way, ms. */
 const TOGETHER_MS = 1000;
 const WITHOUT_EVICTION = 'noeviction';
 
 /**
- * A store in Redis, which all machines share that reach it. An update is one round trip as a rule. What a crash or a
- * failover of the server may lose is the server's to say: see `docs/stores.md`.
+ * A store in Redis, shared by all machines that reach it. An update usually takes one round trip. What a crash or a failover may lose
+ * depends on the server's settings: see `docs/stores.md`.
  *
- * @param client - of node-redis or ioredis, connected or connecting; its owner closes it
- * @throws TypeError where `client` is neither, or can't do what `wait` asks for; RangeError where `timeoutMs` is longer than a call waits
+ * @param client - a client of node-redis or ioredis, connected or connecting; you close it yourself
+ * @throws TypeError if `client` is neither, or can't do what `wait` asks for; RangeError if `timeoutMs` is longer than a call waits
  * @example
  * const once = createOnce({ namespace: 'billing', store: redisStore(new Redis()) });
  */
@@ -57,10 +58,10 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const scripts = scriptsOf(client, timeoutMs);
   if (wait && !waiterOf(client)) throw new TypeError('once: wait is about one connection to one server, so it needs a plain client of node-redis or ioredis');
   const scope = `redis:${numberOf(client)}:${prefix}`;
-  // A tag of the caller's own decides the slot.
+  // If the prefix has a hash tag already, that decides the slot.
   const base = /\{[^}]+\}/.test(prefix) ? prefix : `{${prefix}}`;
   const redis: Redis = { scope, scripts, places: `${base}:places`, times: `${base}:times`, keyOf: (ordered) => `${base}:r:${ordered}` };
-  // In its memory, until it says that it logs to the disk.
+  // Records count as being in the server's memory until the server says that it logs to the disk.
   let logs = false;
   const policy = serverCheck(redis, acceptEviction, (said) => {
     logs = said;
@@ -75,7 +76,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     fault: (error: unknown) => redisFault(scope, scripts, error),
   };
   const guesses = new OptimisticUpdater(server, timeoutMs);
-  // Of a client's process; the server's machine may be set up to lose a second.
+  // Records survive the end of a client's process. A crash of the server's machine may lose the last second, depending on its settings.
   const claims: Claims = { kind: 'redis', scope, survives: 'process', shared: 'cluster', atomic: true };
   const store = createStore(
     claims,
@@ -90,8 +91,9 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
 }
 
 /**
- * Asks for the server's role and eviction policy, and whether it logs to the disk: once a minute, because they may be changed while it
- * runs; until they are right, for each update. Updates at once ask together, but not for long: a connection of a pool may never answer.
+ * Asks for the server's role and eviction policy, and whether it logs to the disk. Once they are right, it asks once a minute, because
+ * they may be changed while the server runs; until then at each update. Updates at the same time share a check, but only for a second,
+ * because a connection of a pool may never answer.
  */
 function serverCheck({ scope, scripts, places }: Redis, accepted: string, heard: (logs: boolean) => void): () => Promise<void> {
   let last: { readonly at: number; readonly checking: Promise<void>; right: boolean } | undefined;
@@ -145,7 +147,7 @@ async function scan(redis: Redis, guesses: OptimisticUpdater, query: ScanQuery):
   );
 }
 
-/** The records at these places. What leads to a record that has expired is removed. */
+/** The records at these places. Index entries of records that have expired are removed. */
 async function readAll(redis: Redis, guesses: OptimisticUpdater, found: readonly string[]): Promise<unknown[]> {
   const { scripts, places, times, keyOf } = redis;
   if (found.length === 0) return [];
@@ -154,7 +156,7 @@ async function readAll(redis: Redis, guesses: OptimisticUpdater, found: readonly
   const seen = ids.map((_, n) => seenOf(redis, read.slice(2 * n, 2 * n + 2)));
   const gone = found.filter((_, n) => seen[n] === undefined).map(String);
   if (gone.length > 0) await scripts.run(TIDY, [places, times, ...gone.map((place) => keyOf(idIn(place)))], gone);
-  // For whoever works on what it found.
+  // Remember what was found: an update of one of these records probably follows.
   for (const [n, id] of ids.entries()) guesses.learn(unordered(id), seen[n]);
   return seen.map((one) => recordOf(one?.text));
 }

@@ -1,13 +1,13 @@
 /**
- * What runs inside Redis. A value is four lines: the format, the version's name, the record's place in the index, and the
- * record as JSON. Keys are handed in, all of them: a cluster finds the node by them, and ioredis puts its `keyPrefix`
- * before them.
+ * Scripts that run inside Redis. A value has four lines: the format, the version's name, the record's place in the index, and the
+ * record as JSON. All keys are passed as KEYS, because a cluster finds the node by them, and ioredis prepends its `keyPrefix` to
+ * them.
  */
 
 /** The format that these scripts read and write. */
 export const FORMAT = '1';
 
-/** The version's name and place of a value; of one that is damaged, its digest and no place. */
+/** Gives the version's name and the place of a value; for a damaged value, its digest and no place. */
 const HEAD = `
 local function head(value)
   if not value then return '', false end
@@ -16,17 +16,17 @@ local function head(value)
 end`;
 
 /**
- * Goes with every look at records. A replica may lag behind, and a demoted master misses what its successor has, so what
- * either says is no look. Removing a member that no index has changes nothing on a master, and makes a read-only server say so.
- * Never before a write: a script that has written once may go beyond the server's `maxmemory`.
+ * Part of every script that reads records. A replica may lag behind, and a demoted master lacks what its successor has, so neither can
+ * be trusted. Removing a member that no index has changes nothing on a master, but fails on a read-only server. It must not come
+ * before a write: once a script has written, Redis lets it exceed `maxmemory`.
  */
 const onMaster = (index: string): string => `redis.call('ZREM', ${index}, '')`;
 
 /**
- * Compare and set, of many records, each for itself. KEYS: places, times, the records, none of them twice. ARGV, for each: the expected
- * version ('' for none), the guessed time, how far it may be off, and 'keep', or 'remove', or 'put' with value, place, forgetAt, and when
- * it expires ('' never). Gives the time, and for each {1} where that was done, {0, version, value} with what is there where it was not, or
- * {-1, error}. Records are put before others are removed: a script that has removed something may go beyond the server's `maxmemory`.
+ * Compare and set for many records, each independently. KEYS: places, times, then the records, each only once. ARGV, for each record:
+ * the expected version ('' for none), the guessed time, how far it may be off, then 'keep', 'remove', or 'put' with value, place,
+ * forgetAt and time of expiry ('' for never). Gives the time, and for each record {1} if it was done, {0, version, value} with what is
+ * stored if it was not, or {-1, error}. All puts come before the removals: once a script has removed something, Redis lets it exceed `maxmemory`.
  */
 export const UPDATE = `${HEAD}
 local time = redis.call('TIME')
@@ -108,7 +108,7 @@ return redis.call('ZRANGEBYLEX', KEYS[1], ARGV[1], ARGV[2], 'LIMIT', 0, ARGV[3])
 export const DUE = `${onMaster('KEYS[1]')}
 return redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', '(' .. ARGV[1], 'LIMIT', ARGV[2], ARGV[3])`;
 
-/** KEYS: places, times, and the records that have expired; ARGV: where each of these was. Removes what led to them. */
+/** Removes the index entries of expired records. KEYS: places, times, the records; ARGV: the place of each record. */
 export const TIDY = `${HEAD}
 for n = 1, #ARGV do
   local _, place = head(redis.call('GET', KEYS[n + 2]))
@@ -119,9 +119,9 @@ for n = 1, #ARGV do
 end`;
 
 /**
- * KEYS: any, so that a cluster asks the node that has the records. Gives the eviction policy, and whether what was written
- * is on the disk or will be in a second: '1' or '0'; and the server's role. Each is '' where the user may not run INFO. CONFIG is
- * refused by many who host Redis.
+ * KEYS: any key of the store, so that a cluster asks the node that has the records. Gives the eviction policy; '1' or '0' for whether
+ * writes are on the disk, at the latest a second later; and the server's role. Each is '' if the user may not run INFO. CONFIG would
+ * tell too, but many Redis hosts refuse it.
  */
 export const POLICY = `
 local function info(section, pattern)

@@ -1,6 +1,6 @@
-/** A connection that is open, and from which nothing comes any more: a load balancer or a NAT between has forgotten it. */
+/** Ends connections that are open but silent, for example because a load balancer or a NAT in between has forgotten them. */
 
-/** What clients with one connection have, by which it can be made anew. */
+/** Members of clients with a single connection, by which they can be made to reconnect. */
 interface OneConnection {
   /** node-redis: 5 and later, and 4. */
   readonly isReady?: boolean;
@@ -13,7 +13,7 @@ interface OneConnection {
   readonly stream?: { destroy(): unknown };
 }
 
-/** A cluster, a pool and a sentinel's client keep theirs to themselves. */
+/** Makes the client reconnect. Nothing can be done for a cluster, a pool or a client of a sentinel, which hide their connections. */
 function connectAnew(client: OneConnection): void {
   if (client.isReady && client.unref) {
     void (client.destroy ?? client.disconnect)?.call(client);
@@ -21,14 +21,14 @@ function connectAnew(client: OneConnection): void {
   } else if (client.status === 'ready') client.stream?.destroy();
 }
 
-/** Does what is asked of the client. Where nothing at all is answered for `ms`, the connection is given up. */
+/** Gives a function that runs requests of a client. If none of them gets any answer for `ms`, it makes the client reconnect. */
 export function notSilent(client: object, ms: number): <T>(ask: () => Promise<T>) => Promise<T> {
   let heardAt = Number.NEGATIVE_INFINITY;
   return async (ask) => {
     const askedAt = performance.now();
     const timer = setTimeout(() => {
       if (heardAt >= askedAt) return;
-      // Others that wait for the same silence find it ended.
+      // Counts as an answer, so that other requests that wait on the same silent connection do not make the client reconnect again.
       heardAt = performance.now();
       connectAnew(client as OneConnection);
     }, ms);

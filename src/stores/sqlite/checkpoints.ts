@@ -1,23 +1,26 @@
 /**
- * Checkpoints, beside the event loop. SQLite makes one within the COMMIT that brings its log to a thousand pages, and flushes two files
- * meanwhile, while the thread stands still. Here another thread makes them, on a connection of its own, which hinders nobody who writes.
+ * Makes checkpoints outside of the event loop. By itself, SQLite makes one within the COMMIT that brings its log to a thousand pages, and
+ * flushes two files then, which blocks the thread. Here another thread makes them, on its own connection, without hindering writers.
  */
 
-/** So many updates bring the log to about as many pages as SQLite lets it have. */
+/** A checkpoint is made after this many updates, which bring the log to about a thousand pages. */
 const UPDATES = 250;
-/** A log of so many pages begins anew, for which writers wait a moment: while several processes always write, it never would by itself. */
+/**
+ * At this many pages the log is made to start again from its beginning, for which writers wait a moment. If several processes write all
+ * the time, it never would by itself.
+ */
 const PAGES_ANEW = 2000;
-/** At so many pages SQLite makes a checkpoint itself: the thread can't keep up, or somebody reads for long. */
+/** At this many pages SQLite makes a checkpoint itself: then the thread can't keep up, or a long read is in the way. */
 const PAGES_MAX = 8000;
 const PAGES_OF_SQLITE = 1000;
-/** So long the thread waits for writers, and then makes them wait for readers. */
+/** How long the thread waits for writers, and then makes writers wait for readers, ms. */
 const IN_THE_WAY_MS = 200;
 
 /**
- * One checkpoint for each message; an empty one ends the thread. Without a log there is nothing to do, and a file that is gone is not made anew.
- * One that fails says nothing: the log stays as it is until the next one, or until SQLite's own. Where somebody reads for long, the log can't
- * begin anew, and writers are made to wait less and less often. Where only a writer was in the way, as on a busy disk, all is in the database but
- * what was written meanwhile: the next one tries again.
+ * The code of the thread. It makes one checkpoint for each message; an empty message ends it. Without a log there is nothing to do, and a
+ * database file that is gone must not be created. A checkpoint that fails is not reported: the next one, or SQLite's own, makes up for it. If a
+ * long read keeps the log from starting again, writers are made to wait less and less often. If only a writer was in the way, as on a busy
+ * disk, everything is in the database except what was written meanwhile, and the next checkpoint tries again.
  */
 const THREAD = `
 const { existsSync } = require('node:fs');
@@ -55,19 +58,19 @@ export class Checkpoints {
   #over = false;
 
   /**
-   * @param database - whose log it is about
-   * @param path - where it is, whatever the process does to its folder
+   * @param database - the database whose log is checkpointed
+   * @param path - its absolute path, because the process may change its working directory
    */
   constructor(database: Database, path: string) {
     this.#database = database;
     this.#path = path;
-    // Two copies of SQLite in one process take each other's locks away.
+    // Only for a database of `node:sqlite`, which the thread uses: two copies of SQLite in one process would release each other's locks.
     const ours = builtin<{ DatabaseSync: abstract new () => object }>('node:sqlite')?.DatabaseSync;
     if (ours && database instanceof ours && !('Bun' in globalThis)) this.#limit(PAGES_MAX);
     else this.#over = true;
   }
 
-  /** So many updates were committed. */
+  /** Counts committed updates, and asks for a checkpoint when there were enough. */
   committed(updates: number): void {
     this.#updates += updates;
     if (this.#over || this.#underWay || this.#updates < UPDATES) return;
@@ -77,12 +80,12 @@ export class Checkpoints {
       this.#underWay = true;
       this.#thread.postMessage('checkpoint');
     } catch {
-      // Threads are not allowed here.
+      // No thread can be started here.
       this.#leaveToSqlite();
     }
   }
 
-  /** Resolves when a checkpoint that is under way has ended; `undefined` where there is none. */
+  /** Resolves when the checkpoint under way has ended; `undefined` if there is none. */
   close(): Promise<void> | undefined {
     this.#over = true;
     const thread = this.#thread;
@@ -94,7 +97,7 @@ export class Checkpoints {
 
   #start(): Thread {
     const { Worker } = builtin<typeof import('node:worker_threads')>('node:worker_threads') as typeof import('node:worker_threads');
-    // Neither loaders nor instruments of the application: they are not for this thread.
+    // Without the app's environment and options, so that its loaders and instrumentation do not run in this thread.
     const thread = new Worker(THREAD, { eval: true, workerData: this.#path, env: {}, execArgv: [], name: 'oncefetch checkpoints' });
     thread.on('message', () => {
       this.#underWay = false;
@@ -103,7 +106,7 @@ export class Checkpoints {
       this.#underWay = false;
       this.#leaveToSqlite();
     });
-    // No process waits for it to end: a listener would keep it.
+    // After the listeners, which would keep the process alive: the thread must not do that.
     thread.unref();
     return thread;
   }

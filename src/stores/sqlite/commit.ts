@@ -1,4 +1,4 @@
-/** Group commit: what is asked for in one turn of the event loop is one transaction, because a commit costs the same for all. */
+/** Group commit: all updates of one turn of the event loop are one transaction, because a commit costs the same for one or for many. */
 import type { Durability, StoreFaultReason } from '../../ports.js';
 import type { Next } from '../base.js';
 import { StoreFault } from '../fault.js';
@@ -7,12 +7,12 @@ import { sqliteFault } from './fault.js';
 import { inTransaction, type SqliteFile } from './file.js';
 import type { Committed, LogFlush } from './flush.js';
 
-/** Updates in one transaction: it holds up the event loop and other processes. */
+/** The most updates in one transaction, which blocks the event loop and other processes. */
 const GROUP_MAX = 256;
-/** Between two tries for a lock that another process has, ms; spread, so that several do not meet for ever. */
+/** The longest pause between two tries for another process's lock, ms. It is random, so that processes do not always try at the same time. */
 const PAUSE_MS_MAX = 4;
 
-/** What may be the matter with one update and not with the others of its transaction. */
+/** Reasons that may be about a single update of a transaction. */
 const ITS_OWN: readonly StoreFaultReason[] = ['quota', 'io', 'corrupt'];
 
 interface Update {
@@ -33,7 +33,7 @@ export interface Waiting {
 
 const pause = (): number => 1 + Math.random() * PAUSE_MS_MAX;
 
-/** Does `work` as soon as no other process stands in its way, and no later than the store may wait. */
+/** Does `work` as soon as no other process has the lock; rejects after `busyTimeoutMs`. */
 export async function patiently<T>({ scope, file, busyTimeoutMs }: Waiting, work: (file: SqliteFile) => T): Promise<T> {
   for (const deadline = performance.now() + busyTimeoutMs; ; ) {
     try {
@@ -64,7 +64,7 @@ export class GroupCommit {
     });
   }
 
-  /** Commits what still waits, now or never. */
+  /** Commits the updates that still wait. What can't be committed now is rejected. */
   end(): void {
     while (this.#updates.length > 0) this.#commit(this.#updates.splice(0, GROUP_MAX), false);
   }
@@ -77,7 +77,7 @@ export class GroupCommit {
       if (this.#updates.length > 0) this.#commit(this.#updates.splice(0, GROUP_MAX), true);
       if (this.#updates.length > 0) this.#schedule();
     };
-    // After everything that this turn has to say, and not in the midst of it, as a microtask would be.
+    // Not a microtask, which would run before the turn has made all of its updates.
     if (delayMs === undefined) setImmediate(run);
     else setTimeout(run, delayMs);
   }
@@ -103,24 +103,24 @@ export class GroupCommit {
   #failed(updates: readonly Update[], fault: StoreFault, mayWait: boolean): void {
     const now = performance.now();
     const waits = (update: Update): boolean => mayWait && fault.reason === 'blocked' && update.deadline > now;
-    // One that does not fit, or a damaged page that it needs, must not take others with it.
+    // An update that does not fit, or that needs a damaged page, must not make the others fail: commit each by itself.
     if (updates.length > 1 && ITS_OWN.includes(fault.reason)) {
       for (const update of updates) this.#commit([update], mayWait);
       return;
     }
     for (const update of updates) if (!waits(update)) update.reject(fault);
-    // Before those that came meanwhile: updates of one record keep their order.
+    // Put them before those that came meanwhile, so that updates of one record keep their order.
     this.#updates.unshift(...updates.filter(waits));
     if (updates.some(waits)) this.#schedule(pause());
   }
 }
 
-/** An update in a transaction that is committed. `strict`: it changed something, and is to be on the disk before it is told so. */
+/** An update of a committed transaction. `strict`: it changed something, and must not be resolved before that is on the disk. */
 interface Ended extends Committed {
   readonly strict: boolean;
 }
 
-/** @param byUs - the commit was not flushed by SQLite */
+/** Resolves the updates of a committed transaction. @param byUs - SQLite did not flush the commit, so we do */
 function tell(ended: readonly Ended[], flush: LogFlush | undefined, byUs: boolean): void {
   const strict = ended.filter((one) => one.strict);
   for (const one of ended) if (!one.strict) one.resolve();
@@ -138,15 +138,15 @@ function tell(ended: readonly Ended[], flush: LogFlush | undefined, byUs: boolea
   for (const { resolve } of strict) resolve();
 }
 
-/** One transaction. What the updates are to be told when it is committed; throws what SQLite throws, and then nothing is written. */
+/** Runs one transaction, and gives how to resolve its updates. If SQLite throws, throws that too, and nothing is written. */
 function transact(scope: string, file: SqliteFile, updates: readonly Update[], byUs: boolean): readonly Ended[] {
   const { database } = file;
-  // Synchronous code never leaves one open; but its owner may await in the middle of it, and what is written there is not
-  // committed until that ends.
+  // A transaction of the app's may be open on its connection, if the app awaits something in the middle of it. What is written there is
+  // not committed until that ends.
   if (inTransaction(database)) throw new StoreFault('blocked', `the connection to ${scope} is in the middle of a transaction`);
   file.sync(!byUs && updates.some(({ durability }) => durability === 'strict'));
   try {
-    // IMMEDIATE: takes the one writer's lock before it looks, so that nothing it saw can be overtaken.
+    // IMMEDIATE takes the writer's lock before the first read, so that nobody can change what was read.
     file.begin();
     file.check();
     const ended = updates.map((update) => apply(file, update));
@@ -160,7 +160,7 @@ function transact(scope: string, file: SqliteFile, updates: readonly Update[], b
   }
 }
 
-/** A change that throws has written nothing, and neither has one that gives what is no text: both are asked before. */
+/** Makes one change. It is called, and its record converted to text, before anything is written: if that throws, only this update is rejected. */
 function apply(file: SqliteFile, { id, next, durability, resolve, reject }: Update): Ended {
   const key = ordered(id);
   const current = recordOf(file.get(key)?.data);

@@ -1,8 +1,8 @@
-/** What SQLite says, as a StoreFault. */
+/** Turns errors of SQLite into StoreFaults. */
 import type { StoreFaultReason } from '../../ports.js';
 import { StoreFault } from '../fault.js';
 
-/** SQLite's primary result codes that say why: sqlite.org/rescode.html. */
+/** Reasons by SQLite's primary result codes (sqlite.org/rescode.html). */
 const REASONS: Readonly<Record<number, StoreFaultReason>> = {
   3: 'denied', // PERM
   5: 'blocked', // BUSY
@@ -16,7 +16,7 @@ const REASONS: Readonly<Record<number, StoreFaultReason>> = {
   26: 'corrupt', // NOTADB
 };
 
-/** The same by name, as better-sqlite3 has it in `code`. */
+/** The result codes by name, which better-sqlite3 gives in `code`. */
 const NAMES: Readonly<Record<string, number>> = {
   PERM: 3,
   BUSY: 5,
@@ -36,11 +36,11 @@ interface SqliteError {
   readonly message?: unknown;
 }
 
-/** What was thrown at the work on a database, as a {@link StoreFault}; never what a change threw. */
+/** An error of the database as a {@link StoreFault}. Must not be called with what a change threw. */
 export function sqliteFault(scope: string, thrown: unknown): StoreFault {
   if (thrown instanceof StoreFault) return thrown;
   const { code, errcode, message } = Object(thrown) as SqliteError;
-  // Node says so of a connection that its owner closed; better-sqlite3 has a TypeError for it.
+  // The app has closed the connection: Node gives this code, better-sqlite3 a TypeError.
   if (code === 'ERR_INVALID_STATE' || (thrown instanceof TypeError && code === undefined))
     return new StoreFault('closed', `the connection to ${scope} is closed`, thrown);
   // The extended code has the primary one in its low byte.

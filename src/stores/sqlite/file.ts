@@ -1,4 +1,4 @@
-/** A connection to the database: how it is opened, its schema, and the statements that work on it. */
+/** A connection to the database: opening it, its schema, and its statements. */
 import type { ScanQuery } from '../../ports.js';
 import { StoreFault } from '../fault.js';
 import { rangeOf } from '../text.js';
@@ -12,7 +12,7 @@ export interface SqliteStatement {
   get(...values: (string | number | null)[]): unknown;
   all(...values: (string | number | null)[]): unknown[];
   run(...values: (string | number | null)[]): unknown;
-  /** Of `node:sqlite`, where a database may be opened so that rows are arrays. */
+  /** Only `node:sqlite` has this: there a database may be opened so that rows are arrays. */
   setReturnArrays?(arrays: boolean): unknown;
 }
 
@@ -21,28 +21,28 @@ export interface SqliteDatabase {
   exec(sql: string): unknown;
   prepare(sql: string): SqliteStatement;
   close(): unknown;
-  /** `node:sqlite`'s word for: somebody began a transaction on this connection and has not ended it. */
+  /** In `node:sqlite`: a transaction on this connection has begun and not ended. */
   readonly isTransaction?: boolean | undefined;
-  /** The word of better-sqlite3 and `bun:sqlite` for it. */
+  /** The same in better-sqlite3 and `bun:sqlite`. */
   readonly inTransaction?: boolean | undefined;
 }
 
-/** How long a connection waits for another one's commit with the whole thread standing still, ms. Longer waits let others work. */
+/** How long a connection may block the whole thread while it waits for another one's commit, ms. Longer waits are made without blocking. */
 const STANDSTILL_MS = 10;
-/** The same where commits are flushed without the lock: they hold it for a tenth of a millisecond, and are waited for in steps of half of that. */
+/** The same if commits are flushed without the lock. They hold it for a tenth of a millisecond only, so they are waited for in steps of half of that. */
 const TURN_MS = 2;
 const STEP_MS = 0.05;
-/** Somebody who reads is in the way of a checkpoint for a moment. */
+/** How long a checkpoint waits for connections that read, ms. */
 const CHECKPOINT_MS = 50;
 
-/** A database without a file. */
+/** SQLite's path for a database without a file. */
 export const MEMORY = ':memory:';
 
-/** Levels of `PRAGMA synchronous`. With a write-ahead log, a NORMAL commit outlives the process and a FULL one the machine. */
+/** Levels of `PRAGMA synchronous`. With a write-ahead log, a NORMAL commit survives the end of the process, a FULL one a crash of the machine. */
 const NORMAL = 1;
 const FULL = 2;
 
-/** Each is one step of the schema, from the version that is its index to the next one. */
+/** The steps of the schema. Each leads from the version that is its index to the next one. */
 const MIGRATIONS: readonly string[] = [
   `CREATE TABLE oncefetch_records (id TEXT PRIMARY KEY, ns TEXT, state TEXT, label TEXT, forget_at REAL, data TEXT);
    CREATE INDEX oncefetch_records_place ON oncefetch_records (ns, state, label, id);
@@ -59,35 +59,35 @@ export interface Row {
   readonly data: unknown;
 }
 
-/** The statements, made once: making one takes longer than running it. */
+/** An open connection with its statements, which are prepared once, because preparing one takes longer than running it. */
 export interface SqliteFile {
   readonly database: SqliteDatabase;
-  /** Absent: SQLite has to flush strict commits. */
+  /** Absent if SQLite itself must flush strict commits. */
   readonly flush: LogFlush | undefined;
-  /** Takes the one writer's lock. */
+  /** Begins a transaction: takes SQLite's lock for its only writer. */
   begin(): void;
-  /** So many updates were committed. */
+  /** Must be told how many updates were committed. */
   committed(updates: number): void;
-  /** Throws where somebody has brought the schema to a version that this code does not know. */
+  /** Throws if the schema has been brought to a version that this code does not know. */
   check(): void;
-  /** Says what the next commit must outlive. */
+  /** Sets whether the next commit must be on the disk (`strict`) or need not be. */
   sync(strict: boolean): void;
-  /** Leaves a connection that is not ours as it was. */
+  /** Gives the app's own connection its settings back. */
   restore(): void;
   get(id: string): { readonly data: unknown } | undefined;
   put(id: string, ns: string, state: string, label: string, forgetAt: number, data: string): void;
   remove(id: string): void;
   page(query: Extract<ScanQuery, { ns: string }>, ns: string): Row[];
   due(before: number, count: number, offset: number): Row[];
-  /** A promise where that takes a moment. */
+  /** Gives a promise if closing takes a moment. */
   close(): Promise<void> | undefined;
 }
 
-/** A connection of our own, which a strict commit flushes to the disk. */
+/** Opens a connection of our own. */
 export function openFile(scope: string, path: string, Database: new (path: string) => SqliteDatabase): SqliteFile {
   const database = new Database(path);
   try {
-    // Apple's fsync leaves data in the disk's cache without it; elsewhere it says nothing.
+    // Without `fullfsync`, Apple's fsync leaves data in the disk's cache. On other systems it has no meaning.
     database.exec(`PRAGMA busy_timeout = ${STANDSTILL_MS}; PRAGMA journal_mode = WAL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON`);
     return fileOf(scope, database, path);
   } catch (error) {
@@ -96,7 +96,10 @@ export function openFile(scope: string, path: string, Database: new (path: strin
   }
 }
 
-/** Rows are read by name, and numbers as numbers: the owner of a connection may have set it up for arrays and bigints. */
+/**
+ * Prepares a statement whose rows are objects: the app may have set its connection up for arrays. It may also have chosen bigints, so
+ * callers convert numbers.
+ */
 function prepared(database: SqliteDatabase, sql: string): SqliteStatement {
   const statement = database.prepare(sql);
   statement.setReturnArrays?.(false);
@@ -106,7 +109,7 @@ function prepared(database: SqliteDatabase, sql: string): SqliteStatement {
 const VERSION = 'SELECT version FROM oncefetch_schema';
 const versionIn = (statement: SqliteStatement): number => Number((statement.get() as { version: number | bigint }).version);
 
-/** A connection, and on it the schema. `path`: where it is our own, so that nobody else uses it, and it may be set up and closed. */
+/** Brings a connection's schema up to date, and prepares its statements. `path`: given if the connection is our own, which we may set up and close. */
 export function fileOf(scope: string, database: SqliteDatabase, path?: string): SqliteFile {
   const own = path !== undefined;
   migrate(scope, database);
@@ -124,7 +127,7 @@ export function fileOf(scope: string, database: SqliteDatabase, path?: string): 
      ORDER BY label, id LIMIT ?`,
   );
   const due = prepared(database, 'SELECT id, label, data FROM oncefetch_records WHERE forget_at < ? ORDER BY forget_at LIMIT ? OFFSET ?');
-  // Only a write-ahead log stays whole with less than FULL.
+  // With less than FULL, only a database with a write-ahead log can't be corrupted.
   const wal = (prepared(database, 'PRAGMA journal_mode').get() as { journal_mode: string }).journal_mode === 'wal';
   const theirs = Number((prepared(database, 'PRAGMA synchronous').get() as { synchronous: number | bigint }).synchronous);
   const flush = own && wal && path !== MEMORY && canFlush() ? new LogFlush(scope, path, checkpointOf(database)) : undefined;
@@ -144,7 +147,7 @@ export function fileOf(scope: string, database: SqliteDatabase, path?: string): 
     check: () => refuseNewer(scope, versionIn(version)),
     sync(strict) {
       const wanted = strict || !wal ? FULL : NORMAL;
-      // Never less than what the owner of the connection asks for.
+      // Never less than what the app has set for its own connection.
       setLevel(own ? wanted : Math.max(wanted, theirs));
       patience?.lower(STANDSTILL_MS);
     },
@@ -165,7 +168,7 @@ export function fileOf(scope: string, database: SqliteDatabase, path?: string): 
       const end = (): void => {
         if (own) database.close();
       };
-      // Whoever closes the file last brings the log into it: nobody is to find it without what is in the log.
+      // The last connection to close merges the log into the file. So wait for a checkpoint under way, or the log would stay beside the file.
       const ended = checkpoints?.close()?.then(end);
       if (!ended) end();
       return ended;
@@ -201,15 +204,15 @@ const checkpointOf = (database: SqliteDatabase) => (): boolean => {
 };
 
 /**
- * Brings the schema to its present version. The version is in a table of its own and not in `user_version`, because a
- * database that is handed in is its owner's, whose migrations count there.
+ * Brings the schema to its present version. The version is in a table of its own, not in `user_version`, because in a database of the
+ * app that may be used by the app's own migrations.
  */
 function migrate(scope: string, database: SqliteDatabase): void {
   const versionNow = (): number => {
     const there = database.prepare(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'oncefetch_schema'`).get();
     return there ? versionIn(prepared(database, VERSION)) : 0;
   };
-  // Looked at without a lock first: where the schema is up to date, opening writes nothing.
+  // Check without a lock first, so that opening writes nothing if the schema is up to date.
   const version = versionNow();
   refuseNewer(scope, version);
   if (version === SCHEMA_VERSION) return;
@@ -240,7 +243,7 @@ export const inTransaction = ({ isTransaction, inTransaction }: SqliteDatabase):
 
 type Opens = new (path: string) => SqliteDatabase;
 
-/** `bun:sqlite` or `node:sqlite`, found without an import, which a bundler for browsers would stumble over. */
+/** `bun:sqlite` or `node:sqlite`, found without an import, because bundlers for browsers fail on such imports. */
 export function builtin(): Opens | undefined {
   const { getBuiltinModule } = (globalThis.process ?? {}) as { getBuiltinModule?(name: string): { Database?: Opens; DatabaseSync?: Opens } | undefined };
   return getBuiltinModule?.('bun:sqlite')?.Database ?? getBuiltinModule?.('node:sqlite')?.DatabaseSync;

@@ -1,18 +1,18 @@
 /**
- * The flush of a strict commit, by ourselves. SQLite flushes the log while it holds the one writer's lock, and the thread stands still; here
- * it holds neither: processes share the disk, and one flush is for all that were committed before. Whoever sees a record before it is flushed
- * and builds on it flushes it with its own: the log is written in one order.
+ * Flushes strict commits to the disk in place of SQLite. SQLite would flush the log while it holds the writer's lock and blocks the thread.
+ * Here the flush comes after the lock is released, so other processes can commit meanwhile, and one flush serves all commits before it.
+ * If somebody reads a record before it is flushed and writes something that depends on it, their flush covers it, because the log is sequential.
  */
 import { StoreFault } from '../fault.js';
 
-/** A flush that takes longer is left to another thread, ms; one that takes less than half of it is sooner done here. */
+/** If flushes take longer than this on average, they are left to another thread, ms; if they take less than half of it, they are done here again. */
 const SLOW_MS = 2;
-/** Somebody who reads for long keeps the log from leaving; each try holds up the event loop: so long until the next one, ms. */
+/** The time between two checkpoints that are tried in vain, ms: a long read may be in the way, and each try blocks the event loop. */
 const AGAIN_MS = 1000;
-/** What one flush counts for in the average. */
+/** The weight of one flush in the average. */
 const SHARE = 0.2;
 
-/** An update that is committed. */
+/** The promise of an update that is committed. */
 export interface Committed {
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
@@ -20,12 +20,12 @@ export interface Committed {
 
 const fs = () => globalThis.process.getBuiltinModule('node:fs');
 
-/** Where a flush by the file's name is what SQLite's own would be. Elsewhere it may stop at the disk's cache, or the file be locked. */
+/** Whether our own flush is as good as SQLite's. On other systems it may stop at the disk's cache, or the file may be locked. */
 export const canFlush = (): boolean => globalThis.process?.platform === 'linux' && !('Deno' in globalThis);
 
 export class LogFlush {
   readonly #scope: string;
-  /** The database's file, wherever the process goes. */
+  /** The database's file as an absolute path, because the process may change its working directory. */
   readonly path: string;
   readonly #checkpoint: () => boolean;
   #file: number | undefined;
@@ -37,34 +37,34 @@ export class LogFlush {
   #slow = false;
   #againAt = 0;
 
-  /** @param checkpoint - brings all of the log into the database and that to the disk; `false`: somebody was in the way */
+  /** @param checkpoint - moves the whole log into the database, and flushes that to the disk; `false` if somebody was in the way */
   constructor(scope: string, path: string, checkpoint: () => boolean) {
     this.#scope = scope;
     this.path = fs().realpathSync(path);
     this.#checkpoint = checkpoint;
   }
 
-  /** `false`: SQLite has to flush the next strict commit. */
+  /** `false` if SQLite itself must flush the next strict commit. */
   get ready(): boolean {
     return this.#file !== undefined;
   }
 
   /**
-   * After a commit that SQLite flushed. An error of the disk is told once to whoever has the file open at that time, and what it was about counts
-   * as written from then on. So all that was written before the file is opened here must have left the log.
+   * Called after a commit that SQLite flushed: opens the log for our own flushes. The system reports a disk error only once, to those who
+   * have the file open then, and from then on treats the data as written. So everything written before must have left the log.
    *
-   * @throws StoreFault where a flush has failed before, and the log is in use still: nobody knows what of it is on the disk
+   * @throws StoreFault if an earlier flush failed and the log is still in use: nobody knows how much of it is on the disk
    */
   begin(): void {
-    // Where a flush has failed, nothing is told as stored before the log has left.
+    // After a failed flush, try every time: nothing may be called stored before the whole log is in the database.
     if (!this.#failed && performance.now() < this.#againAt) return;
     let whole = false;
     try {
-      // As SQLite names its log.
+      // SQLite's name for its log.
       this.#file = fs().openSync(`${this.path}-wal`, 'r+');
       whole = this.#checkpoint();
     } catch {
-      // A log that can't be opened or brought over is SQLite's to flush.
+      // If the log can't be opened or checkpointed, SQLite goes on flushing.
     }
     if (whole) this.#failed = false;
     else {
@@ -74,17 +74,17 @@ export class LogFlush {
     if (this.#failed) throw this.#fault(undefined);
   }
 
-  /** Tells it when its commit is on the disk. */
+  /** Resolves these updates when their commit is on the disk. */
   add(committed: readonly Committed[]): void {
     this.#waiting.push(...committed);
     this.#flush();
   }
 
   /**
-   * Resolves when what can be seen now is on the disk, `undefined` where it is: what was committed here and not flushed passes for stored
-   * with nobody who only reads.
+   * Resolves when everything that can be read now is on the disk; `undefined` if it is already. Called before a read is answered, so that
+   * no reader takes a commit that is not flushed yet for stored.
    *
-   * @throws StoreFault where a flush has failed, as {@link begin} does
+   * @throws StoreFault if an earlier flush failed, as {@link begin} does
    */
   settled(): Promise<void> | undefined {
     if (this.#failed) this.begin();
@@ -126,7 +126,7 @@ export class LogFlush {
     });
   }
 
-  /** What was committed meanwhile is lost with it, for all that is known. */
+  /** Rejects these updates, and also those committed meanwhile, of which nobody knows either whether they are on the disk. */
   #fail(mine: readonly Committed[], error: unknown): void {
     const lost = [...mine, ...this.#waiting];
     this.#waiting = [];

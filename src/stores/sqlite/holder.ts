@@ -1,8 +1,8 @@
 /**
- * Who is alive: a lease says who drives an operation, and whoever waits for it asks here whether that process is gone. Each process
- * holds the lock of a file of its own beside the database. The operating system frees it when the process dies, however it dies,
- * and no number that is given out anew (such as a process id) can be mistaken for it. Containers that share the file share the
- * kernel, and so its locks.
+ * Tells which processes are alive. A lease says who drives an operation; contexts that wait for it ask here whether that process is gone.
+ * Each process locks a file of its own beside the database, and the operating system releases that lock however the process dies.
+ * Unlike a process id, a lock can't be confused with that of a later process. Containers that share the file share the kernel, and so
+ * its locks.
  */
 import type { SqliteDatabase } from './file.js';
 
@@ -10,12 +10,12 @@ type Opens = new (path: string) => SqliteDatabase;
 
 const NAME = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const GONE = '.gone';
-/** A file that is younger may not be locked yet. */
+/** A file younger than this may not be locked yet, ms. */
 const YOUNG_MS = 60_000;
-/** Longer than any lease: until then others may ask. */
+/** How long it is remembered that a process is gone, ms: longer than any lease, because others may ask until then. */
 const GONE_KEPT_MS = 3_600_000;
 
-/** What is held in this process, by any copy of the package. Opening and closing such a file here would free its lock. */
+/** Names that this process holds, by any copy of the package. Their files must not be opened here: closing one would release its lock. */
 const REALM = Symbol.for('oncefetch.holders');
 const own = (): Set<string> => {
   const realm = globalThis as { [REALM]?: Set<string> };
@@ -23,7 +23,7 @@ const own = (): Set<string> => {
   return realm[REALM];
 };
 
-/** Throws where it is held. Nothing is ever written, so no journal is wanted beside it. */
+/** Locks a file; throws if it is locked. Nothing is ever written to it, so its journal is only in memory. */
 const lock = (database: SqliteDatabase): unknown => database.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
 
 export class Holder {
@@ -36,14 +36,14 @@ export class Holder {
     this.#opens = opens;
   }
 
-  /** The name under which this process can be asked after; `undefined` where no file can be made, so that leases must run out. */
+  /** The name by which others can ask about this process; `undefined` if no file can be made, so that its leases must run out. */
   name(): string | undefined {
     if (this.#held) return this.#held.name;
     const name = crypto.randomUUID();
     try {
       fs().mkdirSync(this.#folder, { recursive: true });
       const database = new (this.#opens())(this.#file(name));
-      // Known before it is locked.
+      // Must be known here before the file is locked.
       own().add(name);
       lock(database);
       this.#held = { name, database };
@@ -55,12 +55,12 @@ export class Holder {
     return name;
   }
 
-  /** Whether the process of this name is gone for sure. */
+  /** Whether the process of this name is certainly gone. */
   isGone(name: string): boolean {
     if (!NAME.test(name) || own().has(name)) return false;
     const file = this.#file(name);
     if (fs().existsSync(file + GONE)) return true;
-    // Without a file nothing can be told: it may have been closed, or removed by somebody.
+    // Without the file nothing can be told: its store may have been closed, or somebody removed the file.
     if (!fs().existsSync(file)) return false;
     let database: SqliteDatabase | undefined;
     try {
@@ -88,7 +88,7 @@ export class Holder {
     return `${this.#folder}/${name}`;
   }
 
-  /** Removes what the dead have left, some time after they were found dead. */
+  /** Marks the files of dead processes, and removes them some time later. */
   #tidy(): void {
     for (const name of fs().readdirSync(this.#folder)) {
       const file = this.#file(name);
@@ -107,5 +107,5 @@ export class Holder {
   }
 }
 
-/** Found without an import, which a bundler for browsers would stumble over. */
+/** Found without an import, because bundlers for browsers fail on such imports. */
 const fs = () => globalThis.process.getBuiltinModule('node:fs');

@@ -1,9 +1,12 @@
-/** How long a connection of somebody else's waits for a lock: its owner may have told SQLite to let the whole thread stand still for seconds. */
+/**
+ * Shortens, for our own work, how long the app's connection waits for a lock: the app may have set a time of seconds, during which the
+ * whole thread would stand still.
+ */
 
 export interface Patience {
-  /** No longer than `ms` from here on. */
+  /** From now on, waits no longer than `ms`. */
   lower(ms: number): void;
-  /** As its owner has it. */
+  /** Sets the app's own value again. */
   restore(): void;
 }
 

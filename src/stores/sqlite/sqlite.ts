@@ -1,4 +1,4 @@
-/** Records in an SQLite file: the store of Node, for all processes of one machine. */
+/** Records in an SQLite file: the store for Node, shared by all processes of one machine. */
 import type { ScanPage, ScanQuery, Store } from '../../ports.js';
 import { type Claims, createStore } from '../base.js';
 import { StoreFault } from '../fault.js';
@@ -10,18 +10,18 @@ import { Holder } from './holder.js';
 
 export type { SqliteDatabase, SqliteStatement } from './file.js';
 
-/** A file of the store's own. */
+/** Options of a store that opens its own file. */
 export interface SqlitePathOptions {
-  /** Where the file is, or shall be; its folder must exist. On a local disk, not a network share. */
+  /** Where the file is or will be made. Its folder must exist, on a local disk, not a network share. */
   readonly path: string;
-  /** What opens it. @default DatabaseSync of `node:sqlite`, in Bun Database of `bun:sqlite` */
+  /** The class that opens the file. @default DatabaseSync of `node:sqlite`, in Bun Database of `bun:sqlite` */
   readonly Database?: (new (path: string) => SqliteDatabase) | undefined;
   /** How long to wait for other processes that write, ms; at most 10_000. @default 5_000 */
   readonly busyTimeoutMs?: number | undefined;
   readonly database?: undefined;
 }
 
-/** A database that is open already, and stays its owner's to set up and to close. */
+/** Options of a store in a database that your app has opened, and that your app sets up and closes itself. */
 export interface SqliteDatabaseOptions {
   /** A DatabaseSync of `node:sqlite`, or a Database of better-sqlite3 or `bun:sqlite`. */
   readonly database: SqliteDatabase & { location?(): string | null; readonly name?: string | undefined; readonly filename?: string | undefined };
@@ -30,17 +30,17 @@ export interface SqliteDatabaseOptions {
   readonly path?: undefined;
 }
 
-/** Where the records are: in a file of the store's own, or in a database that is open already. */
+/** Where the records are: in a file that the store opens, or in a database that is open already. */
 export type SqliteStoreOptions = SqlitePathOptions | SqliteDatabaseOptions;
 
 const BUSY_MS_MAX = 5000;
 
 /**
- * A store in an SQLite file, which all processes of one machine share. Updates of one turn of the event loop go out in
- * one commit. A strict one is on the disk before it resolves; relaxed ones alone leave that to the operating system: they
- * outlive the process, and perhaps not a power cut.
+ * A store in an SQLite file, shared by all processes of one machine. Updates of one turn of the event loop share a commit. A strict
+ * update is on the disk before it resolves. A commit of relaxed updates only is left to the operating system: it survives the end of
+ * the process, but perhaps not a power cut.
  *
- * @throws TypeError where neither or both of `path` and `database` are given; RangeError where `busyTimeoutMs` is longer than a call waits
+ * @throws TypeError if neither or both of `path` and `database` are given; RangeError if `busyTimeoutMs` is longer than a call waits
  * @example
  * const once = createOnce({ store: sqliteStore({ path: './oncefetch.db' }) });
  */
@@ -49,9 +49,9 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   const busyTimeoutMs = timeLimit('busyTimeoutMs', options.busyTimeoutMs ?? BUSY_MS_MAX);
   if ((typeof path === 'string' && path !== '') === (typeof database?.prepare === 'function'))
     throw new TypeError('once: sqliteStore takes either path, a non-empty string, or database, a DatabaseSync of node:sqlite');
-  // It may say that the file is in memory, or read-only.
+  // A URI could make the database read-only or keep it in memory.
   if (path?.startsWith('file:')) throw new TypeError('once: sqliteStore takes a plain path, not a file: URI');
-  // From here on: what the process does to its working folder later makes no other file of it.
+  // Resolved now, because the process may change its working folder before the first use.
   const at = pathOf(options);
   const claims = claimsOf(options, at);
   const { scope } = claims;
@@ -59,7 +59,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   let closed = false;
   let ended: Promise<void> | undefined;
   const open = (): SqliteFile => {
-    // A read may wait for others while it is closed.
+    // The store may be closed while a read waits for others.
     if (closed) throw new StoreFault('closed', `${scope} is closed`);
     file ??= database ? fileOf(scope, database) : openFile(scope, at ?? MEMORY, constructorOf(options));
     return file;
@@ -93,7 +93,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
       await ended;
     },
     ...(holder && { holder: async () => holder.name(), isGone: async (name) => holder.isGone(name) }),
-    // Only where there is no SQLite is there no store. A file that can't be opened has keys in it, for all that is known.
+    // `false` only if there is no SQLite at all. A file that can't be opened may have keys in it, so then this rejects.
     available: async () => {
       if (!database && !options.Database && !builtin()) return false;
       await patiently(waiting, () => undefined);
@@ -111,11 +111,11 @@ function constructorOf({ Database = builtin() }: { readonly Database?: SqlitePat
   return Database;
 }
 
-/** Numbers for databases that have no name: in memory, each is another one. */
+/** Numbers for databases in memory, which have no name. */
 let unnamed = 0;
 const numbers = new WeakMap<object, number>();
 
-/** Where the file is, one name however it is reached; `undefined`: in memory. */
+/** The absolute path of the file; `undefined` if the database is in memory. */
 function pathOf({ path, database }: SqliteStoreOptions): string | undefined {
   const at = path ?? (database?.location ? database.location() : (database?.name ?? database?.filename));
   return at && at !== MEMORY ? absolute(at) : undefined;
@@ -128,7 +128,7 @@ function claimsOf({ database }: SqliteStoreOptions, at: string | undefined): Cla
   return { kind: 'sqlite', scope: `sqlite:memory-${number}`, survives: 'context', shared: 'context', atomic: true };
 }
 
-/** The file itself, where a link leads to it; it may not be there yet. */
+/** The absolute path, the same one however the file is reached. The file may not exist yet. */
 function absolute(path: string): string {
   const { getBuiltinModule } = globalThis.process;
   const [{ realpathSync }, { resolve, dirname, basename, join }] = [getBuiltinModule('node:fs'), getBuiltinModule('node:path')];
