@@ -96,7 +96,14 @@ async function attempt(
     labels.add(label);
     return childKey(key, label);
   };
-  const act = () => effect({ key, attempt: number, resumed, ambiguous, signal: controller.signal, child });
+  const own = {
+    get key(): string {
+      // A call of its own, beside those of `child`: no label is empty.
+      labels.add('');
+      return key;
+    },
+  };
+  const act = () => effect(Object.assign(own, { attempt: number, resumed, ambiguous, signal: controller.signal, child }));
   const effected = (async (): Promise<AttemptResult> => {
     let end: RunEnd<unknown>;
     try {
@@ -158,7 +165,8 @@ async function readResponse(response: Response, said: Verdict | undefined, a: At
   const { accepted, dialect } = settings;
   const asked = { method: 'POST', key: a.key, refusesHtml: false, settles202: accepted === 'settle', otherPayloads: a.otherPayloads };
   const own = said === undefined ? readAnswer(answer, asked, dialect, a.ambiguous, accepted === 'poll') : hookReading(a.job, said);
-  const partly = several && said === undefined;
+  // A call of this package's own may have given a refusal of which it says that its outcome is open.
+  const partly = said === undefined && (several || client.registry.outcomes.get(response)?.effect === 'unknown');
   const reading = partly && /^(refused|mismatch)$/.test(own.kind) ? OPEN : partly && own.kind === 'transient' ? { ...own, ambiguous: true } : own;
   const refusal = reading.kind === 'refused' ? await client.platform.digest(`${answer.status}\n${answer.text}`) : undefined;
   // The function has most likely called the platform's own fetch.
