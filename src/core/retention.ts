@@ -67,4 +67,5 @@ export const pastWindow = (record: OnceRecord, limits: { readonly windowMs: numb
   return now >= Math.min(record.windowEndsAt ?? Infinity, firstSentAt + limits.windowMs) - limits.marginMs;
 };
 
+/** `now`: the later one of this machine's clock and the store's, because the stamp is that of whoever wrote it last, and machines have different clocks. */
 export const clockWentBack = (record: OnceRecord, now: number): boolean => now < record.touchedAt - CLOCK_BACK_MS;

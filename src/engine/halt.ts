@@ -15,7 +15,7 @@ export function reasonToHalt(job: OperationRun, record: OnceRecord, ambiguous: b
   if (stop.aborted || client.closing.aborted) return 'aborted';
   if (!isSamePerson(client, namespace)) return 'identity';
   if (now >= deadline) return 'no-answer';
-  return ambiguous && (windowIsOver(job, record) || clockWentBack(record, now)) ? 'key-expired' : undefined;
+  return ambiguous && (windowIsOver(job, record) || clockWentBack(record, now + Math.max(0, job.aheadMs))) ? 'key-expired' : undefined;
 }
 
 /** Whether the server may have forgotten this record's key by the end of an attempt that leaves now. */

@@ -94,3 +94,15 @@ test.each([-30 * HOUR, 30 * HOUR])('a machine that is wrong by %i ms tries again
   world.server.plays(charged(lost()), answers(503), replays(201));
   expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', attempts: 3 });
 });
+
+test.each([10 * MINUTE, 10 * HOUR])('to a machine that is slow by %i ms a key that another one has just sent has not expired', async (slowMs) => {
+  const world = newWorld();
+  const { tab, once } = world.open({}, { server: true });
+  world.server.plays(charged(lost()), lost(), replays());
+  const first = await world.end(tab, pay(once, ONE));
+  tab.kill();
+  await world.clock.advance(MINUTE);
+  const slow = world.open({}, { server: true });
+  slow.tab.skewMs = -slowMs;
+  expect((await world.end(slow.tab, pay(slow.once))).outcome).toMatchObject({ effect: 'done', key: first.outcome?.key, attempts: 2 });
+});
