@@ -67,5 +67,11 @@ export const pastWindow = (record: OnceRecord, limits: { readonly windowMs: numb
   return now >= Math.min(record.windowEndsAt ?? Infinity, firstSentAt + limits.windowMs) - limits.marginMs;
 };
 
+/**
+ * What a machine stamps a record with: its own time, but not far beyond the store's. Once a clock that was fast has been set right, every
+ * other stamp would look as if the clock had gone back since.
+ */
+export const stampAt = (now: number, storeNow: number): number => Math.min(now, storeNow + CLOCK_BACK_MS);
+
 /** `now`: the later one of this machine's clock and the store's, because the stamp is that of whoever wrote it last, and machines have different clocks. */
 export const clockWentBack = (record: OnceRecord, now: number): boolean => now < record.touchedAt - CLOCK_BACK_MS;

@@ -4,6 +4,7 @@ import { type Begun, begin, type Claimant, endedBefore } from '../core/begin.js'
 import type { IdempotencyKey } from '../core/ids.js';
 import { unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
+import { stampAt } from '../core/retention.js';
 import { SCHEME } from '../http/request.js';
 import type { KeyStrategy } from '../option-types.js';
 import { needs, REASONS, wrong } from '../texts/full.js';
@@ -177,7 +178,7 @@ async function claim(job: OperationRun, waited: Waited | undefined, generation: 
   const change = (stored: unknown, storeNow: number) => {
     const now = platform.clock.now();
     job.aheadMs = storeNow - now;
-    const began = begins(stored, c, now, storeNow);
+    const began = begins(stored, c, stampAt(now, storeNow), storeNow);
     begun = began.value;
     return began;
   };

@@ -4,6 +4,7 @@ import type { OnceErrorCode, UnknownReason } from '../core/codes.js';
 import { refusedAgain, type Settle, type Stop } from '../core/decide.js';
 import { type Ending, fresh, rejected, replayed, unknown } from '../core/outcome.js';
 import { seal } from '../core/record.js';
+import { stampAt } from '../core/retention.js';
 import { OnceError } from '../errors.js';
 import { storedPayload } from '../http/http-payload.js';
 import { REASONS } from '../texts/full.js';
@@ -134,7 +135,7 @@ async function storeStop(drive: Driver, { ending, spent }: Omit<Stop, 'do'>): Pr
   const lease = record.lease?.owner === job.client.owner ? undefined : record.lease;
   if (retryAt === undefined && !spent && lease === record.lease && !refusals) return;
   const now = job.client.platform.clock.now();
-  const next = seal({ ...record, ...refusals, lease, retryAt, spentAt: spent ? now : undefined, touchedAt: now });
+  const next = seal({ ...record, ...refusals, lease, retryAt, spentAt: spent ? now : undefined, touchedAt: stampAt(now, now + job.aheadMs) });
   if (await commit(job, record, () => next)) drive.record = next;
 }
 

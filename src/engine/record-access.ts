@@ -3,7 +3,7 @@
 import { marked } from '../core/begin.js';
 import { holds, isStill } from '../core/ownership.js';
 import { type OnceRecord, type PendingRecord, readRecord } from '../core/record.js';
-import { leaseHolds, MOVED } from '../core/retention.js';
+import { leaseHolds, MOVED, stampAt } from '../core/retention.js';
 import type { Changed, Durability, Store } from '../ports.js';
 import type { Client, OperationRun } from './client.js';
 import { emit } from './observe.js';
@@ -98,7 +98,8 @@ export async function commit(
 /** Marks a record that was stored clean, before its first attempt leaves; `undefined` if that could not be stored. */
 export async function commitMark(job: OperationRun, record: PendingRecord): Promise<PendingRecord | undefined> {
   const now = job.client.platform.clock.now();
-  const next = marked(record, job.settings.limits.keyWindowMs, now, now + job.aheadMs);
+  const storeNow = now + job.aheadMs;
+  const next = marked(record, job.settings.limits.keyWindowMs, stampAt(now, storeNow), storeNow);
   return (await commit(job, record, () => next, job.name.length ? 'strict' : 'relaxed')) ? next : undefined;
 }
 

@@ -95,6 +95,20 @@ test.each([-30 * HOUR, 30 * HOUR])('a machine that is wrong by %i ms tries again
   expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', attempts: 3 });
 });
 
+test.each([10 * MINUTE, 10 * HOUR])('a key that was sent by a machine that was fast by %i ms has not expired once its clock is right', async (fastMs) => {
+  const world = newWorld();
+  const { tab, once } = world.open({}, { server: true });
+  tab.skewMs = fastMs;
+  world.server.plays(charged(lost()), lost(), charged(lost()), lost(), replays());
+  const first = await world.end(tab, pay(once, { limits: { attempts: 2 } }));
+  expect(first.outcome).toMatchObject({ effect: 'unknown', attempts: 2 });
+  await world.clock.advance(MINUTE);
+  // The machine itself goes on with it, and so does another one.
+  expect((await world.end(tab, pay(once, ONE))).outcome).toMatchObject({ effect: 'unknown', attempts: 1 });
+  tab.skewMs = 0;
+  expect((await world.end(tab, pay(once, { limits: { attempts: 2 } }))).outcome).toMatchObject({ effect: 'done', key: first.outcome?.key });
+});
+
 test.each([10 * MINUTE, 10 * HOUR])('to a machine that is slow by %i ms a key that another one has just sent has not expired', async (slowMs) => {
   const world = newWorld();
   const { tab, once } = world.open({}, { server: true });
