@@ -35,7 +35,7 @@ export async function callTransport(client: Client, prepared: ReplayableRequest,
       const patienceMs = Math.min(bodyMs, Math.max(0, end - clock.now()) / 2);
       const answered = await read(response, sending.bodyBytes, clock, patienceMs);
       // A body that goes on after this attempt is cut by the caller's own signal, as fetch would.
-      if (answered.body === undefined) prepared.signal?.addEventListener('abort', () => controller.abort(prepared.signal?.reason), { once: true });
+      if (answered.body === undefined && prepared.signal) cutBy(prepared.signal, controller, !client.platform.isolated && (response.body ?? response));
       return { end: 'answer', answered, mayResend: client.transport.mayResend(init) };
     } catch (cause) {
       const never = !controller.signal.aborted && response === undefined && client.transport.neverSent(cause, init);
@@ -49,6 +49,21 @@ export async function callTransport(client: Client, prepared: ReplayableRequest,
     time.off();
   }
 }
+
+/**
+ * A signal may be that of a whole process: it lets go of an answer that nobody reads any more. Apart from the attempt, so that nothing of the
+ * request is held. `answer`: not where nothing of one request may be touched in another one.
+ */
+function cutBy(signal: AbortSignal, controller: AbortController, answer: object | false): void {
+  const cut = (): void => controller.abort(signal.reason);
+  signal.addEventListener('abort', cut, { once: true });
+  // Old browsers have none.
+  if (!answer || typeof FinalizationRegistry === 'undefined') return;
+  ends ??= new FinalizationRegistry((end) => end());
+  ends.register(answer, () => signal.removeEventListener('abort', cut));
+}
+
+let ends: FinalizationRegistry<() => void> | undefined;
 
 const textual = (type: string): boolean => type === '' || (/json|text|xml|javascript|urlencoded/i.test(type) && !/charset=(?!"?utf-?8)/i.test(type));
 

@@ -2,8 +2,11 @@
  * Goal: an answer that is read while it comes is handed over when its headers are there, and is never sent for again because its
  * body takes long; a document that was cut is. Method: Node's own fetch, and a real server that writes bodies in parts.
  */
+import { getEventListeners } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { createOnce, memoryStore, type OnceOptions, outcomeOf } from 'oncefetch';
 import { square } from 'oncefetch/dialects';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -177,5 +180,40 @@ describe('a content-length from the caller', { concurrent: true }, () => {
       headers: { 'content-length': String(body.length), 'content-type': 'application/json' },
     });
     expect(await response.json()).toEqual({ a: 1, idempotency_key: expect.any(String) });
+  });
+});
+
+describe('the signal of a whole process, as a service gives it to each of its calls', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  /** Objects go in one turn, and who waits for that is told in a later one. */
+  const collected = async (): Promise<void> => {
+    for (let turn = 0; turn < 5; turn++) {
+      collect();
+      await pause(20);
+    }
+  };
+  const ATTEMPTS = 30;
+
+  test('holds no answer that was read to its end', async () => {
+    const { url } = await serve((to) => to.writeHead(200, { 'content-type': 'text/event-stream' }).end('1\n'));
+    const stop = new AbortController();
+    const once = open();
+    for (let n = 0; n < ATTEMPTS; n++) await (await once.fetch(url, { method: 'POST', body: 'x', signal: stop.signal, once: ['read', n] })).text();
+    await collected();
+    expect(getEventListeners(stop.signal, 'abort').length).toBeLessThan(ATTEMPTS / 3);
+  });
+
+  test('ends one that is still read, though nobody holds its Response any more', async () => {
+    const { answer } = inParts('text/event-stream');
+    const { url } = await serve(answer);
+    const stop = new AbortController();
+    const readerOf = async () => ((await ask(open(), url, { signal: stop.signal })).body as ReadableStream<Uint8Array>).getReader();
+    const reader = await readerOf();
+    await reader.read();
+    const rest = reader.read().catch((error: unknown) => error);
+    await collected();
+    stop.abort(new Error('the process ends'));
+    expect(await rest).toMatchObject({ message: 'the process ends' });
   });
 });
