@@ -1,4 +1,4 @@
-/** The retry budget of an origin: when most of what is sent there fails, retries stop adding to it. */
+/** The retry budget of an origin, or of one kind of functions given to `run`: when most of what is sent there fails, retries stop adding to it. */
 import type { AnswerKind } from '../core/dialect.js';
 import type { OperationRun, Registry } from './client.js';
 import { keepRecent } from './registry.js';
@@ -18,7 +18,8 @@ function spend({ budgets }: Registry, origin: string, budget: number | false, fa
 /** Counts an attempt of this job for its origin; true when it must not retry for lack of budget. */
 export function outOfBudget({ client, settings, payload, name }: OperationRun, kind: AnswerKind, tries: number, resumed: boolean): boolean {
   const failed = kind === 'transient' || kind === 'no-answer';
-  const empty = spend(client.registry, payload?.origin ?? '', settings.budget, failed);
+  // Of a function given to `run` nobody knows what it calls; names that begin alike are of one kind.
+  const empty = spend(client.registry, payload?.origin || String(name[0]), settings.budget, failed);
   // Never the first retry of a named operation, and never what is resumed.
   return empty && failed && !resumed && !(name.length && tries < 2);
 }
