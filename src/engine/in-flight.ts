@@ -68,12 +68,19 @@ function copyOf(result: Result): unknown {
   }
 }
 
+/** Counts who reads a body that goes on. Outside of the call, so that a signal which outlives it, such as that of a process, holds nothing else of it. */
+function readBy(signal: AbortSignal | undefined, stop: Closing, readers: { count: number }): void {
+  readers.count++;
+  signal?.addEventListener('abort', () => --readers.count || stop.abort(abortReason(signal)), { once: true });
+}
+
 export class InFlightOperation {
   readonly #callers = new Set<Caller>();
   /** Callers that left before the end, each with its abort reason and the outcome noted under it. */
   readonly #gone: { readonly caller: Caller; readonly reason: unknown; readonly said: Outcome | undefined }[] = [];
-  /** Aborts when the last caller has left; also after the end, where the body of the answer goes on: with the last of its readers. */
+  /** Aborts when the last caller has left; after the end, if the body of the answer goes on, when its last reader has. */
   readonly stop = new Closing();
+  readonly #readers = { count: 0 };
   /** Resolves `fingerprint`; called with `undefined` if the body could not be read. */
   fingerprinted!: (value: string | undefined) => void;
   #landed!: () => void;
@@ -126,12 +133,13 @@ export class InFlightOperation {
       };
       const leave = (): void => {
         const reason = abortReason(signal as AbortSignal);
-        go(reason, this.#landing ? undefined : giveUp(this.#registry, reason, entry.left));
+        go(reason, giveUp(this.#registry, reason, entry.left));
       };
       const end =
         (done: (value: unknown) => void) =>
         (value: unknown): void => {
-          if (this.#landing?.result?.lasting !== false) signal?.removeEventListener('abort', leave);
+          signal?.removeEventListener('abort', leave);
+          if (this.#landing?.result?.lasting === false) readBy(signal, this.stop, this.#readers);
           done(value);
         };
       const entry: Caller = { ...caller, resolve: end(resolve), reject: end(reject) };
