@@ -3,26 +3,22 @@
  * real engine on a scripted world; the abort comes before the send, during it, in every wait, and with joined callers.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type OnceEvent, operation, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, type Entry, hangs, lost, replays } from '../support/server.js';
-import { CART, NAME, newWorld, pay, rest, SECOND, URL_ } from '../support/world.js';
+import { CART, NAME, newWorld, pay, rest, SECOND, test, URL_ } from '../support/world.js';
 
 const REASON = new Error('the user pressed cancel');
 
 describe('an abort before the send', () => {
-  test('of a signal that was aborted already sends and stores nothing', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('of a signal that was aborted already sends and stores nothing', async ({ world, tab, once }) => {
     const end = await world.end(tab, pay(once, { signal: AbortSignal.abort(REASON) }));
     expect(end.error).toBe(REASON);
     expect(world.server.arrivals).toEqual([]);
     expect(world.records).toEqual([]);
   });
 
-  test('in the same tick sends nothing and leaves nothing', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('in the same tick sends nothing and leaves nothing', async ({ world, tab, once }) => {
     const controller = new AbortController();
     const call = pay(once, { signal: controller.signal });
     controller.abort(REASON);
@@ -33,8 +29,7 @@ describe('an abort before the send', () => {
     expect(operation(once, NAME).state).toMatchObject({ phase: 'settled', outcome: { type: 'unsent', reason: 'aborted', effect: 'none', sent: 'no' } });
   });
 
-  test('keeps a key that another page load used', async () => {
-    const world = newWorld();
+  test('keeps a key that another page load used', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     const controller = new AbortController();
@@ -45,9 +40,7 @@ describe('an abort before the send', () => {
     expect(world.record()).toMatchObject({ state: 'pending', key, ambiguous: true });
   });
 
-  test('during the headers hook sends nothing', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('during the headers hook sends nothing', async ({ world, tab, once }) => {
     const controller = new AbortController();
     const headers = async (): Promise<Record<string, string>> => {
       controller.abort(REASON);
@@ -59,9 +52,7 @@ describe('an abort before the send', () => {
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test('while the record is stored sends nothing', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('while the record is stored sends nothing', async ({ world, tab, once }) => {
     tab.faults.next({ name: 'slow', ms: SECOND });
     const controller = new AbortController();
     const call = pay(once, { signal: controller.signal });
@@ -72,8 +63,7 @@ describe('an abort before the send', () => {
     expect(world.record()).toBeUndefined();
   });
 
-  test('removes no record that an earlier call inserted, even if nothing ever left', async () => {
-    const world = newWorld();
+  test('removes no record that an earlier call inserted, even if nothing ever left', async ({ world }) => {
     const before = world.open();
     before.tab.online = false;
     const _first = pay(before.once);
@@ -93,9 +83,7 @@ describe('an abort before the send', () => {
 });
 
 describe('an abort after the send', () => {
-  test('rejects with its reason and leaves the operation unknown', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('rejects with its reason and leaves the operation unknown', async ({ world, tab, once }) => {
     const events: OnceEvent[] = [];
     subscribe(once, (event) => events.push(event));
     const controller = new AbortController();
@@ -108,17 +96,14 @@ describe('an abort after the send', () => {
     expect(operation(once, NAME).state).toMatchObject({ phase: 'unsettled' });
   });
 
-  test('reaches the transport', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('reaches the transport', async ({ world, tab, once }) => {
     const controller = new AbortController();
     world.server.plays(during(() => controller.abort(REASON), hangs()));
     await world.end(tab, pay(once, { signal: controller.signal }));
     expect(world.server.arrivals[0]?.signal.aborted).toBe(true);
   });
 
-  test('in a backoff prevents the next attempt', async () => {
-    const world = newWorld();
+  test('in a backoff prevents the next attempt', async ({ world }) => {
     const { tab, once } = world.open({ retry: { minDelayMs: 10 * SECOND } });
     const controller = new AbortController();
     world.server.plays(during(() => void world.clock.timer(1, () => controller.abort(REASON)), charged(lost())));
@@ -131,9 +116,7 @@ describe('an abort after the send', () => {
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: true });
   });
 
-  test('in the wait that a server asked for prevents the next attempt', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('in the wait that a server asked for prevents the next attempt', async ({ world, tab, once }) => {
     const controller = new AbortController();
     world.server.plays(answers(503, '', { 'retry-after': '60' }));
     const call = pay(once, { signal: controller.signal });
@@ -143,9 +126,7 @@ describe('an abort after the send', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('in a wait for work in progress prevents the next attempt', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('in a wait for work in progress prevents the next attempt', async ({ world, tab, once }) => {
     const controller = new AbortController();
     world.server.plays(answers(409, '', { 'retry-after': '5' }));
     const call = pay(once, { signal: controller.signal });
@@ -171,9 +152,7 @@ describe('an abort after the send', () => {
     expect(world.server.gaps).toEqual([SECOND]);
   });
 
-  test('while a driver reads its record again sends nothing more', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('while a driver reads its record again sends nothing more', async ({ world, tab, once }) => {
     const controller = new AbortController();
     world.server.plays(during(() => tab.faults.next({ name: 'slow', ms: SECOND }), lost()));
     const call = pay(once, { signal: controller.signal, limits: { attempts: 2 } });
@@ -184,9 +163,7 @@ describe('an abort after the send', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('after a refusal without effect tells no lie about what was sent', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('after a refusal without effect tells no lie about what was sent', async ({ world, tab, once }) => {
     const events: OnceEvent[] = [];
     subscribe(once, (event) => events.push(event));
     const controller = new AbortController();
@@ -202,9 +179,7 @@ describe('an abort after the send', () => {
 });
 
 describe('callers who joined', () => {
-  test('get their answer when the first one aborts', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('get their answer when the first one aborts', async ({ world, tab, once }) => {
     const controller = new AbortController();
     world.server.plays(delayed(SECOND, answers(201, { id: 'ch_1' })));
     const first = pay(once, { signal: controller.signal });
@@ -216,9 +191,7 @@ describe('callers who joined', () => {
     expect(await two?.response?.json()).toEqual({ id: 'ch_1' });
   });
 
-  test('stop the drive only when the last one aborts', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('stop the drive only when the last one aborts', async ({ world, tab, once }) => {
     const [a, b] = [new AbortController(), new AbortController()];
     world.server.plays(hangs());
     const calls = [pay(once, { signal: a.signal }), pay(once, { signal: b.signal })];
@@ -231,9 +204,7 @@ describe('callers who joined', () => {
     expect(world.server.arrivals[0]?.signal.aborted).toBe(true);
   });
 
-  test('who abort while they wait for another payload to settle are told at once', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('who abort while they wait for another payload to settle are told at once', async ({ world, tab, once }) => {
     world.server.plays(delayed(10 * SECOND, answers(201)));
     const first = pay(once);
     const controller = new AbortController();
@@ -254,9 +225,7 @@ describe('callers who joined', () => {
     expect((await world.end(tab, first)).status).toBe(201);
   });
 
-  test('who come after the last one aborted go on with the same key', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('who come after the last one aborted go on with the same key', async ({ world, tab, once }) => {
     const controller = new AbortController();
     world.server.plays(
       during(() => controller.abort(REASON), charged(hangs())),
@@ -271,8 +240,7 @@ describe('callers who joined', () => {
 });
 
 describe('an abort in a tab that waits for another one', () => {
-  test('does not take the claim away from it', async () => {
-    const world = newWorld();
+  test('does not take the claim away from it', async ({ world }) => {
     const one = world.open();
     const two = world.open();
     world.server.plays(delayed(5 * SECOND, answers(503)), answers(201, { id: 'ch_1' }));
@@ -287,9 +255,7 @@ describe('an abort in a tab that waits for another one', () => {
   });
 });
 
-test('a plain Request brings its own signal', async () => {
-  const world = newWorld();
-  const { tab, once } = world.open();
+test('a plain Request brings its own signal', async ({ world, tab, once }) => {
   const controller = new AbortController();
   world.server.plays(during(() => controller.abort(REASON), hangs()));
   const request = new Request(URL_, { method: 'POST', body: '{}', signal: controller.signal });
@@ -306,9 +272,7 @@ describe('the outcome of an aborted call', () => {
     return { signal: controller.signal, abort: (reason: unknown = new DOMException('aborted', 'AbortError')) => controller.abort(reason) };
   };
 
-  test('is unknown at once, and its hook hears how it came to rest', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('is unknown at once, and its hook hears how it came to rest', async ({ world, tab, once }) => {
     const { signal, abort } = aborting();
     const heard: unknown[] = [];
     world.server.plays(during(() => abort(), hangs()));
@@ -321,9 +285,7 @@ describe('the outcome of an aborted call', () => {
     expect(heard).toEqual([tab.outcomeOf(end.error)]);
   });
 
-  test('that never sent anything is unsent, once that is sure', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('that never sent anything is unsent, once that is sure', async ({ world, tab, once }) => {
     const { signal, abort } = aborting();
     const call = pay(once, { signal });
     abort();
@@ -332,9 +294,7 @@ describe('the outcome of an aborted call', () => {
     expect(tab.outcomeOf(error)).toMatchObject({ type: 'unsent', effect: 'none' });
   });
 
-  test('that others go on waiting for is theirs', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('that others go on waiting for is theirs', async ({ world, tab, once }) => {
     const { signal, abort } = aborting();
     const heard: unknown[] = [];
     world.server.plays(during(() => abort(), delayed(SECOND, answers(201))));
@@ -346,9 +306,7 @@ describe('the outcome of an aborted call', () => {
     expect(heard).toMatchObject([{ effect: 'done', joined: true }]);
   });
 
-  test('while it waits for another payload of its name is unknown', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('while it waits for another payload of its name is unknown', async ({ world, tab, once }) => {
     const { signal, abort } = aborting();
     world.server.plays(delayed(5 * SECOND, answers(201)));
     const first = pay(once);
@@ -360,9 +318,7 @@ describe('the outcome of an aborted call', () => {
     await world.end(tab, first);
   });
 
-  test('of several calls under one reason speaks of none of them', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('of several calls under one reason speaks of none of them', async ({ world, tab, once }) => {
     const { signal, abort } = aborting();
     const one = pay(once, { signal, operation: ['pay', 'one'] });
     const two = pay(once, { signal, operation: ['pay', 'two'] });
@@ -372,9 +328,7 @@ describe('the outcome of an aborted call', () => {
     expect(tab.outcomeOf(end?.error)).toMatchObject({ operation: undefined, key: undefined, effect: 'unknown' });
   });
 
-  test('whose reason is a word cannot be asked for', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('whose reason is a word cannot be asked for', async ({ world, tab, once }) => {
     const { signal, abort } = aborting();
     const call = pay(once, { signal });
     abort('enough');

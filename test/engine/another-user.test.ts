@@ -4,10 +4,10 @@
  * more than once; then Ann logs in again and presses the button.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { extend, namespace, type Once, type OnceOptions, pending, refresh, resume, resumeOne, run, settle } from '../../src/entries/index.js';
 import { answers, charged, during, type Entry, idle, lost } from '../support/server.js';
-import { MINUTE, NAME, newWorld, pay, rest, saying, URL_, watched } from '../support/world.js';
+import { MINUTE, NAME, newWorld, pay, rest, saying, test, URL_, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
 const ACCEPTED = answers(202, '', { location: '/jobs/1' });
@@ -28,8 +28,7 @@ function session(options: OnceOptions = {}) {
   return { world, who, logIn, all, ...world.open(all) };
 }
 
-test('a list whose user logs out while it is read is empty; that nobody is logged in is no error of the app', async () => {
-  const world = newWorld();
+test('a list whose user logs out while it is read is empty; that nobody is logged in is no error of the app', async ({ world }) => {
   let user: string | undefined = 'ann';
   const namespaceOf = () => {
     if (user === undefined) throw new Error('nobody is logged in');
@@ -91,8 +90,7 @@ describe('reconcile', () => {
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
   });
 
-  test('counts on a server, where others call meanwhile', async () => {
-    const world = newWorld();
+  test('counts on a server, where others call meanwhile', async ({ world }) => {
     const tab = world.tab({ server: true, locks: false });
     let user = 'ann';
     const once = tab.once({

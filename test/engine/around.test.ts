@@ -2,11 +2,11 @@
  * Goal: whatever an `around` hook does, an attempt that may have been sent counts as sent, one that was not does not, and the
  * key stays. Method: one payment per wrong hook, held against what reached the server.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { square } from '../../src/entries/dialects.js';
 import { type Around, type AroundAttempt, around, clear, close, extend, polling, reconciling, retrying, run, unnamed } from '../../src/entries/index.js';
 import { answers, charged, lost, NeverConnected, replays, unreachable } from '../support/server.js';
-import { HOUR, newWorld, pay, rest } from '../support/world.js';
+import { HOUR, newWorld, pay, rest, test } from '../support/world.js';
 
 const FAILED = new Error('the exporter is down');
 const ONE = { limits: { attempts: 1 } };
@@ -87,8 +87,7 @@ describe('several hooks', () => {
     expect(world.server.keys).toEqual([end.outcome?.key]);
   });
 
-  test('of which the outer one calls send twice: one request, and nobody is sure', async () => {
-    const world = newWorld();
+  test('of which the outer one calls send twice: one request, and nobody is sure', async ({ world }) => {
     const inner: unknown[] = [];
     const twice: Around = async (_, send) => {
       await send();
@@ -105,8 +104,7 @@ describe('several hooks', () => {
     expect(inner).toEqual([1, 1]);
   });
 
-  test('of which the inner one fails before it sends, and the outer one hides that: nothing was sent', async () => {
-    const world = newWorld();
+  test('of which the inner one fails before it sends, and the outer one hides that: nothing was sent', async ({ world }) => {
     const hides: Around = (_, send) => send().catch(() => new Response('{}', { status: 201 }));
     const { tab, once } = world.open({ use: [around(hides), around(() => Promise.reject(FAILED))] });
     expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { type: 'unsent', sent: 'no' } });
@@ -115,8 +113,7 @@ describe('several hooks', () => {
 });
 
 describe('an attempt', () => {
-  test('whose key is in the body keeps it there, whatever headers the hook gives', async () => {
-    const world = newWorld();
+  test('whose key is in the body keeps it there, whatever headers the hook gives', async ({ world }) => {
     world.keyOf = ({ body }) => JSON.parse(String(body)).idempotency_key;
     const signs: Around = (_, send) => send({ 'x-signature': 's' });
     const { tab, once } = world.open({ use: [around(signs)], dialect: square() });
@@ -136,8 +133,7 @@ describe('an attempt', () => {
     expect(told).toEqual([]);
   });
 
-  test('of a client that is closed meanwhile does not leave', async () => {
-    const world = newWorld();
+  test('of a client that is closed meanwhile does not leave', async ({ world }) => {
     const closes: Around = async (_, send) => {
       void close(once);
       return send();
@@ -147,8 +143,7 @@ describe('an attempt', () => {
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test('that a slow hook held back while another driver took the record does not leave', async () => {
-    const world = newWorld();
+  test('that a slow hook held back while another driver took the record does not leave', async ({ world }) => {
     const slow: Around = async (_, send) => {
       await world.run(clear(world.open().once));
       await new Promise<void>((resolve) => void world.clock.timer(5000, resolve));

@@ -1,8 +1,8 @@
 /** Goal: a key that stays in use is the next one, and what is told under it is true, whatever came in between. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { resumeOne } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
-import { CART, DAY, HOUR, MINUTE, NAME, newWorld, pay, rest, saying, watched } from '../support/world.js';
+import { CART, DAY, HOUR, MINUTE, NAME, newWorld, pay, rest, saying, test, watched } from '../support/world.js';
 
 const CARD_B = { ...CART, card: 'B' };
 const REFUSED = charged(answers(400, { code: 'bad_card' }));
@@ -32,8 +32,7 @@ describe('a press that went under another key, and never left', () => {
 });
 
 describe('a copy that went out unseen charged, the other one was refused, and the server repeats the first answer to another payload', () => {
-  test('it is not told for certain', async () => {
-    const world = newWorld();
+  test('it is not told for certain', async ({ world }) => {
     const tab = world.tab({ resends: true });
     const once = tab.once();
     world.server.plays(REFUSED, replays());
@@ -41,8 +40,7 @@ describe('a copy that went out unseen charged, the other one was refused, and th
     expect((await world.end(tab, pay(once, { body: CARD_B }))).outcome).toMatchObject({ effect: 'done', certain: false, changed: true });
   });
 
-  test('if-changed: the change is made all the same', async () => {
-    const world = newWorld();
+  test('if-changed: the change is made all the same', async ({ world }) => {
     const tab = world.tab({ resends: true });
     const once = tab.once();
     world.server.plays(REFUSED, replays(), answers(201));
@@ -52,8 +50,7 @@ describe('a copy that went out unseen charged, the other one was refused, and th
   });
 });
 
-test('the same, where the edited press never left, and resume takes it up', async () => {
-  const world = newWorld();
+test('the same, where the edited press never left, and resume takes it up', async ({ world }) => {
   const tab = world.tab({ resends: true });
   const options = { namespace: 'ann', keep: { request: true } };
   world.server.plays(REFUSED);
@@ -70,8 +67,7 @@ test('the same, where the edited press never left, and resume takes it up', asyn
   expect(world.record()?.payloads).toHaveLength(2);
 });
 
-test('the key window ends while a call under a key in use waits: it goes on under a new key', async () => {
-  const world = newWorld();
+test('the key window ends while a call under a key in use waits: it goes on under a new key', async ({ world }) => {
   const { tab, once } = world.open({ limits: { totalMs: 10 * MINUTE, keyWindowMs: HOUR } });
   world.server.plays(answers(400, { code: 'bad_card' }));
   const { outcome } = await world.end(tab, pay(once));
@@ -100,8 +96,7 @@ describe.each(['if-changed', 'always'] as const)('%s, and reconcile says that th
     expect(world.server.arrivals).toHaveLength(2);
   });
 
-  test('after a mismatch', async () => {
-    const world = newWorld();
+  test('after a mismatch', async ({ world }) => {
     const asked: unknown[] = [];
     const { tab, once } = world.open({ repeat, reconcile: saying(asked, 'done'), limits: { attempts: 1 } });
     world.server.plays(charged(lost()));
@@ -123,8 +118,7 @@ describe.each(['if-changed', 'always'] as const)('%s, and reconcile says that th
     expect(world.server.arrivals).toHaveLength(3);
   });
 
-  test('a text of your own as its key can be for no second payload: nothing is sent, and it is told that this one had no effect', async () => {
-    const world = newWorld();
+  test('a text of your own as its key can be for no second payload: nothing is sent, and it is told that this one had no effect', async ({ world }) => {
     const { tab, once } = world.open({ repeat, reconcile: saying([], 'done'), limits: { attempts: 1 } });
     const key = 'profile-0001';
     world.server.plays(charged(lost()));
@@ -135,8 +129,7 @@ describe.each(['if-changed', 'always'] as const)('%s, and reconcile says that th
     expect(world.record()).toMatchObject({ state: 'settled' });
   });
 
-  test('the same payload again is what is done', async () => {
-    const world = newWorld();
+  test('the same payload again is what is done', async ({ world }) => {
     const { tab, once } = world.open({ repeat, reconcile: saying([], 'done'), limits: { attempts: 1 } });
     world.server.plays(charged(lost()));
     await world.end(tab, pay(once));
@@ -145,8 +138,7 @@ describe.each(['if-changed', 'always'] as const)('%s, and reconcile says that th
   });
 });
 
-test('never, another payload, and reconcile says done: it is told that the name is done, and nothing is sent', async () => {
-  const world = newWorld();
+test('never, another payload, and reconcile says done: it is told that the name is done, and nothing is sent', async ({ world }) => {
   const { tab, once } = world.open({ reconcile: saying([], 'done'), limits: { attempts: 1 } });
   world.server.plays(charged(lost()));
   await world.end(tab, pay(once));

@@ -3,11 +3,11 @@
  * for a later one. Method: two effects, then so many other operations that what is forgotten is swept, and a third one; keys that
  * have no generations, and a server that repeats its answer whatever comes with the key.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { paypal } from '../../src/entries/dialects.js';
 import { derived, forget } from '../../src/entries/index.js';
 import { honest } from '../support/server.js';
-import { DAY, HOUR, NAME, newWorld, pay } from '../support/world.js';
+import { DAY, HOUR, NAME, newWorld, pay, test } from '../support/world.js';
 
 const OTHERS = 250;
 
@@ -64,8 +64,7 @@ describe.each(['always', 'if-changed'] as const)("a key without generations, wit
   });
 });
 
-test('a derived key that was given up with forget does not come round inside a window of 45 days', async () => {
-  const world = newWorld();
+test('a derived key that was given up with forget does not come round inside a window of 45 days', async ({ world }) => {
   world.keyHeader = 'PayPal-Request-Id';
   const { tab, once } = world.open({ dialect: paypal({ api: 'payments' }) });
   world.server.otherwise = honest();

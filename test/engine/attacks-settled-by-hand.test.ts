@@ -1,11 +1,10 @@
 /** Goal: what the app says is done is remembered as long as what an answer said: a key that can be made again does not come round inside its window. */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { derived, forget, type Once, settle } from '../../src/entries/index.js';
 import { answers, charged, lost, textOf } from '../support/server.js';
-import { DAY, HOUR, NAME, newWorld, pay } from '../support/world.js';
+import { DAY, HOUR, NAME, newWorld, pay, test } from '../support/world.js';
 
-test("settled as 'done' by hand, and forgotten before the server forgets: the next one has another key", async () => {
-  const world = newWorld();
+test("settled as 'done' by hand, and forgotten before the server forgets: the next one has another key", async ({ world }) => {
   const { tab, once } = world.open({ keep: { forMs: HOUR }, limits: { attempts: 1 } });
   world.server.plays(charged(lost()), answers(201));
   await world.end(tab, pay(once, { repeat: 'always', key: derived }));
@@ -34,8 +33,7 @@ test.each([
   expect(world.server.keys[2] === world.server.keys[0]).toBe(stays);
 });
 
-test('a derived key whose record was lost: the press sends the bytes that the server may hold', async () => {
-  const world = newWorld();
+test('a derived key whose record was lost: the press sends the bytes that the server may hold', async ({ world }) => {
   const { tab, once } = world.open({ limits: { attempts: 1 }, fingerprint: ({ body }) => (body as { cart: string }).cart });
   world.server.plays(charged(lost()), answers(201));
   await world.end(tab, pay(once, { key: derived, body: { cart: 'c', token: 1 } }));

@@ -3,7 +3,7 @@
  * sequences that broke earlier drafts, over reloads, on a store that fails on demand and clocks that jump.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { seal } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { forget, type OnceEvent, operation as operationOf, settle, subscribe } from '../../src/entries/index.js';
@@ -12,7 +12,7 @@ import { firstAvailable } from '../../src/stores/browser/automatic.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { answers, charged, delayed, during, hangs, lost, replays } from '../support/server.js';
 import { LEAN } from '../support/texts.js';
-import { CART, DAY, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, saying, type World, watched } from '../support/world.js';
+import { CART, DAY, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, saying, test, type World, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
 
@@ -38,8 +38,7 @@ describe('A5: could not look', () => {
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'replayed', key });
   });
 
-  test('A5: even where a write would do, and durability is best-effort', async () => {
-    const world = newWorld();
+  test('A5: even where a write would do, and durability is best-effort', async ({ world }) => {
     const { tab, once } = world.open({ durability: 'best-effort' });
     tab.faults.next('look-fails');
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE' });
@@ -60,8 +59,7 @@ describe('A5: could not look', () => {
     expect(world.server.arrivals).toHaveLength(sent);
   });
 
-  test('A5: nor one that another process began in the same millisecond', async () => {
-    const world = newWorld();
+  test('A5: nor one that another process began in the same millisecond', async ({ world }) => {
     const [one, two] = [world.open({}, { locks: false }), world.open({}, { locks: false })];
     world.server.plays(delayed(20 * SECOND, charged(answers(201))));
     const driven = pay(one.once, { key: 'order-1' });
@@ -71,17 +69,13 @@ describe('A5: could not look', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('A5: the chain of stores does not move on when the first one cannot be asked', async () => {
-    const world = newWorld();
-    const { tab } = world.open();
+  test('A5: the chain of stores does not move on when the first one cannot be asked', async ({ world, tab }) => {
     const troubled = { ...tab.store, available: () => Promise.reject(new Error('connection lost')) };
     const once = tab.once({ store: firstAvailable([troubled, memoryStore()]) });
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { sent: 'maybe' } });
   });
 
-  test('A5: where the platform refuses storage as such, its users can still pay', async () => {
-    const world = newWorld();
-    const { tab } = world.open();
+  test('A5: where the platform refuses storage as such, its users can still pay', async ({ world, tab }) => {
     const memory = memoryStore({ medium: world.medium });
     const noted = {
       ...memory,
@@ -95,9 +89,7 @@ describe('A5: could not look', () => {
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { storedIn: 'memory' } });
   });
 
-  test('a look that said absent and a write that failed: memory, with an event, and said in the outcome', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('a look that said absent and a write that failed: memory, with an event, and said in the outcome', async ({ world, tab, once }) => {
     const events: OnceEvent[] = [];
     subscribe(once, (event) => events.push(event));
     tab.faults.next('fail-before-commit');
@@ -106,8 +98,7 @@ describe('A5: could not look', () => {
     expect(events).toContainEqual(expect.objectContaining({ type: 'diagnostic', code: 'store-degraded' }));
   });
 
-  test("with durability 'required' it is not sent, and unsent", async () => {
-    const world = newWorld();
+  test("with durability 'required' it is not sent, and unsent", async ({ world }) => {
     const { tab, once } = world.open({ durability: 'required' });
     tab.faults.next('fail-before-commit');
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { type: 'unsent', reason: 'store-write', sent: 'no' } });
@@ -127,9 +118,7 @@ describe('A5: could not look', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('a record that failed to be stored in place of an earlier one does not go to memory', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('a record that failed to be stored in place of an earlier one does not go to memory', async ({ world, tab, once }) => {
     world.server.plays(answers(402));
     await world.end(tab, pay(once));
     tab.faults.next('fail-before-commit');
@@ -138,9 +127,7 @@ describe('A5: could not look', () => {
 });
 
 describe('A6: forgotten too early, or too late', () => {
-  test('A6: the settle is stored before the caller hears of it, so a page that navigates away at once finds it', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A6: the settle is stored before the caller hears of it, so a page that navigates away at once finds it', async ({ world, tab, once }) => {
     world.server.plays(answers(201));
     let stored: unknown;
     const call = pay(once).then((response) => {
@@ -154,8 +141,7 @@ describe('A6: forgotten too early, or too late', () => {
     expect(await world.end(next.tab, pay(next.once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
   });
 
-  test('A6: a second tab that waited gets the settled outcome, and sends nothing', async () => {
-    const world = newWorld();
+  test('A6: a second tab that waited gets the settled outcome, and sends nothing', async ({ world }) => {
     const one = world.open();
     const two = world.open();
     world.server.plays(delayed(SECOND, answers(201)));
@@ -167,8 +153,7 @@ describe('A6: forgotten too early, or too late', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('A6: two tabs send the same unnamed POST at once: each is told of an effect that took place', async () => {
-    const world = newWorld();
+  test('A6: two tabs send the same unnamed POST at once: each is told of an effect that took place', async ({ world }) => {
     const one = world.open();
     const two = world.open();
     world.server.plays(delayed(SECOND, answers(201)), delayed(SECOND, answers(201)));
@@ -179,9 +164,7 @@ describe('A6: forgotten too early, or too late', () => {
     for (const { tab, call } of calls) expect((await world.end(tab, call)).outcome).toMatchObject({ type: 'fresh' });
   });
 
-  test('A6: an unnamed order that was answered is not adopted by the same order tomorrow', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A6: an unnamed order that was answered is not adopted by the same order tomorrow', async ({ world, tab, once }) => {
     const order = (of: typeof once) => of.fetch('https://shop.example/orders', { method: 'POST', body: '{"coffee":1}' });
     world.server.plays(answers(201));
     await world.end(tab, order(once));
@@ -213,8 +196,7 @@ describe('A7: tombstones', () => {
     });
   });
 
-  test('A7: a settled one is sent again only inside the window, and only to a server that replays', async () => {
-    const world = newWorld();
+  test('A7: a settled one is sent again only inside the window, and only to a server that replays', async ({ world }) => {
     const replaying = { ...GENERIC, replays: true };
     const { tab, once } = world.open({ dialect: replaying });
     world.server.plays(answers(201, { id: 'ch_1' }));
@@ -230,9 +212,7 @@ describe('A7: tombstones', () => {
     expect(await world.end(third.tab, pay(third.once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
   });
 
-  test('A7: the memory of this page answers without sending', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A7: the memory of this page answers without sending', async ({ world, tab, once }) => {
     world.server.plays(answers(201, { id: 'ch_1' }));
     await world.end(tab, pay(once));
     const again = await world.end(tab, pay(once));
@@ -240,8 +220,7 @@ describe('A7: tombstones', () => {
     expect(await again.response?.json()).toEqual({ id: 'ch_1' });
   });
 
-  test('A7: it is not forgotten by a sweep before its time, nor is what has not settled', async () => {
-    const world = newWorld();
+  test('A7: it is not forgotten by a sweep before its time, nor is what has not settled', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     await world.clock.advance(29 * DAY);
     const { tab, once } = world.open();
@@ -252,8 +231,7 @@ describe('A7: tombstones', () => {
     expect(world.record()).toMatchObject({ state: 'pending', key });
   });
 
-  test('A7: what never settled is announced before it is forgotten after 30 days', async () => {
-    const world = newWorld();
+  test('A7: what never settled is announced before it is forgotten after 30 days', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     await world.clock.advance(31 * DAY);
     const { tab, once } = world.open();
@@ -274,8 +252,7 @@ describe('A7: tombstones', () => {
   });
 });
 
-test('A7: what is touched between the look of a sweep and its removal stays', async () => {
-  const world = newWorld();
+test('A7: what is touched between the look of a sweep and its removal stays', async ({ world }) => {
   const key = await world.interrupted(charged(lost()));
   await world.clock.advance(31 * DAY);
   const { tab } = world.open();
@@ -295,8 +272,7 @@ test('A7: what is touched between the look of a sweep and its removal stays', as
 describe('A10: the wire form of the key', () => {
   const quoting = { ...GENERIC, name: 'other', carrier: 'header:X-Idempotency-Key', keyPattern: /^.+$/ };
 
-  test('A10: is stored, and used by whoever drives it later, whatever its own dialect', async () => {
-    const world = newWorld();
+  test('A10: is stored, and used by whoever drives it later, whatever its own dialect', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     const { tab, once } = world.open({ dialect: quoting });
     world.server.plays(replays());
@@ -320,8 +296,7 @@ describe('A10: the wire form of the key', () => {
     expect(await world.end(next.tab, pay(next.once, { limits: { keyWindowMs: later } }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
   });
 
-  test('A10: a later page with a longer window does not stretch what an earlier one stored', async () => {
-    const world = newWorld();
+  test('A10: a later page with a longer window does not stretch what an earlier one stored', async ({ world }) => {
     const first = world.open();
     world.server.plays(charged(lost()), lost());
     await world.end(first.tab, pay(first.once, { limits: { attempts: 1, keyWindowMs: 5 * MINUTE } }));
@@ -333,8 +308,7 @@ describe('A10: the wire form of the key', () => {
     expect(await world.end(third, pay(third.once()))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
   });
 
-  test('A10: another origin is another payload, even where a fingerprint hook looks at the body alone', async () => {
-    const world = newWorld();
+  test('A10: another origin is another payload, even where a fingerprint hook looks at the body alone', async ({ world }) => {
     const fingerprint = ({ body }: { body: unknown }) => body;
     const { tab, once } = world.open({ fingerprint, whenChanged: 'refuse' });
     world.server.plays(charged(lost()));
@@ -344,18 +318,14 @@ describe('A10: the wire form of the key', () => {
 });
 
 describe('A21: the clock', () => {
-  test('A21: a laptop that slept 26 hours in a backoff does not send again', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A21: a laptop that slept 26 hours in a backoff does not send again', async ({ world, tab, once }) => {
     world.server.plays(during(() => world.clock.jump(26 * HOUR), charged(lost())));
     const end = await world.end(tab, pay(once));
     expect(end).toMatchObject({ outcome: { effect: 'unknown' } });
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('A21: nor a call with a long deadline, and it says that the key is too old', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A21: nor a call with a long deadline, and it says that the key is too old', async ({ world, tab, once }) => {
     const limits = { totalMs: 20 * DAY };
     world.server.plays(during(() => world.clock.jump(26 * HOUR), charged(lost())));
     expect(await world.end(tab, pay(once, { limits }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown', reason: 'key-expired' } });
@@ -386,16 +356,12 @@ describe('A21: the clock', () => {
     expect(await world.end(tab, pay(once))).toMatchObject(sends ? { status: 201 } : { code: 'ERR_ONCE_KEY_EXPIRED' });
   });
 
-  test('A21: a clock that goes back between two attempts stops the second', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A21: a clock that goes back between two attempts stops the second', async ({ world, tab, once }) => {
     world.server.plays(during(() => world.clock.jump(-HOUR), charged(lost())));
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
   });
 
-  test('A21: an operation that is known unsent has no window, and is stamped when it leaves', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A21: an operation that is known unsent has no window, and is stamped when it leaves', async ({ world, tab, once }) => {
     tab.online = false;
     void pay(once);
     await rest();
@@ -409,8 +375,7 @@ describe('A21: the clock', () => {
     expect(world.record()).toMatchObject({ firstSentAt: world.server.arrivals[0]?.at });
   });
 
-  test('A21: past the window it asks reconcile, and never takes a new key by itself', async () => {
-    const world = newWorld();
+  test('A21: past the window it asks reconcile, and never takes a new key by itself', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     await world.clock.advance(25 * HOUR);
     const { tab, once } = world.open();
@@ -421,8 +386,7 @@ describe('A21: the clock', () => {
     expect(await world.end(tab, pay(once, { body: { ...CART, amount: 20 } }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
   });
 
-  test("A21: past the window, 'none' from reconcile goes on under a new key", async () => {
-    const world = newWorld();
+  test("A21: past the window, 'none' from reconcile goes on under a new key", async ({ world }) => {
     const key = await world.interrupted(lost());
     await world.clock.advance(25 * HOUR);
     const { tab, once } = world.open();
@@ -436,8 +400,7 @@ describe('A21: the clock', () => {
 describe('A22: stores without atomic update', () => {
   const claims = { atomic: false } as const;
 
-  test('A22: two tabs that race without locks arrive at one key', async () => {
-    const world = newWorld();
+  test('A22: two tabs that race without locks arrive at one key', async ({ world }) => {
     const [one, two] = [world.open({}, { claims, locks: false }), world.open({}, { claims, locks: false })];
     world.server.plays(charged(lost()), replays());
     const calls = [pay(one.once, ONE), pay(two.once)];
@@ -446,8 +409,7 @@ describe('A22: stores without atomic update', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('A22: two tabs that both found nothing and overwrote one another mint the same key', async () => {
-    const world = newWorld();
+  test('A22: two tabs that both found nothing and overwrote one another mint the same key', async ({ world }) => {
     const keys: unknown[] = [];
     for (const body of [CART, { ...CART, amount: 20 }]) {
       const { tab, once } = world.open({}, { claims, locks: false });
@@ -460,24 +422,21 @@ describe('A22: stores without atomic update', () => {
     expect(new Set(keys).size).toBe(1);
   });
 
-  test('A22: such a key is never clean: a refusal keeps it', async () => {
-    const world = newWorld();
+  test('A22: such a key is never clean: a refusal keeps it', async ({ world }) => {
     const { tab, once } = world.open({}, { claims, locks: false });
     world.server.plays(answers(402));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 402, outcome: { effect: 'unknown' } });
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test('A22: a refusal that another tab got first ends this call, too: its write may be the one that is lost, so no second key follows', async () => {
-    const world = newWorld();
+  test('A22: a refusal that another tab got first ends this call, too: its write may be the one that is lost, so no second key follows', async ({ world }) => {
     const { tab, once } = world.open({}, { claims, locks: false });
     world.server.plays(answers(402, {}, { 'idempotent-replayed': 'true' }));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none' } });
     expect(world.server.keys).toHaveLength(1);
   });
 
-  test('A22: different names, namespaces and generations mint different keys', async () => {
-    const world = newWorld();
+  test('A22: different names, namespaces and generations mint different keys', async ({ world }) => {
     const keys: unknown[] = [];
     for (const [namespace, operation] of [
       ['a', ['x']],
@@ -491,8 +450,7 @@ describe('A22: stores without atomic update', () => {
     expect(new Set(keys).size).toBe(3);
   });
 
-  test('A22: clients without a store of their own share one memory per realm', async () => {
-    const world = newWorld();
+  test('A22: clients without a store of their own share one memory per realm', async ({ world }) => {
     const tab = world.tab({ server: true });
     const [one, two] = [tab.once({ store: undefined }), tab.once({ store: undefined })];
     world.server.plays(charged(lost()), replays());
@@ -502,8 +460,7 @@ describe('A22: stores without atomic update', () => {
 });
 
 describe('A28: versions', () => {
-  test('A28: a record of a newer version, with fields of its own, is driven under its key and keeps them', async () => {
-    const world = newWorld();
+  test('A28: a record of a newer version, with fields of its own, is driven under its key and keeps them', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     world.damage((record) => ({ ...record, v: 7, invention: { of: 'version 7' } }));
     const { tab, once } = world.open();
@@ -512,8 +469,7 @@ describe('A28: versions', () => {
     expect(world.record()).toMatchObject({ v: 7, invention: { of: 'version 7' } });
   });
 
-  test('A28: a fingerprint of an unknown scheme counts as changed, not as absent', async () => {
-    const world = newWorld();
+  test('A28: a fingerprint of an unknown scheme counts as changed, not as absent', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     world.damage((record) => seal({ ...record, scheme: 'blake7', payloads: ['b7:1'] }));
     const { tab, once } = world.open();
@@ -548,9 +504,7 @@ describe('A28: versions', () => {
 });
 
 describe('A34: durable before the first byte', () => {
-  test('A34: a named begin is strict, and so is every later mark that a request leaves', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A34: a named begin is strict, and so is every later mark that a request leaves', async ({ world, tab, once }) => {
     world.server.plays(during(() => expect(world.writes.map(({ durability }) => durability)).toEqual(['strict']), answers(201)));
     await world.end(tab, pay(once));
     const offline = world.open();
@@ -560,9 +514,7 @@ describe('A34: durable before the first byte', () => {
     await world.end(offline.tab, pay(offline.once, { operation: ['pay', 'c2'] }));
   });
 
-  test("A34: durability 'required' refuses a store that forgets with the page", async () => {
-    const world = newWorld();
-    const { tab } = world.open();
+  test("A34: durability 'required' refuses a store that forgets with the page", async ({ world, tab }) => {
     const forgetful = { durability: 'required', store: memoryStore() } as const;
     if (!LEAN) expect(() => tab.once(forgetful)).toThrow(TypeError);
     // A page in production says it at the first call.
@@ -572,9 +524,7 @@ describe('A34: durable before the first byte', () => {
   });
 });
 
-test('A54: a change that the store runs three times mints one key', async () => {
-  const world = newWorld();
-  const { tab } = world.open();
+test('A54: a change that the store runs three times mints one key', async ({ world, tab }) => {
   const eager = {
     ...tab.store,
     update: (id: string, change: Parameters<typeof tab.store.update>[1], options: object) =>

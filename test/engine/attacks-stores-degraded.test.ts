@@ -2,12 +2,12 @@
  * Goal: a record that could only be kept in memory, beside a store that works again or in another tab, costs nobody a second effect,
  * and nothing of it is passed over. Method: the first write of one tab fails, once.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { clear, forget, move, pending, settle } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { answers, charged, lost, replays, unreachable } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { type End, NAME, newWorld, pay, type World } from '../support/world.js';
+import { type End, NAME, newWorld, pay, test, type World } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } };
 
@@ -20,9 +20,7 @@ async function degraded(world: World, tab: Tab, once: Once, options: Parameters<
 }
 
 describe('move', () => {
-  test("a guest's operation in memory does not hide the user's own on the disk, which may have charged", async () => {
-    const world = newWorld();
-    const tab = world.tab();
+  test("a guest's operation in memory does not hide the user's own on the disk, which may have charged", async ({ world, tab }) => {
     world.server.plays(charged(lost()), lost());
     const own = await world.end(tab, pay(tab.once({ namespace: 'ann' }), ONE));
     await degraded(world, tab, tab.once({ namespace: 'guest' }));
@@ -32,9 +30,7 @@ describe('move', () => {
     expect((await world.end(tab, pay(ann))).outcome).toMatchObject({ effect: 'done', key: own.outcome?.key });
   });
 
-  test('nor one that is done', async () => {
-    const world = newWorld();
-    const tab = world.tab();
+  test('nor one that is done', async ({ world, tab }) => {
     world.server.plays(charged(answers(201)), lost());
     const own = await world.end(tab, pay(tab.once({ namespace: 'ann' }), ONE));
     await degraded(world, tab, tab.once({ namespace: 'guest' }));
@@ -43,9 +39,7 @@ describe('move', () => {
     expect((await world.end(tab, pay(ann))).outcome).toMatchObject({ effect: 'done', key: own.outcome?.key });
   });
 
-  test("what the user has in memory, and came to nothing, does not hide a guest's payment on the disk that may have charged", async () => {
-    const world = newWorld();
-    const tab = world.tab();
+  test("what the user has in memory, and came to nothing, does not hide a guest's payment on the disk that may have charged", async ({ world, tab }) => {
     world.server.plays(answers(402, { code: 'card_declined' }), charged(lost()));
     await degraded(world, tab, tab.once({ namespace: 'ann' }));
     const { outcome } = await world.end(tab, pay(tab.once({ namespace: 'guest' }), ONE));
@@ -57,8 +51,7 @@ describe('move', () => {
 });
 
 describe('pending', () => {
-  test('lists what is in memory in its place, page by page', async () => {
-    const world = newWorld();
+  test('lists what is in memory in its place, page by page', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     world.server.plays(lost(), lost(), lost());
     for (const cart of ['a', 'c']) await world.end(tab, pay(once, { ...ONE, operation: ['pay', cart] }));
@@ -76,8 +69,7 @@ describe('pending', () => {
 });
 
 describe('clear', () => {
-  test('leaves nothing to read of what another tab has on the disk under a name that is in memory here', async () => {
-    const world = newWorld();
+  test('leaves nothing to read of what another tab has on the disk under a name that is in memory here', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     world.server.plays(lost(), lost());
     await degraded(world, tab, once);
@@ -92,8 +84,7 @@ describe('clear', () => {
 });
 
 describe('a name whose record in memory is gone', () => {
-  test('is stored again once the store takes it', async () => {
-    const world = newWorld();
+  test('is stored again once the store takes it', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     world.server.plays(unreachable());
     const first = await degraded(world, tab, once);
@@ -106,8 +97,7 @@ describe('a name whose record in memory is gone', () => {
     expect((await world.end(next, pay(next.once({ namespace: 'ann' })))).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
   });
 
-  test('is not refused where it must be stored', async () => {
-    const world = newWorld();
+  test('is not refused where it must be stored', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     world.server.plays(unreachable());
     await degraded(world, tab, once);
@@ -127,8 +117,7 @@ describe('a name whose record in memory is gone', () => {
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', storedIn: byClear ? 'disk' : 'memory' });
   });
 
-  test('does not hide what another tab has sent since, from forget and settle', async () => {
-    const world = newWorld();
+  test('does not hide what another tab has sent since, from forget and settle', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     world.server.plays(unreachable());
     await degraded(world, tab, once);

@@ -1,5 +1,5 @@
 /** Goal: what few stores, records and clocks do leads to no second effect, and to a word that is true. */
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, vi } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { afterSweep } from '../../src/core/retention.js';
 import { clear, forget, move, pending } from '../../src/entries/index.js';
@@ -8,7 +8,7 @@ import type { Store, Stored } from '../../src/ports.js';
 import { localStorageStore } from '../../src/stores/browser/local-storage.js';
 import { answers, charged, lost, replays, unreachable } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, type World, watched } from '../support/world.js';
+import { HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } };
 
@@ -162,8 +162,7 @@ describe('a key in use that a press without a network took up, of which a bit ha
   });
 });
 
-test('a call that waits for a lease ends with its limits, though the clock is set back by hours', async () => {
-  const world = newWorld();
+test('a call that waits for a lease ends with its limits, though the clock is set back by hours', async ({ world }) => {
   const [first, second] = [world.tab({ locks: false }), world.tab({ locks: false })];
   world.server.plays(charged(lost()));
   watched(pay(first.once({ namespace: 'ann' }), { limits: { totalMs: 2 * MINUTE } }));
@@ -181,8 +180,7 @@ test('a call that waits for a lease ends with its limits, though the clock is se
   expect((await world.end(second, pay(second.once({ namespace: 'ann' })))).outcome).toMatchObject({ effect: 'done' });
 });
 
-test('a store that makes null of what is absent: the operation is listed, goes on with its key, and is cleared', async () => {
-  const world = newWorld();
+test('a store that makes null of what is absent: the operation is listed, goes on with its key, and is cleared', async ({ world }) => {
   const tab = world.tab({ locks: false });
   const nulls = (record: object | null | undefined) => record && Object.fromEntries(Object.entries(record).map(([name, value]) => [name, value ?? null]));
   const opened = (page: Tab): Once => {

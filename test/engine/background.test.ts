@@ -2,13 +2,13 @@
  * Goal: what a customer agreed to goes on without the page, under its key, until its time, for its user, and nothing else does.
  * Method: a page that dies, and a worker of the same world that calls `resumeInBackground` at every awkward moment.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { background, clear, type InBackground, move, type OnceOptions, pending, resumeInBackground, subscribe } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { type Arrival, answers, charged, delayed, during, lost, replays, textOf } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { MINUTE, NAME, newWorld, type PayOptions, pay, rest, SECOND, type World, watched } from '../support/world.js';
+import { MINUTE, NAME, newWorld, type PayOptions, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
 const CONSENT = { until: expect.any(Number), alone: true };
@@ -331,8 +331,7 @@ describe('resumeInBackground', () => {
     expect(world.server.arrivals).toHaveLength(2);
   });
 
-  test('without locks, two workers never both have an effect: one lease, one key', async () => {
-    const world = newWorld();
+  test('without locks, two workers never both have an effect: one lease, one key', async ({ world }) => {
     const all: OnceOptions = { namespace: 'ann', use: [background()] };
     const [page, one, two] = [1, 2, 3].map(() => world.open(all, { locks: false })) as [
       ReturnType<World['open']>,

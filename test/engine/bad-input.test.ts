@@ -3,13 +3,13 @@
  * can be smuggled into a header. Method: a table of mistakes at createOnce, at the call and in hooks.
  */
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { createOnce, extend, memoryStore, type OnceOptions, type OperationOptions } from '../../src/entries/index.js';
 import { number, text } from '../support/arbitraries.js';
 import { answers, charged, lost } from '../support/server.js';
 import { LEAN } from '../support/texts.js';
-import { NAME, newWorld, pay, URL_, watched } from '../support/world.js';
+import { NAME, newWorld, pay, test, URL_, watched } from '../support/world.js';
 
 const circular: Record<string, unknown> = {};
 circular['self'] = circular;
@@ -171,9 +171,7 @@ describe('a call', () => {
     expect(() => watched(once.fetch(undefined as never, { once: ['a'] }))).not.toThrow();
   });
 
-  test('explicit undefined is absent, in every option', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('explicit undefined is absent, in every option', async ({ world, tab, once }) => {
     const nothing = {
       key: undefined,
       meta: undefined,
@@ -228,17 +226,13 @@ describe('keys', () => {
     expect(world.records).toEqual([]);
   });
 
-  test('a header with two keys in it, as append makes it, is refused', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('a header with two keys in it, as append makes it, is refused', async ({ world, tab, once }) => {
     const headers = new Headers({ 'idempotency-key': 'one' });
     headers.append('idempotency-key', 'two');
     named((await world.end(tab, pay(once, { init: { headers } }))).error, 'key', TypeError);
   });
 
-  test("a strategy's own error reaches the caller; nothing is sent or stored", async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test("a strategy's own error reaches the caller; nothing is sent or stored", async ({ world, tab, once }) => {
     const own = new Error('the key service is down');
     const { error } = await world.end(tab, pay(once, { key: () => Promise.reject(own) }));
     expect(error === own || (error as Error).cause === own).toBe(true);
@@ -253,16 +247,14 @@ describe('keys', () => {
       expect(() => tab.once({ store: 5 as never })).toThrow('once: store must be an object, got number');
     });
 
-  test("'none' is a server without keys", async () => {
-    const world = newWorld();
+  test("'none' is a server without keys", async ({ world }) => {
     const { tab, once } = world.open({ dialect: 'none' });
     world.server.plays(charged(lost()));
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { attempts: 1 } });
     expect(world.server.keys).toEqual([null]);
   });
 
-  test("a key must fit the dialect's alphabet", async () => {
-    const world = newWorld();
+  test("a key must fit the dialect's alphabet", async ({ world }) => {
     const { tab, once } = world.open({ dialect: { ...GENERIC, name: 'short', keyPattern: /^[a-z]{1,4}$/ } });
     named((await world.end(tab, pay(once, { key: 'abcde' }))).error, 'key', TypeError);
   });
@@ -294,8 +286,7 @@ describe('requests that no attempt could send', () => {
     expect(world.records).toEqual([]);
   });
 
-  test('a relative URL where there is no page: TypeError that says so; where there is one, it is resolved', async () => {
-    const world = newWorld();
+  test('a relative URL where there is no page: TypeError that says so; where there is one, it is resolved', async ({ world }) => {
     const server = world.open({ namespace: 'x' }, { server: true });
     const { error } = await world.end(server.tab, pay(server.once, { url: '/api/payments' }));
     named(error, 'url', TypeError);
@@ -306,9 +297,7 @@ describe('requests that no attempt could send', () => {
     expect(world.server.arrivals[0]?.url).toBe('https://shop.example/api/payments');
   });
 
-  test('a Request whose body was read: TypeError', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('a Request whose body was read: TypeError', async ({ world, tab, once }) => {
     const request = new Request(URL_, { method: 'POST', body: 'x' });
     await request.text();
     expect((await world.end(tab, watched(once.fetch(request, { once: NAME })))).error).toBeInstanceOf(TypeError);

@@ -2,10 +2,10 @@
  * Goal: what is sent is what the caller had in hand when it called, as with fetch: what it does to its form, bytes or name
  * afterwards is of no account. Method: one object is used for several calls, and changed right after each of them.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { derived } from '../../src/entries/index.js';
 import { answers, lost, textOf } from '../support/server.js';
-import { newWorld, rest, URL_, watched } from '../support/world.js';
+import { newWorld, rest, test, URL_, watched } from '../support/world.js';
 
 const SEATS = ['a', 'b', 'c'] as const;
 
@@ -35,9 +35,7 @@ describe('one body for several calls', () => {
     expect(sent.map((text) => /seat(?:=|"\r\n\r\n)(\w)/.exec(text)?.[1])).toEqual([...SEATS]);
   });
 
-  test('bytes: each call sends its own', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('bytes: each call sends its own', async ({ world, tab, once }) => {
     world.server.otherwise = answers(201);
     const body = new Uint8Array(1);
     const calls = [1, 2, 3].map((seat) => {
@@ -49,9 +47,7 @@ describe('one body for several calls', () => {
     expect(sent.map((bytes) => new Uint8Array(bytes)[0])).toEqual([1, 2, 3]);
   });
 
-  test('the second attempt of a call sends what the first one did', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('the second attempt of a call sends what the first one did', async ({ world, tab, once }) => {
     world.server.plays(lost(), answers(201));
     const body = new FormData();
     body.set('seat', 'a');
@@ -65,9 +61,7 @@ describe('one body for several calls', () => {
 });
 
 describe('one name for several calls', () => {
-  test('each has its own derived key, and its outcome has its own name', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('each has its own derived key, and its outcome has its own name', async ({ world, tab, once }) => {
     world.server.otherwise = answers(201);
     const name: [string, string] = ['seat', ''];
     const calls = SEATS.map((seat) => {

@@ -5,7 +5,7 @@
  */
 
 import { getEventListeners } from 'node:events';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { derived, forget, operation, settle, subscribe } from '../../src/entries/index.js';
@@ -15,7 +15,7 @@ import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, lost } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { CART, NAME, newWorld, pay, rest, SECOND, URL_, type World } from '../support/world.js';
+import { CART, NAME, newWorld, pay, rest, SECOND, test, URL_, type World } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
 
@@ -31,8 +31,7 @@ async function holder(world: World): Promise<Tab> {
 }
 
 describe('while another tab holds the lock', () => {
-  test("'reject' rejects at once, and knows nothing of the operation", async () => {
-    const world = newWorld();
+  test("'reject' rejects at once, and knows nothing of the operation", async ({ world }) => {
     const [one, two] = [world.open(), world.open()];
     world.server.plays(delayed(5 * SECOND, answers(201)));
     const first = pay(one.once);
@@ -62,8 +61,7 @@ describe('while another tab holds the lock', () => {
     await world.end(two.tab, second);
   });
 
-  test('a call that waited leaves no timer and no listener behind', async () => {
-    const world = newWorld();
+  test('a call that waited leaves no timer and no listener behind', async ({ world }) => {
     const signals = new Map<EventTarget, number>();
     const { addEventListener } = EventTarget.prototype;
     vi.spyOn(EventTarget.prototype, 'addEventListener').mockImplementation(function (this: EventTarget, ...call) {
@@ -89,8 +87,7 @@ describe('while another tab holds the lock', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  test('an abort ends the wait', async () => {
-    const world = newWorld();
+  test('an abort ends the wait', async ({ world }) => {
     const [one, two] = [world.open(), world.open()];
     world.server.plays(delayed(5 * SECOND, answers(201)));
     const first = pay(one.once);
@@ -107,8 +104,7 @@ describe('while another tab holds the lock', () => {
     await world.end(one.tab, first);
   });
 
-  test('a store that can not be looked at ends the call, with the reason', async () => {
-    const world = newWorld();
+  test('a store that can not be looked at ends the call, with the reason', async ({ world }) => {
     const [one, two] = [world.open(), world.open()];
     world.server.plays(delayed(5 * SECOND, answers(201)));
     const first = pay(one.once);
@@ -120,9 +116,7 @@ describe('while another tab holds the lock', () => {
     await world.end(one.tab, first);
   });
 
-  test('a record that had settled before the wait is no answer to it', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('a record that had settled before the wait is no answer to it', async ({ world, tab, once }) => {
     world.server.plays(answers(201, { id: 'ch_1' }), answers(201, { id: 'ch_2' }));
     await world.end(tab, pay(once));
     const dying = await holder(world);
@@ -136,8 +130,7 @@ describe('while another tab holds the lock', () => {
 });
 
 describe('locks that do not work', () => {
-  test('where the manager refuses, a call goes on, and settle and forget do, too', async () => {
-    const world = newWorld();
+  test('where the manager refuses, a call goes on, and settle and forget do, too', async ({ world }) => {
     vi.spyOn(world.locks, 'acquire').mockRejectedValue(new DOMException('denied', 'SecurityError'));
     const { tab, once } = world.open();
     world.server.plays(charged(lost()));
@@ -163,17 +156,13 @@ describe('locks that do not work', () => {
 });
 
 describe('a store that chooses', () => {
-  test("is asked for its choice first, so that 'required' is judged by what it chose", async () => {
-    const world = newWorld();
-    const { tab } = world.open();
+  test("is asked for its choice first, so that 'required' is judged by what it chose", async ({ world, tab }) => {
     const once = tab.once({ store: firstAvailable([tab.store]), durability: 'required' });
     world.server.plays(answers(201));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { storedIn: 'disk' } });
   });
 
-  test('and can not yet, ends the call before anything is decided', async () => {
-    const world = newWorld();
-    const { tab } = world.open();
+  test('and can not yet, ends the call before anything is decided', async ({ world, tab }) => {
     const trouble = new Error('connection lost');
     let asked = 0;
     const once = tab.once({ store: firstAvailable([{ ...tab.store, available: async () => (asked++ === 0 ? Promise.reject(trouble) : true) }]) });
@@ -182,8 +171,7 @@ describe('a store that chooses', () => {
     expect((end.error as Error).cause).toBe(trouble);
   });
 
-  test("and finds only memory refuses under 'required'", async () => {
-    const world = newWorld();
+  test("and finds only memory refuses under 'required'", async ({ world }) => {
     const { tab } = world.open({}, { claims: { survives: 'context' } });
     const once = tab.once({ store: firstAvailable([tab.store]), durability: 'required' });
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
@@ -191,17 +179,14 @@ describe('a store that chooses', () => {
 });
 
 describe('the key', () => {
-  test('of an unnamed call is random even on a store that is not atomic', async () => {
-    const world = newWorld();
+  test('of an unnamed call is random even on a store that is not atomic', async ({ world }) => {
     const { tab, once } = world.open({}, { claims: { atomic: false } });
     world.server.plays(answers(201));
     const end = await world.end(tab, once.fetch(URL_, { method: 'POST', body: JSON.stringify(CART) }));
     expect(end.outcome).toMatchObject({ type: 'fresh', key: expect.stringMatching(/^00000000-/) });
   });
 
-  test('from a strategy is asked for again a few times at most while its generation moves on', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('from a strategy is asked for again a few times at most while its generation moves on', async ({ world, tab, once }) => {
     const asked: number[] = [];
     const key = ({ generation }: { generation: number }): string => {
       asked.push(generation);
@@ -229,8 +214,7 @@ describe('the key', () => {
 });
 
 describe('the record', () => {
-  test('says where it goes, and bears no lease where nobody shares it', async () => {
-    const world = newWorld();
+  test('says where it goes, and bears no lease where nobody shares it', async ({ world }) => {
     const { tab, once } = world.open({}, { locks: false, claims: { shared: 'context' } });
     world.server.plays(charged(lost()));
     await world.end(tab, pay(once, ONE));
@@ -238,8 +222,7 @@ describe('the record', () => {
     expect(world.record()).toMatchObject({ origin: 'https://shop.example', carrier: 'header:Idempotency-Key' });
   });
 
-  test('of a server that answers no mismatch takes no other payload', async () => {
-    const world = newWorld();
+  test('of a server that answers no mismatch takes no other payload', async ({ world }) => {
     const dialect = { ...GENERIC, answersMismatch: false };
     const { tab, once } = world.open({ dialect });
     world.server.plays(charged(lost()));

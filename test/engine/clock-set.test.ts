@@ -2,12 +2,12 @@
  * Goal: a clock that somebody sets proves nothing. That a copy of a lost attempt is gone for good shows in time that has
  * passed, and not in what the device's clock says.
  */
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { evenForMs } from '../../src/engine/even-clock.js';
 import { type Around, around, clear, createOnce, type Outcome, settle } from '../../src/entries/index.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
 import { answers, charged, during, lost } from '../support/server.js';
-import { CART, HOUR, MINUTE, NAME, newWorld, pay, SECOND, type World, watched } from '../support/world.js';
+import { CART, HOUR, MINUTE, NAME, newWorld, pay, SECOND, test, type World, watched } from '../support/world.js';
 
 const DECLINE = answers(402, { error: 'declined' });
 const MISMATCH = answers(422, { title: 'Idempotency-Key is already used' });
@@ -98,8 +98,7 @@ test('a tab that was open all the time takes the word of a page that is gone', a
 describe("where the store is a server, its clock counts, and a machine's does not", () => {
   const PROCESS = { server: true, locks: false, claims: { shared: 'cluster' } } as const;
 
-  test('a machine whose clock was an hour slow when the first decline came', async () => {
-    const world = newWorld();
+  test('a machine whose clock was an hour slow when the first decline came', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attempts: 1 } }, PROCESS);
     world.server.plays(lost());
     await world.end(tab, pay(once));
@@ -111,8 +110,7 @@ describe("where the store is a server, its clock counts, and a machine's does no
     expect((await world.end(other.tab, pay(other.once))).outcome).toMatchObject(UNSURE);
   });
 
-  test('a process that began a moment ago takes the word of another one', async () => {
-    const world = newWorld();
+  test('a process that began a moment ago takes the word of another one', async ({ world }) => {
     const [one, other] = [world.open({}, PROCESS), () => world.open({}, PROCESS)];
     world.server.plays(lost(), DECLINE, DECLINE);
     await world.end(one.tab, pay(one.once));
@@ -128,8 +126,7 @@ describe('a log-out elsewhere while a slow hook is at work, and the clock is set
     world.clock.jump(-2 * MINUTE);
   };
 
-  test('headers', async () => {
-    const world = newWorld();
+  test('headers', async ({ world }) => {
     const headers = async () => {
       await slow(world);
       return {};
@@ -139,8 +136,7 @@ describe('a log-out elsewhere while a slow hook is at work, and the clock is set
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test('around', async () => {
-    const world = newWorld();
+  test('around', async ({ world }) => {
     const hook: Around = async (_, send) => {
       await slow(world);
       return send();
@@ -175,8 +171,7 @@ describe('a server', () => {
     vi.restoreAllMocks();
   });
 
-  test('counts from its first call on, whatever that was', async () => {
-    const world = newWorld();
+  test('counts from its first call on, whatever that was', async ({ world }) => {
     const PROCESS = { server: true, locks: false } as const;
     const one = world.open({}, PROCESS);
     world.server.plays(lost(), DECLINE, answers(201));

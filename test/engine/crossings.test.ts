@@ -1,19 +1,18 @@
 /** Goal: where two rules meet, neither makes a second effect, a wrong word or a customer who is stuck. Each sequence was found by an attack. */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { fresh, replayed } from '../../src/core/outcome.js';
 import type { OnceRecord } from '../../src/core/record.js';
 import { defineDialect, inBody, inHeader, stripe, stripeV2 } from '../../src/entries/dialects.js';
 import { clear, close, move, type Once, resume, resumeOne } from '../../src/entries/index.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, during, hangs, idle, lost, replays, textOf } from '../support/server.js';
-import { CART, MINUTE, NAME, newWorld, pay, rest, SECOND, URL_ } from '../support/world.js';
+import { CART, MINUTE, NAME, newWorld, pay, rest, SECOND, test, URL_ } from '../support/world.js';
 
 const CARD_B = { ...CART, card: 'B' };
 
 describe('the two minutes of a refusal that came again', () => {
-  test('they count from the last attempt that may have had an effect, not from when the refusal first came', async () => {
-    const world = newWorld();
+  test('they count from the last attempt that may have had an effect, not from when the refusal first came', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attemptMs: 5000 } });
     const decline = answers(402, { error: 'declined' });
     world.server.plays(lost(), decline);
@@ -26,8 +25,7 @@ describe('the two minutes of a refusal that came again', () => {
     expect(second.outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
   });
 
-  test('nor where the calls in between got no answer at all', async () => {
-    const world = newWorld();
+  test('nor where the calls in between got no answer at all', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attempts: 1 } });
     const decline = answers(402, { error: 'declined' });
     world.server.plays(lost(), decline, hangs(), decline, answers(201));
@@ -46,8 +44,7 @@ describe('the two minutes of a refusal that came again', () => {
 describe('two processes on one store', () => {
   const PROCESS = { server: true, locks: false, claims: { shared: 'cluster' } } as const;
 
-  test("a clock that is three minutes ahead does not make two minutes of a refusal: they are counted by the store's", async () => {
-    const world = newWorld();
+  test("a clock that is three minutes ahead does not make two minutes of a refusal: they are counted by the store's", async ({ world }) => {
     const [one, other] = [world.open({}, PROCESS), world.open({}, PROCESS)];
     other.tab.skewMs = 3 * MINUTE;
     const decline = answers(402, { error: 'declined' });
@@ -58,8 +55,7 @@ describe('two processes on one store', () => {
     expect((await world.end(one.tab, pay(one.once))).outcome).toMatchObject({ effect: 'none' });
   });
 
-  test('two calls that are the first of their process hold leases of one name: their own process may drive on', async () => {
-    const world = newWorld();
+  test('two calls that are the first of their process hold leases of one name: their own process may drive on', async ({ world }) => {
     const { tab, once } = world.open({}, PROCESS);
     world.server.plays(delayed(20_000, answers(201)), delayed(20_000, answers(201)));
     const calls = [pay(once), pay(once, { operation: ['pay', 'c2'] })];
@@ -68,8 +64,7 @@ describe('two processes on one store', () => {
     await world.all(tab, ...calls);
   });
 
-  test('a call that may only ask ends nothing once the driver that slept has renewed its lease', async () => {
-    const world = newWorld();
+  test('a call that may only ask ends nothing once the driver that slept has renewed its lease', async ({ world }) => {
     const [driver, asker] = [world.open({}, PROCESS), world.open({}, PROCESS)];
     world.server.plays(delayed(10 * MINUTE, charged(answers(201))));
     const call = pay(driver.once, { limits: { attempts: 1, attemptMs: 20 * MINUTE, totalMs: 30 * MINUTE } });
@@ -127,8 +122,7 @@ describe('another context ends it with an earlier payload while this one waits f
   });
 });
 
-test('another context ends it with an earlier payload while this one asks after its work: it is told that, and not as its own', async () => {
-  const world = newWorld();
+test('another context ends it with an earlier payload while this one asks after its work: it is told that, and not as its own', async ({ world }) => {
   const { tab, once } = world.open({ accepted: 'poll' });
   world.server.plays(charged(lost()));
   await world.end(tab, pay(once, { limits: { attempts: 1 } }));
@@ -213,8 +207,7 @@ describe('resume where the dialect depends on the request', () => {
     );
     expect(told).not.toContain('done');
   });
-  test('a key in the body is sent again', async () => {
-    const world = newWorld();
+  test('a key in the body is sent again', async ({ world }) => {
     world.keyOf = ({ body }) => (JSON.parse(String(body)) as { k: string }).k;
     const options = { namespace: () => 'u', keep: { request: true }, dialect: () => defineDialect({ name: 'in-body', place: inBody('k') }) } as const;
     const { tab, once } = world.open(options);
@@ -226,8 +219,7 @@ describe('resume where the dialect depends on the request', () => {
   });
 });
 
-test('repeat if-changed: an earlier payload is done, and that could not be stored: the present one is not told to be done', async () => {
-  const world = newWorld();
+test('repeat if-changed: an earlier payload is done, and that could not be stored: the present one is not told to be done', async ({ world }) => {
   const { tab, once } = world.open({ repeat: 'if-changed', limits: { attempts: 1 } });
   world.server.plays(
     charged(lost()),
@@ -238,8 +230,7 @@ test('repeat if-changed: an earlier payload is done, and that could not be store
 });
 
 describe('repeat if-changed in a browser', () => {
-  test("a replay that may be another payload's lets the present one go on under a new key", async () => {
-    const world = newWorld();
+  test("a replay that may be another payload's lets the present one go on under a new key", async ({ world }) => {
     const { tab, once } = world.open({ repeat: 'if-changed' }, { resends: true });
     world.server.plays(charged(lost()), replays(), answers(201, { v: 2 }));
     await world.end(tab, pay(once, { body: { v: 1 }, limits: { attempts: 1 } }));
@@ -269,8 +260,7 @@ describe('an unnamed call where the store is full', () => {
 });
 
 describe('a clean record of a key that is not random', () => {
-  test('the key is noted where it went, not where it was to go', async () => {
-    const world = newWorld();
+  test('the key is noted where it went, not where it was to go', async ({ world }) => {
     const { tab, once } = world.open({}, { claims: { atomic: false } });
     tab.connect(false);
     void pay(once);
@@ -292,8 +282,7 @@ describe('a clean record of a key that is not random', () => {
 });
 
 describe('Stripe, a decline of a corrected request', () => {
-  test('is not tried a second time by the same press', async () => {
-    const world = newWorld();
+  test('is not tried a second time by the same press', async ({ world }) => {
     const { tab, once } = world.open({ dialect: stripe() });
     world.server.plays(answers(400, { error: { type: 'invalid_request_error' } }), answers(402, { error: { type: 'card_error', code: 'card_declined' } }));
     await world.end(tab, pay(once));
@@ -316,8 +305,7 @@ describe('an ordinary refusal whose words have "already" in them', () => {
 });
 
 describe('an unnamed call that is taken up again', () => {
-  test('gets the refusal that the server kept, as fetch would give it', async () => {
-    const world = newWorld();
+  test('gets the refusal that the server kept, as fetch would give it', async ({ world }) => {
     const { tab, once } = world.open({}, { resends: true });
     const post = () => {
       const p = once.fetch(URL_, { method: 'POST', body: 'x' });
@@ -333,8 +321,7 @@ describe('an unnamed call that is taken up again', () => {
 });
 
 describe('repeat if-changed, a payload that was only ever refused', () => {
-  test('is not told done because another one was (401 in a browser: the session was over)', async () => {
-    const world = newWorld();
+  test('is not told done because another one was (401 in a browser: the session was over)', async ({ world }) => {
     const { tab, once } = world.open({ repeat: 'if-changed' }, { resends: true });
     world.server.plays(answers(401));
     await world.end(tab, pay(once, { body: { name: 'A' } }));
@@ -344,8 +331,7 @@ describe('repeat if-changed, a payload that was only ever refused', () => {
     expect(await Promise.all(world.server.arrivals.map(textOf))).toEqual([{ name: 'A' }, { name: 'B' }, { name: 'A' }].map((one) => JSON.stringify(one)));
   });
 
-  test('nor where its caller was told none (422), and the other one took two attempts', async () => {
-    const world = newWorld();
+  test('nor where its caller was told none (422), and the other one took two attempts', async ({ world }) => {
     const { tab, once } = world.open({ repeat: 'if-changed' });
     world.server.plays(answers(422, { code: 'name_taken' }), charged(lost()), answers(200));
     const refused = await world.end(tab, pay(once, { body: { name: 'A' } }));

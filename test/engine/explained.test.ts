@@ -2,11 +2,11 @@
  * Goal: what a log and a support tool read is what happened. Method: whole stories on a scripted world, as lines; every word
  * for "why" is explained, and the guide that an explanation points to is there.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type Explanation, explain, logTo, type OnceEvent, type Outcome, subscribe } from '../../src/entries/index.js';
 import { readPage, tableUnder } from '../docs/support/markdown.js';
 import { answers, delayed, type Entry, lost, replays } from '../support/server.js';
-import { newWorld, pay, rest } from '../support/world.js';
+import { newWorld, pay, rest, test } from '../support/world.js';
 
 const lines = () => {
   const told: string[] = [];
@@ -16,8 +16,7 @@ const lines = () => {
 };
 
 describe('logTo', () => {
-  test('writes a line for each step of a payment', async () => {
-    const world = newWorld();
+  test('writes a line for each step of a payment', async ({ world }) => {
     world.random = () => 0.5;
     const { tab, once } = world.open();
     const { told, log } = lines();
@@ -35,9 +34,7 @@ describe('logTo', () => {
     ]);
   });
 
-  test('warns of what nobody knows, and says what to do', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('warns of what nobody knows, and says what to do', async ({ world, tab, once }) => {
     const { told, log } = lines();
     subscribe(once, logTo(log));
     world.server.plays(lost());
@@ -47,9 +44,7 @@ describe('logTo', () => {
     );
   });
 
-  test('has no line with a body, an address or a whole key', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('has no line with a body, an address or a whole key', async ({ world, tab, once }) => {
     const told: string[] = [];
     const keys = new Set<string>();
     const log = { info: (line: string) => void told.push(line), warn: (line: string) => void told.push(line) };

@@ -2,20 +2,19 @@
  * Goal: two features that meet on one name charge once and tell no wrong word. Method: each test crosses two of them (`run`,
  * `polling`, `repeat`, `move`, dialects, `retrying`) in the sequence in which one once undid what the other promised.
  */
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { increase, repeatableRequests, stripe } from '../../src/entries/dialects.js';
 import { move, run as runOnce } from '../../src/entries/index.js';
 import { answers, charged, idle, lost, replays, textOf } from '../support/server.js';
-import { CART, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
+import { CART, NAME, newWorld, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } };
 const EDITED = { ...CART, amount: 20 };
 const ACCEPTED = { location: '/jobs/1' };
 
 describe('run, with a dialect that replays', () => {
-  test('does not run a second time after a reload, where its value could not be stored', async () => {
-    const world = newWorld();
+  test('does not run a second time after a reload, where its value could not be stored', async ({ world }) => {
     // Without a namespace nothing readable is stored in a browser.
     const { tab, once } = world.open({ dialect: stripe() });
     const effect = vi.fn(async ({ key }: { key: string }) => void world.server.charged.add(key));
@@ -28,8 +27,7 @@ describe('run, with a dialect that replays', () => {
 });
 
 describe('run', () => {
-  test("with accepted: 'settle': a 202 is the answer, after a lost one too", async () => {
-    const world = newWorld();
+  test("with accepted: 'settle': a 202 is the answer, after a lost one too", async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'settle' });
     const effect = vi.fn(async ({ key }: { key: string }) => {
       world.server.charged.add(key);
@@ -39,8 +37,7 @@ describe('run', () => {
     expect(await world.end(tab, watched(runOnce(once, NAME, effect)))).toMatchObject({ status: 202, outcome: { effect: 'done', attempts: 2 } });
   });
 
-  test('whose verdict is async and rejects: it is reported, and does not end the process', async () => {
-    const world = newWorld();
+  test('whose verdict is async and rejects: it is reported, and does not end the process', async ({ world }) => {
     const { tab, once } = world.open(ONE);
     const broken = new Error('a bug of the app');
     const verdict = (async () => Promise.reject(broken)) as never;
@@ -50,8 +47,7 @@ describe('run', () => {
   });
 });
 
-test('a server that says it ignores the key is not asked for the stored answer, though its dialect replays', async () => {
-  const world = newWorld();
+test('a server that says it ignores the key is not asked for the stored answer, though its dialect replays', async ({ world }) => {
   const { tab, once } = world.open({ dialect: stripe(), keep: { response: false } });
   world.server.plays(answers(201, '{}', { 'idempotency-status': 'ignored' }));
   await world.end(tab, pay(once));
@@ -62,16 +58,14 @@ test('a server that says it ignores the key is not asked for the stored answer, 
 describe("accepted: 'poll'", () => {
   const options = { accepted: 'poll', limits: { inProgressMs: 5 * SECOND } } as const;
 
-  test('asks the link also where the dialect has a word of its own for a 202', async () => {
-    const world = newWorld();
+  test('asks the link also where the dialect has a word of its own for a 202', async ({ world }) => {
     world.keyHeader = 'Repeatability-Request-ID';
     const { tab, once } = world.open({ ...options, dialect: repeatableRequests() });
     world.server.plays(idle(answers(202, '', { ...ACCEPTED, 'repeatability-result': 'accepted' })), idle(answers(200, { status: 'Failed' })));
     expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { type: 'rejected', effect: 'none' } });
   });
 
-  test('and a 202 that a function of run gives: it is not done, because nobody asks its link', async () => {
-    const world = newWorld();
+  test('and a 202 that a function of run gives: it is not done, because nobody asks its link', async ({ world }) => {
     const { tab, once } = world.open(options);
     const effect = async () => new Response('', { status: 202, headers: ACCEPTED });
     const end = await world.end(tab, watched(runOnce(once, NAME, effect)));
@@ -79,8 +73,7 @@ describe("accepted: 'poll'", () => {
     expect(end.error).toMatchObject({ response: { status: 202 } });
   });
 
-  test('and a document behind it that tells of an error alone: that the work is done is not told', async () => {
-    const world = newWorld();
+  test('and a document behind it that tells of an error alone: that the work is done is not told', async ({ world }) => {
     const { tab, once } = world.open(options);
     world.server.plays(
       charged(answers(202, '', ACCEPTED)),
@@ -90,8 +83,7 @@ describe("accepted: 'poll'", () => {
     expect(await (await world.end(tab, pay(once))).response?.json()).toEqual({ id: 'ch_1' });
   });
 
-  test("and an edited form: the earlier payload's work fails, and the edited one goes on under a new key", async () => {
-    const world = newWorld();
+  test("and an edited form: the earlier payload's work fails, and the edited one goes on under a new key", async ({ world }) => {
     const { tab, once } = world.open(options);
     world.server.plays(idle(answers(202, '', ACCEPTED)));
     world.server.otherwise = idle(answers(202, { state: 'running' }));
@@ -108,8 +100,7 @@ describe("repeat: 'if-changed', and a server that names what it made in place of
   const TAKEN = answers(409, { type: 'idempotency_key_already_used_error', resource_id: 'account_1' });
   const options = { dialect: increase(), repeat: 'if-changed', ...ONE } as const;
 
-  test('an earlier payload is done: the change is made under a new key', async () => {
-    const world = newWorld();
+  test('an earlier payload is done: the change is made under a new key', async ({ world }) => {
     const { tab, once } = world.open(options);
     world.server.plays(charged(lost()), TAKEN, answers(201));
     await world.end(tab, pay(once));
@@ -117,8 +108,7 @@ describe("repeat: 'if-changed', and a server that names what it made in place of
     expect(await Promise.all(world.server.arrivals.map(textOf))).toEqual([CART, EDITED, EDITED].map((body) => JSON.stringify(body)));
   });
 
-  test('where an answer to the change was lost, too, it may be that one: it is told done, and not made twice', async () => {
-    const world = newWorld();
+  test('where an answer to the change was lost, too, it may be that one: it is told done, and not made twice', async ({ world }) => {
     const { tab, once } = world.open(options);
     world.server.plays(lost(), charged(lost()), TAKEN);
     await world.end(tab, pay(once));
@@ -162,16 +152,13 @@ describe('a replay marker on an answer that says "still at work"', () => {
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'rejected', effect: 'none', attempts: 2 });
   });
 
-  test('a stored refusal is one, whatever it says of its order', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('a stored refusal is one, whatever it says of its order', async ({ world, tab, once }) => {
     world.server.plays(lost(), replays(409, { code: 'order_closed', message: 'The order is being processed' }));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'rejected', effect: 'none' });
   });
 });
 
-test("a later client with dialect 'none' does not send again what an earlier one sent under a key", async () => {
-  const world = newWorld();
+test("a later client with dialect 'none' does not send again what an earlier one sent under a key", async ({ world }) => {
   const { tab, once } = world.open({ ...ONE });
   world.server.plays(charged(lost()));
   await world.end(tab, pay(once));
@@ -183,9 +170,7 @@ test("a later client with dialect 'none' does not send again what an earlier one
 describe('move, where the app gave the guest and the user one key', () => {
   const options = { key: 'order-42', ...ONE };
 
-  test("the user's press that never left does not hide the guest's that may have charged", async () => {
-    const world = newWorld();
-    const tab = world.tab();
+  test("the user's press that never left does not hide the guest's that may have charged", async ({ world, tab }) => {
     world.server.plays(charged(lost()));
     await world.end(tab, pay(tab.once({ namespace: 'guest' }), options));
     tab.online = false;
@@ -201,9 +186,7 @@ describe('move, where the app gave the guest and the user one key', () => {
     expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
   });
 
-  test('the answer under it is not told as the one to what the user sent, where it may be the other one', async () => {
-    const world = newWorld();
-    const tab = world.tab();
+  test('the answer under it is not told as the one to what the user sent, where it may be the other one', async ({ world, tab }) => {
     const [guest, ann] = [tab.once({ namespace: 'guest' }), tab.once({ namespace: 'ann' })];
     world.server.plays(charged(lost()), lost(), replays());
     await world.end(tab, pay(guest, options));
@@ -229,9 +212,7 @@ describe('retrying, and a plain call to the same URL', () => {
     expect(world.server.arrivals.map((one) => one.method)).toEqual(['PUT', method]);
   });
 
-  test('a GET with once: false stops nothing', async () => {
-    const world = newWorld();
-    const tab = world.tab();
+  test('a GET with once: false stops nothing', async ({ world, tab }) => {
     const once = tab.once({ fetch: tab.fetch });
     world.server.plays(answers(503), answers(200), answers(200));
     const early = watched(once.fetch(URL_, put));

@@ -4,14 +4,14 @@
  */
 
 import { getEventListeners } from 'node:events';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { gocardless } from '../../src/entries/dialects.js';
 import { type Reconcile, resumeOne, run, subscribe } from '../../src/entries/index.js';
 import { answers, charged, during, idle, lost, replays, unreachable } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { CART, NAME, newWorld, pay, rest, SECOND, saying, watched } from '../support/world.js';
+import { CART, NAME, newWorld, pay, rest, SECOND, saying, test, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
 const OTHER = { ...CART, amount: 20 };
@@ -35,8 +35,7 @@ describe('what is stored of an answer', () => {
     expect(world.record()?.answer !== undefined).toBe(stored);
   });
 
-  test('is nothing without being asked for, or of a refusal', async () => {
-    const world = newWorld();
+  test('is nothing without being asked for, or of a refusal', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     world.server.plays(answers(201), answers(402));
     await world.end(tab, pay(once));
@@ -46,8 +45,7 @@ describe('what is stored of an answer', () => {
     expect(world.record(operation)).toMatchObject({ state: 'retired', sticky: false, answer: undefined });
   });
 
-  test('that belongs to an earlier payload is nothing: it is not the answer to this one', async () => {
-    const world = newWorld();
+  test('that belongs to an earlier payload is nothing: it is not the answer to this one', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann', keep: { response: 'disk' } });
     world.server.plays(charged(lost()), replays());
     await world.end(tab, pay(once, ONE));
@@ -73,9 +71,7 @@ describe('what stays in memory', () => {
 });
 
 describe('an end without effect', () => {
-  test('of an effect is its own error, and news like any other end', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('of an effect is its own error, and news like any other end', async ({ world, tab, once }) => {
     const told: unknown[] = [];
     subscribe(once, (event) => void told.push(event.type));
     const own = new Error('card declined');
@@ -84,8 +80,7 @@ describe('an end without effect', () => {
     expect(told).toContain('settled');
   });
 
-  test('of a record that another page left clean removes it, whoever made it', async () => {
-    const world = newWorld();
+  test('of a record that another page left clean removes it, whoever made it', async ({ world }) => {
     const first = world.open();
     first.tab.online = false;
     void pay(first.once);
@@ -97,9 +92,7 @@ describe('an end without effect', () => {
     expect(world.record()).toBeUndefined();
   });
 
-  test('that can not be stored is none', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('that can not be stored is none', async ({ world, tab, once }) => {
     world.server.plays(during(() => tab.faults.next('fail-before-commit'), unreachable()));
     const end = await world.end(tab, pay(once, ONE));
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { type: 'unknown', reason: 'store' } });
@@ -107,9 +100,7 @@ describe('an end without effect', () => {
   });
 });
 
-test('a refusal by an effect that can not be stored is unknown, because of what the effect threw', async () => {
-  const world = newWorld();
-  const { tab, once } = world.open();
+test('a refusal by an effect that can not be stored is unknown, because of what the effect threw', async ({ world, tab, once }) => {
   const own = new Error('card declined');
   const effect = () => {
     tab.faults.next('fail-before-commit');
@@ -121,16 +112,12 @@ test('a refusal by an effect that can not be stored is unknown, because of what 
 });
 
 describe('an unknown end', () => {
-  test('by silence speaks of no other payload', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('by silence speaks of no other payload', async ({ world, tab, once }) => {
     world.server.plays(charged(lost()));
     expect(String((await world.end(tab, pay(once, ONE))).error)).not.toMatch(/another payload/);
   });
 
-  test('writes nothing more than its attempt did, unless there is something to say', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('writes nothing more than its attempt did, unless there is something to say', async ({ world, tab, once }) => {
     world.server.plays(charged(lost()));
     await world.end(tab, pay(once, ONE));
     expect(world.writes).toHaveLength(1);
@@ -139,17 +126,14 @@ describe('an unknown end', () => {
     expect(world.writes).toHaveLength(3);
   });
 
-  test('by a store that fails between two attempts is that of the store', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('by a store that fails between two attempts is that of the store', async ({ world, tab, once }) => {
     world.server.plays(charged(during(() => tab.faults.next('look-fails'), lost())));
     const end = await world.end(tab, pay(once));
     expect(end).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown', reason: 'store' } });
     expect(causeOf(end.error)).toMatchObject({ reason: 'io' });
   });
 
-  test('by another payload under the key never says that nothing was sent', async () => {
-    const world = newWorld();
+  test('by another payload under the key never says that nothing was sent', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     world.server.plays(answers(422, { title: 'Idempotency-Key is already used' }));
@@ -164,9 +148,7 @@ describe('an unknown end', () => {
 describe('the other payload under a key', () => {
   const MISMATCH = answers(422, { title: 'Idempotency-Key is already used' });
 
-  test('that was refused for good makes way for this one, under another key', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('that was refused for good makes way for this one, under another key', async ({ world, tab, once }) => {
     const before: unknown[] = [];
     world.server.plays(
       lost(),
@@ -180,9 +162,7 @@ describe('the other payload under a key', () => {
     expect(new Set(world.server.keys).size).toBe(2);
   });
 
-  test('is not sent to a caller who left', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('is not sent to a caller who left', async ({ world, tab, once }) => {
     const controller = new AbortController();
     world.server.plays(charged(lost()), idle(during(() => controller.abort(), MISMATCH)));
     await world.end(tab, pay(once, ONE));
@@ -194,8 +174,7 @@ describe('the other payload under a key', () => {
 });
 
 describe('work that goes on behind a link', () => {
-  test('until all waiting is over is told with what was accepted, and noted as waited for', async () => {
-    const world = newWorld();
+  test('until all waiting is over is told with what was accepted, and noted as waited for', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll', limits: { inProgressMs: SECOND } });
     world.server.plays(charged(ACCEPTED), answers(202, '', { 'retry-after': '3' }));
     const end = await world.end(tab, pay(once));
@@ -204,8 +183,7 @@ describe('work that goes on behind a link', () => {
     expect(world.record()).toMatchObject({ spentAt: world.clock.now() });
   });
 
-  test('until all waiting is over is asked about', async () => {
-    const world = newWorld();
+  test('until all waiting is over is asked about', async ({ world }) => {
     const asked: { reason?: string; response?: Response }[] = [];
     const { tab, once } = world.open({ accepted: 'poll', limits: { inProgressMs: SECOND }, reconcile: saying(asked, 'done' as const) });
     world.server.plays(charged(ACCEPTED), answers(202, '', { 'retry-after': '3' }));
@@ -213,16 +191,14 @@ describe('work that goes on behind a link', () => {
     expect(asked).toMatchObject([{ reason: 'in-progress', response: { status: 202 } }]);
   });
 
-  test('that failed is refused for good', async () => {
-    const world = newWorld();
+  test('that failed is refused for good', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll', dialect: { ...GENERIC, polled: () => 'failed' } });
     world.server.plays(idle(ACCEPTED), answers(200, {}, { 'idempotent-replayed': 'true' }));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'rejected' });
     expect(world.record()).toMatchObject({ state: 'retired', sticky: true });
   });
 
-  test('for a changed payload is certain where a mismatch would have been answered', async () => {
-    const world = newWorld();
+  test('for a changed payload is certain where a mismatch would have been answered', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll', dialect: { ...GENERIC, answersMismatch: true } });
     world.server.plays(charged(lost()), ACCEPTED, answers(200, {}));
     await world.end(tab, pay(once, ONE));
@@ -312,8 +288,7 @@ describe('reconcile', () => {
     }
   });
 
-  test("'none' that could not be stored is unknown", async () => {
-    const world = newWorld();
+  test("'none' that could not be stored is unknown", async ({ world }) => {
     const { tab, once } = world.open({
       reconcile: async () => {
         tab.faults.next('fail-before-commit');
@@ -324,8 +299,7 @@ describe('reconcile', () => {
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 401, outcome: { type: 'unknown', reason: 'store' } });
   });
 
-  test("'none' after a refusal gives that refusal; its key may be used again only if it was not burnt", async () => {
-    const world = newWorld();
+  test("'none' after a refusal gives that refusal; its key may be used again only if it was not burnt", async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => 'none' });
     world.server.plays(lost(), answers(402));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none' } });
@@ -333,8 +307,7 @@ describe('reconcile', () => {
     expect(world.server.arrivals).toHaveLength(2);
   });
 
-  test("'none' of a burnt key goes on under another one", async () => {
-    const world = newWorld();
+  test("'none' of a burnt key goes on under another one", async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => 'none' });
     const before: unknown[] = [];
     world.server.plays(
@@ -345,8 +318,7 @@ describe('reconcile', () => {
     expect(before).toMatchObject([{ sticky: true, ending: { type: 'rejected' } }]);
   });
 
-  test("'none' to a resume without anything to send is the end, as an error", async () => {
-    const world = newWorld();
+  test("'none' to a resume without anything to send is the end, as an error", async ({ world }) => {
     await world.interrupted(lost());
     const { tab, once } = world.open({ reconcile: async () => 'none' });
     expect(await world.end(tab, watched(resumeOne(once, NAME)))).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { type: 'rejected' } });
@@ -387,8 +359,7 @@ describe('reconcile', () => {
     }
   });
 
-  test('that answered leaves no timer', async () => {
-    const world = newWorld();
+  test('that answered leaves no timer', async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => 'unknown' });
     world.server.plays(charged(lost()), answers(401));
     await world.end(tab, pay(once));

@@ -3,10 +3,10 @@
  * and it is never what safety rests on. Method: several servers over one store, which die, freeze and have wrong clocks.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { forget, operation as operationOf, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, hangs, lost, replays } from '../support/server.js';
-import { MINUTE, NAME, newWorld, pay, rest, SECOND, type World, watched } from '../support/world.js';
+import { MINUTE, NAME, newWorld, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
 const PROCESS = { server: true, locks: false } as const;
 const ONE = { limits: { attempts: 1 } } as const;
@@ -21,8 +21,7 @@ async function diesAtWork(world: World, { tab, once }: ReturnType<World['open']>
 }
 
 describe('a second process', () => {
-  test('waits for the first, gets its outcome, and sends nothing', async () => {
-    const world = newWorld();
+  test('waits for the first, gets its outcome, and sends nothing', async ({ world }) => {
     const [one, two] = processes(world);
     world.server.plays(delayed(5 * SECOND, answers(201)));
     const first = pay(one.once);
@@ -33,8 +32,7 @@ describe('a second process', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('gets a refusal, too', async () => {
-    const world = newWorld();
+  test('gets a refusal, too', async ({ world }) => {
     const [one, two] = processes(world);
     world.server.plays(delayed(5 * SECOND, answers(402)));
     const first = pay(one.once);
@@ -45,8 +43,7 @@ describe('a second process', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('goes on at once with the same key after an unknown outcome', async () => {
-    const world = newWorld();
+  test('goes on at once with the same key after an unknown outcome', async ({ world }) => {
     const [one, two] = processes(world);
     world.server.plays(delayed(SECOND, charged(lost())), replays());
     const first = pay(one.once, ONE);
@@ -59,8 +56,7 @@ describe('a second process', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('goes on with the same key when the first is dead, and no sooner than its lease is over', async () => {
-    const world = newWorld();
+  test('goes on with the same key when the first is dead, and no sooner than its lease is over', async ({ world }) => {
     const [one, two] = processes(world);
     await diesAtWork(world, one);
     expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ type: 'replayed' });
@@ -69,8 +65,7 @@ describe('a second process', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('waits as long as the first one was told to hold it, whatever it was told itself', async () => {
-    const world = newWorld();
+  test('waits as long as the first one was told to hold it, whatever it was told itself', async ({ world }) => {
     const [one, two] = [
       world.open({ namespace: 'shop', limits: { leaseMs: 3 * SECOND } }, PROCESS),
       world.open({ namespace: 'shop', limits: { leaseMs: MINUTE } }, PROCESS),
@@ -82,8 +77,7 @@ describe('a second process', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('does not take a lease that is renewed, however long the work takes', async () => {
-    const world = newWorld();
+  test('does not take a lease that is renewed, however long the work takes', async ({ world }) => {
     const [one, two] = processes(world);
     world.server.plays(delayed(80 * SECOND, answers(201)));
     const first = pay(one.once, { limits: { attemptMs: 100 * SECOND } });
@@ -107,8 +101,7 @@ describe('a second process', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test("rejects at once under 'reject'", async () => {
-    const world = newWorld();
+  test("rejects at once under 'reject'", async ({ world }) => {
     const [one, two] = processes(world);
     world.server.plays(delayed(5 * SECOND, answers(201)));
     const first = pay(one.once);
@@ -119,8 +112,7 @@ describe('a second process', () => {
     await world.end(one.tab, first);
   });
 
-  test('is not kept beyond its own limits by one that never ends', async () => {
-    const world = newWorld();
+  test('is not kept beyond its own limits by one that never ends', async ({ world }) => {
     const [one, two] = processes(world);
     world.server.otherwise = charged(hangs());
     const first = pay(one.once);
@@ -131,8 +123,7 @@ describe('a second process', () => {
     await world.end(one.tab, first);
   });
 
-  test('that is told to stop while it waits leaves the first one its claim', async () => {
-    const world = newWorld();
+  test('that is told to stop while it waits leaves the first one its claim', async ({ world }) => {
     const [one, two] = processes(world);
     world.server.plays(delayed(5 * SECOND, answers(503)), answers(201));
     const first = pay(one.once);
@@ -146,8 +137,7 @@ describe('a second process', () => {
 });
 
 describe('a lease that can hold nobody back', () => {
-  test('was taken by a clock that was a month ahead for a moment, by a process that died: the next one goes on', async () => {
-    const world = newWorld();
+  test('was taken by a clock that was a month ahead for a moment, by a process that died: the next one goes on', async ({ world }) => {
     const [one, two] = processes(world);
     await diesAtWork(world, one);
     world.damage((record) => ({ ...record, lease: { owner: record.lease?.owner, until: world.clock.now() + 40 * 24 * 60 * MINUTE } }));
@@ -159,8 +149,7 @@ describe('a lease that can hold nobody back', () => {
 });
 
 describe('a process whose storage was cleared under it', () => {
-  test('leaves the record alone that another one has begun since under the same key', async () => {
-    const world = newWorld();
+  test('leaves the record alone that another one has begun since under the same key', async ({ world }) => {
     const [one, two] = processes(world);
     const key = { key: 'order-42' };
     world.server.plays(delayed(5 * SECOND, lost()), charged(hangs()));
@@ -177,8 +166,7 @@ describe('a process whose storage was cleared under it', () => {
 });
 
 describe('a process that froze beyond its lease', () => {
-  test('stops before its next attempt when another one has taken over', async () => {
-    const world = newWorld();
+  test('stops before its next attempt when another one has taken over', async ({ world }) => {
     const [one, two] = processes(world);
     world.server.plays(charged(answers(503, '', { 'retry-after': '5' })), replays());
     const first = pay(one.once);
@@ -191,8 +179,7 @@ describe('a process that froze beyond its lease', () => {
     expect(world.server.arrivals).toHaveLength(2);
   });
 
-  test('does not renew a lease that is another one by now', async () => {
-    const world = newWorld();
+  test('does not renew a lease that is another one by now', async ({ world }) => {
     const [one, two] = processes(world);
     world.server.plays(delayed(90 * SECOND, answers(201)), charged(hangs()));
     const first = pay(one.once, { limits: { attemptMs: 110 * SECOND } });
@@ -210,8 +197,7 @@ describe('a process that froze beyond its lease', () => {
 });
 
 describe('forget and settle', () => {
-  test('are refused while the lease lives, and not when it is over', async () => {
-    const world = newWorld();
+  test('are refused while the lease lives, and not when it is over', async ({ world }) => {
     const [one, two] = processes(world);
     world.server.plays(charged(hangs()));
     void pay(one.once);
@@ -226,8 +212,7 @@ describe('forget and settle', () => {
   });
 });
 
-test('a failing beat costs the lease at most, never the key', async () => {
-  const world = newWorld();
+test('a failing beat costs the lease at most, never the key', async ({ world }) => {
   const [one, two] = processes(world);
   world.server.plays(delayed(25 * SECOND, answers(201)), replays());
   const first = pay(one.once);
@@ -242,8 +227,7 @@ test('a failing beat costs the lease at most, never the key', async () => {
   expect(new Set(world.server.keys).size).toBe(1);
 });
 
-test('a settled or unknown operation bears no lease that would keep the next process waiting', async () => {
-  const world = newWorld();
+test('a settled or unknown operation bears no lease that would keep the next process waiting', async ({ world }) => {
   const [one, two] = processes(world);
   world.server.plays(charged(lost()), replays(), answers(201));
   await world.end(one.tab, pay(one.once, ONE));

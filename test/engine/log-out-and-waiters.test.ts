@@ -1,10 +1,10 @@
 /** Goal: what happens beside a call that waits, sleeps or has been given up does not make a second effect of it, or a wrong word. */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { clear, close, derived, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, honest, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { CART, DAY, MINUTE, newWorld, pay, rest, SECOND } from '../support/world.js';
+import { CART, DAY, MINUTE, newWorld, pay, rest, SECOND, test } from '../support/world.js';
 
 /** From now on the store is silent; `makeIt` makes the last update that it was asked for, however late. */
 function holdUpdates(tab: Tab) {
@@ -18,8 +18,7 @@ function holdUpdates(tab: Tab) {
   return held;
 }
 
-test('a log-out between a charge and a press that waits in another tab: the press is told of the charge', async () => {
-  const world = newWorld();
+test('a log-out between a charge and a press that waits in another tab: the press is told of the charge', async ({ world }) => {
   const [one, two] = [world.open({ namespace: 'ann' }), world.open({ namespace: 'ann' })];
   world.server.plays(delayed(SECOND, answers(201)));
   const first = pay(one.once).then(async () => clear(one.once));
@@ -46,8 +45,7 @@ test.each<[string, number, number]>([
   expect(world.server.charged.size).toBe(1);
 });
 
-test('a copy that the browser sent unseen charges, the other one is refused, and a log-out: the next press has the same key', async () => {
-  const world = newWorld();
+test('a copy that the browser sent unseen charges, the other one is refused, and a log-out: the next press has the same key', async ({ world }) => {
   const { tab, once } = world.open({ namespace: 'ann' }, { resends: true });
   world.server.plays(charged(answers(400, { code: 'bad_card' })));
   expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'none' });
@@ -59,8 +57,7 @@ test('a copy that the browser sent unseen charges, the other one is refused, and
   expect(world.records).toHaveLength(1);
 });
 
-test('a derived key that was remembered for its time is the same afterwards, unless another effect is asked for', async () => {
-  const world = newWorld();
+test('a derived key that was remembered for its time is the same afterwards, unless another effect is asked for', async ({ world }) => {
   const { tab, once } = world.open({ namespace: 'ann', keep: { forMs: DAY } });
   world.server.otherwise = honest();
   await world.end(tab, pay(once, { key: derived }));
@@ -71,8 +68,7 @@ test('a derived key that was remembered for its time is the same afterwards, unl
   expect(world.server.charged.size).toBe(2);
 });
 
-test("a derived key with repeat: 'if-changed': the same payload has the same key after its time, another payload has a new one", async () => {
-  const world = newWorld();
+test("a derived key with repeat: 'if-changed': the same payload has the same key after its time, another payload has a new one", async ({ world }) => {
   const { tab, once } = world.open({ namespace: 'ann', repeat: 'if-changed', keep: { forMs: DAY } });
   world.server.otherwise = honest();
   await world.end(tab, pay(once, { key: derived }));
@@ -118,8 +114,7 @@ describe('a derived key after a log-out, and another payload', () => {
   });
 });
 
-test('a derived key under which one of two payloads was done: what the server repeats later is for certain of neither', async () => {
-  const world = newWorld();
+test('a derived key under which one of two payloads was done: what the server repeats later is for certain of neither', async ({ world }) => {
   const { tab, once } = world.open({ namespace: 'ann', keep: { forMs: DAY }, limits: { attempts: 1 } });
   world.server.plays(charged(lost()), answers(201), replays());
   await world.end(tab, pay(once, { key: derived }));
@@ -128,8 +123,7 @@ test('a derived key under which one of two payloads was done: what the server re
   expect((await world.end(tab, pay(once, { key: derived, body: OTHER }))).outcome).toMatchObject({ type: 'fresh', certain: false, changed: true });
 });
 
-test('a key of your own after the time of another one: the server knows nothing of it', async () => {
-  const world = newWorld();
+test('a key of your own after the time of another one: the server knows nothing of it', async ({ world }) => {
   const { tab, once } = world.open({ namespace: 'ann', keep: { forMs: DAY } });
   world.server.otherwise = honest();
   await world.end(tab, pay(once, { key: 'order-1-a' }));
@@ -138,8 +132,7 @@ test('a key of your own after the time of another one: the server knows nothing 
   expect(world.server.charged.size).toBe(2);
 });
 
-test('a derived key that stands for a second operation: the answer to the first one is not given for it', async () => {
-  const world = newWorld();
+test('a derived key that stands for a second operation: the answer to the first one is not given for it', async ({ world }) => {
   const { tab, once } = world.open({ namespace: 'ann', keep: { forMs: DAY }, limits: { attempts: 1 } });
   world.server.plays(answers(201, { id: 'ch_1' }), charged(lost()));
   await world.end(tab, pay(once, { key: derived }));
@@ -150,8 +143,7 @@ test('a derived key that stands for a second operation: the answer to the first 
   expect(end).toMatchObject({ response: undefined, code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
 });
 
-test("a log-out with unsettled: 'forget' holds nothing at all", async () => {
-  const world = newWorld();
+test("a log-out with unsettled: 'forget' holds nothing at all", async ({ world }) => {
   const { tab, once } = world.open({ namespace: 'ann' });
   world.server.plays(answers(201));
   await world.end(tab, pay(once));
@@ -159,8 +151,7 @@ test("a log-out with unsettled: 'forget' holds nothing at all", async () => {
   expect(world.records).toEqual([]);
 });
 
-test('a process that sleeps between its record and its first attempt looks again before it sends', async () => {
-  const world = newWorld();
+test('a process that sleeps between its record and its first attempt looks again before it sends', async ({ world }) => {
   const [one, two] = [world.open({}, { locks: false }), world.open({}, { locks: false })];
   const call = pay(one.once, { limits: { totalMs: 10 * MINUTE } });
   // Right behind its first write.
@@ -176,8 +167,7 @@ test('a process that sleeps between its record and its first attempt looks again
 });
 
 describe('a write that a store makes only after its caller has been told', () => {
-  test('of a log-out removes nothing that settled since', async () => {
-    const world = newWorld();
+  test('of a log-out removes nothing that settled since', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     world.server.plays(answers(201));
     await world.end(tab, pay(once));
@@ -195,8 +185,7 @@ describe('a write that a store makes only after its caller has been told', () =>
     expect(world.server.arrivals).toHaveLength(2);
   });
 
-  test('begins nothing', async () => {
-    const world = newWorld();
+  test('begins nothing', async ({ world }) => {
     const { tab, once } = world.open({ repeat: 'if-changed' });
     world.server.plays(answers(200), answers(200));
     await world.end(tab, pay(once));
@@ -212,8 +201,7 @@ describe('a write that a store makes only after its caller has been told', () =>
   });
 });
 
-test('a call that is cut while another tab holds the lock does not say that nothing was sent', async () => {
-  const world = newWorld();
+test('a call that is cut while another tab holds the lock does not say that nothing was sent', async ({ world }) => {
   const [one, two] = [world.open(), world.open()];
   world.server.plays(answers(201));
   // The other tab holds the lock, and has stored nothing yet.

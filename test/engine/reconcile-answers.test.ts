@@ -3,10 +3,10 @@
  * the developer. Method: every kind of Response and of wrong value after a charge whose answer was lost, and then the next press.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type Once, type OnceEvent, resume, run, subscribe } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
-import { NAME, newWorld, pay, watched } from '../support/world.js';
+import { NAME, newWorld, pay, test, watched } from '../support/world.js';
 
 const html = { 'content-type': 'text/html; charset=utf-8' };
 const shaped = (response: Response, shape: object): Response => {
@@ -82,8 +82,7 @@ describe('reconcile that gives', () => {
     expect(told).toEqual([]);
   });
 
-  test('an answer has it for the next press, too', async () => {
-    const world = newWorld();
+  test('an answer has it for the next press, too', async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => Response.json({ id: 'ch_1' }) });
     world.server.plays(charged(lost()), answers(401));
     await world.end(tab, pay(once));
@@ -104,8 +103,7 @@ describe('reconcile that gives', () => {
     }
   });
 
-  test('no proof of whose a 2xx is leaves it the answer that it was', async () => {
-    const world = newWorld();
+  test('no proof of whose a 2xx is leaves it the answer that it was', async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => new Response(null, { status: 404 }) });
     world.server.plays(charged(lost()), answers(201));
     await world.end(tab, pay(once, { limits: { attempts: 1 } }));
@@ -116,8 +114,7 @@ describe('reconcile that gives', () => {
 describe('run', () => {
   const half = async () => 'half of it';
 
-  test('does not resolve with the Response that reconcile gave: it is done, and has no value', async () => {
-    const world = newWorld();
+  test('does not resolve with the Response that reconcile gave: it is done, and has no value', async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => Response.json({ id: 'ch_1' }), limits: { inProgressMs: 0 } });
     const call = watched(run(once, NAME, half, { verdict: () => 'in-progress' })) as Promise<never>;
     const end = await world.end(tab, call);
@@ -129,8 +126,7 @@ describe('run', () => {
     expect(await world.end(tab, next)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
   });
 
-  test('nor where a resume asked for it: whoever runs it then waits for a value all the same', async () => {
-    const world = newWorld();
+  test('nor where a resume asked for it: whoever runs it then waits for a value all the same', async ({ world }) => {
     const { once } = world.open({ reconcile: async () => Response.json({ id: 'ch_1' }), limits: { attempts: 1 } }, { server: true });
     const lost = async () => Promise.reject(new Error('socket hang up'));
     const first = world.open({ limits: { attempts: 1 } }, { server: true });

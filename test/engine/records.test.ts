@@ -3,7 +3,7 @@
  * nothing else changes. Method: records of every state, alone and by the hundred, and others that change while they are looked at.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { encodeName } from '../../src/core/name.js';
 import type { OnceRecord } from '../../src/core/record.js';
 import {
@@ -23,7 +23,7 @@ import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, idle, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { DAY, MINUTE, NAME, newWorld, type PayOptions, pay, rest, SECOND, type World, watched } from '../support/world.js';
+import { DAY, MINUTE, NAME, newWorld, type PayOptions, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
 const ANN = { namespace: 'ann' } as const;
@@ -61,8 +61,7 @@ function meanwhile(tab: Tab, change: () => void): void {
 }
 
 describe('pending', () => {
-  test('lists as many as are wanted, from one, of as many as there are', async () => {
-    const world = newWorld();
+  test('lists as many as are wanted, from one, of as many as there are', async ({ world }) => {
     const scene = world.open();
     await left(world, scene);
     multiply(world, 249);
@@ -73,8 +72,7 @@ describe('pending', () => {
     await expect(world.run(pending(scene.once, { limit: 0 }))).rejects.toThrow(/limit must be at least 1, got 0/);
   });
 
-  test('says of each whether its request is here, named or not', async () => {
-    const world = newWorld();
+  test('says of each whether its request is here, named or not', async ({ world }) => {
     const scene = world.open();
     await left(world, scene);
     world.server.plays(charged(lost()));
@@ -84,9 +82,7 @@ describe('pending', () => {
     expect((await world.run(pending(next.once))).map(({ resumable }) => resumable)).toEqual([false, false]);
   });
 
-  test('lists what could only be kept in memory to every client of the same store, and once', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('lists what could only be kept in memory to every client of the same store, and once', async ({ world, tab, once }) => {
     tab.faults.next('fail-before-commit');
     await left(world, { tab, once });
     for (const client of [once, extend(once, ONE), tab.once()]) expect(await world.run(pending(client))).toMatchObject([{ name: NAME }]);
@@ -95,8 +91,7 @@ describe('pending', () => {
     expect(await world.run(pending(once))).toEqual([]);
   });
 
-  test('passes over what is damaged', async () => {
-    const world = newWorld();
+  test('passes over what is damaged', async ({ world }) => {
     const scene = world.open();
     await left(world, scene);
     multiply(world, 2, (record) => record);
@@ -106,8 +101,7 @@ describe('pending', () => {
 });
 
 describe('clear', () => {
-  test('keeps the keys of what is unsettled, stops its drivers, and leaves nothing of anybody to read', async () => {
-    const world = newWorld();
+  test('keeps the keys of what is unsettled, stops its drivers, and leaves nothing of anybody to read', async ({ world }) => {
     const scene = world.open({ ...ANN, keep: { request: true, response: 'disk' } });
     const [unsettled, settled] = [operationOf(scene.once, NAME), operationOf(scene.once, ['done'])];
     void [unsettled.state, settled.state];
@@ -128,8 +122,7 @@ describe('clear', () => {
     expect([tables(scene.tab).answers.size, tables(scene.tab).payloads.size]).toEqual([0, 0]);
   });
 
-  test('forgets what is unsettled, too, where that is said', async () => {
-    const world = newWorld();
+  test('forgets what is unsettled, too, where that is said', async ({ world }) => {
     const scene = world.open();
     const operation = operationOf(scene.once, NAME);
     await left(world, scene);
@@ -139,8 +132,7 @@ describe('clear', () => {
     expect(operation.state).toEqual({ phase: 'idle' });
   });
 
-  test('touches nothing of anybody else, in store or memory', async () => {
-    const world = newWorld();
+  test('touches nothing of anybody else, in store or memory', async ({ world }) => {
     const ann = world.open(ANN);
     const bob = { tab: ann.tab, once: ann.tab.once({ namespace: 'bob' }) };
     await done(world, ann, ['done']);
@@ -153,8 +145,7 @@ describe('clear', () => {
     expect([tables(ann.tab).answers.size, tables(ann.tab).payloads.size]).toEqual([1, 1]);
   });
 
-  test('reaches all there is, and passes over what is damaged', async () => {
-    const world = newWorld();
+  test('reaches all there is, and passes over what is damaged', async ({ world }) => {
     const scene = world.open();
     await done(world, scene);
     multiply(world, 230, (record) => sealed({ ...record, state: Number(record.id.slice(5)) % 2 ? 'settled' : 'retired' }));
@@ -166,8 +157,7 @@ describe('clear', () => {
     expect(world.record()).toBeUndefined();
   });
 
-  test('leaves what settled while it looked', async () => {
-    const world = newWorld();
+  test('leaves what settled while it looked', async ({ world }) => {
     const scene = world.open();
     await left(world, scene);
     meanwhile(scene.tab, () => world.damage((record) => sealed({ ...record, state: 'retired' })));
@@ -175,8 +165,7 @@ describe('clear', () => {
     expect(world.record()).toBeUndefined();
   });
 
-  test('leaves what has begun anew while it looked', async () => {
-    const world = newWorld();
+  test('leaves what has begun anew while it looked', async ({ world }) => {
     const scene = world.open();
     await done(world, scene);
     meanwhile(scene.tab, () => world.damage((record) => sealed({ ...record, state: 'pending' })));
@@ -188,8 +177,7 @@ describe('clear', () => {
   });
 });
 
-test('clear passes over what vanished while it looked', async () => {
-  const world = newWorld();
+test('clear passes over what vanished while it looked', async ({ world }) => {
   const scene = world.open();
   await done(world, scene);
   meanwhile(scene.tab, () => world.medium.set((world.record() as OnceRecord).id, null));
@@ -197,8 +185,7 @@ test('clear passes over what vanished while it looked', async () => {
 });
 
 describe('settle', () => {
-  test("'done' is a tombstone for as long as others are kept, written for good", async () => {
-    const world = newWorld();
+  test("'done' is a tombstone for as long as others are kept, written for good", async ({ world }) => {
     const scene = world.open();
     await left(world, scene);
     const now = world.clock.now();
@@ -215,8 +202,7 @@ describe('settle', () => {
     expect(operation.state).toMatchObject({ phase: 'settled', outcome: { effect: 'done' } });
   });
 
-  test("'none' retires it, for as long as somebody may wait for it", async () => {
-    const world = newWorld();
+  test("'none' retires it, for as long as somebody may wait for it", async ({ world }) => {
     const scene = world.open();
     await left(world, scene);
     const now = world.clock.now();
@@ -242,9 +228,7 @@ describe('settle', () => {
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test("'done' of what was never begun here is told to the next call", async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test("'done' of what was never begun here is told to the next call", async ({ world, tab, once }) => {
     await world.run(settle(once, NAME, 'done'));
     const now = world.clock.now();
     expect(world.record()).toMatchObject({
@@ -264,9 +248,7 @@ describe('settle', () => {
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', sent: 'no' } });
   });
 
-  test("'none' of what was never begun here, or is none already, is nothing", async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test("'none' of what was never begun here, or is none already, is nothing", async ({ world, tab, once }) => {
     await world.run(settle(once, NAME, 'none'));
     expect(world.record()).toBeUndefined();
     world.server.plays(answers(402));
@@ -277,8 +259,7 @@ describe('settle', () => {
     expect(world.record()).toEqual(before);
   });
 
-  test("'done' of what is done changes nothing", async () => {
-    const world = newWorld();
+  test("'done' of what is done changes nothing", async ({ world }) => {
     const scene = world.open();
     await done(world, scene);
     const before = world.record();
@@ -287,8 +268,7 @@ describe('settle', () => {
     expect(world.record()).toEqual(before);
   });
 
-  test("'none' of what is done is refused, with how it ended", async () => {
-    const world = newWorld();
+  test("'none' of what is done is refused, with how it ended", async ({ world }) => {
     const scene = world.open();
     await done(world, scene);
     await expect(world.run(settle(scene.once, NAME, 'none'))).rejects.toMatchObject({
@@ -304,8 +284,7 @@ describe('settle', () => {
 });
 
 describe('forget', () => {
-  test('of what may have been sent is refused, with what is known of it', async () => {
-    const world = newWorld();
+  test('of what may have been sent is refused, with what is known of it', async ({ world }) => {
     const scene = world.open();
     await left(world, scene);
     const refused = { code: 'ERR_ONCE_UNKNOWN', outcome: { type: 'unknown', reason: 'no-answer', sent: 'maybe', resumed: false, operation: NAME } };
@@ -313,9 +292,7 @@ describe('forget', () => {
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test('of what never left is not, unless its key is one that others arrive at', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('of what never left is not, unless its key is one that others arrive at', async ({ world, tab, once }) => {
     tab.online = false;
     void pay(once);
     void pay(once, { operation: ['derived'], key: derived });
@@ -328,8 +305,7 @@ describe('forget', () => {
     await expect(world.run(forget(again, ['derived']))).rejects.toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { sent: 'no' } });
   });
 
-  test('leaves what the next one has to know, and nothing on screens or in memory', async () => {
-    const world = newWorld();
+  test('leaves what the next one has to know, and nothing on screens or in memory', async ({ world }) => {
     const scene = world.open();
     const operation = operationOf(scene.once, NAME);
     await left(world, scene);
@@ -349,9 +325,7 @@ describe('forget', () => {
     expect([...payloads.keys()].map((key) => key.includes('other'))).toEqual([true]);
   });
 
-  test('of what came to nothing leaves its key to the next one, so that lost storage leads back to it', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('of what came to nothing leaves its key to the next one, so that lost storage leads back to it', async ({ world, tab, once }) => {
     const options: PayOptions = { operation: ['derived'], key: ({ generation }) => `order-7-${generation}` };
     world.server.plays(answers(402), answers(201));
     await world.end(tab, pay(once, options));
@@ -361,9 +335,7 @@ describe('forget', () => {
     expect(world.server.keys).toEqual(['order-7-0', 'order-7-0']);
   });
 
-  test('of nothing writes nothing', async () => {
-    const world = newWorld();
-    const { once } = world.open();
+  test('of nothing writes nothing', async ({ world, once }) => {
     await world.run(forget(once, NAME));
     await world.run(forget(once, NAME, { evenIfUnknown: true }));
     expect(world.writes).toEqual([]);
@@ -371,8 +343,7 @@ describe('forget', () => {
 });
 
 describe('a damaged record', () => {
-  test('is refused to settle and forget, and only removed by who says so', async () => {
-    const world = newWorld();
+  test('is refused to settle and forget, and only removed by who says so', async ({ world }) => {
     const scene = world.open();
     await left(world, scene);
     world.damage((record) => ({ ...record, key: 'x' }));
@@ -409,8 +380,7 @@ describe('a time without an end', () => {
 });
 
 describe('a change by hand', () => {
-  test('is refused while the operation is under way, here or in another tab, and changes no screen', async () => {
-    const world = newWorld();
+  test('is refused while the operation is under way, here or in another tab, and changes no screen', async ({ world }) => {
     const [here, there] = [world.open(), world.open()];
     world.server.plays(delayed(SECOND, idle(answers(402))));
     const call = pay(here.once);
@@ -425,8 +395,7 @@ describe('a change by hand', () => {
     await world.end(here.tab, call);
   });
 
-  test('keeps a resume waiting until it is made', async () => {
-    const world = newWorld();
+  test('keeps a resume waiting until it is made', async ({ world }) => {
     const scene = world.open();
     await left(world, scene);
     const operation = operationOf(scene.once, NAME);
@@ -435,9 +404,7 @@ describe('a change by hand', () => {
     expect(resumed).toMatchObject({ status: 'rejected', reason: { code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } } });
   });
 
-  test('keeps a click waiting, but not one whose caller leaves', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('keeps a click waiting, but not one whose caller leaves', async ({ world, tab, once }) => {
     tab.faults.next('hang');
     const settled = settle(once, NAME, 'done');
     settled.catch(() => {});

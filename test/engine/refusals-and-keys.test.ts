@@ -3,10 +3,10 @@
  * the key in use, and where the platform sends requests again unseen it is no proof that nothing happened.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { pending, settle } from '../../src/entries/index.js';
 import { answers, charged, lost, replays, unreachable } from '../support/server.js';
-import { CART, DAY, MINUTE, NAME, newWorld, pay, saying } from '../support/world.js';
+import { CART, DAY, MINUTE, NAME, newWorld, pay, saying, test } from '../support/world.js';
 
 const IN_FRONT = [401, 403, 404, 405, 407, 413, 415, 418, 419, 420, 421, 425, 426, 428, 429, 430, 431, 440, 451, 463, 494, 498, 501, 505];
 const OF_THE_APPLICATION = [400, 406, 409, 410, 411, 412, 414, 416, 417, 422, 423, 424];
@@ -86,8 +86,7 @@ describe('in a browser, where a copy may have gone out unseen', () => {
     expect(asked).toMatchObject([{ reason: 'refused' }]);
   });
 
-  test('an abort while a 429 is waited out is no proof either', async () => {
-    const world = newWorld();
+  test('an abort while a 429 is waited out is no proof either', async ({ world }) => {
     const { tab, once } = world.open({}, { resends: true });
     const abort = new AbortController();
     let told: unknown;
@@ -114,9 +113,7 @@ describe('where nothing is sent unseen', () => {
     expect(paid.outcome?.key).toBe(refused.outcome?.key);
   });
 
-  test('a refusal that the server marks as kept gives way to a new key within the call', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('a refusal that the server marks as kept gives way to a new key within the call', async ({ world, tab, once }) => {
     world.server.plays(answers(422, { code: 'no_stock' }), replays(422, { code: 'no_stock' }), answers(201));
     const refused = await world.end(tab, pay(once));
     const paid = await world.end(tab, pay(once));
@@ -124,18 +121,14 @@ describe('where nothing is sent unseen', () => {
     expect(paid.outcome?.key).not.toBe(refused.outcome?.key);
   });
 
-  test('a refusal that the server keeps without a mark: the very same one again gives way to a new key', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('a refusal that the server keeps without a mark: the very same one again gives way to a new key', async ({ world, tab, once }) => {
     world.server.plays(answers(422, { code: 'no_stock' }), answers(422, { code: 'no_stock' }), answers(201));
     await world.end(tab, pay(once));
     expect(await world.end(tab, pay(once, { body: CARD_B }))).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
     expect(new Set(world.server.keys).size).toBe(2);
   });
 
-  test('a server that compares payloads and keeps its refusals: the corrected form goes on under a new key', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('a server that compares payloads and keeps its refusals: the corrected form goes on under a new key', async ({ world, tab, once }) => {
     const refusal = answers(422, { code: 'bad_address' });
     // The first form is not sent again: its caller was told that it came to nothing.
     world.server.plays(refusal, answers(422, { title: 'Idempotency-Key is already used' }), answers(201));
@@ -143,9 +136,7 @@ describe('where nothing is sent unseen', () => {
     expect(await world.end(tab, pay(once, { body: CARD_B }))).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
   });
 
-  test('past its window a refused key is not sent again', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('past its window a refused key is not sent again', async ({ world, tab, once }) => {
     world.server.plays(answers(422, { code: 'no' }), answers(201));
     await world.end(tab, pay(once));
     await world.clock.advance(DAY);
@@ -153,8 +144,7 @@ describe('where nothing is sent unseen', () => {
     expect(new Set(world.server.keys).size).toBe(2);
   });
 
-  test('two tabs at once: the second one is told the refusal of the first, and sends nothing', async () => {
-    const world = newWorld();
+  test('two tabs at once: the second one is told the refusal of the first, and sends nothing', async ({ world }) => {
     const [one, two] = [world.tab(), world.tab()];
     world.server.plays(code(422));
     const first = pay(one.once());
@@ -164,8 +154,7 @@ describe('where nothing is sent unseen', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test("two tabs at once on a key that stayed in use: 'always' makes one effect of them", async () => {
-    const world = newWorld();
+  test("two tabs at once on a key that stayed in use: 'always' makes one effect of them", async ({ world }) => {
     const [one, two] = [world.tab(), world.tab()];
     const first = one.once();
     world.server.plays(code(422), answers(201));
@@ -176,9 +165,7 @@ describe('where nothing is sent unseen', () => {
     expect(world.server.charged.size).toBe(1);
   });
 
-  test('a call that is given up before it leaves puts the refused one back', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('a call that is given up before it leaves puts the refused one back', async ({ world, tab, once }) => {
     world.server.plays(code(422));
     const refused = await world.end(tab, pay(once));
     tab.connect(false);
@@ -191,9 +178,7 @@ describe('where nothing is sent unseen', () => {
   });
 });
 
-test("settled by hand as 'none', a key that stayed in use is used up: a press in another tab sends a new one", async () => {
-  const world = newWorld();
-  const { tab, once } = world.open();
+test("settled by hand as 'none', a key that stayed in use is used up: a press in another tab sends a new one", async ({ world, tab, once }) => {
   world.server.plays(answers(401), answers(201));
   await world.end(tab, pay(once));
   expect(world.record()).toMatchObject({ state: 'retired', keyInUse: true });
@@ -227,9 +212,7 @@ describe('pressed offline under a key that stayed in use, and the page closed be
 });
 
 describe('a decline whose answer was lost, at a server that marks no replay', () => {
-  test('two minutes later the same decline again is the same one: none', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('two minutes later the same decline again is the same one: none', async ({ world, tab, once }) => {
     const decline = answers(402, { error: 'declined' });
     world.server.plays(lost(), decline, decline, decline);
     const unsure = await world.end(tab, pay(once));
@@ -241,9 +224,7 @@ describe('a decline whose answer was lost, at a server that marks no replay', ()
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'rejected', effect: 'none' });
   });
 
-  test('a press with another card does not wait for that', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('a press with another card does not wait for that', async ({ world, tab, once }) => {
     world.server.plays(lost(), answers(402), answers(201));
     await world.end(tab, pay(once));
     const before = world.clock.now();

@@ -2,10 +2,10 @@
  * Goal: the two minutes after which the same refusal proves something are counted in the same way where features cross: beside
  * work behind a 202, and in an outbox, whose worker has just begun or lived through a clock that was set.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { clear, resumeInBackground } from '../../src/entries/index.js';
 import { answers, charged, idle, lost } from '../support/server.js';
-import { DAY, HOUR, MINUTE, newWorld, pay, SECOND } from '../support/world.js';
+import { DAY, HOUR, MINUTE, newWorld, pay, SECOND, test } from '../support/world.js';
 
 const DECLINE = answers(402, { error: 'declined' });
 const UNSURE = { effect: 'unknown', reason: 'refused-after-ambiguity' };
@@ -38,8 +38,7 @@ describe("accepted: 'poll'", () => {
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ ...UNSURE, retryAt: world.clock.now() + 2 * MINUTE });
   });
 
-  test('the same where the page was closed while it asked the link', async () => {
-    const world = newWorld();
+  test('the same where the page was closed while it asked the link', async ({ world }) => {
     const { tab, once } = world.open(options);
     world.server.plays(lost(), DECLINE, charged(ACCEPTED));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject(UNSURE);

@@ -2,10 +2,10 @@
  * Goal: `resume` does not tell the end of an earlier operation as that of the one it found. Method: it waits beside another tab's
  * press that has not left, and is cancelled, so that what its name stood for before is there again.
  */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { type Once, type Outcome, resume } from '../../src/entries/index.js';
 import { answers, type Entry } from '../support/server.js';
-import { newWorld, pay, rest, type World, watched } from '../support/world.js';
+import { newWorld, pay, rest, test, type World, watched } from '../support/world.js';
 
 const OPTIONS = { namespace: 'ann', keep: { request: true }, repeat: 'always' } as const;
 
@@ -46,8 +46,7 @@ test.each([
   expect(ends.map(({ effect }) => effect)).toEqual(['unknown']);
 });
 
-test('nor is what was pressed and done after it', async () => {
-  const world = newWorld();
+test('nor is what was pressed and done after it', async ({ world }) => {
   const { cancelled } = await waitingPress(world, answers(201));
   world.server.plays(answers(201));
   const third = world.open(OPTIONS);

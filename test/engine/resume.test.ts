@@ -3,7 +3,7 @@
  * their keys, whatever is there already. Method: records of every kind on both sides, and callers who leave.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { gocardless } from '../../src/entries/dialects.js';
@@ -11,7 +11,7 @@ import { move, type Once, type Outcome, pending, type Resumed, resume, resumeOne
 import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
-import { NAME, newWorld, pay, SECOND, URL_, type World } from '../support/world.js';
+import { NAME, newWorld, pay, SECOND, test, URL_, type World } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
 const KEPT = { ...ONE, keep: { request: true } } as const;
@@ -58,8 +58,7 @@ describe('resume', () => {
     expect(await all(world, resume(once))).toMatchObject([{ outcome: { effect: 'done' }, response: { status: 409 } }]);
   });
 
-  test('without the lock: a `dialect` that throws leaves no lease behind, and the outcome says that nobody knows', async () => {
-    const world = newWorld();
+  test('without the lock: a `dialect` that throws leaves no lease behind, and the outcome says that nobody knows', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'shop', ...KEPT }, { locks: false });
     world.server.plays(charged(lost()));
     await world.end(tab, pay(once, { operation: ['a'] }));
@@ -108,8 +107,7 @@ describe('move', () => {
     return { tab, guest: tab.once({ namespace: 'guest', ...ONE, ...options }), ann: tab.once({ namespace: 'ann', ...ONE, ...options }) };
   };
 
-  test('brings an operation with its key, for good, and stops who drives it', async () => {
-    const world = newWorld();
+  test('brings an operation with its key, for good, and stops who drives it', async ({ world }) => {
     const { tab, guest, ann } = guestOf(world);
     world.server.plays(charged(lost()));
     const { outcome } = await world.end(tab, pay(guest));
@@ -122,8 +120,7 @@ describe('move', () => {
     expect((await world.end(tab, pay(ann))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
   });
 
-  test('of keys that count for one account: the new one has never seen them', async () => {
-    const world = newWorld();
+  test('of keys that count for one account: the new one has never seen them', async ({ world }) => {
     const { tab, guest, ann } = guestOf(world, { dialect: { ...GENERIC, perAccount: true } });
     world.server.plays(charged(lost()));
     await world.end(tab, pay(guest));
@@ -155,8 +152,7 @@ describe('move', () => {
     }
   });
 
-  test('brings a key that stays in use after a refusal: a copy that the browser sent unseen may have charged under it', async () => {
-    const world = newWorld();
+  test('brings a key that stays in use after a refusal: a copy that the browser sent unseen may have charged under it', async ({ world }) => {
     const tab = world.tab({ resends: true });
     const [guest, ann] = ['guest', 'ann'].map((namespace) => tab.once({ namespace })) as [Once, Once];
     world.server.plays(charged(answers(400, { code: 'bad_card' })));
@@ -193,8 +189,7 @@ describe('move', () => {
     expect(told).toEqual(says);
   });
 
-  test('leaves what has become another operation meanwhile', async () => {
-    const world = newWorld();
+  test('leaves what has become another operation meanwhile', async ({ world }) => {
     const { tab, guest, ann } = guestOf(world);
     world.server.plays(charged(lost()));
     await world.end(tab, pay(guest));
@@ -211,8 +206,7 @@ describe('move', () => {
     expect(world.medium.get(own.id)).toMatchObject({ key: 'another' });
   });
 
-  test('brings what has no name where it is, and only as long as it is unsettled', async () => {
-    const world = newWorld();
+  test('brings what has no name where it is, and only as long as it is unsettled', async ({ world }) => {
     const { tab, guest, ann } = guestOf(world);
     const post = { method: 'POST', body: '{"cart":1}' };
     world.server.plays(charged(lost()), replays());
@@ -236,8 +230,7 @@ describe('move', () => {
     expect((await world.end(tab, ann.fetch(URL_, post))).outcome).toMatchObject({ key: outcome?.key, resumed: true });
   });
 
-  test('brings what could only be kept in memory', async () => {
-    const world = newWorld();
+  test('brings what could only be kept in memory', async ({ world }) => {
     const { tab, guest, ann } = guestOf(world);
     tab.faults.next('fail-before-commit');
     world.server.plays(charged(lost()), replays());
@@ -248,8 +241,7 @@ describe('move', () => {
     expect((await world.end(tab, pay(ann))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key, storedIn: 'memory' });
   });
 
-  test('from where one is already moves nothing', async () => {
-    const world = newWorld();
+  test('from where one is already moves nothing', async ({ world }) => {
     const { tab, guest } = guestOf(world);
     world.server.plays(charged(lost()));
     await world.end(tab, pay(guest));

@@ -2,14 +2,12 @@
  * Goal: no answer of a real service lets an operation be charged twice, or told `none` or `done` where it may be otherwise. Method:
  * the sequences that did, each with the answer as that service gives it.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { braintree, paypal, shopify, telnyx } from '../../src/entries/dialects.js';
 import { answers, charged, idle, lost, replays } from '../support/server.js';
-import { MINUTE, newWorld, pay } from '../support/world.js';
+import { MINUTE, newWorld, pay, test } from '../support/world.js';
 
-test('what is done is not asked for again where another release had put its key elsewhere: this server may never have looked there', async () => {
-  const world = newWorld();
-  const tab = world.tab();
+test('what is done is not asked for again where another release had put its key elsewhere: this server may never have looked there', async ({ world, tab }) => {
   world.server.plays(answers(201));
   await world.end(tab, pay(tab.once({ namespace: 'ann' })));
   const next = tab.reload();
@@ -18,8 +16,7 @@ test('what is done is not asked for again where another release had put its key 
   expect(world.server.arrivals).toHaveLength(1);
 });
 
-test('an edited form after a refusal that may hide an effect: a mismatch that looks like any other 422 proves nothing', async () => {
-  const world = newWorld();
+test('an edited form after a refusal that may hide an effect: a mismatch that looks like any other 422 proves nothing', async ({ world }) => {
   const { tab, once } = world.open({ dialect: telnyx() }, { resends: true });
   const edited = { body: { cart: 'c1', amount: 20 } };
   // The browser's first copy was charged, and its second one met an expired login.
@@ -33,8 +30,7 @@ test('an edited form after a refusal that may hide an effect: a mismatch that lo
   expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
 });
 
-test('a server that knows no keys: a rate limit that may have met the second copy only is not answered by a third one', async () => {
-  const world = newWorld();
+test('a server that knows no keys: a rate limit that may have met the second copy only is not answered by a third one', async ({ world }) => {
   const { tab, once } = world.open({ dialect: () => 'none' }, { resends: true });
   world.server.plays(charged(answers(429, {}, { 'retry-after': '1' })));
   expect(await world.end(tab, pay(once))).toMatchObject({ status: 429, outcome: { effect: 'unknown', reason: 'refused', attempts: 1 } });

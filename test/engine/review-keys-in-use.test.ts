@@ -1,9 +1,9 @@
 /** Goal: a log-out or a log-in while a call waits for the network drops no key under which a copy may have had an effect. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { clear, forget, move, type Once } from '../../src/entries/index.js';
 import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, replays } from '../support/server.js';
-import { CART, NAME, newWorld, pay } from '../support/world.js';
+import { CART, NAME, newWorld, pay, test } from '../support/world.js';
 
 const CARD_B = { ...CART, card: 'B' };
 const CARD_C = { ...CART, card: 'C' };
@@ -27,8 +27,7 @@ describe('a browser sent a copy unseen, which charged, and the other one was ref
     expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
   });
 
-  test("a guest's press that never left does not take the place of the user's key in use", async () => {
-    const world = newWorld();
+  test("a guest's press that never left does not take the place of the user's key in use", async ({ world }) => {
     const tab = world.tab({ resends: true });
     world.server.plays(REFUSED);
     const { outcome } = await world.end(tab, pay(tab.once({ namespace: 'ann' })));

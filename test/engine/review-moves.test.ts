@@ -1,15 +1,14 @@
 /** Goal: what `move` leaves in the user's namespace is what may have had an effect, and it is at home there. */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { move } from '../../src/entries/index.js';
 import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, lost, replays, unreachable } from '../support/server.js';
-import { newWorld, pay, rest } from '../support/world.js';
+import { pay, rest, test } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } };
 
-test("a user's press that never left does not keep out a guest's payment that may have charged", async () => {
-  const world = newWorld();
+test("a user's press that never left does not keep out a guest's payment that may have charged", async ({ world }) => {
   const tab = world.tab({ resends: true });
   const before = await pressOffline(tab, (page) => pay(page.once({ namespace: 'ann' })));
   world.server.plays(charged(lost()));
@@ -22,8 +21,7 @@ test("a user's press that never left does not keep out a guest's payment that ma
   expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
 });
 
-test("nor does it while the user's call still waits for the network in another tab", async () => {
-  const world = newWorld();
+test("nor does it while the user's call still waits for the network in another tab", async ({ world }) => {
   const [waiting, tab] = [world.tab({ resends: true, locks: false }), world.tab({ resends: true, locks: false })];
   waiting.online = false;
   const late = pay(waiting.once({ namespace: 'ann' }));
@@ -39,9 +37,7 @@ test("nor does it while the user's call still waits for the network in another t
   expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
 });
 
-test('what an operation stood for before comes back under the name that it was moved to', async () => {
-  const world = newWorld();
-  const tab = world.tab();
+test('what an operation stood for before comes back under the name that it was moved to', async ({ world, tab }) => {
   world.server.plays(answers(400, { code: 'bad_card' }));
   const { outcome } = await world.end(tab, pay(tab.once({ namespace: 'guest' })));
   const next = await pressOffline(tab, (page) => pay(page.once({ namespace: 'guest' })));

@@ -3,13 +3,13 @@
  * keys that are used up give way to a few others at most. Method: one thing found at a time.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { type Once, type Outcome, operation, resumeOne, settle } from '../../src/entries/index.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { CART, DAY, HOUR, NAME, newWorld, pay, rest, SECOND, type World, watched } from '../support/world.js';
+import { CART, DAY, HOUR, NAME, newWorld, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
 const BURNT = answers(500, '', { 'should-retry': 'false' });
@@ -17,8 +17,7 @@ const kept = (tab: Tab): number =>
   tab.in(() => (globalThis as unknown as Record<symbol, { payloads: Map<string, unknown> }>)[Symbol.for('oncefetch')]?.payloads.size ?? 0);
 
 describe('keys that are used up', () => {
-  test('give way to three at most', async () => {
-    const world = newWorld();
+  test('give way to three at most', async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => 'none' });
     world.server.plays(BURNT, BURNT, BURNT);
     const end = await world.end(tab, pay(once));
@@ -26,8 +25,7 @@ describe('keys that are used up', () => {
     expect(new Set(world.server.keys).size).toBe(3);
   });
 
-  test("and are the caller's own are told so", async () => {
-    const world = newWorld();
+  test("and are the caller's own are told so", async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => 'none' });
     world.server.plays(BURNT);
     const end = await world.end(tab, pay(once, { key: 'my-own' }));
@@ -64,9 +62,7 @@ describe('a caller who left while it waited for the claim', () => {
 });
 
 describe('what was to be sent', () => {
-  test('is kept as long as it may have to be sent again', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('is kept as long as it may have to be sent again', async ({ world, tab, once }) => {
     world.server.plays(charged(lost()), replays(), answers(402));
     await world.end(tab, pay(once, ONE));
     expect(kept(tab)).toBe(1);
@@ -80,16 +76,14 @@ describe('what was to be sent', () => {
     expect(kept(tab)).toBe(1);
   });
 
-  test('and is not here can only be asked about', async () => {
-    const world = newWorld();
+  test('and is not here can only be asked about', async ({ world }) => {
     await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     const end = await world.end(tab, watched(resumeOne(once, NAME)));
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { reason: 'record', resumed: true, sent: 'maybe' } });
   });
 
-  test('and is past its window is not sent', async () => {
-    const world = newWorld();
+  test('and is past its window is not sent', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     await world.clock.advance(2 * DAY);
@@ -181,8 +175,7 @@ describe('an answer that is not here any more', () => {
     expect(world.server.arrivals).toHaveLength(sent);
   });
 
-  test('of what was only forgotten is not asked for either', async () => {
-    const world = newWorld();
+  test('of what was only forgotten is not asked for either', async ({ world }) => {
     const [one, two] = [world.open(REPLAYING), world.open(REPLAYING)];
     world.server.plays(delayed(SECOND, answers(402)));
     const first = pay(one.once);
@@ -193,8 +186,7 @@ describe('an answer that is not here any more', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('is here in memory, and on disk where it was put there', async () => {
-    const world = newWorld();
+  test('is here in memory, and on disk where it was put there', async ({ world }) => {
     const options = { namespace: 'ann', keep: { response: 'disk' } } as const;
     const { tab, once } = world.open(options);
     world.server.plays(answers(201, { id: 'ch_1' }));
@@ -208,9 +200,7 @@ describe('an answer that is not here any more', () => {
 });
 
 describe('what drives nothing', () => {
-  test('says of a damaged record and of none that nobody knows', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('says of a damaged record and of none that nobody knows', async ({ world, tab, once }) => {
     expect(await world.end(tab, watched(resumeOne(once, NAME)))).toMatchObject({
       code: 'ERR_ONCE_UNKNOWN',
       outcome: { type: 'unknown', reason: 'record', sent: 'maybe', operation: NAME },
@@ -222,9 +212,7 @@ describe('what drives nothing', () => {
     expect(end).toMatchObject({ code: 'ERR_ONCE_RECORD', outcome: { type: 'unknown', reason: 'record', sent: 'maybe' } });
   });
 
-  test('says of another payload or key under a name what is pending there', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('says of another payload or key under a name what is pending there', async ({ world, tab, once }) => {
     world.server.plays(charged(lost()));
     await world.end(tab, pay(once, ONE));
     for (const more of [{ body: { ...CART, amount: 20 }, whenChanged: 'refuse' }, { key: 'my-own' }] as const) {
@@ -236,8 +224,7 @@ describe('what drives nothing', () => {
     expect((await world.end(tab, pay(once, { key: 'my-own' }))).outcome).toMatchObject({ sent: 'no' });
   });
 
-  test('of what ended without a word says that nobody knows', async () => {
-    const world = newWorld();
+  test('of what ended without a word says that nobody knows', async ({ world }) => {
     const [one, two] = [world.open(), world.open()];
     world.server.plays(delayed(SECOND, answers(503)));
     void pay(one.once);

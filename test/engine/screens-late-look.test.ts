@@ -2,13 +2,12 @@
  * Goal: a screen shows what is stored now, however the looks of several tabs' messages come back. Method: a look that was slow
  * comes back behind a later one, while the screen shows, before and after, that there is nothing.
  */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { operation, refresh } from '../../src/entries/index.js';
 import { memoryStore } from '../../src/stores/memory.js';
-import { NAME, newWorld, pay, rest, watched } from '../support/world.js';
+import { NAME, pay, rest, test, watched } from '../support/world.js';
 
-test('nothing, then something that is gone again before the look at it comes back: nothing is shown', async () => {
-  const world = newWorld();
+test('nothing, then something that is gone again before the look at it comes back: nothing is shown', async ({ world }) => {
   const plain = memoryStore();
   let held: Promise<void> | undefined;
   const store = {
@@ -48,9 +47,7 @@ test('nothing, then something that is gone again before the look at it comes bac
   expect(screen.state).toEqual({ phase: 'idle' });
 });
 
-test('a look that finds nothing once more gives the screen the same object: nothing has changed', async () => {
-  const world = newWorld();
-  const { once } = world.open();
+test('a look that finds nothing once more gives the screen the same object: nothing has changed', async ({ once }) => {
   const screen = operation(once, NAME);
   screen.subscribe(() => {});
   await rest();

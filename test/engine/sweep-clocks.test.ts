@@ -3,13 +3,13 @@
  * goes all the same. Method: processes and pages whose clocks are fast, slow, or wrong for one call, over shared records.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { seal } from '../../src/core/record.js';
 import { subscribe } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { DAY, HOUR, NAME, newWorld, pay, rest, SECOND, type World } from '../support/world.js';
+import { DAY, HOUR, NAME, newWorld, pay, rest, SECOND, test, type World } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1, keyWindowMs: 365 * DAY } } as const;
 /** A process on a store with a clock of its own, and a page on one without. */
@@ -60,8 +60,7 @@ describe.each(SITES)('%s', (_, of) => {
     await stillThere(world, open(world).tab, keys);
   });
 
-  test('whose clock was fast once lets others forget in the end', async () => {
-    const world = newWorld();
+  test('whose clock was fast once lets others forget in the end', async ({ world }) => {
     await two(world, open(world));
     const fast = open(world).tab;
     fast.skewMs = 31 * DAY;
@@ -74,8 +73,7 @@ describe.each(SITES)('%s', (_, of) => {
     expect([world.record(), world.record([...PAID])]).toEqual([undefined, undefined]);
   });
 
-  test('forgets what two looks find due that are a week apart, and says so of what never settled', async () => {
-    const world = newWorld();
+  test('forgets what two looks find due that are a week apart, and says so of what never settled', async ({ world }) => {
     const first = open(world);
     const keys = await two(world, first);
     const told: unknown[] = [];
@@ -95,8 +93,7 @@ describe.each(SITES)('%s', (_, of) => {
     expect(told).toEqual([['unsettled-forgotten', NAME]]);
   });
 
-  test('that goes on with an operation takes back the first look', async () => {
-    const world = newWorld();
+  test('that goes on with an operation takes back the first look', async ({ world }) => {
     const first = open(world);
     const { open: key } = await two(world, first);
     await world.clock.advance(30 * DAY + HOUR);
@@ -132,8 +129,7 @@ describe('a process on a store with a clock of its own', () => {
   const [, of] = SITES[0];
   const open = (world: World) => world.open({ namespace: 'shop' }, of);
 
-  test('whose clock stays fast for ever removes nothing before its time, and does not use a name anew', async () => {
-    const world = newWorld();
+  test('whose clock stays fast for ever removes nothing before its time, and does not use a name anew', async ({ world }) => {
     const keys = await two(world, open(world));
     const fast = open(world);
     fast.tab.skewMs = 31 * DAY;
@@ -145,8 +141,7 @@ describe('a process on a store with a clock of its own', () => {
     await stillThere(world, open(world).tab, keys);
   });
 
-  test('whose clock is slow by a month writes nothing that others forget early', async () => {
-    const world = newWorld();
+  test('whose clock is slow by a month writes nothing that others forget early', async ({ world }) => {
     const slow = open(world);
     slow.tab.skewMs = -31 * DAY;
     const keys = await two(world, slow);
@@ -157,8 +152,7 @@ describe('a process on a store with a clock of its own', () => {
     await stillThere(world, open(world).tab, keys);
   });
 
-  test('leaves what is being driven, whatever its time', async () => {
-    const world = newWorld();
+  test('leaves what is being driven, whatever its time', async ({ world }) => {
     const driver = open(world);
     world.server.plays(delayed(20 * SECOND, charged(lost())), answers(201), replays());
     const call = pay(driver.once, ONE);

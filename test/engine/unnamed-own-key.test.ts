@@ -4,12 +4,12 @@
  * log-out and a move.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { clear, move } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { answers, charged, lost, replays } from '../support/server.js';
-import { CART, newWorld, URL_, type World, watched } from '../support/world.js';
+import { CART, test, URL_, type World, watched } from '../support/world.js';
 
 const OWN = 'order-4711';
 const SITES = [
@@ -23,8 +23,7 @@ const stored = (world: World): OnceRecord[] => world.records as OnceRecord[];
 describe.each(SITES)('%s', (_, of) => {
   const open = (world: World, namespace = 'ann@shop.example') => world.open({ namespace }, of);
 
-  test('shows neither namespace nor key in an id', async () => {
-    const world = newWorld();
+  test('shows neither namespace nor key in an id', async ({ world }) => {
     const { tab, once } = open(world);
     world.server.plays(charged(lost()));
     await world.end(tab, call(once));
@@ -33,8 +32,7 @@ describe.each(SITES)('%s', (_, of) => {
     expect(JSON.stringify(stored(world))).not.toContain('ann@shop.example');
   });
 
-  test('goes on with what its key left behind, and with nothing of another key or another namespace', async () => {
-    const world = newWorld();
+  test('goes on with what its key left behind, and with nothing of another key or another namespace', async ({ world }) => {
     const first = open(world);
     world.server.plays(charged(lost()), replays(), charged(answers(201)), charged(answers(201)));
     await world.end(first.tab, call(first.once));
@@ -45,8 +43,7 @@ describe.each(SITES)('%s', (_, of) => {
     expect((await world.end(other.tab, call(other.once, 'order-4713'))).outcome).toMatchObject({ resumed: false });
   });
 
-  test('is found after a move', async () => {
-    const world = newWorld();
+  test('is found after a move', async ({ world }) => {
     const guest = open(world, 'guest');
     world.server.plays(charged(lost()), replays());
     await world.end(guest.tab, call(guest.once));
@@ -55,8 +52,7 @@ describe.each(SITES)('%s', (_, of) => {
     expect((await world.end(user.tab, call(user.once))).outcome).toMatchObject({ type: 'replayed', resumed: true });
   });
 
-  test('sends nothing where it can not be told what is stored', async () => {
-    const world = newWorld();
+  test('sends nothing where it can not be told what is stored', async ({ world }) => {
     const { tab, once } = open(world);
     tab.faults.next('look-fails');
     expect(await world.end(tab, call(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });

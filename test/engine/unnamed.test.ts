@@ -3,10 +3,10 @@
  * call again, and nothing else is. Method: a real engine on a scripted world; browsers, servers, tabs that die.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type OnceRequestInit, pending, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, hangs, lost, replays, textOf } from '../support/server.js';
-import { DAY, HOUR, NAME, newWorld, pay, rest, SECOND, type World, watched } from '../support/world.js';
+import { DAY, HOUR, NAME, newWorld, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
 const URL_ = 'https://shop.example/notes';
 const ONE = { limits: { attempts: 1 } } as const;
@@ -29,8 +29,7 @@ describe('a POST or PATCH without a name', () => {
     expect(new Set(world.server.keys)).toEqual(new Set([end.outcome?.key]));
   });
 
-  test('two equal ones are two operations, at once or one after the other', async () => {
-    const world = newWorld();
+  test('two equal ones are two operations, at once or one after the other', async ({ world }) => {
     const { tab, once } = open(world);
     world.server.plays(delayed(SECOND, answers(201)), delayed(SECOND, answers(201)), answers(201));
     const ends = await world.all(tab, post(once), post(once));
@@ -39,8 +38,7 @@ describe('a POST or PATCH without a name', () => {
     expect(new Set(world.server.keys).size).toBe(3);
   });
 
-  test('what another tab is driving now is not taken up', async () => {
-    const world = newWorld();
+  test('what another tab is driving now is not taken up', async ({ world }) => {
     const [one, two] = [open(world), open(world)];
     world.server.plays(delayed(5 * SECOND, answers(201)), delayed(5 * SECOND, answers(201)));
     const first = post(one.once);
@@ -51,8 +49,7 @@ describe('a POST or PATCH without a name', () => {
     expect(world.server.charged.size).toBe(2);
   });
 
-  test('nor is it where tabs share no locks, as on an origin that is not secure', async () => {
-    const world = newWorld();
+  test('nor is it where tabs share no locks, as on an origin that is not secure', async ({ world }) => {
     const [one, two] = [open(world, {}, { locks: false }), open(world, {}, { locks: false })];
     world.server.plays(delayed(5 * SECOND, answers(201)), delayed(5 * SECOND, answers(201)));
     const first = post(one.once);
@@ -63,8 +60,7 @@ describe('a POST or PATCH without a name', () => {
     expect(world.server.charged.size).toBe(2);
   });
 
-  test('one that ended unknown is taken up by the same call, key and all', async () => {
-    const world = newWorld();
+  test('one that ended unknown is taken up by the same call, key and all', async ({ world }) => {
     const { tab, once } = open(world, ONE);
     world.server.plays(charged(lost()), replays());
     const first = await world.end(tab, post(once));
@@ -74,8 +70,7 @@ describe('a POST or PATCH without a name', () => {
     expect((await world.end(tab, post(once))).outcome).toMatchObject({ type: 'fresh' });
   });
 
-  test('one whose tab died is taken up after a reload; the oldest first', async () => {
-    const world = newWorld();
+  test('one whose tab died is taken up after a reload; the oldest first', async ({ world }) => {
     const keys: unknown[] = [];
     for (let page = 0; page < 2; page++) {
       const { tab, once } = open(world);
@@ -90,8 +85,7 @@ describe('a POST or PATCH without a name', () => {
     expect((await world.end(tab, post(once))).outcome).toMatchObject({ key: keys[0], resumed: true });
   });
 
-  test('another body, URL or method takes up nothing', async () => {
-    const world = newWorld();
+  test('another body, URL or method takes up nothing', async ({ world }) => {
     const { tab, once } = open(world, ONE);
     world.server.plays(lost(), answers(201), answers(201), answers(201));
     const first = await world.end(tab, post(once));
@@ -99,8 +93,7 @@ describe('a POST or PATCH without a name', () => {
       expect((await world.end(tab, call)).outcome?.key).not.toBe(first.outcome?.key);
   });
 
-  test('one that is past its window is not taken up, and stays in pending', async () => {
-    const world = newWorld();
+  test('one that is past its window is not taken up, and stays in pending', async ({ world }) => {
     const { tab, once } = open(world, ONE);
     world.server.plays(charged(lost()), answers(201));
     const first = await world.end(tab, post(once));
@@ -109,8 +102,7 @@ describe('a POST or PATCH without a name', () => {
     expect(await world.run(pending(once))).toMatchObject([{ name: [], key: first.outcome?.key }]);
   });
 
-  test('one of another person is not taken up', async () => {
-    const world = newWorld();
+  test('one of another person is not taken up', async ({ world }) => {
     let user = 'ann';
     const { tab, once } = open(world, { ...ONE, namespace: () => user });
     world.server.plays(charged(lost()), answers(201));
@@ -119,8 +111,7 @@ describe('a POST or PATCH without a name', () => {
     expect((await world.end(tab, post(once))).outcome).toMatchObject({ type: 'fresh', resumed: false });
   });
 
-  test('a refusal leaves nothing to take up', async () => {
-    const world = newWorld();
+  test('a refusal leaves nothing to take up', async ({ world }) => {
     const { tab, once } = open(world);
     world.server.plays(answers(422, { error: 'too_short' }), answers(201));
     const first = await world.end(tab, post(once));
@@ -129,8 +120,7 @@ describe('a POST or PATCH without a name', () => {
     expect(await world.run(pending(once))).toEqual([]);
   });
 
-  test('its tombstone is gone soon after, and so is its record', async () => {
-    const world = newWorld();
+  test('its tombstone is gone soon after, and so is its record', async ({ world }) => {
     const { tab, once } = open(world);
     world.server.plays(answers(201));
     await world.end(tab, post(once));
@@ -143,8 +133,7 @@ describe('a POST or PATCH without a name', () => {
     expect(world.records).toHaveLength(1);
   });
 
-  test('a store that cannot be used: the call still fails closed, and sends nothing without a record', async () => {
-    const world = newWorld();
+  test('a store that cannot be used: the call still fails closed, and sends nothing without a record', async ({ world }) => {
     const { tab, once } = open(world);
     tab.faults.rate('look-fails', 1);
     const end = await world.end(tab, post(once));
@@ -154,16 +143,14 @@ describe('a POST or PATCH without a name', () => {
 });
 
 describe('its limits', () => {
-  test('begin with the call, not when the search for a lost one is over', async () => {
-    const world = newWorld();
+  test('begin with the call, not when the search for a lost one is over', async ({ world }) => {
     const { tab, once } = open(world, { limits: { totalMs: 5 * SECOND } });
     tab.faults.next('hang');
     expect(await world.end(tab, post(once))).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { sent: 'no', reason: 'unreachable' } });
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test('hold for a key strategy that never answers', async () => {
-    const world = newWorld();
+  test('hold for a key strategy that never answers', async ({ world }) => {
     const { tab, once } = open(world, { limits: { attemptMs: 5 * SECOND } });
     const begun = world.clock.now();
     const end = await world.end(tab, post(once, {}, { once: { key: () => new Promise<string>(() => {}) } }));
@@ -191,16 +178,14 @@ describe('where keys may go', () => {
     expect(world.records.length > 0).toBe(keyed);
   });
 
-  test('on a server, everywhere', async () => {
-    const world = newWorld();
+  test('on a server, everywhere', async ({ world }) => {
     const { tab, once } = open(world, { namespace: 'x' }, { server: true });
     world.server.plays(answers(201));
     await world.end(tab, post(once, {}, {}, ELSEWHERE));
     expect(world.server.keys[0]).not.toBeNull();
   });
 
-  test('a name takes it anywhere', async () => {
-    const world = newWorld();
+  test('a name takes it anywhere', async ({ world }) => {
     const { tab, once } = open(world);
     world.server.plays(answers(201));
     await world.end(tab, pay(once, { url: ELSEWHERE }));
@@ -209,8 +194,7 @@ describe('where keys may go', () => {
 });
 
 describe('other words for once', () => {
-  test('true: named by its content: equal calls are joined, and later ones are answered', async () => {
-    const world = newWorld();
+  test('true: named by its content: equal calls are joined, and later ones are answered', async ({ world }) => {
     const { tab, once } = open(world);
     world.server.plays(delayed(SECOND, answers(201, { id: 1 })));
     const [, second] = await world.all(tab, post(once, { n: 1 }, { once: true }), post(once, { n: 1 }, { once: true }));
@@ -220,8 +204,7 @@ describe('other words for once', () => {
     expect((await world.end(tab, post(once, { n: 2 }, { once: true }))).outcome).toMatchObject({ type: 'fresh' });
   });
 
-  test('false: the plain fetch', async () => {
-    const world = newWorld();
+  test('false: the plain fetch', async ({ world }) => {
     const { tab, once } = open(world);
     world.server.plays(lost());
     expect((await world.end(tab, post(once, {}, { once: false }))).error).toBeInstanceOf(TypeError);
@@ -229,8 +212,7 @@ describe('other words for once', () => {
     expect(world.records).toEqual([]);
   });
 
-  test('the remembered outcome of one has no name either', async () => {
-    const world = newWorld();
+  test('the remembered outcome of one has no name either', async ({ world }) => {
     const { tab, once } = open(world);
     world.server.plays(answers(402, '', { 'idempotent-replayed': 'true' }));
     const own = { once: { key: 'mine' } };
@@ -238,15 +220,13 @@ describe('other words for once', () => {
     expect(await world.end(tab, post(once, {}, own))).toMatchObject({ code: 'ERR_ONCE_KEY_BURNT', outcome: { operation: undefined, key: 'mine' } });
   });
 
-  test('options without a name', async () => {
-    const world = newWorld();
+  test('options without a name', async ({ world }) => {
     const { tab, once } = open(world);
     world.server.plays(lost());
     expect((await world.end(tab, post(once, {}, { once: { limits: { attempts: 1 } } }))).outcome).toMatchObject({ effect: 'unknown', attempts: 1 });
   });
 
-  test('operation(request) names the calls of clients that cannot carry an option; false is a plain fetch', async () => {
-    const world = newWorld();
+  test('operation(request) names the calls of clients that cannot carry an option; false is a plain fetch', async ({ world }) => {
     const operation = ({ method, url, json }: { method: string; url: string; json: unknown }) =>
       url.includes('/plain') ? (false as const) : url.includes('/pay') ? [method, String((json as { cart: string }).cart)] : undefined;
     const { tab, once } = open(world, { operation });
@@ -258,8 +238,7 @@ describe('other words for once', () => {
     expect(world.server.keys.map((key) => key !== null)).toEqual([true, false, true, false]);
   });
 
-  test('the name at the call wins over that of the client', async () => {
-    const world = newWorld();
+  test('the name at the call wins over that of the client', async ({ world }) => {
     const { tab, once } = open(world, { operation: () => ['from the client'] });
     world.server.plays(answers(201));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ operation: NAME });
@@ -287,8 +266,7 @@ describe('what HTTP itself calls idempotent', () => {
     expect(world.records).toEqual([]);
   });
 
-  test('PUT: with a key of its own, and no name, is an operation', async () => {
-    const world = newWorld();
+  test('PUT: with a key of its own, and no name, is an operation', async ({ world }) => {
     const { tab, once } = open(world);
     world.server.plays(answers(200));
     expect((await world.end(tab, watched(once.fetch(URL_, { method: 'PUT', once: { key: 'mine' } })))).outcome).toMatchObject({ type: 'fresh', key: 'mine' });
@@ -301,16 +279,14 @@ describe('what HTTP itself calls idempotent', () => {
     expect(await world.end(tab, watched(once.fetch(URL_)))).toMatchObject({ status });
   });
 
-  test('its last answer, or its last error, is what the caller gets', async () => {
-    const world = newWorld();
+  test('its last answer, or its last error, is what the caller gets', async ({ world }) => {
     const { tab, once } = open(world, { limits: { attempts: 2 } });
     world.server.plays(lost(), answers(503), answers(503), lost());
     expect(await world.end(tab, watched(once.fetch(URL_)))).toMatchObject({ status: 503 });
     expect((await world.end(tab, watched(once.fetch(URL_)))).error).toBeInstanceOf(TypeError);
   });
 
-  test('waits as the server asks, and no longer than totalMs', async () => {
-    const world = newWorld();
+  test('waits as the server asks, and no longer than totalMs', async ({ world }) => {
     const { tab, once } = open(world);
     world.server.plays(answers(503, '', { 'retry-after': '7' }), answers(200), answers(503, '', { 'retry-after': '600' }));
     await world.end(tab, watched(once.fetch(URL_)));
@@ -318,8 +294,7 @@ describe('what HTTP itself calls idempotent', () => {
     expect(await world.end(tab, watched(once.fetch(URL_)))).toMatchObject({ status: 503 });
   });
 
-  test('an abort ends it, in a wait too', async () => {
-    const world = newWorld();
+  test('an abort ends it, in a wait too', async ({ world }) => {
     const { tab, once } = open(world);
     const controller = new AbortController();
     const reason = new Error('gone');
@@ -332,8 +307,7 @@ describe('what HTTP itself calls idempotent', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('a stream is not sent twice', async () => {
-    const world = newWorld();
+  test('a stream is not sent twice', async ({ world }) => {
     const { tab, once } = open(world);
     world.server.plays(answers(503));
     expect(await world.end(tab, watched(once.fetch(URL_, { method: 'PUT', body: new Blob(['x']).stream(), duplex: 'half' } as RequestInit)))).toMatchObject({
@@ -341,8 +315,7 @@ describe('what HTTP itself calls idempotent', () => {
     });
   });
 
-  test('named, it has a key and an outcome like any other', async () => {
-    const world = newWorld();
+  test('named, it has a key and an outcome like any other', async ({ world }) => {
     const { tab, once } = open(world);
     world.server.plays(lost(), answers(200));
     const end = await world.end(tab, watched(once.fetch(URL_, { method: 'PUT', body: 'v1', once: NAME })));
@@ -353,8 +326,7 @@ describe('what HTTP itself calls idempotent', () => {
 });
 
 describe('a server that says it ignored the key', () => {
-  test('gets nothing twice from then on, at that endpoint', async () => {
-    const world = newWorld();
+  test('gets nothing twice from then on, at that endpoint', async ({ world }) => {
     const { tab, once } = open(world);
     const codes: string[] = [];
     subscribe(once, (event) => event.type === 'diagnostic' && codes.push(event.code));

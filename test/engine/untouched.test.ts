@@ -2,11 +2,11 @@
  * Goal: a call without a name that can bear no key is fetch's own affair: handed on as it came, sent once, its rejection
  * fetch's. Method: a real engine on a scripted world; what arrives and what is stored.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { createOnce, memoryStore } from '../../src/entries/index.js';
 import { everything } from '../../src/everything.js';
 import { answers, lost } from '../support/server.js';
-import { NAME, newWorld, type World, watched } from '../support/world.js';
+import { NAME, newWorld, test, type World, watched } from '../support/world.js';
 
 const URL_ = 'https://shop.example/notes';
 
@@ -47,8 +47,7 @@ describe('a call that can bear no key', () => {
     expect(world.records).toEqual([]);
   });
 
-  test("mode 'no-cors' with a name by the hook, or an option: TypeError, nothing sent", async () => {
-    const world = newWorld();
+  test("mode 'no-cors' with a name by the hook, or an option: TypeError, nothing sent", async ({ world }) => {
     const { tab, once } = open(world, { operation: () => NAME });
     for (const init of [{}, { once: {} }])
       expect((await world.end(tab, watched(once.fetch(URL_, { method: 'POST', mode: 'no-cors', ...init })))).error).toBeInstanceOf(TypeError);
@@ -66,8 +65,7 @@ describe('a call that can bear no key', () => {
     expect(await (await once.fetch(URL_, null as unknown as undefined)).text()).toBe('hello');
   });
 
-  test('to an address without a server: what fetch refuses at once is no unknown outcome', async () => {
-    const world = newWorld();
+  test('to an address without a server: what fetch refuses at once is no unknown outcome', async ({ world }) => {
     const { tab, once } = open(world, { namespace: 'x' }, { server: true });
     world.server.plays(lost(), lost(), lost());
     for (const url of ['nowhere:', 'data:text/plain,hello', 'blob:https://shop.example/1'])
@@ -76,8 +74,7 @@ describe('a call that can bear no key', () => {
     expect(world.records).toEqual([]);
   });
 
-  test('with an option of ours, a stream beyond the limit is ERR_ONCE_BODY, and nothing was sent', async () => {
-    const world = newWorld();
+  test('with an option of ours, a stream beyond the limit is ERR_ONCE_BODY, and nothing was sent', async ({ world }) => {
     const { tab, once } = open(world, { limits: { bodyBytes: 1000 } });
     for (const ours of [{}, true] as const) {
       const init = { method: 'POST', body: stream(), duplex: 'half', once: ours } as RequestInit;

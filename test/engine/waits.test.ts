@@ -3,10 +3,10 @@
  * moves, randomness at its bounds, and hooks, bodies and transports that never come back.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { close, extend, type OnceEvent, resumeOne, subscribe } from '../../src/entries/index.js';
 import { answers, charged, deaf, delayed, type Entry, hangs, lost, replays, stalls } from '../support/server.js';
-import { MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
+import { MINUTE, NAME, newWorld, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
 
 const always = (entry: Entry, times = 4): Entry[] => Array<Entry>(times).fill(entry);
 
@@ -24,8 +24,7 @@ describe('backoff', () => {
     expect(world.server.gaps).toEqual(gaps);
   });
 
-  test('never exceeds retry.maxDelayMs', async () => {
-    const world = newWorld();
+  test('never exceeds retry.maxDelayMs', async ({ world }) => {
     world.random = () => 0.999_999;
     const { tab, once } = world.open({ retry: { minDelayMs: 1000, maxDelayMs: 3000, factor: 10, budget: false }, limits: { attempts: 6 } });
     world.server.plays(...always(lost(), 6));
@@ -33,8 +32,7 @@ describe('backoff', () => {
     expect(world.server.gaps).toEqual([1000, 3000, 3000, 3000, 3000]);
   });
 
-  test('draws anew for every wait', async () => {
-    const world = newWorld();
+  test('draws anew for every wait', async ({ world }) => {
     const drawn = [0.1, 0.9, 0.2, 0.8];
     let draws = 0;
     world.random = () => drawn[draws++ % 4]!;
@@ -44,8 +42,7 @@ describe('backoff', () => {
     expect(new Set(world.server.gaps).size).toBe(4);
   });
 
-  test('is counted by failed attempts, not by waits for work in progress', async () => {
-    const world = newWorld();
+  test('is counted by failed attempts, not by waits for work in progress', async ({ world }) => {
     world.random = () => 0.999_999;
     const { tab, once } = world.open();
     world.server.plays(answers(409, '', { 'retry-after': '1' }), answers(409, '', { 'retry-after': '1' }), lost(), lost(), answers(201));
@@ -82,9 +79,7 @@ describe('Retry-After', () => {
     expect(world.server.gaps).toEqual([500]);
   });
 
-  test('that does not fit the deadline ends the call at once: unknown with retryAt, or rejected if clean', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('that does not fit the deadline ends the call at once: unknown with retryAt, or rejected if clean', async ({ world, tab, once }) => {
     world.server.plays(answers(503, '', { 'retry-after': '600' }), answers(429, '', { 'retry-after': '600' }));
     const at = world.clock.now();
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 503, outcome: { effect: 'unknown', reason: 'unavailable', retryAt: at + 600 * SECOND } });
@@ -92,9 +87,7 @@ describe('Retry-After', () => {
     expect(world.clock.now()).toBe(at);
   });
 
-  test('of a year and more is stored no further than a year ahead', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('of a year and more is stored no further than a year ahead', async ({ world, tab, once }) => {
     world.server.plays(answers(503, '', { 'retry-after': '99999999999999999999' }));
     const { outcome } = await world.end(tab, pay(once));
     expect((outcome as { retryAt: number }).retryAt).toBeLessThanOrEqual(world.clock.now() + 366 * 86_400_000);
@@ -112,8 +105,7 @@ describe('limits', () => {
     }
   });
 
-  test('attemptMs covers one attempt, its body included, each one anew', async () => {
-    const world = newWorld();
+  test('attemptMs covers one attempt, its body included, each one anew', async ({ world }) => {
     world.random = () => 0;
     const { tab, once } = world.open({ limits: { attemptMs: 5 * SECOND } });
     world.server.plays(hangs(), stalls(200), delayed(4 * SECOND, replays()));
@@ -123,8 +115,7 @@ describe('limits', () => {
     expect(world.server.arrivals.map(({ signal }) => signal.aborted)).toEqual([true, true, false]);
   });
 
-  test('attemptMs holds in a runtime whose transport does not hear of aborts', async () => {
-    const world = newWorld();
+  test('attemptMs holds in a runtime whose transport does not hear of aborts', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attemptMs: 5 * SECOND, attempts: 1 } });
     world.server.plays(deaf());
     const begun = world.clock.now();
@@ -132,8 +123,7 @@ describe('limits', () => {
     expect(world.clock.now() - begun).toBe(5 * SECOND);
   });
 
-  test('totalMs wins over all: attempts are cut by it', async () => {
-    const world = newWorld();
+  test('totalMs wins over all: attempts are cut by it', async ({ world }) => {
     const { tab, once } = world.open({ limits: { totalMs: 10 * SECOND, attemptMs: 30 * SECOND } });
     world.server.plays(hangs());
     const begun = world.clock.now();
@@ -141,9 +131,7 @@ describe('limits', () => {
     expect(world.clock.now() - begun).toBe(10 * SECOND);
   });
 
-  test('totalMs over a clean refusal: the laptop sleeps past it, and the caller gets the refusal', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('totalMs over a clean refusal: the laptop sleeps past it, and the caller gets the refusal', async ({ world, tab, once }) => {
     world.server.plays(answers(429, '', { 'retry-after': '60' }));
     const call = pay(once);
     await rest();
@@ -168,8 +156,7 @@ describe('limits', () => {
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });
   });
 
-  test('a headers hook that answers after the deadline sends nothing', async () => {
-    const world = newWorld();
+  test('a headers hook that answers after the deadline sends nothing', async ({ world }) => {
     const { tab, once } = world.open({ limits: { totalMs: 5 * SECOND, attemptMs: 30 * SECOND } });
     const headers = () => new Promise<HeadersInit>((resolve) => void world.clock.timer(6 * SECOND, () => resolve({})));
     const begun = world.clock.now();
@@ -179,9 +166,7 @@ describe('limits', () => {
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test('a laptop that wakes up past totalMs, offline, waits for nothing any more', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('a laptop that wakes up past totalMs, offline, waits for nothing any more', async ({ world, tab, once }) => {
     tab.online = false;
     tab.at(4, () => tab.freeze());
     const call = pay(once);
@@ -192,9 +177,7 @@ describe('limits', () => {
     expect(world.clock.now() - thawed).toBe(0);
   });
 
-  test('an answer that is seen right after a sleep counts, though the clock was set back meanwhile', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('an answer that is seen right after a sleep counts, though the clock was set back meanwhile', async ({ world, tab, once }) => {
     world.server.plays(delayed(2 * MINUTE + 500, answers(201)));
     const call = pay(once);
     await rest();
@@ -205,18 +188,14 @@ describe('limits', () => {
     expect(await world.end(tab, call)).toMatchObject({ status: 201, outcome: { type: 'fresh', attempts: 1 } });
   });
 
-  test('a store that hangs is given up after ten seconds', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('a store that hangs is given up after ten seconds', async ({ world, tab, once }) => {
     tab.faults.next('hang');
     const begun = world.clock.now();
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE' });
     expect(world.clock.now() - begun).toBe(10 * SECOND);
   });
 
-  test('a settle that hangs does not keep a 2xx from its caller for longer than that', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('a settle that hangs does not keep a 2xx from its caller for longer than that', async ({ world, tab, once }) => {
     tab.faults.next('none', 'hang');
     world.server.plays(answers(201));
     const begun = world.clock.now();
@@ -224,18 +203,14 @@ describe('limits', () => {
     expect(world.clock.now() - begun).toBeLessThanOrEqual(10 * SECOND);
   });
 
-  test('a settle that fails after a refusal makes it unknown', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('a settle that fails after a refusal makes it unknown', async ({ world, tab, once }) => {
     tab.faults.next('none', 'fail-before-commit');
     world.server.plays(answers(402));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 402, outcome: { effect: 'unknown', reason: 'store' } });
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test('a settle that fails after a 2xx: done all the same, and the next page gets the replay', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('a settle that fails after a 2xx: done all the same, and the next page gets the replay', async ({ world, tab, once }) => {
     tab.faults.next('none', 'fail-before-commit');
     world.server.plays(answers(201), replays());
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { effect: 'done' } });
@@ -246,8 +221,7 @@ describe('limits', () => {
 });
 
 describe('close', () => {
-  test('cuts a backoff; the caller is told that nobody knows', async () => {
-    const world = newWorld();
+  test('cuts a backoff; the caller is told that nobody knows', async ({ world }) => {
     const { tab, once } = world.open({ retry: { minDelayMs: MINUTE, maxDelayMs: MINUTE } });
     world.random = () => 0.999;
     world.server.plays(charged(lost()));
@@ -259,8 +233,7 @@ describe('close', () => {
     expect(await world.end(tab, call)).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'aborted' } });
   });
 
-  test('cuts the wait for a lock, and leaves the other tab its claim', async () => {
-    const world = newWorld();
+  test('cuts the wait for a lock, and leaves the other tab its claim', async ({ world }) => {
     const [one, two] = [world.open(), world.open()];
     world.server.plays(delayed(20 * SECOND, answers(503)), answers(201));
     const first = pay(one.once);
@@ -274,8 +247,7 @@ describe('close', () => {
     expect(await world.end(one.tab, first)).toMatchObject({ status: 201, outcome: { attempts: 2 } });
   });
 
-  test('of a tab that slept over its look says "unknown": another one may have paid since then', async () => {
-    const world = newWorld();
+  test('of a tab that slept over its look says "unknown": another one may have paid since then', async ({ world }) => {
     const [one, two] = [world.open({}, { locks: false }), world.open()];
     // To the lock and back, to the record and back.
     two.tab.at(4, () => two.tab.freeze());
@@ -288,9 +260,7 @@ describe('close', () => {
     expect(await world.end(two.tab, left)).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'aborted' } });
   });
 
-  test('lets an attempt under way end', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('lets an attempt under way end', async ({ world, tab, once }) => {
     world.server.plays(delayed(5 * SECOND, answers(201)));
     const call = pay(once);
     await rest();
@@ -300,17 +270,14 @@ describe('close', () => {
     expect(world.record()).toMatchObject({ state: 'settled' });
   });
 
-  test('refuses new calls', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('refuses new calls', async ({ world, tab, once }) => {
     await world.run(close(once));
     expect((await world.end(tab, pay(once))).error).toBeInstanceOf(TypeError);
     expect((await world.end(tab, watched(resumeOne(once, NAME)))).response).toBeUndefined();
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test('of an extended client leaves the first one its store', async () => {
-    const world = newWorld();
+  test('of an extended client leaves the first one its store', async ({ world }) => {
     const { tab, once } = world.open({ store: undefined }, { server: true });
     const more = extend(once, { limits: { attempts: 2 } });
     await world.run(close(more));
@@ -320,8 +287,7 @@ describe('close', () => {
 });
 
 describe('extend', () => {
-  test('adds to limits, keep and retry, and an explicit undefined is absent', async () => {
-    const world = newWorld();
+  test('adds to limits, keep and retry, and an explicit undefined is absent', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attempts: 2, totalMs: 5 * SECOND }, whenBusy: 'reject' });
     const more = extend(once, { limits: { attempts: 3 }, whenBusy: undefined });
     world.server.plays(hangs());
@@ -331,17 +297,14 @@ describe('extend', () => {
     expect(world.clock.now() - begun).toBe(5 * SECOND);
   });
 
-  test('shares what is under way', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('shares what is under way', async ({ world, tab, once }) => {
     world.server.plays(delayed(SECOND, answers(201)));
     const [, second] = await world.all(tab, pay(once), pay(extend(once, {})));
     expect(second?.outcome).toMatchObject({ joined: true });
   });
 });
 
-test('a wait is announced with its end and its reason', async () => {
-  const world = newWorld();
+test('a wait is announced with its end and its reason', async ({ world }) => {
   world.random = () => 0.5;
   const { tab, once } = world.open();
   const events: OnceEvent[] = [];

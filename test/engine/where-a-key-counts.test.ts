@@ -2,12 +2,12 @@
  * Goal: the key of an operation whose outcome is open goes only where its server knows it: to the method, origin and path where
  * it has been. Anywhere else it is a new key, and the request would be executed once more.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { defineDialect, generic, inHeader } from '../../src/entries/dialects.js';
 import { derived, run as runOnce } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
 import { says } from '../support/texts.js';
-import { CART, NAME, newWorld, pay, saying, URL_ } from '../support/world.js';
+import { CART, NAME, newWorld, pay, saying, test, URL_ } from '../support/world.js';
 
 const ELSEWHERE = {
   'another region': { url: 'https://eu.shop.example/api/payments' },
@@ -17,8 +17,7 @@ const ELSEWHERE = {
 } as const;
 
 describe.each(Object.entries(ELSEWHERE))('a press after a lost answer goes to %s', (_, where) => {
-  test('nothing is sent, and the error says why', async () => {
-    const world = newWorld();
+  test('nothing is sent, and the error says why', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     const end = await world.end(tab, pay(once, where));
@@ -28,8 +27,7 @@ describe.each(Object.entries(ELSEWHERE))('a press after a lost answer goes to %s
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', key });
   });
 
-  test('reconcile is asked; with its none the call goes on there under a new key', async () => {
-    const world = newWorld();
+  test('reconcile is asked; with its none the call goes on there under a new key', async ({ world }) => {
     const key = await world.interrupted(lost());
     const { tab, once } = world.open();
     const asked: unknown[] = [];
@@ -40,17 +38,14 @@ describe.each(Object.entries(ELSEWHERE))('a press after a lost answer goes to %s
     expect(end.outcome?.key).not.toBe(key);
   });
 
-  test('after a refusal it goes out under a new key', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('after a refusal it goes out under a new key', async ({ world, tab, once }) => {
     world.server.plays(answers(422, { code: 'no' }), answers(201));
     await world.end(tab, pay(once));
     expect((await world.end(tab, pay(once, where))).outcome).toMatchObject({ type: 'fresh' });
     expect(new Set(world.server.keys).size).toBe(2);
   });
 
-  test('what is done is not asked for again there', async () => {
-    const world = newWorld();
+  test('what is done is not asked for again there', async ({ world }) => {
     const { tab, once } = world.open({ dialect: { ...generic(), replays: true } });
     world.server.plays(answers(201, { id: 1 }));
     await world.end(tab, pay(once, { keep: { response: false } }));
@@ -58,8 +53,7 @@ describe.each(Object.entries(ELSEWHERE))('a press after a lost answer goes to %s
   });
 });
 
-test('another query of the same path is another payload, not another place', async () => {
-  const world = newWorld();
+test('another query of the same path is another payload, not another place', async ({ world }) => {
   const key = await world.interrupted(lost());
   const { tab, once } = world.open();
   world.server.plays(answers(201));
@@ -85,8 +79,7 @@ test.each([
   expect(end.outcome).toMatchObject(sends ? { effect: 'done', key } : { reason: 'elsewhere', key });
 });
 
-test('a dialect whose keys count for an account: another origin', async () => {
-  const world = newWorld();
+test('a dialect whose keys count for an account: another origin', async ({ world }) => {
   await world.interrupted(lost());
   const { tab, once } = world.open({ dialect: byAccount });
   expect((await world.end(tab, pay(once, { url: 'https://eu.shop.example/api/payments' }))).outcome).toMatchObject({ reason: 'elsewhere' });
@@ -102,8 +95,7 @@ test('derived and literal keys too', async () => {
   }
 });
 
-test('a function under the name of a request, and a request under the name of a function', async () => {
-  const world = newWorld();
+test('a function under the name of a request, and a request under the name of a function', async ({ world }) => {
   await world.interrupted(lost());
   const { tab, once } = world.open({ limits: { attempts: 1 } });
   const [run] = await world.run(Promise.allSettled([runOnce(once, NAME, () => 'charged')]));
@@ -113,8 +105,7 @@ test('a function under the name of a request, and a request under the name of a 
   expect(await world.end(tab, pay(once, { operation: other }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH' });
 });
 
-test('a record that knows its origin only is still driven', async () => {
-  const world = newWorld();
+test('a record that knows its origin only is still driven', async ({ world }) => {
   const key = await world.interrupted(lost());
   const { seal } = await import('../../src/core/record.js');
   world.damage((record) => seal({ ...record, endpoint: undefined }));
@@ -124,8 +115,7 @@ test('a record that knows its origin only is still driven', async () => {
   expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', key });
 });
 
-test('a second press of an edited cart while the first is at work goes nowhere else either', async () => {
-  const world = newWorld();
+test('a second press of an edited cart while the first is at work goes nowhere else either', async ({ world }) => {
   const { tab, once } = world.open({ limits: { attempts: 1 } });
   world.server.plays(charged(lost()));
   const calls = [pay(once), pay(once, { url: 'https://shop.example/api/paypal', body: { ...CART, amount: 12 } })] as const;

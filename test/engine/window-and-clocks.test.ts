@@ -2,12 +2,12 @@
  * Goal: how old a key is, is told by the store's clock where it has one: machines have different clocks, and a server forgets its keys
  * by real time. Method: two processes over a store with a clock of its own, one of whose machines is wrong by hours.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { stripe } from '../../src/entries/dialects.js';
 import { move } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
-import { HOUR, MINUTE, newWorld, pay, SECOND } from '../support/world.js';
+import { HOUR, MINUTE, newWorld, pay, SECOND, test } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } };
 const EXPIRED = { code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown', reason: 'key-expired' } };
@@ -45,8 +45,7 @@ describe('a key that the server has forgotten is not sent again', () => {
     expect(await world.end(tab, pay(once))).toMatchObject(EXPIRED);
   });
 
-  test('by a process whose clock is ten hours slow, to read again what was done', async () => {
-    const world = newWorld();
+  test('by a process whose clock is ten hours slow, to read again what was done', async ({ world }) => {
     const options = { dialect: stripe(), keep: { response: false } } as const;
     const { tab, once } = world.open(options, { server: true });
     world.server.plays(answers(201));
@@ -59,8 +58,7 @@ describe('a key that the server has forgotten is not sent again', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('that stayed in use after a refusal, by a process whose clock is ten hours slow: a new key is sent', async () => {
-    const world = newWorld();
+  test('that stayed in use after a refusal, by a process whose clock is ten hours slow: a new key is sent', async ({ world }) => {
     const { tab, once } = world.open({}, { server: true });
     world.server.plays(answers(401), answers(201));
     await world.end(tab, pay(once));
@@ -73,8 +71,7 @@ describe('a key that the server has forgotten is not sent again', () => {
   });
 });
 
-test('a key that counts for one account is not sent for another one, though a machine that was ten hours fast has moved it there', async () => {
-  const world = newWorld();
+test('a key that counts for one account is not sent for another one, though a machine that was ten hours fast has moved it there', async ({ world }) => {
   const options = { ...ONE, dialect: { ...GENERIC, perAccount: true } };
   const fast = world.open({ ...options, namespace: 'guest' }, { server: true });
   world.server.plays(lost());

@@ -3,7 +3,7 @@
  * nobody's now. Method: tables of requests, and records of every kind to find.
  */
 
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import type { Client } from '../../src/engine/client.js';
 import { mayGo, wantsKey } from '../../src/features/unnamed.js';
@@ -12,7 +12,7 @@ import { bearsKey, type RequestInput } from '../../src/http/request.js';
 import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
-import { newWorld, rest, SECOND, URL_, watched } from '../support/world.js';
+import { newWorld, rest, SECOND, test, URL_, watched } from '../support/world.js';
 
 const POST = { method: 'POST', body: '{"cart":1}' } as const;
 
@@ -160,8 +160,7 @@ describe('a lost one', () => {
     expect(world.locks.names).toEqual([]);
   });
 
-  test('that is under way in this very page is left alone', async () => {
-    const world = newWorld();
+  test('that is under way in this very page is left alone', async ({ world }) => {
     const { tab, once } = world.open({}, { locks: false });
     world.server.plays(delayed(SECOND, answers(201)), answers(201));
     const [one, two] = [once.fetch(URL_, POST), once.fetch(URL_, POST)];
@@ -171,8 +170,7 @@ describe('a lost one', () => {
 });
 
 describe('a key of the caller', () => {
-  test('from a strategy is asked for with what there is, and taken for what it is', async () => {
-    const world = newWorld();
+  test('from a strategy is asked for with what there is, and taken for what it is', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     const asked: unknown[] = [];
     const key = (question: unknown): string => {
@@ -187,9 +185,7 @@ describe('a key of the caller', () => {
     ]);
   });
 
-  test('is another operation for another person', async () => {
-    const world = newWorld();
-    const tab = world.tab();
+  test('is another operation for another person', async ({ world, tab }) => {
     world.server.plays(charged(lost()), charged(lost()));
     for (const namespace of ['ann', 'bob'])
       await world.end(tab, watched(tab.once({ namespace, limits: { attempts: 1 } }).fetch(URL_, { ...POST, once: { key: `of-${namespace}` } })));
@@ -197,9 +193,7 @@ describe('a key of the caller', () => {
     expect(new Set((world.records as OnceRecord[]).map(({ ns }) => ns)).size).toBe(2);
   });
 
-  test('that settled is an operation of its own the next time, unless it is the same key', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('that settled is an operation of its own the next time, unless it is the same key', async ({ world, tab, once }) => {
     world.server.plays(answers(201), answers(201));
     const call = (key: string) => world.end(tab, watched(once.fetch(URL_, { ...POST, once: { key } })));
     expect((await call('one')).outcome).toMatchObject({ type: 'fresh' });

@@ -2,11 +2,11 @@
  * Goal: what a body says in prose chooses the next question (wait, ask again, read another payload's end), and no operation ends
  * by it. Only a 2xx, a status, a header, or a code that the chosen dialect names can end one.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { generic, gocardless } from '../../src/entries/dialects.js';
 import { derived } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
-import { CART, newWorld, pay } from '../support/world.js';
+import { CART, newWorld, pay, test } from '../support/world.js';
 
 const BUSY = [
   'Another request with this Idempotency-Key is running',
@@ -78,16 +78,13 @@ test('an ordinary conflict is still a refusal', async () => {
   }
 });
 
-test('a 409 that names a resource in words of its own is no proof that it was done', async () => {
-  const world = newWorld();
-  const { tab, once } = world.open();
+test('a 409 that names a resource in words of its own is no proof that it was done', async ({ world, tab, once }) => {
   world.server.plays(answers(409, { message: 'idempotency conflict', resource_id: 'r_1' }));
   expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
 });
 
 describe('a 202 for a repeated request', () => {
-  test('settles nothing: the work that it speaks of may still fail', async () => {
-    const world = newWorld();
+  test('settles nothing: the work that it speaks of may still fail', async ({ world }) => {
     const { tab, once } = world.open({ limits: { inProgressMs: 5000 } });
     world.server.plays(lost());
     world.server.otherwise = (arrival, server) => {
@@ -100,8 +97,7 @@ describe('a 202 for a repeated request', () => {
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
   });
 
-  test('is the answer where the caller vouches for it', async () => {
-    const world = newWorld();
+  test('is the answer where the caller vouches for it', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'settle' });
     world.server.plays(charged(lost()), answers(202));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
@@ -109,8 +105,7 @@ describe('a 202 for a repeated request', () => {
 });
 
 describe('done elsewhere', () => {
-  test('what a dialect calls done is not sent again, though the dialect replays', async () => {
-    const world = newWorld();
+  test('what a dialect calls done is not sent again, though the dialect replays', async ({ world }) => {
     const { tab, once } = world.open({ dialect: { ...gocardless(), replays: true } });
     const conflict = { error: { errors: [{ reason: 'idempotent_creation_conflict', links: { conflicting_resource_id: 'PM1' } }] } };
     world.server.plays(answers(409, conflict));
@@ -123,8 +118,7 @@ describe('done elsewhere', () => {
 describe("repeat: 'if-changed', another payload after a lost answer", () => {
   const changed = { repeat: 'if-changed', body: { ...CART, amount: 12 } } as const;
 
-  test('the first one took effect: the second one goes on under a new key', async () => {
-    const world = newWorld();
+  test('the first one took effect: the second one goes on under a new key', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attempts: 1 } });
     world.server.plays(charged(lost()), replays(), answers(201, { v: 2 }));
     const unsure = await world.end(tab, pay(once, { repeat: 'if-changed' }));
@@ -136,8 +130,7 @@ describe("repeat: 'if-changed', another payload after a lost answer", () => {
     expect(world.server.arrivals).toHaveLength(3);
   });
 
-  test('nothing tells which one took effect: neither is sent again', async () => {
-    const world = newWorld();
+  test('nothing tells which one took effect: neither is sent again', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attempts: 1 } });
     world.server.plays(charged(lost()), answers(200));
     await world.end(tab, pay(once, { repeat: 'if-changed' }));
@@ -147,8 +140,7 @@ describe("repeat: 'if-changed', another payload after a lost answer", () => {
     expect(world.server.arrivals).toHaveLength(2);
   });
 
-  test("with 'never' the second one is told of the first, for good, and the first one is remembered", async () => {
-    const world = newWorld();
+  test("with 'never' the second one is told of the first, for good, and the first one is remembered", async ({ world }) => {
     const { tab, once } = world.open({ limits: { attempts: 1 } });
     world.server.plays(charged(lost()), replays());
     await world.end(tab, pay(once));
@@ -173,9 +165,7 @@ describe('a derived key whose storage was lost', () => {
   };
   const options = { key: derived, limits: { attempts: 1 } };
 
-  test('declined, charged, storage lost: the same card again finds the charge', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('declined, charged, storage lost: the same card again finds the charge', async ({ world, tab, once }) => {
     world.server.otherwise = bank();
     await world.end(tab, pay(once, options));
     expect((await world.end(tab, pay(once, options))).outcome).toMatchObject({ type: 'rejected' });
@@ -187,8 +177,7 @@ describe('a derived key whose storage was lost', () => {
     expect(world.server.charged.size).toBe(1);
   });
 
-  test('the dialect that replays has nothing to do with it', async () => {
-    const world = newWorld();
+  test('the dialect that replays has nothing to do with it', async ({ world }) => {
     const { tab, once } = world.open({ dialect: { ...generic(), replays: true } });
     world.server.plays(replays(402), answers(201));
     const end = await world.end(tab, pay(once, options));

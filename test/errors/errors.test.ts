@@ -2,14 +2,14 @@
  * Goal: every error says what happened, to which operation and what to do next, can be recognised across copies, and
  * carries no secret. Method: each code is brought about by the real engine; guards and walks get what clients make of it.
  */
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { registry } from '../../src/engine/registry.js';
 import { clear, explain, isOnceError, type OnceErrorCode, type Outcome, outcomeOf } from '../../src/entries/index.js';
 import { OnceError, printName } from '../../src/errors.js';
 import { answers, charged, delayed, during, lost } from '../support/server.js';
 import { LEAN } from '../support/texts.js';
-import { CART, type End, HOUR, NAME, newWorld, pay, SECOND, URL_, watched } from '../support/world.js';
+import { CART, type End, HOUR, NAME, newWorld, pay, SECOND, test, URL_, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
 const OUTCOME: Outcome = {
@@ -150,9 +150,7 @@ describe('every code', () => {
 });
 
 describe('cause and response', () => {
-  test('the native cause is what the transport threw', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('the native cause is what the transport threw', async ({ world, tab, once }) => {
     const cause = new TypeError('Failed to fetch');
     world.server.plays(() => Promise.reject(cause));
     const { error } = await world.end(tab, pay(once, ONE));
@@ -227,18 +225,14 @@ describe('outcomeOf', () => {
     expect(outcomeOf({ cause: new OnceError('ERR_ONCE_BUSY', other), response: { cause: error } })).toBe(other);
   });
 
-  test('is plain data: it survives structuredClone and JSON', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('is plain data: it survives structuredClone and JSON', async ({ world, tab, once }) => {
     world.server.plays(answers(201));
     const { outcome } = await world.end(tab, pay(once));
     expect(structuredClone(outcome)).toEqual(outcome);
     expect(JSON.parse(JSON.stringify(outcome))).toMatchObject({ type: 'fresh', key: outcome?.key });
   });
 
-  test("of a plain fetch's answer is undefined", async () => {
-    const world = newWorld();
-    const tab = world.tab();
+  test("of a plain fetch's answer is undefined", async ({ world, tab }) => {
     const once = tab.once({ fetch: tab.fetch });
     world.server.plays(answers(200), answers(201));
     expect((await world.end(tab, watched(once.fetch(URL_)))).outcome).toBeUndefined();
@@ -256,9 +250,7 @@ describe('printName', () => {
   });
 });
 
-test('the error of a caller who joined says so, and that of the first does not', async () => {
-  const world = newWorld();
-  const { tab, once } = world.open();
+test('the error of a caller who joined says so, and that of the first does not', async ({ world, tab, once }) => {
   world.server.plays(delayed(SECOND, charged(lost())));
   const [first, second] = await world.all(tab, pay(once, ONE), pay(once, ONE));
   expect([first?.error, second?.error]).toMatchObject([{ outcome: { joined: false } }, { outcome: { joined: true } }]);

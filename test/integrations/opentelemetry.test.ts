@@ -4,7 +4,7 @@
  */
 import { context, metrics, trace } from '@opentelemetry/api';
 import { StackContextManager } from '@opentelemetry/sdk-trace';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect } from 'vitest';
 import {
   around,
   clear,
@@ -24,7 +24,7 @@ import { type OpenTelemetryOptions, openTelemetry } from '../../src/entries/open
 import { readPage, tableUnder } from '../docs/support/markdown.js';
 import { answers, charged, deaf, hangs, lost, replays } from '../support/server.js';
 import { breachesOfClient, brief, disableGlobals, strangers, Telemetry } from '../support/telemetry.js';
-import { HOUR, newWorld, pay, rest, URL_, watched } from '../support/world.js';
+import { HOUR, newWorld, pay, rest, test, URL_, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } };
 const USE = [polling(), reconciling(), retrying(), unnamed()];
@@ -257,8 +257,7 @@ describe('whatever began it', () => {
     expect(await telemetry.metric('certainty')).toEqual({ 'done fresh': 1 });
   });
 
-  test('resume after a reload: each operation is a span, and its time to certainty counts from before the reload', async () => {
-    const world = newWorld();
+  test('resume after a reload: each operation is a span, and its time to certainty counts from before the reload', async ({ world }) => {
     world.server.plays(charged(lost()), replays());
     const before = world.open({ namespace: 'ann' });
     await world.end(before.tab, pay(before.once, { ...ONE, keep: { request: true } }));
@@ -275,8 +274,7 @@ describe('whatever began it', () => {
     expect(seconds).toMatchObject({ count: 1, min: expect.closeTo(3600, -1) });
   });
 
-  test('resumeOne, where only `reconcile` can say more', async () => {
-    const world = newWorld();
+  test('resumeOne, where only `reconcile` can say more', async ({ world }) => {
     world.server.plays(charged(lost()));
     const before = world.open();
     await world.end(before.tab, pay(before.once, ONE));
@@ -295,9 +293,7 @@ describe('whatever began it', () => {
     expect(briefly()[0]?.attributes).not.toHaveProperty('oncefetch.operation.name');
   });
 
-  test('a GET is a fetch, and no operation', async () => {
-    const world = newWorld();
-    const tab = world.tab();
+  test('a GET is a fetch, and no operation', async ({ world, tab }) => {
     const once = tab.once({ use: [...USE, traced()], fetch: tab.fetch });
     world.server.plays(answers(200));
     await world.end(tab, watched(once.fetch(URL_)));
@@ -424,8 +420,7 @@ describe('what is unsettled', () => {
   });
 });
 
-test('what is unsettled is counted as long as one client over the store is open', async () => {
-  const world = newWorld();
+test('what is unsettled is counted as long as one client over the store is open', async ({ world }) => {
   const { tab, once } = world.open({});
   const watching = { use: [traced()] };
   const [first, second, third] = [extend(once, watching), extend(once, watching), extend(once, watching)];

@@ -2,7 +2,7 @@
  * Everything outside of oncefetch, scripted: time, storage, locks and a server, shared by any number of tabs. Nothing is
  * random, nothing waits for real time. When a test ends, what must always hold is checked of all that happened.
  */
-import { expect, onTestFinished } from 'vitest';
+import { test as anyTest, expect, onTestFinished } from 'vitest';
 import { encodeName, type OperationName } from '../../src/core/name.js';
 import type { OnceRecord } from '../../src/core/record.js';
 import type { OnceErrorCode, OperationOptions, Outcome } from '../../src/entries/index.js';
@@ -201,3 +201,9 @@ export function newWorld(): World {
   onTestFinished(() => world.check());
   return world;
 }
+
+/** What most tests begin with: a world of its own, one tab in it, and a client in that tab. A test gets those that it names. */
+export const test = anyTest
+  .extend('world', () => newWorld())
+  .extend('tab', ({ world }) => world.tab())
+  .extend('once', ({ tab }) => tab.once());
